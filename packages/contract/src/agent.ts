@@ -1,0 +1,82 @@
+import { z } from 'zod'
+import { AgentName, CapabilityName, SessionId, Timestamp } from './ids.ts'
+
+export const AgentStatus = z.enum(['active', 'paused', 'revoked'])
+export type AgentStatus = z.infer<typeof AgentStatus>
+
+/** How an agent meets a held call: `pending` answers at once, `hold` keeps the MCP call open. */
+export const ApprovalMode = z.enum(['pending', 'hold'])
+export type ApprovalMode = z.infer<typeof ApprovalMode>
+
+/** A folder outside the workspace that an operator gave an agent. */
+export const Mount = z.strictObject({ path: z.string().min(1), read_only: z.boolean().default(true) })
+export type Mount = z.infer<typeof Mount>
+
+export const Agent = z.object({
+  name: AgentName,
+  purpose: z.string(),
+  status: AgentStatus,
+  created_at: Timestamp,
+  last_connected: Timestamp.nullable(),
+  total_invocations: z.int(),
+  approvals: ApprovalMode,
+  workspace: z.string(),
+  mounts: z.array(Mount),
+  /** The first 8 characters of the token's SHA-256: enough to tell tokens apart, useless to guess one. */
+  token_fingerprint: z.string(),
+})
+export type Agent = z.infer<typeof Agent>
+
+export const CreateAgent = z.strictObject({
+  name: AgentName,
+  purpose: z.string().max(1000).default(''),
+  approvals: ApprovalMode.default('pending'),
+  mounts: z.array(Mount).max(64).default([]),
+})
+export type CreateAgent = z.infer<typeof CreateAgent>
+
+/** The token is shown here and never again. */
+export const AgentWithToken = z.object({ agent: Agent, token: z.string() })
+export type AgentWithToken = z.infer<typeof AgentWithToken>
+
+export const RotateAgent = z.strictObject({
+  /** How long the old token still works; 0 (the default) ends it at once. */
+  overlap_seconds: z.int().min(0).max(86_400).default(0),
+})
+export type RotateAgent = z.infer<typeof RotateAgent>
+
+export const Transport = z.enum(['mcp-websocket', 'mcp-http', 'rpc', 'internal'])
+export type Transport = z.infer<typeof Transport>
+
+export const Session = z.object({
+  session_id: SessionId,
+  agent: AgentName,
+  transport: Transport,
+  client: z.object({ name: z.string(), version: z.string() }).nullable(),
+  created_at: Timestamp,
+  ended_at: Timestamp.nullable(),
+  invocations: z.int(),
+})
+export type Session = z.infer<typeof Session>
+
+export const AgentDetail = Agent.extend({
+  sessions: z.array(
+    Session.pick({ session_id: true, transport: true, created_at: true, ended_at: true, invocations: true }),
+  ),
+  stats: z.object({
+    by_capability: z.array(
+      z.object({
+        capability: CapabilityName,
+        calls: z.int(),
+        failures: z.int(),
+        p50_ms: z.number(),
+        p95_ms: z.number(),
+      }),
+    ),
+    by_day: z.array(z.object({ day: z.string(), calls: z.int(), failures: z.int() })),
+    rate_limits: z.array(
+      z.object({ match: z.string(), limit: z.int(), window: z.string(), used: z.int() }),
+    ),
+  }),
+})
+export type AgentDetail = z.infer<typeof AgentDetail>

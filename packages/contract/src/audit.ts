@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import { PolicyTier } from './capability.ts'
+import { AuditId, SessionId, Timestamp } from './ids.ts'
+import { RuleRef } from './policy.ts'
+
+/** `pending`: an intent whose outcome follows, or a call that waits for a person. */
+export const AuditResult = z.enum(['success', 'error', 'denied', 'pending', 'rejected'])
+export type AuditResult = z.infer<typeof AuditResult>
+
+/** `call`: a capability call. `act`: a decision or a change by a person, an agent or the service itself. */
+export const AuditKind = z.enum(['call', 'act'])
+
+/**
+ * An entry as it is shown. What is hashed is the canonical JSON of everything but `hash`; `seq` and
+ * `chain` say where it stands.
+ */
+export const AuditEntry = z.object({
+  id: AuditId,
+  timestamp: Timestamp,
+  kind: AuditKind,
+  /** The agent that called, or that the act is about; empty where there is none. */
+  agent: z.string(),
+  /** The capability called, or the act (`approval.approved`, `agent.created`, …). */
+  capability: z.string(),
+  arguments: z.record(z.string(), z.unknown()),
+  result: AuditResult,
+  policy_decision: PolicyTier.nullable(),
+  /** Who did it: `agent:NAME`, `user:LABEL`, `system`. */
+  actor: z.string(),
+  session_id: SessionId.nullable(),
+  request_id: z.string(),
+  rule: RuleRef.nullable(),
+  duration_ms: z.number().nullable(),
+  approval_id: z.string().nullable(),
+  /** For an outcome: the entry that recorded the intent. */
+  intent_id: z.string().nullable(),
+  error: z.object({ type: z.string(), message: z.string() }).nullable(),
+  detail: z.record(z.string(), z.unknown()).nullable(),
+  chain: z.string(),
+  seq: z.int(),
+  hash: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+})
+export type AuditEntry = z.infer<typeof AuditEntry>
+
+export const IntegrityKind = z.enum([
+  'modified', 'missing', 'inserted', 'reordered', 'truncated', 'unanchored', 'anchor_missing',
+])
+export type IntegrityKind = z.infer<typeof IntegrityKind>
+
+export const Integrity = z.object({
+  integrity: z.enum(['verified', 'failed']),
+  kind: IntegrityKind.optional(),
+  first_bad_id: z.string().optional(),
+  first_bad_seq: z.int().optional(),
+  detail: z.string().optional(),
+  /** The last sequence number that was re-hashed, and when; -1 for an empty log. */
+  verified_through: z.int(),
+  verified_at: Timestamp,
+})
+export type Integrity = z.infer<typeof Integrity>
+
+export const AuditPage = z.object({
+  entries: z.array(AuditEntry),
+  total: z.int(),
+  ...Integrity.shape,
+})
+export type AuditPage = z.infer<typeof AuditPage>
+
+export const AuditFilter = z.object({
+  agent: z.string().optional(),
+  /** A name, or a prefix such as `filesystem.*`. */
+  capability: z.string().optional(),
+  since: z.string().optional(),
+  until: z.string().optional(),
+  result: AuditResult.optional(),
+  policy_decision: PolicyTier.optional(),
+  session: z.string().optional(),
+  limit: z.int().min(1).max(1000),
+  offset: z.int().min(0),
+})
+export type AuditFilter = z.infer<typeof AuditFilter>

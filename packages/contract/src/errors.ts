@@ -1,0 +1,179 @@
+/** What an agent or a person can do next: `action` is a capability, a command or a short verb phrase. */
+export type Recovery = { readonly action: string; readonly description: string }
+
+export type ErrorEntry = {
+  /** Status at the REST doors. */
+  readonly http: number
+  /** JSON-RPC code; `null` = a failure of the capability (a result), not of the protocol. */
+  readonly rpc: number | null
+  /** Whether the same request may succeed later without a change. */
+  readonly retry: boolean
+  /** Sentence shown to agents and people. `{name}` is replaced by the fact of that name. */
+  readonly say: string
+  readonly recovery: readonly Recovery[]
+}
+
+const entry = (
+  http: number,
+  rpc: number | null,
+  retry: boolean,
+  say: string,
+  recovery: readonly Recovery[] = [],
+): ErrorEntry => ({ http, rpc, retry, say, recovery })
+
+const listFolder = { action: 'filesystem.list', description: 'List the folder to see what is there.' }
+const statPath = { action: 'filesystem.stat', description: 'Ask what stands at the path first.' }
+const stayInside = {
+  action: 'agent.whoami',
+  description: 'See which folders are yours; paths are absolute inside them or relative to your workspace.',
+}
+
+/**
+ * Every error that can leave the process. Each transport maps it once, at its edge, and the reference
+ * page is generated from it.
+ */
+export const errorTable = {
+  // Arguments and names
+  InvalidArguments: entry(400, null, false, 'The arguments do not fit {capability}: {detail}', []),
+  InvalidParams: entry(400, -32602, false, 'Invalid params: {detail}'),
+  InvalidRequest: entry(400, -32600, false, 'Invalid request: {detail}'),
+  ParseError: entry(400, -32700, false, 'The body is not valid JSON: {detail}'),
+  MethodNotFound: entry(404, -32601, false, 'There is no method {method}.'),
+  UnknownCapability: entry(404, -32602, false, 'There is no capability {capability}.'),
+  // Who and whether
+  AuthenticationFailed: entry(401, -32003, false, 'Authentication failed: {detail}'),
+  PermissionDenied: entry(403, -32001, false, 'The role {role} may not do this; it needs {permission}.'),
+  PolicyDenied: entry(403, -32001, false, 'Policy does not let {agent} use {capability}: {detail}'),
+  AgentPaused: entry(403, -32001, true, 'Agent {agent} is paused by an operator.', [
+    { action: 'wait', description: 'An operator resumes the agent; listings still work meanwhile.' },
+  ]),
+  RateLimited: entry(429, -32000, true, 'Rate limit exceeded: {limit} calls/{window} for {match}'),
+  Overloaded: entry(503, -32000, true, 'The server is busy: {detail}', [
+    { action: 'retry', description: 'Send fewer calls at once and try again shortly.' },
+  ]),
+  TooManyPending: entry(429, -32000, true, 'Agent {agent} already has {limit} approvals pending.', [
+    { action: 'approvals.list', description: 'See what waits, and cancel what is no longer needed.' },
+  ]),
+  // Approvals
+  ApprovalRequired: entry(202, -32002, false, '{capability} waits for a person to approve it.'),
+  ApprovalNotFound: entry(404, -32602, false, 'There is no approval {approval_id}.'),
+  ApprovalNotPending: entry(409, -32602, false, 'Approval {approval_id} is already {status}.'),
+  ApprovalDigestMismatch: entry(
+    409,
+    -32602,
+    false,
+    'The digest sent is not the digest of {approval_id}: what you saw is not what would run.',
+    [{ action: 'approvals show', description: 'Look at the request again and decide on what it shows.' }],
+  ),
+  ApprovalRejected: entry(403, null, false, 'The request was rejected: {reason}', [
+    { action: 'ask', description: 'Read the reason, change the request or ask the person who decided.' },
+  ]),
+  ApprovalExpired: entry(410, null, false, 'Nobody decided on {approval_id} in time.', [
+    { action: 'repeat', description: 'Make the call again if it is still needed; a new request is stored.' },
+  ]),
+  ApprovalCancelled: entry(410, null, false, 'The request {approval_id} was cancelled.'),
+  ApprovalStale: entry(409, null, false, 'What was approved no longer holds: {detail}', [
+    { action: 'repeat', description: 'Make the call again; it is shown to a person as it now stands.' },
+  ]),
+  ExecutionInterrupted: entry(
+    500,
+    null,
+    false,
+    'The service stopped while {approval_id} ran. It is not known whether it took effect, and it is not run again.',
+    [{ action: 'check', description: 'Look whether the effect is there before asking for it again.' }],
+  ),
+  OutcomeUnknown: entry(500, null, false, 'The service stopped during the call; its effect is unknown.'),
+  // Agents, sessions, tokens
+  AgentNotFound: entry(404, -32602, false, 'There is no agent {agent}.'),
+  AgentExists: entry(409, -32602, false, 'There is already an agent {agent}.'),
+  AgentStateConflict: entry(409, -32602, false, 'Agent {agent} is {status}: {detail}'),
+  SessionNotFound: entry(404, -32602, false, 'There is no open session {session_id} of this agent.'),
+  UserTokenNotFound: entry(404, -32602, false, 'There is no user token {id}.'),
+  NotFound: entry(404, -32602, false, 'There is nothing at {path}.'),
+  // Filesystem
+  PathOutOfScope: entry(403, null, false, '{path} is outside the folders of this agent.', [stayInside]),
+  FileNotFound: entry(404, null, false, 'There is no file at {path}.', [listFolder]),
+  NotADirectory: entry(409, null, false, '{path} is not a folder.', [statPath]),
+  NotARegularFile: entry(409, null, false, '{path} is not a regular file.', [statPath]),
+  IsADirectory: entry(409, null, false, '{path} is a folder.', [listFolder]),
+  AlreadyExists: entry(409, null, false, 'There is already something at {path}.', [
+    { action: 'overwrite', description: 'Set overwrite to true, or choose another destination.' },
+  ]),
+  DirectoryNotEmpty: entry(409, null, false, 'The folder {path} is not empty.', [
+    { action: 'recursive', description: 'Set recursive to true to delete it with what it holds.' },
+  ]),
+  ReadOnlyRoot: entry(403, null, false, '{path} lies in a folder given read-only.', [stayInside]),
+  ProtectedPath: entry(403, null, false, '{path} is protected: {detail}'),
+  FileChanged: entry(409, null, false, '{path} has changed: its sha256 is {sha256}.', [
+    { action: 'filesystem.read', description: 'Read it again and base the change on what it holds now.' },
+  ]),
+  FileTooLarge: entry(413, null, false, '{path} has {size_bytes} bytes; at most {limit_bytes} fit.', [
+    { action: 'range', description: 'Read it in ranges with offset and limit.' },
+  ]),
+  InvalidPath: entry(400, null, false, 'The path is not usable: {detail}'),
+  InvalidPattern: entry(400, null, false, 'The pattern is not usable: {detail}'),
+  InvalidEncoding: entry(422, null, false, '{path} is not {encoding}: {detail}', [
+    { action: 'filesystem.read', description: 'Read it with encoding base64 or latin1.' },
+  ]),
+  EditMismatch: entry(409, null, false, 'Expected {expected} replacements, found {found}.', [
+    { action: 'dry_run', description: 'Set dry_run to true to see every place that would change.' },
+  ]),
+  TooManyLinks: entry(403, null, false, '{path} has more than one hard link, which this folder refuses.'),
+  PermissionRefused: entry(403, null, false, 'The operating system does not let the service touch {path}.'),
+  StorageFull: entry(507, null, true, 'There is no room left for {path}.'),
+  TrashNotFound: entry(404, null, false, 'There is nothing in the trash under {trash_id}.'),
+  WatchNotFound: entry(404, null, false, 'There is no watch {watch_id}.'),
+  QuotaExceeded: entry(429, null, false, 'At most {limit} {what} are allowed.'),
+  // Running
+  ResultTooLarge: entry(413, null, false, 'The result has {size_bytes} bytes; at most {limit_bytes} fit.', [
+    { action: 'range', description: 'Ask for less at once: a limit, a range, or a narrower query.' },
+  ]),
+  DeadlineExceeded: entry(504, null, true, '{capability} did not finish in {timeout_seconds} s.'),
+  Cancelled: entry(499, null, false, 'The call was cancelled.'),
+  // The service itself
+  AuditUnavailable: entry(503, -32603, true, 'The audit log cannot be written, so nothing runs: {detail}', [
+    { action: 'doctor', description: 'An operator runs `gatehouse doctor` and frees disk space.' },
+  ]),
+  PolicyInvalid: entry(422, -32602, false, '{file}:{line}:{column}: {detail}'),
+  PolicyUnavailable: entry(503, -32603, true, 'No valid policy is loaded, so nothing runs: {detail}'),
+  StorageUnavailable: entry(503, -32603, true, 'The store cannot be used: {detail}'),
+  InvalidConfiguration: entry(400, -32603, false, '{origin}: {detail}'),
+  AlreadyRunning: entry(409, -32603, false, 'Process {pid} already serves {data_dir}.'),
+  Conflict: entry(409, -32602, false, '{detail}'),
+  InternalError: entry(500, -32603, true, 'Something went wrong on our side; the log has it under {correlation_id}.'),
+} as const satisfies Record<string, ErrorEntry>
+
+export type ErrorType = keyof typeof errorTable
+export type Facts = Readonly<Record<string, unknown>>
+
+const fill = (say: string, facts: Facts): string =>
+  say.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const fact = facts[name]
+    return fact === undefined ? whole : typeof fact === 'string' ? fact : JSON.stringify(fact)
+  })
+
+/**
+ * Something went wrong, with a type from the table and facts for its sentence. Only the sentence, the
+ * facts and `recovery` leave the process; `cause` is for the log.
+ */
+export class GatehouseError extends Error {
+  readonly type: ErrorType
+  readonly facts: Facts
+  readonly recovery: readonly Recovery[]
+
+  constructor(
+    type: ErrorType,
+    facts: Facts = {},
+    options: { readonly cause?: unknown; readonly recovery?: readonly Recovery[] } = {},
+  ) {
+    super(fill(errorTable[type].say, facts), options.cause === undefined ? {} : { cause: options.cause })
+    this.name = 'GatehouseError'
+    this.type = type
+    this.facts = facts
+    this.recovery = options.recovery ?? errorTable[type].recovery
+  }
+
+  get entry(): ErrorEntry {
+    return errorTable[this.type]
+  }
+}

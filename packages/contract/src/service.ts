@@ -1,0 +1,64 @@
+import { z } from 'zod'
+import { Timestamp } from './ids.ts'
+
+export const HealthStatus = z.enum(['healthy', 'degraded', 'unhealthy'])
+export type HealthStatus = z.infer<typeof HealthStatus>
+
+export const SystemStatus = z.object({
+  version: z.string(),
+  uptime_seconds: z.int(),
+  active_agents: z.int(),
+  active_sessions: z.int(),
+  pending_approvals: z.int(),
+  capabilities_invoked_24h: z.int(),
+  policy_violations_24h: z.int(),
+  health: HealthStatus,
+})
+export type SystemStatus = z.infer<typeof SystemStatus>
+
+const component = { status: HealthStatus, reason: z.string().optional() }
+export const Health = z.object({
+  status: HealthStatus,
+  components: z.object({
+    gateway: z.object({ ...component, uptime: z.int() }),
+    audit: z.object({ ...component, entries: z.int() }),
+    policy: z.object({ ...component, version: z.string() }),
+    storage: z.object({ ...component, engine: z.string() }),
+  }),
+  resources: z.object({ cpu_percent: z.number(), memory_percent: z.number(), disk_percent: z.number() }),
+})
+export type Health = z.infer<typeof Health>
+
+/** `<data-dir>/run.json`: written when every surface listens, removed on a clean exit. */
+export const RunFile = z.object({
+  pid: z.int(),
+  version: z.string(),
+  started_at: Timestamp,
+  gateway_url: z.string(),
+  mcp_url: z.string(),
+  user_api_url: z.string(),
+})
+export type RunFile = z.infer<typeof RunFile>
+
+/** Something that happened, as people and agents are told of it. */
+export const GatehouseEvent = z.object({
+  id: z.string(),
+  type: z.string(),
+  timestamp: Timestamp,
+  agent: z.string(),
+  data: z.record(z.string(), z.unknown()),
+})
+export type GatehouseEvent = z.infer<typeof GatehouseEvent>
+
+/** RFC 9457, with what a program needs beside the sentence. */
+export const Problem = z.object({
+  type: z.string(),
+  title: z.string(),
+  status: z.int(),
+  detail: z.string(),
+  code: z.string(),
+  request_id: z.string(),
+  recovery: z.array(z.object({ action: z.string(), description: z.string() })),
+  errors: z.array(z.object({ pointer: z.string(), detail: z.string() })).optional(),
+})
+export type Problem = z.infer<typeof Problem>
