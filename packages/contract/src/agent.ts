@@ -9,7 +9,10 @@ export const ApprovalMode = z.enum(['pending', 'hold'])
 export type ApprovalMode = z.infer<typeof ApprovalMode>
 
 /** A folder outside the workspace that an operator gave an agent. */
-export const Mount = z.strictObject({ path: z.string().min(1), read_only: z.boolean().default(true) })
+export const Mount = z.strictObject({
+  path: z.string().min(1),
+  read_only: z.boolean().default(true),
+})
 export type Mount = z.infer<typeof Mount>
 
 export const Agent = z.object({
@@ -61,7 +64,13 @@ export type Session = z.infer<typeof Session>
 
 export const AgentDetail = Agent.extend({
   sessions: z.array(
-    Session.pick({ session_id: true, transport: true, created_at: true, ended_at: true, invocations: true }),
+    Session.pick({
+      session_id: true,
+      transport: true,
+      created_at: true,
+      ended_at: true,
+      invocations: true,
+    }),
   ),
   stats: z.object({
     by_capability: z.array(

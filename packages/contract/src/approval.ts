@@ -10,7 +10,14 @@ export type ApprovalStatus = z.infer<typeof ApprovalStatus>
  * `waiting` (nothing ran yet) → `running` → `succeeded` | `failed`; `refused` = something changed
  * between decision and execution; `interrupted` = the service died meanwhile, and it never runs again.
  */
-export const ExecutionState = z.enum(['waiting', 'running', 'succeeded', 'failed', 'refused', 'interrupted'])
+export const ExecutionState = z.enum([
+  'waiting',
+  'running',
+  'succeeded',
+  'failed',
+  'refused',
+  'interrupted',
+])
 export type ExecutionState = z.infer<typeof ExecutionState>
 
 export const Approval = z.object({

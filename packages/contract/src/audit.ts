@@ -43,7 +43,13 @@ export const AuditEntry = z.object({
 export type AuditEntry = z.infer<typeof AuditEntry>
 
 export const IntegrityKind = z.enum([
-  'modified', 'missing', 'inserted', 'reordered', 'truncated', 'unanchored', 'anchor_missing',
+  'modified',
+  'missing',
+  'inserted',
+  'reordered',
+  'truncated',
+  'unanchored',
+  'anchor_missing',
 ])
 export type IntegrityKind = z.infer<typeof IntegrityKind>
 

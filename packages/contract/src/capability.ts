@@ -38,8 +38,12 @@ export type CapabilityListing = z.infer<typeof CapabilityListing>
 /** The answer of `capabilities.describe`. */
 export const CapabilityDescription = CapabilityListing.extend({
   when_to_use: z.string(),
-  common_patterns: z.array(z.object({ title: z.string(), arguments: z.record(z.string(), z.unknown()) })),
-  errors: z.array(z.object({ type: z.string(), message: z.string(), recovery: z.array(RecoveryStep) })),
+  common_patterns: z.array(
+    z.object({ title: z.string(), arguments: z.record(z.string(), z.unknown()) }),
+  ),
+  errors: z.array(
+    z.object({ type: z.string(), message: z.string(), recovery: z.array(RecoveryStep) }),
+  ),
   side_effects: z.array(z.object({ what: z.string(), reversible: z.boolean() })),
   effect: Effect,
   critical: z.boolean(),
@@ -65,7 +69,16 @@ export type CapabilityResult = z.infer<typeof CapabilityResult>
 export const Preview = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('command'), text: z.string() }),
   z.object({ kind: z.literal('diff'), text: z.string(), path: z.string().optional() }),
-  z.object({ kind: z.literal('url'), method: z.string(), url: z.string(), text: z.string().optional() }),
-  z.object({ kind: z.literal('mail'), headers: z.record(z.string(), z.string()), text: z.string() }),
+  z.object({
+    kind: z.literal('url'),
+    method: z.string(),
+    url: z.string(),
+    text: z.string().optional(),
+  }),
+  z.object({
+    kind: z.literal('mail'),
+    headers: z.record(z.string(), z.string()),
+    text: z.string(),
+  }),
 ])
 export type Preview = z.infer<typeof Preview>

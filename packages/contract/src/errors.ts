@@ -21,11 +21,15 @@ const entry = (
   recovery: readonly Recovery[] = [],
 ): ErrorEntry => ({ http, rpc, retry, say, recovery })
 
-const listFolder = { action: 'filesystem.list', description: 'List the folder to see what is there.' }
+const listFolder = {
+  action: 'filesystem.list',
+  description: 'List the folder to see what is there.',
+}
 const statPath = { action: 'filesystem.stat', description: 'Ask what stands at the path first.' }
 const stayInside = {
   action: 'agent.whoami',
-  description: 'See which folders are yours; paths are absolute inside them or relative to your workspace.',
+  description:
+    'See which folders are yours; paths are absolute inside them or relative to your workspace.',
 }
 
 /**
@@ -42,17 +46,28 @@ export const errorTable = {
   UnknownCapability: entry(404, -32602, false, 'There is no capability {capability}.'),
   // Who and whether
   AuthenticationFailed: entry(401, -32003, false, 'Authentication failed: {detail}'),
-  PermissionDenied: entry(403, -32001, false, 'The role {role} may not do this; it needs {permission}.'),
+  PermissionDenied: entry(
+    403,
+    -32001,
+    false,
+    'The role {role} may not do this; it needs {permission}.',
+  ),
   PolicyDenied: entry(403, -32001, false, 'Policy does not let {agent} use {capability}: {detail}'),
   AgentPaused: entry(403, -32001, true, 'Agent {agent} is paused by an operator.', [
-    { action: 'wait', description: 'An operator resumes the agent; listings still work meanwhile.' },
+    {
+      action: 'wait',
+      description: 'An operator resumes the agent; listings still work meanwhile.',
+    },
   ]),
   RateLimited: entry(429, -32000, true, 'Rate limit exceeded: {limit} calls/{window} for {match}'),
   Overloaded: entry(503, -32000, true, 'The server is busy: {detail}', [
     { action: 'retry', description: 'Send fewer calls at once and try again shortly.' },
   ]),
   TooManyPending: entry(429, -32000, true, 'Agent {agent} already has {limit} approvals pending.', [
-    { action: 'approvals.list', description: 'See what waits, and cancel what is no longer needed.' },
+    {
+      action: 'approvals.list',
+      description: 'See what waits, and cancel what is no longer needed.',
+    },
   ]),
   // Approvals
   ApprovalRequired: entry(202, -32002, false, '{capability} waits for a person to approve it.'),
@@ -63,35 +78,66 @@ export const errorTable = {
     -32602,
     false,
     'The digest sent is not the digest of {approval_id}: what you saw is not what would run.',
-    [{ action: 'approvals show', description: 'Look at the request again and decide on what it shows.' }],
+    [
+      {
+        action: 'approvals show',
+        description: 'Look at the request again and decide on what it shows.',
+      },
+    ],
   ),
   ApprovalRejected: entry(403, null, false, 'The request was rejected: {reason}', [
-    { action: 'ask', description: 'Read the reason, change the request or ask the person who decided.' },
+    {
+      action: 'ask',
+      description: 'Read the reason, change the request or ask the person who decided.',
+    },
   ]),
   ApprovalExpired: entry(410, null, false, 'Nobody decided on {approval_id} in time.', [
-    { action: 'repeat', description: 'Make the call again if it is still needed; a new request is stored.' },
+    {
+      action: 'repeat',
+      description: 'Make the call again if it is still needed; a new request is stored.',
+    },
   ]),
   ApprovalCancelled: entry(410, null, false, 'The request {approval_id} was cancelled.'),
   ApprovalStale: entry(409, null, false, 'What was approved no longer holds: {detail}', [
-    { action: 'repeat', description: 'Make the call again; it is shown to a person as it now stands.' },
+    {
+      action: 'repeat',
+      description: 'Make the call again; it is shown to a person as it now stands.',
+    },
   ]),
   ExecutionInterrupted: entry(
     500,
     null,
     false,
     'The service stopped while {approval_id} ran. It is not known whether it took effect, and it is not run again.',
-    [{ action: 'check', description: 'Look whether the effect is there before asking for it again.' }],
+    [
+      {
+        action: 'check',
+        description: 'Look whether the effect is there before asking for it again.',
+      },
+    ],
   ),
-  OutcomeUnknown: entry(500, null, false, 'The service stopped during the call; its effect is unknown.'),
+  OutcomeUnknown: entry(
+    500,
+    null,
+    false,
+    'The service stopped during the call; its effect is unknown.',
+  ),
   // Agents, sessions, tokens
   AgentNotFound: entry(404, -32602, false, 'There is no agent {agent}.'),
   AgentExists: entry(409, -32602, false, 'There is already an agent {agent}.'),
   AgentStateConflict: entry(409, -32602, false, 'Agent {agent} is {status}: {detail}'),
-  SessionNotFound: entry(404, -32602, false, 'There is no open session {session_id} of this agent.'),
+  SessionNotFound: entry(
+    404,
+    -32602,
+    false,
+    'There is no open session {session_id} of this agent.',
+  ),
   UserTokenNotFound: entry(404, -32602, false, 'There is no user token {id}.'),
   NotFound: entry(404, -32602, false, 'There is nothing at {path}.'),
   // Filesystem
-  PathOutOfScope: entry(403, null, false, '{path} is outside the folders of this agent.', [stayInside]),
+  PathOutOfScope: entry(403, null, false, '{path} is outside the folders of this agent.', [
+    stayInside,
+  ]),
   FileNotFound: entry(404, null, false, 'There is no file at {path}.', [listFolder]),
   NotADirectory: entry(409, null, false, '{path} is not a folder.', [statPath]),
   NotARegularFile: entry(409, null, false, '{path} is not a regular file.', [statPath]),
@@ -105,11 +151,18 @@ export const errorTable = {
   ReadOnlyRoot: entry(403, null, false, '{path} lies in a folder given read-only.', [stayInside]),
   ProtectedPath: entry(403, null, false, '{path} is protected: {detail}'),
   FileChanged: entry(409, null, false, '{path} has changed: its sha256 is {sha256}.', [
-    { action: 'filesystem.read', description: 'Read it again and base the change on what it holds now.' },
+    {
+      action: 'filesystem.read',
+      description: 'Read it again and base the change on what it holds now.',
+    },
   ]),
-  FileTooLarge: entry(413, null, false, '{path} has {size_bytes} bytes; at most {limit_bytes} fit.', [
-    { action: 'range', description: 'Read it in ranges with offset and limit.' },
-  ]),
+  FileTooLarge: entry(
+    413,
+    null,
+    false,
+    '{path} has {size_bytes} bytes; at most {limit_bytes} fit.',
+    [{ action: 'range', description: 'Read it in ranges with offset and limit.' }],
+  ),
   InvalidPath: entry(400, null, false, 'The path is not usable: {detail}'),
   InvalidPattern: entry(400, null, false, 'The pattern is not usable: {detail}'),
   InvalidEncoding: entry(422, null, false, '{path} is not {encoding}: {detail}', [
@@ -118,29 +171,67 @@ export const errorTable = {
   EditMismatch: entry(409, null, false, 'Expected {expected} replacements, found {found}.', [
     { action: 'dry_run', description: 'Set dry_run to true to see every place that would change.' },
   ]),
-  TooManyLinks: entry(403, null, false, '{path} has more than one hard link, which this folder refuses.'),
-  PermissionRefused: entry(403, null, false, 'The operating system does not let the service touch {path}.'),
+  TooManyLinks: entry(
+    403,
+    null,
+    false,
+    '{path} has more than one hard link, which this folder refuses.',
+  ),
+  PermissionRefused: entry(
+    403,
+    null,
+    false,
+    'The operating system does not let the service touch {path}.',
+  ),
   StorageFull: entry(507, null, true, 'There is no room left for {path}.'),
   TrashNotFound: entry(404, null, false, 'There is nothing in the trash under {trash_id}.'),
   WatchNotFound: entry(404, null, false, 'There is no watch {watch_id}.'),
   QuotaExceeded: entry(429, null, false, 'At most {limit} {what} are allowed.'),
   // Running
-  ResultTooLarge: entry(413, null, false, 'The result has {size_bytes} bytes; at most {limit_bytes} fit.', [
-    { action: 'range', description: 'Ask for less at once: a limit, a range, or a narrower query.' },
-  ]),
+  ResultTooLarge: entry(
+    413,
+    null,
+    false,
+    'The result has {size_bytes} bytes; at most {limit_bytes} fit.',
+    [
+      {
+        action: 'range',
+        description: 'Ask for less at once: a limit, a range, or a narrower query.',
+      },
+    ],
+  ),
   DeadlineExceeded: entry(504, null, true, '{capability} did not finish in {timeout_seconds} s.'),
   Cancelled: entry(499, null, false, 'The call was cancelled.'),
   // The service itself
-  AuditUnavailable: entry(503, -32603, true, 'The audit log cannot be written, so nothing runs: {detail}', [
-    { action: 'doctor', description: 'An operator runs `gatehouse doctor` and frees disk space.' },
-  ]),
+  AuditUnavailable: entry(
+    503,
+    -32603,
+    true,
+    'The audit log cannot be written, so nothing runs: {detail}',
+    [
+      {
+        action: 'doctor',
+        description: 'An operator runs `gatehouse doctor` and frees disk space.',
+      },
+    ],
+  ),
   PolicyInvalid: entry(422, -32602, false, '{file}:{line}:{column}: {detail}'),
-  PolicyUnavailable: entry(503, -32603, true, 'No valid policy is loaded, so nothing runs: {detail}'),
+  PolicyUnavailable: entry(
+    503,
+    -32603,
+    true,
+    'No valid policy is loaded, so nothing runs: {detail}',
+  ),
   StorageUnavailable: entry(503, -32603, true, 'The store cannot be used: {detail}'),
   InvalidConfiguration: entry(400, -32603, false, '{origin}: {detail}'),
   AlreadyRunning: entry(409, -32603, false, 'Process {pid} already serves {data_dir}.'),
   Conflict: entry(409, -32602, false, '{detail}'),
-  InternalError: entry(500, -32603, true, 'Something went wrong on our side; the log has it under {correlation_id}.'),
+  InternalError: entry(
+    500,
+    -32603,
+    true,
+    'Something went wrong on our side; the log has it under {correlation_id}.',
+  ),
 } as const satisfies Record<string, ErrorEntry>
 
 export type ErrorType = keyof typeof errorTable
@@ -166,7 +257,10 @@ export class GatehouseError extends Error {
     facts: Facts = {},
     options: { readonly cause?: unknown; readonly recovery?: readonly Recovery[] } = {},
   ) {
-    super(fill(errorTable[type].say, facts), options.cause === undefined ? {} : { cause: options.cause })
+    super(
+      fill(errorTable[type].say, facts),
+      options.cause === undefined ? {} : { cause: options.cause },
+    )
     this.name = 'GatehouseError'
     this.type = type
     this.facts = facts

@@ -5,7 +5,10 @@ import { z } from 'zod'
  * 80 random bits. They sort by creation and cannot be guessed. Only `ports/ids` makes them.
  */
 const idOf = <P extends string>(prefix: P) =>
-  z.string().regex(new RegExp(`^${prefix}-[0-9a-hjkmnp-tv-z]{26}$`), `expected ${prefix}-<id>`).brand<P>()
+  z
+    .string()
+    .regex(new RegExp(`^${prefix}-[0-9a-hjkmnp-tv-z]{26}$`), `expected ${prefix}-<id>`)
+    .brand<P>()
 
 export const ApprovalId = idOf('appr')
 export type ApprovalId = z.infer<typeof ApprovalId>

@@ -22,5 +22,7 @@ export const CreateUserToken = z.strictObject({
 export type CreateUserToken = z.infer<typeof CreateUserToken>
 
 /** The token is shown here and never again. */
-export const CreatedUserToken = UserToken.pick({ id: true, label: true, role: true }).extend({ token: z.string() })
+export const CreatedUserToken = UserToken.pick({ id: true, label: true, role: true }).extend({
+  token: z.string(),
+})
 export type CreatedUserToken = z.infer<typeof CreatedUserToken>

@@ -16,9 +16,14 @@ export type RuleRef = z.infer<typeof RuleRef>
 /** A capability, `group.*` or `*`. */
 export const MatchPattern = z
   .string()
-  .regex(/^(\*|[a-z][a-z0-9_-]*\.(\*|[A-Za-z0-9][A-Za-z0-9_-]*))$/, 'expected a capability, group.* or *')
+  .regex(
+    /^(\*|[a-z][a-z0-9_-]*\.(\*|[A-Za-z0-9][A-Za-z0-9_-]*))$/,
+    'expected a capability, group.* or *',
+  )
 
-export const WindowText = z.string().regex(/^[1-9]\d{0,5}[smhd]$/, 'expected a window such as 30s, 1m, 1h or 1d')
+export const WindowText = z
+  .string()
+  .regex(/^[1-9]\d{0,5}[smhd]$/, 'expected a window such as 30s, 1m, 1h or 1d')
 
 export const PolicyRule = z.strictObject({
   match: MatchPattern,

@@ -12,7 +12,11 @@ export const rpcCodes = {
 } as const
 
 export type RpcId = string | number | null
-export type RpcErrorObject = { readonly code: number; readonly message: string; readonly data?: unknown }
+export type RpcErrorObject = {
+  readonly code: number
+  readonly message: string
+  readonly data?: unknown
+}
 export type RpcResponse =
   | { readonly jsonrpc: '2.0'; readonly id: RpcId; readonly result: unknown }
   | { readonly jsonrpc: '2.0'; readonly id: RpcId; readonly error: RpcErrorObject }

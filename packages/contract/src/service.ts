@@ -25,7 +25,11 @@ export const Health = z.object({
     policy: z.object({ ...component, version: z.string() }),
     storage: z.object({ ...component, engine: z.string() }),
   }),
-  resources: z.object({ cpu_percent: z.number(), memory_percent: z.number(), disk_percent: z.number() }),
+  resources: z.object({
+    cpu_percent: z.number(),
+    memory_percent: z.number(),
+    disk_percent: z.number(),
+  }),
 })
 export type Health = z.infer<typeof Health>
 

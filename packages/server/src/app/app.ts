@@ -1,0 +1,204 @@
+import type {
+  Agent,
+  AgentDetail,
+  AgentWithToken,
+  Approval,
+  ApprovalOutcome,
+  ApprovalStatus,
+  AuditEntry,
+  AuditFilter,
+  AuditPage,
+  CapabilityDescription,
+  CapabilityError,
+  CapabilityListing,
+  CreateAgent,
+  CreatedUserToken,
+  CreateUserToken,
+  GatehouseEvent,
+  Health,
+  Integrity,
+  PendingApproval,
+  PolicyProblem,
+  RotateAgent,
+  Session,
+  SystemStatus,
+  Transport,
+  UserToken,
+} from '@gatehouse/contract'
+import type { Decision, TraceStep } from '../domain/policy/types.ts'
+import type { StoredAgent } from '../ports/agents.ts'
+import type { Capability } from '../ports/capability.ts'
+import type { StoredUserToken } from '../ports/people.ts'
+import type { AgentOp, Op } from './op.ts'
+
+export type InvokeInput = {
+  /** Dotted name. */
+  readonly capability: string
+  /** As parsed and scanned by the transport; frozen and validated by the gate. */
+  readonly arguments: unknown
+}
+
+/**
+ * What became of a call. Transports turn each kind into their own words; internal faults and an audit
+ * log that cannot be written are thrown (`GatehouseError`).
+ */
+export type InvokeOutcome =
+  | {
+      readonly kind: 'succeeded'
+      readonly capability: Capability
+      readonly data: Readonly<Record<string, unknown>>
+      readonly text: string | null
+    }
+  | { readonly kind: 'failed'; readonly error: CapabilityError }
+  | { readonly kind: 'pending'; readonly pending: PendingApproval }
+  | {
+      readonly kind: 'denied'
+      readonly reason: 'policy' | 'agent_paused'
+      readonly message: string
+      readonly data: Readonly<Record<string, unknown>>
+    }
+  | {
+      readonly kind: 'limited'
+      readonly message: string
+      readonly data: {
+        readonly retry_after_seconds: number
+        readonly limit: number
+        readonly window: string
+      }
+    }
+  | {
+      readonly kind: 'overloaded'
+      readonly message: string
+      readonly data: Readonly<Record<string, unknown>>
+    }
+  | { readonly kind: 'unknown'; readonly message: string; readonly did_you_mean: readonly string[] }
+
+/** A tool as MCP lists it, before the transport gives it MCP's words. */
+export type ListedCapability = {
+  readonly capability: Capability
+  readonly tier: 'autonomous' | 'approval_required'
+}
+
+/** Every use case, bound to its dependencies: all that a transport may know. */
+export interface App {
+  readonly version: string
+
+  // Who
+  /** The agent of a token, or null; constant time, whatever is sent. Revoked ones are null. */
+  authenticateAgent(token: string): Promise<StoredAgent | null>
+  /** Whether what was authenticated still holds: checked on each message of an open connection. */
+  stillValid(name: string, generation: number): boolean
+  authenticateUser(token: string): Promise<StoredUserToken | null>
+
+  // Sessions
+  openSession(
+    op: Omit<AgentOp, 'session_id'>,
+    input: { transport: Transport; client: { name: string; version: string } | null },
+  ): Promise<Session>
+  endSession(
+    op: AgentOp,
+    input: { session_id: string },
+  ): Promise<{ session_id: string; ended_at: string }>
+  /** Raises `SessionNotFound` unless the session is open and this agent's; marks it as used. */
+  assertSession(op: Omit<AgentOp, 'session_id'>, input: { session_id: string }): Promise<void>
+
+  // The gate
+  listCapabilities(op: AgentOp, input: { category?: string }): Promise<readonly ListedCapability[]>
+  describeCapability(
+    op: AgentOp,
+    input: { name: string },
+  ): Promise<
+    | { readonly kind: 'described'; readonly description: CapabilityDescription }
+    | { readonly kind: 'unknown'; readonly did_you_mean: readonly string[] }
+    | {
+        readonly kind: 'blocked'
+        readonly message: string
+        readonly data: Readonly<Record<string, unknown>>
+      }
+  >
+  invoke(op: AgentOp, input: InvokeInput): Promise<InvokeOutcome>
+  listing(entry: ListedCapability): CapabilityListing
+
+  // An agent's own approvals and events
+  getApprovalOutcome(op: AgentOp, input: { approval_id: string }): Promise<ApprovalOutcome>
+  waitApprovalOutcome(
+    op: AgentOp,
+    input: { approval_id: string; timeout_ms: number },
+  ): Promise<ApprovalOutcome>
+  pollEvents(
+    op: AgentOp,
+    input: { after?: string; timeout_ms: number },
+  ): Promise<readonly GatehouseEvent[]>
+  /** Calls the listener for each event of this agent: approvals resolved, tools changed, files changed. */
+  subscribeEvents(agent: string, listener: (event: GatehouseEvent) => void): Disposable
+
+  // Agents
+  createAgent(op: Op, input: CreateAgent): Promise<AgentWithToken>
+  listAgents(op: Op): Promise<readonly Agent[]>
+  showAgent(op: Op, input: { name: string }): Promise<AgentDetail>
+  pauseAgent(op: Op, input: { name: string }): Promise<Agent>
+  resumeAgent(op: Op, input: { name: string }): Promise<Agent>
+  rotateAgent(op: Op, input: { name: string } & RotateAgent): Promise<AgentWithToken>
+  revokeAgent(op: Op, input: { name: string }): Promise<Agent>
+  /** A revoked agent comes back with a new token. */
+  restoreAgent(op: Op, input: { name: string }): Promise<AgentWithToken>
+
+  // Approvals, for people
+  listApprovals(
+    op: Op,
+    input: { status?: ApprovalStatus; agent?: string; limit: number; offset: number },
+  ): Promise<{ readonly approvals: readonly Approval[]; readonly total: number }>
+  showApproval(op: Op, input: { approval_id: string }): Promise<Approval>
+  decideApproval(
+    op: Op,
+    input: {
+      approval_id: string
+      decision: 'approve' | 'reject'
+      digest?: string
+      reason?: string
+    },
+  ): Promise<{ readonly kind: 'decided' | 'not_pending'; readonly approval: Approval }>
+  /** Calls the listener whenever an approval is asked for or changes. */
+  subscribeApprovals(listener: (approval: Approval) => void): Disposable
+
+  // The log
+  queryAudit(op: Op, input: AuditFilter): Promise<AuditPage>
+  showAuditEntry(op: Op, input: { id: string }): Promise<AuditEntry>
+  verifyAudit(op: Op): Promise<Integrity>
+  /** After a failure is understood: the log goes on from here, and an entry says so. */
+  acknowledgeAudit(op: Op, input: { reason: string }): Promise<Integrity>
+  exportAudit(op: Op): AsyncIterable<string>
+
+  // Policy
+  showPolicy(
+    op: Op,
+  ): Promise<{
+    readonly version: string
+    readonly files: readonly {
+      readonly layer: string
+      readonly file: string
+      readonly agent: string | null
+      readonly text: string
+    }[]
+    readonly problems: readonly PolicyProblem[]
+  }>
+  testPolicy(
+    op: Op,
+    input: { agent: string; capability: string; arguments: Record<string, unknown>; at?: string },
+  ): Promise<{ readonly decision: Decision; readonly steps: readonly TraceStep[] }>
+  validatePolicy(
+    op: Op,
+    input: { text: string; file: string; agent?: string },
+  ): Promise<readonly PolicyProblem[]>
+  savePolicy(
+    op: Op,
+    input: { text: string; agent?: string },
+  ): Promise<{ readonly version: string; readonly problems: readonly PolicyProblem[] }>
+
+  // People and the service
+  createUserToken(op: Op, input: CreateUserToken): Promise<CreatedUserToken>
+  listUserTokens(op: Op): Promise<readonly UserToken[]>
+  revokeUserToken(op: Op, input: { id: string }): Promise<UserToken>
+  status(op: Op): Promise<SystemStatus>
+  health(op: Op): Promise<Health>
+}

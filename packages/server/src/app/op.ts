@@ -1,0 +1,36 @@
+import type { GatehouseEvent } from '@gatehouse/contract'
+
+/** Who acts. Only the gate's own surfaces make these, from a credential they checked. */
+export type Actor =
+  | { readonly kind: 'agent'; readonly name: string; readonly generation: number }
+  | {
+      readonly kind: 'user'
+      readonly label: string
+      readonly role: 'operator' | 'approver' | 'viewer'
+      readonly token_id: string
+    }
+  | { readonly kind: 'system' }
+
+/** One operation: who acts, in which session, under which request id, until when. */
+export interface Op {
+  readonly actor: Actor
+  readonly request_id: string
+  readonly session_id: string | null
+  readonly signal: AbortSignal
+  /** Set where the transport can tell a caller how far a long call is. */
+  readonly progress?: (done: number, total?: number, message?: string) => void
+}
+
+/** An operation of an agent. */
+export interface AgentOp extends Op {
+  readonly actor: Extract<Actor, { kind: 'agent' }>
+}
+
+export const actorText = (actor: Actor): string =>
+  actor.kind === 'agent'
+    ? `agent:${actor.name}`
+    : actor.kind === 'user'
+      ? `user:${actor.label}`
+      : 'system'
+
+export type { GatehouseEvent }

@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto'
+import { type ErrorType, errorTable, type FieldEntry, type Preview } from '@gatehouse/contract'
+import stringify from 'safe-stable-stringify'
+import { z } from 'zod'
+import type { Capability, CapabilityContext, PreviewContext } from '../ports/capability.ts'
+
+type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
+  readonly name: string
+  readonly version: string
+  readonly title?: string
+  readonly purpose: string
+  readonly when_to_use: string
+  readonly inputs: I
+  readonly outputs: O
+  readonly tier: 'autonomous' | 'approval_required'
+  readonly notify?: boolean
+  readonly effect: 'none' | 'immediate' | 'buffered'
+  readonly critical?: boolean
+  readonly side_effects?: Capability['side_effects']
+  readonly common_patterns?: Capability['common_patterns']
+  readonly errors: readonly ErrorType[]
+  readonly redact?: readonly (keyof z.output<I> & string)[]
+  readonly waits?: boolean
+  readonly timeout_seconds?: number
+  readonly text?: (data: z.output<O>) => string
+  readonly preview?: (args: z.output<I>, ctx: PreviewContext) => Preview | Promise<Preview>
+  readonly resolve?: (
+    args: z.output<I>,
+    ctx: PreviewContext,
+  ) => Promise<Readonly<Record<string, unknown>>>
+  readonly run: (ctx: CapabilityContext, args: z.output<I>) => Promise<z.input<O>>
+}
+
+type JsonSchema = { readonly [key: string]: unknown }
+
+const jsonSchema = (schema: z.ZodObject, io: 'input' | 'output'): JsonSchema => {
+  const { $schema, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
+  return {
+    ...rest,
+    ...(io === 'input' ? { additionalProperties: false } : {}),
+    required: rest.required ?? [],
+  }
+}
+
+const typeName = (schema: JsonSchema): string => {
+  if (typeof schema['type'] === 'string') {
+    const items = schema['items'] as JsonSchema | undefined
+    return schema['type'] === 'array' && items ? `array of ${typeName(items)}` : schema['type']
+  }
+  const options = (schema['anyOf'] ?? schema['oneOf']) as readonly JsonSchema[] | undefined
+  return options ? options.map(typeName).join(' | ') : 'any'
+}
+
+const fieldsOf = (schema: JsonSchema): FieldEntry[] => {
+  const required = new Set(schema['required'] as readonly string[])
+  return Object.entries(schema['properties'] as Record<string, JsonSchema>).map(
+    ([name, property]) => ({
+      name,
+      type: typeName(property),
+      required: required.has(name),
+      ...('default' in property ? { default: property['default'] } : {}),
+      ...(typeof property['description'] === 'string'
+        ? { description: property['description'] }
+        : {}),
+    }),
+  )
+}
+
+/** `filesystem.search_content` → `Search content`. */
+const titleOf = (name: string): string => {
+  const words = (name.split('.')[1] ?? name).replaceAll('_', ' ')
+  return words.charAt(0).toUpperCase() + words.slice(1)
+}
+
+/** Declares a capability. Freezes it and derives what listings need; touches nothing else. */
+export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
+  d: Definition<I, O>,
+): Capability => {
+  const input_schema = jsonSchema(d.inputs, 'input')
+  const output_schema = jsonSchema(d.outputs, 'output')
+  const told = {
+    name: d.name,
+    version: d.version,
+    purpose: d.purpose,
+    when_to_use: d.when_to_use,
+    inputs: fieldsOf(input_schema),
+    outputs: fieldsOf(output_schema),
+    common_patterns: [...(d.common_patterns ?? [])],
+    errors: ['InvalidArguments' as const, ...d.errors].map((type) => ({
+      type,
+      message: errorTable[type].say,
+      recovery: [...errorTable[type].recovery],
+    })),
+    side_effects: [...(d.side_effects ?? [])],
+    effect: d.effect,
+    critical: d.critical ?? false,
+  }
+  const definition_hash = createHash('sha256')
+    .update(stringify({ ...told, input_schema }) ?? '')
+    .digest('hex')
+  return Object.freeze({
+    name: d.name,
+    group: d.name.split('.')[0] ?? d.name,
+    version: d.version,
+    title: d.title ?? titleOf(d.name),
+    purpose: d.purpose,
+    when_to_use: d.when_to_use,
+    inputs: d.inputs,
+    outputs: d.outputs,
+    tier: d.tier,
+    notify: d.notify ?? false,
+    effect: d.effect,
+    critical: d.critical ?? false,
+    side_effects: told.side_effects,
+    common_patterns: told.common_patterns,
+    errors: d.errors,
+    redact: d.redact ?? [],
+    waits: d.waits ?? false,
+    timeout_seconds: d.timeout_seconds ?? 60,
+    definition_hash: `sha256:${definition_hash}`,
+    input_schema,
+    output_schema,
+    description: told as Capability['description'],
+    ...(d.text ? { text: d.text as NonNullable<Capability['text']> } : {}),
+    ...(d.preview ? { preview: d.preview as NonNullable<Capability['preview']> } : {}),
+    ...(d.resolve ? { resolve: d.resolve as NonNullable<Capability['resolve']> } : {}),
+    run: d.run as Capability['run'],
+  })
+}

@@ -1,0 +1,1 @@
+export type { CompiledPolicy } from './types.ts'

@@ -1,0 +1,112 @@
+import type { PolicyLayer, PolicyTier, RuleRef } from '@gatehouse/contract'
+
+/** Who calls, as conditions see it (`agent`). */
+export type PolicyAgent = {
+  readonly name: string
+  readonly purpose: string
+  readonly status: string
+}
+
+/** The session, as conditions see it (`session`); the fields are empty without one. */
+export type PolicySession = {
+  readonly id: string
+  readonly transport: string
+  readonly client: string
+}
+
+/** Everything a decision depends on. `nowMs` is wall time. */
+export type PolicyQuestion = {
+  readonly capability: string
+  readonly agent: PolicyAgent
+  readonly session: PolicySession
+  readonly args: Readonly<Record<string, unknown>>
+  readonly nowMs: number
+}
+
+/** A condition that has been checked at load. May throw on a value that is not there. */
+export interface Condition {
+  readonly source: string
+  /** Whether it looks at the arguments; one that does not can be evaluated for a listing. */
+  readonly readsArguments: boolean
+  evaluate(question: PolicyQuestion): boolean
+}
+
+export type LayerRule = {
+  readonly match: string
+  readonly tier: PolicyTier
+  readonly notify: boolean
+  readonly floor: boolean
+  readonly reason: string | null
+  readonly when: Condition | null
+  readonly ref: RuleRef
+}
+
+export type LayerLimit = {
+  readonly match: string
+  readonly limit: number
+  readonly window: string
+  readonly window_ms: number
+  readonly ref: RuleRef
+}
+
+/** One file, read and checked. `agent` is set for a file of the agent layer. */
+export type Layer = {
+  readonly layer: PolicyLayer
+  readonly file: string
+  readonly agent: string | null
+  readonly rules: readonly LayerRule[]
+  readonly limits: readonly LayerLimit[]
+}
+
+type Basis = {
+  /** The rule that decided; null only when no layer says anything, which denies. */
+  readonly rule: RuleRef | null
+  readonly reason: string | null
+  readonly notify: boolean
+}
+
+export type Decision =
+  | ({ readonly kind: 'allow' } & Basis)
+  | ({ readonly kind: 'ask' } & Basis)
+  | ({ readonly kind: 'deny' } & Basis)
+
+/** What a listing shows: the tier to expect, or that no call could pass. */
+export type ListedTier = 'autonomous' | 'approval_required' | 'blocked'
+
+/** One step of a decision, for `policy test` and the simulator. */
+export type TraceStep = {
+  readonly rule: RuleRef
+  readonly outcome:
+    | 'matched'
+    | 'condition_false'
+    | 'condition_error'
+    | 'shadowed'
+    | 'floor'
+    | 'decided'
+  readonly detail?: string
+}
+
+/** A policy made ready to decide. Immutable; one for each version. */
+export interface CompiledPolicy {
+  /** `sha256:<hex>` of the files it was made from. */
+  readonly version: string
+
+  /** Pure: the same question always gets the same answer. */
+  decide(question: PolicyQuestion): Decision
+
+  /** The same decision with every rule that was looked at. */
+  trace(question: PolicyQuestion): {
+    readonly decision: Decision
+    readonly steps: readonly TraceStep[]
+  }
+
+  /** What a listing shows an agent: listed when some call to it could pass. */
+  listed(question: Omit<PolicyQuestion, 'args'>): ListedTier
+
+  /**
+   * The limits that a call of this agent counts under. Of limits with the same pattern and window only
+   * the one of the lowest number holds; every limit of every layer holds otherwise. A default (layer
+   * `system`) gives way to a limit of a lower layer with the same pattern unless it is a floor.
+   */
+  limitsFor(agent: string, capability: string): readonly LayerLimit[]
+}

@@ -1,0 +1,71 @@
+import type { AgentName, AgentStatus, ApprovalMode, Mount, Transport } from '@gatehouse/contract'
+
+/** An agent as it is stored. Times are ms since 1970. */
+export type StoredAgent = {
+  readonly name: AgentName
+  readonly purpose: string
+  readonly status: AgentStatus
+  readonly approvals: ApprovalMode
+  readonly workspace: string
+  readonly mounts: readonly Mount[]
+  readonly created_ms: number
+  readonly last_connected_ms: number | null
+  readonly total_invocations: number
+  /** SHA-256 of the token, hex. */
+  readonly token_hash: string
+  /** The token before the last rotation and until when it still works. */
+  readonly previous_token_hash: string | null
+  readonly previous_until_ms: number | null
+  /** Grows with each change of status or token; whoever holds an older one must look again. */
+  readonly generation: number
+}
+
+export interface AgentStore {
+  /** Must be durable when the promise resolves. Must raise `AgentExists` for a name in use, revoked ones too. */
+  insert(agent: StoredAgent): Promise<void>
+
+  /** Must return null for an unknown name. Names must be compared byte by byte. */
+  find(name: string): Promise<StoredAgent | null>
+
+  /** Must find an agent by the hash of its token or of its previous token, whatever its status. */
+  findByTokenHash(hash: string): Promise<StoredAgent | null>
+
+  /** Must return all, by name. */
+  list(): Promise<readonly StoredAgent[]>
+
+  /**
+   * Must store `next` only if the stored generation is still `current.generation`, in one step, and
+   * say whether it did. Must leave the counters (`total_invocations`, `last_connected_ms`) alone.
+   */
+  replace(current: StoredAgent, next: StoredAgent): Promise<boolean>
+
+  /** Must set the time of the last connection. */
+  connected(name: string, ms: number): Promise<void>
+}
+
+export type StoredSession = {
+  readonly id: string
+  readonly agent: string
+  readonly transport: Transport
+  readonly client: { readonly name: string; readonly version: string } | null
+  readonly created_ms: number
+  readonly ended_ms: number | null
+  readonly invocations: number
+}
+
+export interface SessionStore {
+  insert(session: StoredSession): Promise<void>
+
+  find(id: string): Promise<StoredSession | null>
+
+  /** Must return the newest sessions of an agent first. */
+  listOf(agent: string, limit: number): Promise<readonly StoredSession[]>
+
+  /** Must set the end only where none is set, and say whether it did. */
+  end(id: string, ms: number): Promise<boolean>
+
+  /** Must end every open session (of `agent`, where one is given) and return how many there were. */
+  endAll(ms: number, agent?: string): Promise<number>
+
+  countOpen(): Promise<number>
+}

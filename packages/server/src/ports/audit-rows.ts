@@ -1,0 +1,82 @@
+import type { AuditFilter } from '@gatehouse/contract'
+import type { LimitStamp } from './limits.ts'
+
+/** A row of the log: the hashed bytes, and copies of fields for the indexes. */
+export type AuditRow = {
+  readonly chain: string
+  readonly seq: number
+  readonly id: string
+  /** Lowercase hex of the chain hash. */
+  readonly hash: string
+  /** The exact canonical JSON that was hashed. */
+  readonly body: string
+  readonly timestamp: string
+  readonly kind: string
+  readonly agent: string
+  readonly capability: string
+  readonly result: string
+  readonly policy_decision: string | null
+  readonly session_id: string | null
+  readonly duration_ms: number | null
+  /** The intent that this row closes, or null. */
+  readonly intent_id: string | null
+  readonly approval_id: string | null
+}
+
+/** What one group commit stores. */
+export type CommitGroup = {
+  readonly rows: readonly AuditRow[]
+  readonly stamps: readonly LimitStamp[]
+  /** Invocations to add, by agent and by session. */
+  readonly agentCounts: ReadonlyMap<string, number>
+  readonly sessionCounts: ReadonlyMap<string, number>
+  /** The service clock, persisted with each commit. */
+  readonly clockMs: number
+}
+
+export interface AuditRows {
+  /** Must append in order; must raise on a (chain, seq) or id in use. */
+  insert(rows: readonly AuditRow[]): Promise<void>
+
+  /** Must return the last row of a chain, or null. */
+  head(chain: string): Promise<AuditRow | null>
+
+  /** Must return rows of a chain with seq in [from, to), by seq, at most `limit`. */
+  range(chain: string, from: number, to: number, limit: number): Promise<readonly AuditRow[]>
+
+  /** Must return the chains there are, by name, with their row counts. */
+  chains(): Promise<readonly { readonly chain: string; readonly rows: number }[]>
+
+  find(id: string): Promise<AuditRow | null>
+
+  /**
+   * Must return the newest rows first, with the number of all that match. Served by indexes: the cost
+   * of a page must not grow with the log. `since` inclusive, `until` exclusive.
+   */
+  query(
+    filter: AuditFilter,
+  ): Promise<{ readonly rows: readonly AuditRow[]; readonly total: number }>
+
+  /** Must return calls with result `pending` and no approval that no later row names as its intent. */
+  openIntents(chain: string, limit: number): Promise<readonly AuditRow[]>
+
+  counts(
+    sinceTimestamp: string,
+  ): Promise<{ readonly calls: number; readonly denied: number; readonly entries: number }>
+
+  /** Calls and failures of an agent by capability (with p50 and p95 of the newest 1,000 each) and by day. */
+  statsOf(agent: string): Promise<{
+    readonly by_capability: readonly {
+      readonly capability: string
+      readonly calls: number
+      readonly failures: number
+      readonly p50_ms: number
+      readonly p95_ms: number
+    }[]
+    readonly by_day: readonly {
+      readonly day: string
+      readonly calls: number
+      readonly failures: number
+    }[]
+  }>
+}

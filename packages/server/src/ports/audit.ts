@@ -1,0 +1,76 @@
+import type {
+  AuditEntry,
+  AuditFilter,
+  AuditPage,
+  AuditResult,
+  Integrity,
+  PolicyTier,
+  RuleRef,
+} from '@gatehouse/contract'
+import type { LimitStamp } from './limits.ts'
+import type { Stores } from './storage.ts'
+
+/** What a caller says of an entry; the log adds id, time, place and hash. */
+export type AuditDraft = {
+  readonly kind: 'call' | 'act'
+  readonly agent: string
+  readonly capability: string
+  readonly arguments: Readonly<Record<string, unknown>>
+  readonly result: AuditResult
+  readonly policy_decision: PolicyTier | null
+  readonly actor: string
+  readonly session_id: string | null
+  readonly request_id: string
+  readonly rule: RuleRef | null
+  readonly duration_ms: number | null
+  readonly approval_id: string | null
+  readonly intent_id: string | null
+  readonly error: { readonly type: string; readonly message: string } | null
+  readonly detail: Readonly<Record<string, unknown>> | null
+}
+
+export type AppendExtras = {
+  /** Rate-limit stamps to store in the same transaction. */
+  readonly stamps?: readonly LimitStamp[]
+  /** Whether this entry counts as one invocation of its agent and session. */
+  readonly counts?: boolean
+}
+
+/** The stores inside one transaction, and the log: entries written here commit with the rest. */
+export type JournalTransaction = Stores & {
+  /** Queues an entry for the end of the transaction and returns its id; it exists only if all commits. */
+  append(draft: AuditDraft): string
+}
+
+/**
+ * The only way to write. An entry exists on disk, in the chain and under the high-water mark before a
+ * promise of this port resolves; when that is impossible it rejects with `AuditUnavailable`.
+ */
+export interface Journal {
+  /** Must group what one turn of the event loop appends into one commit, in order. */
+  append(draft: AuditDraft, extras?: AppendExtras): Promise<AuditEntry>
+
+  /** Must commit the work's changes and entries together or not at all, in order with `append`. */
+  transaction<T>(work: (tx: JournalTransaction) => Promise<T>): Promise<T>
+
+  /** Must rehearse serialising an entry, so that a call whose record would fail does not run. */
+  assertRecordable(draft: AuditDraft): void
+}
+
+/** Reading the log. Every answer says whether what it shows is whole. */
+export interface AuditReader {
+  query(filter: AuditFilter): Promise<AuditPage>
+
+  find(id: string): Promise<AuditEntry | null>
+
+  /** Must re-hash the whole log and compare it with mark and checkpoints. */
+  verify(): Promise<Integrity>
+
+  /** Must yield the log as JSON lines: a header with the public key, the entries, the checkpoints. */
+  export(): AsyncIterable<string>
+
+  /** Calls and denials since a moment; counts from the index. */
+  counts(
+    sinceMs: number,
+  ): Promise<{ readonly calls: number; readonly denied: number; readonly entries: number }>
+}

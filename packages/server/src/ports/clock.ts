@@ -1,0 +1,13 @@
+export interface Clock {
+  /** Must be wall time in ms since 1970, for display only: it may jump. */
+  wall(): number
+
+  /**
+   * Must never go back, not even across a restart: the larger of wall time at boot and the last
+   * persisted value, plus monotonic time since. Limits, expiries and order use this one. Integer ms.
+   */
+  now(): number
+
+  /** Must resolve after `ms` of this clock, or at once when `signal` aborts. Must not keep the process alive. */
+  sleep(ms: number, signal?: AbortSignal): Promise<void>
+}

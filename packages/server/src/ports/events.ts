@@ -1,0 +1,21 @@
+import type { GatehouseEvent } from '@gatehouse/contract'
+
+/** What happened, told to whoever listens now, and kept a while for those who poll. */
+export interface EventBus {
+  /** Must never throw and never wait for a listener. */
+  publish(event: Omit<GatehouseEvent, 'id' | 'timestamp'>): void
+
+  /** Must call the listener for each later event until it is disposed. */
+  subscribe(listener: (event: GatehouseEvent) => void): Disposable
+
+  /**
+   * Must return the kept events of an agent after the id (all kept ones without it), oldest first, and
+   * wait up to `waitMs` when there are none.
+   */
+  poll(
+    agent: string,
+    after: string | undefined,
+    waitMs: number,
+    signal: AbortSignal,
+  ): Promise<readonly GatehouseEvent[]>
+}

@@ -1,0 +1,132 @@
+import type { Buffer } from 'node:buffer'
+
+export type FileType = 'file' | 'directory' | 'symlink' | 'other'
+
+export type FileStat = {
+  readonly type: FileType
+  readonly size_bytes: number
+  readonly modified_at: string
+  readonly created_at: string
+  /** `0644`. */
+  readonly permissions: string
+  /** Numeric uid and gid, `0:0`. */
+  readonly owner: string
+  readonly dev: string
+  readonly ino: string
+}
+
+export type FileEntry = {
+  readonly name: string
+  readonly type: FileType
+  readonly size_bytes: number
+  readonly modified_at: string
+}
+
+export type Trashed = {
+  readonly trash_id: string
+  readonly path: string
+  readonly recoverable_until: string
+}
+
+/**
+ * The folders of one agent: its workspace and its mounts. Every path is absolute inside them or relative
+ * to the workspace, and every method walks by directory descriptors, so that nobody who swaps a folder
+ * for a link meanwhile leads it outside. Raises `PathOutOfScope`, `InvalidPath`, `FileNotFound`,
+ * `NotARegularFile`, `NotADirectory`, `IsADirectory`, `ReadOnlyRoot`, `ProtectedPath`, `TooManyLinks`,
+ * `PermissionRefused`, `StorageFull`, `AlreadyExists`, `DirectoryNotEmpty`, `FileChanged`, `FileTooLarge`.
+ */
+export interface Files {
+  /** Where a path lies, as an absolute path inside the roots, without touching the disk. */
+  resolve(path: string): string
+
+  /** Must read a regular file whole or in part; small ones synchronously. `size_bytes` is the whole file's. */
+  read(
+    path: string,
+    options: { readonly offset?: number; readonly limit?: number; readonly bytesMax: number },
+  ): Promise<{
+    readonly bytes: Buffer
+    readonly size_bytes: number
+    readonly modified_at: string
+    readonly truncated: boolean
+  }>
+
+  /** Must return null when nothing is there. Does not follow a last link. */
+  stat(path: string): Promise<FileStat | null>
+
+  list(path: string): Promise<readonly FileEntry[]>
+
+  /** Must yield what lies below, depth first and by name, links not followed; stops when aborted. */
+  walk(path: string, signal: AbortSignal): AsyncIterable<FileEntry & { readonly path: string }>
+
+  /** Must replace whole or not at all (a temporary file beside it, fsync, rename, fsync of the folder). */
+  write(
+    path: string,
+    bytes: Uint8Array,
+    options: {
+      readonly createParents: boolean
+      readonly ifSha256?: string
+      readonly mustBeNew?: boolean
+    },
+  ): Promise<{
+    readonly path: string
+    readonly size_bytes: number
+    readonly sha256: string
+    readonly created: boolean
+  }>
+
+  append(
+    path: string,
+    bytes: Uint8Array,
+  ): Promise<{ readonly path: string; readonly size_bytes: number }>
+
+  copy(
+    source: string,
+    destination: string,
+    options: { readonly overwrite: boolean },
+  ): Promise<CopyResult>
+
+  move(
+    source: string,
+    destination: string,
+    options: { readonly overwrite: boolean },
+  ): Promise<CopyResult>
+
+  makeDirectory(
+    path: string,
+    options: { readonly parents: boolean },
+  ): Promise<{ readonly path: string; readonly created: boolean }>
+
+  /** Must move it into the root's trash, from where `restore` brings it back for seven days. */
+  trash(path: string, options: { readonly recursive: boolean }): Promise<Trashed>
+
+  restore(trashId: string): Promise<{ readonly path: string }>
+
+  /** Must tell of changes below the path until disposed. Never tells of what lies outside the roots. */
+  watch(
+    path: string,
+    options: { readonly recursive: boolean },
+    listener: (change: {
+      readonly kind: 'created' | 'changed' | 'deleted'
+      readonly path: string
+    }) => void,
+  ): Promise<Disposable>
+
+  /** What a path resolves to now, for the digest of an approval: canonical path, dev, inode, sha256 of a small file. */
+  fingerprint(path: string): Promise<Readonly<Record<string, string | null>>>
+}
+
+export type CopyResult = {
+  readonly source: string
+  readonly destination: string
+  readonly size_bytes: number
+  readonly sha256: string | null
+}
+
+export interface FilesFactory {
+  /** Must open the roots of an agent, and make its workspace if it is not there. Kept open until changed or disposed. */
+  open(agent: {
+    readonly name: string
+    readonly workspace: string
+    readonly mounts: readonly { readonly path: string; readonly read_only: boolean }[]
+  }): Files
+}

@@ -1,0 +1,42 @@
+import type { AgentStore, SessionStore } from './agents.ts'
+import type { ApprovalStore } from './approvals.ts'
+import type { AuditRows, CommitGroup } from './audit-rows.ts'
+import type { RateLimits } from './limits.ts'
+import type { UserTokenStore } from './people.ts'
+
+export interface MetaStore {
+  get(key: string): Promise<string | null>
+  set(key: string, value: string): Promise<void>
+}
+
+export type Stores = {
+  readonly agents: AgentStore
+  readonly sessions: SessionStore
+  readonly approvals: ApprovalStore
+  readonly userTokens: UserTokenStore
+  readonly meta: MetaStore
+}
+
+/** An engine. Everything durable is in one: SQLite by default, PostgreSQL, or memory for tests. */
+export interface Storage extends Stores, AsyncDisposable {
+  readonly engine: 'sqlite' | 'postgres' | 'memory'
+
+  readonly auditRows: AuditRows
+
+  readonly limits: RateLimits
+
+  /**
+   * Must run the work in one transaction, isolated from every other, durable when the promise resolves;
+   * must undo all of it when the work throws.
+   */
+  transaction<T>(work: (tx: Stores & { readonly auditRows: AuditRows }) => Promise<T>): Promise<T>
+
+  /** Must store the whole group in one durable transaction, as fast as the engine can: it is the hot path. */
+  commitGroup(group: CommitGroup): Promise<void>
+
+  /**
+   * Must be false only when nobody but this process changed the store since the last call. Cheap: it
+   * runs at each audit query.
+   */
+  foreignChange(): Promise<boolean>
+}
