@@ -26,9 +26,9 @@ import type {
   UserToken,
 } from '@gatehouse/contract'
 import type { Decision, TraceStep } from '../domain/policy/types.ts'
-import type { StoredAgent } from '../ports/agents.ts'
 import type { Capability } from '../ports/capability.ts'
 import type { StoredUserToken } from '../ports/people.ts'
+import type { AuthenticatedAgent } from './agent-directory.ts'
 import type { AgentOp, Op } from './op.ts'
 
 export type InvokeInput = {
@@ -85,9 +85,9 @@ export interface App {
 
   // Who
   /** The agent of a token, or null; constant time, whatever is sent. Revoked ones are null. */
-  authenticateAgent(token: string): Promise<StoredAgent | null>
+  authenticateAgent(token: string): Promise<AuthenticatedAgent | null>
   /** Whether what was authenticated still holds: checked on each message of an open connection. */
-  stillValid(name: string, generation: number): boolean
+  stillValid(name: string, credential: number): boolean
   authenticateUser(token: string): Promise<StoredUserToken | null>
 
   // Sessions

@@ -2,7 +2,7 @@ import type { GatehouseEvent } from '@gatehouse/contract'
 
 /** Who acts. Only the gate's own surfaces make these, from a credential they checked. */
 export type Actor =
-  | { readonly kind: 'agent'; readonly name: string; readonly generation: number }
+  | { readonly kind: 'agent'; readonly name: string; readonly credential: number }
   | {
       readonly kind: 'user'
       readonly label: string
@@ -17,6 +17,8 @@ export interface Op {
   readonly request_id: string
   readonly session_id: string | null
   readonly signal: AbortSignal
+  /** Whether a call may stay open until a person decided, for agents that ask for it. */
+  readonly holds?: boolean
   /** Set where the transport can tell a caller how far a long call is. */
   readonly progress?: (done: number, total?: number, message?: string) => void
 }
