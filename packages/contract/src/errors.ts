@@ -69,6 +69,20 @@ export const errorTable = {
       description: 'See what waits, and cancel what is no longer needed.',
     },
   ]),
+  // The doors, before anything of the body is looked at
+  MethodNotAllowed: entry(405, -32600, false, '{path} answers {allowed}, not {method}.'),
+  BodyTooLarge: entry(413, -32600, false, 'The body has more than {limit_bytes} bytes.'),
+  UnsupportedMediaType: entry(415, -32600, false, 'The body must be plain JSON: {detail}'),
+  HostNotAllowed: entry(421, -32600, false, 'This server does not answer for the host {host}.', [
+    {
+      action: 'localhost',
+      description: 'Use 127.0.0.1 or localhost, or add the name to `allowed_hosts`.',
+    },
+  ]),
+  OriginNotAllowed: entry(403, -32600, false, 'Requests from the origin {origin} are refused.'),
+  TooManyFailures: entry(429, -32003, true, 'Too many failed logins from this address.', [
+    { action: 'wait', description: 'Wait a minute. A valid token is accepted meanwhile.' },
+  ]),
   // Approvals
   ApprovalRequired: entry(202, -32002, false, '{capability} waits for a person to approve it.'),
   ApprovalNotFound: entry(404, -32602, false, 'There is no approval {approval_id}.'),
