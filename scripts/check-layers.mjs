@@ -1,0 +1,88 @@
+// Which folder may import which, and the one gate: from docs/architecture/layers.json. Breaches that
+// stand are listed in layer-exemptions.txt, compared exactly: a new one fails, and so does a line that
+// is no longer needed, so that the list can only shrink.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { globMatcher, sourceFiles } from './lib/files.mjs'
+import { root } from './lib/run.mjs'
+
+const importPattern =
+  /(?:^|[\s;])(?:import|export)\s[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|[\s;])import\s*['"]([^'"]+)['"]|\bimport\s*\(\s*['"]([^'"]+)['"]/g
+// Any mention of `x.run`: called, bound or taken away to be called later. In these layers nothing else
+// may be named so.
+const runPattern = /\.run\b(?!\s+as\b)|\[['"`]run['"`]\]\s*[(.?]|\{[^{}]*\brun\b[^{}]*\}\s*=[^>=]/
+
+const withoutComments = (text) => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '')
+
+/** The most exact path wins: `…/standard.ts` before `…/*.ts` before a folder. */
+const layerFinder = (layers) => {
+  const known = layers
+    .map((layer) => ({ ...layer, matches: globMatcher(layer.path) }))
+    .toSorted((a, b) => b.path.replace(/[*{].*/, '').length - a.path.replace(/[*{].*/, '').length)
+  return (file) => {
+    for (const { name, may, matches } of known) {
+      const part = matches(file)
+      if (part !== null) return { name, may, part }
+    }
+    return null
+  }
+}
+
+/** What an import names: a file of ours, `node:x` or `npm:x`. */
+const targetOf = (specifier, file) => {
+  if (specifier.startsWith('.')) return path.posix.join(path.posix.dirname(file), specifier)
+  if (specifier.startsWith('node:')) return specifier
+  const [scope, name = '', ...rest] = specifier.split('/')
+  if (scope !== '@gatehouse') {
+    return `npm:${specifier.startsWith('@') ? `${scope}/${name}` : scope}`
+  }
+  return `packages/${name}/src/${rest.length > 0 ? rest.join('/') : 'index'}.ts`
+}
+
+const isAllowed = (from, to, target) => {
+  if (from.may.includes('*')) return true
+  if (!to) return from.may.some((m) => m === target || (m.endsWith(':') && target.startsWith(m)))
+  return to.name === from.name ? to.part === from.part : from.may.includes(to.name)
+}
+
+/** Every breach in the given files, as one line each. */
+export const findBreaches = (table, files) => {
+  const layerOf = layerFinder(table.layers)
+  const isGate = globMatcher(table.gate.only)
+  return files.flatMap(({ file, text }) => {
+    const from = layerOf(file)
+    if (!from) return [`${file} belongs to no layer`]
+    const code = withoutComments(text)
+    const targets = [...code.matchAll(importPattern)].map((m) =>
+      targetOf(m[1] ?? m[2] ?? m[3], file),
+    )
+    const breaches = targets
+      .filter((target) => !isAllowed(from, layerOf(target), target))
+      .map((target) => `${file} imports ${target}`)
+    const watched =
+      table.gate.watched.includes(from.name) ||
+      targets.some((t) => t.endsWith('/ports/capability.ts'))
+    if (watched && isGate(file) === null && runPattern.test(code)) {
+      breaches.push(`${file} may run a capability`)
+    }
+    return breaches
+  })
+}
+
+const main = () => {
+  const docs = path.join(root, 'docs/architecture')
+  const table = JSON.parse(readFileSync(path.join(docs, 'layers.json'), 'utf8'))
+  const exempt = readFileSync(path.join(docs, 'layer-exemptions.txt'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+  const found = [...new Set(findBreaches(table, sourceFiles()))]
+  const problems = [
+    ...found.filter((line) => !exempt.includes(line)),
+    ...exempt.filter((line) => !found.includes(line)).map((line) => `no longer needed: ${line}`),
+  ]
+  for (const problem of problems) console.error(problem)
+  process.exitCode = problems.length > 0 ? 1 : 0
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) main()

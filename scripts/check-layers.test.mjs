@@ -1,0 +1,62 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { findBreaches } from './check-layers.mjs'
+import { root } from './lib/run.mjs'
+
+const table = JSON.parse(readFileSync(path.join(root, 'docs/architecture/layers.json'), 'utf8'))
+const server = 'packages/server/src'
+const breaches = (file, text) => findBreaches(table, [{ file: `${server}/${file}`, text }])
+
+test.each([
+  ['domain/limits.ts', "import { hash } from 'node:crypto'"],
+  ['domain/limits.ts', "import type { Clock } from '../ports/clock.ts'"],
+  ['app/invoke.ts', "import { openSqlite } from '../storage/sqlite/open.ts'"],
+  ['app/invoke.ts', "import {\n  a,\n  b,\n} from '../capabilities/standard.ts'"],
+  ['capabilities/filesystem/read.ts', "import { x } from '../git/status.ts'"],
+  ['capabilities/filesystem/read.ts', "import { invoke } from '../../app/invoke.ts'"],
+  ['storage/sqlite/open.ts', "export { x } from '../postgres/open.ts'"],
+  ['files/walk.ts', "import { x } from '../audit/chain.ts'"],
+  ['transport/rpc/serve.ts', "import { openSqlite } from '../../storage/sqlite/open.ts'"],
+  ['transport/rpc/serve.ts', "import { x } from '../mcp/serve.ts'"],
+  ['transport/rpc/serve.ts', "const m = await import('../../storage/sqlite/open.ts')"],
+  ['config/load.ts', "import '../compose.ts'"],
+  ['nowhere/x.ts', ''],
+])('refuses in %s: %s', (file, text) => {
+  expect(breaches(file, text)).toHaveLength(1)
+})
+
+test.each([
+  ['domain/limits.ts', "import { z } from '@gatehouse/contract'"],
+  ['app/invoke.ts', "import { x } from './op.ts'\nimport { y } from '../ports/clock.ts'"],
+  [
+    'capabilities/filesystem/read.ts',
+    "import { x } from './paths.ts'\nimport y from '../define.ts'",
+  ],
+  ['capabilities/standard.ts', "import { read } from './filesystem/read.ts'"],
+  ['storage/sqlite/open.ts', "import { x } from '../sql/stores.ts'\nimport fs from 'node:fs'"],
+  [
+    'transport/rpc/serve.ts',
+    "import { x } from '../http/body.ts'\nimport type { App } from '../../app/app.ts'",
+  ],
+  ['compose.ts', "import { x } from './storage/sqlite/open.ts'"],
+  ['domain/limits.ts', "// import { x } from 'node:fs'\n/* from 'node:fs' */"],
+])('allows in %s: %s', (file, text) => {
+  expect(breaches(file, text)).toEqual([])
+})
+
+test.each([
+  ['app/decide-approval.ts', 'await capability.run(ctx, args)'],
+  ['app/decide-approval.ts', 'const { run } = capability'],
+  ['app/decide-approval.ts', 'const later = capability.run'],
+  ['transport/mcp/serve.ts', "outcome.capability['run'](ctx, args)"],
+  ['capabilities/filesystem/read.ts', 'return list.run(ctx, args)'],
+  ['policy/x.ts', "import type { Capability } from '../ports/capability.ts'\nc.run(a, b)"],
+])('keeps the one gate: %s may not contain %s', (file, text) => {
+  expect(breaches(file, text)).toEqual([`${server}/${file} may run a capability`])
+})
+
+test('lets the gate run a capability, and the engines their statements', () => {
+  expect(breaches('app/invoke-capability.ts', 'await capability.run(ctx, args)')).toEqual([])
+  expect(breaches('storage/sqlite/open.ts', 'statement.run(1)')).toEqual([])
+})

@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { root } from './run.mjs'
+
+const isSource = (name) =>
+  name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.endsWith('.d.ts')
+
+/** Every source file of the packages, tests aside, with its path from the root. */
+export const sourceFiles = () =>
+  readdirSync(path.join(root, 'packages')).flatMap((name) => {
+    const folder = path.join('packages', name, 'src')
+    try {
+      return readdirSync(path.join(root, folder), { recursive: true })
+        .filter(isSource)
+        .map((file) => path.join(folder, file))
+        .map((file) => ({
+          file: file.split(path.sep).join('/'),
+          text: readFileSync(path.join(root, file), 'utf8'),
+        }))
+    } catch {
+      return []
+    }
+  })
+
+// Matches a file against `a/b` (everything below), `a/*.ts`, or `a/*/` and `a/{b,c}/`, where each folder
+// that fits is a part of its own. Returns the part, or null.
+export const globMatcher = (pattern) => {
+  const source = pattern
+    .replace(/[.+^$()|[\]\\]/g, '\\$&')
+    .replace(/\{([^}]*)\}/g, (_, names) => `(?:${names.replaceAll(',', '|')})`)
+    .replaceAll('*', '[^/]*')
+  const end = pattern.endsWith('.ts') ? '$' : pattern.endsWith('/') ? '' : '(?:/|$)'
+  const expression = new RegExp(`^(${source})${end}`)
+  const whole = pattern.endsWith('.ts')
+  return (file) => {
+    const part = expression.exec(file)?.[1]
+    return part === undefined ? null : whole ? pattern : part
+  }
+}
