@@ -1,0 +1,40 @@
+import type { PolicyTier } from '@gatehouse/contract'
+import type { Decision, LayerRule } from './types.ts'
+
+const strictness: Readonly<Record<PolicyTier, number>> = {
+  autonomous: 0,
+  approval_required: 1,
+  blocked: 2,
+}
+
+export const isStricter = (a: PolicyTier, b: PolicyTier): boolean => strictness[a] > strictness[b]
+
+const kinds = { autonomous: 'allow', approval_required: 'ask', blocked: 'deny' } as const
+
+/** What no layer mentions is denied. */
+const unmentioned: Decision = { kind: 'deny', rule: null, reason: null, notify: false }
+
+/**
+ * The verdict of the rule that decides under the floors of higher layers, lowest first. A floor that
+ * tightens the result is the rule named; of several equally strict ones the highest.
+ */
+export const verdictOf = (deciding: LayerRule | null, floors: readonly LayerRule[]): Decision => {
+  if (!deciding) return unmentioned
+  let named = deciding
+  let notify = deciding.notify
+  for (const floor of floors) {
+    notify ||= floor.notify
+    // @SECURITY no lower layer is ever looser than a matched floor (decide.test.ts, "never loosens").
+    if (isStricter(floor.tier, named.tier) || (named !== deciding && floor.tier === named.tier)) {
+      named = floor
+    }
+  }
+  return { kind: kinds[named.tier], rule: named.ref, reason: named.reason, notify }
+}
+
+export const tierOf = (decision: Decision): PolicyTier =>
+  decision.kind === 'allow'
+    ? 'autonomous'
+    : decision.kind === 'ask'
+      ? 'approval_required'
+      : 'blocked'
