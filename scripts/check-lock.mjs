@@ -1,0 +1,20 @@
+// Whether `npm ci` accepts the lock file, on every system, and whether it names no registry.
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { lockGaps } from './lib/lock-gaps.mjs'
+import { root } from './lib/run.mjs'
+
+const { packages } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'))
+const problems = [
+  ...lockGaps(packages).map(({ name }) => `${name} is missing: node scripts/complete-lock.mjs`),
+  ...Object.entries(packages)
+    .filter(([, entry]) => !entry.link && /^https?:/.test(entry.resolved ?? ''))
+    .map(
+      ([where]) => `${where} names a registry: npm config set omit-lockfile-registry-resolved true`,
+    ),
+  ...Object.entries(packages)
+    .filter(([, entry]) => entry.hasInstallScript)
+    .map(([where]) => `${where} has an install script`),
+]
+for (const problem of problems) console.error(problem)
+process.exitCode = problems.length > 0 ? 1 : 0

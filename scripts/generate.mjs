@@ -1,0 +1,33 @@
+// npm run generate [-- --check]: writes the reference pages from the built code. With --check it only
+// compares, and names every page that is stale. Each page is one module in scripts/generate.
+import './lib/require-node.mjs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import path from 'node:path'
+import { capabilities } from './generate/capabilities.mjs'
+import { errors } from './generate/errors.mjs'
+import { layers } from './generate/layers.mjs'
+import { build } from './lib/build.mjs'
+import { root } from './lib/run.mjs'
+
+/** Each has the file it writes and a function that makes its text. */
+const pages = [errors, layers, capabilities]
+
+const checking = process.argv.includes('--check')
+
+const settle = async ({ file, render }) => {
+  const target = path.join(root, file)
+  const text = await render()
+  const stands = await readFile(target, 'utf8').catch(() => null)
+  if (stands === text) return
+  if (checking) {
+    console.error(`${file} is stale; run: npm run generate`)
+    process.exitCode = 1
+    return
+  }
+  await mkdir(path.dirname(target), { recursive: true })
+  await writeFile(target, text)
+  console.log(`wrote ${file}`)
+}
+
+if ((await build()) !== 0) process.exitCode = 1
+else for (const page of pages) await settle(page)

@@ -1,0 +1,40 @@
+import { readFile } from 'node:fs/promises'
+import path from 'node:path'
+import { root } from '../lib/run.mjs'
+import { code, generatedNote, table } from './markdown.mjs'
+
+const id = (name) => name.replaceAll(' ', '_')
+const isOurs = (name) => !name.includes(':') && name !== '*'
+
+export const layers = {
+  file: 'docs/architecture/layers.md',
+  async render() {
+    const file = path.join(root, 'docs/architecture/layers.json')
+    const { layers: all, gate } = JSON.parse(await readFile(file, 'utf8'))
+    const arrows = all.flatMap(({ name, may }) =>
+      may.filter(isOurs).map((target) => `  ${id(name)} --> ${id(target)}`),
+    )
+    const boxes = all.map(({ name }) => `  ${id(name)}["${name}"]`)
+    const rows = all.map(({ name, path: where, may }) => [
+      name,
+      code(where),
+      may.includes('*')
+        ? 'everything'
+        : may.map((m) => m.replace(/^npm:$/, 'its own libraries')).join(', '),
+    ])
+    return `${generatedNote('docs/architecture/layers.json')}
+# Layers
+
+An arrow means "may import". A path that ends in a slash makes each folder a part of its own, and parts
+of one layer do not import each other. Only ${code(gate.only)} may run a capability.
+\`npm run check -- layers\` holds the code to this table.
+
+\`\`\`mermaid
+flowchart TD
+${[...boxes, ...arrows].join('\n')}
+\`\`\`
+
+${table(['Layer', 'Path', 'May import'], rows)}
+`
+  },
+}
