@@ -1,15 +1,28 @@
 // npm run check [-- step…]: everything a reviewer should not have to look for. Each step runs even if
 // an earlier one failed.
 import './lib/require-node.mjs'
+import { sourceFiles } from './lib/files.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { run, tools } from './lib/run.mjs'
 
 const script = (name, ...args) => [process.execPath, `scripts/${name}.mjs`, ...args]
 
+const biome = (command) => [
+  ...tools.biome,
+  command,
+  '--diagnostic-level=error',
+  '--max-diagnostics=200',
+]
+
 /** In this order: the reference is drawn from what the types step builds. */
 const steps = {
-  format: [...tools.biome, 'check', '--linter-enabled=false', '.'],
-  dependencies: [...tools.biome, 'lint', '--only=correctness/noUndeclaredDependencies', '.'],
+  format: [...biome('check'), '--linter-enabled=false', '.'],
+  // Tests take their runner from the root; what ships declares all that it imports.
+  dependencies: [
+    ...biome('lint'),
+    '--only=correctness/noUndeclaredDependencies',
+    ...sourceFiles().map(({ file }) => file),
+  ],
   lock: script('check-lock'),
   lint: [...tools.oxlint, '--type-aware', '--quiet', '--threads=2'],
   layers: script('check-layers'),
