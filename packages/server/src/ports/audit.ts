@@ -39,7 +39,7 @@ export type AppendExtras = {
 /** The stores inside one transaction, and the log: entries written here commit with the rest. */
 export type JournalTransaction = Stores & {
   /** Queues an entry for the end of the transaction and returns its id; it exists only if all commits. */
-  append(draft: AuditDraft): string
+  append(draft: AuditDraft, extras?: AppendExtras): string
 }
 
 /**

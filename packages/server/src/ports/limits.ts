@@ -1,22 +1,20 @@
-/** One use of one limit. `key` names agent, pattern and window. */
-export type LimitStamp = { readonly key: string; readonly at_ms: number }
+import type { LimitKey, LimitVerdict } from '../domain/sliding-window.ts'
 
-/** A limit that applies to a call. */
-export type LimitKey = { readonly key: string; readonly limit: number; readonly window_ms: number }
-
-export type LimitVerdict =
-  | { readonly kind: 'allowed'; readonly stamps: readonly LimitStamp[] }
-  | { readonly kind: 'limited'; readonly key: LimitKey; readonly retry_after_ms: number }
+export type { LimitKey, LimitStamp, LimitVerdict } from '../domain/sliding-window.ts'
 
 /**
- * Exact sliding windows: never more than `limit` uses in any window of that length.
+ * Exact sliding windows: never more than `limit` uses in any window of that length. Equal keys have
+ * equal windows. The engine that one process owns (SQLite, memory) counts in memory and is primed from
+ * the stored stamps when it opens; PostgreSQL, which nodes share, counts and stores in the database.
  */
 export interface RateLimits {
   /**
    * Must allow iff for every key fewer than `limit` stamps lie in (now − window, now], and then count
    * this use at once under all of them, in one step that no other call or node can split. The caller
-   * stores the returned stamps with the call's first audit entry. When several keys refuse, must name
+   * stores the returned stamps with the call's first audit entry (on PostgreSQL they are stored
+   * already, and `commitGroup` does not store them again). When several keys refuse, must name
    * the one with the longest wait. `retry_after_ms` must be exact: a use then passes, earlier not.
+   * Where `nowMs` is behind a stamp of the key, the use counts at the moment of that stamp.
    */
   take(keys: readonly LimitKey[], nowMs: number): Promise<LimitVerdict>
 

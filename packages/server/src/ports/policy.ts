@@ -15,3 +15,25 @@ export interface PolicySource {
   /** Must read the files again now and resolve when the outcome stands. */
   reload(): Promise<void>
 }
+
+/** One file of the policy in force. */
+export type PolicyFileText = {
+  readonly layer: string
+  readonly file: string
+  readonly agent: string | null
+  readonly text: string
+}
+
+/** The files behind a policy, for people who look at them and change them. */
+export interface PolicyFiles extends PolicySource {
+  files(): readonly PolicyFileText[]
+
+  /** Must check a text as if it stood in that place, without changing anything. */
+  validate(input: { readonly text: string; readonly file: string; readonly agent?: string }): readonly PolicyProblem[]
+
+  /** Must store a text only when it has no error, whole or not at all, and put it in force. */
+  save(input: { readonly text: string; readonly agent?: string }): Promise<{
+    readonly version: string
+    readonly problems: readonly PolicyProblem[]
+  }>
+}

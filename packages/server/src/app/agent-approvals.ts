@@ -1,0 +1,27 @@
+import type { ApprovalStatus } from '@gatehouse/contract'
+import { approvalRecord, outcomeOf } from '../domain/approvals/outcome.ts'
+import type { AgentApprovals } from '../ports/capability.ts'
+import { type ApprovalWaitDeps, getApprovalOutcome, waitApprovalOutcome } from './approval-outcomes.ts'
+import type { Call } from './call.ts'
+import { cancelApproval } from './cancel-approval.ts'
+
+/** An agent's own approvals, through the capabilities of the group `approvals`. */
+export const approvalsOf = (deps: ApprovalWaitDeps, { op }: Call): AgentApprovals => ({
+  get: (approval_id) => getApprovalOutcome(op, deps, { approval_id }),
+  wait: (approval_id, timeout_ms, signal) =>
+    waitApprovalOutcome({ ...op, signal }, deps, { approval_id, timeout_ms }),
+  async list(status: ApprovalStatus | undefined, limit: number) {
+    const filter = { agent: op.actor.name, limit, offset: 0, ...(status ? { status } : {}) }
+    const { approvals, total } = await deps.storage.approvals.list(filter)
+    return {
+      approvals: approvals.map((stored) => {
+        const { id, capability, requested_at, expires_at, decision_reason, execution } = approvalRecord(stored)
+        const { status: now } = stored
+        return { approval_id: id, capability, status: now, requested_at, expires_at, decision_reason, execution: execution.state }
+      }),
+      total,
+      truncated: total > approvals.length,
+    }
+  },
+  cancel: async (approval_id) => outcomeOf(await cancelApproval(op, deps, { approval_id })),
+})

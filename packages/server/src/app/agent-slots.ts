@@ -1,0 +1,47 @@
+const executingMax = 64
+const waitingMax = 1_000
+const longPollsMax = 64
+
+type Lane = { executing: number; longPolls: number; readonly queue: (() => void)[] }
+
+/**
+ * How much one agent may have under way: 64 calls, 1,000 more in line, and long polls apart, so that
+ * an agent that waits for people does not stand in its own way. One agent never uses another's places.
+ */
+export class AgentSlots {
+  readonly #lanes = new Map<string, Lane>()
+
+  /** Takes a place, at once where there is one. Null when the line is full. */
+  take(agent: string, waits: boolean): null | undefined | Promise<void> {
+    let lane = this.#lanes.get(agent)
+    if (!lane) {
+      lane = { executing: 0, longPolls: 0, queue: [] }
+      this.#lanes.set(agent, lane)
+    }
+    if (waits) {
+      if (lane.longPolls >= longPollsMax) return null
+      lane.longPolls += 1
+      return undefined
+    }
+    if (lane.executing < executingMax) {
+      lane.executing += 1
+      return undefined
+    }
+    if (lane.queue.length >= waitingMax) return null
+    const { queue } = lane
+    return new Promise((resolve) => queue.push(resolve))
+  }
+
+  give(agent: string, waits: boolean): void {
+    const lane = this.#lanes.get(agent)
+    if (!lane) return
+    if (waits) lane.longPolls -= 1
+    else {
+      const next = lane.queue.shift()
+      // The place passes on to whoever waited longest, so the count stays.
+      if (next) next()
+      else lane.executing -= 1
+    }
+    if (lane.executing === 0 && lane.longPolls === 0) this.#lanes.delete(agent)
+  }
+}

@@ -1,0 +1,90 @@
+import { type ApprovalOutcome, GatehouseError } from '@gatehouse/contract'
+import { isSettled, outcomeOf } from '../domain/approvals/outcome.ts'
+import type { StoredApproval } from '../ports/approvals.ts'
+import type { ApprovalSignals } from './approval-signals.ts'
+import { type CancelDeps, cancelApproval } from './cancel-approval.ts'
+import type { Call } from './call.ts'
+import type { Basics } from './deps.ts'
+import type { AgentOp } from './op.ts'
+
+/** A change on another node sends no signal here: look again this often. */
+const pollMs = 1_000
+const progressMs = 5_000
+
+export type ApprovalWaitDeps = Pick<Basics, 'storage' | 'clock'> &
+  CancelDeps & { readonly signals: ApprovalSignals }
+
+/** Another agent's approval does not exist for this one. */
+export async function findOwnApproval(
+  op: AgentOp,
+  deps: Pick<Basics, 'storage'>,
+  approval_id: string,
+): Promise<StoredApproval> {
+  const approval = await deps.storage.approvals.find(approval_id)
+  if (approval?.agent !== op.actor.name) throw new GatehouseError('ApprovalNotFound', { approval_id })
+  return approval
+}
+
+export async function getApprovalOutcome(
+  op: AgentOp,
+  deps: Pick<Basics, 'storage'>,
+  input: { readonly approval_id: string },
+): Promise<ApprovalOutcome> {
+  return outcomeOf(await findOwnApproval(op, deps, input.approval_id))
+}
+
+/** Waits until nothing more will happen to it, the time is over, or the caller goes away. */
+export async function waitApprovalOutcome(
+  op: AgentOp,
+  deps: ApprovalWaitDeps,
+  input: { readonly approval_id: string; readonly timeout_ms: number },
+): Promise<ApprovalOutcome> {
+  const first = await findOwnApproval(op, deps, input.approval_id)
+  return outcomeOf(await waitSettled(deps, first, input.timeout_ms, op.signal))
+}
+
+async function waitSettled(
+  deps: ApprovalWaitDeps,
+  first: StoredApproval,
+  timeoutMs: number,
+  signal: AbortSignal,
+): Promise<StoredApproval> {
+  const endMs = deps.clock.now() + timeoutMs
+  let approval = first
+  for (;;) {
+    const leftMs = endMs - deps.clock.now()
+    if (isSettled(approval) || leftMs <= 0 || signal.aborted) return approval
+    const changed = new AbortController()
+    const wake = () => changed.abort()
+    signal.addEventListener('abort', wake, { once: true })
+    // Listening begins before the look, so a change between the two is not missed.
+    using _listening = deps.signals.on((next) => {
+      if (next.id === approval.id) wake()
+    })
+    approval = (await deps.storage.approvals.find(first.id)) ?? approval
+    if (!isSettled(approval)) await deps.clock.sleep(Math.min(leftMs, pollMs), changed.signal)
+    signal.removeEventListener('abort', wake)
+  }
+}
+
+/**
+ * Keeps a call open until its approval is settled. Null when the caller went away: the request stays
+ * for a person to decide, unless the caller cancelled it, which withdraws it.
+ */
+export async function holdUntilSettled(
+  deps: ApprovalWaitDeps,
+  { op, agent, capability }: Call,
+  first: StoredApproval,
+): Promise<StoredApproval | null> {
+  let approval = first
+  for (let waitedMs = 0; !op.signal.aborted; waitedMs += progressMs) {
+    approval = await waitSettled(deps, approval, progressMs, op.signal)
+    if (isSettled(approval)) return approval
+    const message = `${capability.name} waits for a person to approve it (${approval.id})`
+    op.progress?.((waitedMs + progressMs) / 1000, undefined, message)
+  }
+  const { reason } = op.signal
+  if (reason instanceof GatehouseError && reason.type === 'Cancelled')
+    await cancelApproval({ ...op, actor: { ...op.actor, name: agent.name } }, deps, { approval_id: approval.id })
+  return null
+}

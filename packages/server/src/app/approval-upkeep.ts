@@ -1,0 +1,139 @@
+import { GatehouseError } from '@gatehouse/contract'
+import { resultOf } from '../domain/approvals/outcome.ts'
+import { expire } from '../domain/approvals/transition.ts'
+import type { StoredApproval } from '../ports/approvals.ts'
+import { actDraft } from './audit-draft.ts'
+import { callDraft } from './call.ts'
+import { type ExecuteDeps, executeApproval } from './execute-approval.ts'
+import type { Op } from './op.ts'
+import { settle } from './settle-approval.ts'
+
+const batch = 100
+const lookAgainMs = 1_000
+const executingMax = 16
+
+const systemOp = (deps: ExecuteDeps): Op => ({
+  actor: { kind: 'system' },
+  request_id: deps.ids.next('req'),
+  session_id: null,
+  signal: deps.signal,
+})
+
+/**
+ * What happens to approvals without anybody's call: approved ones run, old ones expire, and what a
+ * crash left running is called interrupted and never runs again by itself.
+ */
+export class ApprovalUpkeep {
+  readonly #deps: ExecuteDeps
+  readonly #running = new Set<string>()
+  readonly #line: string[] = []
+  #ended: Promise<void> = Promise.resolve()
+
+  constructor(deps: ExecuteDeps) {
+    this.#deps = deps
+  }
+
+  /** Puts an approved request in line; asking twice is harmless, the claim decides. */
+  readonly execute = (approval_id: string): void => {
+    this.#line.push(approval_id)
+    this.#next()
+  }
+
+  #next(): void {
+    while (this.#running.size < executingMax) {
+      const id = this.#line.shift()
+      if (id === undefined) return
+      if (this.#running.has(id)) continue
+      this.#running.add(id)
+      void executeApproval(this.#deps, id)
+        // Nothing ran, or its outcome is stored: a later look finds what is still waiting.
+        .catch((cause: unknown) => this.#deps.log.error({ err: cause, approval_id: id }, 'an approved call could not be run'))
+        .finally(() => {
+          this.#running.delete(id)
+          this.#next()
+        })
+    }
+  }
+
+  /** At start: closes what this node was running when it died, then begins to look after the rest. */
+  async start(): Promise<void> {
+    const left = await this.#deps.storage.approvals.listByExecution('running', 10_000)
+    for (const approval of left) {
+      if (approval.exec_id?.startsWith(`${this.#deps.node}:`)) await this.#interrupt(approval)
+    }
+    this.#ended = this.#look()
+  }
+
+  /** Resolves when no run of this process is under way any more. */
+  async stopped(): Promise<void> {
+    await this.#ended
+  }
+
+  get busy(): boolean {
+    return this.#running.size > 0
+  }
+
+  async #interrupt(approval: StoredApproval): Promise<void> {
+    const deps = this.#deps
+    const next: StoredApproval = { ...approval, execution: 'interrupted' }
+    const failure = resultOf(next)
+    const { changed } = await deps.journal.transaction(async (tx) => {
+      const replaced = await tx.approvals.replace(approval, { ...next, result: failure })
+      const op = {
+        actor: { kind: 'agent', name: approval.agent, credential: 0 },
+        request_id: approval.request_id,
+        session_id: approval.session_id,
+        signal: deps.signal,
+      } as const
+      if (replaced.changed)
+        tx.append(
+          callDraft(op, approval.capability, JSON.parse(approval.arguments_json) as Record<string, unknown>, {
+            result: 'error',
+            policy_decision: 'approval_required',
+            rule: approval.rule,
+            error: failure?.success === false ? failure.error : null,
+            approval_id: approval.id,
+            intent_id: approval.exec_id?.split(':')[1] ?? null,
+          }),
+        )
+      return replaced
+    })
+    if (changed) settle(deps, { ...next, result: failure })
+  }
+
+  async #look(): Promise<void> {
+    const { signal, clock, log } = this.#deps
+    while (!signal.aborted) {
+      try {
+        await this.#expire()
+        const waiting = await this.#deps.storage.approvals.listByExecution('waiting', batch)
+        for (const { id } of waiting) this.execute(id)
+      } catch (cause) {
+        if (!(cause instanceof GatehouseError)) log.error({ err: cause }, 'looking after approvals failed')
+      }
+      await clock.sleep(lookAgainMs, signal)
+    }
+  }
+
+  async #expire(): Promise<void> {
+    const deps = this.#deps
+    const moment = { nowMs: deps.clock.now(), wallMs: deps.clock.wall() }
+    const expired = await deps.storage.approvals.listExpired(moment.nowMs, moment.wallMs, batch)
+    for (const approval of expired) {
+      const { changed, approval: next } = await deps.journal.transaction(async (tx) => {
+        const replaced = await tx.approvals.replace(approval, expire(approval, moment))
+        if (replaced.changed)
+          tx.append(
+            actDraft(systemOp(deps), 'approval.expired', {
+              agent: approval.agent,
+              arguments: { approval_id: approval.id, capability: approval.capability },
+              approval_id: approval.id,
+              result: 'rejected',
+            }),
+          )
+        return replaced
+      })
+      if (changed) settle(deps, next)
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import { type AuditEntry, GatehouseError, type HealthStatus, type Integrity } from '@gatehouse/contract'
+import type { AuditReader } from '../ports/audit.ts'
+import { actorText, type Op } from './op.ts'
+
+/** What people may do with the log beside reading it. */
+export interface AuditAccess {
+  health(): { readonly status: HealthStatus; readonly reason?: string; readonly entries: number }
+
+  /** Must write an entry that names who accepted the state of the log and why, and go on from there. */
+  acknowledge(reason: string, actor: string): Promise<Integrity>
+}
+
+export async function showAuditEntry(
+  deps: { readonly audit: AuditReader },
+  { id }: { readonly id: string },
+): Promise<AuditEntry> {
+  const entry = await deps.audit.find(id)
+  if (!entry) throw new GatehouseError('NotFound', { path: id })
+  return entry
+}
+
+export const acknowledgeAudit = (
+  op: Op,
+  deps: { readonly audit: AuditAccess },
+  { reason }: { readonly reason: string },
+): Promise<Integrity> => deps.audit.acknowledge(reason, actorText(op.actor))

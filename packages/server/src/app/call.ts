@@ -1,0 +1,52 @@
+import type { CapabilityError, PolicyTier, RuleRef } from '@gatehouse/contract'
+import type { StoredAgent, StoredSession } from '../ports/agents.ts'
+import type { AuditDraft } from '../ports/audit.ts'
+import type { Capability } from '../ports/capability.ts'
+import { type AgentOp, actorText } from './op.ts'
+
+/** A call that policy has seen: everything later steps need, and the same object for all of them. */
+export type Call = {
+  readonly op: AgentOp
+  readonly agent: StoredAgent
+  readonly session: StoredSession | null
+  readonly capability: Capability
+  readonly args: Readonly<Record<string, unknown>>
+  readonly rule: RuleRef | null
+  readonly reason: string | null
+  readonly startedAt: number
+}
+
+type Facts = {
+  readonly result: AuditDraft['result']
+  readonly policy_decision?: PolicyTier | null
+  readonly rule?: RuleRef | null
+  readonly error?: CapabilityError | null
+  readonly approval_id?: string | null
+  readonly intent_id?: string | null
+  readonly detail?: AuditDraft['detail']
+  readonly startedAt?: number
+}
+
+/** The audit entry of a call: also of one that was denied, limited or could not be understood. */
+export const callDraft = (
+  op: AgentOp,
+  capability: string,
+  args: Readonly<Record<string, unknown>>,
+  facts: Facts,
+): AuditDraft => ({
+  kind: 'call',
+  agent: op.actor.name,
+  capability,
+  arguments: args,
+  result: facts.result,
+  policy_decision: facts.policy_decision ?? null,
+  actor: actorText(op.actor),
+  session_id: op.session_id,
+  request_id: op.request_id,
+  rule: facts.rule ?? null,
+  duration_ms: facts.startedAt === undefined ? null : Math.round(performance.now() - facts.startedAt),
+  approval_id: facts.approval_id ?? null,
+  intent_id: facts.intent_id ?? null,
+  error: facts.error ? { type: facts.error.type, message: facts.error.message } : null,
+  detail: facts.detail ?? null,
+})

@@ -1,0 +1,79 @@
+import type { AgentApprovals, AgentSelf, CapabilityContext, SystemFacts, Watches } from '../ports/capability.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Files, FilesFactory } from '../ports/files.ts'
+import type { Ids } from '../ports/ids.ts'
+import type { Call } from './call.ts'
+
+export type ContextDeps = {
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly files: FilesFactory
+  /** What a capability learns of its agent, its approvals, the system and its watches; made when asked for. */
+  readonly selfOf: (call: Call) => AgentSelf
+  readonly approvalsOf: (call: Call) => AgentApprovals
+  readonly systemOf: (call: Call) => SystemFacts
+  readonly watchesOf: (call: Call) => Watches
+}
+
+/** Everything a capability may reach, made when it is first asked for: most calls need one thing. */
+class Context implements CapabilityContext, Disposable {
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly #deps: ContextDeps
+  readonly #call: Call
+  readonly #deadline: AbortSignal
+  #signal: AbortSignal | null = null
+
+  constructor(deps: ContextDeps, call: Call, deadline: AbortSignal) {
+    this.#deps = deps
+    this.#call = call
+    this.#deadline = deadline
+    this.clock = deps.clock
+    this.ids = deps.ids
+  }
+
+  get agent() {
+    return this.#call.agent
+  }
+  get session_id() {
+    return this.#call.op.session_id
+  }
+  get request_id() {
+    return this.#call.op.request_id
+  }
+  get signal(): AbortSignal {
+    this.#signal ??= AbortSignal.any([this.#call.op.signal, this.#deadline])
+    return this.#signal
+  }
+  get files(): Files {
+    return this.#deps.files.open(this.#call.agent)
+  }
+  get self(): AgentSelf {
+    return this.#deps.selfOf(this.#call)
+  }
+  get approvals(): AgentApprovals {
+    return this.#deps.approvalsOf(this.#call)
+  }
+  get system(): SystemFacts {
+    return this.#deps.systemOf(this.#call)
+  }
+  get watches(): Watches {
+    return this.#deps.watchesOf(this.#call)
+  }
+  progress(done: number, total?: number, message?: string): void {
+    this.#call.op.progress?.(done, total, message)
+  }
+  [Symbol.dispose](): void {
+    this.#signal = null
+  }
+}
+
+export type ContextFactory = {
+  create(call: Call, deadline: AbortSignal): CapabilityContext & Disposable
+  filesOf(call: Pick<Call, 'agent'>): Files
+}
+
+export const createContexts = (deps: ContextDeps): ContextFactory => ({
+  create: (call, deadline) => new Context(deps, call, deadline),
+  filesOf: (call) => deps.files.open(call.agent),
+})

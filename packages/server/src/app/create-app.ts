@@ -1,0 +1,178 @@
+import type { AuditReader } from '../ports/audit.ts'
+import type { CapabilityRegistry } from '../ports/capability.ts'
+import type { FilesFactory } from '../ports/files.ts'
+import type { Host } from '../ports/host.ts'
+import type { PolicyFiles } from '../ports/policy.ts'
+import { approvalsOf } from './agent-approvals.ts'
+import { AgentDirectory } from './agent-directory.ts'
+import { agentRecord } from './agent-record.ts'
+import { selfOf } from './agent-self.ts'
+import { AgentSlots } from './agent-slots.ts'
+import type { App } from './app.ts'
+import { getApprovalOutcome, waitApprovalOutcome } from './approval-outcomes.ts'
+import { ApprovalSignals } from './approval-signals.ts'
+import { ApprovalUpkeep } from './approval-upkeep.ts'
+import { acknowledgeAudit, type AuditAccess, showAuditEntry } from './audit-access.ts'
+import { createContexts } from './capability-context.ts'
+import { pauseAgent, restoreAgent, resumeAgent, revokeAgent, rotateAgent } from './change-agent.ts'
+import { createAgent } from './create-agent.ts'
+import { decideApproval } from './decide-approval.ts'
+import type { Basics } from './deps.ts'
+import { invokeCapability } from './invoke-capability.ts'
+import { describeCapability, listCapabilities, listing } from './list-capabilities.ts'
+import { savePolicy, testPolicy } from './policy-access.ts'
+import { health, status, systemFacts } from './service-state.ts'
+import { SessionTable } from './session-table.ts'
+import { assertSession, endSession, openSession } from './sessions.ts'
+import { showAgent } from './show-agent.ts'
+import { listApprovals, showApproval, subscribeApprovals } from './show-approvals.ts'
+import { ToolChanges } from './tool-changes.ts'
+import { authenticateUser, createUserToken, listUserTokens, revokeUserToken } from './user-tokens.ts'
+import { WatchTable } from './watches.ts'
+
+export type AppDeps = Basics & {
+  readonly version: string
+  readonly node: string
+  readonly registry: CapabilityRegistry
+  readonly policy: PolicyFiles
+  readonly files: FilesFactory
+  readonly audit: AuditReader & AuditAccess
+  readonly host: Host
+  readonly approvalTtlMs: number
+  readonly workspaceOf: (name: string) => string
+  readonly assertMount: (path: string) => void
+  /** Aborts when the service stops. */
+  readonly signal: AbortSignal
+}
+
+const sweepEveryMs = 60_000
+const otherNodesEveryMs = 500
+
+/** All use cases, bound once. The service starts what looks after itself, and waits for it at the end. */
+export type BoundApp = App & {
+  /** Begins to run approved calls, expire old requests and end idle sessions. */
+  start(): Promise<void>
+  stopped(): Promise<void>
+}
+
+export function createApp(deps: AppDeps): BoundApp {
+  const { events, signal, clock } = deps
+  const signals = new ApprovalSignals(deps.log)
+  const directory = new AgentDirectory(deps)
+  const sessions = new SessionTable(deps)
+  const slots = new AgentSlots()
+  const base = { ...deps, signals, directory, sessions, slots }
+  const watches = new WatchTable({ ...deps, contexts: () => contexts })
+  const state = {
+    ...base,
+    startedMs: clock.now(),
+    auditReader: deps.audit,
+    auditHealth: () => deps.audit.health(),
+  }
+  const contexts = createContexts({
+    ...deps,
+    selfOf: (call) => selfOf(base, call),
+    approvalsOf: (call) => approvalsOf(base, call),
+    systemOf: () => systemFacts(state),
+    watchesOf: (call) => watches.of(call),
+  })
+  const gate = { ...base, contexts }
+  const upkeep = new ApprovalUpkeep(gate)
+  const people = { ...base, execute: upkeep.execute }
+  const tools = new ToolChanges(base)
+  let sweeping: Promise<void> = Promise.resolve()
+
+  const sweep = async (): Promise<void> => {
+    for (let sinceMs = 0; !signal.aborted; sinceMs += otherNodesEveryMs) {
+      await clock.sleep(otherNodesEveryMs, signal)
+      try {
+        if (deps.storage.engine === 'postgres') await directory.reload()
+        if (sinceMs % sweepEveryMs === 0) await sessions.endIdle()
+      } catch (cause) {
+        deps.log.error({ err: cause }, 'looking after sessions and agents failed')
+      }
+    }
+  }
+
+  return {
+    version: deps.version,
+
+    authenticateAgent: (token) => directory.authenticate(token),
+    stillValid: (name, credential) => directory.holder(name, credential) !== null,
+    authenticateUser: (token) => authenticateUser(deps, token),
+
+    openSession: (op, input) => openSession(op, base, input),
+    endSession: (op, input) => endSession(op, base, input),
+    assertSession: async (op, input) => assertSession(op, base, input),
+
+    listCapabilities: (op, input) => listCapabilities(op, base, input),
+    describeCapability: (op, input) => describeCapability(op, base, input),
+    invoke: (op, input) => invokeCapability(op, gate, input),
+    listing,
+
+    getApprovalOutcome: (op, input) => getApprovalOutcome(op, base, input),
+    waitApprovalOutcome: (op, input) => waitApprovalOutcome(op, base, input),
+    pollEvents: (op, { after, timeout_ms }) => events.poll(op.actor.name, after, timeout_ms, op.signal),
+    subscribeEvents(agent, listener) {
+      void tools.listen(agent)
+      const subscription = events.subscribe((event) => {
+        if (event.agent === agent) listener(event)
+      })
+      return {
+        [Symbol.dispose]() {
+          tools.leave(agent)
+          subscription[Symbol.dispose]()
+        },
+      }
+    },
+
+    createAgent: (op, input) => createAgent(op, deps, input),
+    listAgents: async () => (await deps.storage.agents.list()).map(agentRecord),
+    showAgent: (_op, input) => showAgent(base, input),
+    pauseAgent: (op, input) => pauseAgent(op, base, input),
+    resumeAgent: (op, input) => resumeAgent(op, base, input),
+    rotateAgent: (op, input) => rotateAgent(op, base, input),
+    async revokeAgent(op, input) {
+      const agent = await revokeAgent(op, base, input)
+      watches.endAll(agent.name)
+      return agent
+    },
+    restoreAgent: (op, input) => restoreAgent(op, base, input),
+
+    listApprovals: (_op, input) => listApprovals(deps, input),
+    showApproval: (_op, input) => showApproval(deps, input),
+    decideApproval: (op, input) => decideApproval(op, people, input),
+    subscribeApprovals: (listener) => subscribeApprovals(signals, listener),
+
+    queryAudit: (_op, input) => deps.audit.query(input),
+    showAuditEntry: (_op, input) => showAuditEntry(deps, input),
+    verifyAudit: () => deps.audit.verify(),
+    acknowledgeAudit: (op, input) => acknowledgeAudit(op, deps, input),
+    exportAudit: () => deps.audit.export(),
+
+    showPolicy: async () => ({
+      version: deps.policy.current().version,
+      files: deps.policy.files(),
+      problems: deps.policy.problems(),
+    }),
+    testPolicy: (_op, input) => testPolicy(base, input),
+    validatePolicy: async (_op, input) => deps.policy.validate(input),
+    savePolicy: (op, input) => savePolicy(op, deps, input),
+
+    createUserToken: (op, input) => createUserToken(op, deps, input),
+    listUserTokens: () => listUserTokens(deps),
+    revokeUserToken: (op, input) => revokeUserToken(op, deps, input),
+    status: () => status(state),
+    health: () => health(state),
+
+    async start() {
+      await upkeep.start()
+      sweeping = sweep()
+    },
+    async stopped() {
+      tools[Symbol.dispose]()
+      watches[Symbol.dispose]()
+      await Promise.all([upkeep.stopped(), sweeping])
+    },
+  }
+}

@@ -1,0 +1,225 @@
+import { type CapabilityError, GatehouseError, type PolicyTier } from '@gatehouse/contract'
+import { failureOf } from '../domain/failure.ts'
+import type { Decision, PolicyQuestion } from '../domain/policy/types.ts'
+import type { StoredAgent, StoredSession } from '../ports/agents.ts'
+import type { AuditDraft } from '../ports/audit.ts'
+import type { Capability, CapabilityRegistry } from '../ports/capability.ts'
+import type { LimitStamp } from '../ports/limits.ts'
+import type { PolicySource } from '../ports/policy.ts'
+import type { AgentDirectory } from './agent-directory.ts'
+import { limitKey } from './agent-limits.ts'
+import type { AgentSlots } from './agent-slots.ts'
+import type { InvokeInput, InvokeOutcome } from './app.ts'
+import { type Call, callDraft } from './call.ts'
+import type { Basics } from './deps.ts'
+import { type RunDeps, type RunResult, runCapability } from './invoke-run.ts'
+import type { AgentOp } from './op.ts'
+import { type RequestDeps, requestApproval } from './request-approval.ts'
+import type { SessionTable } from './session-table.ts'
+import { validateArguments } from './validate-arguments.ts'
+
+export type InvokeDeps = Basics &
+  RunDeps &
+  RequestDeps & {
+    readonly registry: CapabilityRegistry
+    readonly policy: PolicySource
+    readonly directory: AgentDirectory
+    readonly sessions: SessionTable
+    readonly slots: AgentSlots
+  }
+
+export const questionOf = (
+  agent: StoredAgent,
+  session: StoredSession | null,
+  capability: string,
+  args: Readonly<Record<string, unknown>>,
+  nowMs: number,
+): PolicyQuestion => ({
+  capability,
+  agent: { name: agent.name, purpose: agent.purpose, status: agent.status },
+  session: {
+    id: session?.id ?? '',
+    transport: session?.transport ?? '',
+    client: session?.client?.name ?? '',
+  },
+  args,
+  nowMs,
+})
+
+const recordableArguments = (given: unknown): Readonly<Record<string, unknown>> =>
+  typeof given === 'object' && given !== null && !Array.isArray(given) ? (given as Record<string, unknown>) : {}
+
+const tierOf: Record<Decision['kind'], PolicyTier> = { allow: 'autonomous', ask: 'approval_required', deny: 'blocked' }
+
+/**
+ * The gate. Whatever an agent does comes through here, and nothing leaves before the log holds it:
+ * who → find → listed → arguments → policy → limits → (ask) → intent → run → outcome → answer.
+ */
+export async function invokeCapability(op: AgentOp, deps: InvokeDeps, input: InvokeInput): Promise<InvokeOutcome> {
+  const agent = deps.directory.holder(op.actor.name, op.actor.credential)
+  if (!agent) throw new GatehouseError('AuthenticationFailed', { detail: 'this token no longer holds' })
+  const capability = deps.registry.find(input.capability)
+  const waits = capability?.waits ?? false
+  const place = deps.slots.take(agent.name, waits)
+  if (place === null) {
+    const error = new GatehouseError('Overloaded', { detail: 'too many calls of this agent are in line' })
+    await record(deps, op, input, { result: 'denied', error: failureOf(error) })
+    return { kind: 'overloaded', message: error.message, data: { reason: 'overloaded', retry_after_seconds: 1 } }
+  }
+  try {
+    if (place) await place
+    return capability ? await admit(op, deps, agent, capability, input) : await refuseUnknown(op, deps, input)
+  } finally {
+    deps.slots.give(agent.name, waits)
+  }
+}
+
+const record = (
+  deps: Pick<InvokeDeps, 'journal'>,
+  op: AgentOp,
+  input: InvokeInput,
+  facts: { readonly result: AuditDraft['result']; readonly error: CapabilityError },
+  policy_decision: PolicyTier | null = null,
+) =>
+  deps.journal.append(
+    callDraft(op, input.capability, recordableArguments(input.arguments), { ...facts, policy_decision }),
+    { counts: true },
+  )
+
+async function refuseUnknown(op: AgentOp, deps: InvokeDeps, input: InvokeInput): Promise<InvokeOutcome> {
+  const error = new GatehouseError('UnknownCapability', { capability: input.capability })
+  await record(deps, op, input, { result: 'error', error: failureOf(error) })
+  return { kind: 'unknown', message: error.message, did_you_mean: deps.registry.similar(input.capability) }
+}
+
+/** Everything before the act: what is refused here is recorded by its reason, and nothing has happened. */
+async function admit(
+  op: AgentOp,
+  deps: InvokeDeps,
+  agent: StoredAgent,
+  capability: Capability,
+  input: InvokeInput,
+): Promise<InvokeOutcome> {
+  const startedAt = performance.now()
+  if (agent.status === 'paused') {
+    const error = new GatehouseError('AgentPaused', { agent: agent.name })
+    await record(deps, op, input, { result: 'denied', error: failureOf(error) }, 'blocked')
+    return { kind: 'denied', reason: 'agent_paused', message: error.message, data: { reason: 'agent_paused' } }
+  }
+  const session = op.session_id === null ? null : deps.sessions.use(op.session_id, agent.name)
+  const policy = deps.policy.current()
+  const nowMs = deps.clock.wall()
+  // Before the schema shows anything: a blocked capability has no arguments to be wrong about.
+  const unlisted = policy.listed(questionOf(agent, session, capability.name, {}, nowMs)) === 'blocked'
+  const validated = unlisted ? null : validateArguments(capability, input.arguments)
+  if (validated?.kind === 'invalid') {
+    await record(deps, op, input, { result: 'error', error: validated.error })
+    return { kind: 'failed', error: validated.error }
+  }
+  const args = validated?.args ?? recordableArguments(input.arguments)
+  const decision = policy.decide(questionOf(agent, session, capability.name, args, nowMs))
+  const call: Call = { op, agent, session, capability, args, rule: decision.rule, reason: decision.reason, startedAt }
+  if (decision.kind === 'deny' || unlisted) return deny(deps, call)
+
+  const keys = policy.limitsFor(agent.name, capability.name).map((limit) => ({
+    ...limitKey(agent.name, limit),
+    match: limit.match,
+    window: limit.window,
+  }))
+  const verdict = await deps.storage.limits.take(keys, deps.clock.now())
+  if (verdict.kind === 'limited') {
+    const limit = keys.find(({ key }) => key === verdict.key.key) ?? { match: capability.name, window: '', limit: 0 }
+    return refuseLimited(deps, call, tierOf[decision.kind], limit, verdict.retry_after_ms)
+  }
+  if (decision.notify) announce(deps, call)
+  return decision.kind === 'ask'
+    ? requestApproval(deps, call, verdict.stamps)
+    : act(deps, call, verdict.stamps)
+}
+
+async function deny(deps: InvokeDeps, call: Call): Promise<InvokeOutcome> {
+  const { op, agent, capability, args, rule } = call
+  const detail = call.reason ?? (rule ? `${rule.file}:${rule.line}` : 'no rule allows it')
+  const error = new GatehouseError('PolicyDenied', { agent: agent.name, capability: capability.name, detail })
+  await deps.journal.append(
+    callDraft(op, capability.name, args, { result: 'denied', policy_decision: 'blocked', rule, error: failureOf(error) }),
+    { counts: true },
+  )
+  return { kind: 'denied', reason: 'policy', message: error.message, data: { reason: 'blocked', rule } }
+}
+
+async function refuseLimited(
+  deps: InvokeDeps,
+  call: Call,
+  policy_decision: PolicyTier,
+  limit: { readonly match: string; readonly window: string; readonly limit: number },
+  retryAfterMs: number,
+): Promise<InvokeOutcome> {
+  const error = new GatehouseError('RateLimited', { limit: limit.limit, window: limit.window, match: limit.match })
+  const retry_after_seconds = Math.max(1, Math.ceil(retryAfterMs / 1000))
+  await deps.journal.append(
+    callDraft(call.op, call.capability.name, call.args, {
+      result: 'denied',
+      policy_decision,
+      rule: call.rule,
+      error: failureOf(error),
+      detail: { retry_after_seconds },
+    }),
+    { counts: true },
+  )
+  const { message } = error
+  return { kind: 'limited', message, data: { retry_after_seconds, limit: limit.limit, window: limit.window } }
+}
+
+function announce(deps: InvokeDeps, { agent, capability, rule, op }: Call): void {
+  const data = { agent: agent.name, capability: capability.name, request_id: op.request_id, rule }
+  deps.events.publish({ type: 'capability.notified', agent: '', data })
+}
+
+/** Runs what policy allows. What has an effect is on record before it begins, and again when it ended. */
+async function act(deps: InvokeDeps, call: Call, stamps: readonly LimitStamp[]): Promise<InvokeOutcome> {
+  const { op, capability, args, rule } = call
+  const policy_decision = 'autonomous'
+  const extras = { stamps, counts: true }
+  if (capability.effect === 'none') {
+    const result = await runCapability(deps, call)
+    await deps.journal.append(outcomeDraft(call, result, { policy_decision }), extras)
+    return answer(call, result)
+  }
+  const intent = callDraft(op, capability.name, args, { result: 'pending', policy_decision, rule })
+  const { id } = await deps.journal.append(intent, extras)
+  // @SECURITY Rotation, revocation and pause that came while the intent was written still stop the call.
+  const stopped = await stoppedMeanwhile(deps, call)
+  const result = stopped ?? (await runCapability(deps, call))
+  await deps.journal.append(outcomeDraft(call, result, { policy_decision, intent_id: id }))
+  return answer(call, result)
+}
+
+async function stoppedMeanwhile(deps: InvokeDeps, { op }: Call): Promise<RunResult | null> {
+  const holder = deps.directory.holder(op.actor.name, op.actor.credential)
+  if (holder?.status === 'active') return null
+  const error = holder
+    ? new GatehouseError('AgentPaused', { agent: op.actor.name })
+    : new GatehouseError('AuthenticationFailed', { detail: 'this token no longer holds' })
+  return { kind: 'failed', error: failureOf(error), fault: error }
+}
+
+/** The closing entry of a call, whatever became of it. */
+export const outcomeDraft = (
+  { op, capability, args, rule, startedAt }: Call,
+  result: RunResult,
+  facts: { readonly policy_decision: PolicyTier; readonly intent_id?: string; readonly approval_id?: string },
+): AuditDraft =>
+  callDraft(op, capability.name, args, {
+    ...facts,
+    result: result.kind === 'succeeded' ? 'success' : 'error',
+    error: result.kind === 'failed' ? result.error : null,
+    rule,
+    startedAt,
+  })
+
+const answer = ({ capability }: Call, result: RunResult): InvokeOutcome => {
+  if (result.kind === 'succeeded') return { kind: 'succeeded', capability, data: result.data, text: result.text }
+  if (result.fault) throw result.fault
+  return { kind: 'failed', error: result.error }
+}

@@ -1,0 +1,66 @@
+import { type CapabilityError, GatehouseError } from '@gatehouse/contract'
+import { jsonBytesMax } from '../domain/arguments.ts'
+import { failureOf } from '../domain/failure.ts'
+import type { Log } from '../ports/log.ts'
+import type { Call } from './call.ts'
+import type { ContextFactory } from './capability-context.ts'
+
+const resultBytesMax = 10 * 1024 * 1024
+
+export type RunDeps = { readonly contexts: ContextFactory; readonly log: Log }
+
+/** `fault`: our own failure, to be answered as one after it is recorded. */
+export type RunResult =
+  | { readonly kind: 'succeeded'; readonly data: Readonly<Record<string, unknown>>; readonly text: string | null }
+  | { readonly kind: 'failed'; readonly error: CapabilityError; readonly fault: GatehouseError | null }
+
+const faults = new Set(['InternalError', 'AuditUnavailable', 'StorageUnavailable', 'PolicyUnavailable'])
+
+const failed = (error: GatehouseError): RunResult => ({
+  kind: 'failed',
+  error: failureOf(error),
+  fault: faults.has(error.type) ? error : null,
+})
+
+const assertFits = (data: Readonly<Record<string, unknown>>): void => {
+  if (jsonBytesMax(data) <= resultBytesMax) return
+  const size_bytes = Buffer.byteLength(JSON.stringify(data))
+  if (size_bytes > resultBytesMax)
+    throw new GatehouseError('ResultTooLarge', { size_bytes, limit_bytes: resultBytesMax })
+}
+
+/**
+ * Runs a capability within its deadline and turns whatever it does into a value. The only place that
+ * calls `run`: who comes here has passed policy, limits and, where asked for, a person.
+ */
+export async function runCapability(deps: RunDeps, call: Call): Promise<RunResult> {
+  const { capability, args } = call
+  const limit = new AbortController()
+  const timeoutMs = capability.timeout_seconds * 1000
+  let timer: NodeJS.Timeout | undefined
+  try {
+    using context = deps.contexts.create(call, limit.signal)
+    const running = capability.run(context, args as never)
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const error = new GatehouseError('DeadlineExceeded', {
+          capability: capability.name,
+          timeout_seconds: capability.timeout_seconds,
+        })
+        limit.abort(error)
+        reject(error)
+      }, timeoutMs)
+    })
+    const data = await Promise.race([running, late])
+    assertFits(data)
+    return { kind: 'succeeded', data, text: capability.text ? capability.text(data) : null }
+  } catch (cause) {
+    if (cause instanceof GatehouseError) return failed(cause)
+    if (call.op.signal.aborted) return failed(new GatehouseError('Cancelled', {}, { cause }))
+    const correlation_id = call.op.request_id
+    deps.log.error({ err: cause, correlation_id, capability: capability.name }, 'a capability failed unexpectedly')
+    return failed(new GatehouseError('InternalError', { correlation_id }, { cause }))
+  } finally {
+    clearTimeout(timer)
+  }
+}

@@ -1,0 +1,79 @@
+import type { CapabilityDescription, CapabilityListing } from '@gatehouse/contract'
+import { GatehouseError } from '@gatehouse/contract'
+import type { StoredAgent, StoredSession } from '../ports/agents.ts'
+import type { Capability, CapabilityRegistry } from '../ports/capability.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { PolicySource } from '../ports/policy.ts'
+import type { AgentDirectory } from './agent-directory.ts'
+import type { ListedCapability } from './app.ts'
+import { questionOf } from './invoke-capability.ts'
+import type { AgentOp } from './op.ts'
+import type { SessionTable } from './session-table.ts'
+
+export type ListDeps = {
+  readonly registry: CapabilityRegistry
+  readonly policy: PolicySource
+  readonly directory: AgentDirectory
+  readonly sessions: SessionTable
+  readonly clock: Clock
+}
+
+/** What an agent may use: each capability that some call of it could pass, with the tier to expect. */
+export const listFor = (
+  deps: ListDeps,
+  agent: StoredAgent,
+  session: StoredSession | null,
+  category?: string,
+): readonly ListedCapability[] => {
+  const policy = deps.policy.current()
+  const nowMs = deps.clock.wall()
+  return deps.registry.list().flatMap((capability) => {
+    if (category !== undefined && capability.group !== category) return []
+    const tier = policy.listed(questionOf(agent, session, capability.name, {}, nowMs))
+    return tier === 'blocked' ? [] : [{ capability, tier }]
+  })
+}
+
+const callerOf = (op: AgentOp, deps: ListDeps) => {
+  const agent = deps.directory.holder(op.actor.name, op.actor.credential)
+  if (!agent) throw new GatehouseError('AuthenticationFailed', { detail: 'this token no longer holds' })
+  return { agent, session: op.session_id === null ? null : deps.sessions.use(op.session_id, agent.name) }
+}
+
+export const listCapabilities = async (
+  op: AgentOp,
+  deps: ListDeps,
+  input: { readonly category?: string },
+): Promise<readonly ListedCapability[]> => {
+  const { agent, session } = callerOf(op, deps)
+  return listFor(deps, agent, session, input.category)
+}
+
+export const listing = ({ capability, tier }: ListedCapability): CapabilityListing => {
+  const { name, version, purpose, inputs, outputs } = capability.description
+  return { name, version, purpose, permission_tier: tier, inputs, outputs }
+}
+
+const describe = (capability: Capability, tier: ListedCapability['tier']): CapabilityDescription => ({
+  ...capability.description,
+  permission_tier: tier,
+})
+
+type Described =
+  | { readonly kind: 'described'; readonly description: CapabilityDescription }
+  | { readonly kind: 'unknown'; readonly did_you_mean: readonly string[] }
+  | { readonly kind: 'blocked'; readonly message: string; readonly data: Readonly<Record<string, unknown>> }
+
+export const describeCapability = async (
+  op: AgentOp,
+  deps: ListDeps,
+  { name }: { readonly name: string },
+): Promise<Described> => {
+  const { agent, session } = callerOf(op, deps)
+  const capability = deps.registry.find(name)
+  if (!capability) return { kind: 'unknown', did_you_mean: deps.registry.similar(name) }
+  const tier = deps.policy.current().listed(questionOf(agent, session, name, {}, deps.clock.wall()))
+  if (tier !== 'blocked') return { kind: 'described', description: describe(capability, tier) }
+  const error = new GatehouseError('PolicyDenied', { agent: agent.name, capability: name, detail: 'it is blocked' })
+  return { kind: 'blocked', message: error.message, data: { reason: 'blocked' } }
+}

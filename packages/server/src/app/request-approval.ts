@@ -1,0 +1,168 @@
+import { type ApprovalId, GatehouseError, type PendingApproval } from '@gatehouse/contract'
+import { isSettled, resultOf } from '../domain/approvals/outcome.ts'
+import { failureOf } from '../domain/failure.ts'
+import type { StoredApproval } from '../ports/approvals.ts'
+import type { JournalTransaction } from '../ports/audit.ts'
+import type { LimitStamp } from '../ports/limits.ts'
+import type { PolicySource } from '../ports/policy.ts'
+import { type ApprovalWaitDeps, holdUntilSettled } from './approval-outcomes.ts'
+import type { InvokeOutcome } from './app.ts'
+import { type Call, callDraft } from './call.ts'
+import type { ContextFactory } from './capability-context.ts'
+import type { Basics } from './deps.ts'
+
+const pendingMax = 100
+
+export type RequestDeps = Basics &
+  ApprovalWaitDeps & {
+    readonly policy: PolicySource
+    readonly contexts: ContextFactory
+    readonly approvalTtlMs: number
+  }
+
+type Found =
+  | { readonly kind: 'asked' | 'waits'; readonly approval: StoredApproval }
+  | { readonly kind: 'delivered'; readonly approval: StoredApproval }
+  | { readonly kind: 'full' }
+
+export const digestPrefix = 'gatehouse-approval-v1\0'
+
+/**
+ * Stores what the agent wants to do for a person to decide, or joins the request that an identical call
+ * has already made: while it waits the same id comes back, and once it is settled its result, once.
+ */
+export async function requestApproval(
+  deps: RequestDeps,
+  call: Call,
+  stamps: readonly LimitStamp[],
+): Promise<InvokeOutcome> {
+  const { op, agent, capability, args, rule } = call
+  const call_key = deps.digest.sha256(
+    deps.digest.canonical({ agent: agent.name, capability: capability.name, arguments: args }),
+  )
+  const draft = await prepare(deps, call, call_key)
+  const facts = { policy_decision: 'approval_required', rule } as const
+  const found = await deps.journal.transaction(async (tx): Promise<Found> => {
+    const open = await tx.approvals.findOpenCall(agent.name, call_key)
+    if (open) return join(tx, call, open)
+    if ((await tx.approvals.countPending(agent.name)) >= pendingMax) {
+      const error = new GatehouseError('TooManyPending', { agent: agent.name, limit: pendingMax })
+      tx.append(callDraft(op, capability.name, args, { ...facts, result: 'denied', error: failureOf(error) }), {
+        stamps,
+        counts: true,
+      })
+      return { kind: 'full' }
+    }
+    await tx.approvals.insert(draft)
+    tx.append(callDraft(op, capability.name, args, { ...facts, result: 'pending', approval_id: draft.id }), {
+      stamps,
+      counts: true,
+    })
+    return { kind: 'asked', approval: draft }
+  })
+  if (found.kind === 'full') {
+    const error = new GatehouseError('TooManyPending', { agent: agent.name, limit: pendingMax })
+    return { kind: 'overloaded', message: error.message, data: { reason: 'too_many_pending', limit: pendingMax } }
+  }
+  if (found.kind === 'asked') deps.signals.emit(found.approval)
+  if (found.kind === 'delivered') return delivered(call, found.approval)
+  if (agent.approvals === 'hold' && op.holds) {
+    const settled = await holdUntilSettled(deps, call, found.approval)
+    if (settled) return deliver(deps, call, settled)
+  }
+  return { kind: 'pending', pending: pendingOf(found.approval) }
+}
+
+/** Everything that an approval binds, in one canonical text: what is shown is what runs. */
+async function prepare(deps: RequestDeps, call: Call, call_key: string): Promise<StoredApproval> {
+  const { op, agent, capability, args } = call
+  const context = { files: deps.contexts.filesOf(call), signal: op.signal }
+  const resolved = capability.resolve ? await capability.resolve(args as never, context) : {}
+  const preview = capability.preview ? await capability.preview(args as never, context) : null
+  const bound_json = deps.digest.canonical({
+    agent: agent.name,
+    capability: capability.name,
+    definition_hash: capability.definition_hash,
+    arguments: args,
+    policy_version: deps.policy.current().version,
+    resolved,
+    nonce: deps.ids.secret().toString('hex'),
+  })
+  const wallMs = deps.clock.wall()
+  return {
+    id: deps.ids.next('appr'),
+    agent: agent.name,
+    capability: capability.name,
+    arguments_json: deps.digest.canonical(args),
+    bound_json,
+    digest: `sha256:${deps.digest.sha256(digestPrefix + bound_json)}`,
+    call_key,
+    requested_ms: wallMs,
+    expires_ms: deps.clock.now() + deps.approvalTtlMs,
+    expires_wall_ms: wallMs + deps.approvalTtlMs,
+    status: 'pending',
+    session_id: op.session_id,
+    request_id: op.request_id,
+    reason: call.reason,
+    rule: call.rule,
+    critical: capability.critical,
+    preview,
+    decided_ms: null,
+    decided_by: null,
+    decision_reason: null,
+    execution: 'waiting',
+    exec_id: null,
+    result: null,
+    result_text: null,
+    delivered: false,
+  }
+}
+
+async function join(tx: JournalTransaction, call: Call, open: StoredApproval): Promise<Found> {
+  const facts = { policy_decision: 'approval_required', rule: call.rule, approval_id: open.id } as const
+  const { op, capability, args } = call
+  if (!isSettled(open)) {
+    tx.append(callDraft(op, capability.name, args, { ...facts, result: 'pending' }), { counts: true })
+    return { kind: 'waits', approval: open }
+  }
+  const { approval } = await tx.approvals.replace(open, { ...open, delivered: true })
+  const result = resultOf(approval)
+  tx.append(
+    callDraft(op, capability.name, args, {
+      ...facts,
+      result: approval.status === 'rejected' ? 'rejected' : result?.success ? 'success' : 'error',
+      error: result?.success === false ? result.error : null,
+      detail: { delivered: true },
+    }),
+    { counts: true },
+  )
+  return { kind: 'delivered', approval }
+}
+
+/** Hands a held call its result, so that a later identical call is a new request. */
+async function deliver(deps: RequestDeps, call: Call, settled: StoredApproval): Promise<InvokeOutcome> {
+  const approval = await deps.journal.transaction(async (tx) => {
+    const current = (await tx.approvals.find(settled.id)) ?? settled
+    if (!current.delivered) await join(tx, call, current)
+    return current
+  })
+  return delivered(call, approval)
+}
+
+const delivered = ({ capability }: Call, approval: StoredApproval): InvokeOutcome => {
+  const result = resultOf(approval)
+  if (result?.success) return { kind: 'succeeded', capability, data: result.data, text: approval.result_text }
+  if (result) return { kind: 'failed', error: result.error }
+  return { kind: 'pending', pending: pendingOf(approval) }
+}
+
+const pendingOf = (approval: StoredApproval): PendingApproval => ({
+  status: 'pending_approval',
+  approval_id: approval.id as ApprovalId,
+  capability: approval.capability,
+  message:
+    approval.status === 'approved'
+      ? `${approval.capability} is approved and runs now. Ask for the result with approvals.wait.`
+      : `${approval.capability} waits for a person to approve it. Wait with approvals.wait, or make the same call again later.`,
+  expires_at: new Date(approval.expires_wall_ms).toISOString(),
+})

@@ -1,0 +1,18 @@
+import { isSettled, outcomeOf } from '../domain/approvals/outcome.ts'
+import type { StoredApproval } from '../ports/approvals.ts'
+import type { ApprovalSignals } from './approval-signals.ts'
+import type { Basics } from './deps.ts'
+
+/** Tells waiters and people that an approval changed, and its agent once nothing more will happen to it. */
+export const settle = (
+  deps: Pick<Basics, 'events'> & { readonly signals: ApprovalSignals },
+  approval: StoredApproval,
+): void => {
+  deps.signals.emit(approval)
+  if (!isSettled(approval)) return
+  deps.events.publish({
+    type: 'approval.resolved',
+    agent: approval.agent,
+    data: { ...outcomeOf(approval), capability: approval.capability, text: approval.result_text },
+  })
+}

@@ -1,0 +1,25 @@
+import { type AgentDetail, GatehouseError } from '@gatehouse/contract'
+import type { Storage } from '../ports/storage.ts'
+import { limitsOf } from './agent-limits.ts'
+import { agentRecord } from './agent-record.ts'
+import type { ListDeps } from './list-capabilities.ts'
+import { sessionRecord } from './session-table.ts'
+
+const sessionsShown = 50
+
+type Deps = ListDeps & { readonly storage: Pick<Storage, 'agents' | 'sessions' | 'auditRows' | 'limits'> }
+
+export async function showAgent(deps: Deps, { name }: { readonly name: string }): Promise<AgentDetail> {
+  const agent = await deps.storage.agents.find(name)
+  if (!agent) throw new GatehouseError('AgentNotFound', { agent: name })
+  const [sessions, stats] = await Promise.all([
+    deps.storage.sessions.listOf(name, sessionsShown),
+    deps.storage.auditRows.statsOf(name),
+  ])
+  const rate_limits = await limitsOf(deps, name)
+  return {
+    ...agentRecord(agent),
+    sessions: sessions.map(sessionRecord),
+    stats: { by_capability: [...stats.by_capability], by_day: [...stats.by_day], rate_limits },
+  }
+}

@@ -1,0 +1,37 @@
+import { type CapabilityError, GatehouseError, type Recovery } from '@gatehouse/contract'
+import type { z } from 'zod'
+import { freezeDeep } from '../domain/arguments.ts'
+import { failureOf } from '../domain/failure.ts'
+import type { Capability } from '../ports/capability.ts'
+
+type Validated =
+  | { readonly kind: 'valid'; readonly args: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'invalid'; readonly error: CapabilityError }
+
+const pathText = (path: readonly PropertyKey[]): string =>
+  path.map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i > 0 ? '.' : ''}${String(part)}`)).join('')
+
+const stepOf = (issue: z.core.$ZodIssue, allowed: string): Recovery => {
+  if (issue.code === 'unrecognized_keys') {
+    const keys = issue.keys.join(', ')
+    return { action: `remove ${keys}`, description: `There is no argument ${keys}. Allowed: ${allowed}.` }
+  }
+  const at = pathText(issue.path)
+  const missing = issue.code === 'invalid_type' && issue.input === undefined
+  return missing
+    ? { action: `add ${at}`, description: `${at} is required: ${issue.message}.` }
+    : { action: `fix ${at || 'arguments'}`, description: `${at || 'arguments'}: ${issue.message}.` }
+}
+
+/** Checks the arguments against the closed schema, fills the defaults and freezes the result. */
+export const validateArguments = (capability: Capability, given: unknown): Validated => {
+  const parsed = capability.inputs.safeParse(given ?? {})
+  if (parsed.success) return { kind: 'valid', args: freezeDeep(parsed.data) }
+  const allowed = Object.keys(capability.inputs.shape).join(', ') || 'none'
+  const steps = parsed.error.issues.map((issue) => stepOf(issue, allowed))
+  const error = new GatehouseError('InvalidArguments', {
+    capability: capability.name,
+    detail: steps.map((step) => step.description).join(' '),
+  })
+  return { kind: 'invalid', error: failureOf(error, steps) }
+}

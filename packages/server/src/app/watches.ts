@@ -1,0 +1,60 @@
+import { GatehouseError } from '@gatehouse/contract'
+import { parseGlob } from '../domain/glob.ts'
+import type { Watches } from '../ports/capability.ts'
+import type { Call } from './call.ts'
+import type { ContextFactory } from './capability-context.ts'
+import type { Basics } from './deps.ts'
+
+const watchesPerAgentMax = 32
+
+type Watch = { readonly agent: string; readonly watching: Disposable }
+
+/** The watches that agents set. They outlive their call and end with the service or `unwatch`. */
+export class WatchTable implements Disposable {
+  readonly #deps: Pick<Basics, 'ids' | 'events'> & { readonly contexts: () => ContextFactory }
+  readonly #watches = new Map<string, Watch>()
+
+  constructor(deps: Pick<Basics, 'ids' | 'events'> & { readonly contexts: () => ContextFactory }) {
+    this.#deps = deps
+  }
+
+  of(call: Call): Watches {
+    const agent = call.agent.name
+    return {
+      add: async ({ path, recursive, pattern, events }) => {
+        const mine = [...this.#watches.values()].filter((watch) => watch.agent === agent).length
+        if (mine >= watchesPerAgentMax)
+          throw new GatehouseError('QuotaExceeded', { limit: watchesPerAgentMax, what: 'watches' })
+        const glob = pattern === undefined ? null : parseGlob(pattern)
+        const watch_id = this.#deps.ids.next('watch')
+        const files = this.#deps.contexts().filesOf(call)
+        const watching = await files.watch(path, { recursive }, (change) => {
+          if (events && !events.includes(change.kind)) return
+          if (glob && !glob.matches(change.path)) return
+          this.#deps.events.publish({ type: 'files.changed', agent, data: { watch_id, ...change } })
+        })
+        this.#watches.set(watch_id, { agent, watching })
+        return watch_id
+      },
+      remove: async (watch_id) => {
+        const watch = this.#watches.get(watch_id)
+        if (watch?.agent !== agent) throw new GatehouseError('WatchNotFound', { watch_id })
+        watch.watching[Symbol.dispose]()
+        this.#watches.delete(watch_id)
+      },
+    }
+  }
+
+  endAll(agent: string): void {
+    for (const [id, watch] of this.#watches) {
+      if (watch.agent !== agent) continue
+      watch.watching[Symbol.dispose]()
+      this.#watches.delete(id)
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const { watching } of this.#watches.values()) watching[Symbol.dispose]()
+    this.#watches.clear()
+  }
+}

@@ -1,0 +1,92 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+
+const tier = 'autonomous'
+const version = '1.0'
+const effect = 'none'
+const timestamp = z.string().describe('ISO 8601, UTC')
+
+const whoami = defineCapability({
+  name: 'agent.whoami',
+  version,
+  title: 'Who am I',
+  purpose: 'Tell which agent you are, what you are for, and which folders are yours.',
+  when_to_use: 'At the start of a task, or after a path was refused. For what you may call use agent.capabilities.',
+  inputs: z.strictObject({}),
+  outputs: z.object({
+    name: z.string(),
+    purpose: z.string(),
+    status: z.string(),
+    approvals: z.string().describe('pending: a held call answers at once; hold: it stays open'),
+    workspace: z.string().describe('The folder that relative paths start from'),
+    roots: z.array(z.object({ path: z.string(), read_only: z.boolean() })),
+    session_id: z.string().nullable(),
+    created_at: timestamp,
+  }),
+  tier,
+  effect,
+  errors: [],
+  run: (ctx) => ctx.self.whoami() as never,
+})
+
+const capabilities = defineCapability({
+  name: 'agent.capabilities',
+  version,
+  purpose: 'List what you may call and which calls wait for a person.',
+  when_to_use: 'To plan. For one definition with examples use capabilities.describe or the tool listing.',
+  inputs: z.strictObject({ category: z.string().max(64).optional().describe('Only this group, for instance filesystem') }),
+  outputs: z.object({
+    capabilities: z.array(z.object({ name: z.string(), purpose: z.string(), permission_tier: z.string() })),
+    total: z.int(),
+  }),
+  tier,
+  effect,
+  common_patterns: [{ title: 'What can I do with files?', arguments: { category: 'filesystem' } }],
+  errors: [],
+  run: (ctx, { category }) => ctx.self.capabilities(category) as never,
+})
+
+const session = defineCapability({
+  name: 'agent.session',
+  version,
+  purpose: 'Show the session that this call belongs to.',
+  when_to_use: 'To learn your session id and how it is connected. Null when the call belongs to no session.',
+  inputs: z.strictObject({}),
+  outputs: z.object({
+    session: z
+      .object({
+        session_id: z.string(),
+        agent: z.string(),
+        transport: z.string(),
+        client: z.object({ name: z.string(), version: z.string() }).nullable(),
+        created_at: timestamp,
+        ended_at: timestamp.nullable(),
+        invocations: z.int(),
+      })
+      .nullable(),
+  }),
+  tier,
+  effect,
+  errors: [],
+  run: (ctx) => ctx.self.session() as never,
+})
+
+const policy = defineCapability({
+  name: 'agent.policy',
+  version,
+  purpose: 'Show which capabilities run at once, which wait for a person, and how much of your limits is used.',
+  when_to_use: 'Before a burst of calls, or after a denial or a rate limit.',
+  inputs: z.strictObject({}),
+  outputs: z.object({
+    version: z.string(),
+    autonomous: z.array(z.string()),
+    approval_required: z.array(z.string()),
+    limits: z.array(z.object({ match: z.string(), limit: z.int(), window: z.string(), used: z.int() })),
+  }),
+  tier,
+  effect,
+  errors: [],
+  run: (ctx) => ctx.self.policy() as never,
+})
+
+export const agentCapabilities = [whoami, capabilities, session, policy]

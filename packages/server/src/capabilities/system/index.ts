@@ -1,0 +1,94 @@
+import { GatehouseError } from '@gatehouse/contract'
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+
+const version = '1.0'
+const tier = 'autonomous'
+const effect = 'none'
+const inputs = z.strictObject({})
+
+const info = defineCapability({
+  name: 'system.info',
+  version,
+  purpose: 'Show the version of the service and the kind of machine it runs on.',
+  when_to_use: 'To find out what you are connected to. For the time alone use system.time.',
+  inputs,
+  outputs: z.object({
+    name: z.string(),
+    version: z.string(),
+    platform: z.string(),
+    arch: z.string(),
+    node: z.string(),
+    uptime_seconds: z.int(),
+    time: z.string(),
+  }),
+  tier,
+  effect,
+  errors: [],
+  run: (ctx) => ctx.system.info() as never,
+})
+
+const health = defineCapability({
+  name: 'system.health',
+  version,
+  purpose: 'Tell whether the parts of the service are healthy.',
+  when_to_use: 'When calls fail for no reason of yours.',
+  inputs,
+  outputs: z.object({
+    status: z.string(),
+    components: z.array(z.object({ name: z.string(), status: z.string() })),
+  }),
+  tier,
+  effect,
+  errors: [],
+  run: (ctx) => ctx.system.health() as never,
+})
+
+const metrics = defineCapability({
+  name: 'system.metrics',
+  version,
+  purpose: 'Show how busy the machine is: processor, memory, disk.',
+  when_to_use: 'Before heavy work, to see whether there is room for it.',
+  inputs,
+  outputs: z.object({
+    uptime_seconds: z.int(),
+    cpu_percent: z.number(),
+    memory_percent: z.number(),
+    disk_percent: z.number(),
+    rss_bytes: z.int(),
+    heap_used_bytes: z.int(),
+  }),
+  tier,
+  effect,
+  errors: [],
+  run: (ctx) => ctx.system.metrics() as never,
+})
+
+const time = defineCapability({
+  name: 'system.time',
+  version,
+  purpose: 'Tell the current time.',
+  when_to_use: 'When a task depends on the date or the time.',
+  inputs: z.strictObject({
+    time_zone: z.string().max(64).default('UTC').describe('IANA name such as Europe/Berlin'),
+  }),
+  outputs: z.object({ time: z.string(), unix_ms: z.int(), time_zone: z.string(), local: z.string() }),
+  tier,
+  effect,
+  common_patterns: [{ title: 'Time in Tokyo', arguments: { time_zone: 'Asia/Tokyo' } }],
+  errors: ['InvalidParams'],
+  async run(ctx, { time_zone }) {
+    const now = new Date(ctx.clock.wall())
+    return { time: now.toISOString(), unix_ms: now.getTime(), time_zone, local: localTime(now, time_zone) }
+  },
+})
+
+const localTime = (now: Date, timeZone: string): string => {
+  try {
+    return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(now)
+  } catch (cause) {
+    throw new GatehouseError('InvalidParams', { detail: `there is no time zone ${timeZone}` }, { cause })
+  }
+}
+
+export const systemCapabilities = [info, health, metrics, time]
