@@ -1,0 +1,26 @@
+import { GatehouseError } from '@gatehouse/contract'
+import { createHostCheck, hostName } from '../http/allowed-hosts.ts'
+
+/** What a request must say of where it comes from, before anything else of it counts. */
+export type Doors = { assertOpen(headers: Headers, isRemote: boolean): void }
+
+/**
+ * Addresses and local names only, and no page of a browser from elsewhere: other ports of the same
+ * machine are elsewhere too.
+ * @SECURITY DNS rebinding and cross-site calls stop here; doors.test.ts fails without it.
+ */
+export function createDoors(hosts: readonly string[], origins: readonly string[]): Doors {
+  const isOurs = createHostCheck(hosts)
+  return {
+    assertOpen(headers, isRemote) {
+      const host = headers.get('host')
+      if (host === null && isRemote)
+        throw new GatehouseError('InvalidRequest', { detail: 'the Host header is missing' })
+      if (host !== null && !isOurs(host))
+        throw new GatehouseError('HostNotAllowed', { host: hostName(host) ?? 'given' })
+      const origin = headers.get('origin')
+      if (origin !== null && !origins.includes(origin))
+        throw new GatehouseError('OriginNotAllowed', { origin })
+    },
+  }
+}

@@ -1,0 +1,105 @@
+import * as contract from '@gatehouse/contract'
+import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
+import { z } from 'zod'
+import type { Route } from './define.ts'
+
+/** Records that deserve a name of their own in the document. */
+const named = {
+  Agent: contract.Agent,
+  AgentDetail: contract.AgentDetail,
+  AgentWithToken: contract.AgentWithToken,
+  Approval: contract.Approval,
+  AuditEntry: contract.AuditEntry,
+  AuditPage: contract.AuditPage,
+  CapabilityResult: contract.CapabilityResult,
+  Health: contract.Health,
+  Integrity: contract.Integrity,
+  PolicyProblem: contract.PolicyProblem,
+  Problem: contract.Problem,
+  SystemStatus: contract.SystemStatus,
+  UserToken: contract.UserToken,
+} satisfies Record<string, z.ZodType>
+
+/** Errors that any route behind a login may answer. */
+const everywhere: readonly contract.ErrorType[] = [
+  'AuthenticationFailed',
+  'PermissionDenied',
+  'InvalidRequest',
+  'InternalError',
+]
+
+const mediaTypes = { ndjson: 'application/x-ndjson', events: 'text/event-stream' } as const
+
+function responsesOf(route: Route): RouteConfig['responses'] {
+  const { response, success = 200 } = route
+  const content =
+    typeof response === 'string'
+      ? { [mediaTypes[response]]: { schema: z.string() } }
+      : { 'application/json': { schema: response } }
+  const responses: RouteConfig['responses'] = { [success]: { description: 'Done', content } }
+  const errors = [...(route.permission === 'public' ? [] : everywhere), ...route.errors]
+  const byStatus = groupByStatus(errors)
+  for (const [status, types] of byStatus)
+    responses[status] = {
+      description: [...new Set(types)].join(', '),
+      content: { 'application/problem+json': { schema: contract.Problem } },
+    }
+  return responses
+}
+
+function groupByStatus(types: readonly contract.ErrorType[]): Map<number, contract.ErrorType[]> {
+  const groups = new Map<number, contract.ErrorType[]>()
+  for (const type of types) {
+    const { http } = contract.errorTable[type]
+    groups.set(http, [...(groups.get(http) ?? []), type])
+  }
+  return groups
+}
+
+const isObject = (schema: z.ZodType | undefined): schema is z.ZodObject =>
+  schema instanceof z.ZodObject
+
+function configOf(route: Route): RouteConfig {
+  const { params, query, body } = route
+  return {
+    method: route.method.toLowerCase() as Lowercase<Route['method']>,
+    path: route.path.replaceAll(/:(\w+)/g, '{$1}'),
+    operationId: route.operationId,
+    summary: route.summary,
+    description:
+      route.permission === 'public'
+        ? 'Needs no login.'
+        : `Needs the permission \`${route.permission}\`.`,
+    tags: [route.path.split('/')[2] ?? 'service'],
+    security: route.permission === 'public' ? [] : [{ userToken: [] }],
+    request: {
+      ...(isObject(params) ? { params } : {}),
+      ...(isObject(query) ? { query } : {}),
+      ...(body ? { body: { content: { 'application/json': { schema: body } } } } : {}),
+    },
+    responses: responsesOf(route),
+  }
+}
+
+/** The OpenAPI document of the table: the same data that the routes are served from. */
+export function createOpenApi(table: readonly Route[], version: string): object {
+  // The generator reads a name from here; its own `.openapi(name)` would make a copy that nothing refers to.
+  for (const [refId, schema] of Object.entries(named))
+    if (!z.globalRegistry.has(schema)) z.globalRegistry.add(schema, { _internal: { refId } })
+  const hono = new OpenAPIHono()
+  hono.openAPIRegistry.registerComponent('securitySchemes', 'userToken', {
+    type: 'http',
+    scheme: 'bearer',
+    description: 'A user token: `gatehouse_user_` and 43 characters.',
+  })
+  for (const route of table) hono.openAPIRegistry.registerPath(configOf(route))
+  return hono.getOpenAPI31Document({
+    openapi: '3.1.0',
+    info: {
+      title: 'Gatehouse REST API',
+      version,
+      description: 'What people and programs see and control of a Gatehouse server.',
+      license: { name: 'Apache-2.0' },
+    },
+  })
+}

@@ -1,0 +1,29 @@
+import type { Role } from '@gatehouse/contract'
+
+/** What a route may ask for. `read` shows and checks, and changes nothing. */
+export type Permission =
+  | 'read'
+  | 'approvals.decide'
+  | 'agents.manage'
+  | 'audit.manage'
+  | 'policies.manage'
+  | 'user_tokens.manage'
+
+/**
+ * @SECURITY Every route is checked against this table; roles.test.ts holds each role against each route.
+ */
+const granted: Readonly<Record<Role, readonly Permission[]>> = {
+  viewer: ['read'],
+  approver: ['read', 'approvals.decide'],
+  operator: [
+    'read',
+    'approvals.decide',
+    'agents.manage',
+    'audit.manage',
+    'policies.manage',
+    'user_tokens.manage',
+  ],
+}
+
+export const permits = (role: Role, permission: Permission): boolean =>
+  granted[role].includes(permission)

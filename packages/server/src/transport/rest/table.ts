@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { defineRoute, ok, type Route } from './define.ts'
+import { createOpenApi } from './openapi.ts'
+import { agentRoutes } from './routes/agents.ts'
+import { approvalRoutes } from './routes/approvals.ts'
+import { auditRoutes } from './routes/audit.ts'
+import { healthRoutes } from './routes/health.ts'
+import { policyRoutes } from './routes/policies.ts'
+import { statusRoutes } from './routes/status.ts'
+import { userTokenRoutes } from './routes/user-tokens.ts'
+
+/** Every route there is. Of two that fit one path the earlier answers, so fixed words precede names. */
+const nouns: readonly Route[] = [
+  ...statusRoutes,
+  ...healthRoutes,
+  ...agentRoutes,
+  ...approvalRoutes,
+  ...auditRoutes,
+  ...userTokenRoutes,
+  ...policyRoutes,
+]
+
+export function createTable(version: string): readonly Route[] {
+  let document: object | undefined
+  const openapi = defineRoute({
+    method: 'GET',
+    path: '/api/openapi.json',
+    operationId: 'getOpenApi',
+    summary: 'This description of the API, made from the routes themselves',
+    permission: 'read',
+    response: z.looseObject({}),
+    errors: [],
+    handle() {
+      document ??= createOpenApi(table, version)
+      return Promise.resolve(ok({ ...document }))
+    },
+  })
+  const table: readonly Route[] = [...nouns, openapi]
+  return table
+}

@@ -1,0 +1,137 @@
+import type { Role } from '@gatehouse/contract'
+import { fakeApproval } from '@gatehouse/testkit/fake-app'
+import { describe, expect, test } from 'vitest'
+import type { Route } from '../../src/transport/rest/define.ts'
+import { createTable } from '../../src/transport/rest/table.ts'
+import { createRestKit } from '../rest/kit.ts'
+
+// What the documentation promises, written down apart from the code that grants it.
+const read: readonly Role[] = ['viewer', 'approver', 'operator']
+const decide: readonly Role[] = ['approver', 'operator']
+const manage: readonly Role[] = ['operator']
+const promised: Readonly<Record<string, readonly Role[] | 'everybody'>> = {
+  getStatus: read,
+  getHealth: read,
+  isAlive: 'everybody',
+  isReady: 'everybody',
+  listAgents: read,
+  createAgent: manage,
+  showAgent: read,
+  pauseAgent: manage,
+  resumeAgent: manage,
+  rotateAgent: manage,
+  revokeAgent: manage,
+  restoreAgent: manage,
+  listApprovals: read,
+  streamApprovals: read,
+  showApproval: read,
+  approveApproval: decide,
+  rejectApproval: decide,
+  queryAudit: read,
+  exportAudit: read,
+  showAuditEntry: read,
+  verifyAudit: read,
+  acknowledgeAudit: manage,
+  listUserTokens: read,
+  createUserToken: manage,
+  revokeUserToken: manage,
+  showPolicies: read,
+  validatePolicy: read,
+  testPolicy: read,
+  saveOrganisationPolicy: manage,
+  saveAgentPolicy: manage,
+  getOpenApi: read,
+}
+
+const bodies: Readonly<Record<string, unknown>> = {
+  createAgent: { name: 'newbot' },
+  acknowledgeAudit: { reason: 'disk replaced' },
+  createUserToken: { label: 'phone', role: 'viewer' },
+  validatePolicy: { text: 'version: 1' },
+  testPolicy: { agent: 'mailbot', capability: 'email.send' },
+  saveOrganisationPolicy: { text: 'version: 1' },
+  saveAgentPolicy: { text: 'version: 1' },
+}
+
+const approval = fakeApproval(7)
+
+function pathOf({ path, operationId }: Route): string {
+  const id = operationId.endsWith('Approval')
+    ? approval.id
+    : operationId === 'revokeUserToken'
+      ? 'ut-00000000000000000000000001'
+      : 'aud-00000000000000000000000000'
+  return path.replace(':name', 'mailbot').replace(':id', id)
+}
+
+async function statusOf(route: Route, role: Role | undefined): Promise<number> {
+  const kit = createRestKit()
+  kit.fake.tell(approval)
+  if (route.operationId === 'resumeAgent') {
+    const agent = kit.fake.agents.get('mailbot')
+    if (agent) kit.fake.agents.set('mailbot', { ...agent, status: 'paused' })
+  }
+  const before = kit.fake.calls.length
+  const stopping = AbortSignal.abort()
+  const { status } = await kit.call(route.method, pathOf(route), {
+    ...(role ? { role } : {}),
+    ...(route.operationId in bodies ? { body: bodies[route.operationId] } : {}),
+    visit: { stopping },
+  })
+  const acted = kit.fake.calls.slice(before).filter((name) => name !== 'authenticateUser')
+  if (status === 401 || status === 403) expect(acted).toEqual([])
+  return status
+}
+
+const table = createTable('1.2.3')
+
+test('promises something for each route, and for no other', () => {
+  expect(table.map((route) => route.operationId).toSorted()).toEqual(
+    Object.keys(promised).toSorted(),
+  )
+})
+
+describe.each(table.map((route) => [route.operationId, route] as const))('%s', (name, route) => {
+  const roles = promised[name] ?? []
+  test('is refused to nobody or to a stranger as promised', async () => {
+    const status = await statusOf(route, undefined)
+    expect(status).toBe(roles === 'everybody' ? 200 : 401)
+  })
+  test.each(['viewer', 'approver', 'operator'] as const)(
+    'answers a %s as promised',
+    async (role) => {
+      const status = await statusOf(route, role)
+      const allowed = roles === 'everybody' || roles.includes(role)
+      expect(status).toBe(allowed ? (route.success ?? 200) : 403)
+    },
+  )
+})
+
+test('names the permission that is missing', async () => {
+  const answer = await createRestKit().call('POST', '/api/agents/mailbot/pause', { role: 'viewer' })
+  expect(answer.body).toMatchObject({
+    status: 403,
+    code: 'PermissionDenied',
+    detail: 'The role viewer may not do this; it needs agents.manage.',
+  })
+})
+
+test('gives an agent nothing, by token or by claim', async () => {
+  const kit = createRestKit()
+  const bearer = { authorization: `Bearer ${'0'.repeat(64)}` }
+  const byToken = await kit.call('GET', '/api/status', { headers: bearer })
+  expect(byToken.status).toBe(401)
+  expect(byToken.body.detail).toContain('user tokens')
+  const actor = { kind: 'agent', name: 'mailbot', generation: 1, credential: 1 } as never
+  const byClaim = await kit.call('GET', '/api/status', { visit: { actor } })
+  expect(byClaim.status).toBe(401)
+  expect(kit.fake.calls).toEqual([])
+})
+
+test('serves a person whom the door itself has established', async () => {
+  const actor = { kind: 'user', label: 'ana', role: 'viewer', token_id: 'ut-1' } as const
+  const kit = createRestKit()
+  expect((await kit.call('GET', '/api/status', { visit: { actor } })).status).toBe(200)
+  const refused = await kit.call('POST', '/api/agents/mailbot/pause', { visit: { actor } })
+  expect(refused.status).toBe(403)
+})

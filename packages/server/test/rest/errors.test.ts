@@ -1,0 +1,185 @@
+import { GatehouseError, Problem } from '@gatehouse/contract'
+import { fakeApproval } from '@gatehouse/testkit/fake-app'
+import { expect, test } from 'vitest'
+import { createRestKit } from './kit.ts'
+
+const role = 'operator' as const
+
+test('answers every error as a problem document with a request id', async () => {
+  const answer = await createRestKit().call('GET', '/api/agents/nobody', { role })
+  expect(answer.headers.get('content-type')).toBe('application/problem+json')
+  expect(answer.headers.get('gatehouse-request-id')).toBe(answer.body.request_id)
+  expect(Problem.parse(answer.body)).toEqual({
+    type: 'urn:gatehouse:error:AgentNotFound',
+    title: 'Agent not found',
+    status: 404,
+    detail: 'There is no agent nobody.',
+    code: 'AgentNotFound',
+    request_id: 'req-00000000000000000000000001',
+    recovery: [],
+  })
+})
+
+test('asks strangers for a token, and tells them nothing of what exists', async () => {
+  const kit = createRestKit()
+  for (const path of ['/api/status', '/api/nowhere', '/', '/api/agents/nobody']) {
+    const answer = await kit.call('GET', path)
+    expect(answer.status).toBe(401)
+    expect(answer.headers.get('www-authenticate')).toContain('Bearer')
+  }
+  expect((await kit.call('GET', '/healthz')).body).toEqual({ status: 'healthy' })
+})
+
+test.each([
+  ['Basic b3A6b3A=', 'the Authorization header is not'],
+  ['Bearer ', 'the Authorization header is not'],
+  [`Bearer gatehouse_user_${'x'.repeat(43)}`, 'unknown or revoked'],
+  [`Bearer gatehouse_user_${'o'.repeat(42)}`, 'user tokens'],
+  ['Bearer undefined', 'user tokens'],
+])('refuses the credential %s', async (authorization, detail) => {
+  const answer = await createRestKit().call('GET', '/api/status', { headers: { authorization } })
+  expect(answer.status).toBe(401)
+  expect(answer.body.detail).toContain(detail)
+})
+
+test('says 404 for what is not there and 405 for what is there under another method', async () => {
+  const kit = createRestKit()
+  expect((await kit.call('GET', '/api/nowhere', { role })).body.code).toBe('NotFound')
+  const wrong = await kit.call('DELETE', '/api/agents', { role })
+  expect(wrong.status).toBe(405)
+  expect(wrong.headers.get('allow')).toBe('GET, POST')
+  expect((await kit.call('GET', '/api/approvals/appr-x', { role })).status).toBe(404)
+  expect((await kit.call('GET', '/api/agents/%00', { role })).status).toBe(404)
+  expect((await kit.call('GET', '/api/agents/NoSuch', { role })).status).toBe(404)
+})
+
+test('points at every field that does not fit', async () => {
+  const answer = await createRestKit().call('POST', '/api/agents', {
+    role,
+    body: { name: 'Mail Bot', approvals: 'never', colour: 'red', mounts: [{ path: '' }] },
+  })
+  expect(answer.status).toBe(400)
+  const errors = answer.body.errors as { pointer: string; detail: string }[]
+  expect(errors.map(({ pointer }) => pointer).toSorted()).toEqual([
+    '/approvals',
+    '/colour',
+    '/mounts/0/path',
+    '/name',
+  ])
+  expect(errors.find(({ pointer }) => pointer === '/colour')?.detail).toContain('purpose')
+})
+
+test.each([
+  '/api/audit?limit=0',
+  '/api/audit?limit=1001',
+  '/api/audit?limit=ten',
+  '/api/audit?limit=1.5',
+  '/api/audit?limit=',
+  '/api/audit?limit=1&limit=2',
+  '/api/audit?offset=-1',
+  '/api/audit?since=yesterday',
+  '/api/audit?since=2026-13-45',
+  '/api/audit?result=great',
+  '/api/audit?agnet=mailbot',
+  '/api/audit?capability=*.read',
+  '/api/approvals?status=open',
+  '/api/approvals?limit=100000',
+])('refuses %s, naming the parameter', async (path) => {
+  const answer = await createRestKit().call('GET', path, { role })
+  expect(answer.status).toBe(400)
+  const [error] = answer.body.errors as { pointer: string }[]
+  expect(error?.pointer).toBe(`?${/\?(\w+)/.exec(path)?.[1]}`)
+})
+
+test('hands the filters of the log on as they are meant', async () => {
+  const asked: unknown[] = []
+  const kit = createRestKit({
+    async queryAudit(_op, filter) {
+      asked.push(filter)
+      const verified_at = '2026-03-01T12:00:00.000Z'
+      return { entries: [], total: 0, integrity: 'verified', verified_through: -1, verified_at }
+    },
+  })
+  await kit.call('GET', '/api/audit', { role })
+  const query = 'agent=a&capability=filesystem.*&since=2026-03-01&until=2026-03-01T10:00:00%2B02:00'
+  await kit.call('GET', `/api/audit?${query}&limit=1000&offset=5&result=denied`, { role })
+  expect(asked).toEqual([
+    { limit: 100, offset: 0 },
+    {
+      agent: 'a',
+      capability: 'filesystem.*',
+      since: '2026-03-01T00:00:00.000Z',
+      until: '2026-03-01T08:00:00.000Z',
+      result: 'denied',
+      limit: 1000,
+      offset: 5,
+    },
+  ])
+})
+
+test('takes JSON only, and nothing that hides what it says', async () => {
+  const kit = createRestKit()
+  const send = (body: string, headers: Record<string, string>) =>
+    kit.call('POST', '/api/user-tokens', { role, body, headers })
+  const good = '{"label":"phone"}'
+  expect((await send(good, { 'content-type': 'text/plain' })).status).toBe(415)
+  expect((await send(good, { 'content-encoding': 'gzip' })).status).toBe(415)
+  expect((await send('{"label":', {})).body.code).toBe('ParseError')
+  expect((await send('{"label":"a","label":"b"}', {})).status).toBe(400)
+  expect((await send(JSON.stringify({ label: 'x'.repeat(3_000_000) }), {})).status).toBe(413)
+  expect((await send(good, {})).status).toBe(201)
+})
+
+test('lets a body be left out where nothing in it is needed', async () => {
+  const kit = createRestKit()
+  kit.fake.tell(fakeApproval(1))
+  const path = `/api/approvals/${fakeApproval(1).id}/reject`
+  expect((await kit.call('POST', path, { role })).body.status).toBe('rejected')
+})
+
+test('tells of its own faults nothing but a number that the log has too', async () => {
+  const kit = createRestKit({
+    async listAgents() {
+      throw new Error('SELECT * FROM agents failed in /srv/secret.db')
+    },
+  })
+  const answer = await kit.call('GET', '/api/agents', { role })
+  expect(answer.status).toBe(500)
+  expect(JSON.stringify(answer.body)).not.toMatch(/SELECT|secret/)
+  expect(answer.body.detail).toContain(answer.body.request_id)
+  expect(kit.logged.join()).toContain(String(answer.body.request_id))
+  expect(kit.logged.join()).toContain('SELECT')
+})
+
+test('says when to come back while it cannot serve', async () => {
+  const kit = createRestKit({
+    async listAgents() {
+      throw new GatehouseError('StorageUnavailable', { detail: 'the disk is full' })
+    },
+  })
+  const answer = await kit.call('GET', '/api/agents', { role })
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
+})
+
+test('is not ready while a part is unhealthy, and tells strangers no more than that', async () => {
+  const healthy = await createRestKit().call('GET', '/readyz')
+  expect([healthy.status, healthy.body]).toEqual([200, { status: 'healthy' }])
+  const kit = createRestKit()
+  const sick = { ...(await kit.fake.app.health({} as never)), status: 'unhealthy' as const }
+  const answer = await createRestKit({ health: async () => sick }).call('GET', '/readyz')
+  expect([answer.status, answer.body]).toEqual([503, { status: 'unhealthy' }])
+})
+
+test('counts wrong tokens by address, and lets a right one pass all the same', async () => {
+  const kit = createRestKit()
+  const visit = { address: '127.0.0.1' }
+  const host = { host: 'localhost:7703' }
+  const wrong = { ...host, authorization: `Bearer gatehouse_user_${'x'.repeat(43)}` }
+  for (let i = 0; i < 60; i++)
+    expect((await kit.call('GET', '/api/status', { headers: wrong, visit })).status).toBe(401)
+  const mapped = { address: '::ffff:127.0.0.1' }
+  const limited = await kit.call('GET', '/api/status', { headers: wrong, visit: mapped })
+  expect([limited.status, limited.headers.get('retry-after')]).toEqual([429, '60'])
+  const right = await kit.call('GET', '/api/status', { role, headers: host, visit })
+  expect(right.status).toBe(200)
+})

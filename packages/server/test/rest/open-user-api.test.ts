@@ -1,0 +1,66 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { fakeTokens } from '@gatehouse/testkit/fake-app'
+import { expect, test } from 'vitest'
+import { openUserApi } from '../../src/transport/rest/open-user-api.ts'
+import { createRestKit } from './kit.ts'
+
+const openKit = () => {
+  const kit = createRestKit()
+  return openUserApi({ ...kit.options, host: '127.0.0.1', port: 0, graceMs: 200 })
+}
+
+const authorization = `Bearer ${fakeTokens.operator}`
+
+/** What the server says to these exact bytes. */
+async function sendRaw(url: string, text: string): Promise<string> {
+  const socket = connect(Number(new URL(url).port), '127.0.0.1')
+  let answer = ''
+  socket.on('data', (chunk) => {
+    answer += chunk.toString()
+  })
+  socket.write(text)
+  await once(socket, 'close')
+  return answer
+}
+
+test('serves the routes over a socket', async () => {
+  await using api = await openKit()
+  const status = await fetch(`${api.url}/api/status`, { headers: { authorization } })
+  expect(await status.json()).toMatchObject({ version: '1.2.3' })
+  const paused = await fetch(`${api.url}/api/agents/mailbot/pause`, {
+    method: 'POST',
+    headers: { authorization },
+  })
+  expect(await paused.json()).toMatchObject({ status: 'paused' })
+  expect((await fetch(`${api.url}/api/status`)).status).toBe(401)
+})
+
+test('refuses a header that Node would silently choose from', async () => {
+  await using api = await openKit()
+  const request = (extra: string) =>
+    `GET /api/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${extra}\r\n`
+  const good = `Authorization: ${authorization}\r\n`
+  expect(await sendRaw(api.url, request(good))).toMatch(/^HTTP\/1\.1 200 /)
+  const twice = await sendRaw(api.url, request(`${good}Authorization: Bearer x\r\n`))
+  expect(twice).toMatch(/^HTTP\/1\.1 400 /)
+  expect(twice).toContain('stands twice')
+  const many = 'X-Many: 1\r\n'.repeat(140)
+  expect(await sendRaw(api.url, request(good + many))).toMatch(/^HTTP\/1\.1 4\d\d /)
+})
+
+test('refuses a foreign host over the socket', async () => {
+  await using api = await openKit()
+  const text = `GET /healthz HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`
+  expect(await sendRaw(api.url, text)).toMatch(/^HTTP\/1\.1 421 /)
+})
+
+test('closes with streams still open, and answers no more', async () => {
+  const api = await openKit()
+  const stream = await fetch(`${api.url}/api/approvals/stream`, { headers: { authorization } })
+  const text = stream.text()
+  await api.close()
+  expect(await text).toContain('event: snapshot')
+  await expect(fetch(`${api.url}/healthz`)).rejects.toThrow()
+  await api.close()
+})

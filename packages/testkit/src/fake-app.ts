@@ -1,0 +1,309 @@
+import {
+  type Agent,
+  AgentName,
+  Approval,
+  type AuditEntry,
+  AuditId,
+  GatehouseError,
+  type Integrity,
+  type Role,
+  UserTokenId,
+} from '@gatehouse/contract'
+import type { App } from '@gatehouse/server/app/app'
+
+const time = '2026-03-01T12:00:00.000Z'
+const integrity: Integrity = { integrity: 'verified', verified_through: 1, verified_at: time }
+
+/** Ids of the right form that are the same in each run. */
+const idOf = (prefix: string, n: number): string => `${prefix}-${String(n).padStart(26, '0')}`
+
+/** User tokens of the right form, one for each role. */
+export const fakeTokens: Readonly<Record<Role, string>> = {
+  operator: `gatehouse_user_${'o'.repeat(43)}`,
+  approver: `gatehouse_user_${'a'.repeat(43)}`,
+  viewer: `gatehouse_user_${'v'.repeat(43)}`,
+}
+
+const agentOf = (name: string, purpose: string): Agent => ({
+  name: AgentName.parse(name),
+  purpose,
+  status: 'active',
+  created_at: time,
+  last_connected: null,
+  total_invocations: 3,
+  approvals: 'pending',
+  workspace: `/data/workspaces/${name}`,
+  mounts: [],
+  token_fingerprint: '0a1b2c3d',
+})
+
+export const fakeApproval = (n: number, change: Partial<Approval> = {}): Approval =>
+  Approval.parse({
+    id: idOf('appr', n),
+    agent: 'mailbot',
+    capability: 'email.send',
+    arguments: { to: 'ana@example.com', subject: 'Hello' },
+    digest: `sha256:${String(n).repeat(64).slice(0, 64)}`,
+    requested_at: time,
+    expires_at: '2026-03-02T12:00:00.000Z',
+    status: 'pending',
+    session_id: null,
+    reason: 'Mail leaves the machine',
+    rule: { layer: 'organisation', file: 'organisation.yaml', line: 4, match: 'email.*' },
+    critical: false,
+    preview: { kind: 'mail', headers: { To: 'ana@example.com', Subject: 'Hello' }, text: 'Hi Ana' },
+    decided_at: null,
+    decided_by: null,
+    decision_reason: null,
+    execution: { state: 'waiting' },
+    ...change,
+  })
+
+export const fakeEntry = (n: number, change: Partial<AuditEntry> = {}): AuditEntry => ({
+  id: AuditId.parse(idOf('aud', n)),
+  timestamp: time,
+  kind: 'call',
+  agent: 'mailbot',
+  capability: 'filesystem.read',
+  arguments: { path: 'notes.txt' },
+  result: 'success',
+  policy_decision: 'autonomous',
+  actor: 'agent:mailbot',
+  session_id: null,
+  request_id: idOf('req', n),
+  rule: null,
+  duration_ms: 2,
+  approval_id: null,
+  intent_id: null,
+  error: null,
+  detail: null,
+  chain: 'main',
+  seq: n,
+  hash: `sha256:${'ab'.repeat(32)}`,
+  ...change,
+})
+
+/** The people's half of the application in memory: enough for the REST doors and the command line. */
+export type FakeApp = {
+  readonly app: App
+  /** Each use case that was called, in order. */
+  readonly calls: string[]
+  readonly approvals: Map<string, Approval>
+  readonly agents: Map<string, Agent>
+  readonly entries: AuditEntry[]
+  /** Stores an approval and tells those who listen. */
+  tell(approval: Approval): void
+  /** From now on this token is unknown. */
+  forget(role: Role): void
+  listeners(): number
+}
+
+const never = (name: string) => (): never => {
+  throw new Error(`${name} is not part of the fake`)
+}
+
+export function createFakeApp(override: Partial<App> = {}): FakeApp {
+  const calls: string[] = []
+  const approvals = new Map<string, Approval>()
+  const agents = new Map<string, Agent>([['mailbot', agentOf('mailbot', 'Answers mail')]])
+  const entries = [fakeEntry(0), fakeEntry(1, { result: 'denied', capability: 'process.run' })]
+  const forgotten = new Set<Role>()
+  const listeners = new Set<(approval: Approval) => void>()
+  const token = 'f'.repeat(64)
+
+  const agent = (name: string): Agent => {
+    const found = agents.get(name)
+    if (!found) throw new GatehouseError('AgentNotFound', { agent: name })
+    return found
+  }
+  const change = (name: string, next: Partial<Agent>): Agent => {
+    const changed = { ...agent(name), ...next }
+    agents.set(name, changed)
+    return changed
+  }
+  const approval = (id: string): Approval => {
+    const found = approvals.get(id)
+    if (!found) throw new GatehouseError('ApprovalNotFound', { approval_id: id })
+    return found
+  }
+  const tell = (next: Approval) => {
+    approvals.set(next.id, next)
+    for (const listener of listeners) listener(next)
+  }
+
+  const people: Partial<App> = {
+    version: '1.2.3',
+    async authenticateUser(sent) {
+      const role = (['operator', 'approver', 'viewer'] as const).find((r) => fakeTokens[r] === sent)
+      if (!role || forgotten.has(role)) return null
+      const stored = { id: idOf('ut', 1), label: `the ${role}`, role, token_hash: '' }
+      return { ...stored, created_ms: 0, last_used_ms: null, revoked_ms: null }
+    },
+    async createAgent(_op, input) {
+      if (agents.has(input.name)) throw new GatehouseError('AgentExists', { agent: input.name })
+      const made = { ...agentOf(input.name, input.purpose), approvals: input.approvals }
+      agents.set(made.name, { ...made, mounts: input.mounts })
+      return { agent: agent(made.name), token }
+    },
+    listAgents: async () => [...agents.values()],
+    showAgent: async (_op, { name }) => ({
+      ...agent(name),
+      sessions: [],
+      stats: { by_capability: [], by_day: [], rate_limits: [] },
+    }),
+    pauseAgent: async (_op, { name }) => change(name, { status: 'paused' }),
+    async resumeAgent(_op, { name }) {
+      const { status } = agent(name)
+      const detail = 'only a paused agent can be resumed'
+      if (status !== 'paused')
+        throw new GatehouseError('AgentStateConflict', { agent: name, status, detail })
+      return change(name, { status: 'active' })
+    },
+    rotateAgent: async (_op, { name }) => ({ agent: agent(name), token }),
+    revokeAgent: async (_op, { name }) => change(name, { status: 'revoked' }),
+    restoreAgent: async (_op, { name }) => ({ agent: change(name, { status: 'active' }), token }),
+    async listApprovals(_op, { status, agent: of, limit, offset }) {
+      const all = [...approvals.values()].filter(
+        (a) =>
+          (status === undefined || a.status === status) && (of === undefined || a.agent === of),
+      )
+      return { approvals: all.slice(offset, offset + limit), total: all.length }
+    },
+    showApproval: async (_op, { approval_id }) => approval(approval_id),
+    async decideApproval(op, { approval_id, decision, digest, reason }) {
+      const current = approval(approval_id)
+      if (current.status !== 'pending') return { kind: 'not_pending', approval: current }
+      if (digest !== undefined && digest !== current.digest)
+        throw new GatehouseError('ApprovalDigestMismatch', { approval_id })
+      const next: Approval = {
+        ...current,
+        status: decision === 'approve' ? 'approved' : 'rejected',
+        decided_at: time,
+        decided_by: op.actor.kind === 'user' ? `user:${op.actor.label}` : op.actor.kind,
+        decision_reason: reason ?? null,
+      }
+      tell(next)
+      return { kind: 'decided', approval: next }
+    },
+    subscribeApprovals(listener) {
+      listeners.add(listener)
+      return { [Symbol.dispose]: () => void listeners.delete(listener) }
+    },
+    async queryAudit(_op, { agent: of, result, limit, offset }) {
+      const all = entries.filter(
+        (e) =>
+          (of === undefined || e.agent === of) && (result === undefined || e.result === result),
+      )
+      return { entries: all.slice(offset, offset + limit), total: all.length, ...integrity }
+    },
+    async showAuditEntry(_op, { id }) {
+      const found = entries.find((e) => e.id === id)
+      if (!found) throw new GatehouseError('NotFound', { path: id })
+      return found
+    },
+    verifyAudit: async () => integrity,
+    acknowledgeAudit: async () => integrity,
+    async *exportAudit() {
+      for (const entry of entries) yield JSON.stringify(entry)
+    },
+    showPolicy: async () => ({
+      version: 'sha256:00',
+      files: [
+        { layer: 'organisation', file: 'organisation.yaml', agent: null, text: 'version: 1\n' },
+      ],
+      problems: [],
+    }),
+    async testPolicy(_op, { agent: of }) {
+      agent(of)
+      const rule = { layer: 'organisation', file: 'organisation.yaml', line: 4, match: 'email.*' }
+      const at = { ...rule, layer: 'organisation' as const }
+      return {
+        decision: { kind: 'ask', rule: at, reason: 'Mail leaves the machine', notify: false },
+        steps: [{ rule: at, outcome: 'decided' }],
+      }
+    },
+    async validatePolicy(_op, { text, file }) {
+      if (text.startsWith('version: 1')) return []
+      return [{ file, line: 1, column: 1, message: 'version must be 1', severity: 'error' }]
+    },
+    async savePolicy(_op, { text, agent: of }) {
+      if (of !== undefined) agent(of)
+      if (text.startsWith('version: 1')) return { version: 'sha256:01', problems: [] }
+      const where = { file: 'organisation.yaml', line: 1, column: 1 }
+      return {
+        version: 'sha256:00',
+        problems: [{ ...where, message: 'version must be 1', severity: 'error' }],
+      }
+    },
+    createUserToken: async (_op, { label, role }) => ({
+      id: UserTokenId.parse(idOf('ut', 2)),
+      label,
+      role,
+      token: `gatehouse_user_${'n'.repeat(43)}`,
+    }),
+    listUserTokens: async () => [
+      {
+        id: UserTokenId.parse(idOf('ut', 1)),
+        label: 'cli',
+        role: 'operator',
+        created_at: time,
+        last_used_at: null,
+        revoked_at: null,
+      },
+    ],
+    async revokeUserToken(_op, { id }) {
+      if (id !== idOf('ut', 1)) throw new GatehouseError('UserTokenNotFound', { id })
+      return {
+        id: UserTokenId.parse(id),
+        label: 'cli',
+        role: 'operator',
+        created_at: time,
+        last_used_at: null,
+        revoked_at: time,
+      }
+    },
+    status: async () => ({
+      version: '1.2.3',
+      uptime_seconds: 61,
+      active_agents: 1,
+      active_sessions: 0,
+      pending_approvals: approvals.size,
+      capabilities_invoked_24h: 3,
+      policy_violations_24h: 1,
+      health: 'healthy',
+    }),
+    health: async () => ({
+      status: 'healthy',
+      components: {
+        gateway: { status: 'healthy', uptime: 61 },
+        audit: { status: 'healthy', entries: 2 },
+        policy: { status: 'healthy', version: 'sha256:00' },
+        storage: { status: 'healthy', engine: 'memory' },
+      },
+      resources: { cpu_percent: 1, memory_percent: 2, disk_percent: 3 },
+    }),
+    ...override,
+  }
+  const app = new Proxy(people, {
+    get(target, name) {
+      const part: unknown = Reflect.get(target, name)
+      if (part === undefined) return never(String(name))
+      if (typeof part !== 'function') return part
+      return (...given: unknown[]): unknown => {
+        calls.push(String(name))
+        return Reflect.apply(part, target, given)
+      }
+    },
+  }) as App
+
+  return {
+    app,
+    calls,
+    approvals,
+    agents,
+    entries,
+    tell,
+    forget: (role) => void forgotten.add(role),
+    listeners: () => listeners.size,
+  }
+}
