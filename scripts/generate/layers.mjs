@@ -6,13 +6,19 @@ import { code, generatedNote, table } from './markdown.mjs'
 const id = (name) => name.replaceAll(' ', '_')
 const isOurs = (name) => !name.includes(':') && name !== '*'
 
+/** Leaves out what is reached by way of another, for the picture's sake. */
+const direct = (targets, all) => {
+  const mayOf = (name) => all.find((layer) => layer.name === name)?.may ?? []
+  return targets.filter((t) => !targets.some((other) => other !== t && mayOf(other).includes(t)))
+}
+
 export const layers = {
   file: 'docs/architecture/layers.md',
   async render() {
     const file = path.join(root, 'docs/architecture/layers.json')
     const { layers: all, gate } = JSON.parse(await readFile(file, 'utf8'))
     const arrows = all.flatMap(({ name, may }) =>
-      may.filter(isOurs).map((target) => `  ${id(name)} --> ${id(target)}`),
+      direct(may.filter(isOurs), all).map((target) => `  ${id(name)} --> ${id(target)}`),
     )
     const boxes = all.map(({ name }) => `  ${id(name)}["${name}"]`)
     const rows = all.map(({ name, path: where, may }) => [
@@ -25,7 +31,7 @@ export const layers = {
     return `${generatedNote('docs/architecture/layers.json')}
 # Layers
 
-An arrow means "may import". A path that ends in a slash makes each folder a part of its own, and parts
+An arrow means "may import"; one that others already imply is not drawn. A path that ends in a slash makes each folder a part of its own, and parts
 of one layer do not import each other. Only ${code(gate.only)} may run a capability.
 \`npm run check -- layers\` holds the code to this table.
 
