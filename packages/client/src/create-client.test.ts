@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { ClientError, createClient, UnreachableError } from './index.ts'
+
+type Sent = { url: string; init: RequestInit }
+
+function createKit(answer: () => Response) {
+  const sent: Sent[] = []
+  const api = createClient({
+    baseUrl: 'http://127.0.0.1:7703/',
+    token: 'gatehouse_user_x',
+    fetch: async (url, init) => {
+      sent.push({ url, init })
+      return answer()
+    },
+  })
+  return { api, sent }
+}
+
+test('fills the path, the query and the body, and says who asks', async () => {
+  const { api, sent } = createKit(() => Response.json({}))
+  await api.pauseAgent({ name: 'a/b?c' })
+  await api.queryAudit({ capability: 'filesystem.*', limit: 5 })
+  await api.approveApproval({ id: 'appr-1', digest: 'sha256:0' })
+  expect(sent.map(({ url, init }) => [init.method, url, init.body])).toEqual([
+    ['POST', 'http://127.0.0.1:7703/api/agents/a%2Fb%3Fc/pause', undefined],
+    ['GET', 'http://127.0.0.1:7703/api/audit?capability=filesystem.*&limit=5', undefined],
+    ['POST', 'http://127.0.0.1:7703/api/approvals/appr-1/approve', '{"digest":"sha256:0"}'],
+  ])
+  expect(sent[0]?.init.headers).toEqual({ authorization: 'Bearer gatehouse_user_x' })
+})
+
+test('throws the problem that the server states', async () => {
+  const problem = { code: 'AgentNotFound', detail: 'There is no agent x.', status: 404 }
+  const { api } = createKit(() => Response.json(problem, { status: 404 }))
+  const error = await api.showAgent({ name: 'x' }).catch((thrown: unknown) => thrown)
+  expect(error).toBeInstanceOf(ClientError)
+  expect(error).toMatchObject({ status: 404, message: 'There is no agent x.', problem })
+})
+
+test('describes an answer that is no problem document', async () => {
+  const { api } = createKit(() => new Response('<html>', { status: 502 }))
+  await expect(api.getStatus()).rejects.toMatchObject({ status: 502, problem: { status: 502 } })
+})
+
+test('tells silence from a refusal', async () => {
+  const { api } = createKit(() => {
+    throw new TypeError('fetch failed')
+  })
+  await expect(api.getStatus()).rejects.toThrow(UnreachableError)
+})
+
+const chunked = (...chunks: string[]) =>
+  new Response(
+    new ReadableStream<Uint8Array>({
+      start(controller) {
+        for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk))
+        controller.close()
+      },
+    }),
+  )
+
+test('reads events however the network cuts them', async () => {
+  const { api } = createKit(() =>
+    chunked('retry: 1000\n\nevent: snap', 'shot\ndata: {"total":', '0}\n', '\n: still here\n\n'),
+  )
+  const events = []
+  for await (const event of api.streamApprovals(new AbortController().signal)) events.push(event)
+  expect(events).toEqual([
+    { name: 'snapshot', data: { total: 0 } },
+    { name: 'heartbeat', data: null },
+  ])
+})
+
+test('reads an export line by line', async () => {
+  const { api } = createKit(() => chunked('{"a":1}\n{"a"', ':2}\n'))
+  const lines: string[] = []
+  for await (const line of api.exportAudit()) lines.push(line)
+  expect(lines).toEqual(['{"a":1}', '{"a":2}'])
+})

@@ -1,0 +1,128 @@
+import type {
+  Agent,
+  AgentDetail,
+  AgentList,
+  AgentWithToken,
+  Approval,
+  ApprovalList,
+  ApprovalStatus,
+  ApproveBody,
+  AuditEntry,
+  AuditPage,
+  CreatedUserToken,
+  Health,
+  HealthStatus,
+  Integrity,
+  PolicyTrial,
+  PolicyVerdict,
+  PolicyView,
+  RejectBody,
+  SavedPolicy,
+  SystemStatus,
+  UserToken,
+  UserTokenList,
+} from '@gatehouse/contract'
+import type { OperationId } from './operations.ts'
+import { readEvents, readLines, type ServerEvent } from './read-lines.ts'
+import { type ClientOptions, createSend, type Parts } from './send.ts'
+
+/** What a request may leave out, the server fills in. */
+type NewAgent = {
+  readonly name: string
+  readonly purpose?: string
+  readonly approvals?: 'pending' | 'hold'
+  readonly mounts?: readonly { readonly path: string; readonly read_only?: boolean }[]
+}
+type ApprovalQuery = {
+  readonly status?: ApprovalStatus | 'all'
+  readonly agent?: string
+  readonly limit?: number
+  readonly offset?: number
+}
+type AuditQuery = {
+  readonly agent?: string
+  readonly capability?: string
+  readonly since?: string
+  readonly until?: string
+  readonly result?: string
+  readonly policy_decision?: string
+  readonly session?: string
+  readonly limit?: number
+  readonly offset?: number
+}
+type Named = { readonly name: string }
+type WithId = { readonly id: string }
+
+export type Client = ReturnType<typeof createClient>
+
+/** One method for each operation. Raises `ClientError` for a refusal, `UnreachableError` for silence. */
+export function createClient(options: ClientOptions) {
+  const send = createSend(options)
+  const ask = async <T>(operation: OperationId, parts?: Parts): Promise<T> =>
+    (await (await send(operation, parts)).json()) as T
+  const bodyOf = async (operation: OperationId, signal?: AbortSignal) => {
+    const { body } = await send(operation, signal ? { signal } : {})
+    return body ?? new ReadableStream<Uint8Array>({ start: (controller) => controller.close() })
+  }
+
+  return {
+    getStatus: () => ask<SystemStatus>('getStatus'),
+    getHealth: () => ask<Health>('getHealth'),
+    isAlive: () => ask<{ status: HealthStatus }>('isAlive'),
+    isReady: () => ask<{ status: HealthStatus }>('isReady'),
+
+    listAgents: () => ask<AgentList>('listAgents'),
+    createAgent: (body: NewAgent) => ask<AgentWithToken>('createAgent', { body }),
+    showAgent: (params: Named) => ask<AgentDetail>('showAgent', { params }),
+    pauseAgent: (params: Named) => ask<Agent>('pauseAgent', { params }),
+    resumeAgent: (params: Named) => ask<Agent>('resumeAgent', { params }),
+    rotateAgent: ({ name, ...body }: Named & { readonly overlap_seconds?: number }) =>
+      ask<AgentWithToken>('rotateAgent', { params: { name }, body }),
+    revokeAgent: (params: Named) => ask<Agent>('revokeAgent', { params }),
+    restoreAgent: (params: Named) => ask<AgentWithToken>('restoreAgent', { params }),
+
+    listApprovals: (query: ApprovalQuery = {}) => ask<ApprovalList>('listApprovals', { query }),
+    showApproval: (params: WithId) => ask<Approval>('showApproval', { params }),
+    approveApproval: ({ id, ...body }: WithId & ApproveBody) =>
+      ask<Approval>('approveApproval', { params: { id }, body }),
+    rejectApproval: ({ id, ...body }: WithId & RejectBody) =>
+      ask<Approval>('rejectApproval', { params: { id }, body }),
+    /** What waits now (`snapshot`), then each change (`approval`), until the signal aborts. */
+    async *streamApprovals(signal: AbortSignal): AsyncGenerator<ServerEvent> {
+      yield* readEvents(await bodyOf('streamApprovals', signal))
+    },
+
+    queryAudit: (query: AuditQuery = {}) => ask<AuditPage>('queryAudit', { query }),
+    showAuditEntry: (params: WithId) => ask<AuditEntry>('showAuditEntry', { params }),
+    verifyAudit: () => ask<Integrity>('verifyAudit'),
+    acknowledgeAudit: (body: { readonly reason: string }) =>
+      ask<Integrity>('acknowledgeAudit', { body }),
+    async *exportAudit(): AsyncGenerator<string> {
+      yield* readLines(await bodyOf('exportAudit'))
+    },
+
+    listUserTokens: () => ask<UserTokenList>('listUserTokens'),
+    createUserToken: (body: { readonly label: string; readonly role?: UserToken['role'] }) =>
+      ask<CreatedUserToken>('createUserToken', { body }),
+    revokeUserToken: (params: WithId) => ask<UserToken>('revokeUserToken', { params }),
+
+    showPolicies: () => ask<PolicyView>('showPolicies'),
+    validatePolicy: (body: {
+      readonly text: string
+      readonly file?: string
+      readonly agent?: string
+    }) => ask<PolicyVerdict>('validatePolicy', { body }),
+    testPolicy: (body: {
+      readonly agent: string
+      readonly capability: string
+      readonly arguments?: Readonly<Record<string, unknown>>
+      readonly at?: string
+    }) => ask<PolicyTrial>('testPolicy', { body }),
+    saveOrganisationPolicy: (body: { readonly text: string }) =>
+      ask<SavedPolicy>('saveOrganisationPolicy', { body }),
+    saveAgentPolicy: ({ name, ...body }: Named & { readonly text: string }) =>
+      ask<SavedPolicy>('saveAgentPolicy', { params: { name }, body }),
+
+    getOpenApi: () => ask<Record<string, unknown>>('getOpenApi'),
+  }
+}

@@ -1,0 +1,5 @@
+export { ClientError, type ClientProblem, UnreachableError } from './client-error.ts'
+export { type Client, createClient } from './create-client.ts'
+export { type OperationId, operations } from './operations.ts'
+export type { ServerEvent } from './read-lines.ts'
+export type { ClientOptions, Fetch } from './send.ts'

@@ -1,0 +1,38 @@
+/** The lines of a body as they arrive, without their ends; the last one also if nothing ends it. */
+export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let rest = ''
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      rest += done ? decoder.decode() : decoder.decode(value, { stream: true })
+      const lines = rest.split('\n')
+      rest = lines.pop() ?? ''
+      yield* lines
+      if (done) break
+    }
+    if (rest !== '') yield rest
+  } finally {
+    // Whoever stops reading lets the server stop sending; a reader that is done says nothing by it.
+    await reader.cancel().catch(() => undefined)
+  }
+}
+
+export type ServerEvent = { readonly name: string; readonly data: unknown }
+
+/** Server-sent events; comments (the heartbeat) come as an event named `heartbeat` without data. */
+export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
+  let name = 'message'
+  let data = ''
+  for await (const line of readLines(body)) {
+    if (line.startsWith(':')) yield { name: 'heartbeat', data: null }
+    else if (line.startsWith('event: ')) name = line.slice(7)
+    else if (line.startsWith('data: ')) data += line.slice(6)
+    else if (line === '') {
+      if (data !== '') yield { name, data: JSON.parse(data) }
+      name = 'message'
+      data = ''
+    }
+  }
+}

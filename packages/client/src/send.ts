@@ -1,0 +1,59 @@
+import { readError, UnreachableError } from './client-error.ts'
+import { type OperationId, operations } from './operations.ts'
+
+export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+
+export type ClientOptions = {
+  /** Where the API is, without `/api`. */
+  readonly baseUrl: string
+  /** A user token; left out where `fetch` or a cookie says who asks. */
+  readonly token?: string
+  readonly fetch?: Fetch
+}
+
+export type Parts = {
+  readonly params?: Readonly<Record<string, string>>
+  readonly query?: Readonly<Record<string, string | number | undefined>>
+  readonly body?: unknown
+  readonly signal?: AbortSignal
+}
+
+function urlOf(baseUrl: string, path: string, { params = {}, query = {} }: Parts): string {
+  const filled = path.replaceAll(/:(\w+)/g, (_whole, name: string) =>
+    encodeURIComponent(params[name] ?? ''),
+  )
+  const search = new URLSearchParams()
+  for (const [name, value] of Object.entries(query))
+    if (value !== undefined) search.set(name, String(value))
+  return `${baseUrl.replace(/\/$/, '')}${filled}${search.size > 0 ? `?${search}` : ''}`
+}
+
+export type Send = (operation: OperationId, parts?: Parts) => Promise<Response>
+
+/** Sends one operation and returns an answer that is good; everything else is thrown. */
+export function createSend({ baseUrl, token, fetch: send = fetch }: ClientOptions): Send {
+  return async (operation, parts = {}) => {
+    const [method = 'GET', path = '/'] = operations[operation].split(' ')
+    const url = urlOf(baseUrl, path, parts)
+    const hasBody = parts.body !== undefined
+    const init: RequestInit = {
+      method,
+      headers: {
+        ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+        ...(hasBody ? { 'content-type': 'application/json' } : {}),
+      },
+      ...(hasBody ? { body: JSON.stringify(parts.body) } : {}),
+      ...(parts.signal ? { signal: parts.signal } : {}),
+    }
+    let response: Response
+    try {
+      response = await send(url, init)
+    } catch (cause) {
+      // `fetch` raises TypeError for everything that happens below HTTP.
+      if (cause instanceof TypeError) throw new UnreachableError(url, cause)
+      throw cause
+    }
+    if (!response.ok) throw await readError(response)
+    return response
+  }
+}
