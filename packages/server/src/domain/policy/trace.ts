@@ -15,7 +15,8 @@ const look = (rule: LayerRule, question: PolicyQuestion): Look => {
       : { matched: false, step: { rule: rule.ref, outcome: 'condition_false', detail } }
   } catch (cause) {
     const counted = holdsOnError(rule)
-    const why = cause instanceof Error ? cause.message : String(cause)
+    const message = cause instanceof Error ? cause.message : String(cause)
+    const why = rule.when.explain?.(question) ?? message
     const taken = counted ? 'taken to hold' : 'taken not to hold'
     return {
       matched: counted,

@@ -29,6 +29,8 @@ export interface Condition {
   /** Whether it looks at the arguments; one that does not can be evaluated for a listing. */
   readonly readsArguments: boolean
   evaluate(question: PolicyQuestion): boolean
+  /** Why `evaluate` throws for this question, in words, for a trace. Null when it does not. */
+  explain?(question: PolicyQuestion): string | null
 }
 
 export type LayerRule = {

@@ -1,0 +1,145 @@
+import type { ASTNode } from '@marcbachmann/cel-js'
+import type { Shape } from './condition-budget.ts'
+import { LinearPattern } from './linear-pattern.ts'
+import { TimeZone, zonedFields } from './zoned-time.ts'
+
+export type Inspected =
+  | { readonly kind: 'ok'; readonly readsArguments: boolean; readonly shape: Shape }
+  | {
+      readonly kind: 'problem'
+      readonly problem: { readonly message: string; readonly offset: number }
+    }
+
+/** The loops of CEL and how many arguments make them loops. */
+const loops: Readonly<Record<string, readonly number[]>> = {
+  all: [2],
+  exists: [2],
+  exists_one: [2],
+  map: [2, 3],
+  filter: [2],
+}
+const loopsMax = 2
+const zoned: ReadonlySet<string> = new Set(zonedFields)
+
+class Refused extends Error {
+  readonly offset: number
+  constructor(message: string, node: ASTNode) {
+    super(message)
+    this.offset = node.start
+  }
+}
+
+type Found = {
+  readsArguments: boolean
+  loops: number
+  additions: number
+  literalList: number
+  splits: boolean
+  compares: boolean
+}
+
+const isLiteral = (node: ASTNode): boolean =>
+  node.op === 'value' || (node.op === 'list' && node.args.every(isLiteral))
+
+/** Puts a value made at load in the place of its text: a condition never makes one while it runs. */
+const replaceText = <T>(
+  node: ASTNode | undefined,
+  call: ASTNode,
+  what: string,
+  make: (text: string) => T,
+) => {
+  if (node?.op !== 'value' || typeof node.args !== 'string') {
+    throw new Refused(`${what} must be written out in quotes`, node ?? call)
+  }
+  try {
+    Object.assign(node, { args: make(node.args) })
+  } catch (cause) {
+    throw new Refused(`${what} is not usable: ${(cause as Error).message}`, node)
+  }
+}
+
+const inspectCall = (node: ASTNode & { op: 'rcall' }, found: Found, depth: number): number => {
+  const [name, receiver, args] = node.args
+  if (name === 'matches' && args.length === 1) {
+    // @SECURITY the library's own matches would backtrack; cel.test.ts, "in linear time".
+    replaceText(args[0], node, 'The pattern of matches', (text) => new LinearPattern(text))
+  }
+  if (zoned.has(name) && args.length === 1) {
+    replaceText(args[0], node, 'The time zone', (text) => new TimeZone(text))
+  }
+  if (name === 'bind' && receiver.op === 'id' && receiver.args === 'cel') {
+    throw new Refused('cel.bind is not part of policy conditions', node)
+  }
+  if (name === 'split') found.splits = true
+  if (depth > 0 && (name === 'join' || name === 'split')) found.compares = true
+  if (!loops[name]?.includes(args.length)) return depth
+  if (depth + 1 > loopsMax) {
+    throw new Refused(`${name} stands more than ${loopsMax} loops deep`, node)
+  }
+  found.loops = Math.max(found.loops, depth + 1)
+  return depth + 1
+}
+
+const walk = (node: ASTNode, found: Found, depth: number): void => {
+  switch (node.op) {
+    case 'value':
+      return
+    case 'id':
+      found.readsArguments ||= node.args === 'args'
+      return
+    case '.':
+    case '.?':
+      walk(node.args[0], found, depth)
+      return
+    case 'call':
+      for (const arg of node.args[1]) walk(arg, found, depth)
+      return
+    case 'rcall': {
+      const inner = inspectCall(node, found, depth)
+      walk(node.args[1], found, depth)
+      for (const arg of node.args[2]) walk(arg, found, inner)
+      return
+    }
+    case 'list':
+      found.literalList = Math.max(found.literalList, node.args.length)
+      for (const item of node.args) walk(item, found, depth)
+      return
+    case 'map':
+      found.literalList = Math.max(found.literalList, node.args.length)
+      for (const item of node.args.flat()) walk(item, found, depth)
+      return
+    case '!_':
+    case '-_':
+      walk(node.args, found, depth)
+      return
+    default:
+      if (node.op === '+') found.additions++
+      if (depth > 0 && (node.op === '==' || node.op === '!=' || node.op === 'in')) {
+        found.compares ||= !node.args.some(isLiteral)
+      }
+      for (const item of node.args) walk(item, found, depth)
+  }
+}
+
+/**
+ * Looks over a parsed condition: refuses what could run away, swaps patterns and time zones for
+ * values made now, and learns what the condition reads and how its cost grows.
+ */
+export const inspectExpression = (ast: ASTNode): Inspected => {
+  const found: Found = {
+    readsArguments: false,
+    loops: 0,
+    additions: 0,
+    literalList: 0,
+    splits: false,
+    compares: false,
+  }
+  try {
+    walk(ast, found, 0)
+  } catch (cause) {
+    if (!(cause instanceof Refused)) throw cause
+    return { kind: 'problem', problem: { message: cause.message, offset: cause.offset } }
+  }
+  const { readsArguments, ...shape } = found
+  return { kind: 'ok', readsArguments, shape }
+}
