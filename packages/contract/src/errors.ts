@@ -229,6 +229,19 @@ export const errorTable = {
       },
     ],
   ),
+  AuditDamaged: entry(
+    500,
+    -32603,
+    false,
+    'Entry {id} of the audit log is not what was written: {detail}',
+    [{ action: 'audit verify', description: 'An operator verifies the whole log.' }],
+  ),
+  NotRecordable: entry(
+    422,
+    null,
+    false,
+    'This cannot be written to the audit log as it is, so it does not run: {detail}',
+  ),
   PolicyInvalid: entry(422, -32602, false, '{file}:{line}:{column}: {detail}'),
   PolicyUnavailable: entry(
     503,

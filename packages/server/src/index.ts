@@ -1,1 +1,1 @@
-export type { App } from './app/app.ts'
+export { openService, type ServeOptions, type Started, serve } from './main.ts'

@@ -1,7 +1,11 @@
 import type { ApprovalStatus } from '@gatehouse/contract'
 import { approvalRecord, outcomeOf } from '../domain/approvals/outcome.ts'
 import type { AgentApprovals } from '../ports/capability.ts'
-import { type ApprovalWaitDeps, getApprovalOutcome, waitApprovalOutcome } from './approval-outcomes.ts'
+import {
+  type ApprovalWaitDeps,
+  getApprovalOutcome,
+  waitApprovalOutcome,
+} from './approval-outcomes.ts'
 import type { Call } from './call.ts'
 import { cancelApproval } from './cancel-approval.ts'
 
@@ -15,9 +19,18 @@ export const approvalsOf = (deps: ApprovalWaitDeps, { op }: Call): AgentApproval
     const { approvals, total } = await deps.storage.approvals.list(filter)
     return {
       approvals: approvals.map((stored) => {
-        const { id, capability, requested_at, expires_at, decision_reason, execution } = approvalRecord(stored)
+        const { id, capability, requested_at, expires_at, decision_reason, execution } =
+          approvalRecord(stored)
         const { status: now } = stored
-        return { approval_id: id, capability, status: now, requested_at, expires_at, decision_reason, execution: execution.state }
+        return {
+          approval_id: id,
+          capability,
+          status: now,
+          requested_at,
+          expires_at,
+          decision_reason,
+          execution: execution.state,
+        }
       }),
       total,
       truncated: total > approvals.length,

@@ -70,7 +70,8 @@ export class AgentDirectory {
 
   changed(agent: StoredAgent): void {
     this.#epoch += 1
-    for (const [hash, known] of this.#byHash) if (known.name === agent.name) this.#byHash.delete(hash)
+    for (const [hash, known] of this.#byHash)
+      if (known.name === agent.name) this.#byHash.delete(hash)
     this.#byName.set(agent.name, agent)
   }
 

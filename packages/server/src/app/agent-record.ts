@@ -23,4 +23,7 @@ export const newToken = (deps: Pick<Basics, 'ids' | 'digest'>): { token: string;
   return { token, hash: deps.digest.sha256(token) }
 }
 
-export const withToken = (agent: StoredAgent, token: string): AgentWithToken => ({ agent: agentRecord(agent), token })
+export const withToken = (agent: StoredAgent, token: string): AgentWithToken => ({
+  agent: agentRecord(agent),
+  token,
+})

@@ -5,7 +5,10 @@ import type { Call } from './call.ts'
 import { type ListDeps, listFor, listing } from './list-capabilities.ts'
 import { type SessionTable, sessionRecord } from './session-table.ts'
 
-type Deps = ListDeps & { readonly storage: Pick<Storage, 'limits'>; readonly sessions: SessionTable }
+type Deps = ListDeps & {
+  readonly storage: Pick<Storage, 'limits'>
+  readonly sessions: SessionTable
+}
 
 /** What an agent may learn of itself, as of this call. */
 export const selfOf = (deps: Deps, { agent, session }: Call): AgentSelf => ({
@@ -35,8 +38,12 @@ export const selfOf = (deps: Deps, { agent, session }: Call): AgentSelf => ({
     const tiers = listFor(deps, agent, session)
     return {
       version: policy.version,
-      autonomous: tiers.filter(({ tier }) => tier === 'autonomous').map(({ capability }) => capability.name),
-      approval_required: tiers.filter(({ tier }) => tier === 'approval_required').map(({ capability }) => capability.name),
+      autonomous: tiers
+        .filter(({ tier }) => tier === 'autonomous')
+        .map(({ capability }) => capability.name),
+      approval_required: tiers
+        .filter(({ tier }) => tier === 'approval_required')
+        .map(({ capability }) => capability.name),
       limits: await limitsOf(deps, agent.name),
     }
   },

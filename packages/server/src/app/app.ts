@@ -170,9 +170,7 @@ export interface App {
   exportAudit(op: Op): AsyncIterable<string>
 
   // Policy
-  showPolicy(
-    op: Op,
-  ): Promise<{
+  showPolicy(op: Op): Promise<{
     readonly version: string
     readonly files: readonly {
       readonly layer: string

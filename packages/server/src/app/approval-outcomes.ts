@@ -2,8 +2,8 @@ import { type ApprovalOutcome, GatehouseError } from '@gatehouse/contract'
 import { isSettled, outcomeOf } from '../domain/approvals/outcome.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
-import { type CancelDeps, cancelApproval } from './cancel-approval.ts'
 import type { Call } from './call.ts'
+import { type CancelDeps, cancelApproval } from './cancel-approval.ts'
 import type { Basics } from './deps.ts'
 import type { AgentOp } from './op.ts'
 
@@ -21,7 +21,8 @@ export async function findOwnApproval(
   approval_id: string,
 ): Promise<StoredApproval> {
   const approval = await deps.storage.approvals.find(approval_id)
-  if (approval?.agent !== op.actor.name) throw new GatehouseError('ApprovalNotFound', { approval_id })
+  if (approval?.agent !== op.actor.name)
+    throw new GatehouseError('ApprovalNotFound', { approval_id })
   return approval
 }
 
@@ -85,6 +86,8 @@ export async function holdUntilSettled(
   }
   const { reason } = op.signal
   if (reason instanceof GatehouseError && reason.type === 'Cancelled')
-    await cancelApproval({ ...op, actor: { ...op.actor, name: agent.name } }, deps, { approval_id: approval.id })
+    await cancelApproval({ ...op, actor: { ...op.actor, name: agent.name } }, deps, {
+      approval_id: approval.id,
+    })
   return null
 }

@@ -47,7 +47,12 @@ export class ApprovalUpkeep {
       this.#running.add(id)
       void executeApproval(this.#deps, id)
         // Nothing ran, or its outcome is stored: a later look finds what is still waiting.
-        .catch((cause: unknown) => this.#deps.log.error({ err: cause, approval_id: id }, 'an approved call could not be run'))
+        .catch((cause: unknown) =>
+          this.#deps.log.error(
+            { err: cause, approval_id: id },
+            'an approved call could not be run',
+          ),
+        )
         .finally(() => {
           this.#running.delete(id)
           this.#next()
@@ -87,14 +92,19 @@ export class ApprovalUpkeep {
       } as const
       if (replaced.changed)
         tx.append(
-          callDraft(op, approval.capability, JSON.parse(approval.arguments_json) as Record<string, unknown>, {
-            result: 'error',
-            policy_decision: 'approval_required',
-            rule: approval.rule,
-            error: failure?.success === false ? failure.error : null,
-            approval_id: approval.id,
-            intent_id: approval.exec_id?.split(':')[1] ?? null,
-          }),
+          callDraft(
+            op,
+            approval.capability,
+            JSON.parse(approval.arguments_json) as Record<string, unknown>,
+            {
+              result: 'error',
+              policy_decision: 'approval_required',
+              rule: approval.rule,
+              error: failure?.success === false ? failure.error : null,
+              approval_id: approval.id,
+              intent_id: approval.exec_id?.split(':')[1] ?? null,
+            },
+          ),
         )
       return replaced
     })
@@ -109,7 +119,8 @@ export class ApprovalUpkeep {
         const waiting = await this.#deps.storage.approvals.listByExecution('waiting', batch)
         for (const { id } of waiting) this.execute(id)
       } catch (cause) {
-        if (!(cause instanceof GatehouseError)) log.error({ err: cause }, 'looking after approvals failed')
+        if (!(cause instanceof GatehouseError))
+          log.error({ err: cause }, 'looking after approvals failed')
       }
       await clock.sleep(lookAgainMs, signal)
     }

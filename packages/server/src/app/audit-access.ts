@@ -1,4 +1,9 @@
-import { type AuditEntry, GatehouseError, type HealthStatus, type Integrity } from '@gatehouse/contract'
+import {
+  type AuditEntry,
+  GatehouseError,
+  type HealthStatus,
+  type Integrity,
+} from '@gatehouse/contract'
 import type { AuditReader } from '../ports/audit.ts'
 import { actorText, type Op } from './op.ts'
 

@@ -44,7 +44,8 @@ export const callDraft = (
   session_id: op.session_id,
   request_id: op.request_id,
   rule: facts.rule ?? null,
-  duration_ms: facts.startedAt === undefined ? null : Math.round(performance.now() - facts.startedAt),
+  duration_ms:
+    facts.startedAt === undefined ? null : Math.round(performance.now() - facts.startedAt),
   approval_id: facts.approval_id ?? null,
   intent_id: facts.intent_id ?? null,
   error: facts.error ? { type: facts.error.type, message: facts.error.message } : null,

@@ -1,13 +1,15 @@
 import { GatehouseError } from '@gatehouse/contract'
 import { cancel } from '../domain/approvals/transition.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
-import { actDraft } from './audit-draft.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
+import { actDraft } from './audit-draft.ts'
 import type { Basics } from './deps.ts'
 import { type AgentOp, actorText } from './op.ts'
 import { settle } from './settle-approval.ts'
 
-export type CancelDeps = Pick<Basics, 'journal' | 'clock' | 'events'> & { readonly signals: ApprovalSignals }
+export type CancelDeps = Pick<Basics, 'journal' | 'clock' | 'events'> & {
+  readonly signals: ApprovalSignals
+}
 
 /** An agent withdraws its own pending request. One that is already settled stays as it is. */
 export async function cancelApproval(
@@ -18,12 +20,22 @@ export async function cancelApproval(
   const { approval_id } = input
   const { approval, changed } = await deps.journal.transaction(async (tx) => {
     const current = await tx.approvals.find(approval_id)
-    if (current?.agent !== op.actor.name) throw new GatehouseError('ApprovalNotFound', { approval_id })
+    if (current?.agent !== op.actor.name)
+      throw new GatehouseError('ApprovalNotFound', { approval_id })
     if (current.status !== 'pending') return { approval: current, changed: false }
     const moment = { nowMs: deps.clock.now(), wallMs: deps.clock.wall() }
-    const replaced = await tx.approvals.replace(current, cancel(current, moment, actorText(op.actor)))
+    const replaced = await tx.approvals.replace(
+      current,
+      cancel(current, moment, actorText(op.actor)),
+    )
     if (replaced.changed)
-      tx.append(actDraft(op, 'approval.cancelled', { agent: current.agent, arguments: { approval_id }, approval_id }))
+      tx.append(
+        actDraft(op, 'approval.cancelled', {
+          agent: current.agent,
+          arguments: { approval_id },
+          approval_id,
+        }),
+      )
     return replaced
   })
   if (changed) settle(deps, approval)

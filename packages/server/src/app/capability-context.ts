@@ -1,4 +1,10 @@
-import type { AgentApprovals, AgentSelf, CapabilityContext, SystemFacts, Watches } from '../ports/capability.ts'
+import type {
+  AgentApprovals,
+  AgentSelf,
+  CapabilityContext,
+  SystemFacts,
+  Watches,
+} from '../ports/capability.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files, FilesFactory } from '../ports/files.ts'
 import type { Ids } from '../ports/ids.ts'

@@ -1,4 +1,9 @@
-import { type Agent, type AgentWithToken, GatehouseError, type RotateAgent } from '@gatehouse/contract'
+import {
+  type Agent,
+  type AgentWithToken,
+  GatehouseError,
+  type RotateAgent,
+} from '@gatehouse/contract'
 import { cancel } from '../domain/approvals/transition.ts'
 import type { StoredAgent } from '../ports/agents.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
@@ -39,7 +44,9 @@ async function change(
     if (changed === null) return current
     const stored = { ...changed, generation: current.generation + 1 }
     if (!(await tx.agents.replace(current, stored)))
-      throw new GatehouseError('Conflict', { detail: `Agent ${name} was changed by somebody else; try again.` })
+      throw new GatehouseError('Conflict', {
+        detail: `Agent ${name} was changed by somebody else; try again.`,
+      })
     tx.append(actDraft(op, act, { agent: name, arguments: { name } }))
     await also?.(tx, stored)
     return stored
@@ -50,7 +57,11 @@ async function change(
 }
 
 const conflict = (agent: StoredAgent, detail: string): never => {
-  throw new GatehouseError('AgentStateConflict', { agent: agent.name, status: agent.status, detail })
+  throw new GatehouseError('AgentStateConflict', {
+    agent: agent.name,
+    status: agent.status,
+    detail,
+  })
 }
 
 type Named = { readonly name: string }
@@ -69,7 +80,9 @@ export async function pauseAgent(op: Op, deps: ChangeAgentDeps, { name }: Named)
 
 export async function resumeAgent(op: Op, deps: ChangeAgentDeps, { name }: Named): Promise<Agent> {
   const agent = await change(op, deps, name, 'agent.resumed', (current) =>
-    current.status === 'paused' ? { ...current, status: 'active' } : conflict(current, 'only a paused agent is resumed'),
+    current.status === 'paused'
+      ? { ...current, status: 'active' }
+      : conflict(current, 'only a paused agent is resumed'),
   )
   return agentRecord(agent)
 }
@@ -108,13 +121,25 @@ export async function revokeAgent(op: Op, deps: ChangeAgentDeps, { name }: Named
         : { ...current, status: 'revoked', previous_token_hash: null, previous_until_ms: null },
     async (tx) => {
       withdrawn.length = 0
-      const { approvals } = await tx.approvals.list({ status: 'pending', agent: name, limit: 1_000, offset: 0 })
+      const { approvals } = await tx.approvals.list({
+        status: 'pending',
+        agent: name,
+        limit: 1_000,
+        offset: 0,
+      })
       const moment = { nowMs: deps.clock.now(), wallMs: deps.clock.wall() }
       for (const current of approvals) {
-        const replaced = await tx.approvals.replace(current, cancel(current, moment, actorText(op.actor)))
+        const replaced = await tx.approvals.replace(
+          current,
+          cancel(current, moment, actorText(op.actor)),
+        )
         if (!replaced.changed) continue
         withdrawn.push(replaced.approval)
-        const facts = { agent: name, arguments: { approval_id: current.id }, approval_id: current.id }
+        const facts = {
+          agent: name,
+          arguments: { approval_id: current.id },
+          approval_id: current.id,
+        }
         tx.append(actDraft(op, 'approval.cancelled', facts))
       }
     },
@@ -124,7 +149,11 @@ export async function revokeAgent(op: Op, deps: ChangeAgentDeps, { name }: Named
   return agentRecord(agent)
 }
 
-export async function restoreAgent(op: Op, deps: ChangeAgentDeps, { name }: Named): Promise<AgentWithToken> {
+export async function restoreAgent(
+  op: Op,
+  deps: ChangeAgentDeps,
+  { name }: Named,
+): Promise<AgentWithToken> {
   const { token, hash } = newToken(deps)
   const agent = await change(op, deps, name, 'agent.restored', (current) =>
     current.status === 'revoked'

@@ -12,7 +12,11 @@ export type CreateAgentDeps = Pick<Basics, 'journal' | 'clock' | 'ids' | 'digest
   readonly assertMount: (path: string) => void
 }
 
-export async function createAgent(op: Op, deps: CreateAgentDeps, input: CreateAgent): Promise<AgentWithToken> {
+export async function createAgent(
+  op: Op,
+  deps: CreateAgentDeps,
+  input: CreateAgent,
+): Promise<AgentWithToken> {
   for (const mount of input.mounts) deps.assertMount(mount.path)
   const { token, hash } = newToken(deps)
   const agent: StoredAgent = {
@@ -33,7 +37,12 @@ export async function createAgent(op: Op, deps: CreateAgentDeps, input: CreateAg
   await deps.journal.transaction(async (tx) => {
     await tx.agents.insert(agent)
     const { name, purpose, approvals, mounts } = input
-    tx.append(actDraft(op, 'agent.created', { agent: name, arguments: { name, purpose, approvals, mounts } }))
+    tx.append(
+      actDraft(op, 'agent.created', {
+        agent: name,
+        arguments: { name, purpose, approvals, mounts },
+      }),
+    )
   })
   return withToken(agent, token)
 }

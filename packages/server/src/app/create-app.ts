@@ -12,7 +12,7 @@ import type { App } from './app.ts'
 import { getApprovalOutcome, waitApprovalOutcome } from './approval-outcomes.ts'
 import { ApprovalSignals } from './approval-signals.ts'
 import { ApprovalUpkeep } from './approval-upkeep.ts'
-import { acknowledgeAudit, type AuditAccess, showAuditEntry } from './audit-access.ts'
+import { type AuditAccess, acknowledgeAudit, showAuditEntry } from './audit-access.ts'
 import { createContexts } from './capability-context.ts'
 import { pauseAgent, restoreAgent, resumeAgent, revokeAgent, rotateAgent } from './change-agent.ts'
 import { createAgent } from './create-agent.ts'
@@ -27,7 +27,12 @@ import { assertSession, endSession, openSession } from './sessions.ts'
 import { showAgent } from './show-agent.ts'
 import { listApprovals, showApproval, subscribeApprovals } from './show-approvals.ts'
 import { ToolChanges } from './tool-changes.ts'
-import { authenticateUser, createUserToken, listUserTokens, revokeUserToken } from './user-tokens.ts'
+import {
+  authenticateUser,
+  createUserToken,
+  listUserTokens,
+  revokeUserToken,
+} from './user-tokens.ts'
 import { WatchTable } from './watches.ts'
 
 export type AppDeps = Basics & {
@@ -41,6 +46,8 @@ export type AppDeps = Basics & {
   readonly approvalTtlMs: number
   readonly workspaceOf: (name: string) => string
   readonly assertMount: (path: string) => void
+  /** False without a server: what is approved then runs at its next start. */
+  readonly runsApproved: boolean
   /** Aborts when the service stops. */
   readonly signal: AbortSignal
 }
@@ -78,7 +85,7 @@ export function createApp(deps: AppDeps): BoundApp {
   })
   const gate = { ...base, contexts }
   const upkeep = new ApprovalUpkeep(gate)
-  const people = { ...base, execute: upkeep.execute }
+  const people = { ...base, execute: deps.runsApproved ? upkeep.execute : () => {} }
   const tools = new ToolChanges(base)
   let sweeping: Promise<void> = Promise.resolve()
 
@@ -112,7 +119,8 @@ export function createApp(deps: AppDeps): BoundApp {
 
     getApprovalOutcome: (op, input) => getApprovalOutcome(op, base, input),
     waitApprovalOutcome: (op, input) => waitApprovalOutcome(op, base, input),
-    pollEvents: (op, { after, timeout_ms }) => events.poll(op.actor.name, after, timeout_ms, op.signal),
+    pollEvents: (op, { after, timeout_ms }) =>
+      events.poll(op.actor.name, after, timeout_ms, op.signal),
     subscribeEvents(agent, listener) {
       void tools.listen(agent)
       const subscription = events.subscribe((event) => {

@@ -2,8 +2,8 @@ import { type Approval, GatehouseError } from '@gatehouse/contract'
 import { approvalRecord } from '../domain/approvals/outcome.ts'
 import { decideTransition } from '../domain/approvals/transition.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
-import { actDraft } from './audit-draft.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
+import { actDraft } from './audit-draft.ts'
 import type { Basics } from './deps.ts'
 import { actorText, type Op } from './op.ts'
 import { settle } from './settle-approval.ts'
@@ -25,7 +25,11 @@ type Outcome = { readonly kind: 'decided' | 'not_pending'; readonly approval: Ap
 type Step = { readonly kind: Outcome['kind'] | 'expired'; readonly approval: StoredApproval }
 
 /** Of two people who decide at once, the second is shown what the first decided. */
-export async function decideApproval(op: Op, deps: DecideDeps, input: DecideInput): Promise<Outcome> {
+export async function decideApproval(
+  op: Op,
+  deps: DecideDeps,
+  input: DecideInput,
+): Promise<Outcome> {
   const step = await deps.journal.transaction(async (tx): Promise<Step> => {
     const { approval_id } = input
     const current = await tx.approvals.find(approval_id)
@@ -36,7 +40,10 @@ export async function decideApproval(op: Op, deps: DecideDeps, input: DecideInpu
       reason: input.reason,
       by: actorText(op.actor),
     }
-    const verdict = decideTransition(current, request, { nowMs: deps.clock.now(), wallMs: deps.clock.wall() })
+    const verdict = decideTransition(current, request, {
+      nowMs: deps.clock.now(),
+      wallMs: deps.clock.wall(),
+    })
     switch (verdict.kind) {
       case 'not_pending':
         return { kind: 'not_pending', approval: current }
@@ -63,5 +70,8 @@ export async function decideApproval(op: Op, deps: DecideDeps, input: DecideInpu
   })
   if (step.kind !== 'not_pending') settle(deps, step.approval)
   if (step.kind === 'decided' && step.approval.status === 'approved') deps.execute(step.approval.id)
-  return { kind: step.kind === 'decided' ? 'decided' : 'not_pending', approval: approvalRecord(step.approval) }
+  return {
+    kind: step.kind === 'decided' ? 'decided' : 'not_pending',
+    approval: approvalRecord(step.approval),
+  }
 }

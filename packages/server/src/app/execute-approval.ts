@@ -55,7 +55,8 @@ async function prepare(deps: ExecuteDeps, approval: StoredApproval): Promise<Pre
     error: new GatehouseError('ApprovalStale', { approval_id: approval.id, detail }),
   })
   const agent = await deps.directory.find(approval.agent)
-  if (agent?.status !== 'active') return refused(`agent ${approval.agent} is ${agent?.status ?? 'gone'}`)
+  if (agent?.status !== 'active')
+    return refused(`agent ${approval.agent} is ${agent?.status ?? 'gone'}`)
   const capability = deps.registry.find(approval.capability)
   if (!capability) return refused(`there is no ${approval.capability} any more`)
   // @SECURITY What runs is what was shown: the stored text is hashed again; approvals.test.ts.
@@ -66,9 +67,12 @@ async function prepare(deps: ExecuteDeps, approval: StoredApproval): Promise<Pre
     readonly definition_hash: string
     readonly resolved: unknown
   }
-  if (bound.definition_hash !== capability.definition_hash) return refused(`${capability.name} was changed meanwhile`)
+  if (bound.definition_hash !== capability.definition_hash)
+    return refused(`${capability.name} was changed meanwhile`)
   const args = freezeDeep(bound.arguments)
-  const decision = deps.policy.current().decide(questionOf(agent, null, capability.name, args, deps.clock.wall()))
+  const decision = deps.policy
+    .current()
+    .decide(questionOf(agent, null, capability.name, args, deps.clock.wall()))
   if (decision.kind === 'deny') return refused('policy blocks it now')
   const call = callOf(deps, approval, agent, capability, args)
   if (capability.resolve) {
@@ -117,10 +121,21 @@ async function refuse(
     if (replaced.changed)
       tx.append(
         callDraft(
-          { actor: { kind: 'agent', name: approval.agent, credential: 0 }, request_id: approval.request_id, session_id: approval.session_id, signal: deps.signal },
+          {
+            actor: { kind: 'agent', name: approval.agent, credential: 0 },
+            request_id: approval.request_id,
+            session_id: approval.session_id,
+            signal: deps.signal,
+          },
           approval.capability,
           JSON.parse(approval.arguments_json) as Record<string, unknown>,
-          { result: 'denied', policy_decision, rule: approval.rule, error: failure, approval_id: approval.id },
+          {
+            result: 'denied',
+            policy_decision,
+            rule: approval.rule,
+            error: failure,
+            approval_id: approval.id,
+          },
         ),
       )
     return replaced
@@ -143,10 +158,19 @@ async function claim(
   try {
     return await deps.journal.transaction(async (tx) => {
       const intent_id = tx.append(
-        callDraft(op, capability.name, args, { result: 'pending', policy_decision, rule, approval_id }),
+        callDraft(op, capability.name, args, {
+          result: 'pending',
+          policy_decision,
+          rule,
+          approval_id,
+        }),
       )
       const exec_id = `${deps.node}:${intent_id}`
-      const { changed } = await tx.approvals.replace(approval, { ...approval, execution: 'running', exec_id })
+      const { changed } = await tx.approvals.replace(approval, {
+        ...approval,
+        execution: 'running',
+        exec_id,
+      })
       if (!changed) throw new NotClaimed()
       return intent_id
     })
@@ -172,7 +196,10 @@ async function finish(
         const { approval: next } = await tx.approvals.replace(current, {
           ...current,
           execution: result.kind,
-          result: result.kind === 'succeeded' ? { success: true, data: result.data } : { success: false, error: result.error },
+          result:
+            result.kind === 'succeeded'
+              ? { success: true, data: result.data }
+              : { success: false, error: result.error },
           result_text: result.kind === 'succeeded' ? result.text : null,
         })
         tx.append(outcomeDraft(call, result, { policy_decision, intent_id, approval_id }))
@@ -181,7 +208,10 @@ async function finish(
       if (approval) settle(deps, approval)
       return
     } catch (cause) {
-      deps.log.error({ err: cause, approval_id }, 'the outcome of an approved call could not be stored yet')
+      deps.log.error(
+        { err: cause, approval_id },
+        'the outcome of an approved call could not be stored yet',
+      )
       if (deps.signal.aborted) return
       await deps.clock.sleep(1_000, deps.signal)
     }

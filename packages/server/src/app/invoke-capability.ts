@@ -47,28 +47,47 @@ export const questionOf = (
 })
 
 const recordableArguments = (given: unknown): Readonly<Record<string, unknown>> =>
-  typeof given === 'object' && given !== null && !Array.isArray(given) ? (given as Record<string, unknown>) : {}
+  typeof given === 'object' && given !== null && !Array.isArray(given)
+    ? (given as Record<string, unknown>)
+    : {}
 
-const tierOf: Record<Decision['kind'], PolicyTier> = { allow: 'autonomous', ask: 'approval_required', deny: 'blocked' }
+const tierOf: Record<Decision['kind'], PolicyTier> = {
+  allow: 'autonomous',
+  ask: 'approval_required',
+  deny: 'blocked',
+}
 
 /**
  * The gate. Whatever an agent does comes through here, and nothing leaves before the log holds it:
  * who → find → listed → arguments → policy → limits → (ask) → intent → run → outcome → answer.
  */
-export async function invokeCapability(op: AgentOp, deps: InvokeDeps, input: InvokeInput): Promise<InvokeOutcome> {
+export async function invokeCapability(
+  op: AgentOp,
+  deps: InvokeDeps,
+  input: InvokeInput,
+): Promise<InvokeOutcome> {
   const agent = deps.directory.holder(op.actor.name, op.actor.credential)
-  if (!agent) throw new GatehouseError('AuthenticationFailed', { detail: 'this token no longer holds' })
+  if (!agent)
+    throw new GatehouseError('AuthenticationFailed', { detail: 'this token no longer holds' })
   const capability = deps.registry.find(input.capability)
   const waits = capability?.waits ?? false
   const place = deps.slots.take(agent.name, waits)
   if (place === null) {
-    const error = new GatehouseError('Overloaded', { detail: 'too many calls of this agent are in line' })
+    const error = new GatehouseError('Overloaded', {
+      detail: 'too many calls of this agent are in line',
+    })
     await record(deps, op, input, { result: 'denied', error: failureOf(error) })
-    return { kind: 'overloaded', message: error.message, data: { reason: 'overloaded', retry_after_seconds: 1 } }
+    return {
+      kind: 'overloaded',
+      message: error.message,
+      data: { reason: 'overloaded', retry_after_seconds: 1 },
+    }
   }
   try {
     if (place) await place
-    return capability ? await admit(op, deps, agent, capability, input) : await refuseUnknown(op, deps, input)
+    return capability
+      ? await admit(op, deps, agent, capability, input)
+      : await refuseUnknown(op, deps, input)
   } finally {
     deps.slots.give(agent.name, waits)
   }
@@ -82,14 +101,25 @@ const record = (
   policy_decision: PolicyTier | null = null,
 ) =>
   deps.journal.append(
-    callDraft(op, input.capability, recordableArguments(input.arguments), { ...facts, policy_decision }),
+    callDraft(op, input.capability, recordableArguments(input.arguments), {
+      ...facts,
+      policy_decision,
+    }),
     { counts: true },
   )
 
-async function refuseUnknown(op: AgentOp, deps: InvokeDeps, input: InvokeInput): Promise<InvokeOutcome> {
+async function refuseUnknown(
+  op: AgentOp,
+  deps: InvokeDeps,
+  input: InvokeInput,
+): Promise<InvokeOutcome> {
   const error = new GatehouseError('UnknownCapability', { capability: input.capability })
   await record(deps, op, input, { result: 'error', error: failureOf(error) })
-  return { kind: 'unknown', message: error.message, did_you_mean: deps.registry.similar(input.capability) }
+  return {
+    kind: 'unknown',
+    message: error.message,
+    did_you_mean: deps.registry.similar(input.capability),
+  }
 }
 
 /** Everything before the act: what is refused here is recorded by its reason, and nothing has happened. */
@@ -104,13 +134,19 @@ async function admit(
   if (agent.status === 'paused') {
     const error = new GatehouseError('AgentPaused', { agent: agent.name })
     await record(deps, op, input, { result: 'denied', error: failureOf(error) }, 'blocked')
-    return { kind: 'denied', reason: 'agent_paused', message: error.message, data: { reason: 'agent_paused' } }
+    return {
+      kind: 'denied',
+      reason: 'agent_paused',
+      message: error.message,
+      data: { reason: 'agent_paused' },
+    }
   }
   const session = op.session_id === null ? null : deps.sessions.use(op.session_id, agent.name)
   const policy = deps.policy.current()
   const nowMs = deps.clock.wall()
   // Before the schema shows anything: a blocked capability has no arguments to be wrong about.
-  const unlisted = policy.listed(questionOf(agent, session, capability.name, {}, nowMs)) === 'blocked'
+  const unlisted =
+    policy.listed(questionOf(agent, session, capability.name, {}, nowMs)) === 'blocked'
   const validated = unlisted ? null : validateArguments(capability, input.arguments)
   if (validated?.kind === 'invalid') {
     await record(deps, op, input, { result: 'error', error: validated.error })
@@ -118,7 +154,16 @@ async function admit(
   }
   const args = validated?.args ?? recordableArguments(input.arguments)
   const decision = policy.decide(questionOf(agent, session, capability.name, args, nowMs))
-  const call: Call = { op, agent, session, capability, args, rule: decision.rule, reason: decision.reason, startedAt }
+  const call: Call = {
+    op,
+    agent,
+    session,
+    capability,
+    args,
+    rule: decision.rule,
+    reason: decision.reason,
+    startedAt,
+  }
   if (decision.kind === 'deny' || unlisted) return deny(deps, call)
 
   const keys = policy.limitsFor(agent.name, capability.name).map((limit) => ({
@@ -128,7 +173,11 @@ async function admit(
   }))
   const verdict = await deps.storage.limits.take(keys, deps.clock.now())
   if (verdict.kind === 'limited') {
-    const limit = keys.find(({ key }) => key === verdict.key.key) ?? { match: capability.name, window: '', limit: 0 }
+    const limit = keys.find(({ key }) => key === verdict.key.key) ?? {
+      match: capability.name,
+      window: '',
+      limit: 0,
+    }
     return refuseLimited(deps, call, tierOf[decision.kind], limit, verdict.retry_after_ms)
   }
   if (decision.notify) announce(deps, call)
@@ -140,12 +189,26 @@ async function admit(
 async function deny(deps: InvokeDeps, call: Call): Promise<InvokeOutcome> {
   const { op, agent, capability, args, rule } = call
   const detail = call.reason ?? (rule ? `${rule.file}:${rule.line}` : 'no rule allows it')
-  const error = new GatehouseError('PolicyDenied', { agent: agent.name, capability: capability.name, detail })
+  const error = new GatehouseError('PolicyDenied', {
+    agent: agent.name,
+    capability: capability.name,
+    detail,
+  })
   await deps.journal.append(
-    callDraft(op, capability.name, args, { result: 'denied', policy_decision: 'blocked', rule, error: failureOf(error) }),
+    callDraft(op, capability.name, args, {
+      result: 'denied',
+      policy_decision: 'blocked',
+      rule,
+      error: failureOf(error),
+    }),
     { counts: true },
   )
-  return { kind: 'denied', reason: 'policy', message: error.message, data: { reason: 'blocked', rule } }
+  return {
+    kind: 'denied',
+    reason: 'policy',
+    message: error.message,
+    data: { reason: 'blocked', rule },
+  }
 }
 
 async function refuseLimited(
@@ -155,7 +218,11 @@ async function refuseLimited(
   limit: { readonly match: string; readonly window: string; readonly limit: number },
   retryAfterMs: number,
 ): Promise<InvokeOutcome> {
-  const error = new GatehouseError('RateLimited', { limit: limit.limit, window: limit.window, match: limit.match })
+  const error = new GatehouseError('RateLimited', {
+    limit: limit.limit,
+    window: limit.window,
+    match: limit.match,
+  })
   const retry_after_seconds = Math.max(1, Math.ceil(retryAfterMs / 1000))
   await deps.journal.append(
     callDraft(call.op, call.capability.name, call.args, {
@@ -168,7 +235,11 @@ async function refuseLimited(
     { counts: true },
   )
   const { message } = error
-  return { kind: 'limited', message, data: { retry_after_seconds, limit: limit.limit, window: limit.window } }
+  return {
+    kind: 'limited',
+    message,
+    data: { retry_after_seconds, limit: limit.limit, window: limit.window },
+  }
 }
 
 function announce(deps: InvokeDeps, { agent, capability, rule, op }: Call): void {
@@ -177,7 +248,11 @@ function announce(deps: InvokeDeps, { agent, capability, rule, op }: Call): void
 }
 
 /** Runs what policy allows. What has an effect is on record before it begins, and again when it ended. */
-async function act(deps: InvokeDeps, call: Call, stamps: readonly LimitStamp[]): Promise<InvokeOutcome> {
+async function act(
+  deps: InvokeDeps,
+  call: Call,
+  stamps: readonly LimitStamp[],
+): Promise<InvokeOutcome> {
   const { op, capability, args, rule } = call
   const policy_decision = 'autonomous'
   const extras = { stamps, counts: true }
@@ -208,7 +283,11 @@ async function stoppedMeanwhile(deps: InvokeDeps, { op }: Call): Promise<RunResu
 export const outcomeDraft = (
   { op, capability, args, rule, startedAt }: Call,
   result: RunResult,
-  facts: { readonly policy_decision: PolicyTier; readonly intent_id?: string; readonly approval_id?: string },
+  facts: {
+    readonly policy_decision: PolicyTier
+    readonly intent_id?: string
+    readonly approval_id?: string
+  },
 ): AuditDraft =>
   callDraft(op, capability.name, args, {
     ...facts,
@@ -219,7 +298,8 @@ export const outcomeDraft = (
   })
 
 const answer = ({ capability }: Call, result: RunResult): InvokeOutcome => {
-  if (result.kind === 'succeeded') return { kind: 'succeeded', capability, data: result.data, text: result.text }
+  if (result.kind === 'succeeded')
+    return { kind: 'succeeded', capability, data: result.data, text: result.text }
   if (result.fault) throw result.fault
   return { kind: 'failed', error: result.error }
 }

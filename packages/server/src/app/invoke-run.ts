@@ -11,10 +11,23 @@ export type RunDeps = { readonly contexts: ContextFactory; readonly log: Log }
 
 /** `fault`: our own failure, to be answered as one after it is recorded. */
 export type RunResult =
-  | { readonly kind: 'succeeded'; readonly data: Readonly<Record<string, unknown>>; readonly text: string | null }
-  | { readonly kind: 'failed'; readonly error: CapabilityError; readonly fault: GatehouseError | null }
+  | {
+      readonly kind: 'succeeded'
+      readonly data: Readonly<Record<string, unknown>>
+      readonly text: string | null
+    }
+  | {
+      readonly kind: 'failed'
+      readonly error: CapabilityError
+      readonly fault: GatehouseError | null
+    }
 
-const faults = new Set(['InternalError', 'AuditUnavailable', 'StorageUnavailable', 'PolicyUnavailable'])
+const faults = new Set([
+  'InternalError',
+  'AuditUnavailable',
+  'StorageUnavailable',
+  'PolicyUnavailable',
+])
 
 const failed = (error: GatehouseError): RunResult => ({
   kind: 'failed',
@@ -58,7 +71,10 @@ export async function runCapability(deps: RunDeps, call: Call): Promise<RunResul
     if (cause instanceof GatehouseError) return failed(cause)
     if (call.op.signal.aborted) return failed(new GatehouseError('Cancelled', {}, { cause }))
     const correlation_id = call.op.request_id
-    deps.log.error({ err: cause, correlation_id, capability: capability.name }, 'a capability failed unexpectedly')
+    deps.log.error(
+      { err: cause, correlation_id, capability: capability.name },
+      'a capability failed unexpectedly',
+    )
     return failed(new GatehouseError('InternalError', { correlation_id }, { cause }))
   } finally {
     clearTimeout(timer)

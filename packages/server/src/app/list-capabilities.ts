@@ -36,8 +36,12 @@ export const listFor = (
 
 const callerOf = (op: AgentOp, deps: ListDeps) => {
   const agent = deps.directory.holder(op.actor.name, op.actor.credential)
-  if (!agent) throw new GatehouseError('AuthenticationFailed', { detail: 'this token no longer holds' })
-  return { agent, session: op.session_id === null ? null : deps.sessions.use(op.session_id, agent.name) }
+  if (!agent)
+    throw new GatehouseError('AuthenticationFailed', { detail: 'this token no longer holds' })
+  return {
+    agent,
+    session: op.session_id === null ? null : deps.sessions.use(op.session_id, agent.name),
+  }
 }
 
 export const listCapabilities = async (
@@ -54,7 +58,10 @@ export const listing = ({ capability, tier }: ListedCapability): CapabilityListi
   return { name, version, purpose, permission_tier: tier, inputs, outputs }
 }
 
-const describe = (capability: Capability, tier: ListedCapability['tier']): CapabilityDescription => ({
+const describe = (
+  capability: Capability,
+  tier: ListedCapability['tier'],
+): CapabilityDescription => ({
   ...capability.description,
   permission_tier: tier,
 })
@@ -62,7 +69,11 @@ const describe = (capability: Capability, tier: ListedCapability['tier']): Capab
 type Described =
   | { readonly kind: 'described'; readonly description: CapabilityDescription }
   | { readonly kind: 'unknown'; readonly did_you_mean: readonly string[] }
-  | { readonly kind: 'blocked'; readonly message: string; readonly data: Readonly<Record<string, unknown>> }
+  | {
+      readonly kind: 'blocked'
+      readonly message: string
+      readonly data: Readonly<Record<string, unknown>>
+    }
 
 export const describeCapability = async (
   op: AgentOp,
@@ -74,6 +85,10 @@ export const describeCapability = async (
   if (!capability) return { kind: 'unknown', did_you_mean: deps.registry.similar(name) }
   const tier = deps.policy.current().listed(questionOf(agent, session, name, {}, deps.clock.wall()))
   if (tier !== 'blocked') return { kind: 'described', description: describe(capability, tier) }
-  const error = new GatehouseError('PolicyDenied', { agent: agent.name, capability: name, detail: 'it is blocked' })
+  const error = new GatehouseError('PolicyDenied', {
+    agent: agent.name,
+    capability: name,
+    detail: 'it is blocked',
+  })
   return { kind: 'blocked', message: error.message, data: { reason: 'blocked' } }
 }

@@ -33,7 +33,8 @@ export async function testPolicy(
   // Arguments that do not fit are still a question: what a rule says of them is worth seeing.
   const args = validated.kind === 'valid' ? validated.args : input.arguments
   const nowMs = input.at === undefined ? deps.clock.wall() : Date.parse(input.at)
-  if (Number.isNaN(nowMs)) throw new GatehouseError('InvalidParams', { detail: 'at is not an ISO 8601 time' })
+  if (Number.isNaN(nowMs))
+    throw new GatehouseError('InvalidParams', { detail: 'at is not an ISO 8601 time' })
   return deps.policy.current().trace(questionOf(agent, null, input.capability, args, nowMs))
 }
 

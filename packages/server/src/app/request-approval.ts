@@ -5,8 +5,8 @@ import type { StoredApproval } from '../ports/approvals.ts'
 import type { JournalTransaction } from '../ports/audit.ts'
 import type { LimitStamp } from '../ports/limits.ts'
 import type { PolicySource } from '../ports/policy.ts'
-import { type ApprovalWaitDeps, holdUntilSettled } from './approval-outcomes.ts'
 import type { InvokeOutcome } from './app.ts'
+import { type ApprovalWaitDeps, holdUntilSettled } from './approval-outcomes.ts'
 import { type Call, callDraft } from './call.ts'
 import type { ContextFactory } from './capability-context.ts'
 import type { Basics } from './deps.ts'
@@ -47,22 +47,36 @@ export async function requestApproval(
     if (open) return join(tx, call, open)
     if ((await tx.approvals.countPending(agent.name)) >= pendingMax) {
       const error = new GatehouseError('TooManyPending', { agent: agent.name, limit: pendingMax })
-      tx.append(callDraft(op, capability.name, args, { ...facts, result: 'denied', error: failureOf(error) }), {
-        stamps,
-        counts: true,
-      })
+      tx.append(
+        callDraft(op, capability.name, args, {
+          ...facts,
+          result: 'denied',
+          error: failureOf(error),
+        }),
+        {
+          stamps,
+          counts: true,
+        },
+      )
       return { kind: 'full' }
     }
     await tx.approvals.insert(draft)
-    tx.append(callDraft(op, capability.name, args, { ...facts, result: 'pending', approval_id: draft.id }), {
-      stamps,
-      counts: true,
-    })
+    tx.append(
+      callDraft(op, capability.name, args, { ...facts, result: 'pending', approval_id: draft.id }),
+      {
+        stamps,
+        counts: true,
+      },
+    )
     return { kind: 'asked', approval: draft }
   })
   if (found.kind === 'full') {
     const error = new GatehouseError('TooManyPending', { agent: agent.name, limit: pendingMax })
-    return { kind: 'overloaded', message: error.message, data: { reason: 'too_many_pending', limit: pendingMax } }
+    return {
+      kind: 'overloaded',
+      message: error.message,
+      data: { reason: 'too_many_pending', limit: pendingMax },
+    }
   }
   if (found.kind === 'asked') deps.signals.emit(found.approval)
   if (found.kind === 'delivered') return delivered(call, found.approval)
@@ -119,10 +133,16 @@ async function prepare(deps: RequestDeps, call: Call, call_key: string): Promise
 }
 
 async function join(tx: JournalTransaction, call: Call, open: StoredApproval): Promise<Found> {
-  const facts = { policy_decision: 'approval_required', rule: call.rule, approval_id: open.id } as const
+  const facts = {
+    policy_decision: 'approval_required',
+    rule: call.rule,
+    approval_id: open.id,
+  } as const
   const { op, capability, args } = call
   if (!isSettled(open)) {
-    tx.append(callDraft(op, capability.name, args, { ...facts, result: 'pending' }), { counts: true })
+    tx.append(callDraft(op, capability.name, args, { ...facts, result: 'pending' }), {
+      counts: true,
+    })
     return { kind: 'waits', approval: open }
   }
   const { approval } = await tx.approvals.replace(open, { ...open, delivered: true })
@@ -140,7 +160,11 @@ async function join(tx: JournalTransaction, call: Call, open: StoredApproval): P
 }
 
 /** Hands a held call its result, so that a later identical call is a new request. */
-async function deliver(deps: RequestDeps, call: Call, settled: StoredApproval): Promise<InvokeOutcome> {
+async function deliver(
+  deps: RequestDeps,
+  call: Call,
+  settled: StoredApproval,
+): Promise<InvokeOutcome> {
   const approval = await deps.journal.transaction(async (tx) => {
     const current = (await tx.approvals.find(settled.id)) ?? settled
     if (!current.delivered) await join(tx, call, current)
@@ -151,7 +175,8 @@ async function deliver(deps: RequestDeps, call: Call, settled: StoredApproval): 
 
 const delivered = ({ capability }: Call, approval: StoredApproval): InvokeOutcome => {
   const result = resultOf(approval)
-  if (result?.success) return { kind: 'succeeded', capability, data: result.data, text: approval.result_text }
+  if (result?.success)
+    return { kind: 'succeeded', capability, data: result.data, text: approval.result_text }
   if (result) return { kind: 'failed', error: result.error }
   return { kind: 'pending', pending: pendingOf(approval) }
 }

@@ -14,7 +14,11 @@ export type StateDeps = Pick<Basics, 'storage' | 'clock'> & {
   readonly sessions: SessionTable
   readonly policy: PolicySource
   readonly auditReader: AuditReader
-  readonly auditHealth: () => { readonly status: HealthStatus; readonly reason?: string; readonly entries: number }
+  readonly auditHealth: () => {
+    readonly status: HealthStatus
+    readonly reason?: string
+    readonly entries: number
+  }
   readonly host: Host
 }
 
@@ -23,7 +27,10 @@ const uptimeOf = (deps: StateDeps): number => Math.floor((deps.clock.now() - dep
 const policyHealth = (deps: StateDeps): { status: HealthStatus; reason?: string } => {
   const error = deps.policy.problems().find(({ severity }) => severity === 'error')
   return error
-    ? { status: 'degraded', reason: `${error.file}:${error.line}:${error.column}: ${error.message}` }
+    ? {
+        status: 'degraded',
+        reason: `${error.file}:${error.line}:${error.column}: ${error.message}`,
+      }
     : { status: 'healthy' }
 }
 
@@ -75,7 +82,10 @@ export const systemFacts = (deps: StateDeps): SystemFacts => ({
   }),
   async health() {
     const { status: overall, components } = await health(deps)
-    const named = Object.entries(components).map(([name, component]) => ({ name, status: component.status }))
+    const named = Object.entries(components).map(([name, component]) => ({
+      name,
+      status: component.status,
+    }))
     return { status: overall, components: named }
   },
   async metrics() {

@@ -31,7 +31,11 @@ export class SessionTable {
     this.#ids = deps.ids
   }
 
-  async open(agent: string, transport: Transport, client: StoredSession['client']): Promise<Session> {
+  async open(
+    agent: string,
+    transport: Transport,
+    client: StoredSession['client'],
+  ): Promise<Session> {
     let openOfAgent = 0
     for (const { session } of this.#open.values()) if (session.agent === agent) openOfAgent += 1
     if (openOfAgent >= openPerAgentMax)

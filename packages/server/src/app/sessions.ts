@@ -25,6 +25,11 @@ export async function endSession(
 }
 
 /** An unknown session, an ended one and another agent's look the same from outside. */
-export function assertSession(op: Caller, deps: Deps, { session_id }: { readonly session_id: string }): void {
-  if (!deps.sessions.use(session_id, op.actor.name)) throw new GatehouseError('SessionNotFound', { session_id })
+export function assertSession(
+  op: Caller,
+  deps: Deps,
+  { session_id }: { readonly session_id: string },
+): void {
+  if (!deps.sessions.use(session_id, op.actor.name))
+    throw new GatehouseError('SessionNotFound', { session_id })
 }

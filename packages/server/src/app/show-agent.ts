@@ -7,9 +7,14 @@ import { sessionRecord } from './session-table.ts'
 
 const sessionsShown = 50
 
-type Deps = ListDeps & { readonly storage: Pick<Storage, 'agents' | 'sessions' | 'auditRows' | 'limits'> }
+type Deps = ListDeps & {
+  readonly storage: Pick<Storage, 'agents' | 'sessions' | 'auditRows' | 'limits'>
+}
 
-export async function showAgent(deps: Deps, { name }: { readonly name: string }): Promise<AgentDetail> {
+export async function showAgent(
+  deps: Deps,
+  { name }: { readonly name: string },
+): Promise<AgentDetail> {
   const agent = await deps.storage.agents.find(name)
   if (!agent) throw new GatehouseError('AgentNotFound', { agent: name })
   const [sessions, stats] = await Promise.all([

@@ -7,17 +7,27 @@ type Deps = Pick<Basics, 'storage'>
 
 export async function listApprovals(
   deps: Deps,
-  input: { readonly status?: ApprovalStatus; readonly agent?: string; readonly limit: number; readonly offset: number },
+  input: {
+    readonly status?: ApprovalStatus
+    readonly agent?: string
+    readonly limit: number
+    readonly offset: number
+  },
 ): Promise<{ readonly approvals: readonly Approval[]; readonly total: number }> {
   const { approvals, total } = await deps.storage.approvals.list(input)
   return { approvals: approvals.map(approvalRecord), total }
 }
 
-export async function showApproval(deps: Deps, { approval_id }: { readonly approval_id: string }): Promise<Approval> {
+export async function showApproval(
+  deps: Deps,
+  { approval_id }: { readonly approval_id: string },
+): Promise<Approval> {
   const approval = await deps.storage.approvals.find(approval_id)
   if (!approval) throw new GatehouseError('ApprovalNotFound', { approval_id })
   return approvalRecord(approval)
 }
 
-export const subscribeApprovals = (signals: ApprovalSignals, listener: (approval: Approval) => void): Disposable =>
-  signals.on((approval) => listener(approvalRecord(approval)))
+export const subscribeApprovals = (
+  signals: ApprovalSignals,
+  listener: (approval: Approval) => void,
+): Disposable => signals.on((approval) => listener(approvalRecord(approval)))

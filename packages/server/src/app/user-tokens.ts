@@ -27,7 +27,11 @@ const record = (token: StoredUserToken): UserToken => ({
   revoked_at: iso(token.revoked_ms),
 })
 
-export async function createUserToken(op: Op, deps: Deps, input: CreateUserToken): Promise<CreatedUserToken> {
+export async function createUserToken(
+  op: Op,
+  deps: Deps,
+  input: CreateUserToken,
+): Promise<CreatedUserToken> {
   const token = `gatehouse_user_${deps.ids.secret().toString('base64url')}`
   const stored: StoredUserToken = {
     id: deps.ids.next('ut'),
@@ -40,7 +44,11 @@ export async function createUserToken(op: Op, deps: Deps, input: CreateUserToken
   }
   await deps.journal.transaction(async (tx) => {
     await tx.userTokens.insert(stored)
-    tx.append(actDraft(op, 'user_token.created', { arguments: { id: stored.id, label: input.label, role: input.role } }))
+    tx.append(
+      actDraft(op, 'user_token.created', {
+        arguments: { id: stored.id, label: input.label, role: input.role },
+      }),
+    )
   })
   return { id: stored.id as UserTokenId, label: stored.label, role: stored.role, token }
 }
@@ -48,7 +56,11 @@ export async function createUserToken(op: Op, deps: Deps, input: CreateUserToken
 export const listUserTokens = async (deps: Deps): Promise<readonly UserToken[]> =>
   (await deps.storage.userTokens.list()).map(record)
 
-export async function revokeUserToken(op: Op, deps: Deps, { id }: { readonly id: string }): Promise<UserToken> {
+export async function revokeUserToken(
+  op: Op,
+  deps: Deps,
+  { id }: { readonly id: string },
+): Promise<UserToken> {
   await deps.journal.transaction(async (tx) => {
     if (await tx.userTokens.revoke(id, deps.clock.wall())) {
       tx.append(actDraft(op, 'user_token.revoked', { arguments: { id } }))
@@ -66,6 +78,7 @@ export async function authenticateUser(deps: Deps, token: string): Promise<Store
   const found = await deps.storage.userTokens.findByHash(hash)
   if (!found || found.revoked_ms !== null || !deps.digest.equal(found.token_hash, hash)) return null
   const wallMs = deps.clock.wall()
-  if (wallMs - (found.last_used_ms ?? 0) > usedEveryMs) await deps.storage.userTokens.used(found.id, wallMs)
+  if (wallMs - (found.last_used_ms ?? 0) > usedEveryMs)
+    await deps.storage.userTokens.used(found.id, wallMs)
   return found
 }

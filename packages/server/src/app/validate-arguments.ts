@@ -9,12 +9,19 @@ type Validated =
   | { readonly kind: 'invalid'; readonly error: CapabilityError }
 
 const pathText = (path: readonly PropertyKey[]): string =>
-  path.map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i > 0 ? '.' : ''}${String(part)}`)).join('')
+  path
+    .map((part, i) =>
+      typeof part === 'number' ? `[${part}]` : `${i > 0 ? '.' : ''}${String(part)}`,
+    )
+    .join('')
 
 const stepOf = (issue: z.core.$ZodIssue, allowed: string): Recovery => {
   if (issue.code === 'unrecognized_keys') {
     const keys = issue.keys.join(', ')
-    return { action: `remove ${keys}`, description: `There is no argument ${keys}. Allowed: ${allowed}.` }
+    return {
+      action: `remove ${keys}`,
+      description: `There is no argument ${keys}. Allowed: ${allowed}.`,
+    }
   }
   const at = pathText(issue.path)
   const missing = issue.code === 'invalid_type' && issue.input === undefined

@@ -8,7 +8,8 @@ const stringify = configure({ strict: true, bigint: false })
 export const createDigest = (): Digest => ({
   canonical(value) {
     const text = stringify(value)
-    if (text === undefined || !text.isWellFormed()) throw new TypeError('not representable as canonical JSON')
+    if (text === undefined || !text.isWellFormed())
+      throw new TypeError('not representable as canonical JSON')
     return text
   },
   sha256: (text) => createHash('sha256').update(text).digest('hex'),

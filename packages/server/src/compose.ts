@@ -1,0 +1,143 @@
+import { mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { GatehouseError } from '@gatehouse/contract'
+import { type BoundApp, createApp } from './app/create-app.ts'
+import { firstStart } from './app/first-start.ts'
+import type { Op } from './app/op.ts'
+import { openJournal } from './audit/journal.ts'
+import { createRegistry } from './capabilities/registry.ts'
+import { standardCapabilities } from './capabilities/standard.ts'
+import type { Settings } from './config/load.ts'
+import { createFilesFactory } from './files/factory.ts'
+import { createClock } from './platform/clock.ts'
+import {
+  cliTokenFile,
+  nodeName,
+  openDataDirectory,
+  readCliToken,
+  runningPid,
+  writePrivateFile,
+} from './platform/data-directory.ts'
+import { createDigest } from './platform/digest.ts'
+import { Disposal } from './platform/disposal.ts'
+import { createEventBus } from './platform/event-bus.ts'
+import { createHost } from './platform/host.ts'
+import { createIds } from './platform/ids.ts'
+import { openPolicySource } from './policy/source.ts'
+import { renderSystemPolicy } from './policy/system-policy.ts'
+import type { Ids } from './ports/ids.ts'
+import type { Log } from './ports/log.ts'
+import { openPostgres } from './storage/postgres/open.ts'
+import { lockDataDirectory } from './storage/sqlite/lock.ts'
+import { openSqlite } from './storage/sqlite/open.ts'
+import { version } from './version.ts'
+
+/** The service without its doors: everything but listening. */
+export type Composition = AsyncDisposable & {
+  readonly app: BoundApp
+  readonly ids: Ids
+  readonly log: Log
+  readonly cliToken: string
+  /** The token of the agent that the first start made; null at every later start. */
+  readonly firstAgentToken: string | null
+}
+
+const systemOp = (ids: Ids, signal: AbortSignal): Op => ({
+  actor: { kind: 'system' },
+  request_id: ids.next('req'),
+  session_id: null,
+  signal,
+})
+
+/** What a mount must never be: the machine's own interfaces, or this service's own folder. */
+const assertMount = (dataDir: string) => (path: string) => {
+  const refuse = (detail: string): never => {
+    throw new GatehouseError('InvalidParams', { detail: `the mount ${path} ${detail}` })
+  }
+  if (resolve(path) !== path || path === '/')
+    refuse('must be an absolute path without .. and not /')
+  const inside = (folder: string) => path === folder || path.startsWith(`${folder}/`)
+  if (['/proc', '/sys', '/dev'].some(inside)) refuse('lies in an interface of the system')
+  // @SECURITY An agent that can write here can rewrite its own policy and log; compose.test.ts.
+  if (inside(dataDir) || dataDir.startsWith(`${path}/`))
+    refuse('holds the data of the service itself')
+}
+
+/** The one place that names concrete classes. Opens in order, and closes in the reverse order. */
+export async function compose(
+  settings: Settings,
+  log: Log,
+  { runsApproved = true } = {},
+): Promise<Composition> {
+  const { dataDir } = settings
+  await using opening = new Disposal()
+  openDataDirectory(dataDir)
+  opening.use(lockDataDirectory(dataDir, () => runningPid(dataDir)))
+
+  const ids = createIds()
+  const digest = createDigest()
+  const node = nodeName(dataDir)
+  const storage = opening.use(
+    settings.databaseUrl === null
+      ? await openSqlite({ file: join(dataDir, 'gatehouse.db') })
+      : await openPostgres({ url: settings.databaseUrl }),
+  )
+  const clock = createClock(Number((await storage.meta.get('clock_ms')) ?? 0))
+  const journal = opening.use(
+    await openJournal({ storage, directory: join(dataDir, 'audit'), chain: node, ids, clock, log }),
+  )
+  if (storage.engine === 'sqlite') await storage.sessions.endAll(clock.wall())
+
+  const workspaces = join(dataDir, 'workspaces')
+  mkdirSync(workspaces, { recursive: true, mode: 0o700 })
+  const registry = createRegistry(standardCapabilities)
+  const policy = opening.use(
+    await openPolicySource({
+      directory: join(dataDir, 'policies'),
+      systemText: renderSystemPolicy(standardCapabilities),
+      knownCapabilities: registry.list().map(({ name }) => name),
+      log,
+    }),
+  )
+  const files = opening.use(createFilesFactory({ ids, clock }))
+  const stopping = new AbortController()
+  const app = createApp({
+    storage,
+    journal,
+    audit: journal,
+    clock,
+    ids,
+    digest,
+    log,
+    events: createEventBus({ ids, clock, log }),
+    version,
+    node,
+    registry,
+    policy,
+    files,
+    host: createHost(dataDir),
+    approvalTtlMs: settings.approvalTtlMs,
+    workspaceOf: (name) => join(workspaces, name),
+    assertMount: assertMount(dataDir),
+    runsApproved,
+    signal: stopping.signal,
+  })
+  opening.defer(async () => {
+    stopping.abort()
+    await app.stopped()
+  })
+
+  const known = readCliToken(dataDir)
+  const made =
+    known === null ? await firstStart(systemOp(ids, stopping.signal), app, settings) : null
+  if (made) writePrivateFile(cliTokenFile(dataDir), `${made.cliToken}\n`)
+  const closing = opening.move()
+  return {
+    app,
+    ids,
+    log,
+    cliToken: made?.cliToken ?? known ?? '',
+    firstAgentToken: made?.agentToken ?? null,
+    [Symbol.asyncDispose]: () => closing[Symbol.asyncDispose](),
+  }
+}

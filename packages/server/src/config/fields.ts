@@ -1,0 +1,113 @@
+/** How a setting is written and checked. Every one is also a flag, a variable and a key of `gatehouse.yaml`. */
+export type Field = {
+  /** Key in the file; a dot is one level. The flag is `--key-with-dashes`, the variable `GATEHOUSE_KEY`. */
+  readonly key: string
+  readonly type: 'string' | 'integer' | 'boolean' | 'duration' | 'list' | 'choice'
+  readonly default: string | number | boolean | readonly string[] | null
+  readonly description: string
+  readonly min?: number
+  readonly max?: number
+  readonly choices?: readonly string[]
+  /** The flag takes no value and sets the opposite: `--no-first-agent`. */
+  readonly negated?: boolean
+}
+
+const port = (key: string, number: number, description: string): Field => ({
+  key,
+  type: 'integer',
+  default: number,
+  min: 0,
+  max: 65_535,
+  description: `${description} 0 takes any free port.`,
+})
+
+export const fields = [
+  {
+    key: 'data_dir',
+    type: 'string',
+    default: null,
+    description:
+      'Where everything is kept. Default: $XDG_DATA_HOME/gatehouse or ~/.local/share/gatehouse.',
+  },
+  {
+    key: 'config',
+    type: 'string',
+    default: null,
+    description: 'The configuration file. Default: gatehouse.yaml in the data directory.',
+  },
+  {
+    key: 'host',
+    type: 'string',
+    default: '127.0.0.1',
+    description: 'Address that the gateway listens on.',
+  },
+  port('gateway_port', 7700, 'Port for agents: MCP at /mcp, JSON-RPC at /rpc.'),
+  port('user_api_port', 7703, 'Port of the User API, on the loopback address only.'),
+  {
+    key: 'database_url',
+    type: 'string',
+    default: null,
+    description:
+      'postgres://… when one machine is outgrown. Default: SQLite in the data directory.',
+  },
+  {
+    key: 'first_agent',
+    type: 'boolean',
+    default: true,
+    negated: true,
+    description: 'Make an agent called first-agent at the first start and print its token once.',
+  },
+  {
+    key: 'server.allowed_hosts',
+    type: 'list',
+    default: [],
+    description:
+      'Further names that requests may be addressed to, beside loopback names and this machine’s own.',
+  },
+  {
+    key: 'server.allowed_origins',
+    type: 'list',
+    default: [],
+    description: 'Web origins that may reach the gateway from a browser. None by default.',
+  },
+  {
+    key: 'server.body_bytes_max',
+    type: 'integer',
+    default: 10 * 1024 * 1024,
+    min: 1024,
+    max: 64 * 1024 * 1024,
+    description: 'The largest request body or WebSocket message, in bytes.',
+  },
+  {
+    key: 'server.json_depth_max',
+    type: 'integer',
+    default: 64,
+    min: 8,
+    max: 256,
+    description: 'How deep JSON may be nested.',
+  },
+  {
+    key: 'approvals.ttl',
+    type: 'duration',
+    default: '24h',
+    min: 1_000,
+    max: 30 * 86_400_000,
+    description: 'How long a request waits for a person before it expires.',
+  },
+  {
+    key: 'log.level',
+    type: 'choice',
+    default: 'info',
+    choices: ['debug', 'info', 'warn', 'error', 'silent'],
+    description: 'How much is written to the log on standard error.',
+  },
+] as const satisfies readonly Field[]
+
+export const flagOf = ({ key, negated }: Field): string =>
+  `--${negated ? 'no-' : ''}${key.replace(/^server\./, '').replaceAll(/[._]/g, '-')}`
+
+export const variableOf = ({ key }: Field): string =>
+  `GATEHOUSE_${key
+    .replace(/^server\./, '')
+    .replaceAll('.', '_')
+    .toUpperCase()}`

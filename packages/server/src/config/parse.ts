@@ -1,0 +1,58 @@
+import { GatehouseError } from '@gatehouse/contract'
+import type { Field } from './fields.ts'
+
+export type Value = string | number | boolean | readonly string[] | null
+
+const unitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
+
+const refuse = (origin: string, field: Field, detail: string): never => {
+  throw new GatehouseError('InvalidConfiguration', { origin, detail: `${field.key} ${detail}` })
+}
+
+const durationOf = (text: string): number | null => {
+  const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text)
+  return match ? Number(match[1]) * (unitsMs[match[2] ?? ''] ?? 0) : null
+}
+
+const within = (origin: string, field: Field, value: number): number => {
+  const { min = -Infinity, max = Infinity } = field
+  return value >= min && value <= max
+    ? value
+    : refuse(origin, field, `must lie between ${min} and ${max}`)
+}
+
+/** Reads one value, from text (flag, variable) or from YAML. Durations become milliseconds. */
+export const parseValue = (field: Field, raw: unknown, origin: string): Value => {
+  switch (field.type) {
+    case 'string':
+      return typeof raw === 'string' && raw !== ''
+        ? raw
+        : refuse(origin, field, 'must be a text that is not empty')
+    case 'choice':
+      return typeof raw === 'string' && field.choices?.includes(raw)
+        ? raw
+        : refuse(origin, field, `must be one of ${field.choices?.join(', ')}`)
+    case 'integer': {
+      const value = typeof raw === 'string' && /^-?\d{1,15}$/.test(raw) ? Number(raw) : raw
+      return Number.isSafeInteger(value)
+        ? within(origin, field, value as number)
+        : refuse(origin, field, 'must be a whole number')
+    }
+    case 'boolean':
+      if (raw === true || raw === 'true' || raw === '1') return true
+      if (raw === false || raw === 'false' || raw === '0') return false
+      return refuse(origin, field, 'must be true or false')
+    case 'duration': {
+      const ms = typeof raw === 'string' ? durationOf(raw) : null
+      return ms === null
+        ? refuse(origin, field, 'must be a duration such as 30s, 15m, 24h or 7d')
+        : within(origin, field, ms)
+    }
+    case 'list': {
+      const items = typeof raw === 'string' ? raw.split(',').map((item) => item.trim()) : raw
+      return Array.isArray(items) && items.every((item) => typeof item === 'string' && item !== '')
+        ? (items as string[])
+        : refuse(origin, field, 'must be a list of texts')
+    }
+  }
+}

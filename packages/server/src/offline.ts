@@ -1,0 +1,28 @@
+import { compose } from './compose.ts'
+import { loadSettings } from './config/load.ts'
+import { createLog } from './telemetry/log.ts'
+import { createRestApp } from './transport/rest/create-rest-app.ts'
+
+/**
+ * The REST API without a server: the same routes on the store itself, for a command given while none
+ * runs. Approved calls are stored and run when a server next starts. Raises `AlreadyRunning`.
+ */
+export async function openOffline(input: {
+  readonly dataDir: string
+  readonly configFile?: string
+}): Promise<
+  { fetch(request: Request): Promise<Response>; readonly token: string } & AsyncDisposable
+> {
+  const flags = {
+    'data-dir': input.dataDir,
+    ...(input.configFile ? { config: input.configFile } : {}),
+  }
+  const settings = loadSettings({ ...flags, 'no-first-agent': true })
+  const composition = await compose(settings, createLog('warn'), { runsApproved: false })
+  const rest = createRestApp({ ...composition, version: composition.app.version })
+  return {
+    token: composition.cliToken,
+    fetch: (request) => rest.fetch(request),
+    [Symbol.asyncDispose]: () => composition[Symbol.asyncDispose](),
+  }
+}

@@ -1,0 +1,31 @@
+import { chmodSync, mkdtempSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { nodeName, openDataDirectory, runningPid, writePrivateFile } from './data-directory.ts'
+
+const folder = () => mkdtempSync(join(tmpdir(), 'gatehouse-data-'))
+
+test('a folder that others can write to is refused, naming the fix; one they can only read is closed', () => {
+  const open = folder()
+  chmodSync(open, 0o777)
+  expect(() => openDataDirectory(open)).toThrow(`chmod 700 ${open}`)
+  const readable = folder()
+  chmodSync(readable, 0o755)
+  openDataDirectory(readable)
+  expect(statSync(readable).mode & 0o777).toBe(0o700)
+})
+
+test('a node keeps its name, and a damaged one is refused instead of replaced', () => {
+  const data = folder()
+  const name = nodeName(data)
+  expect(nodeName(data)).toBe(name)
+  writePrivateFile(join(data, 'node-id'), 'nonsense')
+  expect(() => nodeName(data)).toThrow('is damaged')
+})
+
+test('a run.json that is no JSON names no pid', () => {
+  const data = folder()
+  writePrivateFile(join(data, 'run.json'), '{')
+  expect(runningPid(data)).toBeNull()
+})

@@ -1,0 +1,93 @@
+import { randomBytes } from 'node:crypto'
+import {
+  chmodSync,
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeSync,
+} from 'node:fs'
+import { join } from 'node:path'
+import { GatehouseError, type RunFile } from '@gatehouse/contract'
+
+/** Writes a small private file whole or not at all. */
+export const writePrivateFile = (file: string, text: string): void => {
+  const temporary = `${file}.${randomBytes(6).toString('hex')}`
+  const descriptor = openSync(temporary, 'wx', 0o600)
+  try {
+    writeSync(descriptor, text)
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+  renameSync(temporary, file)
+}
+
+const readText = (file: string): string | null =>
+  existsSync(file) ? readFileSync(file, 'utf8').trim() : null
+
+/**
+ * The folder that holds everything: private to the user who runs the service.
+ * @SECURITY A folder that others can write to is refused: whoever can swap the key or the policy files
+ * has passed the gate. data-directory.test.ts fails without it.
+ */
+export const openDataDirectory = (dataDir: string): void => {
+  mkdirSync(dataDir, { recursive: true, mode: 0o700 })
+  const { mode, uid } = statSync(dataDir)
+  if (process.getuid && uid !== process.getuid())
+    throw new GatehouseError('InvalidConfiguration', {
+      origin: dataDir,
+      detail: 'belongs to another user',
+    })
+  if ((mode & 0o022) !== 0)
+    throw new GatehouseError('InvalidConfiguration', {
+      origin: dataDir,
+      detail: `can be written by others; run: chmod 700 ${dataDir}`,
+    })
+  if ((mode & 0o077) !== 0) chmodSync(dataDir, 0o700)
+}
+
+const runFile = (dataDir: string): string => join(dataDir, 'run.json')
+
+/** Says where a running server listens, for the CLI and for scripts. */
+export const writeRunFile = (dataDir: string, run: RunFile): void =>
+  writePrivateFile(runFile(dataDir), `${JSON.stringify(run, null, 2)}\n`)
+
+export const removeRunFile = (dataDir: string): void => rmSync(runFile(dataDir), { force: true })
+
+/** The pid that run.json names, or null. */
+export const runningPid = (dataDir: string): number | null => {
+  try {
+    const { pid } = JSON.parse(readText(runFile(dataDir)) ?? '{}') as { pid?: unknown }
+    return typeof pid === 'number' ? pid : null
+  } catch {
+    return null
+  }
+}
+
+/** The name of this node: made once, it names the node's audit chain. */
+export const nodeName = (dataDir: string): string => {
+  const file = join(dataDir, 'node-id')
+  const known = readText(file)
+  if (known !== null) {
+    if (!/^node-[0-9a-f]{12}$/.test(known))
+      throw new GatehouseError('InvalidConfiguration', {
+        origin: file,
+        detail: 'is damaged; restore it from a backup',
+      })
+    return known
+  }
+  const name = `node-${randomBytes(6).toString('hex')}`
+  writePrivateFile(file, `${name}\n`)
+  return name
+}
+
+export const cliTokenFile = (dataDir: string): string => join(dataDir, 'cli-token')
+
+/** The operator token that the CLI of this machine uses, or null before the first start. */
+export const readCliToken = (dataDir: string): string | null => readText(cliTokenFile(dataDir))

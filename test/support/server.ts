@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+const bin = new URL('../../packages/cli/bin/gatehouse.js', import.meta.url).pathname
+
+export type Run = {
+  readonly pid: number
+  readonly gateway_url: string
+  readonly mcp_url: string
+  readonly user_api_url: string
+}
+
+export type CliResult = { readonly code: number; readonly stdout: string; readonly stderr: string }
+
+/** A data directory of its own, and the real command working on it. */
+export class Installation implements AsyncDisposable {
+  readonly dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-e2e-'))
+  #child: ChildProcess | null = null
+  /** What the last server printed. */
+  output = ''
+
+  /** Starts the server and resolves when run.json says where it listens. */
+  async start(flags: readonly string[] = []): Promise<Run> {
+    const ports = ['--gateway-port', '0', '--user-api-port', '0']
+    const child = spawn(process.execPath, [bin, 'serve', '--data-dir', this.dataDir, ...ports, ...flags], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: { ...process.env, NO_COLOR: '1' },
+    })
+    this.#child = child
+    this.output = ''
+    child.stdout.on('data', (chunk) => {
+      this.output += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      this.output += chunk
+    })
+    for (let tries = 0; tries < 600; tries += 1) {
+      if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}: ${this.output}`)
+      const run = this.run
+      if (run?.pid === child.pid) return run
+      await pause(25)
+    }
+    throw new Error(`the server did not start: ${this.output}`)
+  }
+
+  get run(): Run | null {
+    const file = join(this.dataDir, 'run.json')
+    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Run) : null
+  }
+
+  /** SIGKILL: no time for anything. */
+  async kill(): Promise<void> {
+    await this.#end('SIGKILL')
+  }
+
+  /** SIGTERM, and the exit code. */
+  async stop(): Promise<number> {
+    return this.#end('SIGTERM')
+  }
+
+  async #end(signal: NodeJS.Signals): Promise<number> {
+    const child = this.#child
+    if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? 0
+    const exited = once(child, 'exit')
+    child.kill(signal)
+    await exited
+    return child.exitCode ?? 0
+  }
+
+  /** Runs the command as a person would. */
+  async cli(args: readonly string[], input?: string): Promise<CliResult> {
+    const child = spawn(process.execPath, [bin, ...args, '--data-dir', this.dataDir], {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      env: { ...process.env, NO_COLOR: '1' },
+    })
+    let stdout = ''
+    let stderr = ''
+    child.stdout.on('data', (chunk) => {
+      stdout += chunk
+    })
+    child.stderr.on('data', (chunk) => {
+      stderr += chunk
+    })
+    child.stdin.end(input ?? '')
+    await once(child, 'close')
+    return { code: child.exitCode ?? -1, stdout, stderr }
+  }
+
+  async json<T>(args: readonly string[]): Promise<T> {
+    const { code, stdout, stderr } = await this.cli([...args, '--json'])
+    if (code !== 0) throw new Error(`gatehouse ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`)
+    return JSON.parse(stdout) as T
+  }
+
+  async createAgent(name: string, flags: readonly string[] = []): Promise<{ token: string; workspace: string }> {
+    const made = await this.json<{ agent: { workspace: string }; token: string }>(['agent', 'create', name, ...flags])
+    return { token: made.token, workspace: made.agent.workspace }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kill()
+    rmSync(this.dataDir, { recursive: true, force: true })
+  }
+}
+
+export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+
+type RpcAnswer = {
+  readonly id: unknown
+  readonly result?: { readonly success?: boolean; readonly data?: Record<string, unknown>; readonly error?: { readonly type: string } } & Record<string, unknown>
+  readonly error?: { readonly code: number; readonly message: string; readonly data?: Record<string, unknown> }
+}
+
+/** One JSON-RPC request, as curl would send it. */
+export const rpc = async (run: Run, token: string, method: string, params: object = {}): Promise<RpcAnswer> => {
+  const response = await fetch(`${run.gateway_url}/rpc`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  })
+  return (await response.json()) as RpcAnswer
+}
+
+export const invoke = (run: Run, token: string, capability: string, args: object = {}): Promise<RpcAnswer> =>
+  rpc(run, token, 'capabilities.invoke', { capability, arguments: args })
