@@ -31,8 +31,8 @@ export const layers = {
     return `${generatedNote('docs/architecture/layers.json')}
 # Layers
 
-An arrow means "may import"; one that others already imply is not drawn. A path that ends in a slash makes each folder a part of its own, and parts
-of one layer do not import each other. Only ${code(gate.only)} may run a capability.
+An arrow means "may import"; one that others already imply is not drawn. A path that ends in
+a slash makes each folder a part of its own, and parts of one layer do not import each other. Only ${code(gate.only)} may run a capability.
 \`npm run check -- layers\` holds the code to this table.
 
 \`\`\`mermaid
