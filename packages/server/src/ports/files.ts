@@ -55,8 +55,15 @@ export interface Files {
 
   list(path: string): Promise<readonly FileEntry[]>
 
-  /** Must yield what lies below, depth first and by name, links not followed; stops when aborted. */
-  walk(path: string, signal: AbortSignal): AsyncIterable<FileEntry & { readonly path: string }>
+  /**
+   * Must yield what lies below, depth first and by name, links not followed; stops when aborted. A folder
+   * that `enter` says no to is yielded, but not what it holds.
+   */
+  walk(
+    path: string,
+    signal: AbortSignal,
+    enter?: (folder: FileEntry & { readonly path: string }) => boolean,
+  ): AsyncIterable<FileEntry & { readonly path: string }>
 
   /** Must replace whole or not at all (a temporary file beside it, fsync, rename, fsync of the folder). */
   write(

@@ -1,0 +1,372 @@
+import { execFileSync } from 'node:child_process'
+import {
+  existsSync,
+  linkSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { GatehouseError } from '@gatehouse/contract'
+import { expect, test } from 'vitest'
+import type { Files } from '../ports/files.ts'
+import { createFilesFactory } from './create-files-factory.ts'
+
+type Mount = { readonly path: string; readonly read_only: boolean }
+type Options = {
+  readonly denyHardlinks?: boolean
+  readonly descriptorPaths?: boolean
+  readonly mounts?: (base: string) => readonly Mount[]
+}
+
+let made = 0
+const ids = {
+  next: (prefix: string) => `${prefix}-${String(made++).padStart(26, '0')}`,
+  secret: () => Buffer.alloc(32),
+}
+const clock = { wall: () => Date.now(), now: () => Date.now(), sleep: async () => {} }
+
+/** A workspace ROOT with a canary in OUT beside it. */
+const open = (options: Options = {}) => {
+  const base = mkdtempSync(path.join(tmpdir(), 'gatehouse-files-'))
+  const root = path.join(base, 'ROOT')
+  const out = path.join(base, 'OUT')
+  mkdirSync(out)
+  mkdirSync(path.join(base, 'ROOT-evil'))
+  writeFileSync(path.join(out, 'canary'), 'CANARY-FS-1')
+  writeFileSync(path.join(base, 'ROOT-evil', 'x'), 'CANARY-FS-2')
+  const { denyHardlinks, descriptorPaths, mounts } = options
+  const factory = createFilesFactory({
+    ids,
+    clock,
+    ...(denyHardlinks === undefined ? {} : { denyHardlinks }),
+    ...(descriptorPaths === undefined ? {} : { descriptorPaths }),
+  })
+  const open = () => factory.open({ name: 'alpha', workspace: root, mounts: mounts?.(base) ?? [] })
+  const files = open()
+  const at = (name: string) => path.join(root, name)
+  return {
+    base,
+    root,
+    out,
+    at,
+    files,
+    put: (name: string, text: string) => {
+      mkdirSync(path.dirname(at(name)), { recursive: true })
+      writeFileSync(at(name), text)
+    },
+    canary: () => readFileSync(path.join(out, 'canary'), 'utf8'),
+    [Symbol.dispose]: () => {
+      factory[Symbol.dispose]()
+      rmSync(base, { recursive: true, force: true })
+    },
+  }
+}
+
+const text = async (files: Files, name: string): Promise<string> =>
+  (await files.read(name, { bytesMax: 1 << 20 })).bytes.toString()
+
+const outcome = async (step: () => unknown): Promise<string> => {
+  try {
+    await step()
+    return 'done'
+  } catch (error) {
+    if (error instanceof GatehouseError) return error.type
+    throw error
+  }
+}
+
+const drain = async (all: AsyncIterable<unknown>): Promise<void> => {
+  for await (const _ of all);
+}
+
+const bytes = Buffer.from('new')
+const everyUse: readonly (readonly [string, (files: Files, p: string) => unknown])[] = [
+  ['read', (f, p) => f.read(p, { bytesMax: 100 })],
+  ['stat', (f, p) => f.stat(p)],
+  ['list', (f, p) => f.list(p)],
+  ['walk', (f, p) => drain(f.walk(p, new AbortController().signal))],
+  ['write', (f, p) => f.write(p, bytes, { createParents: true })],
+  ['append', (f, p) => f.append(p, bytes)],
+  ['copy from', (f, p) => f.copy(p, 'taken', { overwrite: true })],
+  ['copy to', (f, p) => f.copy('mine', p, { overwrite: true })],
+  ['move from', (f, p) => f.move(p, 'taken', { overwrite: true })],
+  ['move to', (f, p) => f.move('mine', p, { overwrite: true })],
+  ['mkdir', (f, p) => f.makeDirectory(p, { parents: true })],
+  ['delete', (f, p) => f.trash(p, { recursive: true })],
+  ['watch', async (f, p) => (await f.watch(p, { recursive: true }, () => {}))[Symbol.dispose]()],
+  ['fingerprint', (f, p) => f.fingerprint(p)],
+]
+
+const modes = process.platform === 'linux' ? [true, false] : [false]
+
+for (const descriptorPaths of modes) {
+  const how = descriptorPaths ? 'by descriptors' : 'by path and comparison'
+
+  test.each(everyUse)(`%s refuses every way up and out, ${how} (F01, F02, F06)`, async (_, use) => {
+    using kit = open({ descriptorPaths })
+    kit.put('mine', 'mine')
+    kit.put('a/b', 'b')
+    const paths = [
+      '../OUT/canary',
+      'a/../../OUT/canary',
+      '/etc/passwd',
+      `${kit.root}/../OUT/canary`,
+      `${kit.root}-evil/x`,
+      `${kit.out}/canary`,
+      '/proc/self/environ',
+      '/proc/self/fd/0',
+      '/dev/fd/0',
+      '..',
+    ]
+    for (const p of paths)
+      expect([p, await outcome(() => use(kit.files, p))]).toEqual([p, 'PathOutOfScope'])
+    expect(kit.canary()).toBe('CANARY-FS-1')
+    expect(readFileSync(kit.at('mine'), 'utf8')).toBe('mine')
+  })
+
+  test.each(everyUse)(`%s refuses links that lead outside, ${how} (F03)`, async (_, use) => {
+    using kit = open({ descriptorPaths })
+    kit.put('mine', 'mine')
+    kit.put('links/keep', '')
+    symlinkSync(path.join(kit.out, 'canary'), kit.at('links/file'))
+    symlinkSync('../../OUT/canary', kit.at('links/relative'))
+    symlinkSync(kit.out, kit.at('links/folder'))
+    symlinkSync('folder', kit.at('links/chained'))
+    symlinkSync('/proc/self/environ', kit.at('links/environ'))
+    const paths = [
+      'links/file',
+      'links/relative',
+      'links/folder',
+      'links/folder/canary',
+      'links/chained/canary',
+      'links/folder/new',
+      'links/environ',
+    ]
+    for (const p of paths)
+      expect([p, await outcome(() => use(kit.files, p))]).toEqual([p, 'PathOutOfScope'])
+    expect(kit.canary()).toBe('CANARY-FS-1')
+    expect(readdirSync(kit.out)).toEqual(['canary'])
+    expect(readFileSync(kit.at('mine'), 'utf8')).toBe('mine')
+  })
+
+  test(`in-root links work, relative, absolute and chained, ${how} (F13)`, async () => {
+    using kit = open({ descriptorPaths })
+    kit.put('real/deep/file', 'inside')
+    kit.put('other', 'other')
+    symlinkSync('real/deep', kit.at('relative'))
+    symlinkSync(kit.at('real/deep'), kit.at('absolute'))
+    symlinkSync('relative', kit.at('chained'))
+    symlinkSync('../deep/file', kit.at('real/deep/again'))
+    expect(await text(kit.files, 'relative/file')).toBe('inside')
+    expect(await text(kit.files, 'absolute/file')).toBe('inside')
+    expect(await text(kit.files, 'chained/again')).toBe('inside')
+    expect(await text(kit.files, 'chained/../../other')).toBe('other')
+    expect(await text(kit.files, `${kit.root}/chained/file`)).toBe('inside')
+    expect((await kit.files.list('chained')).map((e) => e.name).toSorted()).toEqual([
+      'again',
+      'file',
+    ])
+    await kit.files.write('chained/again', Buffer.from('written'), { createParents: false })
+    expect(readFileSync(kit.at('real/deep/file'), 'utf8')).toBe('written')
+    expect((await kit.files.stat('relative'))?.type).toBe('symlink')
+  })
+
+  test(`a loop of links and a way out through a link are refused, ${how} (F13)`, async () => {
+    using kit = open({ descriptorPaths })
+    kit.put('real/file', '')
+    symlinkSync('b', kit.at('a'))
+    symlinkSync('a', kit.at('b'))
+    symlinkSync('real', kit.at('link'))
+    expect(await outcome(() => text(kit.files, 'a'))).toBe('InvalidPath')
+    expect(await outcome(() => text(kit.files, 'a/x'))).toBe('InvalidPath')
+    expect(await outcome(() => text(kit.files, 'link/../../OUT/canary'))).toBe('PathOutOfScope')
+  })
+}
+
+test.each([
+  '..%2f..%2fetc%2fpasswd',
+  '....//x',
+  '..\\..\\x',
+  '~root',
+  'file:///etc/passwd',
+  'C:\\x',
+])('takes %s for a plain name inside the root (F01)', async (name) => {
+  using kit = open()
+  expect(await outcome(() => text(kit.files, name))).toBe('FileNotFound')
+  await kit.files.write(name, bytes, { createParents: true })
+  expect(await text(kit.files, name)).toBe('new')
+  expect(existsSync(path.join(kit.base, 'x'))).toBe(false)
+})
+
+test('answers to FIFOs, sockets and devices at once, and reads go on beside them (F05)', async () => {
+  using kit = open()
+  kit.put('plain', 'plain')
+  execFileSync('mkfifo', [kit.at('fifo')])
+  const server = createServer().listen(kit.at('socket'))
+  await new Promise((resolve) => server.once('listening', resolve))
+  try {
+    const started = performance.now()
+    const uses = everyUse.filter(([name]) =>
+      ['read', 'write', 'append', 'copy from'].includes(name),
+    )
+    const asked = uses.flatMap(([, use]) =>
+      ['fifo', 'fifo', 'socket'].map((p) => outcome(() => use(kit.files, p))),
+    )
+    expect(new Set(await Promise.all(asked))).toEqual(new Set(['NotARegularFile']))
+    expect(await text(kit.files, 'plain')).toBe('plain')
+    expect(performance.now() - started).toBeLessThan(100)
+  } finally {
+    server.close()
+  }
+})
+
+test.each([
+  '.git/config',
+  '.git/hooks/x',
+  '.GIT/config',
+  '.git./config',
+  '.git /config',
+  '.g\u200cit/config',
+  '\ufeff.git/config',
+  'git~1/config',
+  'GIT~1',
+  '.git::$INDEX_ALLOCATION/config',
+  '.git',
+  'sub/.git/config',
+  'alias/config',
+])('never writes %j (F07)', async (name) => {
+  using kit = open()
+  kit.put('mine', 'mine')
+  kit.put('folder/x', '')
+  kit.put('.git/config', 'before')
+  symlinkSync('.git', kit.at('alias'))
+  const uses: (() => unknown)[] = [
+    () => kit.files.write(name, bytes, { createParents: true }),
+    () => kit.files.append(name, bytes),
+    () => kit.files.copy('mine', name, { overwrite: true }),
+    () => kit.files.move('folder', name, { overwrite: true }),
+    () => kit.files.makeDirectory(name, { parents: true }),
+    () => kit.files.trash(name, { recursive: true }),
+  ]
+  for (const use of uses) expect(await outcome(use)).toBe('ProtectedPath')
+  expect(readFileSync(kit.at('.git/config'), 'utf8')).toBe('before')
+  expect(await text(kit.files, '.git/config')).toBe('before')
+})
+
+test.each(['.gitignore', '.github/workflows/x.yml', 'git', 'digit~1', '.gitx'])(
+  'writes %s, which only looks like it (F07)',
+  async (name) => {
+    using kit = open()
+    await kit.files.write(name, bytes, { createParents: true })
+    expect(await text(kit.files, name)).toBe('new')
+  },
+)
+
+test('refuses what no path can be, with a type (F11)', async () => {
+  using kit = open()
+  const long = 'n'.repeat(256)
+  const paths = [
+    '',
+    'a\0b',
+    long,
+    `${'é'.repeat(128)}`,
+    'p/'.repeat(2_501),
+    'a/'.repeat(65),
+    '\ud800',
+  ]
+  for (const p of paths)
+    expect([p, await outcome(() => text(kit.files, p))]).toEqual([p, 'InvalidPath'])
+  for (const p of ['n'.repeat(255), 'line\nbreak', 'red\u001b[31m', 'é'.repeat(127)]) {
+    await kit.files.write(p, bytes, { createParents: false })
+    expect((await kit.files.list('.')).some((entry) => entry.name === p)).toBe(true)
+  }
+})
+
+test('leaves the other name of a hard link alone (F12)', async () => {
+  using kit = open()
+  linkSync(path.join(kit.out, 'canary'), kit.at('linked'))
+  linkSync(path.join(kit.out, 'canary'), kit.at('linked-too'))
+  await kit.files.write('linked', bytes, { createParents: false })
+  expect(await kit.files.append('linked-too', bytes)).toMatchObject({ size_bytes: 14 })
+  expect(kit.canary()).toBe('CANARY-FS-1')
+  expect(await text(kit.files, 'linked-too')).toBe('CANARY-FS-1new')
+})
+
+test('refuses files with several names where told to, and only those (F12)', async () => {
+  using kit = open({ denyHardlinks: true })
+  kit.put('single', 'single')
+  linkSync(path.join(kit.out, 'canary'), kit.at('linked'))
+  expect(await outcome(() => text(kit.files, 'linked'))).toBe('TooManyLinks')
+  expect(await outcome(() => kit.files.append('linked', bytes))).toBe('TooManyLinks')
+  expect(await text(kit.files, 'single')).toBe('single')
+})
+
+test('keeps a read-only mount read-only, whatever name leads into it', async () => {
+  const mounts = (base: string) => [
+    { path: path.join(base, 'ROOT/docs'), read_only: true },
+    { path: path.join(base, 'ROOT-evil'), read_only: false },
+  ]
+  using kit = open({ mounts })
+  kit.put('docs/page', 'page')
+  symlinkSync('docs', kit.at('alias'))
+  const { files } = kit
+  for (const p of [`${kit.root}/docs/page`, 'docs/page', 'alias/page']) {
+    expect(await text(files, p)).toBe('page')
+    expect(await outcome(() => files.write(p, bytes, { createParents: false }))).toBe(
+      'ReadOnlyRoot',
+    )
+    expect(await outcome(() => files.trash(p, { recursive: true }))).toBe('ReadOnlyRoot')
+  }
+  expect(await outcome(() => files.move('docs', 'moved', { overwrite: false }))).toBe(
+    'ProtectedPath',
+  )
+  // A sibling with the same beginning is another mount, with its own rules.
+  await files.write(`${kit.root}-evil/y`, bytes, { createParents: false })
+  expect(await text(files, `${kit.root}-evil/y`)).toBe('new')
+})
+
+test.each(['/proc', '/proc/self/fd', '/sys/kernel', '/dev/shm', '/', 'relative', '/srv/../etc'])(
+  'refuses to give %s to an agent',
+  (folder) => {
+    expect(() => open({ mounts: () => [{ path: folder, read_only: true }] })).toThrow(
+      GatehouseError,
+    )
+  },
+)
+
+test('a mount that leads into the system is refused, one that is not there yet is waited for', async () => {
+  expect(() =>
+    open({
+      mounts: (base) => {
+        symlinkSync('/proc', path.join(base, 'sly'))
+        return [{ path: path.join(base, 'sly'), read_only: true }]
+      },
+    }),
+  ).toThrow(/leads into the system/)
+  using kit = open({ mounts: (base) => [{ path: path.join(base, 'later'), read_only: false }] })
+  const later = path.join(kit.base, 'later')
+  expect(await outcome(() => text(kit.files, `${later}/x`))).toBe('FileNotFound')
+  mkdirSync(later)
+  writeFileSync(path.join(later, 'x'), 'there')
+  expect(await text(kit.files, `${later}/x`)).toBe('there')
+})
+
+test('finds a workspace again that was deleted and made anew', async () => {
+  using kit = open()
+  kit.put('a', 'one')
+  expect(await text(kit.files, 'a')).toBe('one')
+  rmSync(kit.root, { recursive: true })
+  kit.put('a', 'two')
+  expect(await text(kit.files, 'a')).toBe('two')
+  rmSync(kit.root, { recursive: true })
+  mkdirSync(kit.root)
+  await kit.files.write('b', bytes, { createParents: false })
+  expect(readFileSync(kit.at('b'), 'utf8')).toBe('new')
+})

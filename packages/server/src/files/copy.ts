@@ -1,0 +1,208 @@
+import { createHash } from 'node:crypto'
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  readlinkSync,
+  symlinkSync,
+} from 'node:fs'
+import { GatehouseError } from '@gatehouse/contract'
+import type { CopyResult } from '../ports/files.ts'
+import type { Dir } from './dir.ts'
+import { codeOf, failure } from './failure.ts'
+import { entriesOf, openFolder } from './look.ts'
+import { isGit } from './names.ts'
+import { openFile } from './open.ts'
+import { depthMax } from './paths.ts'
+import { rename } from './publish.ts'
+import type { Roots } from './roots.ts'
+import type { Temps } from './temps.ts'
+import { chunksOf, fsyncOf, writeAll } from './transfer.ts'
+import { walkTo } from './walk.ts'
+import { openPlace, publishFile } from './write.ts'
+
+export const copyEntriesMax = 10_000
+
+export type Deps = {
+  readonly roots: Roots
+  readonly temps: Temps
+  readonly denyHardlinks: boolean
+}
+
+type Copied = { readonly size_bytes: number; readonly sha256: string }
+
+const pour = async (from: number, to: number): Promise<Copied> => {
+  const sum = createHash('sha256')
+  let size_bytes = 0
+  for await (const chunk of chunksOf(from)) {
+    sum.update(chunk)
+    size_bytes += chunk.length
+    await writeAll(to, chunk)
+  }
+  return { size_bytes, sha256: sum.digest('hex') }
+}
+
+/** The thing at a path, open: a regular file, or a folder. */
+type Source =
+  | { readonly kind: 'file'; readonly path: string; readonly fd: number; readonly mode: number }
+  | { readonly kind: 'folder'; readonly path: string; readonly dir: Dir }
+
+const openSource = (deps: Deps, shown: string): Source => {
+  using walk = walkTo(deps.roots, shown, 'read')
+  try {
+    const { fd, stat } = openFile(walk, shown, deps.denyHardlinks)
+    return { kind: 'file', path: walk.path, fd, mode: stat.mode & 0o777 }
+  } catch (error) {
+    if (!(error instanceof GatehouseError) || error.type !== 'IsADirectory') throw error
+    const dir = openFolder(walk, shown)
+    return { kind: 'folder', path: walk.path, dir }
+  }
+}
+
+const newFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
+const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+const copyOneFile = async (from: Dir, to: Dir, name: string, path: string): Promise<number> => {
+  const source = openSync(from.at + name, readFlags)
+  try {
+    const stat = fstatSync(source)
+    if (!stat.isFile()) throw new GatehouseError('NotARegularFile', { path })
+    const target = openSync(to.at + name, newFlags, 0o600)
+    try {
+      const { size_bytes } = await pour(source, target)
+      fchmodSync(target, stat.mode & 0o777)
+      await fsyncOf(target)
+      return size_bytes
+    } finally {
+      closeSync(target)
+    }
+  } finally {
+    closeSync(source)
+  }
+}
+
+/** Copies what a folder holds; links are copied as links, since a walk never trusts them anyway. */
+const copyBelow = async (
+  from: Dir,
+  to: Dir,
+  path: string,
+  count: { entries: number },
+  depth: number,
+): Promise<number> => {
+  let size = 0
+  if (depth > depthMax) {
+    throw new GatehouseError('InvalidPath', { detail: `it is more than ${depthMax} folders deep` })
+  }
+  for (const { name, type } of await entriesOf(from, path)) {
+    const below = `${path}/${name}`
+    if (++count.entries > copyEntriesMax) {
+      throw new GatehouseError('QuotaExceeded', {
+        limit: copyEntriesMax,
+        what: 'entries in a copy',
+      })
+    }
+    if (isGit(name)) {
+      const detail = 'a repository is copied by git.clone'
+      throw new GatehouseError('ProtectedPath', { path: below, detail })
+    }
+    if (type === 'symlink') symlinkSync(readlinkSync(from.at + name), to.at + name)
+    else if (type === 'directory') {
+      const source = from.child(name)
+      try {
+        mkdirSync(to.at + name)
+        const target = to.child(name)
+        try {
+          size += await copyBelow(source, target, below, count, depth + 1)
+        } finally {
+          target.close()
+        }
+      } finally {
+        source.close()
+      }
+    } else if (type === 'file') size += await copyOneFile(from, to, name, below)
+    else throw new GatehouseError('NotARegularFile', { path: below })
+  }
+  await fsyncOf(to.fd)
+  return size
+}
+
+const copyFolder = async (
+  deps: Deps,
+  source: { readonly path: string; readonly dir: Dir },
+  destination: string,
+): Promise<CopyResult> => {
+  const target = openFolderPlace(deps, destination)
+  const { dir, name, path } = target
+  try {
+    if (path.startsWith(`${source.path}/`)) {
+      throw new GatehouseError('InvalidPath', { detail: 'a folder cannot be copied into itself' })
+    }
+    const temp = await deps.temps.createFolder(dir)
+    try {
+      const staged = dir.child(temp)
+      let size_bytes: number
+      try {
+        size_bytes = await copyBelow(source.dir, staged, source.path, { entries: 0 }, 0)
+        fchmodSync(staged.fd, fstatSync(source.dir.fd).mode & 0o777)
+      } finally {
+        staged.close()
+      }
+      rename({ dir, name: temp }, { dir, name }, { replace: false })
+      deps.temps.published(temp)
+      await fsyncOf(dir.fd)
+      return { source: source.path, destination: path, size_bytes, sha256: null }
+    } catch (error) {
+      await deps.temps.drop(dir, temp)
+      throw error
+    }
+  } finally {
+    dir.close()
+  }
+}
+
+/** Where a folder is to stand: nothing may be there yet, since folders are not merged. */
+const openFolderPlace = (
+  deps: Deps,
+  shown: string,
+): { readonly dir: Dir; readonly name: string; readonly path: string } => {
+  try {
+    const place = openPlace(deps.roots, shown, { ...deps, createParents: false })
+    if (!place.old) return place
+    place.dir.close()
+  } catch (error) {
+    if (!(error instanceof GatehouseError) || error.type !== 'IsADirectory') throw error
+  }
+  throw new GatehouseError('AlreadyExists', { path: shown })
+}
+
+export const copyPath = async (
+  deps: Deps,
+  from: string,
+  to: string,
+  options: { readonly overwrite: boolean },
+): Promise<CopyResult> => {
+  const source = openSource(deps, from)
+  try {
+    if (source.kind === 'folder') return await copyFolder(deps, source, to)
+    const place = openPlace(deps.roots, to, { ...deps, createParents: false })
+    try {
+      if (place.old && !options.overwrite) throw new GatehouseError('AlreadyExists', { path: to })
+      let copied: Copied = { size_bytes: 0, sha256: '' }
+      const { mode } = source
+      await publishFile(deps.temps, place, { replace: options.overwrite, mode }, async (fd) => {
+        copied = await pour(source.fd, fd)
+      })
+      return { source: source.path, destination: place.path, ...copied }
+    } finally {
+      place.dir.close()
+    }
+  } catch (error) {
+    throw failure(error, codeOf(error) === 'EEXIST' ? to : from)
+  } finally {
+    if (source.kind === 'file') closeSync(source.fd)
+    else source.dir.close()
+  }
+}

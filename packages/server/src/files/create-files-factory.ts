@@ -1,0 +1,58 @@
+import type { Clock } from '../ports/clock.ts'
+import type { Files, FilesFactory } from '../ports/files.ts'
+import type { Ids } from '../ports/ids.ts'
+import { createFiles } from './create-files.ts'
+import { descriptorPathsWork } from './dir.ts'
+import { Root } from './root.ts'
+import { Roots } from './roots.ts'
+import { sweepLeftovers } from './sweep.ts'
+import { Temps } from './temps.ts'
+import { Trash } from './trash.ts'
+
+export type FilesOptions = {
+  readonly ids: Ids
+  readonly clock: Clock
+  /** How long deleted things can be restored. */
+  readonly trashDays?: number
+  /** Refuses files that have more than one name. */
+  readonly denyHardlinks?: boolean
+  /** Told when clearing up after a killed process fails; it is tried again at the next start. */
+  readonly onSweepError?: (error: unknown) => void
+  /** False walks by path and compares afterwards, as systems without `/proc` must. */
+  readonly descriptorPaths?: boolean
+}
+
+type Known = { readonly key: string; readonly roots: Roots; readonly files: Files }
+
+/** Opens the folders of agents and holds them open, each agent's once. */
+export const createFilesFactory = (options: FilesOptions): FilesFactory & Disposable => {
+  const { ids, clock, trashDays = 7, denyHardlinks = false, onSweepError = () => {} } = options
+  const byPath = !(options.descriptorPaths ?? descriptorPathsWork)
+  const temps = new Temps()
+  const trash = new Trash({ ids, clock, days: trashDays })
+  const known = new Map<string, Known>()
+
+  return {
+    open({ name, workspace, mounts }) {
+      const key = JSON.stringify([workspace, mounts])
+      const before = known.get(name)
+      if (before?.key === key) return before.files
+      const roots = new Roots([
+        new Root({ path: workspace, readOnly: false, make: true }, byPath),
+        ...mounts.map(
+          ({ path, read_only }) => new Root({ path, readOnly: read_only, make: false }, byPath),
+        ),
+      ])
+      // What is under way with the old roots holds descriptors of its own and ends undisturbed.
+      before?.roots.close()
+      const files = createFiles({ roots, temps, trash, denyHardlinks })
+      known.set(name, { key, roots, files })
+      void sweepLeftovers(roots, temps, trash).catch(onSweepError)
+      return files
+    },
+    [Symbol.dispose]() {
+      for (const { roots } of known.values()) roots.close()
+      known.clear()
+    },
+  }
+}

@@ -1,0 +1,46 @@
+import { GatehouseError } from '@gatehouse/contract'
+import type { Files } from '../ports/files.ts'
+import { appendFile } from './append.ts'
+import { copyPath, type Deps } from './copy.ts'
+import { fingerprintOf } from './fingerprint.ts'
+import { listFolder, statPath } from './look.ts'
+import { makeFolder } from './make-folder.ts'
+import { movePath } from './move.ts'
+import { readFile } from './read.ts'
+import type { Trash } from './trash.ts'
+import { treeBelow } from './tree.ts'
+import { watchPath } from './watch.ts'
+import { writeFile } from './write.ts'
+
+/** All that an agent can do with its folders. */
+export const createFiles = (deps: Deps & { readonly trash: Trash }): Files => {
+  const { roots, denyHardlinks, trash } = deps
+
+  /** A root that was deleted and made again is opened anew, and the step is tried once more. */
+  const reviving = async <T>(step: () => Promise<T>): Promise<T> => {
+    try {
+      return await step()
+    } catch (error) {
+      const isMissing = error instanceof GatehouseError && error.type === 'FileNotFound'
+      if (!isMissing || !roots.revive()) throw error
+      return step()
+    }
+  }
+
+  return {
+    resolve: (path) => roots.resolve(path),
+    read: (path, options) => reviving(() => readFile(roots, path, options, denyHardlinks)),
+    stat: async (path) => statPath(roots, path) ?? (roots.revive() ? statPath(roots, path) : null),
+    list: (path) => reviving(() => listFolder(roots, path)),
+    walk: (path, signal, enter = () => true) => treeBelow(roots, path, signal, enter),
+    write: (path, bytes, options) => reviving(() => writeFile(deps, path, bytes, options)),
+    append: (path, bytes) => reviving(() => appendFile(deps, path, bytes)),
+    copy: (from, to, options) => reviving(() => copyPath(deps, from, to, options)),
+    move: (from, to, options) => reviving(() => movePath(deps, from, to, options)),
+    makeDirectory: (path, options) => reviving(async () => makeFolder(roots, path, options)),
+    trash: (path, options) => reviving(() => trash.put(roots, path, options)),
+    restore: (trashId) => trash.restore(roots, trashId),
+    watch: (path, options, listener) => watchPath(roots, path, options, listener),
+    fingerprint: (path) => fingerprintOf(roots, path),
+  }
+}

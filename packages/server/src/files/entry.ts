@@ -1,0 +1,43 @@
+import type { Stats } from 'node:fs'
+import { GatehouseError } from '@gatehouse/contract'
+import type { Dir } from './dir.ts'
+import { failure } from './failure.ts'
+import { assertLinkStays, leafStat } from './open.ts'
+import type { Root } from './root.ts'
+import type { Roots } from './roots.ts'
+import { walkTo } from './walk.ts'
+
+/** A thing by its name in its folder, the folder held open; a last link is the thing itself. */
+export type Entry = {
+  readonly root: Root
+  readonly dir: Dir
+  readonly name: string
+  readonly path: string
+  /** Relative to the root. */
+  readonly names: readonly string[]
+  readonly stat: Stats
+}
+
+/** @SECURITY A folder that is a root of the agent, or holds one, stays where its rules expect it. */
+const assertHoldsNoRoot = (roots: Roots, path: string, stat: Stats, shown: string): void => {
+  const isRoot = roots.all.some((root) => root.dev === stat.dev && root.ino === stat.ino)
+  if (!isRoot && !roots.all.some((root) => root.path.startsWith(`${path}/`))) return
+  const detail = 'it is, or holds, one of the folders given to the agent'
+  throw new GatehouseError('ProtectedPath', { path: shown, detail })
+}
+
+/** What is to be moved away. Close its `dir` when done. */
+export const openEntry = (roots: Roots, shown: string): Entry => {
+  using walk = walkTo(roots, shown, 'write')
+  try {
+    const name = walk.asEntry()
+    const stat = leafStat(walk)
+    if (!stat) throw new GatehouseError('FileNotFound', { path: shown })
+    if (stat.isSymbolicLink()) assertLinkStays(() => walkTo(roots, shown, 'read'))
+    const { path, names, root } = walk
+    if (stat.isDirectory()) assertHoldsNoRoot(roots, path, stat, shown)
+    return { root, dir: walk.takeDir(), name, path, names, stat }
+  } catch (error) {
+    throw failure(error, shown)
+  }
+}

@@ -1,0 +1,24 @@
+import { fsyncSync, mkdirSync } from 'node:fs'
+import { GatehouseError } from '@gatehouse/contract'
+import { failure } from './failure.ts'
+import type { Roots } from './roots.ts'
+import { walkTo } from './walk.ts'
+import { followToStat } from './write.ts'
+
+export const makeFolder = (
+  roots: Roots,
+  shown: string,
+  options: { readonly parents: boolean },
+): { readonly path: string; readonly created: boolean } => {
+  using walk = walkTo(roots, shown, 'write', options.parents)
+  try {
+    const old = followToStat(walk)
+    if (old && !old.isDirectory()) throw new GatehouseError('AlreadyExists', { path: shown })
+    if (old) return { path: walk.path, created: false }
+    mkdirSync(walk.at)
+    fsyncSync(walk.dir.fd)
+    return { path: walk.path, created: true }
+  } catch (error) {
+    throw failure(error, shown)
+  }
+}

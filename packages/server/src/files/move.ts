@@ -1,0 +1,98 @@
+import { closeSync, type Stats, unlinkSync } from 'node:fs'
+import { GatehouseError } from '@gatehouse/contract'
+import type { CopyResult } from '../ports/files.ts'
+import { copyPath, type Deps } from './copy.ts'
+import { digestFile } from './digest.ts'
+import type { Dir } from './dir.ts'
+import { type Entry, openEntry } from './entry.ts'
+import { codeOf, failure } from './failure.ts'
+import { assertLinkStays, leafStat, openFile } from './open.ts'
+import { rename } from './publish.ts'
+import type { Root } from './root.ts'
+import type { Roots } from './roots.ts'
+import { fsyncOf } from './transfer.ts'
+import { walkTo } from './walk.ts'
+
+/** Larger files are moved without being read. */
+const digestBytesMax = 16 * 1024 * 1024
+
+type Target = {
+  readonly root: Root
+  readonly dir: Dir
+  readonly name: string
+  readonly path: string
+  readonly old: Stats | null
+}
+
+/** The name that a thing gets; a link standing there is the thing to be replaced, not its target. */
+const openTarget = (roots: Roots, shown: string): Target => {
+  using walk = walkTo(roots, shown, 'write')
+  try {
+    const name = walk.asEntry()
+    const { path, root } = walk
+    const old = leafStat(walk)
+    if (old?.isSymbolicLink()) assertLinkStays(() => walkTo(roots, shown, 'read'))
+    return { root, name, path, old, dir: walk.takeDir() }
+  } catch (error) {
+    throw failure(error, shown)
+  }
+}
+
+const digestOfSource = async (deps: Deps, source: Entry): Promise<string | null> => {
+  if (!source.stat.isFile() || source.stat.size > digestBytesMax) return null
+  let fd: number
+  {
+    using walk = walkTo(deps.roots, source.path, 'read')
+    fd = openFile(walk, source.path, deps.denyHardlinks).fd
+  }
+  try {
+    return await digestFile(fd, source.stat.size)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+const moveAcross = async (
+  deps: Deps,
+  source: Entry,
+  to: string,
+  options: { readonly overwrite: boolean },
+): Promise<CopyResult> => {
+  if (!source.stat.isFile()) {
+    const detail = 'only files move between two of your folders; copy the folder, then delete it'
+    throw new GatehouseError('InvalidPath', { detail })
+  }
+  const result = await copyPath(deps, source.path, to, options)
+  unlinkSync(source.dir.at + source.name)
+  await fsyncOf(source.dir.fd)
+  return result
+}
+
+export const movePath = async (
+  deps: Deps,
+  from: string,
+  to: string,
+  options: { readonly overwrite: boolean },
+): Promise<CopyResult> => {
+  const source = openEntry(deps.roots, from)
+  let target: Target | null = null
+  try {
+    target = openTarget(deps.roots, to)
+    if (target.old && !options.overwrite) throw new GatehouseError('AlreadyExists', { path: to })
+    if (target.root !== source.root) return await moveAcross(deps, source, to, options)
+    const sha256 = await digestOfSource(deps, source)
+    if (!source.dir.holds() || !target.dir.holds()) {
+      throw new GatehouseError('PathOutOfScope', { path: from })
+    }
+    rename(source, target, { replace: options.overwrite })
+    await fsyncOf(target.dir.fd)
+    await fsyncOf(source.dir.fd)
+    const size_bytes = source.stat.isFile() ? source.stat.size : 0
+    return { source: source.path, destination: target.path, size_bytes, sha256 }
+  } catch (error) {
+    throw failure(error, codeOf(error) === 'ENOENT' ? from : to)
+  } finally {
+    source.dir.close()
+    target?.dir.close()
+  }
+}

@@ -1,0 +1,61 @@
+import { closeSync, constants, fstatSync, lstatSync, openSync, type Stats } from 'node:fs'
+import { GatehouseError } from '@gatehouse/contract'
+import { codeOf, failure } from './failure.ts'
+import type { Walk } from './walk.ts'
+
+export type Opened = { readonly fd: number; readonly stat: Stats }
+
+// O_NONBLOCK: opening a FIFO must not wait for somebody at its other end.
+const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+
+export const isLinkCode = (code: string | undefined): boolean =>
+  code === 'ELOOP' || code === 'EMLINK'
+
+/**
+ * Opens the regular file at the end of a walk, following links inside the roots.
+ * @SECURITY `O_NOFOLLOW` here and fstat of what is open, never of a path (confinement.test.ts, F03-F05).
+ */
+export const openFile = (walk: Walk, shown: string, denyHardlinks: boolean): Opened => {
+  for (;;) {
+    if (walk.leaf === null) throw new GatehouseError('IsADirectory', { path: shown })
+    let fd: number
+    try {
+      fd = openSync(walk.dir.at + walk.leaf, readFlags)
+    } catch (error) {
+      if (isLinkCode(codeOf(error)) && walk.followLeaf()) continue
+      throw failure(error, shown)
+    }
+    try {
+      const stat = fstatSync(fd)
+      if (!stat.isFile()) {
+        const type = stat.isDirectory() ? 'IsADirectory' : 'NotARegularFile'
+        throw new GatehouseError(type, { path: shown })
+      }
+      if (denyHardlinks && stat.nlink > 1) throw new GatehouseError('TooManyLinks', { path: shown })
+      walk.root.assertSameMount(fd, stat.dev, shown)
+      walk.assertHolds()
+      return { fd, stat }
+    } catch (error) {
+      closeSync(fd)
+      throw failure(error, shown)
+    }
+  }
+}
+
+/** What stands at the leaf, not followed; null when nothing does. */
+export const leafStat = (walk: Walk): Stats | null =>
+  lstatSync(walk.at, { throwIfNoEntry: false }) ?? null
+
+/**
+ * A link as an object (to be moved, deleted, looked at) is left alone when it leads outside the roots:
+ * this walks where it leads, and lets the refusal through.
+ */
+export const assertLinkStays = (again: () => Walk): void => {
+  using walk = again()
+  try {
+    while (walk.followLeaf());
+  } catch (error) {
+    // A dangling or circular link leads nowhere, which is not outside.
+    if (error instanceof GatehouseError && error.type === 'PathOutOfScope') throw error
+  }
+}

@@ -1,0 +1,60 @@
+import { GatehouseError } from '@gatehouse/contract'
+import { assertPath, componentsOf } from './paths.ts'
+import type { Root } from './root.ts'
+
+/** A place inside one root, before anything on disk was looked at. */
+export type Spot = { readonly root: Root; readonly components: readonly string[] }
+
+/** The folders of one agent; the first is its workspace. */
+export class Roots {
+  readonly all: readonly Root[]
+
+  constructor(all: readonly Root[]) {
+    this.all = all
+    for (const root of all) root.inner = all.filter((other) => root.contains(other))
+  }
+
+  /** Compares component by component, so that `/srv/work-evil` is not under `/srv/work`. */
+  under(components: readonly string[]): Spot | null {
+    let found: Spot | null = null
+    let longest = -1
+    for (const root of this.all) {
+      const length = root.prefixOf(components)
+      if (length > longest) {
+        longest = length
+        found = { root, components: components.slice(length) }
+      }
+    }
+    return found
+  }
+
+  /** Where a path that an agent wrote begins: absolute inside a root, else relative to the workspace. */
+  spot(path: string): Spot {
+    assertPath(path)
+    const components = componentsOf(path)
+    if (path.charCodeAt(0) !== 0x2f) return { root: this.all[0] as Root, components }
+    const found = this.under(components)
+    if (!found) throw new GatehouseError('PathOutOfScope', { path })
+    return found
+  }
+
+  /** The absolute form of a path by its text alone; links are not looked at. */
+  resolve(path: string): string {
+    const { root, components } = this.spot(path)
+    const names: string[] = []
+    for (const name of components) {
+      if (name !== '..') names.push(name)
+      else if (names.pop() === undefined) throw new GatehouseError('PathOutOfScope', { path })
+    }
+    return [root.path, ...names].join('/')
+  }
+
+  /** Whether a root was deleted and made again since it was opened; it is open anew then. */
+  revive(): boolean {
+    return this.all.map((root) => root.revive()).includes(true)
+  }
+
+  close(): void {
+    for (const root of this.all) root.close()
+  }
+}

@@ -1,0 +1,156 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { GatehouseError } from '@gatehouse/contract'
+import { expect, test } from 'vitest'
+import { createFilesFactory } from './create-files-factory.ts'
+
+const full = process.env['GATEHOUSE_FULL'] === '1'
+const reads = full ? 100_000 : 3_000
+const writes = full ? 30_000 : 1_000
+
+/** Exchanges two names in one step, as fast as it can. */
+const exchange = `
+import ctypes, sys
+libc = ctypes.CDLL(None, use_errno=True)
+a, b = sys.argv[1].encode(), sys.argv[2].encode()
+if libc.renameat2(-100, a, -100, b, 2) != 0: sys.exit(1)
+print('swapping', flush=True)
+while True: libc.renameat2(-100, a, -100, b, 2)
+`
+/** The same in three renames, where there is no way to do it in one. */
+const rename = `
+const { renameSync } = require('node:fs')
+const [a, b] = process.argv.slice(1)
+console.log('swapping')
+for (;;) { renameSync(a, a + '-'); renameSync(b, a); renameSync(a + '-', b) }
+`
+
+const startOne = async (command: string, args: readonly string[]): Promise<ChildProcess | null> => {
+  const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+  const said = once(child.stdout as NodeJS.ReadableStream, 'data').then(() => true)
+  const ended = once(child, 'close').then(() => false)
+  return (await Promise.race([said, ended.catch(() => false)])) ? child : null
+}
+
+const startSwapper = async (a: string, b: string): Promise<ChildProcess> => {
+  const child =
+    (await startOne('python3', ['-c', exchange, a, b]).catch(() => null)) ??
+    (await startOne(process.execPath, ['-e', rename, a, b]))
+  if (!child) throw new Error('no swapper starts')
+  return child
+}
+
+/** ROOT/dir is a folder, then a link to OUT, then a folder, and so on, while the work goes on. */
+const whileSwapping = async (
+  work: (kit: {
+    readonly root: string
+    readonly out: string
+    readonly files: ReturnType<ReturnType<typeof createFilesFactory>['open']>
+  }) => Promise<void>,
+): Promise<void> => {
+  const base = mkdtempSync(path.join(tmpdir(), 'gatehouse-swap-'))
+  const [root, out] = [path.join(base, 'ROOT'), path.join(base, 'OUT')]
+  for (const folder of [root, out, path.join(root, 'dir')]) mkdirSync(folder)
+  writeFileSync(path.join(root, 'dir/f'), 'INSIDE')
+  writeFileSync(path.join(out, 'f'), 'CANARY')
+  symlinkSync(out, path.join(root, 'link'))
+  let made = 0
+  using factory = createFilesFactory({
+    ids: { next: (prefix) => `${prefix}-${made++}`, secret: () => Buffer.alloc(32) },
+    clock: { wall: () => 0, now: () => 0, sleep: async () => {} },
+  })
+  const files = factory.open({ name: 'alpha', workspace: root, mounts: [] })
+  const swapper = await startSwapper(path.join(root, 'dir'), path.join(root, 'link'))
+  try {
+    await work({ root, out, files })
+  } finally {
+    swapper.kill('SIGKILL')
+    await once(swapper, 'close')
+    rmSync(base, { recursive: true, force: true })
+  }
+}
+
+const attempt = async <T>(step: () => T | Promise<T>): Promise<T | null> => {
+  try {
+    return await step()
+  } catch (error) {
+    if (error instanceof GatehouseError || (error as NodeJS.ErrnoException).code) return null
+    throw error
+  }
+}
+
+const naiveRead = (root: string, name: string): string | null => {
+  const real = realpathSync(path.join(root, name))
+  return real.startsWith(`${root}/`) ? readFileSync(path.join(root, name), 'utf8') : null
+}
+
+test('no read escapes while a folder is swapped for a link, and a naive reader does (F04)', async () => {
+  await whileSwapping(async ({ root, files }) => {
+    const seen = { inside: 0, escaped: 0, naive: 0 }
+    for (let i = 0; i < reads; i++) {
+      const read = await attempt(() => files.read('dir/f', { bytesMax: 100 }))
+      const text = read?.bytes.toString()
+      if (text === 'INSIDE') seen.inside++
+      else if (text !== undefined) seen.escaped++
+    }
+    for (let i = 0; i < reads && (full || seen.naive === 0); i++) {
+      if ((await attempt(() => naiveRead(root, 'dir/f'))) === 'CANARY') seen.naive++
+    }
+    if (full) process.stderr.write(`${reads} reads: ${JSON.stringify(seen)}\n`)
+    expect(seen.escaped).toBe(0)
+    expect(seen.inside).toBeGreaterThan(reads / 20)
+    expect(seen.naive).toBeGreaterThan(0)
+  })
+}, 180_000)
+
+const naiveWrite = (root: string, name: string): void => {
+  const file = path.join(root, name)
+  if (!realpathSync(path.dirname(file)).startsWith(`${root}/`)) return
+  writeFileSync(`${file}.tmp`, 'naive')
+  renameSync(`${file}.tmp`, file)
+}
+
+const outcomesOf = (out: string): string[] =>
+  readdirSync(out).filter(
+    (name) => name !== 'f' || readFileSync(path.join(out, 'f'), 'utf8') !== 'CANARY',
+  )
+
+test('no write escapes while a folder is swapped for a link, and a naive writer does (F04)', async () => {
+  await whileSwapping(async ({ root, out, files }) => {
+    let written = 0
+    const bytes = Buffer.from('MINE')
+    const uses = [
+      () => files.write('dir/new', bytes, { createParents: true }),
+      () => files.append('dir/log', bytes),
+      () => files.makeDirectory('dir/sub', { parents: true }),
+      () => files.write('dir/sub/deep', bytes, { createParents: true }),
+      () => files.copy('dir/new', 'dir/copy', { overwrite: true }),
+      () => files.move('dir/copy', 'dir/moved', { overwrite: true }),
+      () => files.trash('dir/moved', { recursive: false }),
+    ]
+    for (let i = 0; i < writes; i++) {
+      if (await attempt(uses[i % uses.length] as () => Promise<unknown>)) written++
+    }
+    expect(outcomesOf(out)).toEqual([])
+    let naive = 0
+    for (; naive < writes && outcomesOf(out).length === 0; naive++) {
+      await attempt(() => naiveWrite(root, 'dir/naive'))
+    }
+    if (full) process.stderr.write(`${writes} writes: ${written} done, naive out after ${naive}\n`)
+    expect(outcomesOf(out)).not.toEqual([])
+    expect(written).toBeGreaterThan(writes / 20)
+  })
+}, 180_000)

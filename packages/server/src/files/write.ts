@@ -1,0 +1,187 @@
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  lstatSync,
+  openSync,
+  type Stats,
+} from 'node:fs'
+import { GatehouseError } from '@gatehouse/contract'
+import { digestFile, digestOf } from './digest.ts'
+import type { Dir } from './dir.ts'
+import { failure } from './failure.ts'
+import { leafStat } from './open.ts'
+import { rename } from './publish.ts'
+import type { Roots } from './roots.ts'
+import type { Temps } from './temps.ts'
+import { fsyncOf, writeAll } from './transfer.ts'
+import { type Walk, walkTo } from './walk.ts'
+
+export type WriteOptions = {
+  readonly createParents: boolean
+  readonly ifSha256?: string
+  readonly mustBeNew?: boolean
+}
+
+export type Written = {
+  readonly path: string
+  readonly size_bytes: number
+  readonly sha256: string
+  readonly created: boolean
+}
+
+/** Where a file is to stand: its folder, held open, and what stands there now. */
+export type Place = {
+  readonly dir: Dir
+  readonly name: string
+  readonly path: string
+  readonly old: Stats | null
+}
+
+const newFileMode = 0o666 & ~process.umask()
+
+const assertReplaceable = (old: Stats, shown: string, denyHardlinks: boolean): void => {
+  if (old.isDirectory()) throw new GatehouseError('IsADirectory', { path: shown })
+  if (!old.isFile()) throw new GatehouseError('NotARegularFile', { path: shown })
+  if (denyHardlinks && old.nlink > 1) throw new GatehouseError('TooManyLinks', { path: shown })
+}
+
+/** What stands at the end of the walk, after links inside the roots; the walk then stands at that place. */
+export const followToStat = (walk: Walk): Stats | null => {
+  for (;;) {
+    const stat = leafStat(walk)
+    if (!stat?.isSymbolicLink() || !walk.followLeaf()) return stat
+  }
+}
+
+/** Close the place's `dir` when done. */
+export const openPlace = (
+  roots: Roots,
+  shown: string,
+  options: { readonly createParents: boolean; readonly denyHardlinks: boolean },
+): Place => {
+  using walk = walkTo(roots, shown, 'write', options.createParents)
+  try {
+    const old = followToStat(walk)
+    if (walk.leaf === null) throw new GatehouseError('IsADirectory', { path: shown })
+    if (old) {
+      assertReplaceable(old, shown, options.denyHardlinks)
+      // A rename would get around the file's own permission bits.
+      accessSync(walk.at, constants.W_OK)
+    }
+    const { leaf: name, path, root } = walk
+    const dir = walk.takeDir()
+    try {
+      root.assertSameMount(dir.fd, dir.device(), shown)
+      return { dir, name, path, old }
+    } catch (error) {
+      dir.close()
+      throw error
+    }
+  } catch (error) {
+    throw failure(error, shown)
+  }
+}
+
+const sameVersion = (a: Stats, b: Stats | undefined): boolean =>
+  a.dev === b?.dev && a.ino === b.ino && a.size === b.size && a.ctimeMs === b.ctimeMs
+
+/**
+ * Compares the file with the digest that the caller saw, and returns a last look to be taken right before
+ * the rename. Nothing of ours comes between that look and the rename; another process still could.
+ */
+const verifyDigest = async (
+  place: Place,
+  shown: string,
+  expected: string,
+): Promise<() => boolean> => {
+  if (!place.old)
+    throw new GatehouseError('FileChanged', { path: shown, sha256: 'none, it is gone' })
+  const at = place.dir.at + place.name
+  const fd = openSync(at, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+  try {
+    const seen = fstatSync(fd)
+    if (!seen.isFile()) throw new GatehouseError('NotARegularFile', { path: shown })
+    const sha256 = await digestFile(fd, seen.size)
+    if (sha256 !== expected) throw new GatehouseError('FileChanged', { path: shown, sha256 })
+    return () => sameVersion(seen, lstatSync(at, { throwIfNoEntry: false }))
+  } finally {
+    closeSync(fd)
+  }
+}
+
+const setMode = (fd: number, old: Stats | null, fresh: number): void => {
+  if (old && (old.uid !== process.geteuid?.() || old.gid !== process.getegid?.())) {
+    try {
+      fchownSync(fd, old.uid, old.gid)
+    } catch {
+      // Only root may give files away; the new one is then the service's own, like any it makes.
+    }
+  }
+  // @SECURITY Never a set-id or sticky bit (write.test.ts).
+  fchmodSync(fd, (old?.mode ?? fresh) & 0o777)
+}
+
+/** Fills a file under a temporary name, makes it durable, and puts it in its place in one step. */
+export const publishFile = async (
+  temps: Temps,
+  place: Place,
+  options: {
+    readonly replace: boolean
+    /** Permission bits of a file that was not there before. */
+    readonly mode?: number
+    readonly verify?: () => Promise<() => boolean>
+  },
+  fill: (fd: number) => Promise<void>,
+): Promise<void> => {
+  const { dir } = place
+  const temp = await temps.createFile(dir)
+  try {
+    try {
+      await fill(temp.fd)
+      setMode(temp.fd, place.old, options.mode ?? newFileMode)
+      await fsyncOf(temp.fd)
+    } finally {
+      closeSync(temp.fd)
+    }
+    for (let unchanged = false; !unchanged; ) unchanged = (await options.verify?.())?.() ?? true
+    if (!dir.holds()) throw new GatehouseError('PathOutOfScope', { path: place.path })
+    rename({ dir, name: temp.name }, { dir, name: place.name }, options)
+    temps.published(temp.name)
+  } catch (error) {
+    await temps.drop(dir, temp.name)
+    throw error
+  }
+  await fsyncOf(dir.fd)
+}
+
+export const writeFile = async (
+  deps: { readonly roots: Roots; readonly temps: Temps; readonly denyHardlinks: boolean },
+  shown: string,
+  bytes: Uint8Array,
+  options: WriteOptions,
+): Promise<Written> => {
+  const { createParents, ifSha256, mustBeNew = false } = options
+  const { denyHardlinks } = deps
+  const place = openPlace(deps.roots, shown, { createParents, denyHardlinks })
+  try {
+    if (mustBeNew && place.old) throw new GatehouseError('AlreadyExists', { path: shown })
+    const verify = ifSha256 === undefined ? null : () => verifyDigest(place, shown, ifSha256)
+    await verify?.()
+    const sha256 = await digestOf(bytes)
+    await publishFile(
+      deps.temps,
+      place,
+      { replace: !mustBeNew, ...(verify ? { verify } : {}) },
+      (fd) => writeAll(fd, bytes),
+    )
+    return { path: place.path, size_bytes: bytes.length, sha256, created: !place.old }
+  } catch (error) {
+    throw failure(error, shown)
+  } finally {
+    place.dir.close()
+  }
+}
