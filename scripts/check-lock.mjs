@@ -12,9 +12,7 @@ const problems = [
   ...lockGaps(packages).map(({ name }) => `${name} is missing: node scripts/complete-lock.mjs`),
   ...Object.entries(packages)
     .filter(([, entry]) => !entry.link && /^https?:/.test(entry.resolved ?? ''))
-    .map(
-      ([where]) => `${where} names a registry: npm config set omit-lockfile-registry-resolved true`,
-    ),
+    .map(([where]) => `${where} names a registry; install with --omit-lockfile-registry-resolved`),
   ...Object.entries(packages)
     .filter(([where, entry]) => entry.hasInstallScript && !harmless.includes(where))
     .map(([where]) => `${where} has an install script`),

@@ -33,4 +33,12 @@ const settle = async ({ file, render }) => {
 }
 
 if ((await build()) !== 0) process.exitCode = 1
-else for (const page of pages) await settle(page)
+else {
+  for (const page of pages) {
+    // One page that cannot be made does not keep the others from being compared.
+    await settle(page).catch((error) => {
+      console.error(`${page.file} cannot be made: ${error.stack}`)
+      process.exitCode = 1
+    })
+  }
+}
