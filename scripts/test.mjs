@@ -4,29 +4,12 @@ import './lib/require-node.mjs'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import path from 'node:path'
 import { build } from './lib/build.mjs'
+import { countTests } from './lib/count-tests.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { root, run, tools } from './lib/run.mjs'
 import { setUpTests } from './test-setup.mjs'
 
 const reportFile = path.join(root, '.cache/test-report.json')
-
-/** Counts tests, and as one failure each: a file that did not load, and an error outside of any test. */
-const count = (report, vitestCode) => {
-  const tests = report.testResults.flatMap((file) => file.assertionResults)
-  const of = (...states) => tests.filter((test) => states.includes(test.status)).length
-  const unloaded = report.testResults.filter(
-    (file) => file.status === 'failed' && !file.assertionResults.some((t) => t.status === 'failed'),
-  )
-  for (const file of unloaded) console.error(`Failed as a file: ${path.relative(root, file.name)}`)
-  const failed = of('failed') + unloaded.length
-  const stray = vitestCode !== 0 && failed === 0
-  if (stray) console.error('Failed outside of the tests; see the errors above.')
-  return {
-    passed: of('passed'),
-    failed: failed + (stray ? 1 : 0),
-    skipped: of('skipped', 'pending', 'todo', 'disabled'),
-  }
-}
 
 const runTests = async (args) => {
   const { env, missing } = await setUpTests()
@@ -43,7 +26,9 @@ const runTests = async (args) => {
     env: { ...process.env, ...env },
   })
   try {
-    return count(JSON.parse(await readFile(reportFile, 'utf8')), code)
+    const counted = countTests(JSON.parse(await readFile(reportFile, 'utf8')), code)
+    for (const trouble of counted.troubles) console.error(trouble)
+    return counted
   } catch {
     console.error('The test runner ended without a report.')
     return { passed: 0, failed: 1, skipped: 0 }

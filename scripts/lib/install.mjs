@@ -14,19 +14,21 @@ const packagesOf = async (file) => {
  * Whether what is installed differs from the lock file. Compared by content: the times of files say
  * nothing after a checkout.
  */
-export const isInstallStale = async () => {
-  const [wanted, installed] = await Promise.all([
-    packagesOf('package-lock.json'),
-    packagesOf('node_modules/.package-lock.json'),
-  ])
-  if (!wanted || !installed) return true
-  return Object.entries(wanted).some(([where, entry]) => {
+export const differs = (wanted, installed) =>
+  Object.entries(wanted).some(([where, entry]) => {
     if (!where.startsWith('node_modules/')) return false
     const found = installed[where]
     // Packages for other systems are never installed here.
     if (!found) return !entry.optional
     return found.version !== entry.version || found.integrity !== entry.integrity
   })
+
+const isInstallStale = async () => {
+  const [wanted, installed] = await Promise.all([
+    packagesOf('package-lock.json'),
+    packagesOf('node_modules/.package-lock.json'),
+  ])
+  return !wanted || !installed || differs(wanted, installed)
 }
 
 /** Installs exactly what the lock file says, where that is not what stands. Returns the exit code. */
