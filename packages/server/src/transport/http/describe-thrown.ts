@@ -1,0 +1,39 @@
+import { type ErrorType, GatehouseError, type RpcErrorObject, rpcCodes } from '@gatehouse/contract'
+import type { Log } from '../../ports/log.ts'
+
+/** A failure as JSON-RPC tells it. */
+const told = (error: GatehouseError): RpcErrorObject => {
+  const { detail: _told, ...facts } = error.facts
+  return {
+    code: error.entry.rpc ?? rpcCodes.internalError,
+    message: error.message,
+    data: {
+      ...facts,
+      type: error.type,
+      ...(error.recovery.length > 0 ? { recovery: error.recovery } : {}),
+    },
+  }
+}
+
+export const rpcError = (
+  type: ErrorType,
+  facts: Readonly<Record<string, unknown>>,
+): RpcErrorObject => told(new GatehouseError(type, facts))
+
+export type ThrownError = { readonly error: RpcErrorObject; readonly unavailable: boolean }
+
+/**
+ * What was thrown, as the peer may see it. What we did not foresee is logged under the id that the
+ * answer carries, and nothing else of it leaves the process.
+ *
+ * @SECURITY messages of unknown exceptions quote SQL, paths and stacks; J10.
+ */
+export const describeThrown = (thrown: unknown, requestId: string, log: Log): ThrownError => {
+  if (thrown instanceof GatehouseError && thrown.type !== 'InternalError') {
+    const unavailable = thrown.entry.http === 503
+    if (unavailable) log.error({ request_id: requestId, err: thrown }, 'a call was refused')
+    return { error: told(thrown), unavailable }
+  }
+  log.error({ request_id: requestId, err: thrown }, 'a call failed unexpectedly')
+  return { error: rpcError('InternalError', { correlation_id: requestId }), unavailable: false }
+}

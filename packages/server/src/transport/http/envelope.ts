@@ -1,0 +1,43 @@
+import { type RpcErrorObject, type RpcId, rpcCodes } from '@gatehouse/contract'
+
+/** What one element of a request turned out to be. */
+export type Envelope =
+  | {
+      readonly kind: 'request'
+      readonly id: RpcId
+      readonly method: string
+      readonly params: unknown
+    }
+  | { readonly kind: 'notification'; readonly method: string; readonly params: unknown }
+  | { readonly kind: 'invalid'; readonly id: RpcId; readonly error: RpcErrorObject }
+
+const idLengthMax = 256
+
+export type Members = { readonly [name: string]: unknown }
+
+export const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const isId = (id: unknown): id is RpcId =>
+  id === null ||
+  (typeof id === 'string' && id.length <= idLengthMax) ||
+  (typeof id === 'number' && Number.isFinite(id))
+
+const invalid = (detail: string, id: unknown): Envelope => ({
+  kind: 'invalid',
+  id: isId(id) ? id : null,
+  error: { code: rpcCodes.invalidRequest, message: `Invalid request: ${detail}` },
+})
+
+/** Sorts one parsed element: request, notification, or neither. Unknown top-level members are ignored. */
+export const readEnvelope = (value: unknown): Envelope => {
+  if (!isMembers(value)) return invalid('a request is an object', null)
+  const { jsonrpc, id, method, params } = value
+  if (jsonrpc !== '2.0') return invalid('jsonrpc must be "2.0"', id)
+  if (typeof method !== 'string' || method === '') return invalid('method must be a string', id)
+  if (id === undefined) return { kind: 'notification', method, params }
+  if (!isId(id)) {
+    return invalid('id must be a string of at most 256 characters, a number or null', null)
+  }
+  return { kind: 'request', id, method, params }
+}

@@ -1,0 +1,24 @@
+import type { ServerResponse } from 'node:http'
+
+/** An answer that became a stream of server-sent events. JSON text has no line breaks of its own. */
+export const eventStreamType = 'text/event-stream'
+
+export const acceptsEventStream = (accept: string | undefined): boolean =>
+  accept !== undefined && (accept.includes(eventStreamType) || accept.includes('*/*'))
+
+export const beginEventStream = (res: ServerResponse): void => {
+  res.writeHead(200, {
+    'Content-Type': eventStreamType,
+    'Cache-Control': 'no-cache, no-transform',
+    'X-Accel-Buffering': 'no',
+  })
+}
+
+export const writeEvent = (res: ServerResponse, text: string): void => {
+  res.write(`event: message\ndata: ${text}\n\n`)
+}
+
+/** Keeps proxies from closing a stream on which nothing happens. */
+export const writeHeartbeat = (res: ServerResponse): void => {
+  res.write(': still here\n\n')
+}

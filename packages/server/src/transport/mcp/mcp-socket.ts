@@ -1,0 +1,423 @@
+import type { Duplex } from 'node:stream'
+import { GatehouseError, type GatehouseEvent, type RpcId, rpcCodes } from '@gatehouse/contract'
+import type { WebSocket } from 'ws'
+import type { AgentOp } from '../../app/op.ts'
+import type { GatewayLimits } from '../http/limits.ts'
+import { needsSlices, parseJson, parseJsonInSlices } from '../http/parse-json.ts'
+import { type Envelope, isMembers, readEnvelope } from '../http/envelope.ts'
+import { describeThrown, rpcError } from '../http/describe-thrown.ts'
+import { notificationOf } from './notifications.ts'
+import {
+  answerRequest,
+  type ClientInfo,
+  errorText,
+  initialize,
+  isMcpId,
+  type McpDeps,
+} from './peer.ts'
+import { batchingVersion, type LegacyVersion, unspokenVersion } from './versions.ts'
+
+/** Codes a socket is closed with, beside those that `ws` gives. */
+export const closeCodes = {
+  goingAway: 1001,
+  unsupportedData: 1003,
+  tooSlow: 1013,
+  tokenInvalid: 4401,
+} as const
+
+/** A call older than this waits for something or someone, and no longer counts as running. */
+const runningMs = 5_000
+
+type Call = { readonly controller: AbortController; readonly since: number; counted: boolean }
+type Request = Extract<Envelope, { kind: 'request' }>
+
+/** Never aborts: what ends a session must not end with it. */
+const noSignal = new AbortController().signal
+
+/**
+ * One MCP peer on a WebSocket. Its session begins with its first message, when its name is known, and
+ * ends with the socket. Nothing it sends is refused for coming fast: its reading pauses instead.
+ */
+export class McpSocket {
+  readonly #deps: McpDeps
+  readonly #limits: GatewayLimits
+  readonly #ws: WebSocket
+  readonly #raw: Duplex
+  readonly #actor: AgentOp['actor']
+  readonly #now: () => number
+  readonly #ended: () => void
+  readonly #events: Disposable
+  readonly #calls = new Map<string | number, Call>()
+  readonly #backlog: Buffer[] = []
+  #session: string | null = null
+  #opening: Promise<string> | null = null
+  #version: LegacyVersion | null = null
+  #running = 0
+  #parsing = false
+  #stopping = false
+  #closing = false
+  #corked = false
+  #lastSeen: number
+  #lastPing: number
+  #pongs = 0
+  #pongsSince = 0
+  #sentBytes = 0
+  #drainedBytes = 0
+  #drainedAt: number
+
+  constructor(
+    deps: McpDeps & { readonly limits: GatewayLimits; readonly now: () => number },
+    peer: { readonly ws: WebSocket; readonly raw: Duplex; readonly actor: AgentOp['actor'] },
+    ended: () => void,
+  ) {
+    this.#deps = deps
+    this.#limits = deps.limits
+    this.#ws = peer.ws
+    this.#raw = peer.raw
+    this.#actor = peer.actor
+    this.#now = deps.now
+    this.#ended = ended
+    const now = this.#now()
+    this.#lastSeen = now
+    this.#lastPing = now
+    this.#drainedAt = now
+    this.#events = deps.app.subscribeEvents(peer.actor.name, (event) => this.#tell(event))
+    peer.ws.on('message', (data, isBinary) => this.#receive(data as Buffer, isBinary))
+    peer.ws.on('ping', (data: Buffer) => this.#pong(data))
+    peer.ws.on('pong', () => {
+      this.#lastSeen = this.#now()
+    })
+    // `ws` closes with the right code by itself; the error only says which one.
+    peer.ws.on('error', (error) => deps.log.debug({ err: error }, 'a peer broke the protocol'))
+    peer.ws.on('close', () => this.#end())
+    peer.raw.on('drain', () => this.#settle())
+  }
+
+  /** Looks after the connection; called about twice a second. */
+  sweep(): void {
+    if (this.#closing) return
+    const now = this.#now()
+    if (!this.#stillValid()) return
+    for (const call of this.#calls.values()) {
+      if (!call.counted || now - call.since < runningMs) continue
+      call.counted = false
+      this.#running--
+    }
+    this.#settle()
+    if (this.#stalled(now)) return this.#close(closeCodes.tooSlow, 'the peer does not read')
+    // Whoever we do not listen to cannot show that it lives.
+    if (this.#ws.isPaused) this.#lastSeen = now
+    if (now - this.#lastSeen > this.#limits.deadAfterMs) return this.#ws.terminate()
+    if (now - this.#lastPing < this.#limits.pingEveryMs) return
+    this.#lastPing = now
+    this.#ws.ping()
+  }
+
+  /** Takes no more messages and leaves once what runs is answered. */
+  stop(): void {
+    this.#stopping = true
+    this.#backlog.length = 0
+    this.#settle()
+    this.#leaveWhenIdle()
+  }
+
+  /** The grace is over: what still runs is cancelled. */
+  abort(): void {
+    for (const { controller } of this.#calls.values()) controller.abort()
+  }
+
+  terminate(): void {
+    this.#ws.terminate()
+  }
+
+  // Messages in
+
+  #receive(data: Buffer, isBinary: boolean): void {
+    if (this.#closing || this.#stopping) return
+    this.#lastSeen = this.#now()
+    if (isBinary) return this.#close(closeCodes.unsupportedData, 'send text frames')
+    if (this.#full() || this.#backlog.length > 0) {
+      // One chunk off the wire holds many messages; those behind the pause wait here.
+      this.#backlog.push(data)
+      this.#settle()
+    } else {
+      this.#take(data)
+    }
+  }
+
+  #full(): boolean {
+    return (
+      this.#parsing ||
+      this.#running >= this.#limits.socketCallsMax ||
+      this.#calls.size >= this.#limits.socketOpenCallsMax ||
+      this.#ws.bufferedAmount > this.#limits.outboundPauseBytes
+    )
+  }
+
+  #settle(): void {
+    if (this.#closing) return
+    while (this.#backlog.length > 0 && !this.#full()) {
+      const next = this.#backlog.shift()
+      if (next) this.#take(next)
+      if (this.#closing) return
+    }
+    const pause = this.#stopping || this.#backlog.length > 0 || this.#full()
+    if (pause && !this.#ws.isPaused) this.#ws.pause()
+    else if (!pause && this.#ws.isPaused) this.#ws.resume()
+  }
+
+  /** @SECURITY asked on every message, so that a revoked token stops in mid-connection; T05, W10. */
+  #stillValid(): boolean {
+    if (this.#deps.app.stillValid(this.#actor.name, this.#actor.credential)) return true
+    this.#close(closeCodes.tokenInvalid, 'the token is no longer valid')
+    return false
+  }
+
+  #take(data: Buffer): void {
+    if (!this.#stillValid()) return
+    if (needsSlices(data)) {
+      void this.#takeLarge(data)
+      return
+    }
+    let value: unknown
+    try {
+      value = parseJson(data, this.#limits)
+    } catch (thrown) {
+      this.#send(this.#faultText(thrown))
+      return
+    }
+    this.#dispatch(value)
+  }
+
+  async #takeLarge(data: Buffer): Promise<void> {
+    this.#parsing = true
+    this.#settle()
+    try {
+      const value = await parseJsonInSlices(data, this.#limits)
+      if (!this.#closing) this.#dispatch(value)
+    } catch (thrown) {
+      this.#send(this.#faultText(thrown))
+    } finally {
+      this.#parsing = false
+      this.#settle()
+    }
+  }
+
+  #faultText(thrown: unknown): string {
+    return errorText(null, describeThrown(thrown, this.#deps.ids.next('req'), this.#deps.log).error)
+  }
+
+  #dispatch(value: unknown): void {
+    const answer = Array.isArray(value) ? this.#answerBatch(value) : this.#answer(value)
+    if (typeof answer === 'string') this.#send(answer)
+    else if (answer) void answer.then((text) => text !== null && this.#send(text))
+  }
+
+  #answerBatch(values: readonly unknown[]): string | Promise<string | null> {
+    const { batchMax } = this.#limits
+    if (this.#version !== batchingVersion || values.length === 0 || values.length > batchMax) {
+      const detail =
+        this.#version === batchingVersion
+          ? `a batch has 1 to ${batchMax} messages`
+          : `only protocol version ${batchingVersion} has batches`
+      return errorText(null, rpcError('InvalidRequest', { detail }))
+    }
+    return Promise.all(values.map((value) => this.#answer(value))).then((texts) => {
+      const answers = texts.filter((text) => text !== null)
+      return answers.length === 0 ? null : `[${answers.join(',')}]`
+    })
+  }
+
+  /** The text to send, now or later; null where nothing is answered. */
+  #answer(value: unknown): string | null | Promise<string | null> {
+    const envelope = readEnvelope(value)
+    if (envelope.kind === 'notification') {
+      if (envelope.method === 'notifications/cancelled') this.#cancel(envelope.params)
+      return null
+    }
+    if (envelope.kind === 'invalid') {
+      // We ask a peer nothing, so an answer from it answers nothing.
+      const isAnswer = isMembers(value) && ('result' in value || 'error' in value)
+      return isAnswer && !('method' in value) ? null : errorText(envelope.id, envelope.error)
+    }
+    const { id } = envelope
+    if (!isMcpId(id)) return this.#refuse(null, 'id must be a string or an integer')
+    if (this.#calls.has(id)) return this.#refuse(id, 'a request with this id still runs')
+    return this.#request(id, envelope)
+  }
+
+  #refuse(id: RpcId, detail: string): string {
+    return errorText(id, {
+      code: rpcCodes.invalidRequest,
+      message: `Invalid request: ${detail}`,
+    })
+  }
+
+  async #request(id: string | number, request: Request): Promise<string | null> {
+    const call: Call = { controller: new AbortController(), since: this.#now(), counted: true }
+    this.#calls.set(id, call)
+    this.#running++
+    try {
+      const text =
+        request.method === 'initialize'
+          ? await this.#initialize(id, request.params)
+          : await this.#call(request, call.controller.signal)
+      // What was cancelled is not answered; the peer has forgotten it.
+      return call.controller.signal.aborted && !this.#stopping ? null : text
+    } catch (thrown) {
+      const requestId = this.#deps.ids.next('req')
+      return errorText(id, describeThrown(thrown, requestId, this.#deps.log).error)
+    } finally {
+      this.#calls.delete(id)
+      if (call.counted) this.#running--
+      if (this.#ws.isPaused || this.#stopping) setImmediate(() => this.#afterAnswer())
+    }
+  }
+
+  async #initialize(id: RpcId, params: unknown): Promise<string> {
+    if (this.#version !== null) return this.#refuse(id, 'this connection is initialized already')
+    const opened = initialize(this.#deps.app, params)
+    if ('error' in opened) return errorText(id, opened.error)
+    this.#version = opened.version
+    await this.#open(opened.client)
+    return JSON.stringify({ jsonrpc: '2.0', id, result: opened.result })
+  }
+
+  async #call(request: Request, signal: AbortSignal): Promise<string> {
+    // A peer that skips the handshake is served as one of the oldest version.
+    this.#version ??= unspokenVersion
+    const sessionId = this.#session ?? (await this.#open(null))
+    return answerRequest(
+      this.#deps,
+      { actor: this.#actor, sessionId, signal, notify: (text) => this.#send(text) },
+      request,
+    )
+  }
+
+  /** Runs behind the answer, which goes out when the promise of its request has resolved. */
+  #afterAnswer(): void {
+    this.#settle()
+    this.#leaveWhenIdle()
+  }
+
+  #cancel(params: unknown): void {
+    const id = isMembers(params) ? params['requestId'] : undefined
+    if (typeof id !== 'string' && typeof id !== 'number') return
+    this.#calls.get(id)?.controller.abort(new GatehouseError('Cancelled'))
+  }
+
+  // The session
+
+  #open(client: ClientInfo | null): Promise<string> {
+    this.#opening ??= this.#openSession(client).catch((thrown: unknown) => {
+      this.#opening = null
+      throw thrown
+    })
+    return this.#opening
+  }
+
+  async #openSession(client: ClientInfo | null): Promise<string> {
+    const op = {
+      actor: this.#actor,
+      request_id: this.#deps.ids.next('req'),
+      signal: noSignal,
+    }
+    const session = await this.#deps.app.openSession(op, { transport: 'mcp-websocket', client })
+    this.#session = session.session_id
+    return session.session_id
+  }
+
+  async #endSession(): Promise<void> {
+    const session_id = await this.#opening
+    if (session_id === null) return
+    const op = {
+      actor: this.#actor,
+      request_id: this.#deps.ids.next('req'),
+      session_id,
+      signal: noSignal,
+    }
+    await this.#deps.app.endSession(op, { session_id })
+  }
+
+  // Messages out
+
+  #tell(event: GatehouseEvent): void {
+    if (this.#closing || !this.#stillValid()) return
+    this.#send(JSON.stringify(notificationOf(event)))
+  }
+
+  #send(text: string): void {
+    if (this.#closing) return
+    const buffered = this.#ws.bufferedAmount
+    if (buffered > 0 && buffered + text.length > this.#limits.outboundCloseBytes) {
+      this.#close(closeCodes.tooSlow, 'too much waits to be read')
+      return
+    }
+    // What one turn of the loop answers leaves in one write.
+    if (!this.#corked) {
+      this.#corked = true
+      this.#raw.cork()
+      process.nextTick(() => {
+        this.#corked = false
+        this.#raw.uncork()
+      })
+    }
+    this.#sentBytes += text.length
+    this.#ws.send(text)
+    if (this.#ws.bufferedAmount > this.#limits.outboundPauseBytes) this.#settle()
+  }
+
+  #stalled(now: number): boolean {
+    const buffered = this.#ws.bufferedAmount
+    const drained = this.#sentBytes - buffered
+    if (buffered === 0 || drained !== this.#drainedBytes) {
+      this.#drainedBytes = drained
+      this.#drainedAt = now
+      return false
+    }
+    return now - this.#drainedAt >= this.#limits.outboundStallMs
+  }
+
+  #pong(data: Buffer): void {
+    const now = this.#now()
+    this.#lastSeen = now
+    if (now - this.#pongsSince >= 1_000) {
+      this.#pongsSince = now
+      this.#pongs = 0
+    }
+    if (this.#pongs++ < this.#limits.pongsPerSecond) this.#ws.pong(data)
+  }
+
+  // The end
+
+  #leaveWhenIdle(): void {
+    if (this.#stopping && this.#calls.size === 0) {
+      this.#close(closeCodes.goingAway, 'the server is stopping')
+    }
+  }
+
+  #close(code: number, reason: string): void {
+    if (this.#closing) return
+    this.#closing = true
+    this.#backlog.length = 0
+    if (code === closeCodes.tooSlow) {
+      const facts = { agent: this.#actor.name, buffered_bytes: this.#ws.bufferedAmount }
+      this.#deps.log.warn(facts, 'a connection was closed because its peer does not read')
+    }
+    this.#ws.close(code, reason)
+    // The peer's closing frame can only be read if we read.
+    if (this.#ws.isPaused) this.#ws.resume()
+    this.abort()
+  }
+
+  #end(): void {
+    this.#closing = true
+    this.#backlog.length = 0
+    this.#events[Symbol.dispose]()
+    this.abort()
+    this.#ended()
+    this.#endSession().catch((thrown: unknown) => {
+      this.#deps.log.warn({ err: thrown, agent: this.#actor.name }, 'a session did not end well')
+    })
+  }
+}

@@ -1,0 +1,166 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { ReadableStreamDefaultReader } from 'node:stream/web'
+import { GatehouseError, rpcCodes } from '@gatehouse/contract'
+import {
+  type CallToolResult,
+  createMcpHandler,
+  ProtocolError,
+  Server,
+  type ServerContext,
+  type ServerEventBus,
+  type Tool as SdkTool,
+} from '@modelcontextprotocol/server'
+import type { App } from '../../app/app.ts'
+import type { AgentOp } from '../../app/op.ts'
+import { isMembers } from '../http/envelope.ts'
+import { describeThrown } from '../http/describe-thrown.ts'
+import {
+  callTool,
+  listTools,
+  type McpCall,
+  type McpDeps,
+  readToolCall,
+  serverInstructions,
+} from './peer.ts'
+import { failedTool, type ToolResult } from './tools.ts'
+
+const versionKey = 'io.modelcontextprotocol/protocolVersion'
+const firstModernVersion = '2026-07-28'
+/** How long a client may trust a list of tools that it was not told has changed. */
+const listTtlMs = 5_000
+
+/** Whether a message is of the era without a handshake, where each request says what it speaks. */
+export const isModern = (req: IncomingMessage, value: unknown): boolean => {
+  const header = req.headers['mcp-protocol-version']
+  if (typeof header === 'string' && header >= firstModernVersion) return true
+  const params = isMembers(value) ? value['params'] : undefined
+  const meta = isMembers(params) ? params['_meta'] : undefined
+  return isMembers(meta) && versionKey in meta
+}
+
+/** The changes one agent may hear of, as the SDK's subscriptions want them. */
+const busOf = (app: App, agent: string): ServerEventBus => ({
+  publish: () => undefined,
+  subscribe(listener) {
+    const events = app.subscribeEvents(agent, (event) => {
+      if (event.type === 'tools.changed') listener({ kind: 'tools_list_changed' })
+    })
+    return () => events[Symbol.dispose]()
+  },
+})
+
+const failed = (error: { code: number; message: string; data?: unknown }): ProtocolError =>
+  new ProtocolError(error.code, error.message, error.data)
+
+const within = (deps: McpDeps, result: ToolResult): ToolResult => {
+  const size_bytes = JSON.stringify(result).length
+  if (size_bytes <= deps.resultBytesMax) return result
+  const limit_bytes = deps.resultBytesMax
+  return failedTool(new GatehouseError('ResultTooLarge', { size_bytes, limit_bytes }))
+}
+
+/** A server of the SDK for one request; what the tools are and do is the same as everywhere. */
+const serverFor = (deps: McpDeps, actor: AgentOp['actor'], value: unknown): Server => {
+  const server = new Server(
+    { name: 'gatehouse', title: 'Gatehouse', version: deps.app.version },
+    {
+      capabilities: { tools: { listChanged: true } },
+      instructions: serverInstructions,
+      cacheHints: { 'tools/list': { ttlMs: listTtlMs, cacheScope: 'private' } },
+    },
+  )
+  const callOf = (ctx: ServerContext): McpCall => ({
+    actor,
+    sessionId: null,
+    signal: ctx.mcpReq.signal,
+  })
+  const guarded = async <T>(work: (requestId: string) => Promise<T>): Promise<T> => {
+    const requestId = deps.ids.next('req')
+    try {
+      return await work(requestId)
+    } catch (thrown) {
+      if (thrown instanceof ProtocolError) throw thrown
+      throw failed(describeThrown(thrown, requestId, deps.log).error)
+    }
+  }
+  server.setRequestHandler('tools/list', (request, ctx) =>
+    guarded(async () => {
+      const page = await listTools(deps, callOf(ctx), request.params?.cursor)
+      if (page === null) {
+        throw failed({
+          code: rpcCodes.invalidParams,
+          message: 'Invalid params: cursor is none of ours',
+        })
+      }
+      const tools = page.entries.map(({ tool }) => tool as unknown as SdkTool)
+      return page.nextCursor === null ? { tools } : { tools, nextCursor: page.nextCursor }
+    }),
+  )
+  server.setRequestHandler('tools/call', (_request, ctx) =>
+    guarded(async (requestId) => {
+      // The arguments are those that were scanned and parsed once, not the SDK's copy of them.
+      const read = readToolCall(isMembers(value) ? value['params'] : undefined)
+      if ('error' in read) throw failed(read.error)
+      const { progressToken } = read
+      const tell =
+        progressToken === undefined
+          ? undefined
+          : (progress: object) => {
+              const params = { progressToken, ...progress }
+              void ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
+            }
+      const outcome = await callTool(deps, callOf(ctx), requestId, read, tell)
+      if ('error' in outcome) throw failed(outcome.error)
+      return within(deps, outcome.result) as CallToolResult
+    }),
+  )
+  return server
+}
+
+const copy = async (
+  reader: ReadableStreamDefaultReader<Uint8Array>,
+  res: ServerResponse,
+): Promise<void> => {
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done || res.destroyed) return
+    if (res.write(value)) continue
+    await new Promise<void>((resolve) => {
+      res.once('drain', resolve)
+      res.once('close', resolve)
+    })
+  }
+}
+
+/** Serves one request of the modern era. Closing the stream cancels it, as that era has it. */
+export const serveModern = async (
+  deps: McpDeps,
+  exchange: {
+    readonly req: IncomingMessage
+    readonly res: ServerResponse
+    readonly actor: AgentOp['actor']
+    readonly signal: AbortSignal
+  },
+  value: unknown,
+): Promise<void> => {
+  const { req, res, actor, signal } = exchange
+  const handler = createMcpHandler(() => serverFor(deps, actor, value), {
+    legacy: 'reject',
+    bus: busOf(deps.app, actor.name),
+  })
+  const headers = new Headers()
+  for (const [name, field] of Object.entries(req.headers)) {
+    // The token has done its work; the SDK has no use for it.
+    if (typeof field === 'string' && name !== 'authorization') headers.set(name, field)
+  }
+  const request = new Request('http://gateway.invalid/mcp', { method: 'POST', headers, signal })
+  const response = await handler.fetch(request, { parsedBody: value })
+  if (res.destroyed) return
+  res.writeHead(response.status, Object.fromEntries(response.headers))
+  if (response.body) {
+    const reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>
+    await copy(reader, res)
+    if (res.destroyed) await reader.cancel()
+  }
+  res.end()
+}

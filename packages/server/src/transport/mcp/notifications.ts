@@ -1,0 +1,43 @@
+import { CapabilityResult, type GatehouseEvent } from '@gatehouse/contract'
+import { resultOfStored } from './tools.ts'
+
+export type McpNotification = {
+  readonly jsonrpc: '2.0'
+  readonly method: string
+  readonly params?: Readonly<Record<string, unknown>>
+}
+
+const notification = (
+  method: string,
+  params?: Readonly<Record<string, unknown>>,
+): McpNotification => ({ jsonrpc: '2.0', method, ...(params ? { params } : {}) })
+
+const resolved = (event: GatehouseEvent): McpNotification => {
+  const { approval_id, status, result, text } = event.data
+  const stored = CapabilityResult.safeParse(result)
+  return notification('notifications/approvals/resolved', {
+    approval_id,
+    status,
+    ...(stored.success
+      ? { result: resultOfStored(stored.data, typeof text === 'string' ? text : null) }
+      : {}),
+  })
+}
+
+/** An event as MCP peers are told of it; those we have no name for go under our own. */
+export const notificationOf = (event: GatehouseEvent): McpNotification => {
+  switch (event.type) {
+    case 'tools.changed':
+      return notification('notifications/tools/list_changed')
+    case 'approval.resolved':
+      return resolved(event)
+    case 'wake':
+      return notification('notifications/wake', event.data)
+    case 'files.changed':
+      return notification('notifications/files/changed', event.data)
+    default: {
+      const { id, type, timestamp, data } = event
+      return notification('notifications/gatehouse/event', { id, type, timestamp, data })
+    }
+  }
+}

@@ -1,0 +1,272 @@
+import { GatehouseError, type RpcErrorObject, type RpcId, rpcCodes } from '@gatehouse/contract'
+import type { App } from '../../app/app.ts'
+import type { AgentOp } from '../../app/op.ts'
+import type { Ids } from '../../ports/ids.ts'
+import type { Log } from '../../ports/log.ts'
+import { isMembers, type Members } from '../http/envelope.ts'
+import { describeThrown, rpcError } from '../http/describe-thrown.ts'
+import {
+  capabilityName,
+  failedTool,
+  pageOfTools,
+  type ToolOutcome,
+  type ToolPage,
+  toolOutcome,
+} from './tools.ts'
+import { type LegacyVersion, negotiateVersion } from './versions.ts'
+
+/** Who calls, and what every message of that peer needs. */
+export type McpDeps = {
+  readonly app: App
+  readonly ids: Pick<Ids, 'next'>
+  readonly log: Log
+  readonly resultBytesMax: number
+}
+
+export type ClientInfo = { readonly name: string; readonly version: string }
+
+/** What one message is answered in: the operation it belongs to. */
+export type McpCall = {
+  readonly actor: AgentOp['actor']
+  readonly sessionId: string | null
+  readonly signal: AbortSignal
+  /** Sends a notification that belongs to this call; absent where the carrier has no way. */
+  readonly notify?: (text: string) => void
+}
+
+const clientTextMax = 200
+
+const instructions =
+  'Every call is checked by policy and recorded. Some wait for a person: their result then has ' +
+  'status pending_approval and an approval_id. Ask with approvals__get or approvals__wait, or make ' +
+  'the same call again; do not try to get round it.'
+
+export const serverInfo = (app: App): Members => ({
+  name: 'gatehouse',
+  title: 'Gatehouse',
+  version: app.version,
+})
+
+export const serverInstructions = instructions
+
+const invalidParams = (member: string, detail: string): RpcErrorObject =>
+  rpcError('InvalidParams', { detail: `${member} ${detail}`, member })
+
+export type Initialized =
+  | {
+      readonly version: LegacyVersion
+      readonly client: ClientInfo | null
+      readonly result: Members
+    }
+  | { readonly error: RpcErrorObject }
+
+const readClient = (info: unknown): ClientInfo | null =>
+  isMembers(info) && typeof info['name'] === 'string'
+    ? {
+        name: info['name'].slice(0, clientTextMax),
+        version: String(info['version'] ?? '').slice(0, clientTextMax),
+      }
+    : null
+
+/** The handshake. What the client says of itself is shown to people and decides nothing. */
+export const initialize = (app: App, params: unknown): Initialized => {
+  if (!isMembers(params) || typeof params['protocolVersion'] !== 'string') {
+    return { error: invalidParams('protocolVersion', 'must be a string') }
+  }
+  const version = negotiateVersion(params['protocolVersion'])
+  return {
+    version,
+    client: readClient(params['clientInfo']),
+    result: {
+      protocolVersion: version,
+      capabilities: { tools: { listChanged: true } },
+      serverInfo: serverInfo(app),
+      instructions,
+    },
+  }
+}
+
+const opOf = (call: McpCall, requestId: string, progress: AgentOp['progress']): AgentOp => ({
+  actor: call.actor,
+  request_id: requestId,
+  session_id: call.sessionId,
+  signal: call.signal,
+  // Every carrier of MCP can keep a call open until a person has decided.
+  holds: true,
+  ...(progress ? { progress } : {}),
+})
+
+/** One page of the agent's tools; null for a cursor that is none of ours. */
+export const listTools = async (
+  deps: McpDeps,
+  call: McpCall,
+  cursor: string | undefined,
+): Promise<ToolPage | null> => {
+  const op = opOf(call, deps.ids.next('req'), undefined)
+  return pageOfTools(await deps.app.listCapabilities(op, {}), cursor)
+}
+
+export type Progress = { readonly progress: number; readonly total?: number; message?: string }
+
+/** Progress may only grow, so what does not is left out. */
+const progressOf = (tell: (progress: Progress) => void): NonNullable<AgentOp['progress']> => {
+  let last = Number.NEGATIVE_INFINITY
+  return (done, total, message) => {
+    if (done <= last) return
+    last = done
+    tell({
+      progress: done,
+      ...(total === undefined ? {} : { total }),
+      ...(message === undefined ? {} : { message }),
+    })
+  }
+}
+
+/** Calls a tool through the gate. Raises what the gate raises. */
+export const callTool = async (
+  deps: McpDeps,
+  call: McpCall,
+  requestId: string,
+  input: { readonly name: string; readonly arguments: unknown },
+  tell: ((progress: Progress) => void) | undefined,
+): Promise<ToolOutcome> => {
+  const op = opOf(call, requestId, tell ? progressOf(tell) : undefined)
+  try {
+    return toolOutcome(
+      await deps.app.invoke(op, {
+        capability: capabilityName(input.name),
+        arguments: input.arguments,
+      }),
+    )
+  } catch (thrown) {
+    // A failure of the capability stays one, whichever way it reaches us.
+    if (thrown instanceof GatehouseError && thrown.entry.rpc === null) {
+      return { result: failedTool(thrown) }
+    }
+    throw thrown
+  }
+}
+
+export type ToolCall = {
+  readonly name: string
+  readonly arguments: Members
+  readonly progressToken: string | number | undefined
+}
+
+/** The parameters of `tools/call`; members we do not know are dropped, as MCP has it. */
+export const readToolCall = (params: unknown): ToolCall | { readonly error: RpcErrorObject } => {
+  if (!isMembers(params)) return { error: invalidParams('params', 'must be an object') }
+  const { name, arguments: given, _meta: meta } = params
+  if (typeof name !== 'string') return { error: invalidParams('name', 'must be a string') }
+  if (given !== undefined && !isMembers(given)) {
+    return { error: invalidParams('arguments', 'must be an object') }
+  }
+  const token = isMembers(meta) ? meta['progressToken'] : undefined
+  return {
+    name,
+    arguments: given ?? {},
+    progressToken: typeof token === 'string' || typeof token === 'number' ? token : undefined,
+  }
+}
+
+const resultText = (idText: string, result: string): string =>
+  `{"jsonrpc":"2.0","id":${idText},"result":${result}}`
+
+export const errorText = (id: RpcId, error: RpcErrorObject): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, error })
+
+const pageText = ({ entries, nextCursor }: ToolPage): string => {
+  const tools = entries.map(({ json }) => json).join(',')
+  return nextCursor === null
+    ? `{"tools":[${tools}]}`
+    : `{"tools":[${tools}],"nextCursor":${JSON.stringify(nextCursor)}}`
+}
+
+const toolText = (deps: McpDeps, idText: string, outcome: ToolOutcome): string => {
+  if ('error' in outcome)
+    return `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(outcome.error)}}`
+  const text = JSON.stringify(outcome.result)
+  if (text.length <= deps.resultBytesMax) return resultText(idText, text)
+  const tooLarge = new GatehouseError('ResultTooLarge', {
+    size_bytes: text.length,
+    limit_bytes: deps.resultBytesMax,
+  })
+  return resultText(idText, JSON.stringify(failedTool(tooLarge)))
+}
+
+const answerToolsCall = async (
+  deps: McpDeps,
+  call: McpCall,
+  id: RpcId,
+  params: unknown,
+  requestId: string,
+): Promise<string> => {
+  const read = readToolCall(params)
+  if ('error' in read) return errorText(id, read.error)
+  const { progressToken } = read
+  const { notify } = call
+  let answered = false
+  const tell =
+    progressToken === undefined || notify === undefined
+      ? undefined
+      : (progress: Progress) => {
+          if (answered) return
+          const params = { progressToken, ...progress }
+          notify(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }))
+        }
+  try {
+    return toolText(deps, JSON.stringify(id), await callTool(deps, call, requestId, read, tell))
+  } finally {
+    answered = true
+  }
+}
+
+const answerToolsList = async (
+  deps: McpDeps,
+  call: McpCall,
+  id: RpcId,
+  params: unknown,
+): Promise<string> => {
+  const cursor = isMembers(params) ? params['cursor'] : undefined
+  if (cursor !== undefined && typeof cursor !== 'string') {
+    return errorText(id, invalidParams('cursor', 'must be a string'))
+  }
+  const page = await listTools(deps, call, cursor)
+  return page === null
+    ? errorText(id, invalidParams('cursor', 'is none of ours'))
+    : resultText(JSON.stringify(id), pageText(page))
+}
+
+/** Answers one request of an opened peer: everything but `initialize`, which its carrier knows. */
+export const answerRequest = async (
+  deps: McpDeps,
+  call: McpCall,
+  request: { readonly id: RpcId; readonly method: string; readonly params: unknown },
+): Promise<string> => {
+  const { id, method, params } = request
+  switch (method) {
+    case 'tools/call':
+    case 'tools/list': {
+      const requestId = deps.ids.next('req')
+      try {
+        return method === 'tools/call'
+          ? await answerToolsCall(deps, call, id, params, requestId)
+          : await answerToolsList(deps, call, id, params)
+      } catch (thrown) {
+        return errorText(id, describeThrown(thrown, requestId, deps.log).error)
+      }
+    }
+    case 'ping':
+    case 'logging/setLevel':
+      return resultText(JSON.stringify(id), '{}')
+    default:
+      return errorText(id, {
+        code: rpcCodes.methodNotFound,
+        message: `There is no method ${method.slice(0, 64)}.`,
+      })
+  }
+}
+
+/** An id that MCP allows: a string or an integer, never null. */
+export const isMcpId = (id: RpcId): id is string | number =>
+  typeof id === 'string' || (typeof id === 'number' && Number.isSafeInteger(id))

@@ -1,0 +1,87 @@
+import type { ServerResponse } from 'node:http'
+import { rpcCodes } from '@gatehouse/contract'
+import type { App } from '../../app/app.ts'
+import type { AgentOp } from '../../app/op.ts'
+import type { GatewayLimits } from '../http/limits.ts'
+import { type Refusal, refusals } from '../http/respond.ts'
+import type { AgentConnections } from './agent-connections.ts'
+import { beginEventStream, writeEvent, writeHeartbeat } from './event-stream.ts'
+import { notificationOf } from './notifications.ts'
+
+type Actor = AgentOp['actor']
+type Stream = { readonly res: ServerResponse; readonly actor: Actor; lastWrite: number }
+
+const heartbeatMs = 15_000
+
+const alreadyOpen: Refusal = {
+  status: 409,
+  code: rpcCodes.invalidRequest,
+  message: 'Invalid request: this session has a stream already',
+}
+
+/** The streams that sessions over Streamable HTTP open with GET to be told of events. */
+export class PushStreams {
+  readonly #app: App
+  readonly #limits: GatewayLimits
+  readonly #now: () => number
+  readonly #connections: AgentConnections
+  readonly #streams = new Map<string, Stream>()
+
+  constructor(app: App, limits: GatewayLimits, now: () => number, connections: AgentConnections) {
+    this.#app = app
+    this.#limits = limits
+    this.#now = now
+    this.#connections = connections
+  }
+
+  /** Opens the stream of a session; the answer is a refusal where that cannot be. */
+  open(res: ServerResponse, actor: Actor, sessionId: string): Refusal | null {
+    // One stream a session, so that no event is told twice.
+    if (this.#streams.has(sessionId)) return alreadyOpen
+    if (!this.#connections.take(actor.name)) return refusals.tooManyConnections
+    const stream: Stream = { res, actor, lastWrite: this.#now() }
+    this.#streams.set(sessionId, stream)
+    const events = this.#app.subscribeEvents(actor.name, (event) => {
+      if (!this.#mayWrite(stream)) return
+      stream.lastWrite = this.#now()
+      writeEvent(res, JSON.stringify(notificationOf(event)))
+    })
+    res.once('close', () => {
+      events[Symbol.dispose]()
+      this.#streams.delete(sessionId)
+      this.#connections.release(actor.name)
+    })
+    beginEventStream(res)
+    writeHeartbeat(res)
+    return null
+  }
+
+  close(sessionId: string): void {
+    this.#streams.get(sessionId)?.res.end()
+  }
+
+  sweep(): void {
+    const now = this.#now()
+    for (const stream of this.#streams.values()) {
+      if (!this.#mayWrite(stream) || now - stream.lastWrite < heartbeatMs) continue
+      stream.lastWrite = now
+      writeHeartbeat(stream.res)
+    }
+  }
+
+  stop(): void {
+    for (const { res } of this.#streams.values()) res.end()
+  }
+
+  /** Ends the stream of a token that no longer holds, or of a peer that does not read. */
+  #mayWrite({ res, actor }: Stream): boolean {
+    if (res.writableEnded || res.destroyed) return false
+    if (res.writableLength > this.#limits.outboundCloseBytes) {
+      res.destroy()
+      return false
+    }
+    if (this.#app.stillValid(actor.name, actor.credential)) return true
+    res.end()
+    return false
+  }
+}

@@ -1,0 +1,246 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { GatehouseError, type RpcErrorObject, type RpcId, rpcCodes } from '@gatehouse/contract'
+import type { AgentOp } from '../../app/op.ts'
+import type { GatewayLimits } from '../http/limits.ts'
+import { refuse, refusals, sendEmpty, sendJson } from '../http/respond.ts'
+import { type Envelope, isMembers, readEnvelope } from '../http/envelope.ts'
+import { describeThrown, rpcError } from '../http/describe-thrown.ts'
+import { acceptsEventStream, beginEventStream, writeEvent } from './event-stream.ts'
+import { answerRequest, errorText, initialize, isMcpId, type McpDeps } from './peer.ts'
+import type { PushStreams } from './push-streams.ts'
+import { batchingVersion, isLegacyVersion, legacyVersions } from './versions.ts'
+
+type Actor = AgentOp['actor']
+type Request = Extract<Envelope, { kind: 'request' }>
+type Exchange = {
+  readonly req: IncomingMessage
+  readonly res: ServerResponse
+  readonly actor: Actor
+  readonly sessionId: string | null
+  /** Aborts when the server stops. A peer that goes away cancels nothing, as these versions have it. */
+  readonly signal: AbortSignal
+}
+
+const header = (req: IncomingMessage, name: string): string | undefined => {
+  const value = req.headers[name]
+  return typeof value === 'string' ? value : undefined
+}
+
+const isAnswer = (value: unknown): boolean =>
+  isMembers(value) && !('method' in value) && ('result' in value || 'error' in value)
+
+/**
+ * Streamable HTTP for the versions that open with `initialize`. An answer is JSON, unless progress was
+ * asked for and there is some: then it becomes a stream that ends with the answer.
+ */
+export class StreamableHttp {
+  readonly #deps: McpDeps & { readonly limits: GatewayLimits }
+  readonly #streams: PushStreams
+  /** What runs, by session and request id, so that it can be cancelled. */
+  readonly #calls = new Map<string, Map<string | number, AbortController>>()
+
+  constructor(deps: McpDeps & { readonly limits: GatewayLimits }, streams: PushStreams) {
+    this.#deps = deps
+    this.#streams = streams
+  }
+
+  async post(
+    req: IncomingMessage,
+    res: ServerResponse,
+    actor: Actor,
+    value: unknown,
+    signal: AbortSignal,
+  ): Promise<void> {
+    const version = header(req, 'mcp-protocol-version')
+    if (version !== undefined && !isLegacyVersion(version)) {
+      const detail = `protocol version ${version.slice(0, 32)} is not spoken here`
+      return this.#fault(res, 400, null, {
+        ...rpcError('InvalidRequest', { detail }),
+        data: { supported: legacyVersions },
+      })
+    }
+    const opens = isMembers(value) && value['method'] === 'initialize'
+    const sessionId = opens ? null : (header(req, 'mcp-session-id') ?? null)
+    if (sessionId !== null && !(await this.#inSession(res, actor, sessionId))) return
+    const exchange: Exchange = { req, res, actor, sessionId, signal }
+    if (Array.isArray(value)) return this.#batch(exchange, value, version)
+    return this.#single(exchange, value)
+  }
+
+  /** GET: what is pushed to this session, until either side leaves. */
+  async get(req: IncomingMessage, res: ServerResponse, actor: Actor): Promise<void> {
+    const sessionId = header(req, 'mcp-session-id')
+    if (sessionId === undefined || !acceptsEventStream(req.headers.accept)) {
+      return refuse(req, res, refusals.mcpMethods)
+    }
+    if (!(await this.#inSession(res, actor, sessionId))) return
+    const refused = this.#streams.open(res, actor, sessionId)
+    if (refused) refuse(req, res, refused)
+  }
+
+  async delete(req: IncomingMessage, res: ServerResponse, actor: Actor): Promise<void> {
+    const sessionId = header(req, 'mcp-session-id')
+    if (sessionId === undefined) {
+      const detail = 'name the session in Mcp-Session-Id'
+      return this.#fault(res, 400, null, rpcError('InvalidRequest', { detail }))
+    }
+    const op = this.#op(actor, sessionId, new AbortController().signal)
+    try {
+      await this.#deps.app.endSession(op, { session_id: sessionId })
+    } catch (thrown) {
+      return this.#thrown(res, op.request_id, thrown)
+    }
+    this.#streams.close(sessionId)
+    sendEmpty(res, 204)
+  }
+
+  #op(actor: Actor, session_id: string | null, signal: AbortSignal): AgentOp {
+    return { actor, request_id: this.#deps.ids.next('req'), session_id, signal }
+  }
+
+  /** @SECURITY a session is looked up for the agent of the token; an id alone opens nothing; W12. */
+  async #inSession(res: ServerResponse, actor: Actor, session_id: string): Promise<boolean> {
+    const op = this.#op(actor, session_id, new AbortController().signal)
+    try {
+      await this.#deps.app.assertSession(op, { session_id })
+      return true
+    } catch (thrown) {
+      this.#thrown(res, op.request_id, thrown)
+      return false
+    }
+  }
+
+  #thrown(res: ServerResponse, requestId: string, thrown: unknown): void {
+    const { error, unavailable } = describeThrown(thrown, requestId, this.#deps.log)
+    const unknown = thrown instanceof GatehouseError && thrown.type === 'SessionNotFound'
+    this.#fault(res, unknown ? 404 : unavailable ? 503 : 500, null, error)
+  }
+
+  #fault(res: ServerResponse, status: number, id: RpcId, error: RpcErrorObject): void {
+    sendJson(res, status, errorText(id, error))
+  }
+
+  async #single(exchange: Exchange, value: unknown): Promise<void> {
+    const { res } = exchange
+    if (isAnswer(value)) return sendEmpty(res, 202)
+    const envelope = readEnvelope(value)
+    switch (envelope.kind) {
+      case 'invalid':
+        return this.#fault(res, 400, envelope.id, envelope.error)
+      case 'notification':
+        this.#notified(exchange, envelope.method, envelope.params)
+        return sendEmpty(res, 202)
+      case 'request':
+        if (envelope.method === 'initialize') return this.#initialize(exchange, envelope)
+        return this.#finish(res, await this.#request(exchange, envelope))
+    }
+  }
+
+  #finish(res: ServerResponse, text: string): void {
+    if (res.destroyed) return
+    if (!res.headersSent) return sendJson(res, 200, text)
+    writeEvent(res, text)
+    res.end()
+  }
+
+  async #batch(
+    exchange: Exchange,
+    values: readonly unknown[],
+    version: string | undefined,
+  ): Promise<void> {
+    const { batchMax } = this.#deps.limits
+    const mayBatch = version === undefined || version === batchingVersion
+    if (!mayBatch || values.length === 0 || values.length > batchMax) {
+      const detail = mayBatch
+        ? `a batch has 1 to ${batchMax} messages`
+        : `only protocol version ${batchingVersion} has batches`
+      return this.#fault(exchange.res, 400, null, rpcError('InvalidRequest', { detail }))
+    }
+    const texts: string[] = []
+    for (const value of values) {
+      if (isAnswer(value)) continue
+      const envelope = readEnvelope(value)
+      if (envelope.kind === 'invalid') texts.push(errorText(envelope.id, envelope.error))
+      else if (envelope.kind === 'notification') {
+        this.#notified(exchange, envelope.method, envelope.params)
+      } else texts.push(await this.#request(exchange, envelope))
+    }
+    if (texts.length === 0) sendEmpty(exchange.res, 202)
+    else this.#finish(exchange.res, `[${texts.join(',')}]`)
+  }
+
+  #notified(exchange: Exchange, method: string, params: unknown): void {
+    if (method !== 'notifications/cancelled' || !exchange.sessionId || !isMembers(params)) return
+    const id = params['requestId'] as string | number
+    const running = this.#calls.get(exchange.sessionId)
+    running?.get(id)?.abort(new GatehouseError('Cancelled'))
+  }
+
+  async #initialize(exchange: Exchange, { id, params }: Request): Promise<void> {
+    const { res, actor } = exchange
+    const opened = initialize(this.#deps.app, params)
+    if ('error' in opened) return this.#fault(res, 200, id, opened.error)
+    const op = this.#op(actor, null, exchange.signal)
+    try {
+      const { session_id } = await this.#deps.app.openSession(op, {
+        transport: 'mcp-http',
+        client: opened.client,
+      })
+      const text = JSON.stringify({ jsonrpc: '2.0', id, result: opened.result })
+      sendJson(res, 200, text, { 'Mcp-Session-Id': session_id })
+    } catch (thrown) {
+      this.#thrown(res, op.request_id, thrown)
+    }
+  }
+
+  async #request(exchange: Exchange, request: Request): Promise<string> {
+    const { id } = request
+    const running = this.#runningOf(exchange.sessionId)
+    if (!isMcpId(id) || running?.has(id) || request.method === 'initialize') {
+      const detail = !isMcpId(id)
+        ? 'id must be a string or an integer'
+        : running?.has(id)
+          ? 'a request with this id still runs'
+          : 'initialize comes alone'
+      return errorText(isMcpId(id) ? id : null, {
+        code: rpcCodes.invalidRequest,
+        message: `Invalid request: ${detail}`,
+      })
+    }
+    const controller = new AbortController()
+    const stop = (): void => controller.abort()
+    exchange.signal.addEventListener('abort', stop, { once: true })
+    running?.set(id, controller)
+    try {
+      const { actor, sessionId } = exchange
+      const call = { actor, sessionId, signal: controller.signal, ...this.#notifier(exchange) }
+      return await answerRequest(this.#deps, call, request)
+    } finally {
+      exchange.signal.removeEventListener('abort', stop)
+      running?.delete(id)
+      if (running?.size === 0 && exchange.sessionId) this.#calls.delete(exchange.sessionId)
+    }
+  }
+
+  /** Peers without a session share nothing they could tell their request ids apart by. */
+  #runningOf(sessionId: string | null): Map<string | number, AbortController> | null {
+    if (sessionId === null) return null
+    const before = this.#calls.get(sessionId)
+    if (before) return before
+    const made = new Map<string | number, AbortController>()
+    this.#calls.set(sessionId, made)
+    return made
+  }
+
+  #notifier({ req, res }: Exchange): { notify?: (text: string) => void } {
+    if (!acceptsEventStream(req.headers.accept)) return {}
+    const { outboundPauseBytes } = this.#deps.limits
+    return {
+      notify: (text) => {
+        if (res.destroyed || res.writableLength > outboundPauseBytes) return
+        if (!res.headersSent) beginEventStream(res)
+        writeEvent(res, text)
+      },
+    }
+  }
+}

@@ -1,0 +1,143 @@
+import { GatehouseError, type RpcErrorObject, type RpcId } from '@gatehouse/contract'
+import type { App } from '../../app/app.ts'
+import type { AgentOp } from '../../app/op.ts'
+import type { Ids } from '../../ports/ids.ts'
+import type { Log } from '../../ports/log.ts'
+import { sessionField } from './discover.ts'
+import { type Envelope, readEnvelope } from '../http/envelope.ts'
+import { describeThrown, rpcError } from '../http/describe-thrown.ts'
+import type { Method, MethodAnswer } from './method.ts'
+import { methods } from './methods.ts'
+import { checkParams, type Fields } from './params.ts'
+
+/** One authenticated HTTP request to `/rpc`. */
+export type RpcCaller = {
+  readonly app: App
+  readonly ids: Pick<Ids, 'next'>
+  readonly log: Log
+  readonly actor: AgentOp['actor']
+  readonly signal: AbortSignal
+  /** From the header Gatehouse-Session. */
+  readonly session: string | null
+  readonly batchMax: number
+  readonly resultBytesMax: number
+}
+
+/** `body` is null where nothing is answered: notifications only. */
+export type RpcAnswer = { readonly status: number; readonly body: string | null }
+
+const shownNameMax = 64
+
+const withSession = new Map<string, Fields>()
+for (const method of methods.values()) {
+  withSession.set(method.name, { ...method.fields, session_id: sessionField })
+}
+
+const sessionOf = (caller: RpcCaller, named: unknown): string | null => {
+  if (named === undefined) return caller.session
+  if (caller.session !== null && caller.session !== named) {
+    throw new GatehouseError('InvalidParams', {
+      detail: 'session_id and the header Gatehouse-Session name different sessions',
+      member: 'session_id',
+    })
+  }
+  return named as string
+}
+
+const perform = async (
+  caller: RpcCaller,
+  method: Method,
+  params: unknown,
+  requestId: string,
+): Promise<MethodAnswer> => {
+  const members = checkParams(withSession.get(method.name) ?? {}, method.required, params)
+  const { session_id: named, ...own } = members
+  const session = sessionOf(caller, named)
+  const op: AgentOp = {
+    actor: caller.actor,
+    request_id: requestId,
+    session_id: session,
+    signal: caller.signal,
+  }
+  if (method.inSession && session !== null) {
+    await caller.app.assertSession(op, { session_id: session })
+  }
+  return method.answer(caller.app, op, named === undefined ? members : own)
+}
+
+type Done = MethodAnswer & { readonly unavailable?: boolean }
+
+const execute = async (
+  caller: RpcCaller,
+  envelope: Exclude<Envelope, { kind: 'invalid' }>,
+): Promise<Done> => {
+  const method = methods.get(envelope.method)
+  if (!method) {
+    const shown = envelope.method.slice(0, shownNameMax)
+    return { error: rpcError('MethodNotFound', { method: shown }) }
+  }
+  const requestId = caller.ids.next('req')
+  try {
+    return await perform(caller, method, envelope.params, requestId)
+  } catch (thrown) {
+    return describeThrown(thrown, requestId, caller.log)
+  }
+}
+
+const errorText = (id: RpcId, error: RpcErrorObject): string =>
+  JSON.stringify({ jsonrpc: '2.0', id, error })
+
+/** The text of an answer; one that is too large is replaced by a failure that says how to get it. */
+const answerText = (caller: RpcCaller, id: RpcId, done: Done, bytesLeft: number): string => {
+  if ('error' in done) return errorText(id, done.error)
+  const text = JSON.stringify({ jsonrpc: '2.0', id, result: done.result })
+  if (text.length <= bytesLeft) return text
+  const { type, message, recovery } = new GatehouseError('ResultTooLarge', {
+    size_bytes: text.length,
+    limit_bytes: caller.resultBytesMax,
+  })
+  const result = { success: false, error: { type, message, recovery } }
+  return JSON.stringify({ jsonrpc: '2.0', id, result })
+}
+
+const answerOne = async (caller: RpcCaller, value: unknown): Promise<RpcAnswer> => {
+  const envelope = readEnvelope(value)
+  if (envelope.kind === 'invalid') {
+    return { status: 200, body: errorText(envelope.id, envelope.error) }
+  }
+  const done = await execute(caller, envelope)
+  if (envelope.kind === 'notification') return { status: 204, body: null }
+  const busy = 'error' in done && (done.overloaded === true || done.unavailable === true)
+  return {
+    status: busy ? 503 : 200,
+    body: answerText(caller, envelope.id, done, caller.resultBytesMax),
+  }
+}
+
+const answerBatch = async (caller: RpcCaller, batch: readonly unknown[]): Promise<RpcAnswer> => {
+  if (batch.length === 0 || batch.length > caller.batchMax) {
+    const detail = `a batch has 1 to ${caller.batchMax} requests`
+    return { status: 200, body: errorText(null, rpcError('InvalidRequest', { detail })) }
+  }
+  const texts: string[] = []
+  let bytesLeft = caller.resultBytesMax
+  for (const value of batch) {
+    const envelope = readEnvelope(value)
+    if (envelope.kind === 'invalid') {
+      texts.push(errorText(envelope.id, envelope.error))
+      continue
+    }
+    const done = await execute(caller, envelope)
+    if (envelope.kind === 'notification') continue
+    const text = answerText(caller, envelope.id, done, bytesLeft)
+    bytesLeft = Math.max(0, bytesLeft - text.length)
+    texts.push(text)
+  }
+  return texts.length === 0
+    ? { status: 204, body: null }
+    : { status: 200, body: `[${texts.join(',')}]` }
+}
+
+/** Answers a parsed body: one request, or a batch in its order. */
+export const answerRpc = (caller: RpcCaller, value: unknown): Promise<RpcAnswer> =>
+  Array.isArray(value) ? answerBatch(caller, value) : answerOne(caller, value)

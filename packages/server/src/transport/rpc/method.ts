@@ -1,0 +1,23 @@
+import type { RpcErrorObject } from '@gatehouse/contract'
+import type { App } from '../../app/app.ts'
+import type { AgentOp } from '../../app/op.ts'
+import type { Members } from '../http/envelope.ts'
+import type { Fields } from './params.ts'
+
+/** The answer of a method. `overloaded` makes a lone request's HTTP status 503. */
+export type MethodAnswer =
+  | { readonly result: unknown }
+  | { readonly error: RpcErrorObject; readonly overloaded?: boolean }
+
+/** A method of `/rpc`: data and one `answer`. The dispatcher checks params and session first. */
+export type Method = {
+  readonly name: string
+  readonly summary: string
+  readonly fields: Fields
+  readonly required: readonly string[]
+  /** What `result` holds, for the OpenRPC document. */
+  readonly result: { readonly name: string; readonly description: string }
+  /** Whether the named session must be open before `answer`. */
+  readonly inSession: boolean
+  readonly answer: (app: App, op: AgentOp, params: Members) => Promise<MethodAnswer>
+}
