@@ -4,16 +4,18 @@ import './lib/require-node.mjs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { capabilities } from './generate/capabilities.mjs'
+import { cli } from './generate/cli.mjs'
 import { config } from './generate/config.mjs'
 import { errors } from './generate/errors.mjs'
 import { layers } from './generate/layers.mjs'
 import { openapi } from './generate/openapi.mjs'
+import { policy } from './generate/policy.mjs'
 import { rpc } from './generate/rpc.mjs'
 import { build } from './lib/build.mjs'
 import { root } from './lib/run.mjs'
 
 /** Each has the file it writes and a function that makes its text. */
-const pages = [errors, layers, capabilities, config, rpc, openapi]
+const pages = [errors, layers, capabilities, config, policy, cli, rpc, openapi]
 
 const checking = process.argv.includes('--check')
 
