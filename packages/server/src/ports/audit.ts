@@ -16,6 +16,8 @@ export type AuditDraft = {
   readonly agent: string
   readonly capability: string
   readonly arguments: Readonly<Record<string, unknown>>
+  /** Names of top-level arguments that are stored as a keyed hash; none when left out. */
+  readonly redact?: readonly string[]
   readonly result: AuditResult
   readonly policy_decision: PolicyTier | null
   readonly actor: string

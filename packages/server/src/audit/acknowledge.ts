@@ -1,0 +1,55 @@
+import type { Integrity } from '@gatehouse/contract'
+import type { AuditRows } from '../ports/audit-rows.ts'
+import type { Inspector } from './inspector.ts'
+import { digestRows } from './verify-chain.ts'
+import type { Writer } from './writer.ts'
+
+type Parts = {
+  readonly rows: AuditRows
+  readonly chain: string
+  readonly writer: Writer
+  readonly inspector: Inspector
+}
+
+/**
+ * Takes the damage as it is: an entry says who did so and what was found, and the mark keeps a digest of
+ * the damaged part. Whatever changes in it afterwards is a new finding.
+ */
+export const acknowledge = async (
+  { rows, chain, writer, inspector }: Parts,
+  reason: string,
+  by: { readonly actor: string; readonly request_id: string },
+): Promise<Integrity> => {
+  const found = await inspector.inspect('tree')
+  if (found.integrity === 'verified') return found
+  const { state } = writer.standing
+  const digest = await digestRows(rows, chain, state.size)
+  const { kind, first_bad_id, first_bad_seq, detail } = found
+  await writer.append({
+    kind: 'act',
+    agent: '',
+    capability: 'audit.acknowledged',
+    arguments: { reason },
+    result: 'success',
+    policy_decision: null,
+    actor: by.actor,
+    session_id: null,
+    request_id: by.request_id,
+    rule: null,
+    duration_ms: null,
+    approval_id: null,
+    intent_id: null,
+    error: null,
+    detail: {
+      kind: kind ?? null,
+      first_bad_id: first_bad_id ?? null,
+      first_bad_seq: first_bad_seq ?? null,
+      found: detail ?? null,
+      entries: state.size,
+      digest,
+    },
+  })
+  writer.settle({ alarm: null, baseline: { ...state, digest } })
+  inspector.forget()
+  return inspector.inspect('tree')
+}

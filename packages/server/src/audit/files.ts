@@ -1,0 +1,46 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { GatehouseError } from '@gatehouse/contract'
+
+export const readIfThere = (file: string): Buffer | null => {
+  try {
+    return fs.readFileSync(file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  }
+}
+
+const syncFolder = (file: string): void => {
+  const folder = fs.openSync(path.dirname(file), 'r')
+  try {
+    fs.fsyncSync(folder)
+  } finally {
+    fs.closeSync(folder)
+  }
+}
+
+/** Writes a new file whole and durably, or not at all. */
+export const writeNew = (file: string, content: string | Uint8Array, mode: number): void => {
+  const temporary = `${file}.new`
+  fs.rmSync(temporary, { force: true })
+  const fd = fs.openSync(temporary, 'wx', mode)
+  try {
+    fs.writeFileSync(fd, content)
+    fs.fchmodSync(fd, mode)
+    fs.fsyncSync(fd)
+  } finally {
+    fs.closeSync(fd)
+  }
+  fs.renameSync(temporary, file)
+  syncFolder(file)
+}
+
+/** A secret that others on the machine can read is not one. */
+export const assertPrivate = (file: string): void => {
+  if ((fs.statSync(file).mode & 0o077) === 0) return
+  throw new GatehouseError('InvalidConfiguration', {
+    origin: file,
+    detail: 'others can read this key; run `chmod 400` on it',
+  })
+}

@@ -1,0 +1,196 @@
+import type { Integrity } from '@gatehouse/contract'
+import { emptyLog, type LogState } from '../domain/audit/chain.ts'
+import type { Fault } from '../domain/audit/verify-range.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Storage } from '../ports/storage.ts'
+import type { Alarm, MarkFile } from './mark.ts'
+import { type Anchor, peakAnchors, verifyChain } from './verify-chain.ts'
+import type { Writer } from './writer.ts'
+
+/** Up to this size a query re-hashes the whole log, whether or not anything looks changed. */
+const wholeMax = 20_000
+
+export type InspectorParts = {
+  readonly storage: Storage
+  readonly chain: string
+  readonly clock: Clock
+  readonly writer: Writer
+  readonly mark: Pick<MarkFile, 'intact' | 'restore'>
+  readonly checkpoints: () => readonly Anchor[]
+  /** Ends a verification under way when the service stops. */
+  readonly signal: AbortSignal
+  readonly directory: string
+}
+
+type Want = { readonly whole: boolean; readonly tree: boolean }
+
+/** Knows how far the log has been verified, and verifies what is missing. */
+export interface Inspector {
+  /**
+   * Must see every change that was there when it was called. `whole`: whether or not anything looks
+   * changed; `tree`: and compare roots with the checkpoints.
+   */
+  inspect(reach?: 'whole' | 'tree'): Promise<Integrity>
+
+  /** What an answer says when a finding of its own comes on top. */
+  report(fault: Fault | Alarm | null): Integrity
+
+  /** Forgets what was verified: the next inspection starts over. */
+  forget(): void
+}
+
+export const createInspector = (parts: InspectorParts): Inspector => {
+  const { storage, chain, clock, writer, signal, directory } = parts
+  const rows = storage.auditRows
+  const verified = new Map<string, LogState>()
+  let verifiedAt = clock.wall()
+  let fault: Fault | null = null
+  /** Grows when somebody else may have changed the store; `seen` is what the last whole run began with. */
+  let changes = 0
+  let seen = -1
+  /** The run under way, and the one that begins after it for those who came too late for that. */
+  let running: Promise<void> | null = null
+  let next: Promise<void> | null = null
+  let wanted: Want = { whole: false, tree: false }
+
+  const report: Inspector['report'] = (own) => {
+    const wrong = own ?? writer.standing.alarm ?? fault
+    const known = {
+      verified_through: (verified.get(chain)?.size ?? 0) - 1,
+      verified_at: new Date(verifiedAt).toISOString(),
+    }
+    if (!wrong) return { integrity: 'verified', ...known }
+    return {
+      integrity: 'failed',
+      kind: wrong.kind,
+      ...(wrong.id === null ? {} : { first_bad_id: wrong.id }),
+      first_bad_seq: wrong.seq,
+      detail: wrong.detail,
+      ...known,
+    }
+  }
+
+  /** Goes on from what was verified of each chain, or from the start. */
+  const run = async (whole: boolean, tree: boolean): Promise<void> => {
+    const { state, baseline } = writer.standing
+    const anchors = [{ size: state.size, head: state.head, source: 'this service' }]
+    const from = (name: string) => (whole ? emptyLog : (verified.get(name) ?? emptyLog))
+    const began = changes
+    const question = {
+      rows,
+      chain,
+      from: from(chain),
+      through: state.size,
+      baseline,
+      signal,
+      directory,
+    }
+    const all = [...anchors, ...peakAnchors(state), ...parts.checkpoints()]
+    let own = await verifyChain({ ...question, tree, anchors: tree ? all : anchors })
+    if (own.fault && whole && !tree) {
+      // Sound hashes that lead to another head: the roots tell where that begins.
+      own = await verifyChain({ ...question, tree: true, anchors: all })
+    }
+    verified.set(chain, own.state)
+    let found = own.fault ?? (await surplus(state))
+    for (const { chain: name } of found ? [] : await otherChains()) {
+      const other = await verifyChain({
+        rows,
+        chain: name,
+        from: from(name),
+        tree: false,
+        anchors: [],
+        signal,
+      })
+      verified.set(name, other.state)
+      found ??= other.fault
+    }
+    fault = found
+    if (whole) seen = began
+    verifiedAt = clock.wall()
+  }
+
+  /** Entries where none may be: before the first, after the last, or in a chain that nobody writes. */
+  const surplus = async (expected: LogState): Promise<Fault | null> => {
+    const inserted = (row: { seq: number; id: string }, detail: string): Fault => ({
+      kind: 'inserted',
+      seq: row.seq,
+      id: row.id,
+      detail,
+    })
+    const [before] = await rows.range(chain, Number.MIN_SAFE_INTEGER, 0, 1)
+    if (before) return inserted(before, 'an entry before the first')
+    const ends = async () => (await rows.head(chain))?.seq ?? -1
+    if ((await ends()) >= expected.size && (await quietly(ends)) >= writer.standing.state.size) {
+      const [after] = await rows.range(
+        chain,
+        writer.standing.state.size,
+        Number.MAX_SAFE_INTEGER,
+        1,
+      )
+      if (after && after.seq >= writer.standing.state.size) {
+        return inserted(after, 'an entry that this service did not write')
+      }
+    }
+    const stranger = storage.engine === 'postgres' ? undefined : (await otherChains())[0]
+    if (!stranger) return null
+    const [row] = await rows.range(
+      stranger.chain,
+      Number.MIN_SAFE_INTEGER,
+      Number.MAX_SAFE_INTEGER,
+      1,
+    )
+    return row ? inserted(row, `chain ${stranger.chain} is not of this service`) : null
+  }
+
+  const otherChains = async () => (await rows.chains()).filter((other) => other.chain !== chain)
+
+  /** Asks between two commits; -1 while the log cannot be written, when nothing is known for certain. */
+  const quietly = (ask: () => Promise<number>): Promise<number> =>
+    writer.exclusive(ask).catch(() => -1)
+
+  /** One run serves everyone who asked before it began; the next one everyone who came too late. */
+  const share = (want: Want): Promise<void> => {
+    wanted = { whole: wanted.whole || want.whole, tree: wanted.tree || want.tree }
+    next ??= (running ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => {
+        const { whole, tree } = wanted
+        wanted = { whole: false, tree: false }
+        next = null
+        running = run(whole, tree).finally(() => {
+          running = null
+        })
+        return running
+      })
+    return next
+  }
+
+  const checkMark = (): void => {
+    if (parts.mark.intact()) return
+    const { size } = writer.standing.state
+    parts.mark.restore()
+    writer.raise({
+      kind: 'anchor_missing',
+      seq: size - 1,
+      id: null,
+      detail: 'the high-water mark was removed or altered while the service ran',
+    })
+    writer.settle({})
+  }
+
+  return {
+    report,
+    forget() {
+      changes += 1
+    },
+    async inspect(reach) {
+      checkMark()
+      if (await storage.foreignChange()) changes += 1
+      const whole =
+        reach !== undefined || writer.standing.state.size <= wholeMax || seen !== changes
+      if (whole || !fault) await share({ whole, tree: reach === 'tree' })
+      return report(null)
+    },
+  }
+}

@@ -1,0 +1,227 @@
+import { createHash } from 'node:crypto'
+import fs from 'node:fs'
+import path from 'node:path'
+import { AuditEntry } from '@gatehouse/contract'
+import { expect, test } from 'vitest'
+import { draft, everything, openBench, textOf } from './testing.ts'
+
+test('gives back the entry as it is stored, with the published chain hash', async () => {
+  await using bench = await openBench()
+  const first = await bench.log.append(draft())
+  const second = await bench.log.append(draft({ agent: 'second' }))
+  expect(AuditEntry.parse(first)).toEqual(first)
+  expect([first.seq, second.seq]).toEqual([0, 1])
+  let prev = Buffer.alloc(32)
+  for (const row of bench.store.rows) {
+    const body = Buffer.from(row.body)
+    const place = Buffer.alloc(12)
+    place.writeBigUInt64BE(BigInt(row.seq))
+    place.writeUInt32BE(body.length, 8)
+    prev = createHash('sha256')
+      .update(Buffer.concat([Buffer.from('gatehouse-audit-v1\0'), prev, place, body]))
+      .digest()
+    expect(row.hash).toBe(prev.toString('hex'))
+  }
+  expect(second.hash).toBe(`sha256:${prev.toString('hex')}`)
+  const page = await bench.log.query(everything)
+  expect(page.entries).toEqual([second, first])
+  expect(page).toMatchObject({ integrity: 'verified', total: 2, verified_through: 1 })
+  expect(await bench.log.find(first.id)).toEqual(first)
+})
+
+test('groups what one turn appends into commits of at most 64, in order', async () => {
+  await using bench = await openBench()
+  const entries = await Promise.all(
+    Array.from({ length: 150 }, (_, i) => bench.log.append(draft({ request_id: `req-${i}` }))),
+  )
+  expect(entries.map((e) => e.seq)).toEqual(entries.map((_, i) => i))
+  expect(entries.map((e) => e.request_id)).toEqual(entries.map((_, i) => `req-${i}`))
+  expect(bench.store.groups.map((g) => g.rows.length)).toEqual([64, 64, 22])
+})
+
+test('commits stamps and counts with their entries', async () => {
+  await using bench = await openBench()
+  const session_id = 'sess-00000000000000000000000000'
+  const stamp = { key: 'k', at_ms: 1 }
+  await Promise.all([
+    bench.log.append(draft({ session_id }), { counts: true, stamps: [stamp] }),
+    bench.log.append(draft({ session_id }), { counts: true }),
+    bench.log.append(draft({ session_id })),
+  ])
+  const [group] = bench.store.groups
+  expect(group?.stamps).toEqual([stamp])
+  expect([...(group?.agentCounts ?? [])]).toEqual([['mailbot', 2]])
+  expect([...(group?.sessionCounts ?? [])]).toEqual([[session_id, 2]])
+  expect(group?.clockMs).toBe(bench.clock.ms)
+})
+
+test('commits the work of a transaction and its entries together, in its place', async () => {
+  await using bench = await openBench()
+  const before = bench.log.append(draft({ request_id: 'before' }))
+  const inside = bench.log.transaction(async (tx) => {
+    await tx.meta.set('policy', 'v2')
+    return tx.append(draft({ kind: 'act', request_id: 'inside' }))
+  })
+  const after = bench.log.append(draft({ request_id: 'after' }))
+  const id = await inside
+  expect([(await before).seq, (await bench.log.find(id))?.seq, (await after).seq]).toEqual([
+    0, 1, 2,
+  ])
+  expect(bench.store.meta.get('policy')).toBe('v2')
+  expect(await bench.log.verify()).toMatchObject({ integrity: 'verified' })
+})
+
+test('leaves nothing of a transaction whose work throws, and tells the caller why', async () => {
+  await using bench = await openBench()
+  const failed = bench.log.transaction(async (tx) => {
+    await tx.meta.set('policy', 'v2')
+    tx.append(draft())
+    throw new Error('not like this')
+  })
+  await expect(failed).rejects.toThrow('not like this')
+  expect(bench.store.rows).toEqual([])
+  expect(bench.store.meta.size).toBe(0)
+  expect((await bench.log.append(draft())).seq).toBe(0)
+  expect(bench.log.health()).toEqual({ status: 'healthy', entries: 1 })
+})
+
+test('refuses everyone while the store fails, and goes on by itself afterwards', async () => {
+  await using bench = await openBench()
+  await bench.fill(3)
+  bench.store.before = () => {
+    throw new Error('disk full')
+  }
+  const outcomes = await Promise.allSettled([
+    bench.log.append(draft()),
+    bench.log.append(draft()),
+    bench.log.transaction(async (tx) => tx.append(draft())),
+  ])
+  for (const outcome of outcomes) {
+    expect(outcome).toMatchObject({ status: 'rejected', reason: { type: 'AuditUnavailable' } })
+  }
+  expect(bench.log.health()).toMatchObject({ status: 'unhealthy', entries: 3 })
+  bench.store.before = () => undefined
+  expect((await bench.log.append(draft())).seq).toBe(3)
+  expect(bench.log.health()).toEqual({ status: 'healthy', entries: 4 })
+  expect(await bench.log.verify()).toMatchObject({ integrity: 'verified', verified_through: 3 })
+})
+
+test('is healthy again within a second of the cause being gone, also when nobody calls', async () => {
+  await using bench = await openBench()
+  bench.store.before = () => {
+    throw new Error('disk full')
+  }
+  await expect(bench.log.append(draft())).rejects.toThrow('disk full')
+  bench.store.before = () => undefined
+  bench.clock.move(1_000)
+  await expect.poll(() => bench.log.health().status).toBe('healthy')
+})
+
+test('takes in entries whose commit failed after it had happened, but answers nobody with them', async () => {
+  await using bench = await openBench()
+  await bench.fill(2)
+  bench.store.after = () => {
+    throw new Error('connection lost')
+  }
+  await expect(bench.log.append(draft())).rejects.toMatchObject({ type: 'AuditUnavailable' })
+  bench.store.after = () => undefined
+  expect((await bench.log.append(draft())).seq).toBe(3)
+  expect(await bench.log.verify()).toMatchObject({ integrity: 'verified', verified_through: 3 })
+})
+
+test('answers nobody when the high-water mark cannot be written', async () => {
+  await using bench = await openBench()
+  await bench.fill(2)
+  const { fdatasyncSync } = fs
+  const broken = new Error('EIO')
+  fs.fdatasyncSync = () => {
+    throw broken
+  }
+  try {
+    await expect(bench.log.append(draft())).rejects.toMatchObject({ cause: broken })
+  } finally {
+    fs.fdatasyncSync = fdatasyncSync
+  }
+  expect((await bench.log.append(draft())).seq).toBe(3)
+  expect(await bench.log.verify()).toMatchObject({ integrity: 'verified' })
+})
+
+test('refuses one draft that JSON cannot carry, and records its neighbours', async () => {
+  await using bench = await openBench()
+  const bad = draft({ arguments: { name: '\ud800' } })
+  expect(() => bench.log.assertRecordable(bad)).toThrow('lone surrogate')
+  bench.log.assertRecordable(draft())
+  const [one, two, three] = await Promise.allSettled([
+    bench.log.append(draft()),
+    bench.log.append(bad),
+    bench.log.append(draft()),
+  ])
+  expect(one.status).toBe('fulfilled')
+  expect(two).toMatchObject({ status: 'rejected', reason: { type: 'NotRecordable' } })
+  expect(three).toMatchObject({ status: 'fulfilled', value: { seq: 1 } })
+})
+
+test('L01: newlines, forged lines, escapes and separators stay inside one entry', async () => {
+  await using bench = await openBench()
+  const hostile = 'a\n{"seq":9}\u001b[2J\u2028\u202e\r\n'
+  const entry = await bench.log.append(
+    draft({
+      agent: hostile,
+      capability: hostile,
+      arguments: { [hostile]: hostile },
+      actor: hostile,
+      request_id: hostile,
+      error: { type: hostile, message: hostile },
+      detail: { [hostile]: hostile },
+    }),
+  )
+  expect(bench.store.rows).toHaveLength(1)
+  expect(bench.store.rows[0]?.body).not.toMatch(/[\n\r\u001b]/)
+  const page = await bench.log.query(everything)
+  expect(page.entries).toEqual([entry])
+  expect(page.integrity).toBe('verified')
+  const lines = (await textOf(bench.log.export())).split('\n')
+  expect(lines.filter((line) => line.includes('"body"'))).toHaveLength(1)
+})
+
+test('stores named arguments as a keyed hash, the same for the same value', async () => {
+  await using bench = await openBench()
+  const write = () =>
+    bench.log.append(draft({ arguments: { pin: 1234, path: 'a' }, redact: ['pin'] }))
+  const [one, two] = [await write(), await write()]
+  expect(one.arguments['pin']).toMatch(/^hmac-sha256:[0-9a-f]{64}$/)
+  expect(one.arguments['pin']).toBe(two.arguments['pin'])
+  expect(one.arguments['path']).toBe('a')
+  expect(bench.store.rows[0]?.body).not.toContain('1234')
+})
+
+test('gives calls that a crash cut off their outcome at the next start, once', async () => {
+  await using bench = await openBench()
+  const intent = await bench.log.append(draft({ result: 'pending', capability: 'process.run' }))
+  const done = await bench.log.append(draft({ result: 'pending' }))
+  await bench.log.append(draft({ intent_id: done.id }))
+  await bench.log.append(
+    draft({ result: 'pending', approval_id: 'appr-00000000000000000000000000' }),
+  )
+  await bench.reopen()
+  expect(bench.log.closedIntents).toBe(1)
+  const [outcome] = (await bench.log.query(everything)).entries
+  expect(outcome).toMatchObject({
+    result: 'error',
+    capability: 'process.run',
+    intent_id: intent.id,
+    error: { type: 'OutcomeUnknown' },
+  })
+  await bench.reopen()
+  expect(bench.log.closedIntents).toBe(0)
+})
+
+test('keeps the signing key to its owner and refuses one that others can read', async () => {
+  await using bench = await openBench()
+  const file = path.join(bench.directory, 'audit.key')
+  expect(fs.statSync(file).mode & 0o777).toBe(0o400)
+  fs.chmodSync(file, 0o440)
+  await expect(bench.reopen()).rejects.toMatchObject({ type: 'InvalidConfiguration' })
+  fs.chmodSync(file, 0o400)
+  await bench.reopen()
+})

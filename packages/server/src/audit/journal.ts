@@ -1,0 +1,220 @@
+import fs from 'node:fs'
+import { GatehouseError, type HealthStatus, type Integrity } from '@gatehouse/contract'
+import { entryOf } from '../domain/audit/entry.ts'
+import type { AuditReader, Journal } from '../ports/audit.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Ids } from '../ports/ids.ts'
+import type { Log } from '../ports/log.ts'
+import type { Storage } from '../ports/storage.ts'
+import { acknowledge } from './acknowledge.ts'
+import { openCheckpoints, originOf } from './checkpoints.ts'
+import { exportLines } from './export.ts'
+import { createDigests } from './hashing.ts'
+import { createInspector } from './inspector.ts'
+import { closeIntents } from './intents.ts'
+import { loadKeys } from './keys.ts'
+import { openMark } from './mark.ts'
+import { verifyPage } from './pages.ts'
+import { type Consistency, type Inclusion, proveConsistency, proveInclusion } from './prove.ts'
+import { createSigner } from './signer.ts'
+import { anchorsOf, takeStock } from './take-stock.ts'
+import { openTrail } from './trail.ts'
+import { Writer } from './writer.ts'
+
+export type JournalOptions = {
+  readonly storage: Storage
+  /** Where keys, mark and checkpoints lie: not in the database, so that they can speak against it. */
+  readonly directory: string
+  /** The name of this node's chain: letters, digits, `.`, `_` and `-`. */
+  readonly chain: string
+  readonly ids: Ids
+  readonly clock: Clock
+  readonly log: Log
+  readonly checkpoint?: {
+    readonly everyEntries?: number
+    readonly everyMs?: number
+    /** Called with each signed note, to carry it somewhere else. */
+    readonly publish?: (note: string) => void
+  }
+  /** How often everything is verified in the background; 0 turns that off. */
+  readonly verifyEveryMs?: number
+}
+
+export type AuditLog = Journal &
+  AuditReader &
+  AsyncDisposable & {
+    /** PEM. */
+    readonly publicKey: string
+    /** Calls that the last run of the service left without an outcome. */
+    readonly closedIntents: number
+
+    /** Must record that a person understood what was found; from then on only later findings count. */
+    acknowledge(
+      reason: string,
+      by?: { readonly actor: string; readonly request_id: string },
+    ): Promise<Integrity>
+
+    /** Must show that the entry of this id is in the tree of this size; null for an unknown id. */
+    prove(id: string): Promise<Inclusion | null>
+
+    /** Must show that the tree of now begins with the tree of that size. */
+    proveConsistency(first: number): Promise<Consistency>
+
+    health(): {
+      readonly status: HealthStatus
+      readonly reason?: string
+      readonly entries: number
+    }
+  }
+
+const chainName = /^[A-Za-z0-9._-]{1,64}$/
+
+/** Opens the log of this node, compares it with its mark, and closes what a crash left open. */
+export const openJournal = async (options: JournalOptions): Promise<AuditLog> => {
+  const { storage, directory, chain, ids, clock, log } = options
+  if (!chainName.test(chain)) {
+    throw new GatehouseError('InvalidConfiguration', {
+      origin: 'audit chain',
+      detail: `"${chain}" is not a usable name`,
+    })
+  }
+  fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const rows = storage.auditRows
+  const keys = loadKeys(directory)
+  const checkpoints = openCheckpoints(directory, keys)
+  const { standing, alarm } = await takeStock({ rows, directory, chain, keys, checkpoints })
+  const mark = openMark(directory, keys)
+  const trail = openTrail(directory)
+  const digests = createDigests(keys.redaction)
+  const stop = new AbortController()
+  const signer = createSigner({
+    chain,
+    checkpoints,
+    standing: () => writer.standing,
+    log,
+    everyEntries: options.checkpoint?.everyEntries ?? 1_000,
+    publish: options.checkpoint?.publish ?? (() => undefined),
+  })
+  const onCommit = (): void => signer.grown()
+  const writer = new Writer(
+    { storage, chain, ids, clock, log, digests, mark, trail, onCommit },
+    standing,
+  )
+  writer.settle({})
+  if (alarm) writer.raise(alarm)
+  const inspector = createInspector({
+    storage,
+    chain,
+    clock,
+    writer,
+    mark,
+    checkpoints: () => anchorsOf(signer.signed()),
+    signal: stop.signal,
+    directory,
+  })
+  const closedIntents = await closeIntents(rows, chain, writer)
+
+  const failed = (error: unknown): void => {
+    if (!stop.signal.aborted) log.error({ err: error }, 'audit upkeep failed')
+  }
+  const every = async (ms: number, work: () => Promise<unknown>): Promise<void> => {
+    while (!stop.signal.aborted) {
+      await clock.sleep(ms, stop.signal)
+      if (stop.signal.aborted) return
+      await work().catch(failed)
+    }
+  }
+  const verifyAll = async (): Promise<void> => {
+    const found = await inspector.inspect('whole')
+    if (found.integrity === 'failed') log.error(found, 'the audit log failed verification')
+  }
+  const verifyEveryMs = options.verifyEveryMs ?? 600_000
+  const upkeep = [
+    every(1_000, () => writer.probe()),
+    every(options.checkpoint?.everyMs ?? 60_000, async () => signer.sign()),
+    ...(verifyEveryMs > 0 ? [verifyAll().catch(failed), every(verifyEveryMs, verifyAll)] : []),
+  ]
+
+  return {
+    publicKey: keys.pem,
+    closedIntents,
+    append: (draft, extras) => writer.append(draft, extras),
+    transaction: (work) => writer.transaction(work),
+    assertRecordable: (draft) => writer.assertRecordable(draft),
+
+    async query(filter) {
+      const page = await rows.query(filter)
+      const misfit = await verifyPage(rows, page.rows)
+      const whole = await inspector.inspect()
+      const integrity = misfit ? inspector.report(misfit) : whole
+      return { entries: page.rows.map(entryOf), total: page.total, ...integrity }
+    },
+
+    async find(id) {
+      const row = await rows.find(id)
+      if (!row) return null
+      const misfit = await verifyPage(rows, [row])
+      if (misfit) throw new GatehouseError('AuditDamaged', { id, detail: misfit.detail })
+      return entryOf(row)
+    },
+
+    verify: () => inspector.inspect('tree'),
+
+    async *export() {
+      const chains = []
+      for (const { chain: name } of await rows.chains()) {
+        const last = name === chain ? null : await rows.head(name)
+        if (last) chains.push({ chain: name, size: last.seq + 1, head: `sha256:${last.hash}` })
+      }
+      signer.sign()
+      const { state, epoch } = writer.standing
+      chains.unshift({ chain, size: state.size, head: `sha256:${state.head}` })
+      yield* exportLines({
+        rows,
+        chain,
+        chains,
+        origin: originOf(chain, epoch),
+        publicKey: keys.raw,
+        createdAt: new Date(clock.wall()).toISOString(),
+        checkpoints: () =>
+          signer
+            .signed()
+            .filter((checkpoint) => checkpoint.size <= state.size)
+            .map((checkpoint) => checkpoint.note),
+      })
+    },
+
+    counts: (sinceMs) => rows.counts(new Date(sinceMs).toISOString()),
+
+    prove: (id) => proveInclusion(rows, chain, id, writer.standing.state.size),
+
+    proveConsistency: (first) => proveConsistency(rows, chain, first, writer.standing.state.size),
+
+    acknowledge: (reason, by) =>
+      acknowledge(
+        { rows, chain, writer, inspector },
+        reason,
+        by ?? { actor: 'system', request_id: '' },
+      ),
+
+    health() {
+      const entries = writer.standing.state.size
+      const down = writer.failure
+      if (down) return { status: 'unhealthy', reason: down.message, entries }
+      const { kind, detail } = inspector.report(null)
+      return kind
+        ? { status: 'degraded', reason: `integrity: ${kind}: ${detail ?? ''}`, entries }
+        : { status: 'healthy', entries }
+    },
+
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await writer.close()
+      await Promise.all(upkeep)
+      signer.sign()
+      mark[Symbol.dispose]()
+      trail[Symbol.dispose]()
+      checkpoints[Symbol.dispose]()
+    },
+  }
+}

@@ -1,0 +1,91 @@
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  verify,
+} from 'node:crypto'
+import path from 'node:path'
+import { GatehouseError } from '@gatehouse/contract'
+import { assertPrivate, readIfThere, writeNew } from './files.ts'
+
+/** Who can check a signature. `raw` are the 32 bytes of the Ed25519 public key. */
+export type Verifier = {
+  readonly raw: Buffer
+  readonly pem: string
+  verify(message: Uint8Array, signature: Uint8Array): boolean
+}
+
+export type Keys = Verifier & {
+  /** Whether the key was made just now. */
+  readonly fresh: boolean
+  /** Secret of this install for hashes of values that are not kept. */
+  readonly redaction: Buffer
+  sign(message: Uint8Array): Buffer
+}
+
+export const keyFile = 'audit.key'
+export const publicKeyFile = 'audit.pub'
+const redactionFile = 'audit-redaction.key'
+
+const verifierOf = (key: KeyObject): Verifier => ({
+  raw: Buffer.from(String(key.export({ format: 'jwk' })['x']), 'base64url'),
+  pem: String(key.export({ format: 'pem', type: 'spki' })),
+  verify: (message, signature) => verify(null, message, key, signature),
+})
+
+const notAKey = (origin: string, cause: unknown): GatehouseError =>
+  new GatehouseError('InvalidConfiguration', { origin, detail: 'not an Ed25519 key' }, { cause })
+
+/** Reads a public key: PEM, or the 32 bytes in base64. */
+export const parsePublicKey = (text: string, origin: string): Verifier => {
+  try {
+    const key = text.includes('BEGIN')
+      ? createPublicKey(text)
+      : createPublicKey({
+          format: 'jwk',
+          key: {
+            kty: 'OKP',
+            crv: 'Ed25519',
+            x: Buffer.from(text.trim(), 'base64').toString('base64url'),
+          },
+        })
+    if (key.asymmetricKeyType !== 'ed25519') throw new Error(String(key.asymmetricKeyType))
+    return verifierOf(key)
+  } catch (error) {
+    throw notAKey(origin, error)
+  }
+}
+
+const loadOrMake = (file: string, make: () => string | Uint8Array): [Buffer, boolean] => {
+  const there = readIfThere(file)
+  if (there) {
+    assertPrivate(file)
+    return [there, false]
+  }
+  const content = make()
+  writeNew(file, content, 0o400)
+  return [Buffer.from(content), true]
+}
+
+/** The keys of this install, made at the first start. Never in the database that they vouch for. */
+export const loadKeys = (directory: string): Keys => {
+  const file = path.join(directory, keyFile)
+  const [pem, fresh] = loadOrMake(file, () =>
+    String(generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' })),
+  )
+  let key: KeyObject
+  try {
+    key = createPrivateKey(pem)
+    if (key.asymmetricKeyType !== 'ed25519') throw new Error(String(key.asymmetricKeyType))
+  } catch (error) {
+    throw notAKey(file, error)
+  }
+  const verifier = verifierOf(createPublicKey(key))
+  const published = path.join(directory, publicKeyFile)
+  if (readIfThere(published)?.toString() !== verifier.pem) writeNew(published, verifier.pem, 0o644)
+  const [redaction] = loadOrMake(path.join(directory, redactionFile), () => randomBytes(32))
+  return { ...verifier, fresh, redaction, sign: (message) => sign(null, message, key) }
+}

@@ -1,0 +1,325 @@
+import { type AuditEntry, GatehouseError } from '@gatehouse/contract'
+import { createLinker, type Linker, type LogState } from '../domain/audit/chain.ts'
+import { bodyOf, rowOf, type SealedEntry, sealEntry } from '../domain/audit/entry.ts'
+import type { Digests } from '../domain/audit/hashing.ts'
+import { createTree, rootOf } from '../domain/audit/merkle.ts'
+import type { LogRow } from '../domain/audit/row.ts'
+import type { AppendExtras, AuditDraft, Journal, JournalTransaction } from '../ports/audit.ts'
+import type { AuditRow } from '../ports/audit-rows.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Ids } from '../ports/ids.ts'
+import type { LimitStamp } from '../ports/limits.ts'
+import type { Log } from '../ports/log.ts'
+import type { Storage } from '../ports/storage.ts'
+import { hashing } from './hashing.ts'
+import type { Alarm, Baseline, MarkFile } from './mark.ts'
+import { reconcile } from './reconcile.ts'
+import type { Trail } from './trail.ts'
+
+const groupMax = 64
+const queueMax = 65_536
+
+export type WriterParts = {
+  readonly storage: Storage
+  readonly chain: string
+  readonly ids: Ids
+  readonly clock: Clock
+  readonly log: Log
+  readonly digests: Digests
+  readonly mark: MarkFile
+  readonly trail: Trail
+  /** Called after each commit, off the path of those who wait. */
+  readonly onCommit: () => void
+}
+
+/** What a mark says beside the state, and what the writer goes on from. */
+export type Standing = {
+  readonly state: LogState
+  readonly count: number
+  readonly epoch: number
+  readonly alarm: Alarm | null
+  readonly baseline: Baseline | null
+}
+
+type Waiting = {
+  readonly sealed: SealedEntry
+  readonly extras: AppendExtras
+  resolve(entry: AuditEntry): void
+  reject(error: Error): void
+}
+type Placed = { readonly rows: readonly AuditRow[]; readonly state: LogState }
+type Turn = { run(): Promise<void>; reject(error: Error): void }
+type Queued = ({ readonly kind: 'entry' } & Waiting) | ({ readonly kind: 'turn' } & Turn)
+
+const unavailable = (cause: unknown): GatehouseError =>
+  new GatehouseError(
+    'AuditUnavailable',
+    { detail: cause instanceof Error ? cause.message : String(cause) },
+    { cause },
+  )
+
+/**
+ * The one writer of a chain. Entries queue; what one turn of the event loop queued is one commit and one
+ * mark. Whatever needs the log to itself for a moment takes a turn in the same queue.
+ */
+export class Writer implements Journal {
+  readonly #parts: WriterParts
+  readonly #linker: Linker = createLinker(hashing)
+  readonly #queue: Queued[] = []
+  #standing: Standing
+  #draining = false
+  #closed = false
+  /** Set after a failure: what the store holds is not known until it has been looked at. */
+  #doubt = false
+  /** Set after a failure until something has been written again. */
+  #failure: GatehouseError | null = null
+  /** Hashes of entries whose commit may have happened without our being told. */
+  readonly #attempted = new Set<string>()
+
+  constructor(parts: WriterParts, standing: Standing) {
+    this.#parts = parts
+    this.#standing = standing
+  }
+
+  get standing(): Standing {
+    return this.#standing
+  }
+
+  /** Why the log cannot be written at the moment, or null. */
+  get failure(): GatehouseError | null {
+    return this.#failure
+  }
+
+  assertRecordable(draft: AuditDraft): void {
+    this.#seal(draft)
+  }
+
+  append(draft: AuditDraft, extras: AppendExtras = {}): Promise<AuditEntry> {
+    return new Promise((resolve, reject) => {
+      this.#enqueue({ kind: 'entry', sealed: this.#seal(draft), extras, resolve, reject })
+    })
+  }
+
+  /**
+   * The work holds the log while it runs: it writes with `tx.append` and must not wait for anything that
+   * itself waits for the log.
+   */
+  transaction<T>(work: (tx: JournalTransaction) => Promise<T>): Promise<T> {
+    return this.exclusive(() => this.#runTransaction(work))
+  }
+
+  /** Runs when no commit is under way, and lets none begin meanwhile. */
+  exclusive<T>(work: () => Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      this.#enqueue({ kind: 'turn', run: () => work().then(resolve, reject), reject })
+    })
+  }
+
+  /** Tries to write again, where the last attempt failed. */
+  async probe(): Promise<void> {
+    if (!this.#failure) return
+    await this.exclusive(async () => {
+      await this.#commit([])
+    }).catch(() => undefined)
+  }
+
+  /** Keeps something that was found until it is acknowledged, also across a restart; the first stays. */
+  raise(alarm: Alarm): void {
+    if (this.#standing.alarm) return
+    this.#parts.log.error({ alarm, chain: this.#parts.chain }, 'the audit log failed verification')
+    try {
+      this.settle({ alarm })
+    } catch (error) {
+      this.#standing = { ...this.#standing, alarm }
+      this.#doubts(error)
+    }
+  }
+
+  /** Changes what the mark says beside the state, and writes it. */
+  settle(change: Partial<Omit<Standing, 'state' | 'count'>>): void {
+    this.#markAt({ ...this.#standing, ...change })
+  }
+
+  /** Refuses what comes, and resolves when what was queued is done. */
+  async close(): Promise<void> {
+    const quiet = this.exclusive(() => Promise.resolve()).catch(() => undefined)
+    this.#closed = true
+    await quiet
+  }
+
+  #seal(draft: AuditDraft): SealedEntry {
+    const { ids, clock, chain, digests } = this.#parts
+    const timestamp = new Date(clock.wall()).toISOString()
+    return sealEntry(draft, { id: ids.next('aud'), timestamp, chain }, digests)
+  }
+
+  #enqueue(item: Queued): void {
+    if (this.#closed) throw unavailable('the service is stopping')
+    if (this.#queue.length >= queueMax) {
+      throw new GatehouseError('Overloaded', { detail: `${queueMax} entries wait to be recorded` })
+    }
+    this.#queue.push(item)
+    if (this.#draining) return
+    this.#draining = true
+    // The check phase comes right after the sockets of a turn have been read: all of them are one group.
+    setImmediate(() => void this.#drain())
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#queue.length > 0) await this.#step()
+    this.#draining = false
+  }
+
+  async #step(): Promise<void> {
+    if (this.#doubt) {
+      try {
+        await this.#resync()
+      } catch (error) {
+        this.#doubts(error)
+        for (const item of this.#queue.splice(0)) item.reject(unavailable(error))
+        return
+      }
+    }
+    const first = this.#queue[0]
+    if (first?.kind === 'turn') {
+      this.#queue.shift()
+      await first.run()
+      return
+    }
+    const group: Waiting[] = []
+    for (const item of this.#queue) {
+      if (item.kind !== 'entry' || group.length === groupMax) break
+      group.push(item)
+    }
+    this.#queue.splice(0, group.length)
+    try {
+      const entries = await this.#commit(group)
+      for (const [i, waiting] of group.entries()) waiting.resolve(entries[i] as AuditEntry)
+      this.#parts.onCommit()
+    } catch (error) {
+      for (const waiting of group) waiting.reject(error as GatehouseError)
+    }
+  }
+
+  async #commit(group: readonly Waiting[]): Promise<AuditEntry[]> {
+    const agentCounts = new Map<string, number>()
+    const sessionCounts = new Map<string, number>()
+    const stamps: LimitStamp[] = []
+    for (const { sealed, extras } of group) {
+      if (extras.stamps) stamps.push(...extras.stamps)
+      if (!extras.counts) continue
+      const { agent, session_id } = sealed.fields
+      agentCounts.set(agent, (agentCounts.get(agent) ?? 0) + 1)
+      if (session_id) sessionCounts.set(session_id, (sessionCounts.get(session_id) ?? 0) + 1)
+    }
+    const placed = this.#place(group.map((waiting) => waiting.sealed))
+    const clockMs = this.#parts.clock.now()
+    try {
+      const { rows } = placed
+      await this.#parts.storage.commitGroup({ rows, stamps, agentCounts, sessionCounts, clockMs })
+      this.#advance(placed)
+    } catch (error) {
+      this.#doubts(error, placed)
+      throw unavailable(error)
+    }
+    return group.map(({ sealed }, i) => {
+      const { seq, hash } = placed.rows[i] as AuditRow
+      return { ...sealed.fields, seq, hash: `sha256:${hash}` }
+    })
+  }
+
+  /** Gives entries their places after the last one, without moving on: only a commit does that. */
+  #place(entries: readonly SealedEntry[]): Placed {
+    const { state } = this.#standing
+    const tree = createTree(hashing, state)
+    let head = state.head
+    const rows = entries.map((sealed) => {
+      const seq = tree.size
+      const body = bodyOf(sealed, seq)
+      head = this.#linker.link(head, seq, body)
+      tree.push(this.#linker.leaf())
+      return rowOf(sealed, seq, head, body)
+    })
+    return { rows, state: { size: tree.size, head, peaks: tree.peaks() } }
+  }
+
+  #advance({ rows, state }: Placed): void {
+    const { size } = this.#standing.state
+    this.#markAt({ ...this.#standing, state })
+    this.#parts.trail.note(
+      size,
+      rows.map((row) => row.hash),
+    )
+    this.#failure = null
+  }
+
+  /** On the disk first, then in memory: an answer never speaks of what the mark does not cover. */
+  #markAt(next: Standing): void {
+    const { chain, clock, mark } = this.#parts
+    const { state, epoch, alarm, baseline } = next
+    const count = this.#standing.count + 1
+    const root = rootOf(hashing, state.peaks)
+    const time = new Date(clock.wall()).toISOString()
+    mark.write({ ...state, chain, root, count, time, epoch, alarm, baseline })
+    this.#standing = { ...next, count }
+  }
+
+  async #runTransaction<T>(work: (tx: JournalTransaction) => Promise<T>): Promise<T> {
+    const { storage } = this.#parts
+    let placed: Placed | null = null
+    let refusal: unknown = null
+    let result: T
+    try {
+      result = await storage.transaction(async (tx) => {
+        // An engine may run the work again after a conflict: only the last run counts.
+        const entries: SealedEntry[] = []
+        let open = true
+        const append = (draft: AuditDraft): string => {
+          if (!open) throw new Error('the transaction of this entry is over')
+          const sealed = this.#seal(draft)
+          entries.push(sealed)
+          return sealed.fields.id
+        }
+        const { agents, sessions, approvals, userTokens, meta } = tx
+        const value = await work({ agents, sessions, approvals, userTokens, meta, append }).catch(
+          (error: unknown) => {
+            refusal = error
+            throw error
+          },
+        )
+        open = false
+        placed = this.#place(entries)
+        if (placed.rows.length > 0) await tx.auditRows.insert(placed.rows)
+        return value
+      })
+      const done = placed as unknown as Placed
+      if (done.rows.length > 0) this.#advance(done)
+    } catch (error) {
+      const storeFailed = error instanceof GatehouseError && error.type === 'StorageUnavailable'
+      if (error === refusal && !storeFailed) throw error
+      this.#doubts(error, placed)
+      throw unavailable(error)
+    }
+    this.#parts.onCommit()
+    return result
+  }
+
+  /** Looks at what the store holds, where the outcome of a commit is not known. */
+  async #resync(): Promise<void> {
+    const { storage, chain } = this.#parts
+    const ours = (row: LogRow): boolean => this.#attempted.has(row.hash)
+    const known = this.#standing.state
+    const { state, alarm } = await reconcile(storage.auditRows, chain, known, ours)
+    this.#markAt({ ...this.#standing, state })
+    this.#doubt = false
+    if (alarm) this.raise(alarm)
+  }
+
+  #doubts(error: unknown, placed: Placed | null = null): void {
+    this.#doubt = true
+    this.#failure = unavailable(error)
+    if (this.#attempted.size > queueMax) this.#attempted.clear()
+    for (const row of placed?.rows ?? []) this.#attempted.add(row.hash)
+    this.#parts.log.error({ err: error }, 'the audit log cannot be written')
+  }
+}

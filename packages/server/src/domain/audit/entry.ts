@@ -1,0 +1,117 @@
+import type { AuditEntry } from '@gatehouse/contract'
+import { canonical } from './canonical.ts'
+import type { Digests } from './hashing.ts'
+import { keepFields, keepSentence, keepWord } from './redact.ts'
+import type { LogRow } from './row.ts'
+
+/** What is said of an entry before the log places it. */
+export type EntryDraft = Omit<
+  AuditEntry,
+  'id' | 'timestamp' | 'chain' | 'seq' | 'hash' | 'arguments' | 'detail' | 'session_id'
+> & {
+  readonly arguments: Readonly<Record<string, unknown>>
+  readonly detail: Readonly<Record<string, unknown>> | null
+  readonly session_id: string | null
+  /** Names of top-level arguments that are stored as a keyed hash. */
+  readonly redact?: readonly string[]
+}
+
+export type Place = { readonly id: string; readonly timestamp: string; readonly chain: string }
+
+/** An entry that is complete but for its place in the chain, which is given at the commit. */
+export type SealedEntry = {
+  readonly fields: Omit<AuditEntry, 'seq' | 'hash'>
+  readonly before: string
+  readonly after: string
+}
+
+/**
+ * Serialises an entry now, so that nothing the caller changes later gets in. The body is the canonical
+ * JSON of every field but `hash`: the keys below stand in canonical order, with `seq` left open.
+ */
+export const sealEntry = (draft: EntryDraft, place: Place, digests: Digests): SealedEntry => {
+  const kept = keepFields(draft.arguments, draft.redact ?? [], digests)
+  const detail = draft.detail && keepFields(draft.detail, [], digests)
+  const fields = {
+    id: place.id as AuditEntry['id'],
+    timestamp: place.timestamp,
+    kind: draft.kind,
+    agent: keepWord(draft.agent),
+    capability: keepWord(draft.capability),
+    arguments: kept.value,
+    result: draft.result,
+    policy_decision: draft.policy_decision,
+    actor: keepWord(draft.actor),
+    session_id: draft.session_id as AuditEntry['session_id'],
+    request_id: keepWord(draft.request_id),
+    rule: draft.rule,
+    duration_ms: draft.duration_ms,
+    approval_id: draft.approval_id,
+    intent_id: draft.intent_id,
+    error: draft.error && {
+      type: draft.error.type,
+      message: keepSentence(draft.error.message),
+    },
+    detail: detail?.value ?? null,
+    chain: place.chain,
+  }
+  return {
+    fields,
+    before:
+      `{"actor":${canonical(fields.actor)},"agent":${canonical(fields.agent)}` +
+      `,"approval_id":${canonical(fields.approval_id)},"arguments":${kept.text}` +
+      `,"capability":${canonical(fields.capability)},"chain":${canonical(fields.chain)}` +
+      `,"detail":${detail?.text ?? 'null'},"duration_ms":${canonical(fields.duration_ms)}` +
+      `,"error":${canonical(fields.error)},"id":${canonical(fields.id)}` +
+      `,"intent_id":${canonical(fields.intent_id)},"kind":${canonical(fields.kind)}` +
+      `,"policy_decision":${canonical(fields.policy_decision)}` +
+      `,"request_id":${canonical(fields.request_id)},"result":${canonical(fields.result)}` +
+      `,"rule":${canonical(fields.rule)},"seq":`,
+    after: `,"session_id":${canonical(fields.session_id)},"timestamp":${canonical(fields.timestamp)}}`,
+  }
+}
+
+export const bodyOf = (sealed: SealedEntry, seq: number): string =>
+  `${sealed.before}${seq}${sealed.after}`
+
+export const rowOf = (sealed: SealedEntry, seq: number, hash: string, body: string): LogRow => {
+  const { fields } = sealed
+  return {
+    chain: fields.chain,
+    seq,
+    id: fields.id,
+    hash,
+    body,
+    timestamp: fields.timestamp,
+    kind: fields.kind,
+    agent: fields.agent,
+    capability: fields.capability,
+    result: fields.result,
+    policy_decision: fields.policy_decision,
+    session_id: fields.session_id,
+    duration_ms: fields.duration_ms,
+    intent_id: fields.intent_id,
+    approval_id: fields.approval_id,
+  }
+}
+
+/** An entry as it is shown, from the hashed bytes; columns only stand in where those are unreadable. */
+export const entryOf = (row: LogRow): AuditEntry => {
+  const hash = `sha256:${row.hash}`
+  try {
+    return { ...(JSON.parse(row.body) as Omit<AuditEntry, 'hash'>), hash }
+  } catch {
+    const { body, ...columns } = row
+    const unreadable = { damaged: 'The stored entry cannot be read.', bytes: body.length }
+    return {
+      ...columns,
+      actor: '',
+      arguments: {},
+      request_id: '',
+      rule: null,
+      error: null,
+      detail: unreadable,
+      hash,
+    } as unknown as AuditEntry
+  }
+}

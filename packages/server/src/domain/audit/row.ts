@@ -1,0 +1,35 @@
+/** An entry as it is stored: the hashed text, its hash in hex, and copies of fields for the indexes. */
+export type LogRow = {
+  readonly chain: string
+  readonly seq: number
+  readonly id: string
+  readonly hash: string
+  readonly body: string
+  readonly timestamp: string
+  readonly kind: string
+  readonly agent: string
+  readonly capability: string
+  readonly result: string
+  readonly policy_decision: string | null
+  readonly session_id: string | null
+  readonly duration_ms: number | null
+  readonly intent_id: string | null
+  readonly approval_id: string | null
+}
+
+/** The copies. A changed one would change what a query finds, so each is compared with the body. */
+export const copiedFields = [
+  'agent',
+  'approval_id',
+  'capability',
+  'chain',
+  'duration_ms',
+  'id',
+  'intent_id',
+  'kind',
+  'policy_decision',
+  'result',
+  'seq',
+  'session_id',
+  'timestamp',
+] as const satisfies readonly (keyof LogRow)[]
