@@ -4,7 +4,7 @@ import { type Flags, loadSettings } from './config/load.ts'
 import { removeRunFile, writeRunFile } from './platform/data-directory.ts'
 import { Disposal } from './platform/disposal.ts'
 import { createLog } from './telemetry/log.ts'
-import { openGateway } from './transport/http/open-gateway.ts'
+import { openGateway } from './transport/gateway/open-gateway.ts'
 import { openUserApi } from './transport/rest/open-user-api.ts'
 import { version } from './version.ts'
 

@@ -1,0 +1,619 @@
+import { connect } from 'node:net'
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { type GatewayKit, openKit, pending, tokens, until } from '../../../test/kit/fake-app.ts'
+
+let kit: GatewayKit
+beforeEach(async () => {
+  kit = await openKit({ allowedOrigins: ['https://dash.example.com:7800'] })
+})
+afterEach(() => kit.close(0))
+
+type Message = {
+  id?: unknown
+  method?: string
+  params?: Record<string, unknown>
+  result?: Record<string, unknown>
+  error?: { code: number; message: string; data?: Record<string, unknown> }
+}
+
+/** A peer that keeps what it receives. */
+class Peer {
+  readonly ws: WebSocket
+  readonly messages: Message[] = []
+  readonly batches: Message[][] = []
+  closed: { code: number; reason: string } | null = null
+  pings = 0
+  #next = 0
+
+  constructor(ws: WebSocket) {
+    this.ws = ws
+    ws.on('message', (data: Buffer) => {
+      const value = JSON.parse(data.toString()) as Message | Message[]
+      if (Array.isArray(value)) this.batches.push(value)
+      else this.messages.push(value)
+    })
+    ws.on('ping', () => this.pings++)
+    ws.on('close', (code, reason) => {
+      this.closed = { code, reason: reason.toString() }
+    })
+    ws.on('error', () => undefined)
+  }
+
+  send(value: unknown): void {
+    this.ws.send(typeof value === 'string' ? value : JSON.stringify(value))
+  }
+
+  async answerTo(id: unknown): Promise<Message> {
+    const found = () => this.messages.find((m) => m.method === undefined && m.id === id)
+    await until(() => found() !== undefined || this.closed !== null)
+    return found() as Message
+  }
+
+  request(method: string, params?: unknown): Promise<Message> {
+    const id = `r${++this.#next}`
+    this.send({ jsonrpc: '2.0', id, method, params })
+    return this.answerTo(id)
+  }
+
+  call(name: string, args: unknown = {}, meta?: unknown): Promise<Message> {
+    return this.request('tools/call', {
+      name,
+      arguments: args,
+      ...(meta === undefined ? {} : { _meta: meta }),
+    })
+  }
+
+  async notified(method: string): Promise<Message> {
+    const found = () => this.messages.find((m) => m.method === method)
+    await until(() => found() !== undefined)
+    return found() as Message
+  }
+
+  async end(): Promise<{ code: number; reason: string }> {
+    await until(() => this.closed !== null)
+    return this.closed as { code: number; reason: string }
+  }
+}
+
+type Options = { headers?: Record<string, string>; query?: string; protocols?: string[] }
+
+const opening = ({ headers, query = '', protocols = [] }: Options = {}) =>
+  new WebSocket(`${kit.mcpUrl}${query}`, protocols, {
+    headers: headers ?? { Authorization: `Bearer ${tokens.alpha}` },
+  })
+
+const open = async (options?: Options): Promise<Peer> => {
+  const peer = new Peer(opening(options))
+  await new Promise((resolve, reject) => {
+    peer.ws.once('open', resolve)
+    peer.ws.once('error', reject)
+  })
+  return peer
+}
+
+const refusal = (options: Options): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const ws = opening(options)
+    ws.on('unexpected-response', (_req, res) => {
+      resolve(res.statusCode ?? 0)
+      ws.terminate()
+    })
+    ws.on('open', () => reject(new Error('it opened')))
+    ws.on('error', () => undefined)
+  })
+
+const hello = (protocolVersion: unknown) => ({
+  protocolVersion,
+  capabilities: {},
+  clientInfo: { name: 'probe', version: '1.2' },
+})
+
+describe('the upgrade', () => {
+  test('takes the token from the header or from the address, and never logs it', async () => {
+    const byHeader = await open()
+    const byQuery = await open({ headers: {}, query: `?token=${tokens.alpha}` })
+    for (const peer of [byHeader, byQuery]) {
+      expect((await peer.request('ping')).result).toEqual({})
+    }
+    expect(await refusal({ headers: {}, query: `?token=${'e'.repeat(64)}` })).toBe(401)
+    expect(kit.log.lines.join()).not.toMatch(/aaaaaaaa|eeeeeeee|token=/)
+  })
+
+  const origin = 'https://dash.example.com:7800'
+  test.each<[string, Options, number]>([
+    ['without a token', { headers: {} }, 401],
+    ['with a wrong token', { headers: { Authorization: `Bearer ${'c'.repeat(64)}` } }, 401],
+    ['with two tokens', { query: `?token=${tokens.beta}` }, 400],
+    ['with a token twice', { headers: {}, query: `?token=${tokens.alpha}&token=x` }, 400],
+    [
+      'from a foreign page',
+      { headers: { Authorization: `Bearer ${tokens.alpha}`, Origin: 'https://evil.example' } },
+      403,
+    ],
+    [
+      'from a foreign page with the token in the address',
+      { headers: { Origin: 'null' }, query: `?token=${tokens.alpha}` },
+      403,
+    ],
+    [
+      'under a foreign host',
+      { headers: { Authorization: `Bearer ${tokens.alpha}`, Host: 'evil.example' } },
+      421,
+    ],
+  ])('%s is refused', async (_name, options, status) => {
+    expect(await refusal(options)).toBe(status)
+    const twin = await open({ headers: { Origin: origin }, query: `?token=${tokens.alpha}` })
+    expect((await twin.request('ping')).result).toEqual({})
+  })
+
+  test('answers the subprotocol mcp if it is offered, and needs none', async () => {
+    expect((await open({ protocols: ['other', 'mcp'] })).ws.protocol).toBe('mcp')
+    expect((await open()).ws.protocol).toBe('')
+  })
+
+  test.each([
+    ['a wrong version', 'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 7'],
+    ['a bad key', 'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: x'],
+    ['no Connection: Upgrade', 'Upgrade: websocket'],
+    ['another protocol', 'Upgrade: h2c\r\nConnection: Upgrade'],
+  ])('%s is refused and the socket closed', async (_name, lines) => {
+    const socket = connect(kit.port, '127.0.0.1')
+    let text = ''
+    socket.on('data', (chunk) => {
+      text += chunk.toString()
+    })
+    socket.write(
+      `GET /mcp HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer ${tokens.alpha}\r\n${lines}\r\n\r\n`,
+    )
+    await until(() => /HTTP\/1.1 4\d\d/.test(text))
+    if (!/connection: close/i.test(text)) socket.end()
+    await until(() => kit.connections() === 0)
+    await open()
+  })
+
+  test('an agent has so many connections and no more; others have theirs', async () => {
+    await kit.close(0)
+    kit = await openKit({ limits: { connectionsPerAgentMax: 2 } })
+    const first = await open()
+    await open()
+    expect(await refusal({})).toBe(429)
+    await open({ headers: { Authorization: `Bearer ${tokens.beta}` } })
+    first.ws.close()
+    await until(() => kit.fake.listeners.size === 2)
+    await open()
+  })
+})
+
+describe('the handshake', () => {
+  test.each([
+    ['2024-11-05', '2024-11-05'],
+    ['2025-03-26', '2025-03-26'],
+    ['2025-06-18', '2025-06-18'],
+    ['2025-11-25', '2025-11-25'],
+    ['1999-01-01', '2025-11-25'],
+    ['2026-07-28', '2025-11-25'],
+  ])('%s is answered with %s', async (asked, answered) => {
+    const { result } = await (await open()).request('initialize', hello(asked))
+    expect(result).toMatchObject({
+      protocolVersion: answered,
+      serverInfo: { name: 'gatehouse', version: '9.9.9' },
+      capabilities: { tools: { listChanged: true } },
+    })
+  })
+
+  test('names the client in its session, which ends with the socket', async () => {
+    const peer = await open()
+    await peer.request('initialize', hello('2025-06-18'))
+    await peer.call('test__echo', { text: 'x' })
+    expect(kit.fake.opened).toEqual([
+      { agent: 'alpha', transport: 'mcp-websocket', client: { name: 'probe', version: '1.2' } },
+    ])
+    const session = kit.fake.calls[0]?.op.session_id
+    expect(session).toMatch(/^sess-/)
+    peer.ws.close()
+    await until(() => kit.fake.ended.length === 1)
+    expect(kit.fake.ended).toEqual([session])
+    expect(kit.fake.listeners.size).toBe(0)
+  })
+
+  test('may be skipped: calls before it are served', async () => {
+    const peer = await open()
+    expect((await peer.call('test__echo', { text: 'early' })).result).toMatchObject({
+      content: [{ type: 'text', text: 'early' }],
+    })
+    expect(kit.fake.opened[0]?.client).toBe(null)
+  })
+
+  test('is made once, and with a version that is a string', async () => {
+    const peer = await open()
+    expect((await peer.request('initialize', hello(7))).error?.code).toBe(-32602)
+    expect((await peer.request('initialize', hello('2025-06-18'))).result).toBeDefined()
+    expect((await peer.request('initialize', hello('2025-06-18'))).error?.code).toBe(-32600)
+    expect((await peer.request('ping')).result).toEqual({})
+  })
+})
+
+describe('tools', () => {
+  test('are listed with honest annotations and schemas', async () => {
+    const { result } = await (await open()).request('tools/list', {})
+    const tools = result?.['tools'] as Record<string, unknown>[]
+    expect(tools.map((tool) => tool['name'])).toEqual(['test__echo', 'test__erase'])
+    expect(tools[0]).toMatchObject({
+      title: 'Echo',
+      description: 'Gives back what it is given. In tests.',
+      inputSchema: { type: 'object', required: ['text'], additionalProperties: false },
+      outputSchema: { type: 'object' },
+      annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
+    })
+    expect(tools[1]?.['annotations']).toMatchObject({ readOnlyHint: false, destructiveHint: true })
+  })
+
+  test('come in pages by an opaque cursor, each once, in one order', async () => {
+    kit.fake.manyTools = true
+    const peer = await open()
+    const names: string[] = []
+    let cursor: unknown
+    let pages = 0
+    do {
+      const { result } = await peer.request('tools/list', cursor === undefined ? {} : { cursor })
+      names.push(...(result?.['tools'] as { name: string }[]).map(({ name }) => name))
+      cursor = result?.['nextCursor']
+      pages++
+    } while (cursor !== undefined)
+    expect(pages).toBe(3)
+    expect(names).toHaveLength(232)
+    expect(names).toEqual(names.toSorted())
+    for (const bad of ['nonsense', 7, Buffer.from('["x","y"]').toString('base64url')]) {
+      expect((await peer.request('tools/list', { cursor: bad })).error?.code).toBe(-32602)
+    }
+  })
+
+  test.each([
+    [
+      'test__echo',
+      { text: 'hi' },
+      { result: { content: [{ type: 'text', text: 'hi' }], structuredContent: { text: 'hi' } } },
+    ],
+    ['test__erase', {}, { result: { structuredContent: pending } }],
+    ['test__blocked', {}, { error: { code: -32001, data: { reason: 'policy' } } }],
+    ['test__paused', {}, { error: { code: -32001, data: { reason: 'agent_paused' } } }],
+    ['test__limited', {}, { error: { code: -32000, data: { retry_after_seconds: 42 } } }],
+    ['test__busy', {}, { error: { code: -32000, data: { reason: 'overloaded' } } }],
+    ['test__none', {}, { error: { code: -32602, data: { did_you_mean: ['test__echo'] } } }],
+    ['test.echo', {}, { error: { code: -32602, data: { did_you_mean: ['test__echo'] } } }],
+    ['__proto__', {}, { error: { code: -32602 } }],
+    ['test__crash', {}, { error: { code: -32603 } }],
+    ['test__unrecorded', {}, { error: { code: -32603, data: { type: 'AuditUnavailable' } } }],
+    ['test__echo', 'text', { error: { code: -32602, data: { member: 'arguments' } } }],
+  ])('%s %j', async (name, args, want) => {
+    const peer = await open()
+    expect(await peer.call(name, args)).toMatchObject(want)
+    expect((await peer.call('test__echo', { text: 'still' })).result).toBeDefined()
+  })
+
+  test('a failure and a pending approval are JSON in a text item', async () => {
+    const peer = await open()
+    const failed = (await peer.call('test__fail')).result as {
+      isError: boolean
+      content: { text: string }[]
+    }
+    expect(failed.isError).toBe(true)
+    expect(JSON.parse(failed.content[0]?.text ?? '')).toEqual({
+      error: 'FileNotFound',
+      message: 'There is no file at /x.',
+      recovery: [],
+    })
+    const held = (await peer.call('test__erase')).result as { content: { text: string }[] }
+    expect(held).not.toHaveProperty('isError')
+    expect(JSON.parse(held.content[0]?.text ?? '')).toEqual(pending)
+  })
+
+  test('members beside the arguments change nothing', async () => {
+    const peer = await open()
+    await peer.request('tools/call', {
+      name: 'test__echo',
+      arguments: { text: 'x' },
+      approved: true,
+      agent: 'admin',
+    })
+    expect(kit.fake.calls[0]?.input).toEqual({
+      capability: 'test.echo',
+      arguments: { text: 'x' },
+    })
+    expect(kit.fake.calls[0]?.op.actor.name).toBe('alpha')
+  })
+
+  test('progress is told where a token was given, only upwards, and not after the answer', async () => {
+    const peer = await open()
+    peer.send({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'test__wait', _meta: { progressToken: 'p1' } },
+    })
+    await until(() => kit.fake.waiting.length === 1)
+    const waiting = kit.fake.waiting[0]
+    waiting?.op.progress?.(1, 3, 'one')
+    waiting?.op.progress?.(1)
+    waiting?.op.progress?.(2)
+    waiting?.finish({ kind: 'failed', error: { type: 'X', message: 'm', recovery: [] } })
+    await peer.answerTo(1)
+    waiting?.op.progress?.(3)
+    await peer.request('ping')
+    const told = peer.messages.filter((m) => m.method === 'notifications/progress')
+    expect(told.map((m) => m.params)).toEqual([
+      { progressToken: 'p1', progress: 1, total: 3, message: 'one' },
+      { progressToken: 'p1', progress: 2 },
+    ])
+    expect(waiting?.op.holds).toBe(true)
+    void peer.call('test__wait')
+    await until(() => kit.fake.waiting.length === 2)
+    expect(kit.fake.waiting[1]?.op.progress).toBeUndefined()
+  })
+
+  test('a cancelled call stops and is not answered; strange cancellations are ignored', async () => {
+    const peer = await open()
+    peer.send({ jsonrpc: '2.0', id: 9, method: 'tools/call', params: { name: 'test__wait' } })
+    await until(() => kit.fake.waiting.length === 1)
+    for (const requestId of ['9', 10, null, {}]) {
+      peer.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
+    }
+    await peer.request('ping')
+    expect(kit.fake.waiting[0]?.op.signal.aborted).toBe(false)
+    peer.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 9 } })
+    await until(() => kit.fake.waiting[0]?.op.signal.aborted === true)
+    await peer.request('ping')
+    expect(peer.messages.some((m) => m.id === 9)).toBe(false)
+  })
+})
+
+describe('messages', () => {
+  test.each([
+    ['not JSON', '{"jsonrpc"', -32700],
+    ['two documents', '{} {}', -32700],
+    ['id null', '{"jsonrpc":"2.0","id":null,"method":"ping"}', -32600],
+    ['id 1.5', '{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600],
+    ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600],
+    ['duplicate keys', '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32600],
+    [
+      'nested deep',
+      `{"jsonrpc":"2.0","id":1,"method":"ping","params":${'['.repeat(100)}${']'.repeat(100)}}`,
+      -32600,
+    ],
+  ])('%s is refused and the connection goes on', async (_name, text, code) => {
+    const peer = await open()
+    peer.send(text)
+    expect((await peer.answerTo(null)).error?.code).toBe(code)
+    expect((await peer.request('ping')).result).toEqual({})
+  })
+
+  test.each([
+    ['server/discover', -32601],
+    ['resources/list', -32601],
+    ['prompts/list', -32601],
+    ['constructor', -32601],
+  ])('%s is no method here', async (method, code) => {
+    expect((await (await open()).request(method, {})).error?.code).toBe(code)
+  })
+
+  test('logging/setLevel is accepted, and answers from the peer are ignored', async () => {
+    const peer = await open()
+    expect((await peer.request('logging/setLevel', { level: 'debug' })).result).toEqual({})
+    peer.send({ jsonrpc: '2.0', id: 5, result: {} })
+    await peer.request('ping')
+    expect(peer.messages.some((m) => m.id === 5)).toBe(false)
+  })
+
+  test('an id that still runs is refused, and free again when it is answered', async () => {
+    const peer = await open()
+    const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'test__wait' } }
+    peer.send(call)
+    await until(() => kit.fake.waiting.length === 1)
+    peer.send(call)
+    expect((await peer.answerTo(1)).error?.code).toBe(-32600)
+    expect(kit.fake.waiting).toHaveLength(1)
+    kit.fake.waiting[0]?.finish({ kind: 'unknown', message: 'm', did_you_mean: [] })
+    await until(() => peer.messages.filter((m) => m.id === 1).length === 2)
+    peer.send(call)
+    await until(() => kit.fake.waiting.length === 2)
+  })
+
+  test('batches belong to the version that has them', async () => {
+    const peer = await open()
+    await peer.request('initialize', hello('2025-03-26'))
+    peer.send([
+      { jsonrpc: '2.0', id: 1, method: 'ping' },
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'test__echo' } },
+    ])
+    await until(() => peer.batches.length === 1)
+    expect(peer.batches[0]?.map(({ id }) => id)).toEqual([1, 2])
+  })
+
+  test('a binary frame closes with 1003, bad UTF-8 with 1007, too much with 1009', async () => {
+    const binary = await open()
+    binary.ws.send(Buffer.from('{}'), { binary: true })
+    expect((await binary.end()).code).toBe(1003)
+    const utf8 = await open()
+    utf8.ws.send(Buffer.from([0x22, 0xff, 0x22]), { binary: false })
+    expect((await utf8.end()).code).toBe(1007)
+    await kit.close(0)
+    kit = await openKit({ limits: { bodyBytesMax: 1000 } })
+    const large = await open()
+    large.send('x'.repeat(1001))
+    expect((await large.end()).code).toBe(1009)
+    expect((await (await open()).request('ping')).result).toEqual({})
+  })
+
+  test('many fragments are refused early', async () => {
+    const peer = await open()
+    for (let i = 0; i < 70; i++) peer.ws.send('x', { fin: false })
+    expect((await peer.end()).code).toBe(1008)
+  })
+
+  test('a large message is read in slices, before those behind it', async () => {
+    const peer = await open()
+    const text = 'line\n'.repeat(400_000)
+    peer.send({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'tools/call',
+      params: { name: 'test__echo', arguments: { text } },
+    })
+    const second = peer.call('test__echo', { text: 'second' })
+    expect((await peer.answerTo(1)).result?.['structuredContent']).toEqual({ text })
+    await second
+    const texts = kit.fake.calls.map(({ input }) => (input.arguments as { text: string }).text)
+    expect(texts.map((t) => t.slice(0, 6))).toEqual(['line\nl', 'second'])
+  })
+})
+
+describe('pushes', () => {
+  test('tell what changed, each under its own name', async () => {
+    const peer = await open()
+    const other = await open({ headers: { Authorization: `Bearer ${tokens.beta}` } })
+    await peer.request('ping')
+    kit.fake.emit('alpha', 'tools.changed')
+    kit.fake.emit('alpha', 'wake', { reason: 'mail' })
+    kit.fake.emit('alpha', 'files.changed', { path: '/x' })
+    kit.fake.emit('alpha', 'something.else', { a: 1 })
+    kit.fake.emit('alpha', 'approval.resolved', {
+      approval_id: pending.approval_id,
+      status: 'approved',
+      result: { success: true, data: { erased: true } },
+    })
+    kit.fake.emit('alpha', 'approval.resolved', {
+      approval_id: 'appr-2',
+      status: 'rejected',
+      result: {
+        success: false,
+        error: { type: 'ApprovalRejected', message: 'no', recovery: [] },
+      },
+    })
+    await until(() => peer.messages.length === 7)
+    const [, tools, wake, files, rest, approved, rejected] = peer.messages
+    expect(tools).toEqual({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+    expect(wake).toMatchObject({ method: 'notifications/wake', params: { reason: 'mail' } })
+    expect(files).toMatchObject({
+      method: 'notifications/files/changed',
+      params: { path: '/x' },
+    })
+    expect(rest).toMatchObject({
+      method: 'notifications/gatehouse/event',
+      params: { type: 'something.else', data: { a: 1 } },
+    })
+    expect(approved).toMatchObject({
+      method: 'notifications/approvals/resolved',
+      params: {
+        approval_id: pending.approval_id,
+        status: 'approved',
+        result: {
+          content: [{ type: 'text', text: '{"erased":true}' }],
+          structuredContent: { erased: true },
+        },
+      },
+    })
+    expect(rejected?.params).toMatchObject({ status: 'rejected', result: { isError: true } })
+    await other.request('ping')
+    expect(other.messages).toHaveLength(1)
+  })
+})
+
+describe('endings', () => {
+  test('a revoked agent is cut off at its next message, and by an event at once', async () => {
+    const byMessage = await open()
+    const byEvent = await open()
+    void byEvent.call('test__wait')
+    await until(() => kit.fake.waiting.length === 1)
+    kit.fake.revoked.add('alpha')
+    byMessage.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'test__echo' } })
+    expect((await byMessage.end()).code).toBe(4401)
+    kit.fake.emit('alpha', 'agent.revoked')
+    expect((await byEvent.end()).code).toBe(4401)
+    expect(kit.fake.waiting[0]?.op.signal.aborted).toBe(true)
+    expect(kit.fake.calls).toHaveLength(1)
+  })
+
+  test('a silent connection of a revoked agent is found within a sweep', async () => {
+    await kit.close(0)
+    kit = await openKit({ limits: { sweepEveryMs: 10 } })
+    const peer = await open()
+    const other = await open({ headers: { Authorization: `Bearer ${tokens.beta}` } })
+    kit.fake.revoked.add('alpha')
+    expect((await peer.end()).code).toBe(4401)
+    expect((await other.request('ping')).result).toEqual({})
+  })
+
+  test('a peer that does not answer pings is given up, one that does is kept', async () => {
+    await kit.close(0)
+    kit = await openKit({ limits: { sweepEveryMs: 5, pingEveryMs: 10, deadAfterMs: 60 } })
+    const dead = new Peer(
+      new WebSocket(kit.mcpUrl, {
+        headers: { Authorization: `Bearer ${tokens.alpha}` },
+        autoPong: false,
+      }),
+    )
+    const alive = await open()
+    expect((await dead.end()).code).toBe(1006)
+    const pings = alive.pings
+    await until(() => alive.pings > pings + 8)
+    expect(alive.closed).toBe(null)
+  })
+
+  test('32 calls run at once, the others wait their turn and all are answered', async () => {
+    const peer = await open()
+    const answers = Array.from({ length: 80 }, () => peer.call('test__wait'))
+    await until(() => kit.fake.waiting.length === 32)
+    await new Promise((resolve) => setImmediate(resolve))
+    expect(kit.fake.waiting).toHaveLength(32)
+    let finished = 0
+    await until(() => {
+      const next = kit.fake.waiting[finished]
+      if (next) {
+        expect(kit.fake.waiting.length - finished).toBeLessThanOrEqual(32)
+        next.finish({ kind: 'unknown', message: 'done', did_you_mean: [] })
+        finished++
+      }
+      return finished === 80
+    })
+    expect(await Promise.all(answers)).toHaveLength(80)
+  })
+
+  test('a peer that does not read is closed with 1013, and little is kept for it', async () => {
+    await kit.close(0)
+    kit = await openKit({
+      limits: { sweepEveryMs: 10, outboundStallMs: 100, outboundPauseBytes: 200_000 },
+    })
+    const peer = await open()
+    peer.ws.pause()
+    const text = 'x'.repeat(500_000)
+    for (let i = 0; i < 40; i++) {
+      peer.send({
+        jsonrpc: '2.0',
+        id: i,
+        method: 'tools/call',
+        params: { name: 'test__echo', arguments: { text } },
+      })
+    }
+    await until(() => kit.log.lines.some((line) => line.includes('does not read')))
+    expect(kit.fake.calls.length).toBeLessThan(40)
+    peer.ws.resume()
+    expect((await peer.end()).code).toBe(1013)
+  })
+
+  test('at the end of the service a call is answered, then the socket is told', async () => {
+    const peer = await open()
+    const idle = await open()
+    const answer = peer.call('test__wait')
+    await until(() => kit.fake.waiting.length === 1)
+    const closing = kit.close(60_000)
+    expect((await idle.end()).code).toBe(1001)
+    expect(peer.closed).toBe(null)
+    kit.fake.waiting[0]?.finish({ kind: 'unknown', message: 'm', did_you_mean: [] })
+    expect((await answer).error?.code).toBe(-32602)
+    expect((await peer.end()).code).toBe(1001)
+    await closing
+    expect(kit.connections()).toBe(0)
+  })
+})
