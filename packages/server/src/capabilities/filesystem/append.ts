@@ -1,0 +1,43 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+import { pathField, version, writeErrors } from './fields.ts'
+import { changePreview, contentBefore, diffBytesMax } from './preview.ts'
+import { encode } from './text.ts'
+
+export const append = defineCapability({
+  name: 'filesystem.append',
+  version,
+  purpose: 'Add text at the end of a file; the file is made if it is not there.',
+  when_to_use:
+    'For logs and lists that grow. It adds no line break of its own. To change what is there use filesystem.edit.',
+  inputs: z.strictObject({
+    path: pathField('The file to add to'),
+    content: z.string().min(1).max(10_485_760).describe('The text to add, with its line breaks.'),
+  }),
+  outputs: z.object({ path: z.string(), size_bytes: z.int().describe('Of the file afterwards.') }),
+  tier: 'autonomous',
+  notify: true,
+  effect: 'immediate',
+  side_effects: [{ what: 'text added at the end of a file', reversible: false }],
+  common_patterns: [
+    { title: 'Add a line to a log', arguments: { path: 'log.txt', content: 'done\n' } },
+  ],
+  errors: [...writeErrors, 'InvalidEncoding'],
+  preview: async ({ path, content }, { files }) => {
+    const added = encode(content, 'utf-8', path)
+    const before = await contentBefore(files, path)
+    const whole = before !== null && before.length <= diffBytesMax
+    const at = files.resolve(path)
+    if (whole) return changePreview(at, before, Buffer.concat([before, added]))
+    const { text } = changePreview(at, null, added)
+    return before === null
+      ? { kind: 'diff', path: at, text }
+      : { kind: 'diff', path: at, text: `added at the end:\n${text}` }
+  },
+  // What stands in the file may grow while a person decides; that it is this file may not change.
+  resolve: async ({ path }, { files }) => {
+    const { version: _version, sha256: _sha256, ...file } = await files.fingerprint(path)
+    return { file }
+  },
+  run: (ctx, { path, content }) => ctx.files.append(path, encode(content, 'utf-8', path)),
+})

@@ -1,0 +1,49 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+import { pathField, sha256Field, version, writeErrors } from './fields.ts'
+import { commandPreview } from './preview.ts'
+
+export const copy = defineCapability({
+  name: 'filesystem.copy',
+  version,
+  purpose: 'Copy a file, or a folder with all it holds.',
+  when_to_use:
+    'To keep the original. To rename or relocate use filesystem.move. A folder with more than 10,000 entries, or one that holds a git repository, is refused; use git.clone for the latter.',
+  inputs: z.strictObject({
+    source: pathField('What to copy'),
+    destination: pathField('The path that the copy gets, not the folder to put it in'),
+    overwrite: z.boolean().default(false).describe('Replace a file that stands there.'),
+  }),
+  outputs: z.object({
+    source: z.string(),
+    destination: z.string(),
+    size_bytes: z.int(),
+    sha256: sha256Field.nullable().describe('Of the file; null for a folder.'),
+  }),
+  tier: 'autonomous',
+  notify: true,
+  effect: 'immediate',
+  side_effects: [
+    { what: 'a new file or folder', reversible: true },
+    { what: 'with overwrite, the old content of the destination is not kept', reversible: false },
+  ],
+  common_patterns: [
+    {
+      title: 'Keep a copy before a change',
+      arguments: { source: 'config.json', destination: 'config.json.bak' },
+    },
+  ],
+  errors: [...writeErrors, 'AlreadyExists', 'QuotaExceeded'],
+  timeout_seconds: 300,
+  preview: ({ source, destination, overwrite }, { files }) =>
+    commandPreview(
+      ['cp', '-r', files.resolve(source), files.resolve(destination)],
+      overwrite ? 'replaces a file that stands there' : 'never replaces anything',
+    ),
+  resolve: async ({ source, destination }, { files }) => ({
+    source: await files.fingerprint(source),
+    destination: await files.fingerprint(destination),
+  }),
+  run: (ctx, { source, destination, overwrite }) =>
+    ctx.files.copy(source, destination, { overwrite }),
+})

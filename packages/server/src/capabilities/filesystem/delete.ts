@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+import { pathField, version, writeErrors } from './fields.ts'
+import { commandPreview } from './preview.ts'
+
+/** `delete` is a word of the language. */
+export const deletePath = defineCapability({
+  name: 'filesystem.delete',
+  version,
+  purpose: 'Delete a file or a folder; it can be restored for some days.',
+  when_to_use:
+    'To get rid of something. It goes to a trash that keeps it for 7 days; filesystem.restore with the trash_id brings it back. To give it another name use filesystem.move.',
+  inputs: z.strictObject({
+    path: pathField('What to delete; a link itself is deleted, not what it leads to'),
+    recursive: z.boolean().default(false).describe('Also a folder that is not empty.'),
+  }),
+  outputs: z.object({
+    path: z.string(),
+    trash_id: z.string().describe('For filesystem.restore.'),
+    recoverable_until: z.string(),
+  }),
+  tier: 'approval_required',
+  effect: 'immediate',
+  side_effects: [{ what: 'a file or folder is gone from its path', reversible: true }],
+  common_patterns: [
+    { title: 'Delete a file', arguments: { path: 'old.log' } },
+    { title: 'Delete a folder with what it holds', arguments: { path: 'build', recursive: true } },
+  ],
+  errors: [...writeErrors, 'DirectoryNotEmpty'],
+  preview: async ({ path, recursive }, { files }) => {
+    const found = await files.stat(path)
+    const what = found
+      ? `${found.type}${found.type === 'file' ? ` of ${found.size_bytes} bytes` : ''}, changed ${found.modified_at}`
+      : 'nothing stands there now'
+    return commandPreview(
+      ['rm', ...(recursive ? ['-r'] : []), files.resolve(path)],
+      `${what}; into the trash`,
+    )
+  },
+  resolve: async ({ path }, { files }) => ({ target: await files.fingerprint(path) }),
+  run: async (ctx, { path, recursive }) => ctx.files.trash(path, { recursive }),
+})

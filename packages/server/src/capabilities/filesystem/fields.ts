@@ -1,0 +1,47 @@
+import type { ErrorType } from '@gatehouse/contract'
+import { z } from 'zod'
+
+export const version = '1.0'
+
+export const pathField = (what: string) =>
+  z
+    .string()
+    .min(1)
+    .max(4096)
+    .describe(`${what}. Absolute inside your folders, or relative to your workspace.`)
+
+export const sha256Field = z
+  .string()
+  .regex(/^[0-9a-f]{64}$/, 'expected 64 lowercase hexadecimal characters')
+
+export const encodingField = z.enum(['utf-8', 'latin1', 'base64']).default('utf-8')
+
+export const timeField = z.iso.datetime({ offset: true })
+
+export const fileType = z.enum(['file', 'directory', 'symlink', 'other'])
+
+export const entryFields = {
+  type: fileType,
+  size_bytes: z.int(),
+  modified_at: z.string(),
+}
+
+/** What any path can be refused for. */
+export const pathErrors = [
+  'InvalidPath',
+  'PathOutOfScope',
+  'ProtectedPath',
+  'FileNotFound',
+  'NotADirectory',
+  'PermissionRefused',
+] as const satisfies readonly ErrorType[]
+
+/** What any change can be refused for besides. */
+export const writeErrors = [
+  ...pathErrors,
+  'ReadOnlyRoot',
+  'IsADirectory',
+  'NotARegularFile',
+  'TooManyLinks',
+  'StorageFull',
+] as const satisfies readonly ErrorType[]

@@ -1,0 +1,26 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+import { pathField, version, writeErrors } from './fields.ts'
+import { commandPreview } from './preview.ts'
+
+export const mkdir = defineCapability({
+  name: 'filesystem.mkdir',
+  version,
+  purpose: 'Make a folder.',
+  when_to_use:
+    'Before several writes into a new folder; for one file use filesystem.write with create_parents. A folder that is there already is fine.',
+  inputs: z.strictObject({
+    path: pathField('The folder to make'),
+    parents: z.boolean().default(true).describe('Make the folders on the way to it, too.'),
+  }),
+  outputs: z.object({ path: z.string(), created: z.boolean() }),
+  tier: 'autonomous',
+  notify: true,
+  effect: 'immediate',
+  side_effects: [{ what: 'a new folder', reversible: true }],
+  common_patterns: [{ title: 'Make a nested folder', arguments: { path: 'reports/2026/05' } }],
+  errors: [...writeErrors, 'AlreadyExists'],
+  preview: ({ path, parents }, { files }) =>
+    commandPreview(['mkdir', ...(parents ? ['-p'] : []), files.resolve(path)]),
+  run: (ctx, { path, parents }) => ctx.files.makeDirectory(path, { parents }),
+})

@@ -1,0 +1,46 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+import { pathField, sha256Field, version, writeErrors } from './fields.ts'
+import { commandPreview } from './preview.ts'
+
+export const move = defineCapability({
+  name: 'filesystem.move',
+  version,
+  purpose: 'Move or rename a file or a folder.',
+  when_to_use:
+    'To rename or relocate. To keep the original use filesystem.copy; to get rid of something use filesystem.delete, which can be undone.',
+  inputs: z.strictObject({
+    source: pathField('What to move; a link itself is moved, not what it leads to'),
+    destination: pathField('The path that it gets, not the folder to put it in'),
+    overwrite: z.boolean().default(false).describe('Replace a file that stands there.'),
+  }),
+  outputs: z.object({
+    source: z.string(),
+    destination: z.string(),
+    size_bytes: z.int().describe('0 for a folder.'),
+    sha256: sha256Field.nullable().describe('Of a file up to 16 MiB, else null.'),
+  }),
+  tier: 'autonomous',
+  notify: true,
+  effect: 'immediate',
+  side_effects: [
+    { what: 'a file or folder stands at another path', reversible: true },
+    { what: 'with overwrite, the old content of the destination is not kept', reversible: false },
+  ],
+  common_patterns: [
+    { title: 'Rename a file', arguments: { source: 'draft.md', destination: 'final.md' } },
+  ],
+  errors: [...writeErrors, 'AlreadyExists', 'DirectoryNotEmpty'],
+  timeout_seconds: 300,
+  preview: ({ source, destination, overwrite }, { files }) =>
+    commandPreview(
+      ['mv', files.resolve(source), files.resolve(destination)],
+      overwrite ? 'replaces a file that stands there' : 'never replaces anything',
+    ),
+  resolve: async ({ source, destination }, { files }) => ({
+    source: await files.fingerprint(source),
+    destination: await files.fingerprint(destination),
+  }),
+  run: (ctx, { source, destination, overwrite }) =>
+    ctx.files.move(source, destination, { overwrite }),
+})

@@ -1,0 +1,59 @@
+import { isUtf8 } from 'node:buffer'
+import { createHash } from 'node:crypto'
+import { GatehouseError, type Preview } from '@gatehouse/contract'
+import { createTwoFilesPatch } from 'diff'
+import type { Files } from '../../ports/files.ts'
+import { isBinary } from './text.ts'
+
+/** Larger contents are described, not compared. */
+export const diffBytesMax = 256 * 1024
+const diffMs = 500
+
+const isSmallText = (bytes: Buffer): boolean =>
+  bytes.length <= diffBytesMax && !isBinary(bytes) && isUtf8(bytes)
+
+const describe = (bytes: Buffer): string =>
+  `${bytes.length} bytes, sha256 ${createHash('sha256').update(bytes).digest('hex')}`
+
+/** A unified diff of two texts; null when it would take too long to find. */
+export const diffOf = (path: string, before: string, after: string, isNew = false): string | null =>
+  createTwoFilesPatch(isNew ? '/dev/null' : path, path, before, after, undefined, undefined, {
+    context: 3,
+    timeout: diffMs,
+  })?.replace(/^=+\n/, '') ?? null
+
+/** What stands at a path now, as far as a diff needs it; null when nothing does. */
+export const contentBefore = async (files: Files, path: string): Promise<Buffer | null> => {
+  try {
+    return (await files.read(path, { bytesMax: diffBytesMax + 1 })).bytes
+  } catch (error) {
+    if (error instanceof GatehouseError && error.type === 'FileNotFound') return null
+    throw error
+  }
+}
+
+type DiffPreview = Extract<Preview, { kind: 'diff' }>
+
+/** The whole change: every line where both sides are small text, otherwise sizes and digests. */
+export const changePreview = (path: string, before: Buffer | null, after: Buffer): DiffPreview => {
+  if (isSmallText(after) && (before === null || isSmallText(before))) {
+    const diff = diffOf(path, before?.toString() ?? '', after.toString(), before === null)
+    if (diff !== null) return { kind: 'diff', path, text: diff }
+  }
+  const was = before === null ? 'nothing' : describe(before)
+  const cut = before !== null && before.length > diffBytesMax ? ' (its beginning)' : ''
+  return {
+    kind: 'diff',
+    path,
+    text: `--- ${path}: ${was}${cut}\n+++ ${path}: ${describe(after)}\n`,
+  }
+}
+
+/** One argument as a shell would need it; for people to read, never to be run. */
+const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+
+export const commandPreview = (words: readonly string[], note = ''): Preview => ({
+  kind: 'command',
+  text: words.map(quoted).join(' ') + (note === '' ? '' : `  # ${note}`),
+})

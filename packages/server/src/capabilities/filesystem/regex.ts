@@ -1,0 +1,102 @@
+import { setImmediate } from 'node:timers/promises'
+import { GatehouseError } from '@gatehouse/contract'
+import { RE2JS } from 're2js'
+import { findInLines, type LineMatch, replaceIn } from './regex-steps.ts'
+import { RegexWorker } from './regex-worker.ts'
+
+export const patternCharsMax = 1_000
+
+/** Characters times instructions that are matched on the main thread in one go: some milliseconds. */
+const stepsMax = 100_000
+/** Characters times repetitions of a pattern that is compiled on the main thread. */
+const compileMax = 5_000
+
+const compileCost = (pattern: string): number =>
+  [...pattern.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].reduce(
+    (cost, [, from, to]) => cost * Math.max(1, Number(to || from)),
+    pattern.length,
+  )
+
+const compile = (pattern: string): RE2JS => {
+  try {
+    return RE2JS.compile(pattern)
+  } catch (error) {
+    const detail = error instanceof Error ? error.message : 'it cannot be read'
+    throw new GatehouseError('InvalidPattern', { detail }, { cause: error })
+  }
+}
+
+/**
+ * A regular expression in RE2 syntax, matched in linear time: no look-around, no back-references. What
+ * would hold the event loop goes to a worker.
+ * @SECURITY Never the engine of the language: one pattern could stop the service (regex.test.ts).
+ */
+export class Regex implements Disposable {
+  readonly #pattern: string
+  readonly #here: RE2JS | null
+  readonly #size: number
+  #worker: RegexWorker | null = null
+
+  constructor(pattern: string) {
+    if (pattern.length > patternCharsMax) {
+      const detail = `it has more than ${patternCharsMax} characters`
+      throw new GatehouseError('InvalidPattern', { detail })
+    }
+    this.#pattern = pattern
+    this.#here = compileCost(pattern) <= compileMax ? compile(pattern) : null
+    this.#size = this.#here?.programSize() ?? 0
+  }
+
+  /** Matches within single lines, in order, at most `max`. */
+  async findInLines(
+    lines: readonly string[],
+    max: number,
+    signal: AbortSignal,
+  ): Promise<LineMatch[]> {
+    const here = this.#here
+    if (!here || lines.some((line) => this.#isLong(line))) {
+      return (await this.#ask({ op: 'find', lines, max }, signal)) as LineMatch[]
+    }
+    const found: LineMatch[] = []
+    for (let from = 0; from < lines.length && found.length < max; ) {
+      let to = from
+      for (let chars = 0; to < lines.length && !this.#isMuch(chars); to++) {
+        chars += (lines[to]?.length ?? 0) + 20
+      }
+      for (const match of findInLines(here, lines.slice(from, to), max - found.length)) {
+        found.push({ ...match, line: match.line + from })
+      }
+      from = to
+      if (from < lines.length) await setImmediate()
+    }
+    return found
+  }
+
+  async replaceAll(
+    text: string,
+    replacement: string,
+    signal: AbortSignal,
+  ): Promise<{ readonly text: string; readonly count: number }> {
+    if (this.#here && !this.#isLong(text)) return replaceIn(this.#here, text, replacement)
+    const answer = await this.#ask({ op: 'replace', text, replacement }, signal)
+    return answer as { text: string; count: number }
+  }
+
+  [Symbol.dispose](): void {
+    this.#worker?.[Symbol.dispose]()
+    this.#worker = null
+  }
+
+  #isMuch(chars: number): boolean {
+    return chars * this.#size > stepsMax
+  }
+
+  #isLong(text: string): boolean {
+    return this.#isMuch(text.length)
+  }
+
+  #ask(job: Parameters<RegexWorker['ask']>[0], signal: AbortSignal): Promise<unknown> {
+    this.#worker ??= new RegexWorker(this.#pattern)
+    return this.#worker.ask(job, signal)
+  }
+}

@@ -1,0 +1,39 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+import { fileType, pathField, version } from './fields.ts'
+
+export const stat = defineCapability({
+  name: 'filesystem.stat',
+  version,
+  purpose: 'Tell whether something stands at a path, and what it is.',
+  when_to_use:
+    'Before you overwrite or delete, or to check that something exists: a missing path is an answer here, not an error. For what a folder holds use filesystem.list.',
+  inputs: z.strictObject({ path: pathField('What to ask about; a link is not followed') }),
+  outputs: z.object({
+    path: z.string(),
+    exists: z.boolean(),
+    type: fileType.nullable(),
+    size_bytes: z.int().nullable(),
+    modified_at: z.string().nullable(),
+    created_at: z.string().nullable(),
+    permissions: z.string().nullable().describe('Octal, such as 0644.'),
+    owner: z.string().nullable().describe('Numbers of user and group.'),
+  }),
+  tier: 'autonomous',
+  effect: 'none',
+  common_patterns: [{ title: 'Check whether a file exists', arguments: { path: 'package.json' } }],
+  errors: ['InvalidPath', 'PathOutOfScope', 'ProtectedPath', 'PermissionRefused'],
+  async run(ctx, { path }) {
+    const found = await ctx.files.stat(path)
+    return {
+      path: ctx.files.resolve(path),
+      exists: found !== null,
+      type: found?.type ?? null,
+      size_bytes: found?.size_bytes ?? null,
+      modified_at: found?.modified_at ?? null,
+      created_at: found?.created_at ?? null,
+      permissions: found?.permissions ?? null,
+      owner: found?.owner ?? null,
+    }
+  },
+})

@@ -1,0 +1,24 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+import { version } from './fields.ts'
+
+export const unwatch = defineCapability({
+  name: 'filesystem.unwatch',
+  version,
+  purpose: 'Stop being told of changes.',
+  when_to_use: 'When a watch set by filesystem.watch is no longer needed.',
+  inputs: z.strictObject({
+    watch_id: z.string().min(1).max(64).describe('The watch_id that filesystem.watch answered.'),
+  }),
+  outputs: z.object({ watch_id: z.string(), stopped: z.boolean() }),
+  tier: 'autonomous',
+  effect: 'none',
+  common_patterns: [
+    { title: 'Stop a watch', arguments: { watch_id: 'watch-06d9k2m8q4vx7c1n5t3bzaehfw' } },
+  ],
+  errors: ['WatchNotFound'],
+  run: async (ctx, { watch_id }) => {
+    await ctx.watches.remove(watch_id)
+    return { watch_id, stopped: true }
+  },
+})
