@@ -1,0 +1,94 @@
+import type { Approval } from '@gatehouse/contract'
+import { escapeLines, escapeText, jsonText, mixedScriptWords } from './escape-text.ts'
+import { renderFields } from './table.ts'
+import { shownTime } from './times.ts'
+
+const indented = (text: string): string =>
+  text
+    .split('\n')
+    .map((line) => (line === '' ? '' : `  ${line}`))
+    .join('\n')
+
+function previewText(preview: NonNullable<Approval['preview']>): string {
+  switch (preview.kind) {
+    case 'command':
+      return escapeLines(preview.text)
+    case 'diff':
+      return [preview.path ? escapeText(preview.path) : '', escapeLines(preview.text)]
+        .filter((part) => part !== '')
+        .join('\n')
+    case 'url':
+      return [
+        `${escapeText(preview.method)} ${escapeText(preview.url)}`,
+        preview.text ? `\n${escapeLines(preview.text)}` : '',
+      ].join('')
+    case 'mail': {
+      const headers = Object.entries(preview.headers).map(
+        ([name, value]) => `${escapeText(name)}: ${escapeText(value)}`,
+      )
+      return `${headers.join('\n')}\n\n${escapeLines(preview.text)}`
+    }
+  }
+}
+
+/** Every text in the arguments, keys included. */
+function textsOf(value: unknown): string[] {
+  if (typeof value === 'string') return [value]
+  if (Array.isArray(value)) return value.flatMap(textsOf)
+  if (typeof value !== 'object' || value === null) return []
+  return Object.entries(value).flatMap(([key, inner]) => [key, ...textsOf(inner)])
+}
+
+function warningsOf(approval: Approval): string[] {
+  const words = textsOf(approval.arguments).flatMap(mixedScriptWords)
+  return words.map(
+    ({ word, scripts }) => `Look twice: "${word}" mixes letters of ${scripts.join(' and ')}.`,
+  )
+}
+
+const ruleText = ({ rule, reason }: Approval): string => {
+  const where = rule ? `${rule.file}:${rule.line} (${rule.layer}, ${rule.match})` : 'none'
+  return reason ? `${where}: ${reason}` : where
+}
+
+const decisionFields = (approval: Approval): [string, string][] => {
+  if (approval.status === 'pending') return []
+  const by = approval.decided_by ? ` by ${approval.decided_by}` : ''
+  const at = approval.decided_at ? `, ${shownTime(approval.decided_at)}` : ''
+  return [
+    ['Decision', `${approval.status}${by}${at}`],
+    ...(approval.decision_reason
+      ? [['Because', approval.decision_reason] as [string, string]]
+      : []),
+    ['Execution', approval.execution.state],
+  ]
+}
+
+/**
+ * What a person decides on: all of it, nothing cut, nothing hidden.
+ * @SECURITY The digest that is sent with a decision is the one on this card.
+ */
+export function approvalCard(approval: Approval): string {
+  const critical = approval.critical ? ' (critical)' : ''
+  return [
+    renderFields([
+      ['Approval', approval.id],
+      ['Agent', approval.agent],
+      ['Capability', `${approval.capability}${critical}`],
+      ['Asked', shownTime(approval.requested_at)],
+      ['Expires', shownTime(approval.expires_at)],
+      ['Rule', ruleText(approval)],
+      ['Digest', approval.digest],
+      ...decisionFields(approval),
+    ]),
+    ...(approval.preview ? [`What will run\n${indented(previewText(approval.preview))}`] : []),
+    `Arguments\n${indented(jsonText(approval.arguments))}`,
+    ...warningsOf(approval),
+  ].join('\n\n')
+}
+
+/** The same in a line. */
+export const approvalLine = (approval: Approval): string => {
+  const by = approval.decided_by ? ` by ${escapeText(approval.decided_by)}` : ''
+  return `${approval.id}  ${approval.status}${by}  ${escapeText(approval.agent)} ${approval.capability}`
+}

@@ -1,0 +1,10 @@
+import { defineCommand } from '../define.ts'
+
+export const agentResume = defineCommand({
+  name: 'agent resume',
+  summary: 'Accept the calls of a paused agent again',
+  args: { name: 'the agent to resume' },
+  examples: ['gatehouse agent resume mailbot'],
+  run: ({ api }, { name }) => api.resumeAgent({ name }),
+  text: (agent) => `${agent.name} is active again.`,
+})

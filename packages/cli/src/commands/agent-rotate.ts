@@ -1,0 +1,23 @@
+import { defineCommand } from '../define.ts'
+import { tokenText, withTokenFile } from '../private-file.ts'
+
+export const agentRotate = defineCommand({
+  name: 'agent rotate',
+  summary: 'Give an agent a new token and end the old one',
+  args: { name: 'the agent' },
+  options: {
+    overlap: { value: 'SECONDS', integer: true, about: 'how long the old token still works (0)' },
+    'token-file': { value: 'FILE', about: 'put the token into a new file of mode 0600 instead' },
+  },
+  examples: [
+    'gatehouse agent rotate mailbot',
+    'gatehouse agent rotate mailbot --overlap 600 --token-file mailbot.token',
+  ],
+  async run({ api, confirm }, { name, overlap, 'token-file': file }) {
+    if (!overlap) await confirm(`End the present token of ${name} now?`)
+    return withTokenFile(file, () =>
+      api.rotateAgent({ name, ...(overlap === undefined ? {} : { overlap_seconds: overlap }) }),
+    )
+  },
+  text: (made) => `${made.agent.name} has a new token.\n${tokenText(made)}`,
+})

@@ -1,0 +1,70 @@
+import { defineCommand } from '../define.ts'
+import { renderFields, renderTable } from '../table.ts'
+import { shownTime } from '../times.ts'
+
+export const agentShow = defineCommand({
+  name: 'agent show',
+  summary: 'Show one agent with its sessions and numbers',
+  args: { name: 'the agent' },
+  examples: ['gatehouse agent show mailbot', 'gatehouse agent show mailbot --json'],
+  run: ({ api }, { name }) => api.showAgent({ name }),
+  text(agent, view) {
+    const mounts = agent.mounts.map(({ path, read_only }) => `${path}${read_only ? '' : ' (rw)'}`)
+    const parts = [
+      renderFields([
+        ['Name', agent.name],
+        ['Purpose', agent.purpose],
+        ['Status', agent.status],
+        ['Created', shownTime(agent.created_at)],
+        ['Last connected', shownTime(agent.last_connected)],
+        ['Calls', agent.total_invocations],
+        ['Held calls', agent.approvals === 'hold' ? 'stay open' : 'answer at once'],
+        ['Workspace', agent.workspace],
+        ['Mounts', mounts.join(', ') || 'none'],
+        ['Token', `${agent.token_fingerprint}… (fingerprint)`],
+      ]),
+    ]
+    const { by_capability, rate_limits } = agent.stats
+    if (by_capability.length > 0)
+      parts.push(
+        renderTable(
+          [
+            { title: 'CAPABILITY', value: (row) => row.capability },
+            { title: 'CALLS', value: (row) => row.calls, align: 'right' },
+            { title: 'FAILED', value: (row) => row.failures, align: 'right' },
+            { title: 'P50 MS', value: (row) => row.p50_ms, align: 'right' },
+            { title: 'P95 MS', value: (row) => row.p95_ms, align: 'right' },
+          ],
+          by_capability,
+          view,
+        ),
+      )
+    if (rate_limits.length > 0)
+      parts.push(
+        renderTable(
+          [
+            { title: 'LIMIT', value: (row) => row.match },
+            { title: 'USED', value: (row) => `${row.used} of ${row.limit}`, align: 'right' },
+            { title: 'IN', value: (row) => row.window },
+          ],
+          rate_limits,
+          view,
+        ),
+      )
+    if (agent.sessions.length > 0)
+      parts.push(
+        renderTable(
+          [
+            { title: 'SESSION', value: (row) => row.session_id },
+            { title: 'BY', value: (row) => row.transport },
+            { title: 'BEGAN', value: (row) => shownTime(row.created_at) },
+            { title: 'ENDED', value: (row) => (row.ended_at ? shownTime(row.ended_at) : 'open') },
+            { title: 'CALLS', value: (row) => row.invocations, align: 'right' },
+          ],
+          agent.sessions,
+          view,
+        ),
+      )
+    return parts.join('\n\n')
+  },
+})

@@ -1,0 +1,44 @@
+import { defineCommand } from '../define.ts'
+import { renderTable } from '../table.ts'
+import { shownTime } from '../times.ts'
+
+export const approvalsList = defineCommand({
+  name: 'approvals list',
+  summary: 'List what waits for a decision',
+  options: {
+    status: {
+      value: 'STATUS',
+      choices: ['pending', 'approved', 'rejected', 'expired', 'cancelled', 'all'],
+      about: 'another state than pending',
+    },
+    agent: { value: 'NAME', about: 'of one agent only' },
+    limit: { value: 'N', integer: true, about: 'at most this many (100)' },
+    offset: { value: 'N', integer: true, about: 'leave out this many first' },
+  },
+  examples: ['gatehouse approvals list', 'gatehouse approvals list --status all --agent mailbot'],
+  run: ({ api }, { status, agent, limit, offset }) =>
+    api.listApprovals({
+      ...(status === undefined ? {} : { status }),
+      ...(agent === undefined ? {} : { agent }),
+      ...(limit === undefined ? {} : { limit }),
+      ...(offset === undefined ? {} : { offset }),
+    }),
+  text: ({ approvals, total }, view) =>
+    approvals.length === 0
+      ? 'Nothing waits.'
+      : [
+          renderTable(
+            [
+              { title: 'ID', value: (approval) => approval.id },
+              { title: 'STATUS', value: (approval) => approval.status },
+              { title: 'AGENT', value: (approval) => approval.agent },
+              { title: 'CAPABILITY', value: (approval) => approval.capability },
+              { title: 'ASKED', value: (approval) => shownTime(approval.requested_at) },
+              { title: 'WHY', value: (approval) => approval.reason, cut: true },
+            ],
+            approvals,
+            view,
+          ),
+          ...(total > approvals.length ? [`${approvals.length} of ${total} shown.`] : []),
+        ].join('\n'),
+})

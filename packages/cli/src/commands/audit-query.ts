@@ -1,0 +1,60 @@
+import { defineCommand } from '../define.ts'
+import { renderTable } from '../table.ts'
+import { shownTime, timeAgo } from '../times.ts'
+
+export const auditQuery = defineCommand({
+  name: 'audit query',
+  summary: 'Show entries of the audit log, newest first',
+  options: {
+    agent: { value: 'NAME', about: 'of one agent' },
+    capability: { value: 'NAME', about: 'a capability, or a group as in filesystem.*' },
+    since: { value: 'TIME', about: 'not before: ISO 8601, or 90m, 12h, 7d ago' },
+    until: { value: 'TIME', about: 'not after' },
+    result: {
+      value: 'RESULT',
+      choices: ['success', 'error', 'denied', 'pending', 'rejected'],
+      about: 'how it ended',
+    },
+    decision: {
+      value: 'TIER',
+      choices: ['autonomous', 'approval_required', 'blocked'],
+      about: 'what policy decided',
+    },
+    session: { value: 'ID', about: 'of one session' },
+    limit: { value: 'N', integer: true, about: 'at most this many (100, up to 1000)' },
+    offset: { value: 'N', integer: true, about: 'leave out this many first' },
+  },
+  examples: [
+    'gatehouse audit query --agent mailbot --since 24h',
+    'gatehouse audit query --capability "filesystem.*" --result denied --json',
+  ],
+  run({ api }, { since, until, decision, ...filters }) {
+    const nowMs = Date.now()
+    return api.queryAudit({
+      ...Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)),
+      ...(since === undefined ? {} : { since: timeAgo(since, nowMs) }),
+      ...(until === undefined ? {} : { until: timeAgo(until, nowMs) }),
+      ...(decision === undefined ? {} : { policy_decision: decision }),
+    })
+  },
+  text: (page, view) =>
+    [
+      renderTable(
+        [
+          { title: 'TIME', value: (entry) => shownTime(entry.timestamp) },
+          { title: 'ID', value: (entry) => entry.id },
+          { title: 'AGENT', value: (entry) => entry.agent || '-' },
+          { title: 'WHAT', value: (entry) => entry.capability },
+          { title: 'RESULT', value: (entry) => entry.result },
+          { title: 'POLICY', value: (entry) => entry.policy_decision },
+          { title: 'BY', value: (entry) => entry.actor, cut: true },
+        ],
+        page.entries,
+        view,
+      ),
+      `${page.entries.length} of ${page.total} entries.`,
+      page.integrity === 'verified'
+        ? `The log is whole through entry ${page.verified_through}.`
+        : `THE LOG IS NOT WHOLE: ${page.kind ?? 'damaged'}, first at ${page.first_bad_id ?? '?'}. See: gatehouse audit verify`,
+    ].join('\n'),
+})

@@ -1,0 +1,164 @@
+import type { Command } from '../define.ts'
+
+export type CommandEntry = {
+  readonly name: string
+  readonly summary: string
+  readonly load: () => Promise<Command>
+}
+
+/**
+ * Every command. Only the one that is used is loaded; name and summary stand here too, so that the help
+ * loads none. index.test.ts holds the two together.
+ */
+export const commands: readonly CommandEntry[] = [
+  {
+    name: 'serve',
+    summary: 'Start the server and keep it running',
+    load: async () => (await import('./serve.ts')).serve,
+  },
+  {
+    name: 'status',
+    summary: 'Show what the running server does',
+    load: async () => (await import('./status.ts')).status,
+  },
+  {
+    name: 'doctor',
+    summary: 'Look for what keeps the server from working, and name the fix',
+    load: async () => (await import('./doctor.ts')).doctor,
+  },
+  {
+    name: 'agent create',
+    summary: 'Create an agent and show its token once',
+    load: async () => (await import('./agent-create.ts')).agentCreate,
+  },
+  {
+    name: 'agent list',
+    summary: 'List the agents',
+    load: async () => (await import('./agent-list.ts')).agentList,
+  },
+  {
+    name: 'agent show',
+    summary: 'Show one agent with its sessions and numbers',
+    load: async () => (await import('./agent-show.ts')).agentShow,
+  },
+  {
+    name: 'agent pause',
+    summary: 'Refuse every new call of an agent until it is resumed',
+    load: async () => (await import('./agent-pause.ts')).agentPause,
+  },
+  {
+    name: 'agent resume',
+    summary: 'Accept the calls of a paused agent again',
+    load: async () => (await import('./agent-resume.ts')).agentResume,
+  },
+  {
+    name: 'agent rotate',
+    summary: 'Give an agent a new token and end the old one',
+    load: async () => (await import('./agent-rotate.ts')).agentRotate,
+  },
+  {
+    name: 'agent revoke',
+    summary: 'End an agent: its token, its connections and what it asked for',
+    load: async () => (await import('./agent-revoke.ts')).agentRevoke,
+  },
+  {
+    name: 'agent restore',
+    summary: 'Bring a revoked agent back with a new token',
+    load: async () => (await import('./agent-restore.ts')).agentRestore,
+  },
+  {
+    name: 'approvals list',
+    summary: 'List what waits for a decision',
+    load: async () => (await import('./approvals-list.ts')).approvalsList,
+  },
+  {
+    name: 'approvals show',
+    summary: 'Show one request whole: what would run, and why it asks',
+    load: async () => (await import('./approvals-show.ts')).approvalsShow,
+  },
+  {
+    name: 'approvals approve',
+    summary: 'Show what will run, and let it run',
+    load: async () => (await import('./approvals-approve.ts')).approvalsApprove,
+  },
+  {
+    name: 'approvals reject',
+    summary: 'Refuse a request; the agent reads the reason',
+    load: async () => (await import('./approvals-reject.ts')).approvalsReject,
+  },
+  {
+    name: 'approvals watch',
+    summary: 'Show requests as they come, and decide them by a key',
+    load: async () => (await import('./approvals-watch.ts')).approvalsWatch,
+  },
+  {
+    name: 'audit query',
+    summary: 'Show entries of the audit log, newest first',
+    load: async () => (await import('./audit-query.ts')).auditQuery,
+  },
+  {
+    name: 'audit verify',
+    summary: 'Hash the whole log again and say whether it is as it was written',
+    load: async () => (await import('./audit-verify.ts')).auditVerify,
+  },
+  {
+    name: 'audit export',
+    summary: 'Write the whole log out, to keep or verify elsewhere',
+    load: async () => (await import('./audit-export.ts')).auditExport,
+  },
+  {
+    name: 'policy show',
+    summary: 'Show the policy files and the version in force',
+    load: async () => (await import('./policy-show.ts')).policyShow,
+  },
+  {
+    name: 'policy check',
+    summary: 'Say whether the policy files as they stand are in force',
+    load: async () => (await import('./policy-check.ts')).policyCheck,
+  },
+  {
+    name: 'policy validate',
+    summary: 'Check a policy file and run its tests, without saving it',
+    load: async () => (await import('./policy-validate.ts')).policyValidate,
+  },
+  {
+    name: 'policy test',
+    summary: 'Show what would be decided on a call, and by which rule',
+    load: async () => (await import('./policy-test.ts')).policyTest,
+  },
+  {
+    name: 'policy set',
+    summary: "Replace the organisation's policy, or that of one agent, if it holds",
+    load: async () => (await import('./policy-set.ts')).policySet,
+  },
+  {
+    name: 'user-token create',
+    summary: 'Create a token for a person or a program and show it once',
+    load: async () => (await import('./user-token-create.ts')).userTokenCreate,
+  },
+  {
+    name: 'user-token list',
+    summary: 'List the user tokens, without the tokens themselves',
+    load: async () => (await import('./user-token-list.ts')).userTokenList,
+  },
+  {
+    name: 'user-token revoke',
+    summary: 'End a user token',
+    load: async () => (await import('./user-token-revoke.ts')).userTokenRevoke,
+  },
+  {
+    name: 'completion',
+    summary: 'Print a script that lets a shell complete commands, agents and approvals',
+    load: async () => (await import('./completion.ts')).completion,
+  },
+  {
+    name: 'version',
+    summary: 'Show the version of this command',
+    load: async () => (await import('./version.ts')).version,
+  },
+  {
+    name: '__complete',
+    summary: 'Words that may follow, for the completion of shells',
+    load: async () => (await import('./complete.ts')).complete,
+  },
+]

@@ -1,0 +1,21 @@
+import { defineCommand } from '../define.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { hasError, problemLine } from '../policy-problems.ts'
+
+export const policyCheck = defineCommand({
+  name: 'policy check',
+  summary: 'Say whether the policy files as they stand are in force',
+  examples: ['gatehouse policy check', 'gatehouse policy check --json'],
+  async run({ api }) {
+    const { version, problems } = await api.showPolicies()
+    return { valid: !hasError(problems), version, problems }
+  },
+  text: ({ valid, version, problems }) =>
+    [
+      ...problems.map(problemLine),
+      valid
+        ? `The policy files are in force: ${version}`
+        : `The files have errors, so the last good version stays in force: ${version}`,
+    ].join('\n'),
+  exitCode: ({ valid }) => (valid ? exitCodes.done : exitCodes.failed),
+})

@@ -1,0 +1,55 @@
+import { type Field, fields, flagOf } from '@gatehouse/server/config/fields'
+import { defineCommand, type OptionSpec } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
+import { serveMessage } from '../serve-message.ts'
+
+const nameOf = (field: Field): string => flagOf(field).slice(2)
+
+const optionOf = (field: Field): OptionSpec => {
+  const [about] = field.description.split(/(?<=\.) /)
+  if (field.negated) return { about: `do not: ${escapeText(about ?? '')}` }
+  return {
+    about: about ?? '',
+    value: field.type === 'list' ? 'A,B' : field.type.toUpperCase(),
+    ...(field.choices ? { choices: field.choices } : {}),
+  }
+}
+
+/** Every setting is a flag; which there are is written down once, with the server. */
+const options: Readonly<Record<string, OptionSpec>> = Object.fromEntries(
+  (fields as readonly Field[]).map((field) => [nameOf(field), optionOf(field)]),
+)
+
+export const serve = defineCommand({
+  name: 'serve',
+  summary: 'Start the server and keep it running',
+  options,
+  examples: [
+    'gatehouse serve',
+    'gatehouse serve --data-dir /srv/gatehouse --gateway-port 7710',
+    'gatehouse serve --json > run.json',
+  ],
+  async run({ io, json, quiet }, given) {
+    const flags: Record<string, string | boolean> = {}
+    for (const name of Object.keys(options)) {
+      const value = (given as Record<string, string | boolean | undefined>)[name]
+      if (value !== undefined && value !== false) flags[name] = value
+    }
+    const { serve: start } = await import('@gatehouse/server/main')
+    const code = await start({
+      flags,
+      signal: io.signal,
+      onReady: ({ run, dataDir, firstAgentToken }) => {
+        const token = firstAgentToken === null ? {} : { first_agent_token: firstAgentToken }
+        const text = json
+          ? JSON.stringify({ ...run, ...token })
+          : serveMessage({ run, dataDir, firstAgentToken })
+        // A token that cannot be shown again is shown even to those who want quiet.
+        if (!quiet || firstAgentToken !== null) void io.stdout.write(`${text}\n`)
+      },
+    })
+    return { code }
+  },
+  text: () => '',
+  exitCode: ({ code }) => code,
+})

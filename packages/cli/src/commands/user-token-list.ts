@@ -1,0 +1,22 @@
+import { defineCommand } from '../define.ts'
+import { renderTable } from '../table.ts'
+import { shownTime } from '../times.ts'
+
+export const userTokenList = defineCommand({
+  name: 'user-token list',
+  summary: 'List the user tokens, without the tokens themselves',
+  examples: ['gatehouse user-token list'],
+  run: ({ api }) => api.listUserTokens(),
+  text: ({ user_tokens }, view) =>
+    renderTable(
+      [
+        { title: 'ID', value: (token) => token.id },
+        { title: 'ROLE', value: (token) => token.role },
+        { title: 'LAST USED', value: (token) => shownTime(token.last_used_at) },
+        { title: 'REVOKED', value: ({ revoked_at: at }) => (at ? shownTime(at) : 'no') },
+        { title: 'LABEL', value: (token) => token.label, cut: true },
+      ],
+      user_tokens,
+      view,
+    ),
+})

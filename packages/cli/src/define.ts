@@ -1,0 +1,73 @@
+import type { Client } from '@gatehouse/client'
+import type { RunFile } from '@gatehouse/contract'
+import type { Io } from './io.ts'
+
+export type ArgSpec = string | { readonly about: string; readonly optional: true }
+
+export type OptionSpec = {
+  readonly about: string
+  /** The word for its value in the help; without it the option is a switch. */
+  readonly value?: string
+  readonly integer?: true
+  readonly choices?: readonly string[]
+}
+
+type Args = Readonly<Record<string, ArgSpec>>
+type Options = Readonly<Record<string, OptionSpec>>
+
+type ArgValues<A extends Args> = {
+  readonly [K in keyof A]: A[K] extends { optional: true } ? string | undefined : string
+}
+type OptionValue<O extends OptionSpec> = O extends { value: string }
+  ? O extends { integer: true }
+    ? number | undefined
+    : O extends { choices: readonly (infer C)[] }
+      ? C | undefined
+      : string | undefined
+  : boolean
+type OptionValues<O extends Options> = { readonly [K in keyof O]: OptionValue<O[K]> }
+
+/** What every command may ask for, read from the same flags everywhere. */
+export type Context = {
+  readonly io: Io
+  readonly dataDir: string
+  readonly configFile: string | undefined
+  readonly json: boolean
+  readonly quiet: boolean
+  readonly yes: boolean
+  /** The data, through the running server or in process; opened by the first call. */
+  readonly api: Client
+  /** The running server; raises `NotRunning` where none runs. */
+  server(): Promise<RunFile>
+  /** A word to the person beside the data, on the error output. */
+  note(text: string): Promise<void>
+  /** Asks before something is done; without a terminal, or with `--yes`, it goes on. */
+  confirm(question: string): Promise<void>
+}
+
+export type View = { readonly isTTY: boolean; readonly columns: number }
+
+type Spec<A extends Args, O extends Options, R> = {
+  readonly name: string
+  readonly summary: string
+  readonly args?: A
+  readonly options?: O
+  readonly examples: readonly string[]
+  /** Does it, and returns what `--json` prints; `undefined` if it has printed by itself. */
+  run(context: Context, input: ArgValues<A> & OptionValues<O>): Promise<R>
+  /** The same for people. */
+  text?(result: NonNullable<R>, view: View): string
+  /** The exit code, where a result can be bad news. */
+  exitCode?(result: NonNullable<R>): number
+}
+
+export type Command = Spec<Args, Options, unknown>
+
+export function defineCommand<
+  const A extends Args = Record<never, never>,
+  const O extends Options = Record<never, never>,
+  R = unknown,
+>(command: Spec<A, O, R>): Command {
+  // The runner parses arguments by this very specification, so the erased type is safe.
+  return command as unknown as Command
+}

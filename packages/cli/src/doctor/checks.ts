@@ -1,0 +1,200 @@
+import { constants } from 'node:fs'
+import { access, stat, statfs } from 'node:fs/promises'
+import { createServer } from 'node:net'
+import { dirname, join } from 'node:path'
+import { findServer } from '../connect.ts'
+import { hasError, problemLine } from '../policy-problems.ts'
+import { isAlive, readCliToken, readRunFile } from '../run-file.ts'
+import { type Check, type Finding, fail, fine, warn } from './run-checks.ts'
+
+const nodeMinimum = [20, 20] as const
+const defaultPorts = [7700, 7703] as const
+const releasedMs = Date.UTC(2026, 0, 1)
+const freeBytesMin = 256 * 1024 * 1024
+const skewMs = 5 * 60_000
+
+const node: Check = {
+  name: 'Node',
+  async run() {
+    const [major = 0, minor = 0] = process.versions.node.split('.').map(Number)
+    const [wantMajor, wantMinor] = nodeMinimum
+    const isNew = major > wantMajor || (major === wantMajor && minor >= wantMinor)
+    const version = process.versions.node
+    if (isNew) return fine(version)
+    return fail(`${version} is too old`, `install Node ${nodeMinimum.join('.')} or newer`)
+  },
+}
+
+async function existing(path: string): Promise<string> {
+  for (let at = path; ; at = dirname(at)) {
+    const found = await stat(at).catch(() => null)
+    if (found || at === dirname(at)) return at
+  }
+}
+
+const dataDirectory: Check = {
+  name: 'Data directory',
+  async run({ dataDir }) {
+    const found = await stat(dataDir).catch(() => null)
+    if (!found) {
+      const parent = await existing(dataDir)
+      const writable = await access(parent, constants.W_OK).then(
+        () => true,
+        () => false,
+      )
+      if (writable) return fine(`${dataDir} is made at the first start`)
+      return fail(`${parent} cannot be written`, 'choose another place with --data-dir')
+    }
+    if (!found.isDirectory()) return fail(`${dataDir} is no folder`, 'name another with --data-dir')
+    if (process.getuid && found.uid !== process.getuid())
+      return fail(`${dataDir} belongs to another user`, 'run this as the user who runs the server')
+    if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
+      return fail(`${dataDir} is open to other users`, `chmod 700 ${dataDir}`)
+    await access(dataDir, constants.R_OK | constants.W_OK)
+    return fine(dataDir)
+  },
+}
+
+const secrets: Check = {
+  name: 'CLI token',
+  async run({ dataDir }) {
+    const found = await stat(join(dataDir, 'cli-token')).catch(() => null)
+    if (!found) return fine('it is made at the first start')
+    await readCliToken(dataDir)
+    return fine('it is private')
+  },
+}
+
+const space: Check = {
+  name: 'Disk space',
+  async run({ dataDir }) {
+    const { bavail, bsize } = await statfs(await existing(dataDir))
+    const free = bavail * bsize
+    const shown = `${Math.floor(free / 1024 / 1024)} MiB free`
+    if (free >= freeBytesMin) return fine(shown)
+    return fail(shown, 'free some space: without room for the log nothing runs')
+  },
+}
+
+const clock: Check = {
+  name: 'Clock',
+  async run({ dataDir }) {
+    const nowMs = Date.now()
+    if (nowMs < releasedMs)
+      return fail(`it says ${new Date(nowMs).toISOString()}`, 'set the clock of this machine')
+    const database = await stat(join(dataDir, 'gatehouse.db')).catch(() => null)
+    if (database && database.mtimeMs > nowMs + skewMs)
+      return warn('the data was written in the future', 'set the clock of this machine')
+    return fine(new Date(nowMs).toISOString())
+  },
+}
+
+const isFree = (port: number): Promise<boolean> =>
+  new Promise((resolve) => {
+    const probe = createServer()
+    probe.once('error', () => resolve(false))
+    probe.listen({ port, host: '127.0.0.1', exclusive: true }, () =>
+      probe.close(() => resolve(true)),
+    )
+  })
+
+const ports: Check = {
+  name: 'Ports',
+  async run({ dataDir }) {
+    const run = await readRunFile(dataDir)
+    if (run && isAlive(run.pid))
+      return fine(`${run.gateway_url} and ${run.user_api_url} are held by our server`)
+    const taken: number[] = []
+    for (const port of defaultPorts) if (!(await isFree(port))) taken.push(port)
+    if (taken.length === 0) return fine(`${defaultPorts.join(' and ')} are free`)
+    return warn(
+      `something else listens on ${taken.join(' and ')}`,
+      'end it, or choose others with --gateway-port and --user-api-port',
+    )
+  },
+}
+
+const confinement: Check = {
+  name: 'Confinement of paths',
+  async run() {
+    if (process.platform !== 'linux')
+      return warn('files are confined with less care away from Linux', 'run the server on Linux')
+    const seen = await access('/proc/self/fd', constants.R_OK | constants.X_OK).then(
+      () => true,
+      () => false,
+    )
+    if (seen) return fine('/proc is mounted')
+    return fail('/proc/self/fd cannot be read', 'mount /proc for the server')
+  },
+}
+
+const server: Check = {
+  name: 'Server',
+  async run({ dataDir }) {
+    const found = await findServer(dataDir)
+    if (found?.run) return fine(`process ${found.run.pid} answers at ${found.run.user_api_url}`)
+    const left = await readRunFile(dataDir)
+    if (!left) return fine('none runs')
+    return warn('the last one ended without cleaning up', 'start it again: gatehouse serve')
+  },
+}
+
+const componentText = (name: string, part: { status: string; reason?: string | undefined }) =>
+  `${name} is ${part.status}${part.reason ? ` (${part.reason})` : ''}`
+
+const health: Check = {
+  name: 'Health',
+  async run({ api }): Promise<Finding> {
+    const { status, components } = await api.getHealth()
+    const sick = Object.entries(components).filter(([, part]) => part.status !== 'healthy')
+    if (sick.length === 0) return fine(status)
+    const detail = sick.map(([name, part]) => componentText(name, part)).join('; ')
+    return fail(detail, 'see the log of the server for the cause')
+  },
+}
+
+const storage: Check = {
+  name: 'Storage',
+  async run({ api }) {
+    const { components } = await api.getHealth()
+    const { engine, status } = components.storage
+    if (status === 'healthy') return fine(engine)
+    return fail(componentText(engine, components.storage), 'see the reason')
+  },
+}
+
+const audit: Check = {
+  name: 'Audit log',
+  async run({ api }) {
+    const page = await api.queryAudit({ limit: 1 })
+    if (page.integrity === 'verified') return fine(`${page.total} entries, whole`)
+    const at = page.first_bad_id ?? 'its end'
+    return fail(`it is damaged at ${at} (${page.kind ?? 'unknown'})`, 'gatehouse audit verify')
+  },
+}
+
+const policy: Check = {
+  name: 'Policy',
+  async run({ api }) {
+    const { version, problems } = await api.showPolicies()
+    const detail = problems.map(problemLine).join('; ')
+    if (hasError(problems))
+      return fail(detail, 'correct the file; until then the last good one holds')
+    return problems.length > 0 ? warn(detail, 'gatehouse policy check') : fine(version)
+  },
+}
+
+export const checks: readonly Check[] = [
+  node,
+  dataDirectory,
+  secrets,
+  space,
+  clock,
+  ports,
+  confinement,
+  server,
+  storage,
+  health,
+  policy,
+  audit,
+]

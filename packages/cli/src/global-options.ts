@@ -1,0 +1,23 @@
+import { homedir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { OptionSpec } from './define.ts'
+
+/** Understood by every command. */
+export const globalOptions = {
+  'data-dir': { value: 'DIR', about: 'where the data is (GATEHOUSE_DATA_DIR)' },
+  config: { value: 'FILE', about: 'the configuration file (GATEHOUSE_CONFIG)' },
+  json: { about: 'print JSON for programs' },
+  quiet: { about: 'print nothing but data and errors' },
+  'no-color': { about: 'print without colour (NO_COLOR)' },
+  yes: { about: 'do it without asking' },
+  help: { about: 'show help and do nothing' },
+} as const satisfies Readonly<Record<string, OptionSpec>>
+
+type Env = Readonly<Record<string, string | undefined>>
+
+export function dataDirOf(flag: string | undefined, env: Env): string {
+  const given = flag ?? env.GATEHOUSE_DATA_DIR
+  if (given) return resolve(given)
+  const shared = env.XDG_DATA_HOME || join(env.HOME ?? homedir(), '.local', 'share')
+  return join(shared, 'gatehouse')
+}

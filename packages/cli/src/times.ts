@@ -1,0 +1,29 @@
+/** A time of a record as people read it, still UTC. */
+export const shownTime = (timestamp: string | null): string =>
+  timestamp === null ? 'never' : `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)}Z`
+
+const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
+
+/** `90m` as a time that long ago; anything else is left for the server to read. */
+export function timeAgo(text: string, nowMs: number): string {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  if (count === undefined || unit === undefined) return text
+  return new Date(nowMs - Number(count) * (units[unit] ?? 0) * 1000).toISOString()
+}
+
+/** Seconds as `2 d 3 h`, the two largest units. */
+export function shownDuration(seconds: number): string {
+  const parts: string[] = []
+  let left = Math.max(0, Math.floor(seconds))
+  for (const [unit, size] of [
+    ['d', 86_400],
+    ['h', 3600],
+    ['min', 60],
+    ['s', 1],
+  ] as const) {
+    if (left < size && !(unit === 's' && parts.length === 0)) continue
+    parts.push(`${Math.floor(left / size)} ${unit}`)
+    left %= size
+  }
+  return parts.slice(0, 2).join(' ')
+}

@@ -1,0 +1,52 @@
+import { createFakeApp, fakeApproval } from '@gatehouse/testkit/fake-app'
+import { expect, test } from 'vitest'
+import { createCliKit } from './kit.ts'
+
+const approval = fakeApproval(1)
+const line = ['approvals', 'approve', approval.id]
+
+test('approves what it has shown, by its digest', async () => {
+  const sent: unknown[] = []
+  const fake = createFakeApp()
+  const { decideApproval } = fake.app
+  const spied = createFakeApp({
+    showApproval: async () => approval,
+    decideApproval: (op, input) => {
+      sent.push(input)
+      fake.tell(approval)
+      return decideApproval(op, input)
+    },
+  })
+  const ran = await createCliKit(spied).gatehouse([...line, '--reason', 'as agreed'])
+  expect(ran.code).toBe(0)
+  expect(ran.err).toContain('What will run')
+  expect(sent).toEqual([
+    { approval_id: approval.id, decision: 'approve', digest: approval.digest, reason: 'as agreed' },
+  ])
+})
+
+test('approves nothing that is not what a script has seen', async () => {
+  const kit = createCliKit()
+  kit.fake.tell(approval)
+  const ran = await kit.gatehouse([...line, '--digest', 'sha256:other'])
+  expect([ran.code, kit.fake.approvals.get(approval.id)?.status]).toEqual([1, 'pending'])
+  expect(ran.err).toContain('ApprovalDigestMismatch')
+})
+
+test('asks at a terminal, and takes only a yes for one', async () => {
+  const kit = createCliKit()
+  kit.fake.tell(approval)
+  const no = await kit.gatehouse(line, { columns: 80, answer: '' })
+  expect(no.code).toBe(1)
+  expect(no.err).toContain('Approve and run exactly this? [y/N]')
+  expect(kit.fake.approvals.get(approval.id)?.status).toBe('pending')
+  expect((await kit.gatehouse(line, { columns: 80, answer: 'y' })).code).toBe(0)
+})
+
+test('goes on without a terminal, and with --yes', async () => {
+  const kit = createCliKit()
+  kit.fake.tell(approval)
+  expect((await kit.gatehouse(line)).code).toBe(0)
+  kit.fake.tell(approval)
+  expect((await kit.gatehouse([...line, '--yes'], { columns: 80, answer: 'n' })).code).toBe(0)
+})

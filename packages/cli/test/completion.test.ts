@@ -1,0 +1,36 @@
+import { expect, test } from 'vitest'
+import { candidates } from '../src/commands/complete.ts'
+import { createCliKit } from './kit.ts'
+
+const nowhere = '/does/not/exist'
+
+test('offers nouns, then verbs, then options', async () => {
+  expect(await candidates(['app'], nowhere)).toContain('approvals')
+  expect(await candidates([''], nowhere)).not.toContain('__complete')
+  expect(await candidates(['agent', ''], nowhere)).toEqual([
+    'create',
+    'list',
+    'show',
+    'pause',
+    'resume',
+    'rotate',
+    'revoke',
+    'restore',
+  ])
+  const options = await candidates(['agent', 'create', 'x', '--'], nowhere)
+  expect(options).toContain('--purpose')
+  expect(options).toContain('--json')
+})
+
+test('completes nothing, quietly, where no server runs', async () => {
+  const ran = await createCliKit().gatehouse(['__complete', '--', 'agent\nshow\n'], {
+    env: { GATEHOUSE_DATA_DIR: nowhere },
+  })
+  expect(ran).toEqual({ code: 0, out: '', err: '' })
+})
+
+test.each(['bash', 'zsh', 'fish', 'powershell'])('prints a script for %s', async (shell) => {
+  const { code, out } = await createCliKit().gatehouse(['completion', shell])
+  expect(code).toBe(0)
+  expect(out).toContain('gatehouse __complete -- ')
+})

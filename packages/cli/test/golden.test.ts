@@ -1,0 +1,43 @@
+import { fakeApproval } from '@gatehouse/testkit/fake-app'
+import { expect, test } from 'vitest'
+import { createCliKit, type Terminal } from './kit.ts'
+
+const id = fakeApproval(1).id
+
+/** What people and programs see, word for word. A changed file here is a change they notice. */
+const lines: readonly (readonly [string, readonly string[], Terminal?])[] = [
+  ['help', ['--help']],
+  ['help-agent', ['agent', '--help']],
+  ['help-agent-create', ['agent', 'create', '--help']],
+  ['status', ['status']],
+  ['status-json', ['status', '--json']],
+  ['agent-list', ['agent', 'list']],
+  ['agent-list-json', ['agent', 'list', '--json']],
+  ['agent-show', ['agent', 'show', 'mailbot']],
+  ['agent-create', ['agent', 'create', 'newbot', '--purpose', 'Sorts files']],
+  ['agent-create-json', ['agent', 'create', 'newbot', '--json']],
+  ['agent-pause', ['agent', 'pause', 'mailbot']],
+  ['agent-rotate', ['agent', 'rotate', 'mailbot']],
+  ['approvals-list', ['approvals', 'list'], { columns: 100 }],
+  ['approvals-show', ['approvals', 'show', id]],
+  ['approvals-approve', ['approvals', 'approve', id]],
+  ['approvals-approve-json', ['approvals', 'approve', id, '--json']],
+  ['audit-query', ['audit', 'query']],
+  ['audit-verify', ['audit', 'verify']],
+  ['policy-show', ['policy', 'show']],
+  ['policy-test', ['policy', 'test', 'mailbot', 'email.send']],
+  ['user-token-create-json', ['user-token', 'create', '--label', 'phone', '--json']],
+  ['user-token-list', ['user-token', 'list']],
+  ['error-not-found', ['agent', 'show', 'mailbto']],
+  ['error-json', ['agent', 'show', 'nobody', '--json']],
+  ['error-usage', ['agnet', 'list']],
+]
+
+test.each(lines)('prints %s as it is written down', async (name, line, terminal) => {
+  const kit = createCliKit()
+  kit.fake.tell(fakeApproval(1))
+  const { code, out, err } = await kit.gatehouse(line, terminal)
+  const parts = [`$ gatehouse ${line.join(' ')}`, out, err === '' ? '' : `[stderr]\n${err}`]
+  const text = `${parts.filter((part) => part !== '').join('\n')}[exit ${code}]\n`
+  await expect(text).toMatchFileSnapshot(`golden/${name}.txt`)
+})

@@ -1,0 +1,93 @@
+import { createFakeApp, type FakeApp, fakeTokens } from '@gatehouse/testkit/fake-app'
+import { createRestApp } from '../../server/src/transport/rest/create-rest-app.ts'
+import type { Connect } from '../src/connect.ts'
+import type { Io, Output } from '../src/io.ts'
+import { run } from '../src/run.ts'
+
+type Screen = Output & { text(): string }
+
+function createScreen(isTTY: boolean, columns: number): Screen {
+  let all = ''
+  return {
+    isTTY,
+    columns,
+    async write(text) {
+      all += text
+    },
+    text: () => all,
+  }
+}
+
+export type Ran = { readonly code: number; readonly out: string; readonly err: string }
+
+export type CliKit = {
+  readonly fake: FakeApp
+  /** Whoever this command line is, by the role of its token. */
+  role: keyof typeof fakeTokens
+  gatehouse(line: readonly string[], terminal?: Terminal): Promise<Ran>
+}
+
+export type Terminal = {
+  readonly columns?: number
+  readonly input?: string
+  readonly answer?: string
+  readonly keys?: AsyncIterable<string>
+  readonly signal?: AbortSignal
+  readonly connect?: Connect
+  readonly env?: Record<string, string>
+}
+
+/** Runs command lines in process, against the real routes on the fake application. */
+export function createCliKit(fake: FakeApp = createFakeApp()): CliKit {
+  let requests = 0
+  const silent = () => undefined
+  const rest = createRestApp({
+    app: fake.app,
+    version: '1.2.3',
+    ids: { next: (prefix) => `${prefix}-${String(++requests).padStart(26, '0')}` },
+    log: { debug: silent, info: silent, warn: silent, error: silent },
+  })
+  const kit: CliKit = {
+    fake,
+    role: 'operator',
+    async gatehouse(line, terminal = {}) {
+      const isTTY = terminal.columns !== undefined
+      const stdout = createScreen(isTTY, terminal.columns ?? 80)
+      const stderr = createScreen(isTTY, terminal.columns ?? 80)
+      const io: Io = {
+        stdout,
+        stderr,
+        stdin: {
+          isTTY,
+          readAll: async () => terminal.input ?? '',
+          async ask(question) {
+            await stderr.write(question)
+            return terminal.answer ?? ''
+          },
+          async *keys() {
+            yield* terminal.keys ?? []
+          },
+        },
+        env: { HOME: '/home/ana', ...terminal.env },
+        signal: terminal.signal ?? new AbortController().signal,
+      }
+      const authorization = `Bearer ${fakeTokens[kit.role]}`
+      const connect: Connect = async () => ({
+        run: {
+          pid: 4711,
+          version: '1.2.3',
+          started_at: '2026-03-01T12:00:00.000Z',
+          gateway_url: 'http://127.0.0.1:7700',
+          mcp_url: 'ws://127.0.0.1:7700/mcp',
+          user_api_url: 'http://127.0.0.1:7703',
+        },
+        fetch: (url, init) =>
+          rest.fetch(new Request(url, { ...init, headers: { ...init.headers, authorization } })),
+        [Symbol.asyncDispose]: () => Promise.resolve(),
+      })
+      const code = await run(line, io, terminal.connect ?? connect)
+      return { code, out: stdout.text(), err: stderr.text() }
+    },
+  }
+  return kit
+}

@@ -1,0 +1,37 @@
+import { mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { createCliKit } from './kit.ts'
+
+const folder = () => mkdtemp(join(tmpdir(), 'gatehouse-test-'))
+
+test('puts a token into a new private file, and prints it nowhere', async () => {
+  const file = join(await folder(), 'newbot.token')
+  const ran = await createCliKit().gatehouse([
+    'agent',
+    'create',
+    'newbot',
+    '--token-file',
+    file,
+    '--json',
+  ])
+  const token = 'f'.repeat(64)
+  expect(await readFile(file, 'utf8')).toBe(`${token}\n`)
+  expect((await stat(file)).mode & 0o777).toBe(0o600)
+  expect(ran.out + ran.err).not.toContain(token)
+  expect(JSON.parse(ran.out)).toMatchObject({ agent: { name: 'newbot' }, token_file: file })
+})
+
+test('makes no agent where its token could not be kept, and no file where there is no agent', async () => {
+  const place = await folder()
+  const file = join(place, 'taken')
+  await writeFile(file, 'mine')
+  const kit = createCliKit()
+  const taken = await kit.gatehouse(['agent', 'create', 'newbot', '--token-file', file])
+  expect([taken.code, kit.fake.agents.has('newbot')]).toEqual([1, false])
+  expect(await readFile(file, 'utf8')).toBe('mine')
+  const exists = ['agent', 'create', 'mailbot', '--token-file', join(place, 'new')]
+  expect((await kit.gatehouse(exists)).code).toBe(1)
+  expect(await readdir(place)).toEqual(['taken'])
+})
