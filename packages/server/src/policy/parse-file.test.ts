@@ -1,0 +1,131 @@
+import { expect, test } from 'vitest'
+import { knownNamesOf, parsePolicyFile } from './parse-file.ts'
+
+const names = knownNamesOf(['filesystem.read', 'filesystem.delete', 'email.send'])
+const organisation = { layer: 'organisation', file: 'organisation.yaml', agent: null } as const
+
+const parse = (text: string) => parsePolicyFile(organisation, text, names)
+const told = (text: string): readonly string[] => {
+  const result = parse(text)
+  const problems = result.kind === 'ok' ? result.parsed.warnings : result.problems
+  return problems.map((p) => `${p.severity} ${p.file}:${p.line}:${p.column} ${p.message}`)
+}
+
+const whole = `version: 1
+rules:
+  - match: filesystem.delete
+    when: args.path.startsWith("/srv/scratch/")
+    tier: autonomous
+    notify: true
+    reason: Scratch files may go
+    floor: false
+  - { match: "*", tier: approval_required, floor: true }
+limits:
+  - { match: "filesystem.*", limit: 100, window: 1h }
+tests:
+  - { capability: filesystem.delete, args: { path: /srv/scratch/a }, expect: autonomous }
+`
+
+test('reads a whole file, and each rule knows its line', () => {
+  const result = parse(whole)
+  if (result.kind !== 'ok') throw new Error(JSON.stringify(result.problems))
+  const { layer, tests, warnings } = result.parsed
+  expect(warnings).toEqual([])
+  expect(layer.rules.map((rule) => [rule.ref.line, rule.match, rule.tier, rule.floor])).toEqual([
+    [3, 'filesystem.delete', 'autonomous', false],
+    [9, '*', 'approval_required', true],
+  ])
+  expect(layer.limits[0]).toMatchObject({ limit: 100, window_ms: 3_600_000, ref: { line: 11 } })
+  expect(tests[0]?.at).toEqual({ line: 13, column: 5 })
+})
+
+test.each([
+  ['', '1:1 the file is empty, and an empty file is not taken for a policy'],
+  ['# nothing yet\n', '1:1 the file is empty, and an empty file is not taken for a policy'],
+  ['version: 1\n', '1:1 the file has neither rules nor limits'],
+  ['version: 1\nrules:\n', '2:7 rules must be of type array'],
+  ['- a\n', '1:1 the file must be of type object'],
+  ['version: 2\nrules: []\n', '1:10 version must be 1.'],
+  ['rules: []\n', '1:1 version is missing'],
+  ['version: 1\nrules:\n\t- match: x\n', '3:1 tabs cannot be used for indentation'],
+  ['version: 1\nversion: 1\nrules: []\n', '2:1 the key version stands here twice'],
+  ['version: 1\nrules: &r []\nlimits: *r\n', '3:9 aliases cannot be used'],
+  ['version: 1\nrules: &r []\n', '2:11 anchors cannot be used'],
+  ['version: 1\nrules: !!seq []\n', '2:14 the tag tag:yaml.org,2002:seq cannot be used'],
+  ['%YAML 1.1\n---\nversion: 1\nrules: []\n', '1:1 directives cannot be used'],
+  ['version: 1\nrules: []\n---\nversion: 1\n', '3:1 a policy file holds one document'],
+  [
+    'version: 1\nrules:\n  - match: email.send\n    tier: blockd\n',
+    '4:11 rules[0].tier must be autonomous, approval_required or blocked. Did you mean blocked?',
+  ],
+  [
+    'version: 1\nrules:\n  - match: email.send\n    tiers: blocked\n',
+    '4:5 unknown key tiers. Did you mean tier?',
+  ],
+  [
+    'version: 1\nrules:\n  - { match: email send, tier: blocked }\n',
+    '3:14 rules[0].match: expected a capability, group.* or *',
+  ],
+  [
+    'version: 1\nlimits:\n  - { match: "*", limit: 0, window: 1h }\n',
+    '3:26 limits[0].limit: Too small: expected number to be >=1',
+  ],
+  [
+    'version: 1\nlimits:\n  - { match: "*", limit: 5, window: 1w }\n',
+    '3:37 limits[0].window: expected a window such as 30s, 1m, 1h or 1d',
+  ],
+  [
+    'version: 1\nrules:\n  - match: email.send\n    when: args.to == "x" && usr.name == "y"\n    tier: blocked\n',
+    '4:29 condition: Unknown variable: usr',
+  ],
+  [
+    'version: 1\nrules:\n  - match: email.send\n    when: "args.to =="\n    tier: blocked\n',
+    '4:22 condition: Unexpected token: EOF',
+  ],
+  [
+    'version: 1\nrules:\n  - match: email.send\n    when: |\n      args.to ==\n    tier: blocked\n',
+    '4:11 condition: Unexpected token: EOF (at character 12 of the condition)',
+  ],
+  [
+    'version: 1\nrules: []\ntests:\n  - { capability: email.send, expect: blocked, at: noon }\n',
+    '4:52 tests[0].at is not a time such as 2026-01-01T12:00:00Z',
+  ],
+])('says where and why %j is refused', (text, expected) => {
+  const problems = told(text)
+  expect(problems).toContain(`error organisation.yaml:${expected}`)
+})
+
+test('refuses a file cut off anywhere, or reads it as what it then says', () => {
+  const rulesIn = (text: string) => {
+    const result = parse(text)
+    return result.kind === 'ok' ? result.parsed.layer.rules.length : null
+  }
+  const cuts = Array.from({ length: whole.length }, (_, end) => rulesIn(whole.slice(0, end)))
+  // Never a policy without its first rule.
+  expect(cuts.filter((rules) => rules === 0)).toEqual([])
+  expect(rulesIn(whole)).toBe(2)
+})
+
+test('refuses an alias bomb, deep nesting and a huge file at once', () => {
+  const levels = 'abcdefghij'.split('')
+  const bomb = levels
+    .map((name, i) => `${name}: &${name} [${i ? `*${levels[i - 1]},`.repeat(9) : 'lol'}]`)
+    .join('\n')
+  const started = performance.now()
+  expect(told(`${bomb}\n`)[0]).toContain('cannot be used')
+  expect(told(`version: 1\nrules: ${'['.repeat(50_000)}`)[0]).toContain('error')
+  expect(told(`version: 1\nrules: []\n#${'x'.repeat(1_048_576)}`)[0]).toContain('over 1 MiB')
+  expect(performance.now() - started).toBeLessThan(5_000)
+})
+
+test('warns of capabilities that are not there, and takes the file', () => {
+  const text = `version: 1
+rules:
+  - { match: filesystem.raed, tier: blocked }
+  - { match: "emai.*", tier: blocked }
+`
+  expect(told(text)).toEqual([
+    'warning organisation.yaml:3:14 there is no capability filesystem.raed. Did you mean filesystem.read or filesystem.delete?',
+    'warning organisation.yaml:4:14 there is no capability in a group emai. Did you mean email?',
+  ])
+})

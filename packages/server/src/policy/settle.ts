@@ -1,0 +1,207 @@
+import { createHash } from 'node:crypto'
+import type { PolicyProblem } from '@gatehouse/contract'
+import { compilePolicy } from '../domain/policy/compile.ts'
+import { type DeadRule, findDeadRules } from '../domain/policy/dead-rules.ts'
+import type { CompiledPolicy, Layer } from '../domain/policy/types.ts'
+import {
+  type FileId,
+  type FileParse,
+  type KnownNames,
+  type ParsedFile,
+  parsePolicyFile,
+} from './parse-file.ts'
+import { type AgentLookup, failingTests } from './run-tests.ts'
+
+/** A file as it is offered: its text, or why it has none; and what to fall back on. */
+export type Offer = {
+  readonly id: FileId
+  readonly content: { readonly text: string } | { readonly unreadable: string }
+}
+
+/** What stands for one file: the parsed file in force, or a wall where no good version is known. */
+export type Standing =
+  | { readonly kind: 'in_force'; readonly parsed: ParsedFile }
+  | { readonly kind: 'walled'; readonly layer: Layer; readonly text: string }
+
+export type Settled = {
+  readonly policy: CompiledPolicy
+  readonly standing: ReadonlyMap<string, Standing>
+  readonly problems: readonly PolicyProblem[]
+}
+
+export type SettleInput = {
+  readonly system: ParsedFile
+  readonly offers: readonly Offer[]
+  /** What stood before; at a start, the copies of what was last in force. */
+  readonly before: ReadonlyMap<string, Standing>
+  /** At a start a bad file without a good version walls; later it just does not come into force. */
+  readonly starting: boolean
+  readonly names: KnownNames
+  readonly agentOf: AgentLookup
+}
+
+/** Denies every call that a file could have spoken of, since what it meant to forbid is unknown. */
+const wallOf = (id: FileId, problem: PolicyProblem, text: string): Standing => {
+  const match = '*'
+  const rule = {
+    match,
+    tier: 'blocked' as const,
+    notify: false,
+    floor: true,
+    reason: `The policy file ${id.file} is not valid (line ${problem.line}: ${problem.message}), and no earlier version is known. Every call it could affect is denied until it is mended.`,
+    when: null,
+    ref: { layer: id.layer, file: id.file, line: problem.line, match },
+  }
+  return { kind: 'walled', layer: { ...id, rules: [rule], limits: [] }, text }
+}
+
+const layerOf = (standing: Standing): Layer =>
+  standing.kind === 'in_force' ? standing.parsed.layer : standing.layer
+
+const textOf = (standing: Standing): string =>
+  standing.kind === 'in_force' ? standing.parsed.text : `walled\n${standing.text}`
+
+const versionOf = (files: readonly (readonly [string, string])[]): string => {
+  const sorted = files.toSorted(([a], [b]) => (a < b ? -1 : 1))
+  return `sha256:${createHash('sha256').update(JSON.stringify(sorted)).digest('hex')}`
+}
+
+const compileAll = (
+  system: ParsedFile,
+  standing: ReadonlyMap<string, Standing>,
+): CompiledPolicy => {
+  const below = [...standing]
+  const texts = below.map(([file, one]) => [file, textOf(one)] as const)
+  return compilePolicy(versionOf([[system.id.file, system.text], ...texts]), [
+    system.layer,
+    ...below.map(([, one]) => layerOf(one)),
+  ])
+}
+
+const parseOffer = ({ id, content }: Offer, names: KnownNames, known?: Standing): FileParse => {
+  if ('unreadable' in content) {
+    const { file } = id
+    const message = content.unreadable
+    return { kind: 'refused', problems: [{ file, line: 1, column: 1, message, severity: 'error' }] }
+  }
+  if (known?.kind === 'in_force' && known.parsed.text === content.text) {
+    return { kind: 'ok', parsed: known.parsed }
+  }
+  return parsePolicyFile(id, content.text, names)
+}
+
+const describe = (dead: DeadRule): string => {
+  const { file, line, match } = dead.because.ref
+  return dead.kind === 'never_reached'
+    ? `this rule is never reached: ${match} in line ${line} always matches first`
+    : `this rule is overridden by the floor ${match} in ${file}:${line}, which is ${dead.because.tier}`
+}
+
+const deadRuleWarnings = (
+  system: ParsedFile,
+  standing: ReadonlyMap<string, Standing>,
+): readonly PolicyProblem[] => {
+  const shared = [system.layer, ...[...standing.values()].map(layerOf)].filter(
+    (layer) => layer.layer !== 'agent',
+  )
+  return [...standing.values()].flatMap((one) =>
+    one.kind === 'in_force'
+      ? findDeadRules(one.parsed.layer, shared).map((dead) => ({
+          file: one.parsed.id.file,
+          ...one.parsed.positionOf(dead.rule),
+          message: describe(dead),
+          severity: 'warning' as const,
+        }))
+      : [],
+  )
+}
+
+type Round = {
+  readonly offer: Offer
+  /** Null once it is refused. */
+  parsed: ParsedFile | null
+  problems: readonly PolicyProblem[]
+}
+
+const isNew = (round: Round, before: SettleInput['before']): boolean => {
+  const known = before.get(round.offer.id.file)
+  return !(known?.kind === 'in_force' && known.parsed === round.parsed)
+}
+
+const standingOf = (rounds: readonly Round[], input: SettleInput): Map<string, Standing> => {
+  const standing = new Map<string, Standing>()
+  for (const { offer, parsed, problems } of rounds) {
+    const { file } = offer.id
+    const before = input.before.get(file)
+    const [first] = problems
+    if (parsed) standing.set(file, { kind: 'in_force', parsed })
+    else if (before) standing.set(file, before)
+    else if (input.starting && first) {
+      const text = 'text' in offer.content ? offer.content.text : offer.content.unreadable
+      standing.set(file, wallOf(offer.id, first, text))
+    }
+  }
+  return standing
+}
+
+const asWarnings = (problems: readonly PolicyProblem[]): readonly PolicyProblem[] =>
+  problems.map((problem) => ({ ...problem, severity: 'warning' }))
+
+const consequence = (round: Round, standing: ReadonlyMap<string, Standing>): string => {
+  const { file, agent } = round.offer.id
+  const one = standing.get(file)
+  if (one?.kind === 'in_force') return 'The version before it stays in force.'
+  if (!one) return 'It is not in force.'
+  return agent === null ? 'Every call is denied.' : `Every call of ${agent} is denied.`
+}
+
+const sentence = (text: string): string => (/[.?!]$/.test(text) ? text : `${text}.`)
+
+const problemsOf = (round: Round, standing: ReadonlyMap<string, Standing>) =>
+  round.parsed
+    ? round.parsed.warnings
+    : round.problems.map((problem, index) =>
+        index > 0
+          ? problem
+          : { ...problem, message: `${sentence(problem.message)} ${consequence(round, standing)}` },
+      )
+
+/**
+ * Brings a set of files to one policy. A file that is bad, or whose own tests the whole then fails,
+ * is refused by itself; the others come into force together.
+ */
+export const settle = (input: SettleInput): Settled => {
+  const rounds = input.offers.map((offer): Round => {
+    const result = parseOffer(offer, input.names, input.before.get(offer.id.file))
+    return result.kind === 'ok'
+      ? { offer, parsed: result.parsed, problems: [] }
+      : { offer, parsed: null, problems: result.problems }
+  })
+  let standing = standingOf(rounds, input)
+  let policy = compileAll(input.system, standing)
+  const notes: PolicyProblem[] = []
+  // Each turn refuses a file or ends, so it ends.
+  for (let refused = true; refused; ) {
+    refused = false
+    notes.length = 0
+    for (const round of rounds) {
+      if (!round.parsed) continue
+      const failing = failingTests(policy, round.parsed, input.agentOf)
+      if (failing.length === 0) continue
+      if (isNew(round, input.before)) {
+        round.parsed = null
+        round.problems = failing
+        refused = true
+      } else notes.push(...asWarnings(failing))
+    }
+    if (!refused) break
+    standing = standingOf(rounds, input)
+    policy = compileAll(input.system, standing)
+  }
+  const problems = [
+    ...rounds.flatMap((round) => problemsOf(round, standing)),
+    ...notes,
+    ...deadRuleWarnings(input.system, standing),
+  ]
+  return { policy, standing, problems }
+}

@@ -1,0 +1,267 @@
+import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { CompiledPolicy, PolicyQuestion } from '../domain/policy/types.ts'
+import type { PolicySource } from '../ports/policy.ts'
+import { openPolicySource } from './source.ts'
+import { renderSystemPolicy } from './system-policy.ts'
+
+const systemText = renderSystemPolicy([
+  { name: 'files.read', tier: 'autonomous', notify: false },
+  { name: 'files.delete', tier: 'approval_required', notify: false },
+  { name: 'mail.send', tier: 'approval_required', notify: false },
+])
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+
+const folder = async (files: Readonly<Record<string, string>> = {}): Promise<string> => {
+  const directory = await mkdtemp(join(tmpdir(), 'policies-'))
+  onTestFinished(() => rm(directory, { recursive: true, force: true }))
+  await mkdir(join(directory, 'agents'))
+  for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text)
+  return directory
+}
+
+const open = async (directory: string) => {
+  const source = await openPolicySource({
+    directory,
+    systemText,
+    knownCapabilities: ['files.read', 'files.delete', 'mail.send'],
+    log: quiet,
+  })
+  onTestFinished(() => source[Symbol.asyncDispose]())
+  return source
+}
+
+const ask = (capability: string, agent = 'ana'): PolicyQuestion => ({
+  capability,
+  agent: { name: agent, purpose: '', status: 'active' },
+  session: { id: '', transport: '', client: '' },
+  args: {},
+  nowMs: 0,
+})
+const kind = (source: PolicySource, capability: string, agent?: string) =>
+  source.current().decide(ask(capability, agent)).kind
+
+const nextChange = (source: PolicySource): Promise<CompiledPolicy> =>
+  new Promise((resolve) => {
+    const subscription = source.onChange((policy) => {
+      subscription[Symbol.dispose]()
+      resolve(policy)
+    })
+  })
+
+const rules = (...lines: readonly string[]) =>
+  `version: 1\nrules:\n${lines.map((line) => `  - { ${line} }\n`).join('')}`
+const blockReads = rules('match: files.read, tier: blocked, reason: not today')
+const errors = (source: PolicySource) =>
+  source.problems().filter(({ severity }) => severity === 'error')
+
+test('holds by the system layer alone when there are no files', async () => {
+  const source = await open(join(await folder(), 'not-made-yet'))
+  expect([kind(source, 'files.read'), kind(source, 'mail.send'), kind(source, 'x.y')]).toEqual([
+    'allow',
+    'ask',
+    'deny',
+  ])
+  expect(source.problems()).toEqual([])
+  const [file] = source.files()
+  const { rule } = source.current().decide(ask('mail.send'))
+  expect(file?.text.split('\n')[(rule?.line ?? 0) - 1]).toContain('mail.send')
+})
+
+test('puts the layers on top of each other', async () => {
+  const source = await open(
+    await folder({
+      'organisation.yaml': rules(
+        'match: files.delete, tier: blocked, floor: true',
+        'match: mail.send, tier: autonomous',
+      ),
+      'agents/ana.yaml': rules('match: "*", tier: autonomous'),
+    }),
+  )
+  expect([kind(source, 'files.delete'), kind(source, 'mail.send')]).toEqual(['deny', 'allow'])
+  expect(kind(source, 'mail.other', 'ana')).toBe('allow')
+  expect(kind(source, 'mail.other', 'ben')).toBe('deny')
+  const rule = { layer: 'organisation', file: 'organisation.yaml', line: 3, match: 'files.delete' }
+  expect(source.current().decide(ask('files.delete')).rule).toEqual(rule)
+})
+
+test('takes a change of a file within a second, and a removal too', async () => {
+  const directory = await folder()
+  const source = await open(directory)
+  const file = join(directory, 'organisation.yaml')
+  let changed = nextChange(source)
+  let started = performance.now()
+  await writeFile(file, blockReads)
+  await changed
+  expect(performance.now() - started).toBeLessThan(1_000)
+  expect(kind(source, 'files.read')).toBe('deny')
+  changed = nextChange(source)
+  started = performance.now()
+  await rm(file)
+  await changed
+  expect(performance.now() - started).toBeLessThan(1_000)
+  expect(kind(source, 'files.read')).toBe('allow')
+})
+
+test('sees a file that another one is renamed onto, as editors and tools do it', async () => {
+  const directory = await folder({ 'organisation.yaml': rules('match: mail.send, tier: blocked') })
+  const source = await open(directory)
+  const changed = nextChange(source)
+  await writeFile(join(directory, '.organisation.yaml.swp'), blockReads)
+  await rename(join(directory, '.organisation.yaml.swp'), join(directory, 'organisation.yaml'))
+  await changed
+  expect(kind(source, 'files.read')).toBe('deny')
+})
+
+test.each([
+  ['empty', ''],
+  ['cut off', blockReads.slice(0, -20)],
+  ['of an unknown tier', rules('match: files.read, tier: allow-all')],
+  [
+    'with a failing test',
+    `${blockReads}tests:\n  - { capability: files.read, expect: autonomous }\n`,
+  ],
+  ['not text', '\u0000\u0001'],
+])('keeps the last good policy when a file becomes %s', async (_, text) => {
+  const directory = await folder({ 'organisation.yaml': blockReads })
+  const source = await open(directory)
+  const { version } = source.current()
+  await writeFile(join(directory, 'organisation.yaml'), text)
+  await source.reload()
+  expect(kind(source, 'files.read')).toBe('deny')
+  expect(source.current().version).toBe(version)
+  expect(errors(source)[0]?.message).toContain('The version before it stays in force.')
+  await writeFile(join(directory, 'organisation.yaml'), rules('match: mail.send, tier: blocked'))
+  await source.reload()
+  expect(errors(source)).toEqual([])
+  expect([kind(source, 'files.read'), kind(source, 'mail.send')]).toEqual(['allow', 'deny'])
+})
+
+test('denies everything when it starts with a bad file and knows no good one', async () => {
+  const directory = await folder({ 'organisation.yaml': 'version: 1\nrules: [\n' })
+  const source = await open(directory)
+  const decision = source.current().decide(ask('files.read'))
+  expect(decision).toMatchObject({ kind: 'deny', rule: { file: 'organisation.yaml' } })
+  expect(decision.reason).toContain('organisation.yaml is not valid')
+  const { args: _, ...asked } = ask('files.read')
+  expect(source.current().listed(asked)).toBe('blocked')
+  expect(errors(source)[0]?.message).toContain('Every call is denied.')
+  await source.reload()
+  expect(kind(source, 'files.read')).toBe('deny')
+  await writeFile(join(directory, 'organisation.yaml'), rules('match: mail.send, tier: blocked'))
+  await source.reload()
+  expect([kind(source, 'files.read'), errors(source)]).toEqual(['allow', []])
+})
+
+test('denies one agent everything when the bad file is its own', async () => {
+  const source = await open(await folder({ 'agents/ana.yaml': '\t' }))
+  expect([kind(source, 'files.read', 'ana'), kind(source, 'files.read', 'ben')]).toEqual([
+    'deny',
+    'allow',
+  ])
+  expect(errors(source)[0]).toMatchObject({ file: 'agents/ana.yaml', line: 1 })
+  expect(errors(source)[0]?.message).toContain('Every call of ana is denied.')
+})
+
+test('starts with the last good version of a file that went bad while it was down', async () => {
+  const directory = await folder({ 'organisation.yaml': blockReads })
+  const first = await open(directory)
+  await first[Symbol.asyncDispose]()
+  await writeFile(join(directory, 'organisation.yaml'), 'version: 1\nrul')
+  const second = await open(directory)
+  expect(second.current().decide(ask('files.read')).reason).toBe('not today')
+  expect(errors(second)[0]?.message).toContain('The version before it stays in force.')
+  const kept = join(directory, '.last-good', 'organisation.yaml')
+  expect(await readFile(kept, 'utf8')).toBe(blockReads)
+  expect((await stat(kept)).mode & 0o777).toBe(0o600)
+  await rm(join(directory, 'organisation.yaml'))
+  await second.reload()
+  expect(await readdir(join(directory, '.last-good'))).not.toContain('organisation.yaml')
+})
+
+test('refuses a file by its own tests alone, and takes the others of the same change', async () => {
+  const directory = await folder()
+  const source = await open(directory)
+  const failing = `${rules('match: files.read, tier: blocked')}tests:
+  - { capability: files.read, expect: approval_required }
+`
+  await writeFile(join(directory, 'organisation.yaml'), failing)
+  await writeFile(join(directory, 'agents/ana.yaml'), rules('match: mail.send, tier: blocked'))
+  await source.reload()
+  expect([kind(source, 'files.read'), kind(source, 'mail.send')]).toEqual(['allow', 'deny'])
+  expect(errors(source)).toMatchObject([{ file: 'organisation.yaml', line: 5, column: 5 }])
+  expect(errors(source)[0]?.message).toContain('is blocked by organisation.yaml:3, files.read')
+})
+
+test('runs tests by the whole policy, at the time and for the agent that they name', async () => {
+  const text = `version: 1
+rules:
+  - { match: mail.send, when: 'now.getHours() < 8 || agent.name == "ben"', tier: blocked }
+tests:
+  - { capability: mail.send, expect: approval_required }
+  - { capability: mail.send, at: "2026-01-01T07:59:59Z", expect: blocked }
+  - { capability: mail.send, agent: ben, expect: blocked }
+  - { capability: files.read, args: { path: a }, expect: autonomous }
+`
+  expect(errors(await open(await folder({ 'organisation.yaml': text })))).toEqual([])
+})
+
+test('stores a good text whole, and no bad one', async () => {
+  const directory = await folder()
+  const source = await open(directory)
+  const bad = await source.save({ text: 'version: 1\nrules: [', agent: 'ana' })
+  expect(bad.problems[0]).toMatchObject({ severity: 'error', file: 'agents/ana.yaml' })
+  expect(await readdir(join(directory, 'agents'))).toEqual([])
+  const { version, problems } = await source.save({ text: blockReads, agent: 'ana' })
+  expect(problems).toEqual([])
+  expect(version).toBe(source.current().version)
+  expect(await readdir(join(directory, 'agents'))).toEqual(['ana.yaml'])
+  expect([kind(source, 'files.read', 'ana'), kind(source, 'files.read', 'ben')]).toEqual([
+    'deny',
+    'allow',
+  ])
+  expect(source.files().map(({ file }) => file)).toEqual(['system.yaml', 'agents/ana.yaml'])
+})
+
+test('lets no name of an agent lead out of the folder', async () => {
+  const source = await open(await folder())
+  for (const agent of ['../organisation', '../../x', 'shared', '', 'A', 'a/b']) {
+    await expect(source.save({ text: blockReads, agent })).rejects.toThrow('no agent')
+  }
+})
+
+test('checks a text without touching what is in force', async () => {
+  const source = await open(
+    await folder({ 'organisation.yaml': rules('match: "mail.*", tier: blocked, floor: true') }),
+  )
+  const { version } = source.current()
+  const problems = source.validate({
+    file: 'draft.yaml',
+    agent: 'ana',
+    text: rules('match: mail.send, tier: autonomous', 'match: files.raed, tier: blocked'),
+  })
+  expect(problems.map((p) => [p.file, p.line, p.severity])).toEqual([
+    ['draft.yaml', 4, 'warning'],
+    ['draft.yaml', 3, 'warning'],
+  ])
+  expect(problems[1]?.message).toContain('overridden by the floor mail.* in organisation.yaml:3')
+  expect(source.current().version).toBe(version)
+})
+
+test('says which files it does not read', async () => {
+  const source = await open(await folder({ 'organisation.yml': '', 'agents/Ana.yaml': '' }))
+  expect(source.problems().map(({ file, severity }) => [file, severity])).toEqual([
+    ['organisation.yml', 'warning'],
+    ['agents/Ana.yaml', 'warning'],
+  ])
+})
+
+test('names a version by what the files say, the same after a restart', async () => {
+  const directory = await folder({ 'organisation.yaml': blockReads })
+  const first = await open(directory)
+  const second = await open(directory)
+  expect(first.current().version).toMatch(/^sha256:[0-9a-f]{64}$/)
+  expect(second.current().version).toBe(first.current().version)
+})

@@ -1,0 +1,269 @@
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { AgentName, GatehouseError, type PolicyProblem } from '@gatehouse/contract'
+import type { CompiledPolicy, PolicyAgent } from '../domain/policy/types.ts'
+import type { Log } from '../ports/log.ts'
+import type { PolicyFiles, PolicyFileText } from '../ports/policy.ts'
+import { type FileId, knownNamesOf, type ParsedFile, parsePolicyFile } from './parse-file.ts'
+import {
+  agentId,
+  type FileOnDisk,
+  forget,
+  keep,
+  keptFiles,
+  organisationId,
+  readKept,
+  readSnapshot,
+  type Snapshot,
+  sameFiles,
+  writeWhole,
+} from './policy-files.ts'
+import { type Offer, type Settled, type Standing, settle } from './settle.ts'
+import { watchPolicy } from './watch.ts'
+
+export type PolicySourceOptions = {
+  /** Holds `organisation.yaml` and `agents/<name>.yaml`; made if it is not there. */
+  readonly directory: string
+  /** The layer that ships, as `renderSystemPolicy` makes it. */
+  readonly systemText: string
+  readonly knownCapabilities: readonly string[]
+  readonly log: Log
+  /** Lets tests in files see the purpose and status of an agent that they name. */
+  readonly knownAgents?: () => readonly PolicyAgent[]
+}
+
+const systemId: FileId = { layer: 'system', file: 'system.yaml', agent: null }
+const quietMs = 50
+const goneMs = 200
+const looksMax = 10
+
+const offerOf = (file: FileOnDisk): Offer => ({
+  id: file.id,
+  content: file.kind === 'text' ? { text: file.text } : { unreadable: file.message },
+})
+
+const strayWarning = (file: string): PolicyProblem => ({
+  file,
+  line: 1,
+  column: 1,
+  message: 'this file is not read: policy is organisation.yaml and agents/<name of the agent>.yaml',
+  severity: 'warning',
+})
+
+class FilePolicySource implements PolicyFiles, AsyncDisposable {
+  readonly #options: PolicySourceOptions
+  readonly #system: ParsedFile
+  readonly #names: ReturnType<typeof knownNamesOf>
+  readonly #listeners = new Set<(policy: CompiledPolicy) => void>()
+  #snapshot: Snapshot | null = null
+  #settled: Settled
+  #problems: readonly PolicyProblem[] = []
+  #turn: Promise<void> = Promise.resolve()
+  #watch: AsyncDisposable | null = null
+
+  constructor(options: PolicySourceOptions) {
+    this.#options = options
+    this.#names = knownNamesOf(options.knownCapabilities)
+    const system = parsePolicyFile(systemId, options.systemText, this.#names)
+    if (system.kind === 'refused') {
+      const [first] = system.problems
+      throw new GatehouseError('PolicyInvalid', { ...first, detail: first?.message })
+    }
+    this.#system = system.parsed
+    this.#settled = this.#settle([], new Map(), true)
+  }
+
+  async start(): Promise<void> {
+    await mkdir(join(this.#options.directory, 'agents'), { recursive: true, mode: 0o700 })
+    await this.#inTurn(() => this.#look({ starting: true, patient: false }))
+    this.#watch = await watchPolicy(
+      this.#options.directory,
+      async () => {
+        const now = await readSnapshot(this.#options.directory, this.#snapshot)
+        return this.#snapshot === null || !sameFiles(this.#snapshot, now)
+      },
+      () => this.#inTurn(() => this.#look({ starting: false, patient: true })),
+      this.#options.log,
+    )
+  }
+
+  current(): CompiledPolicy {
+    return this.#settled.policy
+  }
+
+  problems(): readonly PolicyProblem[] {
+    return this.#problems
+  }
+
+  onChange(listener: (policy: CompiledPolicy) => void): Disposable {
+    const own = (policy: CompiledPolicy) => listener(policy)
+    this.#listeners.add(own)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(own) }
+  }
+
+  reload(): Promise<void> {
+    return this.#inTurn(() => this.#look({ starting: false, patient: false }))
+  }
+
+  files(): readonly PolicyFileText[] {
+    const { layer, file, agent } = systemId
+    const below = [...(this.#snapshot?.files.values() ?? [])].map((one) => ({
+      ...one.id,
+      text: one.kind === 'text' ? one.text : '',
+    }))
+    return [{ layer, file, agent, text: this.#system.text }, ...below]
+  }
+
+  validate(input: {
+    readonly text: string
+    readonly file: string
+    readonly agent?: string
+  }): readonly PolicyProblem[] {
+    const id = this.#idOf(input.agent)
+    const others = [...(this.#snapshot?.files.values() ?? [])]
+      .filter((one) => one.id.file !== id.file)
+      .map(offerOf)
+    const offers = [...others, { id, content: { text: input.text } }]
+    const { problems } = this.#settle(offers, this.#settled.standing, false)
+    return problems
+      .filter(({ file }) => file === id.file)
+      .map((problem) => ({ ...problem, file: input.file }))
+  }
+
+  async save(input: { readonly text: string; readonly agent?: string }): Promise<{
+    readonly version: string
+    readonly problems: readonly PolicyProblem[]
+  }> {
+    const id = this.#idOf(input.agent)
+    let problems = this.validate({ ...input, file: id.file })
+    if (!problems.some(({ severity }) => severity === 'error')) {
+      await this.#inTurn(async () => {
+        await writeWhole(join(this.#options.directory, id.file), input.text)
+        await this.#look({ starting: false, patient: false })
+      })
+      problems = this.#problems.filter(({ file }) => file === id.file)
+    }
+    return { version: this.current().version, problems }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#watch?.[Symbol.asyncDispose]()
+    this.#listeners.clear()
+    await this.#turn
+  }
+
+  #idOf(agent: string | undefined): FileId {
+    if (agent === undefined) return organisationId
+    // @SECURITY the name becomes part of a path (source.test.ts, "no name leads out").
+    if (!AgentName.safeParse(agent).success) throw new GatehouseError('AgentNotFound', { agent })
+    return agentId(agent)
+  }
+
+  /** One look at the files at a time: a slow one never overtakes a later one. */
+  #inTurn(work: () => Promise<void>): Promise<void> {
+    const done = this.#turn.then(work)
+    this.#turn = done.catch(() => undefined)
+    return done
+  }
+
+  #settle(offers: readonly Offer[], before: Settled['standing'], starting: boolean): Settled {
+    const agents = this.#options.knownAgents?.() ?? []
+    return settle({
+      system: this.#system,
+      offers,
+      before,
+      starting,
+      names: this.#names,
+      agentOf: (name) => agents.find((agent) => agent.name === name),
+    })
+  }
+
+  /** Reads until two looks in a row see the same, so that files changing together come together. */
+  async #readQuietly(patient: boolean): Promise<Snapshot> {
+    const { directory } = this.#options
+    let last = await readSnapshot(directory, this.#snapshot)
+    for (let looks = 0; looks < looksMax; looks++) {
+      const gone = [...(this.#snapshot?.files.keys() ?? [])].some((file) => !last.files.has(file))
+      // Some editors remove a file before they put the new one there.
+      if (patient) await sleep(gone && looks === 0 ? goneMs : quietMs)
+      const next = await readSnapshot(directory, last)
+      if (sameFiles(last, next)) return next
+      last = next
+    }
+    return last
+  }
+
+  /** What was in force when the service last ran, for the files that are there now. */
+  async #keptStandings(snapshot: Snapshot): Promise<Map<string, Standing>> {
+    const kept = new Map<string, Standing>()
+    for (const { id } of snapshot.files.values()) {
+      const text = await readKept(this.#options.directory, id.file)
+      if (text === null) continue
+      const result = parsePolicyFile(id, text, this.#names)
+      if (result.kind === 'ok') kept.set(id.file, { kind: 'in_force', parsed: result.parsed })
+    }
+    return kept
+  }
+
+  async #look(how: { readonly starting: boolean; readonly patient: boolean }): Promise<void> {
+    const snapshot = await this.#readQuietly(how.patient)
+    const before = how.starting ? await this.#keptStandings(snapshot) : this.#settled.standing
+    const settled = this.#settle([...snapshot.files.values()].map(offerOf), before, how.starting)
+    const old = this.#settled.policy.version
+    this.#snapshot = snapshot
+    this.#settled = settled
+    this.#report([...settled.problems, ...snapshot.strays.map(strayWarning)])
+    await this.#keepGood(before)
+    if (how.starting || old !== settled.policy.version) this.#announce(settled.policy)
+  }
+
+  #report(problems: readonly PolicyProblem[]): void {
+    const known = new Set(this.#problems.map((problem) => JSON.stringify(problem)))
+    this.#problems = problems
+    for (const problem of problems) {
+      if (known.has(JSON.stringify(problem))) continue
+      if (problem.severity === 'error') this.#options.log.error(problem, 'policy file refused')
+      else this.#options.log.warn(problem, 'policy file has a weakness')
+    }
+  }
+
+  #announce(policy: CompiledPolicy): void {
+    const { log } = this.#options
+    log.info({ version: policy.version }, 'policy in force')
+    for (const listener of this.#listeners) {
+      try {
+        listener(policy)
+      } catch (error) {
+        log.error({ error }, 'a listener of policy changes failed')
+      }
+    }
+  }
+
+  async #keepGood(before: Settled['standing']): Promise<void> {
+    const { directory, log } = this.#options
+    const { standing } = this.#settled
+    try {
+      for (const [file, one] of standing) {
+        if (one.kind === 'in_force' && before.get(file) !== one) {
+          await keep(directory, file, one.parsed.text)
+        }
+      }
+      for (const file of await keptFiles(directory)) {
+        if (!this.#snapshot?.files.has(file)) await forget(directory, file)
+      }
+    } catch (error) {
+      // Policy holds all the same; only a start with a bad file would find nothing to fall back on.
+      log.warn({ error }, 'the last good policy could not be kept')
+    }
+  }
+}
+
+/** Reads the policy files, keeps the last good policy in force and follows their changes. */
+export const openPolicySource = async (
+  options: PolicySourceOptions,
+): Promise<PolicyFiles & AsyncDisposable> => {
+  const source = new FilePolicySource(options)
+  await source.start()
+  return source
+}
