@@ -4,6 +4,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/websocket.js'
 import { expect, test } from 'vitest'
 import { Installation, invoke, rpc } from './support/server.ts'
+import './support/web-socket.ts'
 
 type AuditRow = { readonly capability: string; readonly result: string; readonly policy_decision: string | null }
 type AuditPage = { readonly entries: readonly AuditRow[]; readonly total: number; readonly integrity: string }

@@ -8,7 +8,7 @@ import { openJournal } from './audit/journal.ts'
 import { createRegistry } from './capabilities/registry.ts'
 import { standardCapabilities } from './capabilities/standard.ts'
 import type { Settings } from './config/load.ts'
-import { createFilesFactory } from './files/factory.ts'
+import { createFilesFactory } from './files/create-files-factory.ts'
 import { createClock } from './platform/clock.ts'
 import {
   cliTokenFile,
@@ -27,7 +27,6 @@ import { openPolicySource } from './policy/source.ts'
 import { renderSystemPolicy } from './policy/system-policy.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Log } from './ports/log.ts'
-import { openPostgres } from './storage/postgres/open.ts'
 import { lockDataDirectory } from './storage/sqlite/lock.ts'
 import { openSqlite } from './storage/sqlite/open.ts'
 import { version } from './version.ts'
@@ -80,7 +79,8 @@ export async function compose(
   const storage = opening.use(
     settings.databaseUrl === null
       ? await openSqlite({ file: join(dataDir, 'gatehouse.db') })
-      : await openPostgres({ url: settings.databaseUrl }),
+      : // Loaded only where it is used: most installations never do.
+        await (await import('./storage/postgres/open.ts')).openPostgres({ url: settings.databaseUrl }),
   )
   const clock = createClock(Number((await storage.meta.get('clock_ms')) ?? 0))
   const journal = opening.use(
@@ -99,7 +99,13 @@ export async function compose(
       log,
     }),
   )
-  const files = opening.use(createFilesFactory({ ids, clock }))
+  const files = opening.use(
+    createFilesFactory({
+      ids,
+      clock,
+      onSweepError: (cause) => log.warn({ err: cause }, 'left-over files could not be removed'),
+    }),
+  )
   const stopping = new AbortController()
   const app = createApp({
     storage,

@@ -47,6 +47,7 @@ export async function openService(flags: Flags): Promise<Started & AsyncDisposab
     ...doors,
     host: settings.host,
     port: settings.gatewayPort,
+    onTokenFailures: (report) => void app.reportTokenFailures({ ...report, door: 'gateway' }),
     limits: { bodyBytesMax: settings.bodyBytesMax, jsonDepthMax: settings.jsonDepthMax },
   })
   opening.defer(() => gateway.close(graceMs))

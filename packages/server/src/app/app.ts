@@ -90,6 +90,9 @@ export interface App {
   stillValid(name: string, credential: number): boolean
   authenticateUser(token: string): Promise<StoredUserToken | null>
 
+  /** Wrong tokens at a door: an entry for the first of an address and minute, one with the count of the rest. */
+  reportTokenFailures(input: { address: string; count: number; door: string }): Promise<void>
+
   // Sessions
   openSession(
     op: Omit<AgentOp, 'session_id'>,

@@ -12,7 +12,10 @@ export interface AuditAccess {
   health(): { readonly status: HealthStatus; readonly reason?: string; readonly entries: number }
 
   /** Must write an entry that names who accepted the state of the log and why, and go on from there. */
-  acknowledge(reason: string, actor: string): Promise<Integrity>
+  acknowledge(
+    reason: string,
+    by: { readonly actor: string; readonly request_id: string },
+  ): Promise<Integrity>
 }
 
 export async function showAuditEntry(
@@ -28,4 +31,4 @@ export const acknowledgeAudit = (
   op: Op,
   deps: { readonly audit: AuditAccess },
   { reason }: { readonly reason: string },
-): Promise<Integrity> => deps.audit.acknowledge(reason, actorText(op.actor))
+): Promise<Integrity> => deps.audit.acknowledge(reason, { actor: actorText(op.actor), request_id: op.request_id })

@@ -21,6 +21,7 @@ import type { Basics } from './deps.ts'
 import { invokeCapability } from './invoke-capability.ts'
 import { describeCapability, listCapabilities, listing } from './list-capabilities.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
+import { reportTokenFailures } from './report-token-failures.ts'
 import { health, status, systemFacts } from './service-state.ts'
 import { SessionTable } from './session-table.ts'
 import { assertSession, endSession, openSession } from './sessions.ts'
@@ -107,6 +108,8 @@ export function createApp(deps: AppDeps): BoundApp {
     authenticateAgent: (token) => directory.authenticate(token),
     stillValid: (name, credential) => directory.holder(name, credential) !== null,
     authenticateUser: (token) => authenticateUser(deps, token),
+
+    reportTokenFailures: (input) => reportTokenFailures(deps, input),
 
     openSession: (op, input) => openSession(op, base, input),
     endSession: (op, input) => endSession(op, base, input),
