@@ -101,5 +101,7 @@ export function parseCommand(
   const extra = positional[names.length]
   if (extra !== undefined && !help)
     throw usageError(`"${extra}" is one word too many for gatehouse ${command.name}.`)
-  return { input: values, global: values as Parsed['global'] }
+  const mine = [...Object.keys(own), ...names.map(([name]) => name)]
+  const input = Object.fromEntries(mine.map((name) => [name, values[name]]))
+  return { input, global: values as Parsed['global'] }
 }

@@ -1,0 +1,76 @@
+import { chmod, mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Client } from '@gatehouse/client'
+import { expect, test } from 'vitest'
+import { checks } from './checks.ts'
+import { runChecks } from './run-checks.ts'
+
+const component = { status: 'healthy' as const }
+const healthy = {
+  getHealth: async () => ({
+    status: 'healthy',
+    components: {
+      gateway: { ...component, uptime: 1 },
+      audit: { ...component, entries: 2 },
+      policy: { ...component, version: 'sha256:0' },
+      storage: { ...component, engine: 'sqlite' },
+    },
+    resources: { cpu_percent: 1, memory_percent: 1, disk_percent: 1 },
+  }),
+  queryAudit: async () => ({ integrity: 'verified', total: 2, entries: [] }),
+  showPolicies: async () => ({ version: 'sha256:0', files: [], problems: [] }),
+}
+
+async function examine(change: object = {}, mode = 0o700) {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
+  await chmod(dataDir, mode)
+  const api = { ...healthy, ...change } as unknown as Client
+  const report = await runChecks(checks, { api, dataDir })
+  return { report, finding: (name: string) => report.checks.find((check) => check.name === name) }
+}
+
+test('finds nothing wrong where nothing is', async () => {
+  const { report } = await examine()
+  const failed = report.checks.filter(({ status }) => status === 'failed')
+  expect(failed).toEqual([])
+  expect(report.ok).toBe(true)
+})
+
+test.each([
+  ['Data directory', {}, 0o755, 'chmod 700'],
+  [
+    'Policy',
+    {
+      showPolicies: async () => ({
+        version: 'sha256:0',
+        files: [],
+        problems: [
+          { file: 'organisation.yaml', line: 3, column: 5, message: 'no', severity: 'error' },
+        ],
+      }),
+    },
+    0o700,
+    'correct the file',
+  ],
+  [
+    'Audit log',
+    { queryAudit: async () => ({ integrity: 'failed', kind: 'modified', first_bad_id: 'aud-1' }) },
+    0o700,
+    'gatehouse audit verify',
+  ],
+  [
+    'Health',
+    {
+      async getHealth() {
+        throw new Error('no answer')
+      },
+    },
+    0o700,
+    'see the message',
+  ],
+] as const)('names the fix for: %s', async (name, change, mode, fix) => {
+  const { report, finding } = await examine(change, mode)
+  expect(report.ok).toBe(false)
+  expect(finding(name)).toMatchObject({ status: 'failed', fix: expect.stringContaining(fix) })
+})
