@@ -2,21 +2,15 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { hostname } from 'node:os'
 import type { Duplex } from 'node:stream'
+import type { AuthenticatedAgent } from '../../app/agent-directory.ts'
 import type { App } from '../../app/app.ts'
 import type { AgentOp } from '../../app/op.ts'
-import type { AuthenticatedAgent } from '../../app/agent-directory.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
-import { AgentConnections } from '../mcp/agent-connections.ts'
-import { isModern, serveModern } from '../mcp/modern.ts'
-import { PushStreams } from '../mcp/push-streams.ts'
-import { StreamableHttp } from '../mcp/streamable.ts'
-import { McpWebSockets } from '../mcp/websocket.ts'
-import { answerRpc } from '../rpc/answer-rpc.ts'
-import { isMembers } from '../http/envelope.ts'
-import { describeThrown } from '../http/describe-thrown.ts'
 import { createHostCheck } from '../http/allowed-hosts.ts'
+import { describeThrown } from '../http/describe-thrown.ts'
 import { Door, upgradeToken } from '../http/door.ts'
+import { isMembers } from '../http/envelope.ts'
 import { Exchanges } from '../http/exchanges.ts'
 import { HeadlessSockets } from '../http/headless-sockets.ts'
 import { defaultGatewayLimits, type GatewayLimits } from '../http/limits.ts'
@@ -27,7 +21,13 @@ import { BodyBudget, readBody } from '../http/read-body.ts'
 import type { FrontHeaders } from '../http/read-headers.ts'
 import { type Refusal, refusals, refuse, sendEmpty, sendJson } from '../http/respond.ts'
 import { bearerToken, presentedToken, splitToken } from '../http/token.ts'
-import { TokenFailures, type TokenFailureReport } from '../http/token-failures.ts'
+import { type TokenFailureReport, TokenFailures } from '../http/token-failures.ts'
+import { AgentConnections } from '../mcp/agent-connections.ts'
+import { isModern, serveModern } from '../mcp/modern.ts'
+import { PushStreams } from '../mcp/push-streams.ts'
+import { StreamableHttp } from '../mcp/streamable.ts'
+import { McpWebSockets } from '../mcp/websocket.ts'
+import { answerRpc } from '../rpc/answer-rpc.ts'
 
 export type GatewayOptions = {
   readonly host: string
@@ -86,6 +86,7 @@ class GatewayServer {
   readonly #budget: BodyBudget
   readonly #exchanges: Exchanges
   readonly #headless: HeadlessSockets
+  readonly #perAgent: AgentConnections
   readonly #sockets: McpWebSockets
   readonly #streams: PushStreams
   readonly #streamable: StreamableHttp
@@ -116,9 +117,9 @@ class GatewayServer {
     this.#exchanges = new Exchanges(app)
     this.#headless = new HeadlessSockets(limits.headlessSocketsMax)
     const deps = { app, ids, log, limits, now, resultBytesMax: limits.resultBytesMax }
-    const connections = new AgentConnections(limits.connectionsPerAgentMax)
-    this.#sockets = new McpWebSockets(deps, connections)
-    this.#streams = new PushStreams(app, limits, now, connections)
+    this.#perAgent = new AgentConnections(limits.connectionsPerAgentMax)
+    this.#sockets = new McpWebSockets(deps, this.#perAgent)
+    this.#streams = new PushStreams(app, limits, now, this.#perAgent)
     this.#streamable = new StreamableHttp(deps, this.#streams)
     this.server = this.#createServer()
     this.#sweeper = setInterval(() => this.#sweep(now()), limits.sweepEveryMs)
@@ -307,8 +308,8 @@ class GatewayServer {
   ): Promise<void> {
     const { app, ids, log } = this.#options
     const { batchMax, resultBytesMax } = this.#limits
-    const { signal } = this.#exchanges.begin(res, actor, true).controller
-    const caller = { app, ids, log, actor, signal, session, batchMax, resultBytesMax }
+    const cancellation = this.#exchanges.begin(res, actor, 'unwanted')
+    const caller = { app, ids, log, actor, cancellation, session, batchMax, resultBytesMax }
     const { status, body } = await answerRpc(caller, value)
     if (res.destroyed) return
     if (body === null) sendEmpty(res, status)
@@ -323,13 +324,18 @@ class GatewayServer {
     value: unknown,
   ): Promise<void> {
     const modern = isModern(req, value)
-    const exchange = this.#exchanges.begin(res, actor, modern)
-    const { signal } = exchange.controller
-    if (!modern) return this.#streamable.post(req, res, actor, value, signal)
+    const exchange = this.#exchanges.begin(res, actor, modern ? 'cancelled' : 'ignored')
+    if (!modern) return this.#streamable.post(req, res, exchange, value)
     exchange.endless = isMembers(value) && value['method'] === 'subscriptions/listen'
+    if (exchange.endless) {
+      if (!this.#perAgent.take(actor.name)) {
+        return refuse(req, res, refusals.tooManyConnections)
+      }
+      res.on('close', () => this.#perAgent.release(actor.name))
+    }
     const { app, ids, log } = this.#options
     const { resultBytesMax } = this.#limits
-    return serveModern({ app, ids, log, resultBytesMax }, { req, res, actor, signal }, value)
+    return serveModern({ app, ids, log, resultBytesMax }, { req, res, exchange }, value)
   }
 
   async #upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {

@@ -1,5 +1,5 @@
-import type { App } from '../../app/app.ts'
 import type { AuthenticatedAgent } from '../../app/agent-directory.ts'
+import type { App } from '../../app/app.ts'
 import type { FrontHeaders } from './read-headers.ts'
 import { readHeaders } from './read-headers.ts'
 import { type Refusal, refusals, tooManyFailures, unauthenticated } from './respond.ts'

@@ -1,12 +1,24 @@
 import type { ServerResponse } from 'node:http'
+import { GatehouseError } from '@gatehouse/contract'
 import type { App } from '../../app/app.ts'
 import type { AgentOp } from '../../app/op.ts'
+import { Cancellation } from './transport-op.ts'
 
-type Exchange = {
-  readonly controller: AbortController
+/**
+ * What it means that a peer goes away before its answer: nothing (it may ask again in its session),
+ * that nobody waits any more, or that it takes the call back.
+ */
+export type Leaving = 'ignored' | 'unwanted' | 'cancelled'
+
+export class Exchange extends Cancellation {
   readonly actor: AgentOp['actor']
   /** A stream that ends only when someone ends it. */
-  endless: boolean
+  endless = false
+
+  constructor(actor: AgentOp['actor']) {
+    super()
+    this.actor = actor
+  }
 }
 
 /** The requests that are being answered, so that they can be cancelled and waited for. */
@@ -18,29 +30,31 @@ export class Exchanges {
     this.#app = app
   }
 
-  /** Until the response is closed. With `whileConnected` a peer that leaves cancels its request. */
-  begin(res: ServerResponse, actor: AgentOp['actor'], whileConnected: boolean): Exchange {
-    const exchange = { controller: new AbortController(), actor, endless: false }
+  /** Until the response is closed. */
+  begin(res: ServerResponse, actor: AgentOp['actor'], leaving: Leaving): Exchange {
+    const exchange = new Exchange(actor)
     this.#open.add(exchange)
-    res.once('close', () => {
+    res.on('close', () => {
       this.#open.delete(exchange)
-      if (whileConnected && !res.writableFinished) exchange.controller.abort()
+      if (leaving === 'ignored' || res.writableFinished) return
+      exchange.abort(leaving === 'cancelled' ? new GatehouseError('Cancelled') : undefined)
     })
     return exchange
   }
 
   /** @SECURITY what a revoked agent has in flight is cancelled too, not only refused next time; W10. */
   sweep(): void {
-    for (const { controller, actor } of this.#open) {
-      if (!this.#app.stillValid(actor.name, actor.credential)) controller.abort()
+    for (const exchange of this.#open) {
+      const { name, credential } = exchange.actor
+      if (!this.#app.stillValid(name, credential)) exchange.abort()
     }
   }
 
   endStreams(): void {
-    for (const { controller, endless } of this.#open) if (endless) controller.abort()
+    for (const exchange of this.#open) if (exchange.endless) exchange.abort()
   }
 
   abort(): void {
-    for (const { controller } of this.#open) controller.abort()
+    for (const exchange of this.#open) exchange.abort()
   }
 }

@@ -41,11 +41,12 @@ export const readBody = (
     let first: Buffer | undefined
     let chunks: Buffer[] | undefined
     let total = 0
+    let ended = false
     const end = (outcome: ReadBody): void => {
-      req.off('data', onData)
-      req.off('end', onEnd)
-      req.off('close', onClose)
+      if (ended) return
+      ended = true
       if (outcome.kind !== 'read') {
+        req.off('data', onData)
         req.pause()
         budget.release(total)
       }
@@ -66,6 +67,7 @@ export const readBody = (
       })
     const onClose = (): void => end({ kind: 'broken' })
     req.on('data', onData)
-    req.once('end', onEnd)
-    req.once('close', onClose)
+    // They may come again behind the end, and then say nothing new.
+    req.on('end', onEnd)
+    req.on('close', onClose)
   })

@@ -2,10 +2,11 @@ import type { Duplex } from 'node:stream'
 import { GatehouseError, type GatehouseEvent, type RpcId, rpcCodes } from '@gatehouse/contract'
 import type { WebSocket } from 'ws'
 import type { AgentOp } from '../../app/op.ts'
+import { describeThrown, rpcError } from '../http/describe-thrown.ts'
+import { type Envelope, isMembers, readEnvelope } from '../http/envelope.ts'
 import type { GatewayLimits } from '../http/limits.ts'
 import { needsSlices, parseJson, parseJsonInSlices } from '../http/parse-json.ts'
-import { type Envelope, isMembers, readEnvelope } from '../http/envelope.ts'
-import { describeThrown, rpcError } from '../http/describe-thrown.ts'
+import { atOnce, Cancellation, TransportOp } from '../http/transport-op.ts'
 import { notificationOf } from './notifications.ts'
 import {
   answerRequest,
@@ -28,11 +29,11 @@ export const closeCodes = {
 /** A call older than this waits for something or someone, and no longer counts as running. */
 const runningMs = 5_000
 
-type Call = { readonly controller: AbortController; readonly since: number; counted: boolean }
+type Call = { readonly cancellation: Cancellation; readonly since: number; counted: boolean }
 type Request = Extract<Envelope, { kind: 'request' }>
 
-/** Never aborts: what ends a session must not end with it. */
-const noSignal = new AbortController().signal
+/** Never used: what ends a session must not end with it. */
+const never = new Cancellation()
 
 /**
  * One MCP peer on a WebSocket. Its session begins with its first message, when its name is known, and
@@ -49,6 +50,7 @@ export class McpSocket {
   readonly #events: Disposable
   readonly #calls = new Map<string | number, Call>()
   readonly #backlog: Buffer[] = []
+  readonly #notify = (text: string): void => this.#send(text)
   #session: string | null = null
   #opening: Promise<string> | null = null
   #version: LegacyVersion | null = null
@@ -123,7 +125,7 @@ export class McpSocket {
 
   /** The grace is over: what still runs is cancelled. */
   abort(): void {
-    for (const { controller } of this.#calls.values()) controller.abort()
+    for (const { cancellation } of this.#calls.values()) cancellation.abort()
   }
 
   terminate(): void {
@@ -254,16 +256,16 @@ export class McpSocket {
   }
 
   async #request(id: string | number, request: Request): Promise<string | null> {
-    const call: Call = { controller: new AbortController(), since: this.#now(), counted: true }
+    const call: Call = { cancellation: new Cancellation(), since: this.#now(), counted: true }
     this.#calls.set(id, call)
     this.#running++
     try {
       const text =
         request.method === 'initialize'
           ? await this.#initialize(id, request.params)
-          : await this.#call(request, call.controller.signal)
+          : await this.#call(request, call.cancellation)
       // What was cancelled is not answered; the peer has forgotten it.
-      return call.controller.signal.aborted && !this.#stopping ? null : text
+      return call.cancellation.aborted && !this.#stopping ? null : text
     } catch (thrown) {
       const requestId = this.#deps.ids.next('req')
       return errorText(id, describeThrown(thrown, requestId, this.#deps.log).error)
@@ -283,13 +285,13 @@ export class McpSocket {
     return JSON.stringify({ jsonrpc: '2.0', id, result: opened.result })
   }
 
-  async #call(request: Request, signal: AbortSignal): Promise<string> {
+  async #call(request: Request, cancellation: Cancellation): Promise<string> {
     // A peer that skips the handshake is served as one of the oldest version.
     this.#version ??= unspokenVersion
-    const sessionId = this.#session ?? (await this.#open(null))
+    const session_id = this.#session ?? (await this.#open(null))
     return answerRequest(
       this.#deps,
-      { actor: this.#actor, sessionId, signal, notify: (text) => this.#send(text) },
+      { actor: this.#actor, session_id, cancellation, notify: this.#notify },
       request,
     )
   }
@@ -303,7 +305,7 @@ export class McpSocket {
   #cancel(params: unknown): void {
     const id = isMembers(params) ? params['requestId'] : undefined
     if (typeof id !== 'string' && typeof id !== 'number') return
-    this.#calls.get(id)?.controller.abort(new GatehouseError('Cancelled'))
+    this.#calls.get(id)?.cancellation.abort(new GatehouseError('Cancelled'))
   }
 
   // The session
@@ -316,12 +318,13 @@ export class McpSocket {
     return this.#opening
   }
 
+  #op(session_id: string | null): TransportOp {
+    const who = { actor: this.#actor, session_id }
+    return new TransportOp(who, this.#deps.ids.next('req'), never, atOnce)
+  }
+
   async #openSession(client: ClientInfo | null): Promise<string> {
-    const op = {
-      actor: this.#actor,
-      request_id: this.#deps.ids.next('req'),
-      signal: noSignal,
-    }
+    const op = this.#op(null)
     const session = await this.#deps.app.openSession(op, { transport: 'mcp-websocket', client })
     this.#session = session.session_id
     return session.session_id
@@ -330,12 +333,7 @@ export class McpSocket {
   async #endSession(): Promise<void> {
     const session_id = await this.#opening
     if (session_id === null) return
-    const op = {
-      actor: this.#actor,
-      request_id: this.#deps.ids.next('req'),
-      session_id,
-      signal: noSignal,
-    }
+    const op = this.#op(session_id)
     await this.#deps.app.endSession(op, { session_id })
   }
 

@@ -5,15 +5,14 @@ import {
   type CallToolResult,
   createMcpHandler,
   ProtocolError,
-  Server,
-  type ServerContext,
-  type ServerEventBus,
   type Tool as SdkTool,
+  Server,
+  type ServerEventBus,
 } from '@modelcontextprotocol/server'
 import type { App } from '../../app/app.ts'
-import type { AgentOp } from '../../app/op.ts'
-import { isMembers } from '../http/envelope.ts'
 import { describeThrown } from '../http/describe-thrown.ts'
+import { isMembers } from '../http/envelope.ts'
+import type { Exchange } from '../http/exchanges.ts'
 import {
   callTool,
   listTools,
@@ -60,7 +59,7 @@ const within = (deps: McpDeps, result: ToolResult): ToolResult => {
 }
 
 /** A server of the SDK for one request; what the tools are and do is the same as everywhere. */
-const serverFor = (deps: McpDeps, actor: AgentOp['actor'], value: unknown): Server => {
+const serverFor = (deps: McpDeps, exchange: Exchange, value: unknown): Server => {
   const server = new Server(
     { name: 'gatehouse', title: 'Gatehouse', version: deps.app.version },
     {
@@ -69,11 +68,7 @@ const serverFor = (deps: McpDeps, actor: AgentOp['actor'], value: unknown): Serv
       cacheHints: { 'tools/list': { ttlMs: listTtlMs, cacheScope: 'private' } },
     },
   )
-  const callOf = (ctx: ServerContext): McpCall => ({
-    actor,
-    sessionId: null,
-    signal: ctx.mcpReq.signal,
-  })
+  const call: McpCall = { actor: exchange.actor, session_id: null, cancellation: exchange }
   const guarded = async <T>(work: (requestId: string) => Promise<T>): Promise<T> => {
     const requestId = deps.ids.next('req')
     try {
@@ -83,9 +78,9 @@ const serverFor = (deps: McpDeps, actor: AgentOp['actor'], value: unknown): Serv
       throw failed(describeThrown(thrown, requestId, deps.log).error)
     }
   }
-  server.setRequestHandler('tools/list', (request, ctx) =>
+  server.setRequestHandler('tools/list', (request) =>
     guarded(async () => {
-      const page = await listTools(deps, callOf(ctx), request.params?.cursor)
+      const page = await listTools(deps, call, request.params?.cursor)
       if (page === null) {
         throw failed({
           code: rpcCodes.invalidParams,
@@ -109,7 +104,7 @@ const serverFor = (deps: McpDeps, actor: AgentOp['actor'], value: unknown): Serv
               const params = { progressToken, ...progress }
               void ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
             }
-      const outcome = await callTool(deps, callOf(ctx), requestId, read, tell)
+      const outcome = await callTool(deps, call, requestId, read, tell)
       if ('error' in outcome) throw failed(outcome.error)
       return within(deps, outcome.result) as CallToolResult
     }),
@@ -135,18 +130,18 @@ const copy = async (
 /** Serves one request of the modern era. Closing the stream cancels it, as that era has it. */
 export const serveModern = async (
   deps: McpDeps,
-  exchange: {
+  served: {
     readonly req: IncomingMessage
     readonly res: ServerResponse
-    readonly actor: AgentOp['actor']
-    readonly signal: AbortSignal
+    readonly exchange: Exchange
   },
   value: unknown,
 ): Promise<void> => {
-  const { req, res, actor, signal } = exchange
-  const handler = createMcpHandler(() => serverFor(deps, actor, value), {
+  const { req, res, exchange } = served
+  const { signal } = exchange
+  const handler = createMcpHandler(() => serverFor(deps, exchange, value), {
     legacy: 'reject',
-    bus: busOf(deps.app, actor.name),
+    bus: busOf(deps.app, exchange.actor.name),
   })
   const headers = new Headers()
   for (const [name, field] of Object.entries(req.headers)) {

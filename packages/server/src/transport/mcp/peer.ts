@@ -3,8 +3,9 @@ import type { App } from '../../app/app.ts'
 import type { AgentOp } from '../../app/op.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
-import { isMembers, type Members } from '../http/envelope.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
+import { isMembers, type Members } from '../http/envelope.ts'
+import { type Cancellation, TransportOp } from '../http/transport-op.ts'
 import {
   capabilityName,
   failedTool,
@@ -28,8 +29,8 @@ export type ClientInfo = { readonly name: string; readonly version: string }
 /** What one message is answered in: the operation it belongs to. */
 export type McpCall = {
   readonly actor: AgentOp['actor']
-  readonly sessionId: string | null
-  readonly signal: AbortSignal
+  readonly session_id: string | null
+  readonly cancellation: Cancellation
   /** Sends a notification that belongs to this call; absent where the carrier has no way. */
   readonly notify?: (text: string) => void
 }
@@ -86,15 +87,9 @@ export const initialize = (app: App, params: unknown): Initialized => {
   }
 }
 
-const opOf = (call: McpCall, requestId: string, progress: AgentOp['progress']): AgentOp => ({
-  actor: call.actor,
-  request_id: requestId,
-  session_id: call.sessionId,
-  signal: call.signal,
-  // Every carrier of MCP can keep a call open until a person has decided.
-  holds: true,
-  ...(progress ? { progress } : {}),
-})
+/** Every carrier of MCP can keep a call open until a person has decided. */
+const opOf = (call: McpCall, requestId: string, progress: AgentOp['progress']): AgentOp =>
+  new TransportOp(call, requestId, call.cancellation, { holds: true, progress })
 
 /** One page of the agent's tools; null for a cursor that is none of ours. */
 export const listTools = async (

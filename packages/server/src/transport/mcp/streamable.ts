@@ -1,10 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatehouseError, type RpcErrorObject, type RpcId, rpcCodes } from '@gatehouse/contract'
 import type { AgentOp } from '../../app/op.ts'
-import type { GatewayLimits } from '../http/limits.ts'
-import { refuse, refusals, sendEmpty, sendJson } from '../http/respond.ts'
-import { type Envelope, isMembers, readEnvelope } from '../http/envelope.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
+import { type Envelope, isMembers, readEnvelope } from '../http/envelope.ts'
+import type { Exchange } from '../http/exchanges.ts'
+import type { GatewayLimits } from '../http/limits.ts'
+import { refusals, refuse, sendEmpty, sendJson } from '../http/respond.ts'
+import { atOnce, Cancellation, TransportOp } from '../http/transport-op.ts'
 import { acceptsEventStream, beginEventStream, writeEvent } from './event-stream.ts'
 import { answerRequest, errorText, initialize, isMcpId, type McpDeps } from './peer.ts'
 import type { PushStreams } from './push-streams.ts'
@@ -12,13 +14,13 @@ import { batchingVersion, isLegacyVersion, legacyVersions } from './versions.ts'
 
 type Actor = AgentOp['actor']
 type Request = Extract<Envelope, { kind: 'request' }>
-type Exchange = {
+type Post = {
   readonly req: IncomingMessage
   readonly res: ServerResponse
   readonly actor: Actor
-  readonly sessionId: string | null
-  /** Aborts when the server stops. A peer that goes away cancels nothing, as these versions have it. */
-  readonly signal: AbortSignal
+  readonly session_id: string | null
+  /** When the server stops. A peer that goes away cancels nothing, as these versions have it. */
+  readonly whole: Exchange
 }
 
 const header = (req: IncomingMessage, name: string): string | undefined => {
@@ -37,7 +39,7 @@ export class StreamableHttp {
   readonly #deps: McpDeps & { readonly limits: GatewayLimits }
   readonly #streams: PushStreams
   /** What runs, by session and request id, so that it can be cancelled. */
-  readonly #calls = new Map<string, Map<string | number, AbortController>>()
+  readonly #calls = new Map<string, Map<string | number, Cancellation>>()
 
   constructor(deps: McpDeps & { readonly limits: GatewayLimits }, streams: PushStreams) {
     this.#deps = deps
@@ -47,10 +49,10 @@ export class StreamableHttp {
   async post(
     req: IncomingMessage,
     res: ServerResponse,
-    actor: Actor,
+    whole: Exchange,
     value: unknown,
-    signal: AbortSignal,
   ): Promise<void> {
+    const { actor } = whole
     const version = header(req, 'mcp-protocol-version')
     if (version !== undefined && !isLegacyVersion(version)) {
       const detail = `protocol version ${version.slice(0, 32)} is not spoken here`
@@ -60,9 +62,9 @@ export class StreamableHttp {
       })
     }
     const opens = isMembers(value) && value['method'] === 'initialize'
-    const sessionId = opens ? null : (header(req, 'mcp-session-id') ?? null)
-    if (sessionId !== null && !(await this.#inSession(res, actor, sessionId))) return
-    const exchange: Exchange = { req, res, actor, sessionId, signal }
+    const session_id = opens ? null : (header(req, 'mcp-session-id') ?? null)
+    if (session_id !== null && !(await this.#inSession(res, actor, session_id))) return
+    const exchange: Post = { req, res, actor, session_id, whole }
     if (Array.isArray(value)) return this.#batch(exchange, value, version)
     return this.#single(exchange, value)
   }
@@ -84,7 +86,7 @@ export class StreamableHttp {
       const detail = 'name the session in Mcp-Session-Id'
       return this.#fault(res, 400, null, rpcError('InvalidRequest', { detail }))
     }
-    const op = this.#op(actor, sessionId, new AbortController().signal)
+    const op = this.#op(actor, sessionId)
     try {
       await this.#deps.app.endSession(op, { session_id: sessionId })
     } catch (thrown) {
@@ -94,13 +96,14 @@ export class StreamableHttp {
     sendEmpty(res, 204)
   }
 
-  #op(actor: Actor, session_id: string | null, signal: AbortSignal): AgentOp {
-    return { actor, request_id: this.#deps.ids.next('req'), session_id, signal }
+  #op(actor: Actor, session_id: string | null): AgentOp {
+    const requestId = this.#deps.ids.next('req')
+    return new TransportOp({ actor, session_id }, requestId, new Cancellation(), atOnce)
   }
 
   /** @SECURITY a session is looked up for the agent of the token; an id alone opens nothing; W12. */
   async #inSession(res: ServerResponse, actor: Actor, session_id: string): Promise<boolean> {
-    const op = this.#op(actor, session_id, new AbortController().signal)
+    const op = this.#op(actor, session_id)
     try {
       await this.#deps.app.assertSession(op, { session_id })
       return true
@@ -120,7 +123,7 @@ export class StreamableHttp {
     sendJson(res, status, errorText(id, error))
   }
 
-  async #single(exchange: Exchange, value: unknown): Promise<void> {
+  async #single(exchange: Post, value: unknown): Promise<void> {
     const { res } = exchange
     if (isAnswer(value)) return sendEmpty(res, 202)
     const envelope = readEnvelope(value)
@@ -132,7 +135,7 @@ export class StreamableHttp {
         return sendEmpty(res, 202)
       case 'request':
         if (envelope.method === 'initialize') return this.#initialize(exchange, envelope)
-        return this.#finish(res, await this.#request(exchange, envelope))
+        return this.#finish(res, await this.#request(exchange, envelope, false))
     }
   }
 
@@ -144,7 +147,7 @@ export class StreamableHttp {
   }
 
   async #batch(
-    exchange: Exchange,
+    exchange: Post,
     values: readonly unknown[],
     version: string | undefined,
   ): Promise<void> {
@@ -163,24 +166,24 @@ export class StreamableHttp {
       if (envelope.kind === 'invalid') texts.push(errorText(envelope.id, envelope.error))
       else if (envelope.kind === 'notification') {
         this.#notified(exchange, envelope.method, envelope.params)
-      } else texts.push(await this.#request(exchange, envelope))
+      } else texts.push(await this.#request(exchange, envelope, true))
     }
     if (texts.length === 0) sendEmpty(exchange.res, 202)
     else this.#finish(exchange.res, `[${texts.join(',')}]`)
   }
 
-  #notified(exchange: Exchange, method: string, params: unknown): void {
-    if (method !== 'notifications/cancelled' || !exchange.sessionId || !isMembers(params)) return
+  #notified(exchange: Post, method: string, params: unknown): void {
+    if (method !== 'notifications/cancelled' || !exchange.session_id || !isMembers(params)) return
     const id = params['requestId'] as string | number
-    const running = this.#calls.get(exchange.sessionId)
+    const running = this.#calls.get(exchange.session_id)
     running?.get(id)?.abort(new GatehouseError('Cancelled'))
   }
 
-  async #initialize(exchange: Exchange, { id, params }: Request): Promise<void> {
+  async #initialize(exchange: Post, { id, params }: Request): Promise<void> {
     const { res, actor } = exchange
     const opened = initialize(this.#deps.app, params)
     if ('error' in opened) return this.#fault(res, 200, id, opened.error)
-    const op = this.#op(actor, null, exchange.signal)
+    const op = this.#op(actor, null)
     try {
       const { session_id } = await this.#deps.app.openSession(op, {
         transport: 'mcp-http',
@@ -193,9 +196,9 @@ export class StreamableHttp {
     }
   }
 
-  async #request(exchange: Exchange, request: Request): Promise<string> {
+  async #request(exchange: Post, request: Request, batched: boolean): Promise<string> {
     const { id } = request
-    const running = this.#runningOf(exchange.sessionId)
+    const running = this.#runningOf(exchange.session_id)
     if (!isMcpId(id) || running?.has(id) || request.method === 'initialize') {
       const detail = !isMcpId(id)
         ? 'id must be a string or an integer'
@@ -207,32 +210,30 @@ export class StreamableHttp {
         message: `Invalid request: ${detail}`,
       })
     }
-    const controller = new AbortController()
-    const stop = (): void => controller.abort()
-    exchange.signal.addEventListener('abort', stop, { once: true })
-    running?.set(id, controller)
+    const { actor, session_id, whole } = exchange
+    // Alone in its request it ends with it; one of a batch can be cancelled without the others.
+    const cancellation = batched ? whole.part() : whole
+    running?.set(id, cancellation)
     try {
-      const { actor, sessionId } = exchange
-      const call = { actor, sessionId, signal: controller.signal, ...this.#notifier(exchange) }
+      const call = { actor, session_id, cancellation, ...this.#notifier(exchange) }
       return await answerRequest(this.#deps, call, request)
     } finally {
-      exchange.signal.removeEventListener('abort', stop)
       running?.delete(id)
-      if (running?.size === 0 && exchange.sessionId) this.#calls.delete(exchange.sessionId)
+      if (running?.size === 0 && session_id) this.#calls.delete(session_id)
     }
   }
 
   /** Peers without a session share nothing they could tell their request ids apart by. */
-  #runningOf(sessionId: string | null): Map<string | number, AbortController> | null {
+  #runningOf(sessionId: string | null): Map<string | number, Cancellation> | null {
     if (sessionId === null) return null
     const before = this.#calls.get(sessionId)
     if (before) return before
-    const made = new Map<string | number, AbortController>()
+    const made = new Map<string | number, Cancellation>()
     this.#calls.set(sessionId, made)
     return made
   }
 
-  #notifier({ req, res }: Exchange): { notify?: (text: string) => void } {
+  #notifier({ req, res }: Post): { notify?: (text: string) => void } {
     if (!acceptsEventStream(req.headers.accept)) return {}
     const { outboundPauseBytes } = this.#deps.limits
     return {

@@ -3,9 +3,10 @@ import type { App } from '../../app/app.ts'
 import type { AgentOp } from '../../app/op.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
-import { sessionField } from './discover.ts'
-import { type Envelope, readEnvelope } from '../http/envelope.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
+import { type Envelope, readEnvelope } from '../http/envelope.ts'
+import { atOnce, type Cancellation, TransportOp } from '../http/transport-op.ts'
+import { sessionField } from './discover.ts'
 import type { Method, MethodAnswer } from './method.ts'
 import { methods } from './methods.ts'
 import { checkParams, type Fields } from './params.ts'
@@ -16,7 +17,7 @@ export type RpcCaller = {
   readonly ids: Pick<Ids, 'next'>
   readonly log: Log
   readonly actor: AgentOp['actor']
-  readonly signal: AbortSignal
+  readonly cancellation: Cancellation
   /** From the header Gatehouse-Session. */
   readonly session: string | null
   readonly batchMax: number
@@ -53,12 +54,8 @@ const perform = async (
   const members = checkParams(withSession.get(method.name) ?? {}, method.required, params)
   const { session_id: named, ...own } = members
   const session = sessionOf(caller, named)
-  const op: AgentOp = {
-    actor: caller.actor,
-    request_id: requestId,
-    session_id: session,
-    signal: caller.signal,
-  }
+  const who = { actor: caller.actor, session_id: session }
+  const op = new TransportOp(who, requestId, caller.cancellation, atOnce)
   if (method.inSession && session !== null) {
     await caller.app.assertSession(op, { session_id: session })
   }

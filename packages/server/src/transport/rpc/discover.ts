@@ -1,5 +1,5 @@
-import type { Field, Fields } from './params.ts'
 import type { Method } from './method.ts'
+import type { Field, Fields } from './params.ts'
 
 /** Every method takes it, in place of the header Gatehouse-Session. */
 export const sessionField = {

@@ -1,8 +1,8 @@
 import { GatehouseError, rpcCodes } from '@gatehouse/contract'
 import type { Members } from '../http/envelope.ts'
+import { rpcOutcome } from '../http/outcome.ts'
 import { discoverMethod } from './discover.ts'
 import type { Method } from './method.ts'
-import { rpcOutcome } from '../http/outcome.ts'
 
 const waitSecondsMax = 60
 
