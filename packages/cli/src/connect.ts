@@ -1,7 +1,7 @@
 import type { Fetch } from '@gatehouse/client'
 import type { RunFile } from '@gatehouse/contract'
+import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
-import { CliError } from './failure.ts'
 import { isAlive, readCliToken, readRunFile } from './run-file.ts'
 
 /** The data, by way of the running server (`run` says which), or in this process while none runs. */

@@ -1,32 +1,8 @@
 import { ClientError, UnreachableError } from '@gatehouse/client'
 import { approvalLine } from './approval-card.ts'
-import { escapeText } from './escape-text.ts'
+import { CliError, type Recovery } from './cli-error.ts'
+import { escapeText, jsonText } from './escape-text.ts'
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts'
-
-type Recovery = { readonly action: string; readonly description: string }
-
-/** Why a command did not do what it was asked: what, why, and what to do. */
-export class CliError extends Error {
-  readonly type: string
-  readonly exitCode: ExitCode
-  readonly recovery: readonly Recovery[]
-
-  constructor(
-    type: string,
-    exitCode: ExitCode,
-    message: string,
-    options: { readonly cause?: unknown; readonly recovery?: readonly Recovery[] } = {},
-  ) {
-    super(message, options.cause === undefined ? {} : { cause: options.cause })
-    this.name = 'CliError'
-    this.type = type
-    this.exitCode = exitCode
-    this.recovery = options.recovery ?? []
-  }
-}
-
-export const usageError = (message: string, recovery: readonly Recovery[] = []): CliError =>
-  new CliError('WrongUsage', exitCodes.wrongUsage, message, { recovery })
 
 export type Failure = {
   readonly type: string
@@ -89,7 +65,7 @@ const pick = ({ type, message, recovery }: Omit<CliError, 'exitCode' | 'name'>) 
   recovery,
 })
 
-export function failureText(failure: Failure): string {
+function failureText(failure: Failure): string {
   const lines = [`error: ${failure.message} (${failure.type})`]
   for (const detail of failure.details) lines.push(`  ${detail}`)
   for (const { action, description } of failure.recovery)
@@ -99,6 +75,16 @@ export function failureText(failure: Failure): string {
   return lines.map(escapeText).join('\n')
 }
 
-export const failureJson = ({ type, message, details, recovery, requestId }: Failure): object => ({
+const failureJson = ({ type, message, details, recovery, requestId }: Failure): object => ({
   error: { type, message, details, recovery, request_id: requestId },
 })
+
+/** What a person or, with `--json`, a program reads of it on the error output. */
+export function failureOutput(
+  thrown: unknown,
+  json: boolean,
+): { readonly exitCode: ExitCode; readonly text: string } {
+  const failure = toFailure(thrown)
+  const text = json ? jsonText(failureJson(failure)) : failureText(failure)
+  return { exitCode: failure.exitCode, text }
+}

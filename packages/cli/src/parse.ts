@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { didYouMean } from '@gatehouse/contract/nearest'
+import { usageError } from './cli-error.ts'
 import type { Command, OptionSpec } from './define.ts'
-import { usageError } from './failure.ts'
 import { globalOptions } from './global-options.ts'
 
 type Values = Record<string, string | number | boolean | undefined>

@@ -1,6 +1,6 @@
 import { type FileHandle, open, rm } from 'node:fs/promises'
+import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
-import { CliError } from './failure.ts'
 
 export type PrivateFile = {
   write(text: string): Promise<void>

@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
+import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
-import { CliError } from './failure.ts'
 import type { Io } from './io.ts'
 
 const bytesMax = 1_048_576

@@ -2,8 +2,8 @@ import { constants, type Stats } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { RunFile } from '@gatehouse/contract'
+import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
-import { CliError } from './failure.ts'
 
 type Trusted = { readonly text: string } | null
 

@@ -3,17 +3,25 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client } from '@gatehouse/client'
 import type { Integrity } from '@gatehouse/contract'
+import { usageError } from '../cli-error.ts'
 import { defineCommand } from '../define.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { usageError } from '../failure.ts'
 import { openPrivateFile } from '../private-file.ts'
 import { renderFields } from '../table.ts'
 import { shownTime } from '../times.ts'
 
+const kindLabel = ({ integrity }: Integrity): string =>
+  integrity === 'verified' ? 'But' : 'What is wrong'
+
+const headline = ({ integrity, kind }: Integrity): string => {
+  if (integrity === 'verified') return 'The log is whole.'
+  return kind === 'unanchored' ? 'NOTHING VOUCHES FOR THE LOG.' : 'THE LOG IS NOT WHOLE.'
+}
+
 const fields = (result: Integrity): [string, string | number][] => [
   ['Verified through', result.verified_through < 0 ? 'an empty log' : result.verified_through],
   ['Verified at', shownTime(result.verified_at)],
-  ...(result.kind ? [['What is wrong', result.kind] as [string, string]] : []),
+  ...(result.kind ? [[kindLabel(result), result.kind] as [string, string]] : []),
   ...(result.first_bad_id ? [['First bad entry', result.first_bad_id] as [string, string]] : []),
   ...(result.first_bad_seq === undefined
     ? []
@@ -66,10 +74,6 @@ export const auditVerify = defineCommand({
       })
     return exportFile === undefined ? withExport(api, verify) : verify(exportFile)
   },
-  text: (result) =>
-    [
-      result.integrity === 'verified' ? 'The log is whole.' : 'THE LOG IS NOT WHOLE.',
-      renderFields(fields(result)),
-    ].join('\n'),
+  text: (result) => [headline(result), renderFields(fields(result))].join('\n'),
   exitCode: ({ integrity }) => (integrity === 'verified' ? exitCodes.done : exitCodes.failed),
 })

@@ -1,7 +1,7 @@
 import { didYouMean } from '@gatehouse/contract/nearest'
+import { usageError } from '../cli-error.ts'
 import { completionScripts } from '../completion-scripts.ts'
 import { defineCommand } from '../define.ts'
-import { usageError } from '../failure.ts'
 
 const shells = ['bash', 'zsh', 'fish', 'powershell'] as const
 type Shell = (typeof shells)[number]

@@ -1,6 +1,6 @@
+import { usageError } from '../cli-error.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
-import { usageError } from '../failure.ts'
 import { readInputFile } from '../read-input-file.ts'
 import { renderTable } from '../table.ts'
 

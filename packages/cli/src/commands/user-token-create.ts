@@ -1,6 +1,6 @@
+import { usageError } from '../cli-error.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
-import { usageError } from '../failure.ts'
 import { tokenText, withTokenFile } from '../private-file.ts'
 
 export const userTokenCreate = defineCommand({

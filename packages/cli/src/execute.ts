@@ -1,0 +1,84 @@
+import { createClient } from '@gatehouse/client'
+import { CliError } from './cli-error.ts'
+import {
+  type Connect,
+  type Connection,
+  connect as connectToData,
+  placeholderUrl,
+  serverNeeded,
+} from './connect.ts'
+import type { Command, Context } from './define.ts'
+import { jsonText } from './escape-text.ts'
+import { exitCodes } from './exit-codes.ts'
+import { dataDirOf } from './global-options.ts'
+import type { Io } from './io.ts'
+import type { Parsed } from './parse.ts'
+import { suggestAgent } from './suggest-agent.ts'
+
+type Opened = { readonly context: Context } & AsyncDisposable
+
+function createContext(io: Io, { global }: Parsed, connect: Connect): Opened {
+  const dataDir = dataDirOf(global['data-dir'], io.env)
+  const { json, quiet, yes, config: configFile } = global
+  let opened: Promise<Connection> | undefined
+  const connection = (serverOnly = false) => {
+    opened ??= connect({ dataDir, configFile, serverOnly })
+    return opened
+  }
+  const api = createClient({
+    baseUrl: placeholderUrl,
+    fetch: async (url, init) => (await connection()).fetch(url, init),
+  })
+  const context: Context = {
+    io,
+    dataDir,
+    configFile,
+    json,
+    quiet,
+    yes,
+    api,
+    async server() {
+      const { run } = await connection(true)
+      if (!run) throw serverNeeded()
+      return run
+    },
+    async note(text) {
+      if (!quiet) await io.stderr.write(`${text}\n`)
+    },
+    async confirm(question) {
+      if (yes || json || !io.stdin.isTTY || !io.stderr.isTTY) return
+      const answer = await io.stdin.ask(`${question} [y/N] `)
+      if (!/^y(es)?$/i.test(answer.trim()))
+        throw new CliError('NotConfirmed', exitCodes.failed, 'Nothing was changed.')
+    },
+  }
+  return {
+    context,
+    async [Symbol.asyncDispose]() {
+      const connection = await opened?.catch(() => undefined)
+      await connection?.[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Runs a parsed command and prints what came of it. What it opened is closed again. */
+export async function execute(
+  command: Command,
+  parsed: Parsed,
+  io: Io,
+  connect: Connect = connectToData,
+): Promise<number> {
+  await using opened = createContext(io, parsed, connect)
+  const { context } = opened
+  let result: unknown
+  try {
+    result = await command.run(context, parsed.input as never)
+  } catch (error) {
+    throw await suggestAgent(context.api, error)
+  }
+  if (result === undefined || result === null) return exitCodes.done
+  const asText = !context.json && command.text
+  const text = asText ? asText(result, io.stdout) : jsonText(result)
+  if (text !== '') await io.stdout.write(`${text}\n`)
+  return command.exitCode?.(result) ?? exitCodes.done
+}
