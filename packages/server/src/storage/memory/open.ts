@@ -1,0 +1,61 @@
+import { SlidingWindows } from '../../domain/sliding-window.ts'
+import type { CommitGroup } from '../../ports/audit-rows.ts'
+import type { Storage } from '../../ports/storage.ts'
+import { FifoMutex } from '../mutex.ts'
+import { windowLimits } from '../window-limits.ts'
+import { memoryAgents, memorySessions } from './agents.ts'
+import { memoryApprovals } from './approvals.ts'
+import { memoryAuditRows } from './audit-rows.ts'
+import { type Access, emptyState, fork, type State } from './state.ts'
+import { memoryMeta, memoryUserTokens } from './user-tokens.ts'
+
+const stores = (access: Access) => ({
+  agents: memoryAgents(access),
+  sessions: memorySessions(access),
+  approvals: memoryApprovals(access),
+  userTokens: memoryUserTokens(access),
+  meta: memoryMeta(access),
+  auditRows: memoryAuditRows(access),
+})
+
+const commit = (state: State, group: CommitGroup): void => {
+  state.audit.append(group.rows)
+  for (const [name, calls] of group.agentCounts) {
+    const agent = state.agents.get(name)
+    if (agent)
+      state.agents.set(name, { ...agent, total_invocations: agent.total_invocations + calls })
+  }
+  for (const [id, calls] of group.sessionCounts) {
+    const session = state.sessions.get(id)
+    if (session) state.sessions.set(id, { ...session, invocations: session.invocations + calls })
+  }
+  state.meta.set('clock_ms', String(group.clockMs))
+}
+
+/** Everything in this process and gone with it: for tests and for looking around. */
+export const openMemory = async (): Promise<Storage> => {
+  let state = emptyState()
+  const mutex = new FifoMutex()
+  const access: Access = {
+    state: () => state,
+    write: (work) => mutex.run(() => work(state)),
+  }
+  return {
+    ...stores(access),
+    engine: 'memory',
+    limits: windowLimits(new SlidingWindows()),
+
+    transaction: (work) =>
+      mutex.run(async () => {
+        const own = fork(state)
+        const inside: Access = { state: () => own, write: async (change) => change(own) }
+        const result = await work(stores(inside))
+        state = { ...own, audit: own.audit.joined() }
+        return result
+      }),
+
+    commitGroup: (group) => mutex.runNow(() => commit(state, group)),
+    foreignChange: async () => false,
+    async [Symbol.asyncDispose]() {},
+  }
+}

@@ -1,0 +1,43 @@
+import pg from 'pg'
+import { FifoMutex } from '../mutex.ts'
+import { settleConnection, types } from './dialect.ts'
+
+/** One connection for one kind of work, one piece at a time, made again after it broke. */
+export class DedicatedClient implements AsyncDisposable {
+  readonly #url: string
+  readonly #mutex = new FifoMutex()
+  #client: pg.Client | null = null
+  #closed = false
+
+  constructor(url: string) {
+    this.#url = url
+  }
+
+  run<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
+    return this.#mutex.run(async () => work(this.#client ?? (await this.#connect())))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#mutex.run(async () => {
+      this.#closed = true
+      const client = this.#client
+      this.#client = null
+      await client?.end()
+    })
+  }
+
+  async #connect(): Promise<pg.Client> {
+    if (this.#closed) throw new Error('The store is closed.')
+    const client = new pg.Client({ connectionString: this.#url, types, keepAlive: true })
+    // Without a listener a lost connection would end the process. The next piece of work makes a new one.
+    const forget = () => {
+      if (this.#client === client) this.#client = null
+    }
+    client.on('error', forget)
+    client.on('end', forget)
+    await client.connect()
+    await settleConnection(client)
+    this.#client = client
+    return client
+  }
+}

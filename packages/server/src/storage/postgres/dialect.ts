@@ -1,0 +1,153 @@
+import { GatehouseError } from '@gatehouse/contract'
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  PostgresDialect,
+  type QueryResult,
+  sql,
+  type TransactionSettings,
+} from 'kysely'
+import pg from 'pg'
+import type { SchemaDialect } from '../sql/migrations.ts'
+import { createLimitTables } from './limits.ts'
+
+const integer8 = 20
+const integrityViolation = /^23/
+
+/** What went wrong in our words: a broken rule of the schema is the caller's, the rest is the store's. */
+export const postgresFailure = (error: unknown): GatehouseError => {
+  if (error instanceof GatehouseError) return error
+  const detail = error instanceof Error ? error.message : String(error)
+  const code = error instanceof pg.DatabaseError ? error.code : undefined
+  return code !== undefined && integrityViolation.test(code)
+    ? new GatehouseError('Conflict', { detail }, { cause: error })
+    : new GatehouseError(
+        'StorageUnavailable',
+        { detail: `PostgreSQL: ${detail}` },
+        { cause: error },
+      )
+}
+
+/** 8-byte integers as numbers: the port's are at most 2^53 − 1, and a greater one is never rounded. */
+export const types: pg.CustomTypesConfig = {
+  getTypeParser: (oid: number, format?: 'text' | 'binary') =>
+    oid === integer8 && format !== 'binary'
+      ? (text: string) => {
+          const value = Number(text)
+          if (!Number.isSafeInteger(value)) throw new Error(`${text} is too large for a number.`)
+          return value
+        }
+      : pg.types.getTypeParser(oid, format),
+}
+
+/** Every connection alike, whatever the database or its role sets by default. */
+export const settleConnection = async (client: pg.ClientBase): Promise<void> => {
+  await client.query(
+    `set session characteristics as transaction isolation level read committed;
+     set statement_timeout = '30s'; set lock_timeout = '10s'`,
+  )
+}
+
+/** Kysely's driver, with failures in our words. */
+class Mapped implements DatabaseConnection {
+  readonly inner: DatabaseConnection
+
+  constructor(inner: DatabaseConnection) {
+    this.inner = inner
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    try {
+      return await this.inner.executeQuery<R>(query)
+    } catch (error) {
+      throw postgresFailure(error)
+    }
+  }
+
+  streamQuery<R>(query: CompiledQuery, size: number): AsyncIterableIterator<QueryResult<R>> {
+    return this.inner.streamQuery<R>(query, size)
+  }
+}
+
+class MappedDriver implements Driver {
+  readonly #inner: Driver
+
+  constructor(inner: Driver) {
+    this.#inner = inner
+  }
+
+  init(): Promise<void> {
+    return this.#inner.init()
+  }
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    try {
+      return new Mapped(await this.#inner.acquireConnection())
+    } catch (error) {
+      throw postgresFailure(error)
+    }
+  }
+
+  async beginTransaction(connection: Mapped, settings: TransactionSettings): Promise<void> {
+    await this.#inner.beginTransaction(connection.inner, settings).catch(rethrow)
+  }
+
+  async commitTransaction(connection: Mapped): Promise<void> {
+    await this.#inner.commitTransaction(connection.inner).catch(rethrow)
+  }
+
+  async rollbackTransaction(connection: Mapped): Promise<void> {
+    await this.#inner.rollbackTransaction(connection.inner).catch(rethrow)
+  }
+
+  releaseConnection(connection: Mapped): Promise<void> {
+    return this.#inner.releaseConnection(connection.inner)
+  }
+
+  destroy(): Promise<void> {
+    return this.#inner.destroy()
+  }
+}
+
+const rethrow = (error: unknown): never => {
+  throw postgresFailure(error)
+}
+
+export const postgresDialect = (pool: pg.Pool): Dialect => {
+  const inner = new PostgresDialect({ pool })
+  return {
+    createAdapter: () => inner.createAdapter(),
+    createDriver: () => new MappedDriver(inner.createDriver()),
+    createIntrospector: (db) => inner.createIntrospector(db),
+    createQueryCompiler: () => inner.createQueryCompiler(),
+  }
+}
+
+export const postgresSchema: SchemaDialect = {
+  text: sql`text collate "C"`,
+  byKey: sql``,
+
+  async appendOnly(db: Kysely<unknown>, table: string) {
+    await db.executeQuery(
+      CompiledQuery.raw(
+        `create function gatehouse_append_only() returns trigger language plpgsql as $$
+         begin raise exception 'the audit log is append-only' using errcode = 'integrity_constraint_violation'; end $$`,
+      ),
+    )
+    for (const [name, event, each] of [
+      ['rows', 'update or delete', 'row'],
+      ['whole', 'truncate', 'statement'],
+    ])
+      await db.executeQuery(
+        CompiledQuery.raw(
+          `create trigger ${table}_append_only_${name} before ${event} on ${table}
+           for each ${each} execute function gatehouse_append_only()`,
+        ),
+      )
+  },
+
+  limitTables: createLimitTables,
+}

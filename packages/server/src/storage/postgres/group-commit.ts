@@ -1,0 +1,80 @@
+import type pg from 'pg'
+import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
+import { auditColumns, toAuditRow } from '../sql/audit-codec.ts'
+import { encodeText } from '../sql/text.ts'
+import { postgresFailure } from './dialect.ts'
+
+const arrayTypes: Partial<Record<(typeof auditColumns)[number], string>> = {
+  seq: 'bigint[]',
+  duration_ms: 'double precision[]',
+}
+const rowArrays = auditColumns.map((column, i) => `$${i + 1}::${arrayTypes[column] ?? 'text[]'}`)
+const next = auditColumns.length + 1
+
+const counted = (table: string, key: string, counter: string, parameter: number) => `
+  ${table}_wanted as (
+    select * from unnest($${parameter}::text[], $${parameter + 1}::bigint[]) as wanted(key, calls)
+  ),
+  ${table}_locked as materialized (
+    select ${key} as key from ${table} where ${key} in (select key from ${table}_wanted)
+    order by ${key} for no key update
+  ),
+  ${table}_counted as (
+    update ${table} set ${counter} = ${counter} + ${table}_wanted.calls
+    from ${table}_wanted join ${table}_locked using (key) where ${table}.${key} = ${table}_wanted.key
+  )`
+
+/**
+ * One statement is one transaction and one round trip. Rows that nodes share are locked in one order,
+ * so that nodes cannot deadlock; the clock is left to whoever has its row, since it is the same for all.
+ */
+const text = `
+with appended as (
+    insert into audit (${auditColumns.join(', ')}) select * from unnest(${rowArrays.join(', ')})
+  ),
+  ${counted('agents', 'name', 'total_invocations', next)},
+  ${counted('sessions', 'id', 'invocations', next + 2)},
+  clock_made as (
+    insert into meta (key, value) select 'clock_ms', $${next + 4}::text
+    where not exists (select from meta where key = 'clock_ms') on conflict do nothing
+  ),
+  clock_row as materialized (
+    select key from meta where key = 'clock_ms' for no key update skip locked
+  ),
+  clock_set as (
+    update meta set value = $${next + 4}::text from clock_row
+    where meta.key = clock_row.key and meta.value::bigint < $${next + 4}::text::bigint
+  )
+select 1`
+
+const retryable = new Set(['40001', '40P01'])
+const attemptsMax = 3
+
+const columnsOf = (rows: readonly AuditRow[]): unknown[][] => {
+  const stored = rows.map(toAuditRow)
+  return auditColumns.map((column) => stored.map((row) => row[column]))
+}
+
+const pairsOf = (counts: ReadonlyMap<string, number>): [string[], number[]] => [
+  [...counts.keys()].map(encodeText),
+  [...counts.values()],
+]
+
+/** Stores the group on a client that does nothing else. Stamps are stored where uses are taken. */
+export const commitOn = async (client: pg.Client, group: CommitGroup): Promise<void> => {
+  const values = [
+    ...columnsOf(group.rows),
+    ...pairsOf(group.agentCounts),
+    ...pairsOf(group.sessionCounts),
+    String(group.clockMs),
+  ]
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await client.query({ name: 'gatehouse-group', text, values })
+      return
+    } catch (error) {
+      const code = error instanceof Error && 'code' in error ? String(error.code) : ''
+      if (!retryable.has(code) || attempt === attemptsMax) throw postgresFailure(error)
+    }
+  }
+}

@@ -1,0 +1,93 @@
+import { Kysely, sql } from 'kysely'
+import pg from 'pg'
+import type { Storage } from '../../ports/storage.ts'
+import { fold, foldsAt } from '../sql/audit-daily.ts'
+import { migrate } from '../sql/migrate.ts'
+import { migrations } from '../sql/migrations.ts'
+import { sqlStores } from '../sql/stores.ts'
+import type { Tables } from '../sql/tables.ts'
+import { DedicatedClient } from './dedicated-client.ts'
+import {
+  postgresDialect,
+  postgresFailure,
+  postgresSchema,
+  settleConnection,
+  types,
+} from './dialect.ts'
+import { TableWatch } from './foreign-change.ts'
+import { commitOn } from './group-commit.ts'
+import { postgresLimits } from './limits.ts'
+import { assertServerSettings } from './settings.ts'
+
+const connectionsMax = 10
+/** Any number that nothing else in this database locks. */
+const transactionLock = 7_700_001
+
+/** Opens the store in this database, which any number of nodes may share, and upgrades it as needed. */
+export const openPostgres = async ({ url }: { readonly url: string }): Promise<Storage> => {
+  const pool = new pg.Pool({
+    connectionString: url,
+    max: connectionsMax,
+    types,
+    keepAlive: true,
+    onConnect: settleConnection,
+  })
+  // An idle connection that breaks is replaced when it is needed; without a listener it ends the process.
+  pool.on('error', () => {})
+  const db = new Kysely<Tables>({ dialect: postgresDialect(pool) })
+  const committer = new DedicatedClient(url)
+  const close = async () => {
+    await committer[Symbol.asyncDispose]()
+    await db.destroy()
+  }
+  try {
+    await assertServerSettings(db as Kysely<unknown>)
+    await migrate(db, migrations(postgresSchema), async () => {})
+    const watch = new TableWatch(db as Kysely<unknown>)
+    await watch.settle()
+    return storage(db, committer, watch, close)
+  } catch (error) {
+    await close()
+    throw postgresFailure(error)
+  }
+}
+
+const storage = (
+  db: Kysely<Tables>,
+  committer: DedicatedClient,
+  watch: TableWatch,
+  close: () => Promise<void>,
+): Storage => ({
+  ...sqlStores({ read: db, write: db }),
+  engine: 'postgres',
+  limits: postgresLimits(db),
+
+  transaction: (work) =>
+    db
+      .transaction()
+      .setIsolationLevel('read committed')
+      .execute(async (tx) => {
+        // One transaction at a time on all nodes, as on SQLite: use cases read, decide and write, and
+        // could not be repeated after a serialization failure. Group commits do not wait for this.
+        await sql`select pg_advisory_xact_lock(${transactionLock})`.execute(tx)
+        return work(sqlStores({ read: tx, write: tx }))
+      }),
+
+  async commitGroup(group) {
+    try {
+      await committer.run((client) => commitOn(client, group))
+    } catch (error) {
+      throw postgresFailure(error)
+    }
+    // Statistics may lag and entries may not: what is not folded now is folded with the next thousand.
+    for (const { chain, seq } of group.rows)
+      if (foldsAt(seq))
+        await db
+          .transaction()
+          .execute((tx) => fold(tx, chain, seq))
+          .catch(() => {})
+  },
+
+  foreignChange: () => watch.takeForeign(),
+  [Symbol.asyncDispose]: close,
+})

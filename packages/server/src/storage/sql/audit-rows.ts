@@ -1,0 +1,106 @@
+import type { AuditRows } from '../../ports/audit-rows.ts'
+import { fromAuditRow, toAuditRow } from './audit-codec.ts'
+import { fold, foldsAt } from './audit-daily.ts'
+import { queryAudit } from './audit-query.ts'
+import { auditStats } from './audit-stats.ts'
+import type { Db } from './tables.ts'
+import { encodeText } from './text.ts'
+
+const rowsPerInsert = 64
+
+export const sqlAuditRows = ({ read, write }: Db): AuditRows => ({
+  async insert(rows) {
+    for (let from = 0; from < rows.length; from += rowsPerInsert) {
+      const some = rows.slice(from, from + rowsPerInsert)
+      await write.insertInto('audit').values(some.map(toAuditRow)).execute()
+    }
+    for (const { chain, seq } of rows) if (foldsAt(seq)) await fold(write, chain, seq)
+  },
+
+  async head(chain) {
+    const row = await read
+      .selectFrom('audit')
+      .selectAll()
+      .where('chain', '=', chain)
+      .orderBy('seq', 'desc')
+      .limit(1)
+      .executeTakeFirst()
+    return row ? fromAuditRow(row) : null
+  },
+
+  async range(chain, from, to, limit) {
+    const rows = await read
+      .selectFrom('audit')
+      .selectAll()
+      .where('chain', '=', chain)
+      .where('seq', '>=', from)
+      .where('seq', '<', to)
+      .orderBy('seq')
+      .limit(limit)
+      .execute()
+    return rows.map(fromAuditRow)
+  },
+
+  chains: () =>
+    read
+      .selectFrom('audit')
+      .select((eb) => ['chain', eb.fn.countAll<number>().as('rows')])
+      .groupBy('chain')
+      .orderBy('chain')
+      .execute(),
+
+  async find(id) {
+    const row = await read
+      .selectFrom('audit')
+      .selectAll()
+      .where('id', '=', encodeText(id))
+      .executeTakeFirst()
+    return row ? fromAuditRow(row) : null
+  },
+
+  query: (filter) => queryAudit(read, filter),
+
+  async openIntents(chain, limit) {
+    const rows = await read
+      .selectFrom('audit as intent')
+      .selectAll()
+      .where('chain', '=', chain)
+      .where('kind', '=', 'call')
+      .where('result', '=', 'pending')
+      .where('approval_id', 'is', null)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom('audit as outcome')
+              .select('outcome.id')
+              .whereRef('outcome.intent_id', '=', 'intent.id'),
+          ),
+        ),
+      )
+      .orderBy('seq')
+      .limit(limit)
+      .execute()
+    return rows.map(fromAuditRow)
+  },
+
+  async counts(sinceTimestamp) {
+    const { calls, denied } = await read
+      .selectFrom('audit')
+      .select(({ fn, eb }) => [
+        fn
+          .count<number>(eb.case().when('result', 'in', ['success', 'error']).then(1).end())
+          .as('calls'),
+        fn.count<number>(eb.case().when('result', '=', 'denied').then(1).end()).as('denied'),
+      ])
+      .where('timestamp', '>=', sinceTimestamp)
+      .where('kind', '=', 'call')
+      .executeTakeFirstOrThrow()
+    const { entries } = await read
+      .selectFrom('audit')
+      .select((eb) => eb.fn.countAll<number>().as('entries'))
+      .executeTakeFirstOrThrow()
+    return { calls, denied, entries }
+  },
+
+  statsOf: (agent) => auditStats(read, encodeText(agent)),
+})

@@ -1,0 +1,56 @@
+import { GatehouseError } from '@gatehouse/contract'
+import { type Kysely, type Migration, Migrator } from 'kysely'
+
+const table = 'schema_migrations'
+const lockTable = 'schema_migrations_lock'
+
+/** The migrations a store has had; null for one that has never been used. */
+const applied = async (db: Kysely<unknown>): Promise<readonly string[] | null> => {
+  const tables = await db.introspection.getTables({ withInternalKyselyTables: true })
+  if (!tables.some(({ name }) => name === table)) return null
+  const rows = await (db as Kysely<Record<string, { name: string }>>)
+    .selectFrom(table)
+    .select('name')
+    .orderBy('name')
+    .execute()
+  return rows.map(({ name }) => name)
+}
+
+/**
+ * Brings the schema up to date, all pending migrations in one transaction. `copyFirst` runs before a
+ * store in use is changed. Refuses a store that a newer program has changed.
+ */
+export const migrate = async <T>(
+  db: Kysely<T>,
+  migrations: Record<string, Migration>,
+  copyFirst: (migration: string) => Promise<void>,
+): Promise<void> => {
+  const known = Object.keys(migrations).toSorted()
+  const had = await applied(db as Kysely<unknown>)
+  const newer = had?.filter((name) => !known.includes(name)).at(-1)
+  // @SECURITY An older program would read newer rows wrongly: "an older program refuses" fails without.
+  if (newer !== undefined)
+    throw new GatehouseError('StorageUnavailable', {
+      detail: `a newer version of Gatehouse has upgraded it (schema ${newer}); this one knows schemas up to ${known.at(-1)}. Run the newer version, or restore the copy made before the upgrade.`,
+    })
+  const pending = known.filter((name) => !had?.includes(name))
+  const target = pending.at(-1)
+  if (target === undefined) return
+  if (had && had.length > 0) await copyFirst(target)
+  const migrator = new Migrator({
+    db,
+    provider: { getMigrations: async () => migrations },
+    migrationTableName: table,
+    migrationLockTableName: lockTable,
+  })
+  const { error, results } = await migrator.migrateToLatest()
+  if (error === undefined) return
+  const failed = results?.find(({ status }) => status === 'Error')?.migrationName ?? target
+  throw new GatehouseError(
+    'StorageUnavailable',
+    {
+      detail: `migration ${failed} failed and was undone: ${error instanceof Error ? error.message : String(error)}`,
+    },
+    { cause: error },
+  )
+}

@@ -1,0 +1,203 @@
+import { type Kysely, type Migration, type RawBuilder, sql } from 'kysely'
+
+/** What differs between the engines' schemas. */
+export type SchemaDialect = {
+  /** Text compared byte by byte, whatever the locale of the database. */
+  readonly text: RawBuilder<unknown>
+  /** Ends the definition of a table that is stored in the order of its key, where an engine can. */
+  readonly byKey: RawBuilder<unknown>
+  /** Makes a table refuse UPDATE and DELETE. */
+  appendOnly(db: Kysely<unknown>, table: string): Promise<void>
+  /** Where uses of limits are kept: as rows where the database counts, else as it suits the commits. */
+  limitTables(db: Kysely<unknown>): Promise<void>
+}
+
+/** Forward only. A migration that has been released is never edited. */
+export const migrations = (dialect: SchemaDialect): Record<string, Migration> => ({
+  '0001-start': { up: (db) => start(db, dialect) },
+})
+
+async function start(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
+  const { text, byKey } = dialect
+  await agentTables(db, text)
+  await approvalTable(db, text)
+  await peopleTables(db, text)
+  await auditTables(db, text, byKey)
+  await dialect.appendOnly(db, 'audit')
+  await dialect.limitTables(db)
+}
+
+async function index(
+  db: Kysely<unknown>,
+  name: string,
+  table: string,
+  columns: readonly string[],
+  where?: RawBuilder<boolean>,
+): Promise<void> {
+  const on = columns.map((column) => sql.ref(column))
+  const only = where ? sql` where ${where}` : sql``
+  await sql`create index ${sql.ref(name)} on ${sql.table(table)} (${sql.join(on)})${only}`.execute(
+    db,
+  )
+}
+
+async function agentTables(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
+  await db.schema
+    .createTable('agents')
+    .addColumn('name', text, (c) => c.notNull().primaryKey())
+    .addColumn('purpose', text, (c) => c.notNull())
+    .addColumn('status', text, (c) => c.notNull())
+    .addColumn('approvals', text, (c) => c.notNull())
+    .addColumn('workspace', text, (c) => c.notNull())
+    .addColumn('mounts', text, (c) => c.notNull())
+    .addColumn('created_ms', 'bigint', (c) => c.notNull())
+    .addColumn('last_connected_ms', 'bigint')
+    .addColumn('total_invocations', 'bigint', (c) => c.notNull())
+    .addColumn('token_hash', text, (c) => c.notNull())
+    .addColumn('previous_token_hash', text)
+    .addColumn('previous_until_ms', 'bigint')
+    .addColumn('generation', 'bigint', (c) => c.notNull())
+    .execute()
+  await index(db, 'agents_token', 'agents', ['token_hash'])
+  await index(db, 'agents_previous_token', 'agents', ['previous_token_hash'])
+
+  await db.schema
+    .createTable('sessions')
+    .addColumn('id', text, (c) => c.notNull().primaryKey())
+    .addColumn('agent', text, (c) => c.notNull())
+    .addColumn('transport', text, (c) => c.notNull())
+    .addColumn('client', text)
+    .addColumn('created_ms', 'bigint', (c) => c.notNull())
+    .addColumn('ended_ms', 'bigint')
+    .addColumn('invocations', 'bigint', (c) => c.notNull())
+    .execute()
+  await index(db, 'sessions_agent', 'sessions', ['agent', 'created_ms', 'id'])
+  await index(db, 'sessions_open', 'sessions', ['agent'], sql`ended_ms is null`)
+}
+
+async function approvalTable(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
+  await db.schema
+    .createTable('approvals')
+    .addColumn('id', text, (c) => c.notNull().primaryKey())
+    .addColumn('agent', text, (c) => c.notNull())
+    .addColumn('capability', text, (c) => c.notNull())
+    .addColumn('arguments_json', text, (c) => c.notNull())
+    .addColumn('bound_json', text, (c) => c.notNull())
+    .addColumn('digest', text, (c) => c.notNull())
+    .addColumn('call_key', text, (c) => c.notNull())
+    .addColumn('requested_ms', 'bigint', (c) => c.notNull())
+    .addColumn('expires_ms', 'bigint', (c) => c.notNull())
+    .addColumn('expires_wall_ms', 'bigint', (c) => c.notNull())
+    .addColumn('status', text, (c) => c.notNull())
+    .addColumn('session_id', text)
+    .addColumn('request_id', text, (c) => c.notNull())
+    .addColumn('reason', text)
+    .addColumn('rule', text)
+    .addColumn('critical', 'smallint', (c) => c.notNull())
+    .addColumn('preview', text)
+    .addColumn('decided_ms', 'bigint')
+    .addColumn('decided_by', text)
+    .addColumn('decision_reason', text)
+    .addColumn('execution', text, (c) => c.notNull())
+    .addColumn('exec_id', text)
+    .addColumn('result', text)
+    .addColumn('result_text', text)
+    .addColumn('delivered', 'smallint', (c) => c.notNull())
+    .execute()
+  await index(db, 'approvals_call', 'approvals', ['agent', 'call_key', 'requested_ms'])
+  await index(db, 'approvals_status', 'approvals', ['status', 'requested_ms', 'id'])
+  await index(db, 'approvals_time', 'approvals', ['requested_ms', 'id'])
+  await index(
+    db,
+    'approvals_execution',
+    'approvals',
+    ['execution', 'requested_ms'],
+    sql`status = 'approved'`,
+  )
+  await index(db, 'approvals_expiry', 'approvals', ['expires_ms'], sql`status = 'pending'`)
+}
+
+async function peopleTables(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
+  await db.schema
+    .createTable('user_tokens')
+    .addColumn('id', text, (c) => c.notNull().primaryKey())
+    .addColumn('label', text, (c) => c.notNull())
+    .addColumn('role', text, (c) => c.notNull())
+    .addColumn('token_hash', text, (c) => c.notNull())
+    .addColumn('created_ms', 'bigint', (c) => c.notNull())
+    .addColumn('last_used_ms', 'bigint')
+    .addColumn('revoked_ms', 'bigint')
+    .execute()
+  await db.schema
+    .createIndex('user_tokens_token')
+    .on('user_tokens')
+    .column('token_hash')
+    .unique()
+    .execute()
+
+  await db.schema
+    .createTable('meta')
+    .addColumn('key', text, (c) => c.notNull().primaryKey())
+    .addColumn('value', text, (c) => c.notNull())
+    .execute()
+}
+
+/**
+ * What a commit costs is the pages it touches. Columns at the end of an index add none, another index
+ * adds one for each of its keys in the group: so there is none by session, and `audit_agent` has it last.
+ */
+async function auditTables(
+  db: Kysely<unknown>,
+  text: RawBuilder<unknown>,
+  byKey: RawBuilder<unknown>,
+): Promise<void> {
+  await db.schema
+    .createTable('audit')
+    .addColumn('chain', text, (c) => c.notNull())
+    .addColumn('seq', 'bigint', (c) => c.notNull())
+    .addColumn('id', text, (c) => c.notNull().unique())
+    .addColumn('hash', text, (c) => c.notNull())
+    .addColumn('body', text, (c) => c.notNull())
+    .addColumn('timestamp', text, (c) => c.notNull())
+    .addColumn('kind', text, (c) => c.notNull())
+    .addColumn('agent', text, (c) => c.notNull())
+    .addColumn('capability', text, (c) => c.notNull())
+    .addColumn('result', text, (c) => c.notNull())
+    .addColumn('policy_decision', text)
+    .addColumn('session_id', text)
+    .addColumn('duration_ms', 'double precision')
+    .addColumn('intent_id', text)
+    .addColumn('approval_id', text)
+    .addPrimaryKeyConstraint('audit_pk', ['chain', 'seq'])
+    .execute()
+  // What follows `seq` is there so that counts never touch the table.
+  const counted = ['timestamp', 'seq', 'result', 'policy_decision']
+  await index(db, 'audit_time', 'audit', [...counted, 'kind'])
+  await index(db, 'audit_agent', 'audit', ['agent', 'capability', ...counted, 'session_id'])
+  await index(db, 'audit_capability', 'audit', ['capability', ...counted])
+  await index(db, 'audit_outcome', 'audit', ['intent_id'], sql`intent_id is not null`)
+  await index(
+    db,
+    'audit_intent',
+    'audit',
+    ['chain', 'seq'],
+    sql`result = 'pending' and approval_id is null`,
+  )
+
+  await db.schema
+    .createTable('audit_daily')
+    .addColumn('agent', text, (c) => c.notNull())
+    .addColumn('capability', text, (c) => c.notNull())
+    .addColumn('day', text, (c) => c.notNull())
+    .addColumn('chain', text, (c) => c.notNull())
+    .addColumn('calls', 'bigint', (c) => c.notNull())
+    .addColumn('failures', 'bigint', (c) => c.notNull())
+    .addPrimaryKeyConstraint('audit_daily_pk', ['agent', 'capability', 'day', 'chain'])
+    .modifyEnd(byKey)
+    .execute()
+  await db.schema
+    .createTable('audit_folded')
+    .addColumn('chain', text, (c) => c.notNull().primaryKey())
+    .addColumn('through_seq', 'bigint', (c) => c.notNull())
+    .execute()
+}

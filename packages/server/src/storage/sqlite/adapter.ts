@@ -1,0 +1,126 @@
+import { GatehouseError } from '@gatehouse/contract'
+import {
+  DatabaseSync,
+  type DatabaseSyncInstance,
+  type StatementSyncInstance,
+} from '@photostructure/sqlite'
+
+// The only file that knows which SQLite this is. The package speaks as `node:sqlite` does, which may
+// take its place once every Node we support has it.
+
+/** Older ones may corrupt a WAL that is reset while another connection checkpoints. */
+const versionMin = [3, 51, 3] as const
+
+const statementsMax = 256
+
+export type SqlValue = string | number | bigint | null | Uint8Array
+export type SqlRow = Record<string, unknown>
+
+type Prepared = { readonly statement: StatementSyncInstance; readonly returnsRows: boolean }
+
+/** What a statement did: rows it returned, or how many rows it changed. */
+export type SqlResult = { readonly rows: SqlRow[]; readonly changes: number }
+
+const codeOf = (error: unknown): number | undefined => {
+  const code = error instanceof Error && 'errcode' in error ? error.errcode : undefined
+  return typeof code === 'number' ? code : undefined
+}
+
+const constraintCode = 19
+
+/** What went wrong in our words: a broken rule of the schema is the caller's, the rest is the store's. */
+const failure = (error: unknown, file: string): GatehouseError => {
+  if (error instanceof GatehouseError) return error
+  const detail = error instanceof Error ? error.message : String(error)
+  const code = codeOf(error)
+  // The low byte is the primary result code, the rest says which constraint it was.
+  return code !== undefined && (code & 0xff) === constraintCode
+    ? new GatehouseError('Conflict', { detail }, { cause: error })
+    : new GatehouseError('StorageUnavailable', { detail: `${file}: ${detail}` }, { cause: error })
+}
+
+/** One connection, with its prepared statements. Everything is synchronous. */
+export class SqliteConnection implements Disposable {
+  readonly file: string
+  readonly #database: DatabaseSyncInstance
+  /** By SQL text, least recently used first. */
+  readonly #statements = new Map<string, Prepared>()
+
+  constructor(file: string, options: { readonly readOnly: boolean }) {
+    this.file = file
+    try {
+      this.#database = new DatabaseSync(file, { readOnly: options.readOnly, timeout: 5_000 })
+    } catch (error) {
+      throw failure(error, file)
+    }
+    this.#assertVersion()
+  }
+
+  get inTransaction(): boolean {
+    return this.#database.isTransaction
+  }
+
+  /** Runs statements without parameters or rows. */
+  exec(sql: string): void {
+    try {
+      this.#database.exec(sql)
+    } catch (error) {
+      throw failure(error, this.file)
+    }
+  }
+
+  run(sql: string, parameters: readonly SqlValue[]): SqlResult {
+    try {
+      const { statement, returnsRows } = this.#prepare(sql)
+      if (!returnsRows) return { rows: [], changes: statement.run(...parameters).changes }
+      const rows = statement.all(...parameters) as SqlRow[]
+      return { rows, changes: rows.length }
+    } catch (error) {
+      throw failure(error, this.file)
+    }
+  }
+
+  /** The one value that a pragma or a scalar query returns. */
+  value(sql: string): unknown {
+    const row = this.run(sql, []).rows[0]
+    return row && Object.values(row)[0]
+  }
+
+  /** Undoes an open transaction; some failures (a full disk) have done so already. */
+  rollback(): void {
+    if (this.inTransaction) this.exec('rollback')
+  }
+
+  [Symbol.dispose](): void {
+    this.#statements.clear()
+    if (this.#database.isOpen) this.#database.close()
+  }
+
+  #prepare(sql: string): Prepared {
+    const cached = this.#statements.get(sql)
+    if (cached) {
+      this.#statements.delete(sql)
+      this.#statements.set(sql, cached)
+      return cached
+    }
+    const statement = this.#database.prepare(sql)
+    const prepared = { statement, returnsRows: statement.columns().length > 0 }
+    this.#statements.set(sql, prepared)
+    if (this.#statements.size > statementsMax) {
+      const [oldest] = this.#statements.keys()
+      if (oldest !== undefined) this.#statements.delete(oldest)
+    }
+    return prepared
+  }
+
+  #assertVersion(): void {
+    const version = String(this.value('select sqlite_version()'))
+    const parts = version.split('.').map(Number)
+    const differs = versionMin.findIndex((part, i) => part !== parts[i])
+    if (differs === -1 || (parts[differs] ?? 0) > (versionMin[differs] ?? 0)) return
+    this[Symbol.dispose]()
+    throw new GatehouseError('StorageUnavailable', {
+      detail: `SQLite ${version} is too old: at least ${versionMin.join('.')} is needed.`,
+    })
+  }
+}

@@ -1,0 +1,154 @@
+import {
+  CompiledQuery,
+  type DatabaseConnection,
+  type Dialect,
+  type Driver,
+  type Kysely,
+  type QueryResult,
+  SqliteAdapter,
+  SqliteIntrospector,
+  SqliteQueryCompiler,
+  sql,
+} from 'kysely'
+import type { FifoMutex } from '../mutex.ts'
+import type { SchemaDialect } from '../sql/migrations.ts'
+import type { SqliteConnection, SqlValue } from './adapter.ts'
+import type { FileWatch } from './file-watch.ts'
+
+class TransactionalSqliteAdapter extends SqliteAdapter {
+  /** SQLite's schema changes are as transactional as its rows, so all migrations share one. */
+  override get supportsTransactionalDdl(): boolean {
+    return true
+  }
+}
+
+class Connection implements DatabaseConnection {
+  readonly #sqlite: SqliteConnection
+  readonly #watch: FileWatch | null
+
+  constructor(sqlite: SqliteConnection, watch: FileWatch | null) {
+    this.#sqlite = sqlite
+    this.#watch = watch
+  }
+
+  async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
+    const ownCommit = this.#watch !== null && !this.#sqlite.inTransaction
+    if (ownCommit) this.#watch?.beforeWrite()
+    try {
+      const { rows, changes } = this.#sqlite.run(text, parameters as readonly SqlValue[])
+      return { rows: rows as R[], numAffectedRows: BigInt(changes) }
+    } finally {
+      if (ownCommit) this.#watch?.afterWrite()
+    }
+  }
+
+  // biome-ignore lint/correctness/useYield: nothing streams
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('Queries are not streamed: pages are read by range.')
+  }
+
+  begin(): void {
+    this.#watch?.beforeWrite()
+    this.#sqlite.exec('begin immediate')
+  }
+
+  /** Pages that are too many for the cache may have gone to the WAL already; that looks foreign, and only costs time. */
+  commit(): void {
+    this.#watch?.beforeWrite()
+    try {
+      this.#sqlite.exec('commit')
+    } finally {
+      this.#watch?.afterWrite()
+    }
+  }
+
+  rollback(): void {
+    try {
+      this.#sqlite.rollback()
+    } finally {
+      this.#watch?.afterWrite()
+    }
+  }
+}
+
+/** One connection for all; with a mutex, for one at a time. Closing it is up to who opened it. */
+class OneConnectionDriver implements Driver {
+  readonly #connection: Connection
+  readonly #mutex: FifoMutex | null
+
+  constructor(connection: Connection, mutex: FifoMutex | null) {
+    this.#connection = connection
+    this.#mutex = mutex
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    await this.#mutex?.lock()
+    return this.#connection
+  }
+
+  async releaseConnection(): Promise<void> {
+    this.#mutex?.unlock()
+  }
+
+  async beginTransaction(): Promise<void> {
+    this.#connection.begin()
+  }
+
+  async commitTransaction(): Promise<void> {
+    this.#connection.commit()
+  }
+
+  async rollbackTransaction(): Promise<void> {
+    this.#connection.rollback()
+  }
+
+  async destroy(): Promise<void> {}
+}
+
+const dialect = (connection: Connection, mutex: FifoMutex | null): Dialect => ({
+  createAdapter: () => new TransactionalSqliteAdapter(),
+  createDriver: () => new OneConnectionDriver(connection, mutex),
+  createIntrospector: (db) => new SqliteIntrospector(db),
+  createQueryCompiler: () => new SqliteQueryCompiler(),
+})
+
+export const writerDialect = (
+  sqlite: SqliteConnection,
+  watch: FileWatch,
+  mutex: FifoMutex,
+): Dialect => dialect(new Connection(sqlite, watch), mutex)
+
+export const readerDialect = (sqlite: SqliteConnection): Dialect =>
+  dialect(new Connection(sqlite, null), null)
+
+export const sqliteSchema: SchemaDialect = {
+  text: sql`text collate binary`,
+  byKey: sql`without rowid`,
+
+  async appendOnly(db: Kysely<unknown>, table: string) {
+    for (const event of ['update', 'delete'])
+      await db.executeQuery(
+        CompiledQuery.raw(
+          `create trigger ${table}_no_${event} before ${event} on ${table}
+           begin select raise(abort, 'the audit log is append-only'); end`,
+        ),
+      )
+  },
+
+  /** One process counts, in memory: here it only leaves, by the group, what it needs to count on. */
+  async limitTables(db: Kysely<unknown>) {
+    await db.schema
+      .createTable('limit_batches')
+      .addColumn('n', 'integer', (c) => c.primaryKey())
+      .addColumn('expires_ms', 'integer', (c) => c.notNull())
+      .addColumn('stamps', 'text', (c) => c.notNull())
+      .execute()
+    await db.schema
+      .createIndex('limit_batches_expiry')
+      .on('limit_batches')
+      .column('expires_ms')
+      .execute()
+  },
+}

@@ -1,0 +1,102 @@
+import type { CompiledQuery, Kysely } from 'kysely'
+import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
+import { auditColumns, toAuditRow } from '../sql/audit-codec.ts'
+import { foldsAt, foldTexts } from '../sql/audit-daily.ts'
+import type { AuditTable, Tables } from '../sql/tables.ts'
+import { encodeText } from '../sql/text.ts'
+import type { SqliteConnection, SqlValue } from './adapter.ts'
+import type { LimitBatches } from './limits.ts'
+
+/** One statement for so many rows at most: what one group holds. */
+const rowsPerInsert = 64
+
+type Texts = {
+  readonly countAgent: string
+  readonly countSession: string
+  readonly setClock: string
+}
+
+const compileTexts = (db: Kysely<Tables>): Texts => ({
+  countAgent: db
+    .updateTable('agents')
+    .set((eb) => ({ total_invocations: eb('total_invocations', '+', 1) }))
+    .where('name', '=', '')
+    .compile().sql,
+  countSession: db
+    .updateTable('sessions')
+    .set((eb) => ({ invocations: eb('invocations', '+', 1) }))
+    .where('id', '=', '')
+    .compile().sql,
+  setClock: db
+    .insertInto('meta')
+    .values({ key: 'clock_ms', value: '' })
+    .onConflict((conflict) =>
+      conflict.column('key').doUpdateSet((eb) => ({ value: eb.ref('excluded.value') })),
+    )
+    .compile().sql,
+})
+
+const emptyRow = Object.fromEntries(auditColumns.map((column) => [column, ''])) as unknown
+
+/** The hot path: one transaction, synchronously, with statements that were compiled before. */
+export class GroupCommit {
+  readonly #db: Kysely<Tables>
+  readonly #writer: SqliteConnection
+  readonly #batches: LimitBatches
+  readonly #texts: Texts
+  /** By row count: compiling costs more than running. */
+  readonly #insertTexts: string[] = []
+
+  constructor(db: Kysely<Tables>, writer: SqliteConnection, batches: LimitBatches) {
+    this.#db = db
+    this.#writer = writer
+    this.#batches = batches
+    this.#texts = compileTexts(db)
+  }
+
+  /** The writer must be free. */
+  run(group: CommitGroup): void {
+    this.#writer.run('begin immediate', [])
+    try {
+      this.#insertRows(group.rows)
+      this.#batches.add(group.stamps, group.clockMs)
+      for (const [name, calls] of group.agentCounts)
+        this.#writer.run(this.#texts.countAgent, [calls, encodeText(name)])
+      for (const [id, calls] of group.sessionCounts)
+        this.#writer.run(this.#texts.countSession, [calls, encodeText(id)])
+      this.#writer.run(this.#texts.setClock, ['clock_ms', String(group.clockMs)])
+      this.#writer.run('commit', [])
+    } catch (error) {
+      this.#writer.rollback()
+      throw error
+    }
+  }
+
+  #insertRows(rows: readonly AuditRow[]): void {
+    for (let from = 0; from < rows.length; from += rowsPerInsert) {
+      const some = rows.slice(from, from + rowsPerInsert)
+      const values: SqlValue[] = []
+      for (const row of some) {
+        const stored = toAuditRow(row)
+        for (const column of auditColumns) values.push(stored[column])
+      }
+      this.#writer.run(this.#insertText(some.length), values)
+    }
+    for (const { chain, seq } of rows)
+      if (foldsAt(seq))
+        for (const text of foldTexts(chain, seq)) this.#runCompiled(text.compile(this.#db))
+  }
+
+  #insertText(count: number): string {
+    const known = this.#insertTexts[count]
+    if (known !== undefined) return known
+    const rows = Array.from({ length: count }, () => emptyRow as AuditTable)
+    const text = this.#db.insertInto('audit').values(rows).compile().sql
+    this.#insertTexts[count] = text
+    return text
+  }
+
+  #runCompiled({ sql: text, parameters }: CompiledQuery): void {
+    this.#writer.run(text, parameters as readonly SqlValue[])
+  }
+}

@@ -1,0 +1,52 @@
+import { platform } from 'node:process'
+import { GatehouseError } from '@gatehouse/contract'
+import type { SqliteConnection } from './adapter.ts'
+
+type Setting = { readonly pragma: string; readonly value: number | string }
+
+const shared: readonly Setting[] = [
+  // @SECURITY A schema that someone has edited must not run functions of ours.
+  { pragma: 'trusted_schema', value: 0 },
+  { pragma: 'cell_size_check', value: 1 },
+  { pragma: 'busy_timeout', value: 5_000 },
+  // KiB, negative by SQLite's convention.
+  { pragma: 'cache_size', value: -16_384 },
+  { pragma: 'temp_store', value: 2 },
+]
+
+/** Set in this order, then read back: a setting that did not take is a promise we could not keep. */
+const ofWriter: readonly Setting[] = [
+  { pragma: 'journal_mode', value: 'wal' },
+  // @SECURITY FULL is our promise that an answered call is on disk; "settings" tests fail without it.
+  { pragma: 'synchronous', value: 2 },
+  { pragma: 'foreign_keys', value: 1 },
+  // @SECURITY INSERT OR REPLACE deletes, and only with this does the append-only trigger see it.
+  { pragma: 'recursive_triggers', value: 1 },
+  // Pages. A checkpoint is what the slowest commits wait for, so many small ones.
+  { pragma: 'wal_autocheckpoint', value: 200 },
+  ...(platform === 'darwin' ? [{ pragma: 'fullfsync', value: 1 }] : []),
+]
+
+const assertSettings = (connection: SqliteConnection, settings: readonly Setting[]): void => {
+  for (const { pragma, value } of settings) {
+    const found = connection.value(`pragma ${pragma}`)
+    if (String(found) !== String(value))
+      throw new GatehouseError('StorageUnavailable', {
+        detail: `${connection.file}: SQLite runs with ${pragma} = ${String(found)}, and ${value} is needed.`,
+      })
+  }
+}
+
+const apply = (connection: SqliteConnection, settings: readonly Setting[]): void => {
+  for (const { pragma, value } of settings) connection.exec(`pragma ${pragma} = ${value}`)
+  assertSettings(connection, settings)
+}
+
+export const settleWriter = (connection: SqliteConnection): void =>
+  apply(connection, [...shared, ...ofWriter])
+
+export const settleReader = (connection: SqliteConnection): void => apply(connection, shared)
+
+/** Refuses a connection whose settings have been changed since. */
+export const assertWriterSettings = (connection: SqliteConnection): void =>
+  assertSettings(connection, [...shared, ...ofWriter])

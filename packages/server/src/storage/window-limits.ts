@@ -1,0 +1,8 @@
+import type { SlidingWindows } from '../domain/sliding-window.ts'
+import type { RateLimits } from '../ports/limits.ts'
+
+/** The limits of a store that this process owns alone: whatever is counted, is counted here. */
+export const windowLimits = (windows: SlidingWindows): RateLimits => ({
+  take: async (keys, nowMs) => windows.take(keys, nowMs),
+  used: async (key, nowMs) => windows.used(key, nowMs),
+})
