@@ -54,12 +54,18 @@ export const createInspector = (parts: InspectorParts): Inspector => {
   let wanted: Want = { whole: false, tree: false }
 
   const report: Inspector['report'] = (own) => {
-    const wrong = own ?? writer.standing.alarm ?? fault
+    const { alarm, baseline } = writer.standing
+    const wrong = alarm ?? fault ?? own
     const known = {
       verified_through: (verified.get(chain)?.size ?? 0) - 1,
       verified_at: new Date(verifiedAt).toISOString(),
     }
-    if (!wrong) return { integrity: 'verified', ...known }
+    if (!wrong) {
+      const accepted = baseline && {
+        detail: `entries before ${baseline.size} are as damaged as they were acknowledged`,
+      }
+      return { integrity: 'verified', ...accepted, ...known }
+    }
     return {
       integrity: 'failed',
       kind: wrong.kind,

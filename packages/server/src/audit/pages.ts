@@ -8,10 +8,14 @@ import { hashing } from './hashing.ts'
 /** Rows this close are fetched in one go with what lies between. */
 const nearby = 16
 
-/** Re-hashes just these rows, each after its predecessor as it is stored. */
+/**
+ * Re-hashes just these rows, each after its predecessor as it is stored. Before `acknowledged`, where
+ * damage has been accepted, a row whose predecessor is gone has nothing to be compared with.
+ */
 export const verifyPage = async (
   rows: Pick<AuditRows, 'range'>,
   page: readonly LogRow[],
+  acknowledged: number,
 ): Promise<Fault | null> => {
   const linker = createLinker(hashing)
   for (const row of page)
@@ -29,6 +33,7 @@ export const verifyPage = async (
     const hashes = new Map(before.map((row) => [row.seq, row.hash]))
     for (const row of run) {
       const prev = row.seq === 0 ? genesis : hashes.get(row.seq - 1)
+      if (prev === undefined && row.seq <= acknowledged) continue
       if (prev === undefined) return misfit(row, 'missing', 'the entry before this one is gone')
       if (linker.link(prev, row.seq, row.body) !== row.hash) {
         return misfit(row, 'modified', 'the hash does not fit the entry')

@@ -35,13 +35,13 @@ export interface Linker {
 
 /** Not to be shared between two that interleave: it works in one buffer. */
 export const createLinker = (hashing: Hashing): Linker => {
-  let bytes = new Uint8Array(0)
-  let view = new DataView(bytes.buffer)
+  let bytes = hashing.room(0)
+  let view = new DataView(bytes.buffer, bytes.byteOffset)
   let end = 0
 
   const grow = (need: number): void => {
-    bytes = new Uint8Array(Math.max(16_384, need * 2))
-    view = new DataView(bytes.buffer)
+    bytes = hashing.room(Math.max(16_384, need * 2))
+    view = new DataView(bytes.buffer, bytes.byteOffset)
     for (let i = 0; i < tag.length; i++) bytes[i] = tag.charCodeAt(i)
   }
 

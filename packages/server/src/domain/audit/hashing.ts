@@ -6,6 +6,9 @@ export interface Hashing {
   /** SHA-256 of the bytes, in hex. */
   sha256(bytes: Uint8Array): string
 
+  /** Room to write into; only such room goes into the other methods. */
+  room(bytes: number): Uint8Array
+
   /** Writes what the hex stands for at an offset. */
   writeHex(into: Uint8Array, hex: string, at: number): void
 

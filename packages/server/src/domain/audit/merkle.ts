@@ -9,7 +9,7 @@ export interface Tree {
 }
 
 export const createNodeHash = (hashing: Hashing): ((left: string, right: string) => string) => {
-  const bytes = new Uint8Array(65)
+  const bytes = hashing.room(65)
   bytes[0] = 1
   return (left, right) => {
     hashing.writeHex(bytes, left, 1)

@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Verifies an export of the Gatehouse audit log without any of Gatehouse's code.
+
+usage: verify_audit.py EXPORT [--public-key FILE] [--checkpoint FILE]
+
+Prints one JSON object and exits 0 when the log is whole, 1 when it is not, 2 for wrong usage.
+Python 3 alone checks hashes and roots; signatures need the `cryptography` package or `openssl`.
+"""
+import argparse, base64, hashlib, json, os, re, subprocess, sys, tempfile
+
+NOTE = re.compile(r"^([^\n]+)\n(\d+)\n([A-Za-z0-9+/]{43}=)\n\n((?:— \S+ \S+\n)+)", re.M)
+SPKI = bytes.fromhex("302a300506032b6570032100")  # what stands before a raw Ed25519 key in DER
+
+
+def sha(*parts):
+    return hashlib.sha256(b"".join(parts)).digest()
+
+
+def check(key, message, signature):
+    """True or False; None where nothing on this machine can tell."""
+    try:
+        from cryptography.exceptions import InvalidSignature
+        from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
+        try:
+            Ed25519PublicKey.from_public_bytes(key).verify(signature, message)
+            return True
+        except InvalidSignature:
+            return False
+    except ImportError:
+        pass
+    with tempfile.TemporaryDirectory() as folder:
+        paths = [os.path.join(folder, name) for name in ("key", "message", "signature")]
+        for path, content in zip(paths, (SPKI + key, message, signature)):
+            with open(path, "wb") as file:
+                file.write(content)
+        command = ["openssl", "pkeyutl", "-verify", "-rawin", "-pubin", "-keyform", "DER"]
+        command += ["-inkey", paths[0], "-in", paths[1], "-sigfile", paths[2]]
+        try:
+            done = subprocess.run(command, capture_output=True)
+        except OSError:
+            return None
+        return True if done.returncode == 0 else False if b"Verif" in done.stdout + done.stderr else None
+
+
+def checkpoints(text, key, origin):
+    """Size to root of those that this key signed, and whether signatures could be checked at all."""
+    roots, checked = {}, True
+    for name, size, root, lines in NOTE.findall(text):
+        key_id = sha(name.encode(), b"\n\x01", key)[:4]
+        for line in lines.splitlines():
+            _, signer, encoded = line.split(" ")
+            signature = base64.b64decode(encoded)
+            if signer != name or signature[:4] != key_id or origin not in (None, name):
+                continue
+            good = check(key, f"{name}\n{size}\n{root}\n".encode(), signature[4:])
+            checked = checked and good is not None
+            if good is not False:
+                roots.setdefault(int(size), set()).add(base64.b64decode(root))
+    return roots, checked
+
+
+def root_of(peaks):
+    root = None
+    for peak in reversed(peaks):
+        root = peak if root is None else sha(b"\x01", peak, root)
+    return root if root is not None else sha(b"")
+
+
+def verify(arguments):
+    with open(arguments.export, encoding="utf-8", newline="\n") as file:
+        lines = [json.loads(line) for line in file.read().split("\n") if line]
+    header = lines[0]
+    if header.get("format") != "gatehouse-audit-export-v1":
+        sys.exit("not an export of the Gatehouse audit log")
+    key = base64.b64decode(header["public_key"])
+    if arguments.public_key:
+        text = open(arguments.public_key).read()
+        key = base64.b64decode("".join(line for line in text.splitlines() if "---" not in line))[-32:]
+    own = "\n".join(line["checkpoint"] for line in lines if "checkpoint" in line)
+    signed, checked = checkpoints(own, key, header["origin"])
+    kept = {}
+    if arguments.checkpoint:
+        kept, also = checkpoints(open(arguments.checkpoint, encoding="utf-8").read(), key, None)
+        checked = checked and also
+        if not kept:
+            sys.exit("no checkpoint in that file is signed by the key of this log")
+    anchors = {size: signed.get(size, set()) | kept.get(size, set()) for size in {*signed, *kept}}
+    report = {"integrity": "verified", "entries": 0, "signatures_checked": checked,
+              "anchor": max(anchors, default=0), "kept_checkpoint": bool(kept)}
+
+    def fail(kind, seq, entry):
+        return {**report, "integrity": "failed", "kind": kind, "first_bad_seq": seq, "first_bad_id": entry}
+
+    state = {}
+    for line in (line for line in lines[1:] if "body" in line):
+        size, prev, peaks, agreed, last = state.get(line["chain"], (0, bytes(32), [], (0, line["id"]), None))
+        body = line["body"].encode("utf-8", "surrogatepass")
+        placed = size.to_bytes(8, "big") + len(body).to_bytes(4, "big") + body
+        head = sha(b"gatehouse-audit-v1\0", prev, placed)
+        if line["seq"] != size:
+            kind = "missing" if line["seq"] > size else "inserted"
+            return fail(kind, min(size, line["seq"]), line["id"])
+        told = json.loads(body) if line["hash"] == "sha256:" + head.hex() else {}
+        if any(told.get(name) != line[name] for name in ("seq", "chain", "id")):
+            return fail("modified", size, line["id"])
+        if agreed[0] == size:
+            agreed = (size, line["id"])
+        top, rest = sha(b"\x00", placed), size
+        while rest % 2:
+            top, rest = sha(b"\x01", peaks.pop(), top), rest // 2
+        peaks.append(top)
+        size += 1
+        if line["chain"] == header["chain"] and size in anchors:
+            if anchors[size] != {root_of(peaks)}:
+                return fail("modified", *agreed)
+            agreed = (size, None)
+        state[line["chain"]] = (size, head, peaks, agreed, line["id"])
+        report["entries"] += 1
+    for chain in header["chains"]:
+        size, head, _, _, last = state.get(chain["chain"], (0, bytes(32), [], None, None))
+        expected = max([chain["size"], *(anchors if chain["chain"] == header["chain"] else [])])
+        if size < expected:
+            return fail("truncated", size, last)
+        if chain["chain"] == header["chain"] and size > report["anchor"]:
+            return fail("unanchored", report["anchor"], last)
+    return report
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("export")
+    parser.add_argument("--public-key")
+    parser.add_argument("--checkpoint")
+    result = verify(parser.parse_args())
+    print(json.dumps(result))
+    sys.exit(0 if result["integrity"] == "verified" else 1)
