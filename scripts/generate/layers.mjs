@@ -13,7 +13,7 @@ const direct = (targets, all) => {
 }
 
 export const layers = {
-  file: 'docs/architecture/layers.md',
+  file: 'docs/reference/layers.md',
   async render() {
     const file = path.join(root, 'docs/architecture/layers.json')
     const { layers: all, gate } = JSON.parse(await readFile(file, 'utf8'))
