@@ -22,17 +22,19 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
+/** What is being written now, by whichever factory of this process. */
+const live = new Set<string>()
+
 /**
  * The half-written files of this process. The name says which process of which machine made one, so that
  * one left by a killed process is told from one that is being written.
  */
 export class Temps {
-  readonly #live = new Set<string>()
   readonly #swept = new Set<string>()
 
   #name(): string {
     const name = `${tempPrefix}${host}-${process.pid.toString(36)}-${randomBytes(8).toString('hex')}`
-    this.#live.add(name)
+    live.add(name)
     return name
   }
 
@@ -43,7 +45,7 @@ export class Temps {
     try {
       return { name, fd: openSync(dir.at + name, createFlags, 0o600) }
     } catch (error) {
-      this.#live.delete(name)
+      live.delete(name)
       throw error
     }
   }
@@ -55,14 +57,14 @@ export class Temps {
       mkdirSync(dir.at + name, 0o700)
       return name
     } catch (error) {
-      this.#live.delete(name)
+      live.delete(name)
       throw error
     }
   }
 
   /** It stands under its own name now. */
   published(name: string): void {
-    this.#live.delete(name)
+    live.delete(name)
   }
 
   /** It was given up: what stands under the name goes. */
@@ -70,7 +72,7 @@ export class Temps {
     try {
       await removeTree(dir, name)
     } finally {
-      this.#live.delete(name)
+      live.delete(name)
     }
   }
 
@@ -96,7 +98,7 @@ export class Temps {
   }
 
   isStale(dir: Dir, name: string): boolean {
-    if (this.#live.has(name)) return false
+    if (live.has(name)) return false
     const stat = lstatSync(dir.at + name, { throwIfNoEntry: false })
     if (!stat) return false
     // A process number says nothing about another machine, and may have been given out again.
