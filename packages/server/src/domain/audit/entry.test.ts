@@ -1,0 +1,157 @@
+import { createHash } from 'node:crypto'
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { canonical } from './canonical.ts'
+import { createLinker, genesis, leafOf } from './chain.ts'
+import { columnFault } from './columns.ts'
+import { bodyOf, type EntryDraft, entryOf, rowOf, sealEntry } from './entry.ts'
+import type { Digests, Hashing } from './hashing.ts'
+import { copiedFields } from './row.ts'
+
+const sha256 = (text: string | Uint8Array) => createHash('sha256').update(text).digest('hex')
+const digests: Digests = { sha256, hmac: (text) => sha256(`key${text}`) }
+const hashing: Hashing = {
+  sha256,
+  room: (bytes) => Buffer.alloc(bytes),
+  writeHex: (into, hex, at) => void (into as Buffer).write(hex, at, 'hex'),
+  writeText: (into, text, at) => (into as Buffer).write(text, at),
+}
+const place = {
+  id: 'aud-00000000000000000000000000',
+  timestamp: '2026-01-01T00:00:00.000Z',
+  chain: 'main',
+}
+const draft = (change: Partial<EntryDraft> = {}): EntryDraft => ({
+  kind: 'call',
+  agent: 'mailbot',
+  capability: 'filesystem.read',
+  arguments: { path: 'a' },
+  result: 'success',
+  policy_decision: 'autonomous',
+  actor: 'agent:mailbot',
+  session_id: null,
+  request_id: 'req-1',
+  rule: null,
+  duration_ms: 2,
+  approval_id: null,
+  intent_id: null,
+  error: null,
+  detail: null,
+  ...change,
+})
+const seal = (change: Partial<EntryDraft> = {}) => sealEntry(draft(change), place, digests)
+
+test('pins the bytes of an entry, its chain hash and its leaf', () => {
+  const body = bodyOf(seal(), 0)
+  expect(body).toBe(
+    '{"actor":"agent:mailbot","agent":"mailbot","approval_id":null,"arguments":{"path":"a"},' +
+      '"capability":"filesystem.read","chain":"main","detail":null,"duration_ms":2,"error":null,' +
+      '"id":"aud-00000000000000000000000000","intent_id":null,"kind":"call",' +
+      '"policy_decision":"autonomous","request_id":"req-1","result":"success","rule":null,' +
+      '"seq":0,"session_id":null,"timestamp":"2026-01-01T00:00:00.000Z"}',
+  )
+  const linker = createLinker(hashing)
+  expect(linker.link(genesis, 0, body)).toBe(
+    'c20fc4caba830ed5c432fb214281de8a58e0b7f43d35c8a91d20603962d188c3',
+  )
+  expect(linker.leaf()).toBe('17b95595ea0b5dae86bab5564f8319cbbe4136284de04dcb2525aea6992284c1')
+  expect(leafOf(linker, 2 ** 40, 'ü')).toBe(
+    'cceccad7312d0ba7fa7696d581ca297cb24bb90798acb25c3c44014e8f66daa2',
+  )
+})
+
+const values = fc.jsonValue({ maxDepth: 3 })
+const drafts = fc.record({
+  agent: fc.string({ unit: 'binary' }),
+  capability: fc.string(),
+  actor: fc.string(),
+  request_id: fc.string(),
+  duration_ms: fc.option(fc.double({ noNaN: true, noDefaultInfinity: true })),
+  session_id: fc.option(fc.string()),
+  approval_id: fc.option(fc.string()),
+  intent_id: fc.option(fc.string()),
+  arguments: fc.dictionary(fc.string(), values),
+  detail: fc.option(fc.dictionary(fc.string(), values)),
+  error: fc.option(fc.record({ type: fc.string(), message: fc.string() })),
+})
+
+test('the body is the canonical JSON of the entry without its hash, whatever is in it', () => {
+  fc.assert(
+    fc.property(drafts, fc.maxSafeNat(), (change, seq) => {
+      const sealed = seal(change)
+      const body = bodyOf(sealed, seq)
+      expect(body).toBe(canonical({ ...sealed.fields, seq }))
+      const row = rowOf(sealed, seq, genesis, body)
+      expect(columnFault(row)).toBe(null)
+      const { hash, ...shown } = entryOf(row)
+      expect(canonical(shown)).toBe(body)
+      expect(hash).toBe(`sha256:${genesis}`)
+    }),
+    { numRuns: 400 },
+  )
+})
+
+test('names any column that says something else than the body', () => {
+  fc.assert(
+    fc.property(drafts, fc.constantFrom(...copiedFields), fc.string(), (change, name, other) => {
+      const sealed = seal(change)
+      const row = rowOf(sealed, 7, genesis, bodyOf(sealed, 7))
+      fc.pre(row[name] !== other)
+      expect(columnFault({ ...row, [name]: other })).toBe(name)
+      expect(columnFault({ ...row, body: `${row.body} ` })).toBe(null)
+      expect(columnFault({ ...row, body: row.body.slice(1) })).toBe('body')
+    }),
+    { numRuns: 300 },
+  )
+})
+
+test('arguments that imitate the entry around them do not cover a changed column', () => {
+  const forged = { capability: 'email.send', chain: 'main', detail: null }
+  const sealed = seal({ arguments: { 'x","capability': forged, y: forged } })
+  const row = rowOf(sealed, 0, genesis, bodyOf(sealed, 0))
+  expect(columnFault(row)).toBe(null)
+  expect(columnFault({ ...row, capability: 'email.send' })).toBe('capability')
+  const agent = 'mailbot","approval_id":null,"arguments":{"x\\",\\"capability":{}'
+  expect(columnFault({ ...row, agent })).toBe('agent')
+})
+
+test('keeps 4 KiB of a large value, with the hash and length of all of it', () => {
+  const content = 'ü'.repeat(4_000)
+  const { fields } = seal({ arguments: { content, path: 'a', lines: Array(3_000).fill(7) } })
+  expect(fields.arguments).toMatchObject({
+    content: { $cut: 'ü'.repeat(2_048), sha256: sha256(content), size_bytes: 8_000 },
+    path: 'a',
+    lines: { size_bytes: 6_001, sha256: sha256(JSON.stringify(Array(3_000).fill(7))) },
+  })
+  const fits = seal({ arguments: { content: 'x'.repeat(4_096) } })
+  expect(fits.fields.arguments).toEqual({ content: 'x'.repeat(4_096) })
+})
+
+test('keeps the beginning of very many arguments', () => {
+  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`k${i}`, i]))
+  const { fields, before } = seal({ arguments: many })
+  expect(fields.arguments).toMatchObject({ size_bytes: canonical(many).length })
+  expect(before.length).toBeLessThan(6_000)
+})
+
+test('a value that imitates a shortened one is shortened itself', () => {
+  const { fields } = seal({ arguments: { a: { $cut: '', sha256: '', size_bytes: 1 } } })
+  expect(fields.arguments['a']).toMatchObject({ $cut: '{"$cut":"","sha256":"","size_bytes":1}' })
+})
+
+test('puts a keyed hash in place of a named argument, whatever its type', () => {
+  const { fields, before } = seal({
+    arguments: { pin: 1234, pins: [1234] },
+    redact: ['pin', 'pins'],
+  })
+  expect(fields.arguments).toEqual({
+    pin: `hmac-sha256:${digests.hmac('1234')}`,
+    pins: `hmac-sha256:${digests.hmac('[1234]')}`,
+  })
+  expect(before).not.toContain('1234')
+})
+
+test('an endless name is cut, so that an unknown capability can be recorded', () => {
+  const { fields } = seal({ capability: `${'x'.repeat(511)}🙂${'y'.repeat(1e6)}` })
+  expect(fields.capability).toBe(`${'x'.repeat(511)}…`)
+})
