@@ -1,4 +1,4 @@
-import { type GatehouseEvent, GatehouseError } from '@gatehouse/contract'
+import { GatehouseError, type GatehouseEvent } from '@gatehouse/contract'
 import { z } from 'zod'
 import type { App, InvokeInput, InvokeOutcome, ListedCapability } from '../../src/app/app.ts'
 import type { AgentOp } from '../../src/app/op.ts'

@@ -285,6 +285,18 @@ describe('bodies', () => {
 })
 
 describe('sockets', () => {
+  test('an offer to go on in HTTP/2 is ignored, and the request behind it served', async () => {
+    await using fresh = await openKit()
+    const offer = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAE']
+    const answer = await raw(request([...honest, ...offer]), fresh.port)
+    expect(answer.status).toBe(200)
+    expect(answer.body).toMatch(/test\.echo/)
+    expect((await raw(request(['Host: evil', bearer, json, ...offer]), fresh.port)).status).toBe(
+      421,
+    )
+    await until(() => fresh.connections() === 0)
+  })
+
   test('when too many have sent no headers the oldest is closed, and honest ones are served', async () => {
     await using small = await openKit({ limits: { headlessSocketsMax: 4 } })
     const closed: number[] = []

@@ -202,27 +202,40 @@ export class JsonScan {
 
   /** A number or a word. A word is counted; whether it is `true` or nonsense the parser decides. */
   #scalar(first: number): void {
-    const text = this.#text
     const from = this.#at
-    let at = from + 1
-    let whole = true
-    for (; at < text.length; at++) {
-      const c = text.charCodeAt(at)
-      if (c === comma || c === closeBrace || c === closeBracket || c <= 0x20) break
-      if (c < 0x30 || c > 0x39) {
-        // A quote or an opening bracket inside a word: no JSON, and ours no more.
-        if (c === quote || c === openBrace || c === openBracket) break
-        whole = false
-      }
-    }
-    this.#at = at
     this.#countValue()
-    const isNumber = first === 0x2d || (first >= 0x30 && first <= 0x39)
-    if (!isNumber || (whole && at - from <= 15)) return
-    const value = Number(text.slice(from, at))
-    if (value === Infinity || value === -Infinity) refuse('non_finite_number')
-    if (whole && !Number.isSafeInteger(value) && !Number.isNaN(value)) refuse('unsafe_integer')
+    const { text, end, whole } = this.#token(from)
+    const isNumber = first === minus || isDigit(first)
+    // Fifteen digits always fit.
+    if (isNumber && !(whole && end - from <= 15)) checkNumber(text.slice(from, end), whole)
   }
+
+  /** Moves behind the word that begins here; `whole` where it is all digits behind its first sign. */
+  #token(from: number): { text: string; end: number; whole: boolean } {
+    const text = this.#text
+    let end = from + 1
+    let whole = true
+    for (; end < text.length; end++) {
+      const c = text.charCodeAt(end)
+      if (isDigit(c)) continue
+      if (c <= 0x20 || endsWord.includes(c)) break
+      whole = false
+    }
+    this.#at = end
+    return { text, end, whole }
+  }
+}
+
+const minus = 0x2d
+/** What can stand behind a word in JSON, and what cannot but is not ours to judge. */
+const endsWord = [comma, closeBrace, closeBracket, quote, openBrace, openBracket]
+
+const isDigit = (c: number): boolean => c >= 0x30 && c <= 0x39
+
+const checkNumber = (token: string, whole: boolean): void => {
+  const value = Number(token)
+  if (value === Infinity || value === -Infinity) refuse('non_finite_number')
+  if (whole && !Number.isSafeInteger(value) && !Number.isNaN(value)) refuse('unsafe_integer')
 }
 
 /** Four hex digits, or -1 where they are none (the parser refuses that). */

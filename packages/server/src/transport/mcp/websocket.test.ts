@@ -2,79 +2,13 @@ import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { type GatewayKit, openKit, pending, tokens, until } from '../../../test/kit/fake-app.ts'
+import { Peer } from '../../../test/kit/mcp-peer.ts'
 
 let kit: GatewayKit
 beforeEach(async () => {
   kit = await openKit({ allowedOrigins: ['https://dash.example.com:7800'] })
 })
 afterEach(() => kit.close(0))
-
-type Message = {
-  id?: unknown
-  method?: string
-  params?: Record<string, unknown>
-  result?: Record<string, unknown>
-  error?: { code: number; message: string; data?: Record<string, unknown> }
-}
-
-/** A peer that keeps what it receives. */
-class Peer {
-  readonly ws: WebSocket
-  readonly messages: Message[] = []
-  readonly batches: Message[][] = []
-  closed: { code: number; reason: string } | null = null
-  pings = 0
-  #next = 0
-
-  constructor(ws: WebSocket) {
-    this.ws = ws
-    ws.on('message', (data: Buffer) => {
-      const value = JSON.parse(data.toString()) as Message | Message[]
-      if (Array.isArray(value)) this.batches.push(value)
-      else this.messages.push(value)
-    })
-    ws.on('ping', () => this.pings++)
-    ws.on('close', (code, reason) => {
-      this.closed = { code, reason: reason.toString() }
-    })
-    ws.on('error', () => undefined)
-  }
-
-  send(value: unknown): void {
-    this.ws.send(typeof value === 'string' ? value : JSON.stringify(value))
-  }
-
-  async answerTo(id: unknown): Promise<Message> {
-    const found = () => this.messages.find((m) => m.method === undefined && m.id === id)
-    await until(() => found() !== undefined || this.closed !== null)
-    return found() as Message
-  }
-
-  request(method: string, params?: unknown): Promise<Message> {
-    const id = `r${++this.#next}`
-    this.send({ jsonrpc: '2.0', id, method, params })
-    return this.answerTo(id)
-  }
-
-  call(name: string, args: unknown = {}, meta?: unknown): Promise<Message> {
-    return this.request('tools/call', {
-      name,
-      arguments: args,
-      ...(meta === undefined ? {} : { _meta: meta }),
-    })
-  }
-
-  async notified(method: string): Promise<Message> {
-    const found = () => this.messages.find((m) => m.method === method)
-    await until(() => found() !== undefined)
-    return found() as Message
-  }
-
-  async end(): Promise<{ code: number; reason: string }> {
-    await until(() => this.closed !== null)
-    return this.closed as { code: number; reason: string }
-  }
-}
 
 type Options = { headers?: Record<string, string>; query?: string; protocols?: string[] }
 
@@ -156,7 +90,6 @@ describe('the upgrade', () => {
     ['a wrong version', 'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 7'],
     ['a bad key', 'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: x'],
     ['no Connection: Upgrade', 'Upgrade: websocket'],
-    ['another protocol', 'Upgrade: h2c\r\nConnection: Upgrade'],
   ])('%s is refused and the socket closed', async (_name, lines) => {
     const socket = connect(kit.port, '127.0.0.1')
     let text = ''
@@ -169,7 +102,7 @@ describe('the upgrade', () => {
     await until(() => /HTTP\/1.1 4\d\d/.test(text))
     if (!/connection: close/i.test(text)) socket.end()
     await until(() => kit.connections() === 0)
-    await open()
+    expect((await (await open()).request('ping')).result).toEqual({})
   })
 
   test('an agent has so many connections and no more; others have theirs', async () => {
@@ -517,103 +450,5 @@ describe('pushes', () => {
     expect(rejected?.params).toMatchObject({ status: 'rejected', result: { isError: true } })
     await other.request('ping')
     expect(other.messages).toHaveLength(1)
-  })
-})
-
-describe('endings', () => {
-  test('a revoked agent is cut off at its next message, and by an event at once', async () => {
-    const byMessage = await open()
-    const byEvent = await open()
-    void byEvent.call('test__wait')
-    await until(() => kit.fake.waiting.length === 1)
-    kit.fake.revoked.add('alpha')
-    byMessage.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'test__echo' } })
-    expect((await byMessage.end()).code).toBe(4401)
-    kit.fake.emit('alpha', 'agent.revoked')
-    expect((await byEvent.end()).code).toBe(4401)
-    expect(kit.fake.waiting[0]?.op.signal.aborted).toBe(true)
-    expect(kit.fake.calls).toHaveLength(1)
-  })
-
-  test('a silent connection of a revoked agent is found within a sweep', async () => {
-    await kit.close(0)
-    kit = await openKit({ limits: { sweepEveryMs: 10 } })
-    const peer = await open()
-    const other = await open({ headers: { Authorization: `Bearer ${tokens.beta}` } })
-    kit.fake.revoked.add('alpha')
-    expect((await peer.end()).code).toBe(4401)
-    expect((await other.request('ping')).result).toEqual({})
-  })
-
-  test('a peer that does not answer pings is given up, one that does is kept', async () => {
-    await kit.close(0)
-    kit = await openKit({ limits: { sweepEveryMs: 5, pingEveryMs: 10, deadAfterMs: 60 } })
-    const dead = new Peer(
-      new WebSocket(kit.mcpUrl, {
-        headers: { Authorization: `Bearer ${tokens.alpha}` },
-        autoPong: false,
-      }),
-    )
-    const alive = await open()
-    expect((await dead.end()).code).toBe(1006)
-    const pings = alive.pings
-    await until(() => alive.pings > pings + 8)
-    expect(alive.closed).toBe(null)
-  })
-
-  test('32 calls run at once, the others wait their turn and all are answered', async () => {
-    const peer = await open()
-    const answers = Array.from({ length: 80 }, () => peer.call('test__wait'))
-    await until(() => kit.fake.waiting.length === 32)
-    await new Promise((resolve) => setImmediate(resolve))
-    expect(kit.fake.waiting).toHaveLength(32)
-    let finished = 0
-    await until(() => {
-      const next = kit.fake.waiting[finished]
-      if (next) {
-        expect(kit.fake.waiting.length - finished).toBeLessThanOrEqual(32)
-        next.finish({ kind: 'unknown', message: 'done', did_you_mean: [] })
-        finished++
-      }
-      return finished === 80
-    })
-    expect(await Promise.all(answers)).toHaveLength(80)
-  })
-
-  test('a peer that does not read is closed with 1013, and little is kept for it', async () => {
-    await kit.close(0)
-    kit = await openKit({
-      limits: { sweepEveryMs: 10, outboundStallMs: 100, outboundPauseBytes: 200_000 },
-    })
-    const peer = await open()
-    peer.ws.pause()
-    const text = 'x'.repeat(500_000)
-    for (let i = 0; i < 40; i++) {
-      peer.send({
-        jsonrpc: '2.0',
-        id: i,
-        method: 'tools/call',
-        params: { name: 'test__echo', arguments: { text } },
-      })
-    }
-    await until(() => kit.log.lines.some((line) => line.includes('does not read')))
-    expect(kit.fake.calls.length).toBeLessThan(40)
-    peer.ws.resume()
-    expect((await peer.end()).code).toBe(1013)
-  })
-
-  test('at the end of the service a call is answered, then the socket is told', async () => {
-    const peer = await open()
-    const idle = await open()
-    const answer = peer.call('test__wait')
-    await until(() => kit.fake.waiting.length === 1)
-    const closing = kit.close(60_000)
-    expect((await idle.end()).code).toBe(1001)
-    expect(peer.closed).toBe(null)
-    kit.fake.waiting[0]?.finish({ kind: 'unknown', message: 'm', did_you_mean: [] })
-    expect((await answer).error?.code).toBe(-32602)
-    expect((await peer.end()).code).toBe(1001)
-    await closing
-    expect(kit.connections()).toBe(0)
   })
 })

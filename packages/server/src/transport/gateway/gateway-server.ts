@@ -1,0 +1,366 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import { hostname } from 'node:os'
+import type { Duplex } from 'node:stream'
+import type { AuthenticatedAgent } from '../../app/agent-directory.ts'
+import type { App } from '../../app/app.ts'
+import type { AgentOp } from '../../app/op.ts'
+import type { Ids } from '../../ports/ids.ts'
+import type { Log } from '../../ports/log.ts'
+import { createHostCheck } from '../http/allowed-hosts.ts'
+import { describeThrown } from '../http/describe-thrown.ts'
+import { Door, upgradeToken } from '../http/door.ts'
+import { isMembers } from '../http/envelope.ts'
+import { Exchanges } from '../http/exchanges.ts'
+import { HeadlessSockets } from '../http/headless-sockets.ts'
+import { defaultGatewayLimits, type GatewayLimits } from '../http/limits.ts'
+import { LoopLag } from '../http/loop-lag.ts'
+import { needsSlices, parseJson, parseJsonInSlices } from '../http/parse-json.ts'
+import { refusalOfParser, refuseSocket } from '../http/raw-answer.ts'
+import { BodyBudget, readBody } from '../http/read-body.ts'
+import type { FrontHeaders } from '../http/read-headers.ts'
+import { type Refusal, refusals, refuse, sendEmpty, sendJson } from '../http/respond.ts'
+import { bearerToken, presentedToken, splitToken } from '../http/token.ts'
+import { type TokenFailureReport, TokenFailures } from '../http/token-failures.ts'
+import { AgentConnections } from '../mcp/agent-connections.ts'
+import { isModern, serveModern } from '../mcp/modern.ts'
+import { PushStreams } from '../mcp/push-streams.ts'
+import { StreamableHttp } from '../mcp/streamable.ts'
+import { McpWebSockets } from '../mcp/websocket.ts'
+import { answerRpc } from '../rpc/answer-rpc.ts'
+
+import { routeOf } from './route.ts'
+import { withoutOffer } from './upgrade-offer.ts'
+
+export type GatewayOptions = {
+  readonly host: string
+  /** 0 takes any free port. */
+  readonly port: number
+  readonly app: App
+  readonly ids: Pick<Ids, 'next'>
+  readonly log: Log
+  readonly version: string
+  /** Names beside `localhost`, `*.localhost`, IP literals and the machine's own. */
+  readonly allowedHosts: readonly string[]
+  /** Origins (`https://name:port`) whose pages may call; all others are refused. */
+  readonly allowedOrigins: readonly string[]
+  readonly limits?: Partial<GatewayLimits>
+  /** Hears of wrong tokens: the first of an address and minute, then the count of the rest. */
+  readonly onTokenFailures?: (report: TokenFailureReport) => void
+}
+
+const keepAliveMs = 30_000
+const socketSendsMs = 250
+const jsonType = /^application\/json\s*(?:;|$)/i
+
+const isJson = (type: string | undefined): boolean =>
+  type === 'application/json' || (type !== undefined && jsonType.test(type.trim()))
+
+const isBodyFault = (req: IncomingMessage, headers: FrontHeaders, bytesMax: number) => {
+  if (headers.contentEncoding !== undefined) return refusals.encoded
+  if (!isJson(headers.contentType)) return refusals.notJson
+  if (headers.contentLength > bytesMax) return refusals.tooLarge
+  return req.readableAborted ? refusals.brokenBody : null
+}
+
+const actorOf = (agent: AuthenticatedAgent): AgentOp['actor'] => ({
+  kind: 'agent',
+  name: agent.name,
+  credential: agent.credential,
+})
+
+/** Every door of the gateway's port, in front of one app. */
+export class GatewayServer {
+  readonly #options: GatewayOptions
+  readonly #limits: GatewayLimits
+  readonly #door: Door
+  readonly #failures: TokenFailures
+  readonly #lag: LoopLag
+  readonly #budget: BodyBudget
+  readonly #exchanges: Exchanges
+  readonly #headless: HeadlessSockets
+  readonly #perAgent: AgentConnections
+  readonly #sockets: McpWebSockets
+  readonly #streams: PushStreams
+  readonly #streamable: StreamableHttp
+  readonly #sweeper: NodeJS.Timeout
+  readonly server: Server
+  /** Sockets that were offered an upgrade and go on as they were. */
+  readonly #resumed = new WeakSet<Socket>()
+  #stopping = false
+  #connections = 0
+
+  constructor(options: GatewayOptions) {
+    const limits = { ...defaultGatewayLimits, ...options.limits }
+    const now = (): number => performance.now()
+    const { app, ids, log } = options
+    this.#options = options
+    this.#limits = limits
+    this.#failures = new TokenFailures(limits.tokenFailuresPerMinute, now, (report) => {
+      log.warn(report, 'wrong agent tokens')
+      options.onTokenFailures?.(report)
+    })
+    this.#door = new Door({
+      app,
+      isOurHost: createHostCheck([hostname(), ...options.allowedHosts]),
+      allowedOrigins: options.allowedOrigins,
+      headersMax: limits.headersMax,
+      failures: this.#failures,
+    })
+    this.#lag = new LoopLag(limits.loopLagMs, limits.shedAfterMs, now())
+    this.#budget = new BodyBudget(limits.bodiesInFlightBytesMax)
+    this.#exchanges = new Exchanges(app)
+    this.#headless = new HeadlessSockets(limits.headlessSocketsMax)
+    const deps = { app, ids, log, limits, now, resultBytesMax: limits.resultBytesMax }
+    this.#perAgent = new AgentConnections(limits.connectionsPerAgentMax)
+    this.#sockets = new McpWebSockets(deps, this.#perAgent)
+    this.#streams = new PushStreams(app, limits, now, this.#perAgent)
+    this.#streamable = new StreamableHttp(deps, this.#streams)
+    this.server = this.#createServer()
+    this.#sweeper = setInterval(() => this.#sweep(now()), limits.sweepEveryMs)
+    this.#sweeper.unref()
+  }
+
+  connections(): number {
+    return this.#connections
+  }
+
+  async close(graceMs: number): Promise<void> {
+    if (this.#stopping) return
+    this.#stopping = true
+    const closed = new Promise<void>((resolve) => {
+      this.server.close(() => resolve())
+    })
+    this.#streams.stop()
+    this.#exchanges.endStreams()
+    this.#sockets.stop()
+    // A connection that becomes idle after `close` would keep the server waiting.
+    const idle = setInterval(() => this.server.closeIdleConnections(), 20)
+    const cancel = setTimeout(() => {
+      this.#exchanges.abort()
+      this.#sockets.abort()
+    }, graceMs)
+    const cut = setTimeout(() => {
+      this.#sockets.terminate()
+      this.server.closeAllConnections()
+    }, graceMs + socketSendsMs)
+    await closed
+    for (const timer of [idle, cancel, cut, this.#sweeper]) clearTimeout(timer)
+  }
+
+  #createServer(): Server {
+    const { limits, server } = { limits: this.#limits, server: this.#emptyServer() }
+    server.headersTimeout = limits.headersTimeoutMs
+    server.requestTimeout = limits.requestTimeoutMs
+    server.keepAliveTimeout = keepAliveMs
+    server.maxConnections = limits.connectionsMax
+    // 0: none are dropped silently; more than `headersMax` are refused by name.
+    server.maxHeadersCount = 0
+    server.maxRequestsPerSocket = 0
+    server.on('connection', (socket) => {
+      if (this.#resumed.has(socket)) return
+      this.#connections++
+      this.#headless.add(socket)
+      socket.once('close', () => {
+        this.#connections--
+        this.#headless.delete(socket)
+      })
+    })
+    server.on('request', (req, res) => void this.#serve(req, res, false))
+    server.on('checkContinue', (req, res) => void this.#serve(req, res, true))
+    server.on('upgrade', (req, socket, head) => void this.#upgrade(req, socket, head))
+    server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+      refuseSocket(socket, refusalOfParser(error.code))
+    })
+    return server
+  }
+
+  #emptyServer(): Server {
+    return createServer({
+      maxHeaderSize: 16 * 1024,
+      connectionsCheckingInterval: 1_000,
+      requireHostHeader: false,
+      insecureHTTPParser: false,
+      noDelay: true,
+    })
+  }
+
+  #sweep(nowMs: number): void {
+    this.#lag.look(nowMs, this.#limits.sweepEveryMs)
+    this.#failures.sweep()
+    this.#sockets.sweep()
+    this.#streams.sweep()
+    this.#exchanges.sweep()
+  }
+
+  async #serve(req: IncomingMessage, res: ServerResponse, continues: boolean): Promise<void> {
+    this.#headless.delete(req.socket)
+    try {
+      await this.#route(req, res, continues)
+    } catch (thrown) {
+      this.#fail(res, thrown)
+    }
+  }
+
+  /** What escaped every other net: the peer gets an id, the log the rest. */
+  #fail(res: ServerResponse, thrown: unknown): void {
+    const requestId = this.#options.ids.next('req')
+    const { error, unavailable } = describeThrown(thrown, requestId, this.#options.log)
+    if (res.headersSent) return void res.destroy()
+    const body = JSON.stringify({ jsonrpc: '2.0', id: null, error })
+    sendJson(res, unavailable ? 503 : 500, body, { Connection: 'close' })
+  }
+
+  async #route(req: IncomingMessage, res: ServerResponse, continues: boolean): Promise<void> {
+    const admitted = this.#door.admit(req.rawHeaders)
+    if (admitted.kind === 'refused') return refuse(req, res, admitted.refusal)
+    const { path } = splitToken(req.url ?? '/')
+    req.url = path
+    if (this.#decidedByRoute(req, res, path)) return
+    const { headers } = admitted
+    const known = await this.#door.identify(
+      bearerToken(headers.authorization),
+      req.socket.remoteAddress,
+    )
+    if (known.kind === 'refused') return refuse(req, res, known.refusal)
+    const actor = actorOf(known.agent)
+    if (req.method === 'GET') return this.#streamable.get(req, res, actor)
+    if (req.method === 'DELETE') return this.#streamable.delete(req, res, actor)
+    const fault = isBodyFault(req, headers, this.#limits.bodyBytesMax)
+    if (fault) return refuse(req, res, fault)
+    if (continues) res.writeContinue()
+    const value = await this.#readValue(req, res, path)
+    if (value === undefined) return
+    return path === '/rpc'
+      ? this.#rpc(res, actor, headers.session ?? null, value)
+      : this.#mcp(req, res, actor, value)
+  }
+
+  /** What the path and method alone decide; true where the request is answered or refused by that. */
+  #decidedByRoute(req: IncomingMessage, res: ServerResponse, path: string): boolean {
+    const route = routeOf(req.method ?? '', path, req.headers.upgrade !== undefined)
+    if (route.kind === 'refused') refuse(req, res, route.refusal)
+    else if (this.#stopping && path !== '/healthz') refuse(req, res, refusals.stopping)
+    else if (route.kind === 'health') sendJson(res, 200, '{"status":"ok"}')
+    else if (this.#lag.shedding) refuse(req, res, refusals.overloaded)
+    else return false
+    return true
+  }
+
+  /** The parsed body; undefined where it was refused and answered. */
+  async #readValue(req: IncomingMessage, res: ServerResponse, path: string): Promise<unknown> {
+    const read = await readBody(req, this.#limits.bodyBytesMax, this.#budget)
+    switch (read.kind) {
+      case 'too_large':
+        refuse(req, res, refusals.tooLarge)
+        return undefined
+      case 'overloaded':
+        refuse(req, res, refusals.overloaded)
+        return undefined
+      case 'broken':
+        return undefined
+      case 'read':
+    }
+    try {
+      return needsSlices(read.bytes)
+        ? await parseJsonInSlices(read.bytes, this.#limits)
+        : parseJson(read.bytes, this.#limits)
+    } catch (thrown) {
+      const requestId = this.#options.ids.next('req')
+      const { error } = describeThrown(thrown, requestId, this.#options.log)
+      const body = JSON.stringify({ jsonrpc: '2.0', id: null, error })
+      sendJson(res, path === '/rpc' ? 200 : 400, body)
+      return undefined
+    } finally {
+      this.#budget.release(read.bytes.length)
+    }
+  }
+
+  async #rpc(
+    res: ServerResponse,
+    actor: AgentOp['actor'],
+    session: string | null,
+    value: unknown,
+  ): Promise<void> {
+    const { app, ids, log } = this.#options
+    const { batchMax, resultBytesMax } = this.#limits
+    const cancellation = this.#exchanges.begin(res, actor, 'unwanted')
+    const caller = { app, ids, log, actor, cancellation, session, batchMax, resultBytesMax }
+    const { status, body } = await answerRpc(caller, value)
+    if (res.destroyed) return
+    if (body === null) sendEmpty(res, status)
+    else if (status === 503) sendJson(res, status, body, { 'Retry-After': '1' })
+    else sendJson(res, status, body)
+  }
+
+  async #mcp(
+    req: IncomingMessage,
+    res: ServerResponse,
+    actor: AgentOp['actor'],
+    value: unknown,
+  ): Promise<void> {
+    const modern = isModern(req, value)
+    const exchange = this.#exchanges.begin(res, actor, modern ? 'cancelled' : 'ignored')
+    if (!modern) return this.#streamable.post(req, res, exchange, value)
+    exchange.endless = isMembers(value) && value['method'] === 'subscriptions/listen'
+    if (exchange.endless) {
+      if (!this.#perAgent.take(actor.name)) {
+        return refuse(req, res, refusals.tooManyConnections)
+      }
+      res.on('close', () => this.#perAgent.release(actor.name))
+    }
+    const { app, ids, log } = this.#options
+    const { resultBytesMax } = this.#limits
+    return serveModern({ app, ids, log, resultBytesMax }, { req, res, exchange }, value)
+  }
+
+  async #upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
+    this.#headless.delete(req.socket)
+    if (req.headers.upgrade?.toLowerCase() !== 'websocket') return this.#staysHttp(req, head)
+    const drop = (): void => void socket.destroy()
+    socket.on('error', drop)
+    const address = splitToken(req.url ?? '/')
+    req.url = address.path
+    try {
+      const refusal = await this.#admitUpgrade(req, socket, head, address)
+      if (refusal) refuseSocket(socket, refusal)
+      else socket.off('error', drop)
+    } catch (thrown) {
+      const requestId = this.#options.ids.next('req')
+      const { error } = describeThrown(thrown, requestId, this.#options.log)
+      refuseSocket(socket, { status: 500, code: error.code, message: error.message })
+    }
+  }
+
+  /**
+   * A client that offers to go on in a protocol we do not speak (the JDK's offers HTTP/2 with its first
+   * POST) means its request all the same. Node gives us the bare socket, so it is served anew without
+   * the offer.
+   */
+  #staysHttp(req: IncomingMessage, head: Buffer): void {
+    const { socket } = req
+    socket.unshift(Buffer.concat([withoutOffer(req), head]))
+    this.#resumed.add(socket)
+    this.server.emit('connection', socket)
+  }
+
+  async #admitUpgrade(
+    req: IncomingMessage,
+    socket: Duplex,
+    head: Buffer,
+    address: ReturnType<typeof splitToken>,
+  ): Promise<Refusal | null> {
+    const admitted = this.#door.admit(req.rawHeaders)
+    if (admitted.kind === 'refused') return admitted.refusal
+    if (address.path !== '/mcp') return refusals.notFound
+    if (this.#stopping) return refusals.stopping
+    if (this.#lag.shedding) return refusals.overloaded
+    const presented = upgradeToken(admitted.headers.authorization, address, presentedToken)
+    if (presented.kind === 'refused') return presented.refusal
+    const known = await this.#door.identify(presented, req.socket.remoteAddress)
+    if (known.kind === 'refused') return known.refusal
+    if (socket.destroyed) return null
+    const accepted = this.#sockets.accept(req, socket, head, actorOf(known.agent))
+    return accepted ? null : refusals.tooManyConnections
+  }
+}
