@@ -78,9 +78,8 @@ const isNumber = (value: unknown): value is number | bigint =>
 const isEqual = (value: unknown, literal: Literal): Outcome => {
   if (value === failed) return failed
   if (value === slow || (typeof value === 'object' && value !== null)) return slow
-  if (!isNumber(value) || !isNumber(literal)) return value === literal
-  // 3 and 3n are equal, exactly, also beyond the safe integers.
-  return value >= literal && value <= literal
+  // Beyond the safe integers a number and an int are the library's business.
+  return isNumber(value) && typeof literal === 'bigint' ? slow : value === literal
 }
 
 const negate = (outcome: Outcome): Outcome => (typeof outcome === 'boolean' ? !outcome : outcome)
@@ -93,7 +92,7 @@ const equality = (left: ASTNode, right: ASTNode): FastCondition | null => {
 
 type Comparable = string | number | bigint
 type Order = (a: Comparable, b: Comparable) => boolean
-const orders: Readonly<Record<string, Order>> = {
+const orders: Readonly<Record<'<' | '<=' | '>' | '>=', Order>> = {
   '<': (a, b) => a < b,
   '<=': (a, b) => a <= b,
   '>': (a, b) => a > b,
@@ -179,6 +178,18 @@ const logic =
     return first === failed ? failed : second
   }
 
+const truth = (node: ASTNode): FastCondition | null => {
+  const read = readerOf(node)
+  if (!read) return null
+  return (question) => {
+    const value = read(question)
+    return typeof value === 'boolean' || value === slow ? value : failed
+  }
+}
+
+const not = (inner: FastCondition | null): FastCondition | null =>
+  inner && ((question) => negate(inner(question)))
+
 /** Null for a form that is left to the library. */
 export const compileFast = (node: ASTNode): FastCondition | null => {
   switch (node.op) {
@@ -187,40 +198,26 @@ export const compileFast = (node: ASTNode): FastCondition | null => {
       const [left, right] = node.args.map(compileFast)
       return left && right ? logic(node.op === '||', left, right) : null
     }
-    case '!_': {
-      const inner = compileFast(node.args)
-      return inner && ((question) => negate(inner(question)))
-    }
+    case '!_':
+      return not(compileFast(node.args))
     case '==':
-      return equality(node.args[0], node.args[1])
-    case '!=': {
-      const equal = equality(node.args[0], node.args[1])
-      return equal && ((question) => negate(equal(question)))
-    }
-    case '<':
-    case '<=':
-    case '>':
-    case '>=': {
-      const holds = orders[node.op]
-      return holds ? order(holds, node.args[0], node.args[1]) : null
-    }
+      return equality(...node.args)
+    case '!=':
+      return not(equality(...node.args))
     case 'in':
-      return membership(node.args[0], node.args[1])
+      return membership(...node.args)
     case 'rcall':
       return method(node)
     case 'call':
       return presence(node)
     case '.':
-    case '[]': {
-      const read = readerOf(node)
-      return (
-        read &&
-        ((question) => {
-          const value = read(question)
-          return typeof value === 'boolean' || value === slow ? (value as Outcome) : failed
-        })
-      )
-    }
+    case '[]':
+      return truth(node)
+    case '<':
+    case '<=':
+    case '>':
+    case '>=':
+      return order(orders[node.op], ...node.args)
     default:
       return null
   }

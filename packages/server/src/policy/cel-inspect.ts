@@ -80,45 +80,46 @@ const inspectCall = (node: ASTNode & { op: 'rcall' }, found: Found, depth: numbe
   return depth + 1
 }
 
-const walk = (node: ASTNode, found: Found, depth: number): void => {
+const childrenOf = (node: ASTNode): readonly ASTNode[] => {
   switch (node.op) {
     case 'value':
-      return
     case 'id':
-      found.readsArguments ||= node.args === 'args'
-      return
+      return []
     case '.':
     case '.?':
-      walk(node.args[0], found, depth)
-      return
+      return [node.args[0]]
     case 'call':
-      for (const arg of node.args[1]) walk(arg, found, depth)
-      return
-    case 'rcall': {
-      const inner = inspectCall(node, found, depth)
-      walk(node.args[1], found, depth)
-      for (const arg of node.args[2]) walk(arg, found, inner)
-      return
-    }
-    case 'list':
-      found.literalList = Math.max(found.literalList, node.args.length)
-      for (const item of node.args) walk(item, found, depth)
-      return
+      return node.args[1]
+    case 'rcall':
+      return [node.args[1], ...node.args[2]]
     case 'map':
-      found.literalList = Math.max(found.literalList, node.args.length)
-      for (const item of node.args.flat()) walk(item, found, depth)
-      return
+      return node.args.flat()
     case '!_':
     case '-_':
-      walk(node.args, found, depth)
-      return
+      return [node.args]
     default:
-      if (node.op === '+') found.additions++
-      if (depth > 0 && (node.op === '==' || node.op === '!=' || node.op === 'in')) {
-        found.compares ||= !node.args.some(isLiteral)
-      }
-      for (const item of node.args) walk(item, found, depth)
+      return node.args
   }
+}
+
+const comparisons: ReadonlySet<string> = new Set(['==', '!=', 'in'])
+
+const note = (node: ASTNode, found: Found, depth: number): void => {
+  if (node.op === 'id') found.readsArguments ||= node.args === 'args'
+  if (node.op === '+') found.additions++
+  if (node.op === 'list' || node.op === 'map') {
+    found.literalList = Math.max(found.literalList, node.args.length)
+  }
+  if (depth > 0 && comparisons.has(node.op)) {
+    found.compares ||= !childrenOf(node).some(isLiteral)
+  }
+}
+
+const walk = (node: ASTNode, found: Found, depth: number): void => {
+  note(node, found, depth)
+  const inner = node.op === 'rcall' ? inspectCall(node, found, depth) : depth
+  // What a loop goes over stands outside of it.
+  childrenOf(node).forEach((child, index) => walk(child, found, index === 0 ? depth : inner))
 }
 
 /**

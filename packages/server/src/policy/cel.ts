@@ -125,7 +125,9 @@ const problemOf = (error: unknown): CompiledCondition => {
 }
 
 /** Thrown where the quick evaluation fails; `explain` has the particulars. One, since throwing is hot. */
-const unusable = Object.freeze(new Error('a value that it reads is missing or of another type'))
+const unusable: Error = Object.freeze(
+  new Error('a value that it reads is missing or of another type'),
+)
 
 class CelCondition implements Condition {
   readonly source: string

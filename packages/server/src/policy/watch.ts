@@ -51,7 +51,7 @@ export const watchPolicy = async (
   })
 
   // A folder of thousands of files takes long to look through, and is then looked at less often.
-  const pollAfter = (ms: number): NodeJS.Timeout => setTimeout(pollOnce, ms).unref()
+  const pollAfter = (ms: number): NodeJS.Timeout => setTimeout(() => void pollOnce(), ms).unref()
   const pollOnce = async () => {
     const startMs = performance.now()
     try {

@@ -46,11 +46,16 @@ const checkKeys = (pairs: readonly Pair[], found: Found): void => {
       found(node?.range?.[0], 'a key must be a plain word')
       continue
     }
-    const name = String(key.value)
+    const name = `${key.value as string | number | boolean}`
     if (seen.has(name)) found(key.range?.[0], `the key ${name} stands here twice`)
     if (name === '__proto__') found(key.range?.[0], `the key ${name} cannot be used`)
     seen.add(name)
   }
+}
+
+const checkMarks = (node: { anchor?: string; tag?: string } & Node, found: Found): void => {
+  if (node.anchor) found(node.range?.[0], 'anchors cannot be used')
+  if (node.tag) found(node.range?.[0], `the tag ${node.tag} cannot be used`)
 }
 
 /** What YAML can say and a policy file may not: it makes a file mean more than a reader sees. */
@@ -60,23 +65,17 @@ const checkNodes = (document: Document, found: Found): void => {
     const { node, depth } = entry
     if (isPair(node)) {
       open.push({ node: node.value, depth }, { node: node.key, depth })
-      continue
-    }
-    if (isAlias(node)) {
+    } else if (isAlias(node)) {
       // @SECURITY an alias can make a small file unfold into a huge one (parse-file.test.ts).
       found(node.range?.[0], 'aliases cannot be used')
-      continue
+    } else if (isScalar(node)) {
+      checkMarks(node, found)
+    } else if (isMap(node) || isSeq(node)) {
+      checkMarks(node, found)
+      if (depth > depthMax) return found(node.range?.[0], `over ${depthMax} levels of nesting`)
+      if (isMap(node)) checkKeys(node.items, found)
+      for (const item of node.items) open.push({ node: item, depth: depth + 1 })
     }
-    if (!isScalar(node) && !isMap(node) && !isSeq(node)) continue
-    if (node.anchor) found(node.range?.[0], 'anchors cannot be used')
-    if (node.tag) found(node.range?.[0], `the tag ${node.tag} cannot be used`)
-    if (isScalar(node)) continue
-    if (depth > depthMax) {
-      found(node.range?.[0], `more than ${depthMax} levels of nesting`)
-      return
-    }
-    if (isMap(node)) checkKeys(node.items, found)
-    for (const item of node.items) open.push({ node: item, depth: depth + 1 })
   }
 }
 
