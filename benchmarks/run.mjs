@@ -1,0 +1,45 @@
+// Prints one table, as markdown or with --json as JSON: the figures of this machine, now, as ratios to
+// yardsticks of the same run. `--rounds N` (3), `--seconds N` (5), `--only P1,P5`.
+import { parseArgs } from 'node:util'
+import { governed } from './governed.mjs'
+import { machine } from './lib.mjs'
+import { logOfAMillion } from './log-of-a-million.mjs'
+import { policyDecisions } from './policy-decisions.mjs'
+
+const { values } = parseArgs({
+  options: {
+    json: { type: 'boolean', default: false },
+    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '5' },
+    entries: { type: 'string', default: '1000000' },
+    only: { type: 'string' },
+  },
+})
+const options = { rounds: Number(values.rounds), seconds: Number(values.seconds), entries: Number(values.entries) }
+const wanted = values.only?.split(',')
+const wants = (...ids) => !wanted || ids.some((id) => wanted.includes(id))
+
+const rows = []
+let y4
+if (wants('P1', 'P2', 'P3')) {
+  const result = await governed(options)
+  rows.push(...result.rows)
+  y4 = result.y4_microseconds
+}
+if (wants("P5")) rows.push(...(await policyDecisions(options)))
+if (wants('P9', 'P13')) rows.push(...(await logOfAMillion(options)))
+
+const show = (number) => (number === null || number === undefined ? '–' : number >= 100 ? Math.round(number).toLocaleString('en') : number.toFixed(2))
+const report = { measured_at: new Date().toISOString(), machine: machine(), rounds: options.rounds, y4_fdatasync_microseconds: y4, rows }
+if (values.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
+else {
+  const { cpu, cores, memory_gib, node } = report.machine
+  const lines = [
+    `${cores} cores (${cpu}), ${memory_gib} GiB, Node ${node}; medians of ${options.rounds} rounds; one fdatasync of 600 bytes: ${show(y4)} µs`,
+    '',
+    '| # | What | Measured | Yardstick | Ratio | First release |',
+    '|---|---|---:|---:|---:|---|',
+    ...rows.map((row) => `| ${row.id} | ${row.what} | ${show(row.value)} | ${show(row.yardstick)} | ${show(row.ratio)} | ${row.bar} |`),
+  ]
+  process.stdout.write(`${lines.join('\n')}\n`)
+}
