@@ -13,13 +13,15 @@ afterEach(() => {
   for (const server of servers.splice(0)) server.close()
 })
 
+const get = { method: 'GET', headers: {} }
+
 type Seen = { url: string | undefined; authorization: string | undefined }
 
-async function listen(): Promise<{ url: string; seen: Seen[] }> {
+async function listen(location = ''): Promise<{ url: string; seen: Seen[] }> {
   const seen: Seen[] = []
   const server = createServer(({ url, headers: { authorization } }, response) => {
     seen.push({ url, authorization })
-    if (url === '/api/moved') response.writeHead(307, { location: 'http://127.0.0.1:1/' })
+    if (url === '/api/moved') response.writeHead(307, { location })
     response.end('{}')
   })
   servers.push(server)
@@ -40,7 +42,7 @@ test('finds the running server and shows it the token of the data directory', as
   const { url, seen } = await listen()
   await using found = await findServer(await createDataDir(runOf(url)))
   expect(found?.run?.user_api_url).toBe(url)
-  await found?.fetch('http://gatehouse.localhost/api/agents?x=1', { method: 'GET' })
+  await found?.fetch('http://gatehouse.localhost/api/agents?x=1', get)
   expect(seen).toEqual([
     { url: '/healthz', authorization: undefined },
     { url: '/api/agents?x=1', authorization: `Bearer ${token}` },
@@ -69,10 +71,13 @@ test.each([
   await expect(findServer(dataDir)).rejects.toMatchObject({ type: 'UnsafeFile', exitCode: 4 })
 })
 
-test('does not carry the token along to where a server points', async () => {
-  const { url } = await listen()
+test('goes nowhere else because a server points there', async () => {
+  const other = await listen()
+  const { url } = await listen(`${other.url}/api/status`)
   const found = await findServer(await createDataDir(runOf(url)))
-  await expect(found?.fetch('http://gatehouse.localhost/api/moved', {})).rejects.toThrow()
+  const answer = await found?.fetch('http://gatehouse.localhost/api/moved', get)
+  expect(answer).toMatchObject({ ok: false, status: 307 })
+  expect(other.seen).toEqual([])
 })
 
 test('uses no token that others can read, and no address that others can write', async () => {

@@ -2,6 +2,7 @@ import type { Fetch } from '@gatehouse/client'
 import type { RunFile } from '@gatehouse/contract'
 import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
+import { httpFetch } from './http-fetch.ts'
 import { isAlive, readCliToken, readRunFile } from './run-file.ts'
 
 /** The data, by way of the running server (`run` says which), or in this process while none runs. */
@@ -49,8 +50,8 @@ export async function findServer(dataDir: string): Promise<Connection | null> {
   if (!run || !isAlive(run.pid)) return null
   try {
     const signal = AbortSignal.timeout(probeTimeoutMs)
-    const probe = await fetch(`${run.user_api_url}/healthz`, { signal })
-    await probe.arrayBuffer()
+    const probe = { method: 'GET', headers: {}, signal }
+    await (await httpFetch(`${run.user_api_url}/healthz`, probe)).text()
   } catch (cause) {
     throw silent(run, cause)
   }
@@ -58,9 +59,8 @@ export async function findServer(dataDir: string): Promise<Connection | null> {
   return {
     run,
     fetch: (url, init) =>
-      fetch(withPath(run.user_api_url, url), {
+      httpFetch(withPath(run.user_api_url, url), {
         ...init,
-        redirect: 'error',
         headers: { ...init.headers, authorization: `Bearer ${token}` },
       }),
     [Symbol.asyncDispose]: () => Promise.resolve(),

@@ -1,4 +1,5 @@
 import type { Approval, Problem } from '@gatehouse/contract'
+import type { Answer } from './send.ts'
 
 /** A problem document; `current` is the record as it stands, for whoever decided too late. */
 export type ClientProblem = Problem & { readonly current?: Approval }
@@ -28,7 +29,7 @@ const isProblem = (value: unknown): value is ClientProblem =>
   typeof value === 'object' && value !== null && 'code' in value && 'detail' in value
 
 /** The problem of an answer; whatever else stands where a problem document should is described. */
-export async function readError(response: Response): Promise<ClientError> {
+export async function readError(response: Answer): Promise<ClientError> {
   const { status } = response
   const text = await response.text()
   let body: unknown

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { ClientError, createClient, UnreachableError } from './index.ts'
+import { ClientError, createClient, type FetchInit, UnreachableError } from './index.ts'
 
-type Sent = { url: string; init: RequestInit }
+type Sent = { url: string; init: FetchInit }
 
 function createKit(answer: () => Response) {
   const sent: Sent[] = []

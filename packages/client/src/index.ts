@@ -2,4 +2,4 @@ export { ClientError, type ClientProblem, UnreachableError } from './client-erro
 export { type Client, createClient } from './create-client.ts'
 export { type OperationId, operations } from './operations.ts'
 export type { ServerEvent } from './read-lines.ts'
-export type { ClientOptions, Fetch } from './send.ts'
+export type { Answer, ClientOptions, Fetch, FetchInit } from './send.ts'

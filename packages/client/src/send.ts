@@ -1,7 +1,25 @@
 import { readError, UnreachableError } from './client-error.ts'
 import { type OperationId, operations } from './operations.ts'
 
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
+/** What is read of an answer: a `Response`, or something lighter in its place. */
+export type Answer = {
+  readonly ok: boolean
+  readonly status: number
+  readonly headers: { get(name: string): string | null }
+  readonly body: ReadableStream<Uint8Array> | null
+  text(): Promise<string>
+  json(): Promise<unknown>
+}
+
+export type FetchInit = {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: string
+  readonly signal?: AbortSignal
+}
+
+/** As the global `fetch`, of which only this much is used. Raises TypeError for what happens below HTTP. */
+export type Fetch = (url: string, init: FetchInit) => Promise<Answer>
 
 export type ClientOptions = {
   /** Where the API is, without `/api`. */
@@ -28,7 +46,7 @@ function urlOf(baseUrl: string, path: string, { params = {}, query = {} }: Parts
   return `${baseUrl.replace(/\/$/, '')}${filled}${search.size > 0 ? `?${search}` : ''}`
 }
 
-export type Send = (operation: OperationId, parts?: Parts) => Promise<Response>
+export type Send = (operation: OperationId, parts?: Parts) => Promise<Answer>
 
 /** Sends one operation and returns an answer that is good; everything else is thrown. */
 export function createSend({ baseUrl, token, fetch: send = fetch }: ClientOptions): Send {
@@ -36,7 +54,7 @@ export function createSend({ baseUrl, token, fetch: send = fetch }: ClientOption
     const [method = 'GET', path = '/'] = operations[operation].split(' ')
     const url = urlOf(baseUrl, path, parts)
     const hasBody = parts.body !== undefined
-    const init: RequestInit = {
+    const init: FetchInit = {
       method,
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
@@ -45,7 +63,7 @@ export function createSend({ baseUrl, token, fetch: send = fetch }: ClientOption
       ...(hasBody ? { body: JSON.stringify(parts.body) } : {}),
       ...(parts.signal ? { signal: parts.signal } : {}),
     }
-    let response: Response
+    let response: Answer
     try {
       response = await send(url, init)
     } catch (cause) {

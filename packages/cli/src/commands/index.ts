@@ -8,7 +8,7 @@ export type CommandEntry = {
 
 /**
  * Every command. Only the one that is used is loaded; name and summary stand here too, so that the help
- * loads none. index.test.ts holds the two together.
+ * loads none. commands.test.ts holds the two together.
  */
 export const commands: readonly CommandEntry[] = [
   {

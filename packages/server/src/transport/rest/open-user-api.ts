@@ -1,6 +1,5 @@
 import { once } from 'node:events'
-import type { IncomingMessage } from 'node:http'
-import { createServer, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { GatehouseError } from '@gatehouse/contract'
 import { getRequestListener } from '@hono/node-server'
@@ -23,6 +22,8 @@ export interface UserApi extends AsyncDisposable {
 }
 
 const headersMax = defaultGatewayLimits.headersMax
+/** People and their tools, not agents: far more than they need. */
+const connectionsMax = 1_000
 
 /**
  * What Node would hide: of two headers of one name it keeps the first.
@@ -61,8 +62,18 @@ export async function openUserApi(options: UserApiOptions): Promise<UserApi> {
     },
     { overrideGlobalObjects: false },
   )
-  const server = createServer({ requestTimeout: 30_000, headersTimeout: 10_000 }, listener)
-  // One more than is allowed, so that too many are seen rather than dropped.
+  const { headersTimeoutMs, requestTimeoutMs } = defaultGatewayLimits
+  const server = createServer(
+    {
+      headersTimeout: headersTimeoutMs,
+      requestTimeout: requestTimeoutMs,
+      // How often Node looks for sockets that are over these times.
+      connectionsCheckingInterval: 2_000,
+    },
+    listener,
+  )
+  server.maxConnections = connectionsMax
+  // More than are allowed, so that too many are seen rather than dropped.
   server.maxHeadersCount = headersMax * 2
   const { address, family, port } = await listen(server, options.host, options.port)
   const close = async () => {
