@@ -1,5 +1,6 @@
 import type { ErrorType } from '@gatehouse/contract'
 import { z } from 'zod'
+import { pathArguments } from '../path-argument.ts'
 
 export const version = '1.0'
 
@@ -9,6 +10,7 @@ export const pathField = (what: string) =>
     .min(1)
     .max(4096)
     .describe(`${what}. Absolute inside your folders, or relative to your workspace.`)
+    .register(pathArguments, {})
 
 export const sha256Field = z
   .string()

@@ -499,8 +499,8 @@ test('a search of many files never holds the event loop for long', async () => {
     clearInterval(timer)
   }
   if (process.env['GATEHOUSE_FULL'] === '1') process.stderr.write(`longest hold ${longest} ms\n`)
-  // Generous for a busy machine; without slices it is about a second.
-  expect(longest).toBeLessThan(200)
+  // Generous for a busy machine; without slices and the worker it is seconds.
+  expect(longest).toBeLessThan(250)
 })
 
 test('deletes and restores, makes folders, copies and moves', async () => {

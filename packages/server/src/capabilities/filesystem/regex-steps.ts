@@ -11,8 +11,9 @@ export type LineMatch = {
 /** Stands for itself: it runs in a worker too, from its text, so it uses nothing from outside. */
 export const findInLines = (regex: RE2JS, lines: readonly string[], max: number): LineMatch[] => {
   const found: LineMatch[] = []
+  const matcher = regex.matcher('')
   for (let line = 0; line < lines.length; line++) {
-    const matcher = regex.matcher(lines[line] ?? '')
+    matcher.resetMatcherInput(lines[line] ?? '')
     while (matcher.find()) {
       const group = matcher.groupCount() > 0 ? matcher.group(1) : null
       found.push({ line, start: matcher.start(), end: matcher.end(), group })

@@ -56,28 +56,29 @@ export class RegexWorker implements Disposable {
     const refuse = (detail: string): GatehouseError =>
       new GatehouseError('InvalidPattern', { detail })
     const worker = this.#worker
-    const stop = new AbortController()
+    let finish = (_answer: Answer | GatehouseError): void => {}
+    const answered = new Promise<Answer | GatehouseError>((resolve) => {
+      finish = resolve
+    })
+    const late = `it took more than ${answerMs / 1000} seconds`
+    const onMessage = (answer: Answer): void => finish(answer)
+    const onError = (): void => finish(refuse('it needs too much memory'))
+    const onExit = (): void => finish(refuse('it was ended'))
+    const onAbort = (): void => finish(new GatehouseError('Cancelled'))
+    const timer = setTimeout(() => finish(refuse(late)), answerMs)
+    worker.once('message', onMessage).once('error', onError).once('exit', onExit)
+    signal.addEventListener('abort', onAbort)
     try {
-      const answer = await new Promise<Answer>((resolve, reject) => {
-        const { signal: over } = stop
-        const timer = setTimeout(() => {
-          reject(refuse(`it took more than ${answerMs / 1000} seconds on this file`))
-        }, answerMs)
-        over.addEventListener('abort', () => clearTimeout(timer))
-        signal.addEventListener('abort', () => reject(new GatehouseError('Cancelled')), {
-          signal: over,
-        })
-        worker.once('message', resolve)
-        worker.once('error', () => reject(refuse('it needs too much memory')))
-        worker.once('exit', () => reject(refuse('it was ended')))
-        if (signal.aborted) reject(new GatehouseError('Cancelled'))
-        else worker.postMessage(job)
-      })
+      if (signal.aborted) throw new GatehouseError('Cancelled')
+      worker.postMessage(job)
+      const answer = await answered
+      if (answer instanceof GatehouseError) throw answer
       if ('error' in answer) throw refuse(answer.error)
       return answer.result
     } finally {
-      stop.abort()
-      worker.removeAllListeners('message').removeAllListeners('exit')
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      worker.off('message', onMessage).off('error', onError).off('exit', onExit)
     }
   }
 

@@ -6,8 +6,15 @@ import { RegexWorker } from './regex-worker.ts'
 
 export const patternCharsMax = 1_000
 
-/** Characters times instructions that are matched on the main thread in one go: some milliseconds. */
-const stepsMax = 100_000
+/** Characters times instructions: for each a few dozen nanoseconds go by. */
+const sliceSteps = 20_000
+const replaceSteps = 200_000
+/** A search that goes on for longer than this goes on in the worker, beside everybody else. */
+const hereMs = 50
+const linesPerJob = 10_000
+/** What a line costs besides its characters. */
+const perLineChars = 20
+
 /** Characters times repetitions of a pattern that is compiled on the main thread. */
 const compileMax = 5_000
 
@@ -35,6 +42,7 @@ export class Regex implements Disposable {
   readonly #pattern: string
   readonly #here: RE2JS | null
   readonly #size: number
+  #spentMs = 0
   #worker: RegexWorker | null = null
 
   constructor(pattern: string) {
@@ -54,20 +62,39 @@ export class Regex implements Disposable {
     signal: AbortSignal,
   ): Promise<LineMatch[]> {
     const here = this.#here
-    if (!here || lines.some((line) => this.#isLong(line))) {
-      return (await this.#ask({ op: 'find', lines, max }, signal)) as LineMatch[]
+    const isLong = (line: string): boolean => line.length * this.#size > sliceSteps
+    if (!here || this.#spentMs > hereMs || lines.some(isLong)) {
+      return this.#findThere(lines, max, signal)
     }
     const found: LineMatch[] = []
     for (let from = 0; from < lines.length && found.length < max; ) {
+      const started = performance.now()
       let to = from
-      for (let chars = 0; to < lines.length && !this.#isMuch(chars); to++) {
-        chars += (lines[to]?.length ?? 0) + 20
+      for (let chars = 0; to < lines.length && chars * this.#size <= sliceSteps; to++) {
+        chars += (lines[to]?.length ?? 0) + perLineChars
       }
       for (const match of findInLines(here, lines.slice(from, to), max - found.length)) {
         found.push({ ...match, line: match.line + from })
       }
       from = to
+      this.#spentMs += performance.now() - started
       if (from < lines.length) await setImmediate()
+    }
+    return found
+  }
+
+  async #findThere(
+    lines: readonly string[],
+    max: number,
+    signal: AbortSignal,
+  ): Promise<LineMatch[]> {
+    const found: LineMatch[] = []
+    for (let from = 0; from < lines.length && found.length < max; from += linesPerJob) {
+      const part = lines.slice(from, from + linesPerJob)
+      const job = { op: 'find', lines: part, max: max - found.length } as const
+      for (const match of (await this.#ask(job, signal)) as LineMatch[]) {
+        found.push({ ...match, line: match.line + from })
+      }
     }
     return found
   }
@@ -77,7 +104,9 @@ export class Regex implements Disposable {
     replacement: string,
     signal: AbortSignal,
   ): Promise<{ readonly text: string; readonly count: number }> {
-    if (this.#here && !this.#isLong(text)) return replaceIn(this.#here, text, replacement)
+    if (this.#here && text.length * this.#size <= replaceSteps) {
+      return replaceIn(this.#here, text, replacement)
+    }
     const answer = await this.#ask({ op: 'replace', text, replacement }, signal)
     return answer as { text: string; count: number }
   }
@@ -85,14 +114,6 @@ export class Regex implements Disposable {
   [Symbol.dispose](): void {
     this.#worker?.[Symbol.dispose]()
     this.#worker = null
-  }
-
-  #isMuch(chars: number): boolean {
-    return chars * this.#size > stepsMax
-  }
-
-  #isLong(text: string): boolean {
-    return this.#isMuch(text.length)
   }
 
   #ask(job: Parameters<RegexWorker['ask']>[0], signal: AbortSignal): Promise<unknown> {
