@@ -56,52 +56,65 @@ export type Parsed = {
   }
 }
 
+type Shape = Pick<Command, 'args' | 'options' | 'name'>
+type Token = ReturnType<typeof tokensOf>[number]
+
+const helpOf = ({ name }: Shape) => [
+  { action: `gatehouse ${name} --help`, description: 'See what there is.' },
+]
+
+/** One option as it was written: its name and its value, checked. */
+function readOption(
+  token: Extract<Token, { kind: 'option' }>,
+  options: Readonly<Record<string, OptionSpec>>,
+  command: Shape,
+): readonly [string, string | number | boolean] {
+  const { rawName, value, inlineValue } = token
+  const name = token.name === 'h' ? 'help' : token.name
+  const spec = options[name]
+  if (!spec || (rawName.length === 2 && name !== 'help')) {
+    const guess = didYouMean(name, Object.keys(options))
+    throw usageError(`There is no option ${rawName}.${guess}`, helpOf(command))
+  }
+  if (spec.value === undefined) {
+    if (value !== undefined) throw usageError(`--${name} takes no value.`)
+    return [name, true]
+  }
+  if (!inlineValue && /^-./.test(value ?? ''))
+    throw usageError(`--${name} needs a value; if "${value}" is meant, write --${name}=${value}.`)
+  return [name, valueOf(name, spec, value)]
+}
+
+/** The words beside the options, each under its name. */
+function readArguments(command: Shape, words: readonly string[]): Values {
+  const specs = Object.entries(command.args ?? {})
+  const extra = words[specs.length]
+  if (extra !== undefined)
+    throw usageError(`"${extra}" is one word too many for gatehouse ${command.name}.`)
+  const read: Values = {}
+  for (const [i, [name, spec]] of specs.entries()) {
+    if (!words[i] && typeof spec === 'string')
+      throw usageError(`${name.toUpperCase()} is missing: ${spec}.`, helpOf(command))
+    read[name] = words[i]
+  }
+  return read
+}
+
 /** Arguments and options of one command, or a sentence on what does not fit. */
-export function parseCommand(
-  command: Pick<Command, 'args' | 'options' | 'name'>,
-  argv: readonly string[],
-): Parsed {
+export function parseCommand(command: Shape, argv: readonly string[]): Parsed {
   const own = command.options ?? {}
   const options: Readonly<Record<string, OptionSpec>> = { ...globalOptions, ...own }
   const values: Values = {}
-  const positional: string[] = []
+  for (const [name, { value }] of Object.entries(options))
+    if (value === undefined) values[name] = false
+  const words: string[] = []
   for (const token of tokensOf(argv, options)) {
-    if (token.kind === 'positional') positional.push(token.value)
+    if (token.kind === 'positional') words.push(token.value)
     if (token.kind !== 'option') continue
-    const name = token.name === 'h' ? 'help' : token.name
-    const spec = options[name]
-    if (!spec || (token.rawName.length === 2 && name !== 'help'))
-      throw usageError(
-        `There is no option ${token.rawName}.${didYouMean(name, Object.keys(options))}`,
-        [{ action: `gatehouse ${command.name} --help`, description: 'See what there is.' }],
-      )
-    if (spec.value === undefined) {
-      if (token.value !== undefined) throw usageError(`--${name} takes no value.`)
-      values[name] = true
-      continue
-    }
-    if (!token.inlineValue && /^-./.test(token.value ?? ''))
-      throw usageError(
-        `--${name} needs a value; if "${token.value}" is meant, write --${name}=${token.value}.`,
-      )
-    values[name] = valueOf(name, spec, token.value)
+    const [name, value] = readOption(token, options, command)
+    values[name] = value
   }
-  for (const [name, spec] of Object.entries(options))
-    if (spec.value === undefined) values[name] ??= false
-  const help = values.help === true
-  const names = Object.entries(command.args ?? {})
-  for (const [i, [name, spec]] of names.entries()) {
-    const given = positional[i]
-    if ((given === undefined || given === '') && typeof spec === 'string' && !help)
-      throw usageError(`${name.toUpperCase()} is missing: ${spec}.`, [
-        { action: `gatehouse ${command.name} --help`, description: 'See how it is used.' },
-      ])
-    values[name] = given
-  }
-  const extra = positional[names.length]
-  if (extra !== undefined && !help)
-    throw usageError(`"${extra}" is one word too many for gatehouse ${command.name}.`)
-  const mine = [...Object.keys(own), ...names.map(([name]) => name)]
-  const input = Object.fromEntries(mine.map((name) => [name, values[name]]))
-  return { input, global: values as Parsed['global'] }
+  const mine = Object.fromEntries(Object.keys(own).map((name) => [name, values[name]]))
+  const args = values.help === true ? {} : readArguments(command, words)
+  return { input: { ...mine, ...args }, global: values as Parsed['global'] }
 }

@@ -19,47 +19,46 @@ function unknownCommand(words: readonly string[]): CliError {
   ])
 }
 
-async function dispatch(argv: readonly string[], io: Io, connect?: Connect): Promise<number> {
-  const wantsHelp = argv.some((word) => word === '--help' || word === '-h')
-  const asked = argv[0] === 'help' ? argv.slice(1) : argv
-  const { words, name, rest } = splitCommand(asked, names)
-  if (name !== undefined) {
-    const entry = commands.find((candidate) => candidate.name === name)
-    const command = await entry?.load()
-    if (!command) throw unknownCommand(words)
-    if (argv[0] === 'help') {
-      await io.stdout.write(`${commandHelp(command)}\n`)
-      return exitCodes.done
-    }
-    const parsed = parseCommand(command, rest)
-    if (!parsed.global.help) {
-      // What only a command needs is loaded only for one: help is to be there at once.
-      const { execute } = await import('./execute.ts')
-      return await execute(command, parsed, io, connect)
-    }
+type Line = { readonly argv: readonly string[]; readonly io: Io; readonly connect?: Connect }
+
+async function runNamed(name: string, rest: readonly string[], line: Line): Promise<number> {
+  const { argv, io, connect } = line
+  const entry = commands.find((candidate) => candidate.name === name)
+  const command = await entry?.load()
+  if (!command) throw unknownCommand([name])
+  const parsed = argv[0] === 'help' ? null : parseCommand(command, rest)
+  if (!parsed || parsed.global.help) {
     await io.stdout.write(`${commandHelp(command)}\n`)
     return exitCodes.done
   }
-  if (asked.includes('--version')) return dispatch(['version'], io, connect)
+  // What only a command needs is loaded only for one: help is to be there at once.
+  const { execute } = await import('./execute.ts')
+  return await execute(command, parsed, io, connect)
+}
+
+/** The list of commands: asked for it is data, otherwise it says what was missing. */
+async function showList({ argv, io }: Line, noun?: string): Promise<number> {
+  const asked = argv[0] === 'help' || argv.includes('--help') || argv.includes('-h')
+  await (asked ? io.stdout : io.stderr).write(`${listHelp(visible, noun)}\n`)
+  return asked ? exitCodes.done : exitCodes.wrongUsage
+}
+
+async function dispatch(line: Line): Promise<number> {
+  const { argv } = line
+  const { words, name, rest } = splitCommand(argv[0] === 'help' ? argv.slice(1) : argv, names)
+  if (name !== undefined) return runNamed(name, rest, line)
+  if (argv.includes('--version')) return runNamed('version', [], line)
   const [noun] = words
-  if (noun === undefined) {
-    const output = wantsHelp || argv[0] === 'help' ? io.stdout : io.stderr
-    await output.write(`${listHelp(visible)}\n`)
-    return output === io.stdout ? exitCodes.done : exitCodes.wrongUsage
-  }
+  if (noun === undefined) return showList(line)
   const isNoun = visible.some((command) => command.name.startsWith(`${noun} `))
-  if (isNoun && (words.length === 1 || wantsHelp)) {
-    const output = wantsHelp || argv[0] === 'help' ? io.stdout : io.stderr
-    await output.write(`${listHelp(visible, noun)}\n`)
-    return output === io.stdout ? exitCodes.done : exitCodes.wrongUsage
-  }
+  if (isNoun && words.length === 1) return showList(line, noun)
   throw unknownCommand(words)
 }
 
 /** Runs one command line and returns its exit code. Nothing is thrown and nothing ends the process. */
 export async function run(argv: readonly string[], io: Io, connect?: Connect): Promise<number> {
   try {
-    return await dispatch(argv, io, connect)
+    return await dispatch({ argv, io, ...(connect ? { connect } : {}) })
   } catch (error) {
     const { failureOutput } = await import('./failure.ts')
     const { exitCode, text } = failureOutput(error, argv.includes('--json'))

@@ -5,7 +5,8 @@ import { createCliKit, type Terminal } from './kit.ts'
 const id = fakeApproval(1).id
 
 /** What people and programs see, word for word. A changed file here is a change they notice. */
-const lines: readonly (readonly [string, readonly string[], Terminal?])[] = [
+type Golden = readonly [name: string, line: readonly string[], terminal?: Terminal]
+const lines: readonly Golden[] = [
   ['help', ['--help']],
   ['help-agent', ['agent', '--help']],
   ['help-agent-create', ['agent', 'create', '--help']],
@@ -33,7 +34,9 @@ const lines: readonly (readonly [string, readonly string[], Terminal?])[] = [
   ['error-usage', ['agnet', 'list']],
 ]
 
-test.each(lines)('prints %s as it is written down', async (name, line, terminal) => {
+const cases = lines.map(([name, line, terminal = {}]) => [name, line, terminal] as const)
+
+test.each(cases)('prints %s as it is written down', async (name, line, terminal) => {
   const kit = createCliKit()
   kit.fake.tell(fakeApproval(1))
   const { code, out, err } = await kit.gatehouse(line, terminal)
