@@ -1,11 +1,12 @@
 import type { ApprovalStatus } from '@gatehouse/contract'
-import { approvalRecord, outcomeOf } from '../domain/approvals/outcome.ts'
+import { outcomeOf } from '../domain/approvals/outcome.ts'
 import type { AgentApprovals } from '../ports/capability.ts'
 import {
   type ApprovalWaitDeps,
   getApprovalOutcome,
   waitApprovalOutcome,
 } from './approval-outcomes.ts'
+import { approvalRecord } from './approval-record.ts'
 import type { Call } from './call.ts'
 import { cancelApproval } from './cancel-approval.ts'
 

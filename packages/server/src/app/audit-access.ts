@@ -31,4 +31,5 @@ export const acknowledgeAudit = (
   op: Op,
   deps: { readonly audit: AuditAccess },
   { reason }: { readonly reason: string },
-): Promise<Integrity> => deps.audit.acknowledge(reason, { actor: actorText(op.actor), request_id: op.request_id })
+): Promise<Integrity> =>
+  deps.audit.acknowledge(reason, { actor: actorText(op.actor), request_id: op.request_id })

@@ -166,7 +166,7 @@ export function createApp(deps: AppDeps): BoundApp {
       files: deps.policy.files(),
       problems: deps.policy.problems(),
     }),
-    testPolicy: (_op, input) => testPolicy(base, input),
+    testPolicy: (_op, input) => testPolicy(gate, input),
     validatePolicy: async (_op, input) => deps.policy.validate(input),
     savePolicy: (op, input) => savePolicy(op, deps, input),
 

@@ -1,7 +1,7 @@
 import { type Approval, GatehouseError } from '@gatehouse/contract'
-import { approvalRecord } from '../domain/approvals/outcome.ts'
 import { decideTransition } from '../domain/approvals/transition.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
+import { approvalRecord } from './approval-record.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
 import { actDraft } from './audit-draft.ts'
 import type { Basics } from './deps.ts'

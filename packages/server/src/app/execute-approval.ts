@@ -10,8 +10,9 @@ import type { ApprovalSignals } from './approval-signals.ts'
 import { type Call, callDraft } from './call.ts'
 import type { ContextFactory } from './capability-context.ts'
 import type { Basics } from './deps.ts'
-import { outcomeDraft, questionOf } from './invoke-capability.ts'
+import { outcomeDraft } from './invoke-capability.ts'
 import { type RunDeps, type RunResult, runCapability } from './invoke-run.ts'
+import { questionOf } from './policy-question.ts'
 import { digestPrefix } from './request-approval.ts'
 import { settle } from './settle-approval.ts'
 
@@ -72,7 +73,12 @@ async function prepare(deps: ExecuteDeps, approval: StoredApproval): Promise<Pre
   const args = freezeDeep(bound.arguments)
   const decision = deps.policy
     .current()
-    .decide(questionOf(agent, null, capability.name, args, deps.clock.wall()))
+    .decide(
+      questionOf(agent, null, capability.name, args, deps.clock.wall(), {
+        capability,
+        contexts: deps.contexts,
+      }),
+    )
   if (decision.kind === 'deny') return refused('policy blocks it now')
   const call = callOf(deps, approval, agent, capability, args)
   if (capability.resolve) {

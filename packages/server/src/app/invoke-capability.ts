@@ -1,7 +1,7 @@
 import { type CapabilityError, GatehouseError, type PolicyTier } from '@gatehouse/contract'
 import { failureOf } from '../domain/failure.ts'
-import type { Decision, PolicyQuestion } from '../domain/policy/types.ts'
-import type { StoredAgent, StoredSession } from '../ports/agents.ts'
+import type { Decision } from '../domain/policy/types.ts'
+import type { StoredAgent } from '../ports/agents.ts'
 import type { AuditDraft } from '../ports/audit.ts'
 import type { Capability, CapabilityRegistry } from '../ports/capability.ts'
 import type { LimitStamp } from '../ports/limits.ts'
@@ -14,6 +14,7 @@ import { type Call, callDraft } from './call.ts'
 import type { Basics } from './deps.ts'
 import { type RunDeps, type RunResult, runCapability } from './invoke-run.ts'
 import type { AgentOp } from './op.ts'
+import { questionOf } from './policy-question.ts'
 import { type RequestDeps, requestApproval } from './request-approval.ts'
 import type { SessionTable } from './session-table.ts'
 import { validateArguments } from './validate-arguments.ts'
@@ -27,24 +28,6 @@ export type InvokeDeps = Basics &
     readonly sessions: SessionTable
     readonly slots: AgentSlots
   }
-
-export const questionOf = (
-  agent: StoredAgent,
-  session: StoredSession | null,
-  capability: string,
-  args: Readonly<Record<string, unknown>>,
-  nowMs: number,
-): PolicyQuestion => ({
-  capability,
-  agent: { name: agent.name, purpose: agent.purpose, status: agent.status },
-  session: {
-    id: session?.id ?? '',
-    transport: session?.transport ?? '',
-    client: session?.client?.name ?? '',
-  },
-  args,
-  nowMs,
-})
 
 const recordableArguments = (given: unknown): Readonly<Record<string, unknown>> =>
   typeof given === 'object' && given !== null && !Array.isArray(given)
@@ -144,27 +127,28 @@ async function admit(
   const session = op.session_id === null ? null : deps.sessions.use(op.session_id, agent.name)
   const policy = deps.policy.current()
   const nowMs = deps.clock.wall()
-  // Before the schema shows anything: a blocked capability has no arguments to be wrong about.
-  const unlisted =
-    policy.listed(questionOf(agent, session, capability.name, {}, nowMs)) === 'blocked'
-  const validated = unlisted ? null : validateArguments(capability, input.arguments)
-  if (validated?.kind === 'invalid') {
+  const validated = validateArguments(capability, input.arguments)
+  if (validated.kind === 'invalid') {
+    // A capability that no call of this agent could pass has no arguments to be wrong about.
+    const question = questionOf(agent, session, capability.name, {}, nowMs)
+    if (policy.listed(question) === 'blocked') {
+      const { rule, reason } = policy.decide(question)
+      const args = recordableArguments(input.arguments)
+      return deny(deps, { op, agent, session, capability, args, rule, reason, startedAt })
+    }
     await record(deps, op, input, { result: 'error', error: validated.error })
     return { kind: 'failed', error: validated.error }
   }
-  const args = validated?.args ?? recordableArguments(input.arguments)
-  const decision = policy.decide(questionOf(agent, session, capability.name, args, nowMs))
-  const call: Call = {
-    op,
-    agent,
-    session,
-    capability,
-    args,
-    rule: decision.rule,
-    reason: decision.reason,
-    startedAt,
-  }
-  if (decision.kind === 'deny' || unlisted) return deny(deps, call)
+  const { args } = validated
+  const decision = policy.decide(
+    questionOf(agent, session, capability.name, args, nowMs, {
+      capability,
+      contexts: deps.contexts,
+    }),
+  )
+  const { rule, reason } = decision
+  const call: Call = { op, agent, session, capability, args, rule, reason, startedAt }
+  if (decision.kind === 'deny') return deny(deps, call)
 
   const keys = policy.limitsFor(agent.name, capability.name).map((limit) => ({
     ...limitKey(agent.name, limit),

@@ -1,13 +1,18 @@
 import { type CapabilityError, GatehouseError } from '@gatehouse/contract'
 import { jsonBytesMax } from '../domain/arguments.ts'
 import { failureOf } from '../domain/failure.ts'
+import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { Call } from './call.ts'
 import type { ContextFactory } from './capability-context.ts'
 
 const resultBytesMax = 10 * 1024 * 1024
 
-export type RunDeps = { readonly contexts: ContextFactory; readonly log: Log }
+export type RunDeps = {
+  readonly contexts: ContextFactory
+  readonly clock: Clock
+  readonly log: Log
+}
 
 /** `fault`: our own failure, to be answered as one after it is recorded. */
 export type RunResult =
@@ -49,20 +54,19 @@ const assertFits = (data: Readonly<Record<string, unknown>>): void => {
 export async function runCapability(deps: RunDeps, call: Call): Promise<RunResult> {
   const { capability, args } = call
   const limit = new AbortController()
-  const timeoutMs = capability.timeout_seconds * 1000
-  let timer: NodeJS.Timeout | undefined
+  let timer: Disposable | undefined
   try {
     using context = deps.contexts.create(call, limit.signal)
     const running = capability.run(context, args as never)
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
+      timer = deps.clock.after(capability.timeout_seconds * 1000, () => {
         const error = new GatehouseError('DeadlineExceeded', {
           capability: capability.name,
           timeout_seconds: capability.timeout_seconds,
         })
         limit.abort(error)
         reject(error)
-      }, timeoutMs)
+      })
     })
     const data = await Promise.race([running, late])
     assertFits(data)
@@ -77,6 +81,6 @@ export async function runCapability(deps: RunDeps, call: Call): Promise<RunResul
     )
     return failed(new GatehouseError('InternalError', { correlation_id }, { cause }))
   } finally {
-    clearTimeout(timer)
+    timer?.[Symbol.dispose]()
   }
 }

@@ -6,8 +6,8 @@ import type { Clock } from '../ports/clock.ts'
 import type { PolicySource } from '../ports/policy.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 import type { ListedCapability } from './app.ts'
-import { questionOf } from './invoke-capability.ts'
 import type { AgentOp } from './op.ts'
+import { questionOf } from './policy-question.ts'
 import type { SessionTable } from './session-table.ts'
 
 export type ListDeps = {

@@ -4,9 +4,10 @@ import type { CapabilityRegistry } from '../ports/capability.ts'
 import type { PolicyFiles } from '../ports/policy.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 import { actDraft } from './audit-draft.ts'
+import type { ContextFactory } from './capability-context.ts'
 import type { Basics } from './deps.ts'
-import { questionOf } from './invoke-capability.ts'
 import type { Op } from './op.ts'
+import { questionOf } from './policy-question.ts'
 import { validateArguments } from './validate-arguments.ts'
 
 type TestInput = {
@@ -22,6 +23,7 @@ export async function testPolicy(
     readonly policy: PolicyFiles
     readonly directory: AgentDirectory
     readonly registry: CapabilityRegistry
+    readonly contexts: ContextFactory
   },
   input: TestInput,
 ): Promise<{ readonly decision: Decision; readonly steps: readonly TraceStep[] }> {
@@ -35,7 +37,14 @@ export async function testPolicy(
   const nowMs = input.at === undefined ? deps.clock.wall() : Date.parse(input.at)
   if (Number.isNaN(nowMs))
     throw new GatehouseError('InvalidParams', { detail: 'at is not an ISO 8601 time' })
-  return deps.policy.current().trace(questionOf(agent, null, input.capability, args, nowMs))
+  return deps.policy
+    .current()
+    .trace(
+      questionOf(agent, null, input.capability, args, nowMs, {
+        capability,
+        contexts: deps.contexts,
+      }),
+    )
 }
 
 /** Stores a policy file that has no error, and says so in the log. */

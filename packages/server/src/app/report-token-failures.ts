@@ -4,7 +4,11 @@ import type { Basics } from './deps.ts'
 /** Puts wrong tokens on record, without the token. A log that cannot take it is reported by itself. */
 export async function reportTokenFailures(
   deps: Pick<Basics, 'journal' | 'ids' | 'log'>,
-  { address, count, door }: { readonly address: string; readonly count: number; readonly door: string },
+  {
+    address,
+    count,
+    door,
+  }: { readonly address: string; readonly count: number; readonly door: string },
 ): Promise<void> {
   const op = {
     actor: { kind: 'system' },

@@ -1,5 +1,5 @@
 import { type Approval, type ApprovalStatus, GatehouseError } from '@gatehouse/contract'
-import { approvalRecord } from '../domain/approvals/outcome.ts'
+import { approvalRecord } from './approval-record.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
 import type { Basics } from './deps.ts'
 

@@ -3,6 +3,7 @@ import { type ErrorType, errorTable, type FieldEntry, type Preview } from '@gate
 import stringify from 'safe-stable-stringify'
 import { z } from 'zod'
 import type { Capability, CapabilityContext, PreviewContext } from '../ports/capability.ts'
+import { pathArgumentsOf } from './path-argument.ts'
 
 type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
   readonly name: string
@@ -115,6 +116,7 @@ export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
     common_patterns: told.common_patterns,
     errors: d.errors,
     redact: d.redact ?? [],
+    paths: pathArgumentsOf(d.inputs),
     waits: d.waits ?? false,
     timeout_seconds: d.timeout_seconds ?? 60,
     definition_hash: `sha256:${definition_hash}`,

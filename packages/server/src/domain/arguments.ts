@@ -16,6 +16,8 @@ export const jsonBytesMax = (value: unknown): number => {
   if (typeof value !== 'object' || value === null) return 26
   let sum = 2
   if (Array.isArray(value)) for (const item of value) sum += jsonBytesMax(item) + 1
-  else for (const key in value) sum += key.length * 6 + 4 + jsonBytesMax((value as Record<string, unknown>)[key])
+  else
+    for (const key in value)
+      sum += key.length * 6 + 4 + jsonBytesMax((value as Record<string, unknown>)[key])
   return sum
 }

@@ -30,7 +30,7 @@ const ids = {
   next: (prefix: string) => `${prefix}-${String(made++).padStart(26, '0')}`,
   secret: () => Buffer.alloc(32),
 }
-const clock = { wall: () => Date.now(), now: () => Date.now(), sleep: async () => {} }
+const clock = { wall: () => Date.now(), now: () => Date.now() }
 
 /** A workspace ROOT with a canary in OUT beside it. */
 const open = (options: Options = {}) => {

@@ -11,7 +11,7 @@ import { Trash } from './trash.ts'
 
 export type FilesOptions = {
   readonly ids: Ids
-  readonly clock: Clock
+  readonly clock: Pick<Clock, 'wall' | 'now'>
   /** How long deleted things can be restored. */
   readonly trashDays?: number
   /** Refuses files that have more than one name. */

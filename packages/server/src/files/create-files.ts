@@ -4,6 +4,7 @@ import { appendFile } from './append.ts'
 import { copyPath, type Deps } from './copy.ts'
 import { fingerprintOf } from './fingerprint.ts'
 import { listFolder, statPath } from './look.ts'
+import { locate } from './locate.ts'
 import { makeFolder } from './make-folder.ts'
 import { movePath } from './move.ts'
 import { readFile } from './read.ts'
@@ -29,6 +30,7 @@ export const createFiles = (deps: Deps & { readonly trash: Trash }): Files => {
 
   return {
     resolve: (path) => roots.resolve(path),
+    locate: (path) => locate(roots, path),
     read: (path, options) => reviving(() => readFile(roots, path, options, denyHardlinks)),
     stat: async (path) => statPath(roots, path) ?? (roots.revive() ? statPath(roots, path) : null),
     list: (path) => reviving(() => listFolder(roots, path)),

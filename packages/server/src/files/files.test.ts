@@ -31,7 +31,7 @@ const open = (options: { readonly mount?: boolean } = {}) => {
         next: (prefix) => `${prefix}-${String(made++).padStart(26, '0')}`,
         secret: () => Buffer.alloc(32),
       },
-      clock: { wall: () => time.now, now: () => time.now, sleep: async () => {} },
+      clock: { wall: () => time.now, now: () => time.now },
     })
   const factory = create()
   const other = path.join(base, 'other')

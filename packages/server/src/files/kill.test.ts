@@ -12,7 +12,7 @@ const here = path.dirname(fileURLToPath(import.meta.url))
 
 const fakes = {
   ids: { next: (prefix: string) => `${prefix}-x`, secret: () => Buffer.alloc(32) },
-  clock: { wall: () => 0, now: () => 0, sleep: async () => {} },
+  clock: { wall: () => 0, now: () => 0 },
 }
 
 /** Reads the sources as the test runner does, then overwrites one file until it is killed. */
@@ -26,7 +26,7 @@ const vite = await createViteServer({
 })
 const { createFilesFactory } = await vite.ssrLoadModule('/create-files-factory.ts')
 const ids = { next: (prefix) => prefix + '-x', secret: () => Buffer.alloc(32) }
-const clock = { wall: () => 0, now: () => 0, sleep: async () => {} }
+const clock = { wall: () => 0, now: () => 0 }
 const files = createFilesFactory({ ids, clock }).open({ name: 'alpha', workspace: process.argv[1], mounts: [] })
 const versions = ['a', 'b'].map((letter) => Buffer.alloc(300_000, letter))
 console.log('writing')

@@ -70,7 +70,7 @@ const whileSwapping = async (
   let made = 0
   using factory = createFilesFactory({
     ids: { next: (prefix) => `${prefix}-${made++}`, secret: () => Buffer.alloc(32) },
-    clock: { wall: () => 0, now: () => 0, sleep: async () => {} },
+    clock: { wall: () => 0, now: () => 0 },
   })
   const files = factory.open({ name: 'alpha', workspace: root, mounts: [] })
   const swapper = await startSwapper(path.join(root, 'dir'), path.join(root, 'link'))

@@ -91,7 +91,7 @@ export class Trash {
   readonly #keepMs: number
   readonly #sweptAt = new WeakMap<Root, number>()
 
-  constructor(deps: { readonly ids: Ids; readonly clock: Clock; readonly days: number }) {
+  constructor(deps: { readonly ids: Ids; readonly clock: Pick<Clock, 'wall' | 'now'>; readonly days: number }) {
     this.#ids = deps.ids
     this.#clock = deps.clock
     this.#keepMs = deps.days * dayMs

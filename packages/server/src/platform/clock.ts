@@ -22,5 +22,10 @@ export const createClock = (persistedMs: number): Clock => {
         timer.unref()
         signal?.addEventListener('abort', end, { once: true })
       }),
+    after(ms, callback) {
+      const timer = setTimeout(callback, ms)
+      timer.unref()
+      return { [Symbol.dispose]: () => clearTimeout(timer) }
+    },
   }
 }

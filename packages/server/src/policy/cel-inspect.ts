@@ -1,10 +1,16 @@
 import type { ASTNode } from '@marcbachmann/cel-js'
+import type { PathForm } from '../domain/policy/types.ts'
 import type { Shape } from './condition-budget.ts'
 import { LinearPattern } from './linear-pattern.ts'
 import { TimeZone, zonedFields } from './zoned-time.ts'
 
 export type Inspected =
-  | { readonly kind: 'ok'; readonly readsArguments: boolean; readonly shape: Shape }
+  | {
+      readonly kind: 'ok'
+      readonly readsArguments: boolean
+      readonly pathForm: PathForm
+      readonly shape: Shape
+    }
   | {
       readonly kind: 'problem'
       readonly problem: { readonly message: string; readonly offset: number }
@@ -30,6 +36,7 @@ class Refused extends Error {
 }
 
 type Found = {
+  absolute: boolean
   readsArguments: boolean
   loops: number
   additions: number
@@ -61,6 +68,9 @@ const replaceText = <T>(
 const inspectCall = (node: ASTNode & { op: 'rcall' }, found: Found, depth: number): number => {
   const [name, receiver, args] = node.args
   if (name === 'matches' && args.length === 1) {
+    const [pattern] = args
+    if (pattern?.op === 'value' && /^(\(\?[a-z]+\))?\^?\(*\//.test(String(pattern.args)))
+      found.absolute = true
     // @SECURITY the library's own matches would backtrack; cel.test.ts, "in linear time".
     replaceText(args[0], node, 'The pattern of matches', (text) => new LinearPattern(text))
   }
@@ -105,6 +115,9 @@ const childrenOf = (node: ASTNode): readonly ASTNode[] => {
 const comparisons: ReadonlySet<string> = new Set(['==', '!=', 'in'])
 
 const note = (node: ASTNode, found: Found, depth: number): void => {
+  if (node.op === 'value' && typeof node.args === 'string') {
+    found.absolute ||= node.args.startsWith('/')
+  }
   if (node.op === 'id') found.readsArguments ||= node.args === 'args'
   if (node.op === '+') found.additions++
   if (node.op === 'list' || node.op === 'map') {
@@ -128,6 +141,7 @@ const walk = (node: ASTNode, found: Found, depth: number): void => {
  */
 export const inspectExpression = (ast: ASTNode): Inspected => {
   const found: Found = {
+    absolute: false,
     readsArguments: false,
     loops: 0,
     additions: 0,
@@ -141,6 +155,6 @@ export const inspectExpression = (ast: ASTNode): Inspected => {
     if (!(cause instanceof Refused)) throw cause
     return { kind: 'problem', problem: { message: cause.message, offset: cause.offset } }
   }
-  const { readsArguments, ...shape } = found
-  return { kind: 'ok', readsArguments, shape }
+  const { readsArguments, absolute, ...shape } = found
+  return { kind: 'ok', readsArguments, pathForm: absolute ? 'absolute' : 'relative', shape }
 }

@@ -1,5 +1,5 @@
 import { type ASTNode, Environment } from '@marcbachmann/cel-js'
-import type { Condition, PolicyQuestion } from '../domain/policy/types.ts'
+import type { Condition, PathForm, PolicyQuestion } from '../domain/policy/types.ts'
 import { compileFast, type FastCondition, failed, slow } from './cel-fast.ts'
 import { inspectExpression } from './cel-inspect.ts'
 import { assertAffordable, type Shape } from './condition-budget.ts'
@@ -135,10 +135,12 @@ class CelCondition implements Condition {
   readonly #run: (variables: Variables) => unknown
   readonly #fast: FastCondition | null
   readonly #shape: Shape
+  readonly #pathForm: PathForm | null
 
   constructor(
     source: string,
     readsArguments: boolean,
+    pathForm: PathForm,
     run: (variables: Variables) => unknown,
     fast: FastCondition | null,
     shape: Shape,
@@ -148,10 +150,16 @@ class CelCondition implements Condition {
     this.#run = run
     this.#fast = fast
     this.#shape = shape
+    this.#pathForm = readsArguments ? pathForm : null
   }
 
-  evaluate(question: PolicyQuestion): boolean {
+  #seen(question: PolicyQuestion): PolicyQuestion {
+    return this.#pathForm && question.as ? question.as(this.#pathForm) : question
+  }
+
+  evaluate(asked: PolicyQuestion): boolean {
     refillPatternBudget()
+    const question = this.#seen(asked)
     if (this.#fast) {
       const quick = this.#fast(question)
       if (quick === failed) throw unusable
@@ -163,7 +171,7 @@ class CelCondition implements Condition {
   explain(question: PolicyQuestion): string | null {
     try {
       refillPatternBudget()
-      this.evaluateFully(question)
+      this.evaluateFully(this.#seen(question))
       return null
     } catch (cause) {
       const { summary, message } = cause as { summary?: string; message?: string }
@@ -195,11 +203,11 @@ export const compileCondition = (source: string): CompiledCondition => {
       return problem(`a condition must be true or false, not ${checked.type}`, 0)
     }
     const run = (variables: Variables): unknown => expression(variables)
-    const { readsArguments, shape } = inspected
+    const { readsArguments, pathForm, shape } = inspected
     const fast = compileFast(expression.ast)
     return {
       kind: 'ok',
-      condition: new CelCondition(source, readsArguments, run, fast, shape),
+      condition: new CelCondition(source, readsArguments, pathForm, run, fast, shape),
     }
   } catch (error) {
     return problemOf(error)

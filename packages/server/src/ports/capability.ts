@@ -93,6 +93,8 @@ export interface Capability {
   readonly errors: readonly ErrorType[]
   /** Names of top-level arguments that are stored as a keyed hash. */
   readonly redact: readonly string[]
+  /** Names of top-level arguments that are paths (or lists of them): policy sees where they lead. */
+  readonly paths: readonly string[]
   /** Whether it waits (long poll): such calls have their own, larger cap. */
   readonly waits: boolean
   readonly timeout_seconds: number

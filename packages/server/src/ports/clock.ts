@@ -10,4 +10,7 @@ export interface Clock {
 
   /** Must resolve after `ms` of this clock, or at once when `signal` aborts. Must not keep the process alive. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
+
+  /** Must call back once after `ms`, unless disposed before. Must not keep the process alive. */
+  after(ms: number, callback: () => void): Disposable
 }

@@ -39,6 +39,12 @@ export interface Files {
   /** Where a path lies, as an absolute path inside the roots, without touching the disk. */
   resolve(path: string): string
 
+  /**
+   * Where a path leads now, links followed as far as anything is there: absolute, and relative to the
+   * workspace for what lies in it. Never raises; a path that leads nowhere allowed is told by its text.
+   */
+  locate(path: string): { readonly absolute: string; readonly relative: string }
+
   /** Must read a regular file whole or in part; small ones synchronously. `size_bytes` is the whole file's. */
   read(
     path: string,

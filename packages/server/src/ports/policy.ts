@@ -29,7 +29,11 @@ export interface PolicyFiles extends PolicySource {
   files(): readonly PolicyFileText[]
 
   /** Must check a text as if it stood in that place, without changing anything. */
-  validate(input: { readonly text: string; readonly file: string; readonly agent?: string }): readonly PolicyProblem[]
+  validate(input: {
+    readonly text: string
+    readonly file: string
+    readonly agent?: string
+  }): readonly PolicyProblem[]
 
   /** Must store a text only when it has no error, whole or not at all, and put it in force. */
   save(input: { readonly text: string; readonly agent?: string }): Promise<{

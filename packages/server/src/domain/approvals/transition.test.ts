@@ -35,29 +35,44 @@ const now = { nowMs: 10, wallMs: 10 }
 
 test('a pending approval is approved, with who decided', () => {
   const verdict = decideTransition(pending, approve, now)
-  expect(verdict).toMatchObject({ kind: 'changed', next: { status: 'approved', decided_by: 'ana' } })
+  expect(verdict).toMatchObject({
+    kind: 'changed',
+    next: { status: 'approved', decided_by: 'ana' },
+  })
 })
 
-test.each(['approved', 'rejected', 'expired', 'cancelled'] as const)('a %s approval never changes', (status) => {
-  expect(decideTransition({ ...pending, status }, approve, now)).toEqual({ kind: 'not_pending' })
-})
+test.each(['approved', 'rejected', 'expired', 'cancelled'] as const)(
+  'a %s approval never changes',
+  (status) => {
+    expect(decideTransition({ ...pending, status }, approve, now)).toEqual({ kind: 'not_pending' })
+  },
+)
 
 test.each([
   { nowMs: 1000, wallMs: 10 },
   { nowMs: 10, wallMs: 1000 },
 ])('an approval past its time on either clock expires instead ($nowMs, $wallMs)', (moment) => {
-  expect(decideTransition(pending, approve, moment)).toMatchObject({ kind: 'expired', next: { status: 'expired' } })
+  expect(decideTransition(pending, approve, moment)).toMatchObject({
+    kind: 'expired',
+    next: { status: 'expired' },
+  })
 })
 
 test('a digest that is not the one stored approves nothing, the right one does', () => {
-  expect(decideTransition(pending, { ...approve, digest: 'sha256:bb' }, now)).toEqual({ kind: 'digest_mismatch' })
-  expect(decideTransition(pending, { ...approve, digest: 'sha256:aa' }, now)).toMatchObject({ kind: 'changed' })
+  expect(decideTransition(pending, { ...approve, digest: 'sha256:bb' }, now)).toEqual({
+    kind: 'digest_mismatch',
+  })
+  expect(decideTransition(pending, { ...approve, digest: 'sha256:aa' }, now)).toMatchObject({
+    kind: 'changed',
+  })
 })
 
 test('a critical approval wants the digest, a rejection of it does not', () => {
   const critical = { ...pending, critical: true }
   expect(decideTransition(critical, approve, now)).toEqual({ kind: 'digest_required' })
-  expect(decideTransition(critical, { ...approve, decision: 'reject' }, now)).toMatchObject({ kind: 'changed' })
+  expect(decideTransition(critical, { ...approve, decision: 'reject' }, now)).toMatchObject({
+    kind: 'changed',
+  })
 })
 
 test('an interrupted execution tells the agent that the effect is unknown', () => {

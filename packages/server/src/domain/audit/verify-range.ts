@@ -39,7 +39,8 @@ export const createRangeVerifier = (
   let { size, head } = from
   return {
     take(rows) {
-      for (const [i, row] of rows.entries()) {
+      for (let i = 0; i < rows.length; i++) {
+        const row = rows[i] as LogRow
         if (row.seq !== size) return outOfPlace(row, size, rows)
         if (linker.link(head, row.seq, row.body) !== row.hash) {
           return classify(row, rows[i + 1])

@@ -21,7 +21,18 @@ export type PolicyQuestion = {
   readonly session: PolicySession
   readonly args: Readonly<Record<string, unknown>>
   readonly nowMs: number
+  /**
+   * The same question with every path argument told in one form: where it really leads, whatever was
+   * written. Absent where there are no folders to look at, as for the tests in a policy file.
+   */
+  readonly as?: (form: PathForm) => PolicyQuestion
 }
+
+/**
+ * `absolute`: all paths from the root. `relative`: those in the workspace relative to it, others absolute.
+ * A condition that speaks of an absolute path sees the first, any other the second.
+ */
+export type PathForm = 'absolute' | 'relative'
 
 /** A condition that has been checked at load. May throw on a value that is not there. */
 export interface Condition {

@@ -1,0 +1,51 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { createClock } from '../platform/clock.ts'
+import { createIds } from '../platform/ids.ts'
+import { createFilesFactory } from './create-files-factory.ts'
+
+const base = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-locate-')))
+const workspace = join(base, 'work')
+const mount = join(base, 'mount')
+const factory = createFilesFactory({ ids: createIds(), clock: createClock(0) })
+const files = () =>
+  factory.open({ name: 'alpha', workspace, mounts: [{ path: mount, read_only: false }] })
+
+beforeAll(() => {
+  mkdirSync(join(workspace, 'scratch'), { recursive: true })
+  mkdirSync(mount)
+  writeFileSync(join(workspace, 'secret.txt'), 'x')
+  symlinkSync('../secret.txt', join(workspace, 'scratch', 'link'))
+  symlinkSync('..', join(workspace, 'scratch', 'up'))
+})
+afterAll(() => {
+  factory[Symbol.dispose]()
+  rmSync(base, { recursive: true, force: true })
+})
+
+test.each([
+  ['secret.txt', 'secret.txt'],
+  ['scratch/a', 'scratch/a'],
+  ['./scratch//a', 'scratch/a'],
+  ['scratch/../secret.txt', 'secret.txt'],
+  ['scratch/missing/../../secret.txt', 'secret.txt'],
+  ['scratch/link', 'secret.txt'],
+  ['scratch/up/secret.txt', 'secret.txt'],
+  ['scratch/up/new/file', 'new/file'],
+  [`${workspace}/scratch/a`, 'scratch/a'],
+  ['.', '.'],
+])('%s leads to %s, whatever way it is written', (written, relative) => {
+  const absolute = relative === '.' ? workspace : join(workspace, relative)
+  expect(files().locate(written)).toEqual({ absolute, relative })
+})
+
+test('a path in a mount is absolute in both forms', () => {
+  const path = join(mount, 'a')
+  expect(files().locate(path)).toEqual({ absolute: path, relative: path })
+})
+
+test.each(['/etc/passwd', '../../etc/passwd', '', 'a\0b'])('%j does not raise', (path) => {
+  expect(files().locate(path).absolute).toMatch(/^\//)
+})
