@@ -40,7 +40,7 @@ const runOf = (user_api_url: string, pid = process.pid) => ({ pid, user_api_url,
 
 test('finds the running server and shows it the token of the data directory', async () => {
   const { url, seen } = await listen()
-  await using found = await findServer(await createDataDir(runOf(url)))
+  const found = await findServer(await createDataDir(runOf(url)))
   expect(found?.run?.user_api_url).toBe(url)
   await found?.fetch('http://gatehouse.localhost/api/agents?x=1', get)
   expect(seen).toEqual([

@@ -30,7 +30,7 @@ const inputOf = (stream: NodeJS.ReadStream): Input => ({
     const waiting: string[] = []
     let wake = () => {}
     const onData = (chunk: Buffer) => {
-      waiting.push(...chunk.toString('utf8'))
+      waiting.push(...Array.from(chunk.toString('utf8')))
       wake()
     }
     const onAbort = () => wake()

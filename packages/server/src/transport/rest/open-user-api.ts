@@ -70,7 +70,8 @@ export async function openUserApi(options: UserApiOptions): Promise<UserApi> {
       // How often Node looks for sockets that are over these times.
       connectionsCheckingInterval: 2_000,
     },
-    listener,
+    // The listener answers its own failures, so there is nothing to wait for.
+    (incoming, outgoing) => void listener(incoming, outgoing),
   )
   server.maxConnections = connectionsMax
   // More than are allowed, so that too many are seen rather than dropped.

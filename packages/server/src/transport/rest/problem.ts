@@ -47,8 +47,10 @@ function headersOf(type: ErrorType, facts: Facts): Record<string, string> {
   const headers: Record<string, string> = { 'content-type': 'application/problem+json' }
   if (http === 401) headers['www-authenticate'] = 'Bearer realm="gatehouse"'
   if (http === 405 && typeof facts.allowed === 'string') headers.allow = facts.allowed
-  if (http === 429) headers['retry-after'] = String(facts.retry_after_seconds ?? 60)
-  if (http === 503) headers['retry-after'] = String(facts.retry_after_seconds ?? 1)
+  const known = facts.retry_after_seconds
+  const usual = http === 429 ? 60 : 1
+  if (http === 429 || http === 503)
+    headers['retry-after'] = String(typeof known === 'number' ? known : usual)
   return headers
 }
 
