@@ -7,7 +7,7 @@ import type { AuditRow } from '../ports/audit-rows.ts'
 import { hashing } from './hashing.ts'
 import { markFile } from './mark.ts'
 import { type OfflineReport, verifyOffline } from './offline.ts'
-import { type Bench, OpenStorage, openBench } from './testing.ts'
+import { type Bench, openBench, openReader } from './testing.ts'
 
 // GATEHOUSE_FULL=1 runs the whole of it; every run covers each kind of mutation many times.
 const full = process.env['GATEHOUSE_FULL'] === '1'
@@ -122,11 +122,7 @@ const mutations: Record<
 const verify = (bench: Bench, rows: readonly AuditRow[]): Promise<OfflineReport> =>
   verifyOffline({
     dataDir: bench.directory,
-    openRows: async () => {
-      const store = new OpenStorage()
-      store.rows = [...rows]
-      return { ...store.auditRows, [Symbol.asyncDispose]: async () => undefined }
-    },
+    openRows: async () => openReader(rows),
   })
 
 test(`L02: finds each of ${rounds} random mutations of ${entries} entries and names the first bad one`, {

@@ -9,7 +9,7 @@ import { hashing } from './hashing.ts'
 import { parsePublicKey, publicKeyFile } from './keys.ts'
 import { readCheckpoints } from './note.ts'
 import { verifyOffline } from './offline.ts'
-import { type Bench, draft, openBench, textOf } from './testing.ts'
+import { type Bench, draft, openBench, openReader, textOf } from './testing.ts'
 
 const python = spawnSync('python3', ['--version']).status === 0
 const script = fileURLToPath(new URL('../../../../scripts/verify_audit.py', import.meta.url))
@@ -17,10 +17,7 @@ const script = fileURLToPath(new URL('../../../../scripts/verify_audit.py', impo
 const ofDirectory = (bench: Bench, more = {}) =>
   verifyOffline({
     dataDir: bench.directory,
-    openRows: async () => ({
-      ...bench.store.auditRows,
-      [Symbol.asyncDispose]: async () => undefined,
-    }),
+    openRows: async () => openReader(bench.store.rows),
     ...more,
   })
 

@@ -77,7 +77,8 @@ export const verifyOffline = async (options: OfflineOptions): Promise<OfflineRep
   const broken = mark || !(await rows.head(chain)) ? null : noMark
   const directory = auditDir
   const size = mark?.size
-  return judge({ rows, chain, verifier, mark, checkpoints, size, broken, directory }, options)
+  const material = { rows, chain, verifier, mark, checkpoints, size, broken, directory }
+  return await judge(material, options)
 }
 
 const noMark: Fault = {

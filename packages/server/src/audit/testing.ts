@@ -160,6 +160,13 @@ export class HandClock implements Clock {
       if (signal?.aborted) sleeper.wake()
     })
   }
+  after(ms: number, callback: () => void): Disposable {
+    const gone = new AbortController()
+    void this.sleep(ms, gone.signal).then(() => {
+      if (!gone.signal.aborted) callback()
+    })
+    return { [Symbol.dispose]: () => gone.abort() }
+  }
   move(ms: number): void {
     this.ms += ms
     for (const sleeper of [...this.#sleepers]) if (sleeper.at <= this.ms) sleeper.wake()
@@ -253,4 +260,23 @@ export const textOf = async (lines: AsyncIterable<string>): Promise<string> => {
   let text = ''
   for await (const line of lines) text += line
   return text
+}
+
+/** Rows for reading, until they are disposed. */
+export const openReader = (rows: readonly AuditRow[]): AuditRows & AsyncDisposable => {
+  const store = new OpenStorage()
+  store.rows = [...rows]
+  let open = true
+  const whileOpen: ProxyHandler<AuditRows> = {
+    get(target, name) {
+      if (!open) throw new Error('the rows are closed')
+      return Reflect.get(target, name) as unknown
+    },
+  }
+  const close = async () => {
+    open = false
+  }
+  return Object.assign(new Proxy({ ...store.auditRows }, whileOpen), {
+    [Symbol.asyncDispose]: close,
+  })
 }

@@ -35,8 +35,9 @@ export interface Storage extends Stores, AsyncDisposable {
   commitGroup(group: CommitGroup): Promise<void>
 
   /**
-   * Must be false only when nobody but this process changed the store since the last call. Cheap: it
-   * runs at each audit query.
+   * Must be false only when nobody but this process changed the store since the last call. Once it was
+   * true, reads must see what the disk holds now, nothing kept from before. Cheap: it runs at each
+   * audit query.
    */
   foreignChange(): Promise<boolean>
 }
