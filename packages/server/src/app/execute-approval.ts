@@ -71,14 +71,12 @@ async function prepare(deps: ExecuteDeps, approval: StoredApproval): Promise<Pre
   if (bound.definition_hash !== capability.definition_hash)
     return refused(`${capability.name} was changed meanwhile`)
   const args = freezeDeep(bound.arguments)
-  const decision = deps.policy
-    .current()
-    .decide(
-      questionOf(agent, null, capability.name, args, deps.clock.wall(), {
-        capability,
-        contexts: deps.contexts,
-      }),
-    )
+  const decision = deps.policy.current().decide(
+    questionOf(agent, null, capability.name, args, deps.clock.wall(), {
+      capability,
+      contexts: deps.contexts,
+    }),
+  )
   if (decision.kind === 'deny') return refused('policy blocks it now')
   const call = callOf(deps, approval, agent, capability, args)
   if (capability.resolve) {

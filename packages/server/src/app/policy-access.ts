@@ -37,14 +37,12 @@ export async function testPolicy(
   const nowMs = input.at === undefined ? deps.clock.wall() : Date.parse(input.at)
   if (Number.isNaN(nowMs))
     throw new GatehouseError('InvalidParams', { detail: 'at is not an ISO 8601 time' })
-  return deps.policy
-    .current()
-    .trace(
-      questionOf(agent, null, input.capability, args, nowMs, {
-        capability,
-        contexts: deps.contexts,
-      }),
-    )
+  return deps.policy.current().trace(
+    questionOf(agent, null, input.capability, args, nowMs, {
+      capability,
+      contexts: deps.contexts,
+    }),
+  )
 }
 
 /** Stores a policy file that has no error, and says so in the log. */

@@ -15,7 +15,14 @@ const pathText = (path: readonly PropertyKey[]): string =>
     )
     .join('')
 
-const stepOf = (issue: z.core.$ZodIssue, allowed: string): Recovery => {
+const valueAt = (given: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>(
+    (value, key) =>
+      typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined,
+    given,
+  )
+
+const stepOf = (issue: z.core.$ZodIssue, allowed: string, given: unknown): Recovery => {
   if (issue.code === 'unrecognized_keys') {
     const keys = issue.keys.join(', ')
     return {
@@ -24,7 +31,7 @@ const stepOf = (issue: z.core.$ZodIssue, allowed: string): Recovery => {
     }
   }
   const at = pathText(issue.path)
-  const missing = issue.code === 'invalid_type' && issue.input === undefined
+  const missing = issue.code === 'invalid_type' && valueAt(given, issue.path) === undefined
   return missing
     ? { action: `add ${at}`, description: `${at} is required: ${issue.message}.` }
     : { action: `fix ${at || 'arguments'}`, description: `${at || 'arguments'}: ${issue.message}.` }
@@ -35,7 +42,7 @@ export const validateArguments = (capability: Capability, given: unknown): Valid
   const parsed = capability.inputs.safeParse(given ?? {})
   if (parsed.success) return { kind: 'valid', args: freezeDeep(parsed.data) }
   const allowed = Object.keys(capability.inputs.shape).join(', ') || 'none'
-  const steps = parsed.error.issues.map((issue) => stepOf(issue, allowed))
+  const steps = parsed.error.issues.map((issue) => stepOf(issue, allowed, given))
   const error = new GatehouseError('InvalidArguments', {
     capability: capability.name,
     detail: steps.map((step) => step.description).join(' '),

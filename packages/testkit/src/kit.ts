@@ -1,0 +1,218 @@
+import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { ApprovalMode, AuditEntry, CapabilityError } from '@gatehouse/contract'
+import type { InvokeOutcome } from '@gatehouse/server/app/app'
+import { type BoundApp, createApp } from '@gatehouse/server/app/create-app'
+import type { AgentOp, Op } from '@gatehouse/server/app/op'
+import { openJournal } from '@gatehouse/server/audit/journal'
+import { HandClock, silent } from '@gatehouse/server/audit/testing'
+import { createRegistry } from '@gatehouse/server/capabilities/registry'
+import { standardCapabilities } from '@gatehouse/server/capabilities/standard'
+import { createFilesFactory } from '@gatehouse/server/files/create-files-factory'
+import { createDigest } from '@gatehouse/server/platform/digest'
+import { createEventBus } from '@gatehouse/server/platform/event-bus'
+import { createHost } from '@gatehouse/server/platform/host'
+import { createIds } from '@gatehouse/server/platform/ids'
+import { openPolicySource } from '@gatehouse/server/policy/source'
+import { renderSystemPolicy } from '@gatehouse/server/policy/system-policy'
+import type { Capability } from '@gatehouse/server/ports/capability'
+import type { Storage } from '@gatehouse/server/ports/storage'
+import { openMemory } from '@gatehouse/server/storage/memory/open'
+
+export type KitOptions = {
+  /** Capabilities beside the built-in ones. */
+  readonly capabilities?: readonly Capability[]
+  /** The text of `organisation.yaml`. */
+  readonly policy?: string
+  /** A store in place of the one in memory, or a wrapper around it. */
+  readonly storage?: (memory: Storage) => Storage
+  readonly approvalTtlMs?: number
+  readonly runsApproved?: boolean
+}
+
+/** A whole service without doors: real policy, log and files, a store in memory, a clock moved by hand. */
+export class Kit implements AsyncDisposable {
+  readonly app: BoundApp
+  readonly clock: HandClock
+  readonly storage: Storage
+  readonly folder: string
+  readonly #close: () => Promise<void>
+  readonly #credentials = new Map<string, number>()
+
+  constructor(parts: {
+    app: BoundApp
+    clock: HandClock
+    storage: Storage
+    folder: string
+    close: () => Promise<void>
+  }) {
+    this.app = parts.app
+    this.clock = parts.clock
+    this.storage = parts.storage
+    this.folder = parts.folder
+    this.#close = parts.close
+  }
+
+  /** An operator called `label`. */
+  operator(label = 'ana'): Op {
+    return {
+      actor: { kind: 'user', label, role: 'operator', token_id: 'ut-1' },
+      request_id: 'req-operator',
+      session_id: null,
+      signal: new AbortController().signal,
+    }
+  }
+
+  /** Makes an agent, and returns its token. */
+  async agent(name: string, approvals: ApprovalMode = 'pending'): Promise<string> {
+    const { token } = await this.app.createAgent(this.operator(), {
+      name,
+      purpose: '',
+      approvals,
+      mounts: [],
+    })
+    await this.authenticate(token)
+    return token
+  }
+
+  /** Remembers the credential of a token for later calls of its agent. */
+  async authenticate(token: string): Promise<void> {
+    const agent = await this.app.authenticateAgent(token)
+    if (!agent) throw new Error('the token does not hold')
+    this.#credentials.set(agent.name, agent.credential)
+  }
+
+  op(agent: string, change: Partial<AgentOp> = {}): AgentOp {
+    return {
+      actor: { kind: 'agent', name: agent, credential: this.#credentials.get(agent) ?? 0 },
+      request_id: 'req-agent',
+      session_id: null,
+      signal: new AbortController().signal,
+      ...change,
+    }
+  }
+
+  workspace(agent: string): string {
+    return join(this.folder, 'workspaces', agent)
+  }
+
+  invoke(
+    agent: string,
+    capability: string,
+    args: object = {},
+    change: Partial<AgentOp> = {},
+  ): Promise<InvokeOutcome> {
+    return this.app.invoke(this.op(agent, change), { capability, arguments: args })
+  }
+
+  /** A call that must wait for a person: its approval's id. */
+  async pending(agent: string, capability: string, args: object): Promise<string> {
+    const outcome = await this.invoke(agent, capability, args)
+    if (outcome.kind !== 'pending')
+      throw new Error(`expected a pending call, got ${JSON.stringify(outcome)}`)
+    return outcome.pending.approval_id
+  }
+
+  decide(
+    approval_id: string,
+    decision: 'approve' | 'reject',
+    facts: { as?: string; digest?: string; reason?: string } = {},
+  ) {
+    const { as = 'ana', ...rest } = facts
+    return this.app.decideApproval(this.operator(as), { approval_id, decision, ...rest })
+  }
+
+  /** Waits, in real time, until nothing more will happen to the approval. */
+  async settled(agent: string, approval_id: string) {
+    for (let tries = 0; tries < 1_000; tries += 1) {
+      const outcome = await this.app.getApprovalOutcome(this.op(agent), { approval_id })
+      if (outcome.result) return outcome
+      await new Promise((resolve) => setTimeout(resolve, 2))
+    }
+    throw new Error(`${approval_id} did not settle`)
+  }
+
+  /** The newest entries first. */
+  async audit(
+    filter: { agent?: string; capability?: string } = {},
+  ): Promise<readonly AuditEntry[]> {
+    const page = await this.app.queryAudit(this.operator(), { ...filter, limit: 1000, offset: 0 })
+    if (page.integrity !== 'verified')
+      throw new Error(`the log is ${page.integrity}: ${page.detail}`)
+    return page.entries
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.#close()
+  }
+}
+
+export const failureIn = (outcome: InvokeOutcome): CapabilityError | null =>
+  outcome.kind === 'failed' ? outcome.error : null
+
+export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-kit-')))
+  const [clock, ids, digest, log] = [new HandClock(), createIds(), createDigest(), silent]
+  const memory = await openMemory()
+  const storage = options.storage?.(memory) ?? memory
+  const journal = await openJournal({
+    storage,
+    directory: join(folder, 'audit'),
+    chain: 'kit',
+    ids,
+    clock,
+    log,
+  })
+  const capabilities = [...standardCapabilities, ...(options.capabilities ?? [])]
+  const policy = await openPolicySource({
+    directory: join(folder, 'policies'),
+    systemText: renderSystemPolicy(capabilities),
+    knownCapabilities: capabilities.map(({ name }) => name),
+    log,
+  })
+  if (options.policy !== undefined) {
+    const { problems } = await policy.save({ text: options.policy })
+    const error = problems.find(({ severity }) => severity === 'error')
+    if (error) throw new Error(`${error.file}:${error.line}: ${error.message}`)
+  }
+  const files = createFilesFactory({ ids, clock })
+  const stopping = new AbortController()
+  const app = createApp({
+    storage,
+    journal,
+    audit: journal,
+    clock,
+    ids,
+    digest,
+    log,
+    events: createEventBus({ ids, clock, log }),
+    version: '0.0.0',
+    node: 'kit',
+    registry: createRegistry(capabilities),
+    policy,
+    files,
+    host: createHost(folder),
+    approvalTtlMs: options.approvalTtlMs ?? 86_400_000,
+    workspaceOf: (name) => join(folder, 'workspaces', name),
+    assertMount: () => {},
+    runsApproved: options.runsApproved ?? true,
+    signal: stopping.signal,
+  })
+  await app.start()
+  return new Kit({
+    app,
+    clock,
+    storage,
+    folder,
+    close: async () => {
+      stopping.abort()
+      await app.stopped()
+      files[Symbol.dispose]()
+      await policy[Symbol.asyncDispose]()
+      await journal[Symbol.asyncDispose]()
+      await memory[Symbol.asyncDispose]()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  })
+}
