@@ -140,20 +140,24 @@ test('makes the folders on the way only when asked to', async () => {
   )
 })
 
-test('of many writers that saw the same version, exactly one succeeds', async () => {
-  using kit = open()
-  kit.put('shared', 'seen')
-  const ifSha256 = sha('seen')
-  const outcomes = await Promise.all(
-    Array.from({ length: 20 }, (_, i) =>
-      typeOf(kit.files.write('shared', bytes(`by ${i}`), { createParents: false, ifSha256 })),
-    ),
-  )
-  expect(outcomes.filter((o) => o === 'done')).toHaveLength(1)
-  expect(outcomes.filter((o) => o === 'FileChanged')).toHaveLength(19)
-  const gone = kit.files.write('none', bytes('x'), { createParents: false, ifSha256 })
-  expect(await typeOf(gone)).toBe('FileChanged')
-})
+test.each([4, 400_000])(
+  'of many writers that saw the same %i bytes, one succeeds',
+  async (size) => {
+    using kit = open()
+    const seen = 'x'.repeat(size)
+    kit.put('shared', seen)
+    const ifSha256 = sha(seen)
+    const outcomes = await Promise.all(
+      Array.from({ length: 20 }, (_, i) =>
+        typeOf(kit.files.write('shared', bytes(`by ${i}`), { createParents: false, ifSha256 })),
+      ),
+    )
+    expect(outcomes.filter((o) => o === 'done')).toHaveLength(1)
+    expect(outcomes.filter((o) => o === 'FileChanged')).toHaveLength(19)
+    const gone = kit.files.write('none', bytes('x'), { createParents: false, ifSha256 })
+    expect(await typeOf(gone)).toBe('FileChanged')
+  },
+)
 
 test('of many writers of a new file, exactly one makes it', async () => {
   using kit = open()
@@ -301,7 +305,9 @@ test('nobody addresses the trash, and a forged note in it leads nowhere', async 
     )
   }
   expect(await gather(kit.files.walk('.', never))).toEqual([])
-  for (const id of ['../x', '.', 'trash-1', `${trash_id}/..`]) {
+  kit.put('like-trash/item', '')
+  kit.put('like-trash/meta.json', JSON.stringify({ path: 'restored', deleted_at: 0 }))
+  for (const id of ['../like-trash', '../x', '.', 'trash-1', `${trash_id}/..`]) {
     expect(await typeOf(kit.files.restore(id))).toBe('TrashNotFound')
   }
   const note = kit.at(`.gatehouse-trash/${trash_id}/meta.json`)
@@ -463,6 +469,23 @@ test('tells nothing of a folder that was swapped for a link to the outside', asy
   kit.put('box/marker', '')
   await vi.waitFor(() => expect(told).toContain('marker'))
   expect(told.filter((name) => name.includes('secret'))).toEqual([])
+})
+
+test('goes on telling of a folder that took the place of another', async () => {
+  using kit = open()
+  kit.put('box/sub/x', '')
+  kit.put('fresh/y', '')
+  const told: string[] = []
+  using _watching = await kit.files.watch('box', { recursive: true }, (c) =>
+    told.push(`${c.kind} ${path.basename(c.path)}`),
+  )
+  renameSync(kit.at('box/sub'), kit.at('old'))
+  renameSync(kit.at('fresh'), kit.at('box/sub'))
+  await vi.waitFor(() => expect(told).toContain('created y'))
+  kit.put('old/x', 'nobody is told of this')
+  kit.put('box/sub/z', '')
+  await vi.waitFor(() => expect(told).toContain('created z'))
+  expect(told.filter((line) => line.endsWith(' x'))).toEqual([])
 })
 
 test('a watch of a file tells of that file alone, and of nothing once it is disposed', async () => {

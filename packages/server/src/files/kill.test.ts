@@ -7,7 +7,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { expect, test, vi } from 'vitest'
 import { createFilesFactory } from './create-files-factory.ts'
 
-const kills = process.env['GATEHOUSE_FULL'] === '1' ? 40 : 3
+const kills = process.env['GATEHOUSE_FULL'] === '1' ? 25 : 3
 const here = path.dirname(fileURLToPath(import.meta.url))
 
 const fakes = {

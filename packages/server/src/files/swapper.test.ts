@@ -83,6 +83,12 @@ const whileSwapping = async (
   }
 }
 
+/** A busy machine lets the swapper and its victim meet less often; until then it goes on. */
+const patience = (): (() => boolean) => {
+  const until = performance.now() + 60_000
+  return () => performance.now() > until
+}
+
 const attempt = async <T>(step: () => T | Promise<T>): Promise<T | null> => {
   try {
     return await step()
@@ -99,19 +105,20 @@ const naiveRead = (root: string, name: string): string | null => {
 
 test('no read escapes while a folder is swapped for a link, and a naive reader does (F04)', async () => {
   await whileSwapping(async ({ root, files }) => {
+    const isLate = patience()
     const seen = { inside: 0, escaped: 0, naive: 0 }
-    for (let i = 0; i < reads; i++) {
+    for (let i = 0; i < reads || (seen.inside < reads / 50 && !isLate()); i++) {
       const read = await attempt(() => files.read('dir/f', { bytesMax: 100 }))
       const text = read?.bytes.toString()
       if (text === 'INSIDE') seen.inside++
       else if (text !== undefined) seen.escaped++
     }
-    for (let i = 0; i < reads && (full || seen.naive === 0); i++) {
+    for (let i = 0; (full && i < reads) || (seen.naive === 0 && !isLate()); i++) {
       if ((await attempt(() => naiveRead(root, 'dir/f'))) === 'CANARY') seen.naive++
     }
     if (full) process.stderr.write(`${reads} reads: ${JSON.stringify(seen)}\n`)
     expect(seen.escaped).toBe(0)
-    expect(seen.inside).toBeGreaterThan(reads / 20)
+    expect(seen.inside).toBeGreaterThanOrEqual(reads / 50)
     expect(seen.naive).toBeGreaterThan(0)
   })
 }, 180_000)
@@ -130,6 +137,7 @@ const outcomesOf = (out: string): string[] =>
 
 test('no write escapes while a folder is swapped for a link, and a naive writer does (F04)', async () => {
   await whileSwapping(async ({ root, out, files }) => {
+    const isLate = patience()
     let written = 0
     const bytes = Buffer.from('MINE')
     const uses = [
@@ -141,16 +149,16 @@ test('no write escapes while a folder is swapped for a link, and a naive writer 
       () => files.move('dir/copy', 'dir/moved', { overwrite: true }),
       () => files.trash('dir/moved', { recursive: false }),
     ]
-    for (let i = 0; i < writes; i++) {
+    for (let i = 0; i < writes || (written < writes / 50 && !isLate()); i++) {
       if (await attempt(uses[i % uses.length] as () => Promise<unknown>)) written++
     }
     expect(outcomesOf(out)).toEqual([])
     let naive = 0
-    for (; naive < writes && outcomesOf(out).length === 0; naive++) {
+    for (; outcomesOf(out).length === 0 && !isLate(); naive++) {
       await attempt(() => naiveWrite(root, 'dir/naive'))
     }
     if (full) process.stderr.write(`${writes} writes: ${written} done, naive out after ${naive}\n`)
     expect(outcomesOf(out)).not.toEqual([])
-    expect(written).toBeGreaterThan(writes / 20)
+    expect(written).toBeGreaterThanOrEqual(writes / 50)
   })
 }, 180_000)

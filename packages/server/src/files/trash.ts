@@ -87,11 +87,15 @@ const readMeta = (dir: Dir): Meta | null => {
 /** What was deleted from a root stays in it for some days, under a name that nobody can address. */
 export class Trash {
   readonly #ids: Ids
-  readonly #clock: Clock
+  readonly #clock: Pick<Clock, 'wall' | 'now'>
   readonly #keepMs: number
   readonly #sweptAt = new WeakMap<Root, number>()
 
-  constructor(deps: { readonly ids: Ids; readonly clock: Pick<Clock, 'wall' | 'now'>; readonly days: number }) {
+  constructor(deps: {
+    readonly ids: Ids
+    readonly clock: Pick<Clock, 'wall' | 'now'>
+    readonly days: number
+  }) {
     this.#ids = deps.ids
     this.#clock = deps.clock
     this.#keepMs = deps.days * dayMs

@@ -144,15 +144,18 @@ class PathWatch implements Disposable {
       return
     }
     const version = `${stat.size}:${new Date(stat.mtimeMs).toISOString()}`
-    if (before === version) return
     folder.seen.set(name, version)
-    if (before === undefined || !stat.isDirectory()) {
-      this.#tell(before === undefined ? 'created' : 'changed', path)
-    }
-    if (before === undefined && stat.isDirectory() && this.#recursive) {
-      const child = this.#open(path)
-      if (child) await this.add(path, child, true)
-    }
+    if (before === undefined) this.#tell('created', path)
+    if (stat.isDirectory()) await this.#lookInto(path, stat.ino)
+    else if (before !== undefined && before !== version) this.#tell('changed', path)
+  }
+
+  /** A new folder, or one in the place of another: all that it holds is new. */
+  async #lookInto(path: string, ino: number): Promise<void> {
+    if (!this.#recursive || this.#folders.get(path)?.ino === ino) return
+    this.#forget(path)
+    const child = this.#open(path)
+    if (child) await this.add(path, child, true)
   }
 
   #tell(kind: Change['kind'], path: string): void {
