@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { type GatewayKit, openKit, tokens, until } from '../../../test/kit/fake-app.ts'
+import { echo, type GatewayKit, openKit, tokens, until } from '../../../test/kit/fake-app.ts'
 import { Peer } from '../../../test/kit/mcp-peer.ts'
 
 let kit: GatewayKit
@@ -52,7 +52,7 @@ describe('the end of a connection', () => {
 
   test('a peer that does not answer pings is given up, one that does is kept', async () => {
     await kit.close(0)
-    kit = await openKit({ limits: { sweepEveryMs: 5, pingEveryMs: 10, deadAfterMs: 60 } })
+    kit = await openKit({ limits: { sweepEveryMs: 20, pingEveryMs: 40, deadAfterMs: 1_500 } })
     const dead = new Peer(
       new WebSocket(kit.mcpUrl, {
         headers: { Authorization: `Bearer ${tokens.alpha}` },
@@ -120,5 +120,24 @@ describe('the end of a connection', () => {
     expect((await peer.end()).code).toBe(1001)
     await closing
     expect(kit.connections()).toBe(0)
+  })
+
+  test('a peer that asks for much at once and reads it all gets it all', async () => {
+    const limits = { outboundPauseBytes: 100_000, outboundCloseBytes: 400_000 }
+    await kit.close(0)
+    kit = await openKit({ limits })
+    const peer = await open()
+    const data = { text: 'x'.repeat(100_000) }
+    kit.fake.behaviours.set('test.big', () => ({
+      kind: 'succeeded',
+      capability: echo,
+      data,
+      text: null,
+    }))
+    const answers = Array.from({ length: 40 }, () => peer.call('test__big'))
+    for (const { result } of await Promise.all(answers)) {
+      expect(result?.['structuredContent']).toEqual(data)
+    }
+    expect(peer.closed).toBe(null)
   })
 })

@@ -29,7 +29,12 @@ export const closeCodes = {
 /** A call older than this waits for something or someone, and no longer counts as running. */
 const runningMs = 5_000
 
-type Call = { readonly cancellation: Cancellation; readonly since: number; counted: boolean }
+type Call = {
+  readonly cancellation: Cancellation
+  readonly since: number
+  counted: boolean
+  delivered: boolean
+}
 type Request = Extract<Envelope, { kind: 'request' }>
 
 /** Never used: what ends a session must not end with it. */
@@ -50,7 +55,13 @@ export class McpSocket {
   readonly #events: Disposable
   readonly #calls = new Map<string | number, Call>()
   readonly #backlog: Buffer[] = []
+  /** Answers that wait for the peer to read those before them: made into text one by one. */
+  readonly #waiting: ((open: boolean) => void)[] = []
   readonly #notify = (text: string): void => this.#send(text)
+  readonly #room = (): Promise<boolean> | null => {
+    if (this.#closing || (this.#waiting.length === 0 && !this.#behind())) return null
+    return new Promise((resolve) => this.#waiting.push(resolve))
+  }
   #session: string | null = null
   #opening: Promise<string> | null = null
   #version: LegacyVersion | null = null
@@ -92,7 +103,10 @@ export class McpSocket {
     // `ws` closes with the right code by itself; the error only says which one.
     peer.ws.on('error', (error) => deps.log.debug({ err: error }, 'a peer broke the protocol'))
     peer.ws.on('close', () => this.#end())
-    peer.raw.on('drain', () => this.#settle())
+    peer.raw.on('drain', () => {
+      this.#admitNext()
+      this.#settle()
+    })
   }
 
   /** Looks after the connection; called about twice a second. */
@@ -105,6 +119,7 @@ export class McpSocket {
       call.counted = false
       this.#running--
     }
+    this.#admitNext()
     this.#settle()
     if (this.#stalled(now)) return this.#close(closeCodes.tooSlow, 'the peer does not read')
     // Whoever we do not listen to cannot show that it lives.
@@ -152,8 +167,18 @@ export class McpSocket {
       this.#parsing ||
       this.#running >= this.#limits.socketCallsMax ||
       this.#calls.size >= this.#limits.socketOpenCallsMax ||
-      this.#ws.bufferedAmount > this.#limits.outboundPauseBytes
+      this.#waiting.length > 0 ||
+      this.#behind()
     )
+  }
+
+  /** Whether the peer has yet to read much of what it was sent. */
+  #behind(): boolean {
+    return this.#ws.bufferedAmount > this.#limits.outboundPauseBytes
+  }
+
+  #admitNext(): void {
+    if (this.#waiting.length > 0 && !this.#behind()) this.#waiting.shift()?.(true)
   }
 
   #settle(): void {
@@ -210,7 +235,7 @@ export class McpSocket {
   }
 
   #dispatch(value: unknown): void {
-    const answer = Array.isArray(value) ? this.#answerBatch(value) : this.#answer(value)
+    const answer = Array.isArray(value) ? this.#answerBatch(value) : this.#answer(value, true)
     if (typeof answer === 'string') this.#send(answer)
     else if (answer) void answer.then((text) => text !== null && this.#send(text))
   }
@@ -224,14 +249,14 @@ export class McpSocket {
           : `only protocol version ${batchingVersion} has batches`
       return errorText(null, rpcError('InvalidRequest', { detail }))
     }
-    return Promise.all(values.map((value) => this.#answer(value))).then((texts) => {
+    return Promise.all(values.map((value) => this.#answer(value, false))).then((texts) => {
       const answers = texts.filter((text) => text !== null)
       return answers.length === 0 ? null : `[${answers.join(',')}]`
     })
   }
 
   /** The text to send, now or later; null where nothing is answered. */
-  #answer(value: unknown): string | null | Promise<string | null> {
+  #answer(value: unknown, alone: boolean): string | null | Promise<string | null> {
     const envelope = readEnvelope(value)
     if (envelope.kind === 'notification') {
       if (envelope.method === 'notifications/cancelled') this.#cancel(envelope.params)
@@ -245,7 +270,7 @@ export class McpSocket {
     const { id } = envelope
     if (!isMcpId(id)) return this.#refuse(null, 'id must be a string or an integer')
     if (this.#calls.has(id)) return this.#refuse(id, 'a request with this id still runs')
-    return this.#request(id, envelope)
+    return this.#request(id, envelope, alone)
   }
 
   #refuse(id: RpcId, detail: string): string {
@@ -255,17 +280,21 @@ export class McpSocket {
     })
   }
 
-  async #request(id: string | number, request: Request): Promise<string | null> {
-    const call: Call = { cancellation: new Cancellation(), since: this.#now(), counted: true }
+  async #request(id: string | number, request: Request, alone: boolean): Promise<string | null> {
+    const call: Call = {
+      cancellation: new Cancellation(),
+      since: this.#now(),
+      counted: true,
+      delivered: false,
+    }
     this.#calls.set(id, call)
     this.#running++
     try {
       const text =
         request.method === 'initialize'
           ? await this.#initialize(id, request.params)
-          : await this.#call(request, call.cancellation)
-      // What was cancelled is not answered; the peer has forgotten it.
-      return call.cancellation.aborted && !this.#stopping ? null : text
+          : await this.#call(request, call, alone)
+      return call.delivered || this.#isUnwanted(call) ? null : text
     } catch (thrown) {
       const requestId = this.#deps.ids.next('req')
       return errorText(id, describeThrown(thrown, requestId, this.#deps.log).error)
@@ -285,15 +314,31 @@ export class McpSocket {
     return JSON.stringify({ jsonrpc: '2.0', id, result: opened.result })
   }
 
-  async #call(request: Request, cancellation: Cancellation): Promise<string> {
+  async #call(request: Request, call: Call, alone: boolean): Promise<string> {
     // A peer that skips the handshake is served as one of the oldest version.
     this.#version ??= unspokenVersion
     const session_id = this.#session ?? (await this.#open(null))
     return answerRequest(
       this.#deps,
-      { actor: this.#actor, session_id, cancellation, notify: this.#notify },
+      {
+        actor: this.#actor,
+        session_id,
+        cancellation: call.cancellation,
+        notify: this.#notify,
+        ...(alone ? { room: this.#room, deliver: (text) => this.#deliver(call, text) } : {}),
+      },
       request,
     )
+  }
+
+  #deliver(call: Call, text: string): void {
+    call.delivered = true
+    if (!this.#isUnwanted(call)) this.#send(text)
+  }
+
+  /** What was cancelled is not answered; the peer has forgotten it. */
+  #isUnwanted(call: Call): boolean {
+    return call.cancellation.aborted && !this.#stopping
   }
 
   /** Runs behind the answer, which goes out when the promise of its request has resolved. */
@@ -362,7 +407,8 @@ export class McpSocket {
     }
     this.#sentBytes += text.length
     this.#ws.send(text)
-    if (this.#ws.bufferedAmount > this.#limits.outboundPauseBytes) this.#settle()
+    this.#admitNext()
+    if (this.#behind()) this.#settle()
   }
 
   #stalled(now: number): boolean {
@@ -397,7 +443,6 @@ export class McpSocket {
   #close(code: number, reason: string): void {
     if (this.#closing) return
     this.#closing = true
-    this.#backlog.length = 0
     if (code === closeCodes.tooSlow) {
       const facts = { agent: this.#actor.name, buffered_bytes: this.#ws.bufferedAmount }
       this.#deps.log.warn(facts, 'a connection was closed because its peer does not read')
@@ -405,14 +450,20 @@ export class McpSocket {
     this.#ws.close(code, reason)
     // The peer's closing frame can only be read if we read.
     if (this.#ws.isPaused) this.#ws.resume()
+    this.#drop()
+  }
+
+  /** What is still to be answered will not be. */
+  #drop(): void {
+    this.#backlog.length = 0
     this.abort()
+    for (const go of this.#waiting.splice(0)) go(false)
   }
 
   #end(): void {
     this.#closing = true
-    this.#backlog.length = 0
     this.#events[Symbol.dispose]()
-    this.abort()
+    this.#drop()
     this.#ended()
     this.#endSession().catch((thrown: unknown) => {
       this.#deps.log.warn({ err: thrown, agent: this.#actor.name }, 'a session did not end well')

@@ -31,6 +31,10 @@ export type McpCall = {
   readonly actor: AgentOp['actor']
   readonly session_id: string | null
   readonly cancellation: Cancellation
+  /** Waits until the peer has read enough of what it was sent; false where it never will. */
+  readonly room?: () => Promise<boolean> | null
+  /** Takes the answer of a tool the moment it is text, so that `room` counts it for the next one. */
+  readonly deliver?: (text: string) => void
   /** Sends a notification that belongs to this call; absent where the carrier has no way. */
   readonly notify?: (text: string) => void
 }
@@ -177,16 +181,14 @@ const pageText = ({ entries, nextCursor }: ToolPage): string => {
     : `{"tools":[${tools}],"nextCursor":${JSON.stringify(nextCursor)}}`
 }
 
-const toolText = (deps: McpDeps, idText: string, outcome: ToolOutcome): string => {
-  if ('error' in outcome)
-    return `{"jsonrpc":"2.0","id":${idText},"error":${JSON.stringify(outcome.error)}}`
-  const text = JSON.stringify(outcome.result)
-  if (text.length <= deps.resultBytesMax) return resultText(idText, text)
+const toolText = (deps: McpDeps, id: RpcId, outcome: ToolOutcome): string => {
+  const text = JSON.stringify({ jsonrpc: '2.0', id, ...outcome })
+  if (text.length <= deps.resultBytesMax || 'error' in outcome) return text
   const tooLarge = new GatehouseError('ResultTooLarge', {
     size_bytes: text.length,
     limit_bytes: deps.resultBytesMax,
   })
-  return resultText(idText, JSON.stringify(failedTool(tooLarge)))
+  return JSON.stringify({ jsonrpc: '2.0', id, result: failedTool(tooLarge) })
 }
 
 const answerToolsCall = async (
@@ -210,7 +212,13 @@ const answerToolsCall = async (
           notify(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }))
         }
   try {
-    return toolText(deps, JSON.stringify(id), await callTool(deps, call, requestId, read, tell))
+    const outcome = await callTool(deps, call, requestId, read, tell)
+    const room = call.room?.()
+    // Nobody reads it, so it is not even made into text: many large ones may wait here.
+    if (room && !(await room)) return ''
+    const text = toolText(deps, id, outcome)
+    call.deliver?.(text)
+    return text
   } finally {
     answered = true
   }
