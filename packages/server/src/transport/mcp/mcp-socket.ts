@@ -8,6 +8,7 @@ import type { GatewayLimits } from '../http/limits.ts'
 import { needsSlices, parseJson, parseJsonInSlices } from '../http/parse-json.ts'
 import { atOnce, Cancellation, TransportOp } from '../http/transport-op.ts'
 import { notificationOf } from './notifications.ts'
+import { Outbox } from './outbox.ts'
 import {
   answerRequest,
   type ClientInfo,
@@ -48,20 +49,15 @@ export class McpSocket {
   readonly #deps: McpDeps
   readonly #limits: GatewayLimits
   readonly #ws: WebSocket
-  readonly #raw: Duplex
+  readonly #outbox: Outbox
   readonly #actor: AgentOp['actor']
   readonly #now: () => number
   readonly #ended: () => void
   readonly #events: Disposable
   readonly #calls = new Map<string | number, Call>()
   readonly #backlog: Buffer[] = []
-  /** Answers that wait for the peer to read those before them: made into text one by one. */
-  readonly #waiting: ((open: boolean) => void)[] = []
   readonly #notify = (text: string): void => this.#send(text)
-  readonly #room = (): Promise<boolean> | null => {
-    if (this.#closing || (this.#waiting.length === 0 && !this.#behind())) return null
-    return new Promise((resolve) => this.#waiting.push(resolve))
-  }
+  readonly #room = (): Promise<boolean> | null => this.#outbox.room()
   #session: string | null = null
   #opening: Promise<string> | null = null
   #version: LegacyVersion | null = null
@@ -69,14 +65,10 @@ export class McpSocket {
   #parsing = false
   #stopping = false
   #closing = false
-  #corked = false
   #lastSeen: number
   #lastPing: number
   #pongs = 0
   #pongsSince = 0
-  #sentBytes = 0
-  #drainedBytes = 0
-  #drainedAt: number
 
   constructor(
     deps: McpDeps & { readonly limits: GatewayLimits; readonly now: () => number },
@@ -86,14 +78,13 @@ export class McpSocket {
     this.#deps = deps
     this.#limits = deps.limits
     this.#ws = peer.ws
-    this.#raw = peer.raw
     this.#actor = peer.actor
     this.#now = deps.now
     this.#ended = ended
     const now = this.#now()
     this.#lastSeen = now
     this.#lastPing = now
-    this.#drainedAt = now
+    this.#outbox = new Outbox(peer.ws, peer.raw, deps.limits, now)
     this.#events = deps.app.subscribeEvents(peer.actor.name, (event) => this.#tell(event))
     peer.ws.on('message', (data, isBinary) => this.#receive(data as Buffer, isBinary))
     peer.ws.on('ping', (data: Buffer) => this.#pong(data))
@@ -104,7 +95,7 @@ export class McpSocket {
     peer.ws.on('error', (error) => deps.log.debug({ err: error }, 'a peer broke the protocol'))
     peer.ws.on('close', () => this.#end())
     peer.raw.on('drain', () => {
-      this.#admitNext()
+      this.#outbox.admitNext()
       this.#settle()
     })
   }
@@ -119,9 +110,10 @@ export class McpSocket {
       call.counted = false
       this.#running--
     }
-    this.#admitNext()
+    this.#outbox.admitNext()
     this.#settle()
-    if (this.#stalled(now)) return this.#close(closeCodes.tooSlow, 'the peer does not read')
+    if (this.#outbox.isStalled(now))
+      return this.#close(closeCodes.tooSlow, 'the peer does not read')
     // Whoever we do not listen to cannot show that it lives.
     if (this.#ws.isPaused) this.#lastSeen = now
     if (now - this.#lastSeen > this.#limits.deadAfterMs) return this.#ws.terminate()
@@ -167,18 +159,8 @@ export class McpSocket {
       this.#parsing ||
       this.#running >= this.#limits.socketCallsMax ||
       this.#calls.size >= this.#limits.socketOpenCallsMax ||
-      this.#waiting.length > 0 ||
-      this.#behind()
+      this.#outbox.full
     )
-  }
-
-  /** Whether the peer has yet to read much of what it was sent. */
-  #behind(): boolean {
-    return this.#ws.bufferedAmount > this.#limits.outboundPauseBytes
-  }
-
-  #admitNext(): void {
-    if (this.#waiting.length > 0 && !this.#behind()) this.#waiting.shift()?.(true)
   }
 
   #settle(): void {
@@ -391,35 +373,8 @@ export class McpSocket {
 
   #send(text: string): void {
     if (this.#closing) return
-    const buffered = this.#ws.bufferedAmount
-    if (buffered > 0 && buffered + text.length > this.#limits.outboundCloseBytes) {
-      this.#close(closeCodes.tooSlow, 'too much waits to be read')
-      return
-    }
-    // What one turn of the loop answers leaves in one write.
-    if (!this.#corked) {
-      this.#corked = true
-      this.#raw.cork()
-      process.nextTick(() => {
-        this.#corked = false
-        this.#raw.uncork()
-      })
-    }
-    this.#sentBytes += text.length
-    this.#ws.send(text)
-    this.#admitNext()
-    if (this.#behind()) this.#settle()
-  }
-
-  #stalled(now: number): boolean {
-    const buffered = this.#ws.bufferedAmount
-    const drained = this.#sentBytes - buffered
-    if (buffered === 0 || drained !== this.#drainedBytes) {
-      this.#drainedBytes = drained
-      this.#drainedAt = now
-      return false
-    }
-    return now - this.#drainedAt >= this.#limits.outboundStallMs
+    if (!this.#outbox.send(text)) this.#close(closeCodes.tooSlow, 'too much waits to be read')
+    else if (this.#outbox.full) this.#settle()
   }
 
   #pong(data: Buffer): void {
@@ -457,7 +412,7 @@ export class McpSocket {
   #drop(): void {
     this.#backlog.length = 0
     this.abort()
-    for (const go of this.#waiting.splice(0)) go(false)
+    this.#outbox.close()
   }
 
   #end(): void {
