@@ -29,7 +29,7 @@ export class DedicatedClient implements AsyncDisposable {
   async #connect(): Promise<pg.Client> {
     if (this.#closed) throw new Error('The store is closed.')
     const client = new pg.Client({ connectionString: this.#url, types, keepAlive: true })
-    // Without a listener a lost connection would end the process. The next piece of work makes a new one.
+    // The next piece of work makes a new one.
     const forget = () => {
       if (this.#client === client) this.#client = null
     }

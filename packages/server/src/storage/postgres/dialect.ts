@@ -45,6 +45,8 @@ export const types: pg.CustomTypesConfig = {
 
 /** Every connection alike, whatever the database or its role sets by default. */
 export const settleConnection = async (client: pg.ClientBase): Promise<void> => {
+  // The query that runs hears of a lost connection by itself; without a listener the process would end.
+  client.on('error', () => {})
   await client.query(
     `set session characteristics as transaction isolation level read committed;
      set statement_timeout = '30s'; set lock_timeout = '10s'`,

@@ -29,7 +29,7 @@ export class TableWatch {
     const { rows } = await sql<{ edits: number; shape: string }>`
       select coalesce(pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid), 0) as edits,
              concat_ws(' ', c.oid, pg_relation_filenode(c.oid),
-               (select string_agg(t.tgname || t.tgenabled, ' ' order by t.tgname)
+               (select string_agg(concat(t.tgname, ':', t.tgenabled), ' ' order by t.tgname)
                 from pg_trigger t where t.tgrelid = c.oid)) as shape
       from pg_class c where c.oid = to_regclass('audit')`.execute(this.#db)
     return rows[0] ?? { edits: 0, shape: 'none' }

@@ -3,6 +3,7 @@ import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql
 import type { AuditRows } from '../../ports/audit-rows.ts'
 import { type AuditConditions, auditConditions } from '../filter.ts'
 import { fromAuditRow } from './audit-codec.ts'
+import { countAudit } from './audit-count.ts'
 import type { AuditTable, Tables } from './tables.ts'
 import { afterPrefix, decodeText, encodeText } from './text.ts'
 
@@ -121,16 +122,23 @@ const page = async (
     .execute()
 }
 
-export const queryAudit = async (
-  db: Kysely<Tables>,
-  filter: AuditFilter,
-): ReturnType<AuditRows['query']> => {
-  const on = await withAgentOfSession(db, auditConditions(filter))
+/** Sessions are not in the daily counts; the index of their agent has them. */
+const totalOf = async (db: Kysely<Tables>, on: AuditConditions): Promise<number> => {
+  if (on.session === null) return countAudit(db, on)
   const { total } = await db
     .selectFrom('audit')
     .select((eb) => eb.fn.countAll<number>().as('total'))
     .where(conditions(on))
     .executeTakeFirstOrThrow()
+  return total
+}
+
+export const queryAudit = async (
+  db: Kysely<Tables>,
+  filter: AuditFilter,
+): ReturnType<AuditRows['query']> => {
+  const on = await withAgentOfSession(db, auditConditions(filter))
+  const total = await totalOf(db, on)
   if (filter.offset >= total) return { rows: [], total }
   const rows = await page(db, on, filter)
   return { rows: rows.map(fromAuditRow), total }

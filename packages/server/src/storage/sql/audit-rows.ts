@@ -1,5 +1,6 @@
 import type { AuditRows } from '../../ports/audit-rows.ts'
 import { fromAuditRow, toAuditRow } from './audit-codec.ts'
+import { type Counted, countAudit } from './audit-count.ts'
 import { fold, foldsAt } from './audit-daily.ts'
 import { queryAudit } from './audit-query.ts'
 import { auditStats } from './audit-stats.ts'
@@ -7,6 +8,15 @@ import type { Db } from './tables.ts'
 import { encodeText } from './text.ts'
 
 const rowsPerInsert = 64
+
+const everything: Counted = {
+  agent: null,
+  capability: null,
+  since: null,
+  until: null,
+  result: null,
+  policy_decision: null,
+}
 
 export const sqlAuditRows = ({ read, write }: Db): AuditRows => ({
   async insert(rows) {
@@ -84,22 +94,13 @@ export const sqlAuditRows = ({ read, write }: Db): AuditRows => ({
   },
 
   async counts(sinceTimestamp) {
-    const { calls, denied } = await read
-      .selectFrom('audit')
-      .select(({ fn, eb }) => [
-        fn
-          .count<number>(eb.case().when('result', 'in', ['success', 'error']).then(1).end())
-          .as('calls'),
-        fn.count<number>(eb.case().when('result', '=', 'denied').then(1).end()).as('denied'),
-      ])
-      .where('timestamp', '>=', sinceTimestamp)
-      .where('kind', '=', 'call')
-      .executeTakeFirstOrThrow()
-    const { entries } = await read
-      .selectFrom('audit')
-      .select((eb) => eb.fn.countAll<number>().as('entries'))
-      .executeTakeFirstOrThrow()
-    return { calls, denied, entries }
+    const calls = { ...everything, kind: 'call', since: sinceTimestamp }
+    const ended = (result: string) => countAudit(read, { ...calls, result })
+    return {
+      calls: (await ended('success')) + (await ended('error')),
+      denied: await ended('denied'),
+      entries: await countAudit(read, everything),
+    }
   },
 
   statsOf: (agent) => auditStats(read, encodeText(agent)),

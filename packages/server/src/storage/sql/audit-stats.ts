@@ -1,10 +1,35 @@
-import type { Kysely } from 'kysely'
+import { type Kysely, sql } from 'kysely'
 import type { AuditRows } from '../../ports/audit-rows.ts'
 import { percentile } from '../percentile.ts'
 import { statsCapabilities, statsDays, statsSample } from '../ran.ts'
-import { dailyCounts } from './audit-daily.ts'
+import { withTail } from './audit-daily.ts'
 import type { Tables } from './tables.ts'
 import { decodeText } from './text.ts'
+
+type Count = { readonly of: string; readonly calls: number; readonly failures: number }
+
+/** Calls that ran, of an agent, by capability or by day. */
+const callsBy = async (
+  db: Kysely<Tables>,
+  agent: string,
+  by: 'capability' | 'day',
+  limit: number,
+): Promise<readonly Count[]> => {
+  const key = sql.ref(by)
+  const { rows } = await sql<Count>`
+    ${withTail},
+    counted as (
+      select capability, day, result, rows from audit_daily
+      where agent = ${agent} and kind = 'call' and result in ('success', 'error')
+      union all
+      select capability, substr(timestamp, 1, 10) as day, result, 1 from tail
+      where agent = ${agent} and kind = 'call' and result in ('success', 'error')
+    )
+    select ${key} as "of", cast(sum(rows) as bigint) as calls,
+           cast(sum(case when result = 'error' then rows else 0 end) as bigint) as failures
+    from counted group by ${key} order by ${key} desc limit ${limit}`.execute(db)
+  return rows.toReversed()
+}
 
 const durationsOf = async (db: Kysely<Tables>, agent: string, capability: string) => {
   const rows = await db
@@ -28,7 +53,7 @@ export const auditStats = async (
   agent: string,
 ): ReturnType<AuditRows['statsOf']> => {
   const by_capability = []
-  const counts = await dailyCounts(db, agent, 'capability', statsCapabilities)
+  const counts = await callsBy(db, agent, 'capability', statsCapabilities)
   for (const { of: capability, calls, failures } of counts) {
     const durations = await durationsOf(db, agent, capability)
     by_capability.push({
@@ -39,7 +64,7 @@ export const auditStats = async (
       p95_ms: percentile(durations, 0.95),
     })
   }
-  const days = await dailyCounts(db, agent, 'day', statsDays)
+  const days = await callsBy(db, agent, 'day', statsDays)
   const by_day = days.map(({ of: day, calls, failures }) => ({ day, calls, failures }))
   return { by_capability, by_day }
 }

@@ -170,7 +170,7 @@ async function auditTables(
     .addColumn('approval_id', text)
     .addPrimaryKeyConstraint('audit_pk', ['chain', 'seq'])
     .execute()
-  // What follows `seq` is there so that counts never touch the table.
+  // What follows `seq` is there so that filters never touch the table for rows that they drop.
   const counted = ['timestamp', 'seq', 'result', 'policy_decision']
   await index(db, 'audit_time', 'audit', [...counted, 'kind'])
   await index(db, 'audit_agent', 'audit', ['agent', 'capability', ...counted, 'session_id'])
@@ -186,13 +186,23 @@ async function auditTables(
 
   await db.schema
     .createTable('audit_daily')
+    .addColumn('chain', text, (c) => c.notNull())
+    .addColumn('day', text, (c) => c.notNull())
     .addColumn('agent', text, (c) => c.notNull())
     .addColumn('capability', text, (c) => c.notNull())
-    .addColumn('day', text, (c) => c.notNull())
-    .addColumn('chain', text, (c) => c.notNull())
-    .addColumn('calls', 'bigint', (c) => c.notNull())
-    .addColumn('failures', 'bigint', (c) => c.notNull())
-    .addPrimaryKeyConstraint('audit_daily_pk', ['agent', 'capability', 'day', 'chain'])
+    .addColumn('kind', text, (c) => c.notNull())
+    .addColumn('result', text, (c) => c.notNull())
+    .addColumn('policy_decision', text, (c) => c.notNull())
+    .addColumn('rows', 'bigint', (c) => c.notNull())
+    .addPrimaryKeyConstraint('audit_daily_pk', [
+      'agent',
+      'capability',
+      'day',
+      'kind',
+      'result',
+      'policy_decision',
+      'chain',
+    ])
     .modifyEnd(byKey)
     .execute()
   await db.schema

@@ -87,14 +87,17 @@ export type AuditTable = {
   approval_id: string | null
 }
 
-/** Calls that ran, by day. By chain too, so that nodes never wait for each other's rows. */
+/** How many rows there are of each kind in a day. By chain too, so that nodes never wait for each other. */
 export type AuditDailyTable = {
+  chain: string
+  day: string
   agent: string
   capability: string
-  day: string
-  chain: string
-  calls: number
-  failures: number
+  kind: string
+  result: string
+  /** Empty where there was none. */
+  policy_decision: string
+  rows: number
 }
 
 /** Up to where each chain is in `audit_daily`. */

@@ -1,7 +1,7 @@
 import type { CompiledQuery, Kysely } from 'kysely'
 import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
 import { auditColumns, toAuditRow } from '../sql/audit-codec.ts'
-import { foldsAt, foldTexts } from '../sql/audit-daily.ts'
+import { foldStatements, foldsAt } from '../sql/audit-daily.ts'
 import type { AuditTable, Tables } from '../sql/tables.ts'
 import { encodeText } from '../sql/text.ts'
 import type { SqliteConnection, SqlValue } from './adapter.ts'
@@ -84,7 +84,8 @@ export class GroupCommit {
     }
     for (const { chain, seq } of rows)
       if (foldsAt(seq))
-        for (const text of foldTexts(chain, seq)) this.#runCompiled(text.compile(this.#db))
+        for (const statement of foldStatements(chain, seq))
+          this.#runCompiled(statement.compile(this.#db))
   }
 
   #insertText(count: number): string {

