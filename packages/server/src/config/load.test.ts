@@ -1,11 +1,12 @@
-import { mkdtempSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { loadSettings } from './load.ts'
 
 const folderWith = (yaml?: string): string => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-config-'))
+  onTestFinished(() => rmSync(folder, { recursive: true }))
   if (yaml !== undefined) writeFileSync(join(folder, 'gatehouse.yaml'), yaml)
   return folder
 }

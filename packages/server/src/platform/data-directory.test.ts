@@ -1,10 +1,14 @@
-import { chmodSync, mkdtempSync, statSync } from 'node:fs'
+import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { nodeName, openDataDirectory, runningPid, writePrivateFile } from './data-directory.ts'
 
-const folder = () => mkdtempSync(join(tmpdir(), 'gatehouse-data-'))
+const folder = (): string => {
+  const made = mkdtempSync(join(tmpdir(), 'gatehouse-data-'))
+  onTestFinished(() => rmSync(made, { recursive: true }))
+  return made
+}
 
 test('a folder that others can write to is refused, naming the fix; one they can only read is closed', () => {
   const open = folder()
