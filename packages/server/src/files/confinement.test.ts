@@ -49,7 +49,13 @@ const open = (options: Options = {}) => {
     ...(descriptorPaths === undefined ? {} : { descriptorPaths }),
   })
   const open = () => factory.open({ name: 'alpha', workspace: root, mounts: mounts?.(base) ?? [] })
-  const files = open()
+  let files: Files
+  try {
+    files = open()
+  } catch (error) {
+    rmSync(base, { recursive: true })
+    throw error
+  }
   const at = (name: string) => path.join(root, name)
   return {
     base,
@@ -335,9 +341,11 @@ test('keeps a read-only mount read-only, whatever name leads into it', async () 
 test.each(['/proc', '/proc/self/fd', '/sys/kernel', '/dev/shm', '/', 'relative', '/srv/../etc'])(
   'refuses to give %s to an agent',
   (folder) => {
+    const before = readdirSync('/proc/self/fd').length
     expect(() => open({ mounts: () => [{ path: folder, read_only: true }] })).toThrow(
       GatehouseError,
     )
+    expect(readdirSync('/proc/self/fd').length).toBe(before)
   },
 )
 

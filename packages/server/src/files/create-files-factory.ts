@@ -24,6 +24,21 @@ export type FilesOptions = {
 
 type Known = { readonly key: string; readonly roots: Roots; readonly files: Files }
 
+/** One that is refused closes those before it. */
+const openRoots = (
+  folders: readonly ConstructorParameters<typeof Root>[0][],
+  byPath: boolean,
+): Roots => {
+  const opened: Root[] = []
+  try {
+    for (const folder of folders) opened.push(new Root(folder, byPath))
+    return new Roots(opened)
+  } catch (error) {
+    for (const root of opened) root.close()
+    throw error
+  }
+}
+
 /** Opens the folders of agents and holds them open, each agent's once. */
 export const createFilesFactory = (options: FilesOptions): FilesFactory & Disposable => {
   const { ids, clock, trashDays = 7, denyHardlinks = false, onSweepError = () => {} } = options
@@ -37,12 +52,13 @@ export const createFilesFactory = (options: FilesOptions): FilesFactory & Dispos
       const key = JSON.stringify([workspace, mounts])
       const before = known.get(name)
       if (before?.key === key) return before.files
-      const roots = new Roots([
-        new Root({ path: workspace, readOnly: false, make: true }, byPath),
-        ...mounts.map(
-          ({ path, read_only }) => new Root({ path, readOnly: read_only, make: false }, byPath),
-        ),
-      ])
+      const roots = openRoots(
+        [
+          { path: workspace, readOnly: false, make: true },
+          ...mounts.map(({ path, read_only }) => ({ path, readOnly: read_only, make: false })),
+        ],
+        byPath,
+      )
       // What is under way with the old roots holds descriptors of its own and ends undisturbed.
       before?.roots.close()
       const files = createFiles({ roots, temps, trash, denyHardlinks })
