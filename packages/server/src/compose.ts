@@ -96,6 +96,7 @@ export async function compose(
       directory: join(dataDir, 'policies'),
       systemText: renderSystemPolicy(standardCapabilities),
       knownCapabilities: registry.list().map(({ name }) => name),
+      pathsOf: (name) => registry.find(name)?.paths ?? [],
       log,
     }),
   )

@@ -169,6 +169,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     directory: join(folder, 'policies'),
     systemText: renderSystemPolicy(capabilities),
     knownCapabilities: capabilities.map(({ name }) => name),
+    pathsOf: (name) => capabilities.find((capability) => capability.name === name)?.paths ?? [],
     log,
   })
   if (options.policy !== undefined) {

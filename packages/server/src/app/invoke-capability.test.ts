@@ -181,6 +181,24 @@ test('policy sees where a path leads: neither .. nor a link nor another spelling
   expect((await write('secret')).kind).toBe('denied')
 })
 
+test('a test in a policy file reads paths as a call does', async () => {
+  const text = (expected: string) => `version: 1
+rules:
+  - { match: filesystem.delete, when: args.path.startsWith("scratch/"), tier: autonomous }
+  - { match: filesystem.delete, tier: blocked }
+tests:
+  - { capability: filesystem.delete, args: { path: ./scratch/a }, expect: autonomous }
+  - { capability: filesystem.delete, args: { path: scratch/../secret }, expect: ${expected} }
+`
+  await using kit = await createKit()
+  const save = async (expected: string) =>
+    (await kit.app.savePolicy(kit.operator(), { text: text(expected) })).problems
+  expect((await save('autonomous'))[0]?.message).toContain(
+    'is expected to be autonomous, but is blocked',
+  )
+  expect(await save('blocked')).toEqual([])
+})
+
 test('a condition that names an absolute path sees absolute paths', async () => {
   await using kit = await createKit()
   await kit.agent('alpha')

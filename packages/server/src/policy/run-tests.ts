@@ -1,5 +1,12 @@
+import { posix } from 'node:path'
 import type { PolicyProblem, PolicyTier } from '@gatehouse/contract'
-import type { CompiledPolicy, Decision, PolicyAgent } from '../domain/policy/types.ts'
+import type {
+  CompiledPolicy,
+  Decision,
+  PathForm,
+  PolicyAgent,
+  PolicyQuestion,
+} from '../domain/policy/types.ts'
 import type { ParsedFile, PlacedTest } from './parse-file.ts'
 
 /** Noon of a Thursday: a test that names no time gives the same answer every day. */
@@ -10,23 +17,48 @@ const tierOfKind = { allow: 'autonomous', ask: 'approval_required', deny: 'block
 const because = ({ rule }: Decision): string =>
   rule ? `by ${rule.file}:${rule.line}, ${rule.match}` : 'since no rule matches'
 
-export type AgentLookup = (name: string) => PolicyAgent | undefined
+/** What a test may rely on: the agents there are, and which arguments of a capability are paths. */
+export type TestGround = {
+  readonly agentOf: (name: string) => PolicyAgent | undefined
+  readonly pathsOf: (capability: string) => readonly string[]
+}
+
+/** A test has no folders to look at, so a path leads where its text says, from a workspace of this name. */
+const workspace = '/workspace'
+
+const inForm = (value: unknown, form: PathForm): unknown => {
+  if (Array.isArray(value)) return value.map((item) => inForm(item, form))
+  if (typeof value !== 'string') return value
+  const absolute = posix.resolve(workspace, value)
+  if (form === 'absolute' || !absolute.startsWith(workspace)) return absolute
+  return posix.relative(workspace, absolute) || '.'
+}
+
+const withPaths = (question: PolicyQuestion, names: readonly string[]): PolicyQuestion => ({
+  ...question,
+  as: (form) => {
+    const paths = names.filter((name) => name in question.args)
+    const told = paths.map((name) => [name, inForm(question.args[name], form)])
+    return { ...question, args: { ...question.args, ...Object.fromEntries(told) } }
+  },
+})
 
 const outcome = (
   policy: CompiledPolicy,
   { test }: PlacedTest,
   own: string | null,
-  agentOf: AgentLookup,
+  ground: TestGround,
 ): { readonly tier: PolicyTier; readonly decision: Decision } => {
   // No agent can have the empty name, so no agent's own file speaks for a test that names none.
   const name = test.agent ?? own ?? ''
-  const decision = policy.decide({
+  const question = {
     capability: test.capability,
-    agent: agentOf(name) ?? { name, purpose: '', status: 'active' },
+    agent: ground.agentOf(name) ?? { name, purpose: '', status: 'active' },
     session: { id: '', transport: '', client: '' },
     args: test.args ?? {},
     nowMs: test.at === undefined ? quietNoonMs : Date.parse(test.at),
-  })
+  }
+  const decision = policy.decide(withPaths(question, ground.pathsOf(test.capability)))
   return { tier: tierOfKind[decision.kind], decision }
 }
 
@@ -34,10 +66,10 @@ const outcome = (
 export const failingTests = (
   policy: CompiledPolicy,
   { id, tests }: ParsedFile,
-  agentOf: AgentLookup,
+  ground: TestGround,
 ): readonly PolicyProblem[] =>
   tests.flatMap((placed): readonly PolicyProblem[] => {
-    const { tier, decision } = outcome(policy, placed, id.agent, agentOf)
+    const { tier, decision } = outcome(policy, placed, id.agent, ground)
     if (tier === placed.test.expect) return []
     const { capability, expect } = placed.test
     const message = `test: ${capability} is expected to be ${expect}, but is ${tier} ${because(decision)}`

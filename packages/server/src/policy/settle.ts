@@ -10,7 +10,7 @@ import {
   type ParsedFile,
   parsePolicyFile,
 } from './parse-file.ts'
-import { type AgentLookup, failingTests } from './run-tests.ts'
+import { failingTests, type TestGround } from './run-tests.ts'
 
 /** A file as it is offered: its text, or why it has none; and what to fall back on. */
 export type Offer = {
@@ -37,7 +37,7 @@ export type SettleInput = {
   /** At a start a bad file without a good version walls; later it just does not come into force. */
   readonly starting: boolean
   readonly names: KnownNames
-  readonly agentOf: AgentLookup
+  readonly ground: TestGround
 }
 
 /** Denies every call that a file could have spoken of, since what it meant to forbid is unknown. */
@@ -186,7 +186,7 @@ export const settle = (input: SettleInput): Settled => {
     notes.length = 0
     for (const round of rounds) {
       if (!round.parsed) continue
-      const failing = failingTests(policy, round.parsed, input.agentOf)
+      const failing = failingTests(policy, round.parsed, input.ground)
       if (failing.length === 0) continue
       if (isNew(round, input.before)) {
         round.parsed = null

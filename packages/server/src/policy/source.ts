@@ -31,6 +31,8 @@ export type PolicySourceOptions = {
   readonly log: Log
   /** Lets tests in files see the purpose and status of an agent that they name. */
   readonly knownAgents?: () => readonly PolicyAgent[]
+  /** Which arguments of a capability are paths, so that tests in files read them as calls do. */
+  readonly pathsOf?: (capability: string) => readonly string[]
 }
 
 const systemId: FileId = { layer: 'system', file: 'system.yaml', agent: null }
@@ -175,7 +177,10 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
       before,
       starting,
       names: this.#names,
-      agentOf: (name) => agents.find((agent) => agent.name === name),
+      ground: {
+        agentOf: (name) => agents.find((agent) => agent.name === name),
+        pathsOf: this.#options.pathsOf ?? (() => []),
+      },
     })
   }
 
