@@ -28,9 +28,12 @@ export class WatchTable implements Disposable {
         const glob = pattern === undefined ? null : parseGlob(pattern)
         const watch_id = this.#deps.ids.next('watch')
         const files = this.#deps.contexts().filesOf(call)
+        const { absolute: top } = files.locate(path)
+        const below = (changed: string) =>
+          changed.startsWith(`${top}/`) ? changed.slice(top.length + 1) : changed
         const watching = await files.watch(path, { recursive }, (change) => {
           if (events && !events.includes(change.kind)) return
-          if (glob && !glob.matches(change.path)) return
+          if (glob && !glob.matches(below(change.path))) return
           this.#deps.events.publish({ type: 'files.changed', agent, data: { watch_id, ...change } })
         })
         this.#watches.set(watch_id, { agent, watching })
