@@ -87,7 +87,7 @@ for (const [name, tamper] of Object.entries(behindTheBack)) {
 test('an entry that was changed is not handed out as if it were whole', async () => {
   await using bench = await openBench()
   await bench.fill(10)
-  row(bench, 4).body = row(bench, 4).body.replace('success', 'denied!')
+  row(bench, 4).body = row(bench, 4).body.replace('.md', '.txt')
   await expect(bench.log.find(row(bench, 4).id)).rejects.toMatchObject({ type: 'AuditDamaged' })
   expect(await bench.log.find(row(bench, 3).id)).toMatchObject({ seq: 3 })
 })
@@ -195,6 +195,34 @@ for (const [name, tamper] of Object.entries(whileStopped)) {
     expect(bench.log.health()).toMatchObject({ status: 'healthy' })
   })
 }
+
+test('log and mark put back together are found by the checkpoint that is left', async () => {
+  await using bench = await openBench()
+  await bench.fill(10)
+  await bench.close()
+  const mark = fs.readFileSync(path.join(bench.directory, markFile))
+  const rows = [...bench.store.rows]
+  await bench.reopen()
+  await bench.fill(10)
+  await bench.close()
+  fs.writeFileSync(path.join(bench.directory, markFile), mark)
+  bench.store.rows = rows
+  await bench.reopen()
+  expect(await ask(bench)).toMatchObject({
+    integrity: 'failed',
+    kind: 'truncated',
+    first_bad_seq: 10,
+    detail: '10 entries under checkpoint 20 are gone',
+  })
+  await bench.fill(20)
+  expect((await bench.log.acknowledge('we restored a backup')).integrity).toBe('verified')
+  await bench.reopen()
+  expect((await bench.log.verify()).integrity).toBe('verified')
+  // The other tree has another name, so that no checkpoint contradicts an earlier one.
+  const notes = fs.readFileSync(path.join(bench.directory, checkpointsFile), 'utf8')
+  expect(notes).toContain('gatehouse/audit/main\n20\n')
+  expect(notes).toMatch(/gatehouse\/audit\/main\/1\n\d+\n/)
+})
 
 test('what was acknowledged may not change again', async () => {
   await using bench = await openBench()

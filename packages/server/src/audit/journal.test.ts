@@ -71,6 +71,12 @@ test('commits the work of a transaction and its entries together, in its place',
   expect(await bench.log.verify()).toMatchObject({ integrity: 'verified' })
 })
 
+test('refuses an entry for a transaction that is over', async () => {
+  await using bench = await openBench()
+  const late = await bench.log.transaction(async (tx) => tx.append)
+  expect(() => late(draft())).toThrow('is over')
+})
+
 test('leaves nothing of a transaction whose work throws, and tells the caller why', async () => {
   await using bench = await openBench()
   const failed = bench.log.transaction(async (tx) => {

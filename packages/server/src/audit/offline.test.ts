@@ -169,6 +169,20 @@ test('believes no checkpoint of another key', async () => {
   })
 })
 
+test('believes no checkpoint that was altered', async () => {
+  await using bench = await openBench()
+  await bench.fill(10)
+  const exportFile = await exported(bench)
+  const text = fs.readFileSync(exportFile, 'utf8')
+  fs.writeFileSync(exportFile, text.replace('main\\n10\\n', 'main\\n11\\n'))
+  expect(await verifyOffline({ exportFile })).toMatchObject({
+    integrity: 'failed',
+    kind: 'unanchored',
+  })
+  fs.writeFileSync(exportFile, text)
+  expect(await verifyOffline({ exportFile })).toMatchObject({ integrity: 'verified' })
+})
+
 test('proves one entry, and that the log only grew, against signed roots', async () => {
   await using bench = await openBench({ checkpoint: { everyEntries: 32 } })
   await bench.fill(100)

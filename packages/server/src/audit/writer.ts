@@ -4,7 +4,13 @@ import { bodyOf, rowOf, type SealedEntry, sealEntry } from '../domain/audit/entr
 import type { Digests } from '../domain/audit/hashing.ts'
 import { createTree, rootOf } from '../domain/audit/merkle.ts'
 import type { LogRow } from '../domain/audit/row.ts'
-import type { AppendExtras, AuditDraft, Journal, JournalTransaction } from '../ports/audit.ts'
+import type {
+  AppendExtras,
+  AuditDraft,
+  Commit,
+  Journal,
+  JournalTransaction,
+} from '../ports/audit.ts'
 import type { AuditRow } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
@@ -29,7 +35,7 @@ export type WriterParts = {
   readonly mark: MarkFile
   readonly trail: Trail
   /** Called after each commit, off the path of those who wait. */
-  readonly onCommit: () => void
+  readonly onCommit: (commit: Commit) => void
 }
 
 /** What a mark says beside the state, and what the writer goes on from. */
@@ -195,7 +201,6 @@ export class Writer implements Journal {
     try {
       const entries = await this.#commit(group)
       for (const [i, waiting] of group.entries()) waiting.resolve(entries[i] as AuditEntry)
-      this.#parts.onCommit()
     } catch (error) {
       for (const waiting of group) waiting.reject(error as GatehouseError)
     }
@@ -214,10 +219,12 @@ export class Writer implements Journal {
     }
     const placed = this.#place(group.map((waiting) => waiting.sealed))
     const clockMs = this.#parts.clock.now()
+    const startedAt = performance.now()
     try {
       const { rows } = placed
       await this.#parts.storage.commitGroup({ rows, stamps, agentCounts, sessionCounts, clockMs })
       this.#advance(placed)
+      this.#parts.onCommit({ rows, tookMs: performance.now() - startedAt })
     } catch (error) {
       this.#doubts(error, placed)
       throw unavailable(error)
@@ -280,16 +287,14 @@ export class Writer implements Journal {
           entries.push(sealed)
           return sealed.fields.id
         }
-        const { agents, sessions, approvals, userTokens, meta } = tx
-        const value = await work({ agents, sessions, approvals, userTokens, meta, append }).catch(
-          (error: unknown) => {
-            refusal = error
-            throw error
-          },
-        )
+        const { auditRows, ...stores } = tx
+        const value = await work({ ...stores, append }).catch((error: unknown) => {
+          refusal = error
+          throw error
+        })
         open = false
         placed = this.#place(entries)
-        if (placed.rows.length > 0) await tx.auditRows.insert(placed.rows)
+        if (placed.rows.length > 0) await auditRows.insert(placed.rows)
         return value
       })
       const done = placed as unknown as Placed
@@ -300,7 +305,7 @@ export class Writer implements Journal {
       this.#doubts(error, placed)
       throw unavailable(error)
     }
-    this.#parts.onCommit()
+    if (placed !== null) this.#parts.onCommit({ rows: (placed as Placed).rows, tookMs: null })
     return result
   }
 

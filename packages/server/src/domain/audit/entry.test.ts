@@ -55,6 +55,8 @@ test('pins the bytes of an entry, its chain hash and its leaf', () => {
     'c20fc4caba830ed5c432fb214281de8a58e0b7f43d35c8a91d20603962d188c3',
   )
   expect(linker.leaf()).toBe('17b95595ea0b5dae86bab5564f8319cbbe4136284de04dcb2525aea6992284c1')
+  linker.link('f'.repeat(64), 5, 'ü')
+  expect(linker.leaf()).toBe('b658a3434e85a93bb905234af49dd7cfdbc44e9919fadc8b7d6a3dc3a7a8b104')
   expect(leafOf(linker, 2 ** 40, 'ü')).toBe(
     'cceccad7312d0ba7fa7696d581ca297cb24bb90798acb25c3c44014e8f66daa2',
   )
