@@ -27,7 +27,10 @@ export interface ApprovalStore {
     next: StoredApproval,
   ): Promise<{ readonly changed: boolean; readonly approval: StoredApproval }>
 
-  /** Must return the newest approval of this call that is pending, or decided and not yet delivered. */
+  /**
+   * Must return the newest approval of this call that is pending, or decided (approved or rejected) and
+   * not yet delivered. One that expired or was cancelled is over: the call is a new request.
+   */
   findOpenCall(agent: string, callKey: string): Promise<StoredApproval | null>
 
   /** Must list oldest first for pending ones, newest first otherwise, with the total. */

@@ -57,14 +57,28 @@ export interface AuditRows {
     filter: AuditFilter,
   ): Promise<{ readonly rows: readonly AuditRow[]; readonly total: number }>
 
+  /**
+   * The same of what people watch: every row but the intents of calls that policy allowed, whose outcome
+   * comes as a row of its own.
+   */
+  activity(filter: {
+    readonly agent?: string
+    readonly limit: number
+    readonly offset: number
+  }): Promise<{ readonly rows: readonly AuditRow[]; readonly total: number }>
+
   /** Must return calls with result `pending` and no approval that no later row names as its intent. */
   openIntents(chain: string, limit: number): Promise<readonly AuditRow[]>
 
+  /** Must count, since a moment, calls that ran (success or error) and calls denied; `entries` are all there are. */
   counts(
     sinceTimestamp: string,
   ): Promise<{ readonly calls: number; readonly denied: number; readonly entries: number }>
 
-  /** Calls and failures of an agent by capability (with p50 and p95 of the newest 1,000 each) and by day. */
+  /**
+   * Calls of an agent that ran, and failures among them: by capability (with p50 and p95 of the newest
+   * 1,000 each), and by day, the newest 90, oldest first.
+   */
   statsOf(agent: string): Promise<{
     readonly by_capability: readonly {
       readonly capability: string

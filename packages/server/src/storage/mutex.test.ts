@@ -39,3 +39,14 @@ test('work that throws rejects and lets the next one in', async () => {
   await expect(mutex.run(fail)).rejects.toThrow('no')
   expect(mutex.tryLock()).toBe(true)
 })
+
+test('nobody overtakes whoever waits', async () => {
+  const mutex = new FifoMutex()
+  await mutex.lock()
+  const waiting = mutex.lock()
+  mutex.unlock()
+  expect(mutex.tryLock()).toBe(false)
+  await waiting
+  mutex.unlock()
+  expect(mutex.tryLock()).toBe(true)
+})
