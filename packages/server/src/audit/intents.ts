@@ -32,7 +32,7 @@ const unknownOutcome = (intent: AuditRow): AuditDraft => {
 export const closeIntents = async (
   rows: Pick<AuditRows, 'openIntents'>,
   chain: string,
-  journal: Journal,
+  journal: Pick<Journal, 'append'>,
 ): Promise<number> => {
   let closed = 0
   for (;;) {
