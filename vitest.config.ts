@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config'
 
 // Tests run from the sources: this condition stands first in each package's exports.
-const conditions = ['gatehouse-source', 'node', 'import', 'default']
+const conditions = ['gatehouse-source', 'node']
 const postgres = 'packages/*/src/storage/postgres/**/*.test.ts'
 
 type Tests = {

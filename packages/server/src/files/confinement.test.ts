@@ -122,7 +122,6 @@ for (const descriptorPaths of modes) {
     const paths = [
       '../OUT/canary',
       'a/../../OUT/canary',
-      '/etc/passwd',
       `${kit.root}/../OUT/canary`,
       `${kit.root}-evil/x`,
       `${kit.out}/canary`,
