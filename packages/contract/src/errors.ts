@@ -83,6 +83,21 @@ export const errorTable = {
   TooManyFailures: entry(429, -32003, true, 'Too many failed logins from this address.', [
     { action: 'wait', description: 'Wait a minute. A valid token is accepted meanwhile.' },
   ]),
+  LoginElsewhere: entry(403, -32600, false, 'Passwords are taken by the dashboard only.', [
+    { action: 'dashboard', description: 'Log in there, or send a user token here.' },
+  ]),
+  TooManyLogins: entry(429, -32003, true, 'Too many passwords are being checked at once.', [
+    { action: 'retry', description: 'Try again in a few seconds.' },
+  ]),
+  SetupLinkInvalid: entry(
+    410,
+    -32003,
+    false,
+    'This setup link does not hold: it was used or replaced, or is older than 30 minutes.',
+    [{ action: 'gatehouse setup-link', description: 'Print a new one on the machine itself.' }],
+  ),
+  WeakPassword: entry(400, -32602, false, 'This password cannot be used: {detail}'),
+  OperatorNotFound: entry(404, -32602, false, 'There is no operator {name}.'),
   // Approvals
   ApprovalRequired: entry(202, -32002, false, '{capability} waits for a person to approve it.'),
   ApprovalNotFound: entry(404, -32602, false, 'There is no approval {approval_id}.'),
@@ -200,7 +215,68 @@ export const errorTable = {
   StorageFull: entry(507, null, true, 'There is no room left for {path}.'),
   TrashNotFound: entry(404, null, false, 'There is nothing in the trash under {trash_id}.'),
   WatchNotFound: entry(404, null, false, 'There is no watch {watch_id}.'),
+  // State and alerts
+  InvalidKey: entry(400, null, false, 'The key is not usable: {detail}', [
+    { action: 'key', description: 'Use 1 to 512 characters without control characters.' },
+  ]),
+  StateNotFound: entry(404, null, false, 'There is nothing under the key {key}.', [
+    { action: 'list', description: 'List the keys to see what is there.' },
+  ]),
+  VersionConflict: entry(
+    409,
+    null,
+    false,
+    'The key {key} is at version {version}, not {expected}; it was changed at {updated_at} by {updated_by}.',
+    [
+      {
+        action: 'get',
+        description: 'Read the key again, and base the change on the version it has now.',
+      },
+    ],
+  ),
+  ValueTooLarge: entry(
+    413,
+    null,
+    false,
+    'The value has {size_bytes} bytes as JSON; at most {limit_bytes} fit.',
+    [{ action: 'split', description: 'Spread it over several keys, or keep it in a file.' }],
+  ),
+  StateQuotaExceeded: entry(
+    507,
+    null,
+    false,
+    'This would take {size_bytes} bytes in all; at most {limit_bytes} fit.',
+    [{ action: 'delete', description: 'Delete keys that are no longer needed.' }],
+  ),
+  NoSession: entry(409, null, false, 'This call belongs to no session: {detail}', [
+    {
+      action: 'session.create',
+      description: 'Open a session and name it in the call, or use state.set, which needs none.',
+    },
+  ]),
+  AlertNotFound: entry(404, null, false, 'There is no alert {alert_id}.'),
   QuotaExceeded: entry(429, null, false, 'At most {limit} {what} are allowed.'),
+  // Time and messages
+  InvalidSchedule: entry(400, null, false, 'The schedule is not usable: {detail}', [
+    {
+      action: 'fix the time',
+      description: 'Five cron fields such as "0 9 * * 1-5", a run_at in the future, or a delay.',
+    },
+  ]),
+  ScheduleNotFound: entry(404, null, false, 'There is no schedule {schedule_id}.', [
+    { action: 'scheduler.list', description: 'List the schedules there are.' },
+  ]),
+  SubscriptionNotFound: entry(404, null, false, 'There is no subscription {subscription_id}.'),
+  MessageTooLarge: entry(
+    413,
+    null,
+    false,
+    'The message has {size_bytes} bytes; at most {limit_bytes} fit.',
+    [{ action: 'shorten', description: 'Put the content into a file or state and send its name.' }],
+  ),
+  MailboxFull: entry(429, null, true, 'Agent {agent} has {limit} messages waiting already.', [
+    { action: 'wait', description: 'Its messages leave as it receives them, or expire.' },
+  ]),
   // Running
   ResultTooLarge: entry(
     413,

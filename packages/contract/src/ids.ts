@@ -20,10 +20,31 @@ export const UserTokenId = idOf('ut')
 export type UserTokenId = z.infer<typeof UserTokenId>
 export const WatchId = idOf('watch')
 export type WatchId = z.infer<typeof WatchId>
+export const AlertId = idOf('alert')
+export type AlertId = z.infer<typeof AlertId>
 export const TrashId = idOf('trash')
 export type TrashId = z.infer<typeof TrashId>
+export const ScheduleId = idOf('sched')
+export type ScheduleId = z.infer<typeof ScheduleId>
+export const MessageId = idOf('msg')
+export type MessageId = z.infer<typeof MessageId>
 
-export type IdPrefix = 'appr' | 'aud' | 'sess' | 'ut' | 'watch' | 'trash' | 'evt' | 'req' | 'exec'
+export type IdPrefix =
+  | 'appr'
+  | 'aud'
+  | 'sess'
+  | 'ut'
+  | 'watch'
+  | 'trash'
+  | 'evt'
+  | 'req'
+  | 'exec'
+  | 'alert'
+  | 'job'
+  | 'sched'
+  | 'msg'
+  | 'sub'
+  | 'wake'
 
 /** `shared` names the shared state area, so no agent may be called that. */
 export const AgentName = z

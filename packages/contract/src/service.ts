@@ -16,12 +16,21 @@ export const SystemStatus = z.object({
 })
 export type SystemStatus = z.infer<typeof SystemStatus>
 
-const component = { status: HealthStatus, reason: z.string().optional() }
+/** `disabled`: this version or this configuration does not have it; the reason says which. */
+export const ComponentStatus = z.enum([...HealthStatus.options, 'disabled'])
+export type ComponentStatus = z.infer<typeof ComponentStatus>
+
+const component = { status: ComponentStatus, reason: z.string().optional() }
 export const Health = z.object({
   status: HealthStatus,
+  /** Why it is not healthy: each component that is not, with its reason. */
+  reasons: z.array(z.string()),
   components: z.object({
     gateway: z.object({ ...component, uptime: z.int() }),
+    vault: z.object({ ...component, locked: z.boolean() }),
     audit: z.object({ ...component, entries: z.int() }),
+    proxy: z.object({ ...component, services: z.int() }),
+    dashboard: z.object(component),
     policy: z.object({ ...component, version: z.string() }),
     storage: z.object({ ...component, engine: z.string() }),
   }),
@@ -41,6 +50,9 @@ export const RunFile = z.object({
   gateway_url: z.string(),
   mcp_url: z.string(),
   user_api_url: z.string(),
+  dashboard_url: z.string(),
+  /** UDP, on 127.0.0.1. */
+  wake_port: z.int(),
 })
 export type RunFile = z.infer<typeof RunFile>
 

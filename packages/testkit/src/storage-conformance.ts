@@ -4,10 +4,14 @@ import { approvalMusts } from './storage/approvals.ts'
 import { auditMusts } from './storage/audit.ts'
 import { auditQueryMusts } from './storage/audit-query.ts'
 import { groupMusts } from './storage/groups.ts'
+import { jobMusts } from './storage/jobs.ts'
 import { limitMusts } from './storage/limits.ts'
+import { messageMusts } from './storage/messages.ts'
 import type { Open } from './storage/opened.ts'
 import { peopleMusts } from './storage/people.ts'
+import { scheduleMusts } from './storage/schedules.ts'
 import { transactionMusts } from './storage/transactions.ts'
+import { wakeMusts } from './storage/wakes.ts'
 
 export type { OpenedStorage } from './storage/opened.ts'
 
@@ -21,6 +25,10 @@ export const describeStorage = (name: string, open: Open): void => {
     auditQueryMusts(open)
     groupMusts(open)
     limitMusts(open)
+    jobMusts(open)
+    scheduleMusts(open)
+    messageMusts(open)
+    wakeMusts(open)
     transactionMusts(open)
   })
 }

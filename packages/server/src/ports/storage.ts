@@ -1,8 +1,14 @@
 import type { AgentStore, SessionStore } from './agents.ts'
+import type { AlertStore } from './alerts.ts'
 import type { ApprovalStore } from './approvals.ts'
 import type { AuditRows, CommitGroup } from './audit-rows.ts'
+import type { JobStore } from './jobs.ts'
 import type { RateLimits } from './limits.ts'
-import type { UserTokenStore } from './people.ts'
+import type { MessageStore, SubscriptionStore } from './messages.ts'
+import type { OperatorStore, UserTokenStore, WebSessionStore } from './people.ts'
+import type { ScheduleStore } from './schedules.ts'
+import type { StateStore } from './state.ts'
+import type { WakeStore } from './wakes.ts'
 
 export interface MetaStore {
   get(key: string): Promise<string | null>
@@ -14,7 +20,16 @@ export type Stores = {
   readonly sessions: SessionStore
   readonly approvals: ApprovalStore
   readonly userTokens: UserTokenStore
+  readonly operators: OperatorStore
+  readonly webSessions: WebSessionStore
   readonly meta: MetaStore
+  readonly state: StateStore
+  readonly alerts: AlertStore
+  readonly jobs: JobStore
+  readonly schedules: ScheduleStore
+  readonly messages: MessageStore
+  readonly subscriptions: SubscriptionStore
+  readonly wakes: WakeStore
 }
 
 /** An engine. Everything durable is in one: SQLite by default, PostgreSQL, or memory for tests. */

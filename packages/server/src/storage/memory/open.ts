@@ -4,17 +4,33 @@ import type { Storage } from '../../ports/storage.ts'
 import { FifoMutex } from '../mutex.ts'
 import { windowLimits } from '../window-limits.ts'
 import { memoryAgents, memorySessions } from './agents.ts'
+import { memoryAlerts } from './alerts.ts'
 import { memoryApprovals } from './approvals.ts'
 import { memoryAuditRows } from './audit-rows.ts'
+import { memoryJobs } from './jobs.ts'
+import { memoryMessages, memorySubscriptions } from './messages.ts'
+import { memoryOperators, memoryWebSessions } from './operators.ts'
+import { memorySchedules } from './schedules.ts'
 import { type Access, emptyState, fork, type State } from './state.ts'
 import { memoryMeta, memoryUserTokens } from './user-tokens.ts'
+import { memoryValues } from './values.ts'
+import { memoryWakes } from './wakes.ts'
 
 const stores = (access: Access) => ({
   agents: memoryAgents(access),
   sessions: memorySessions(access),
   approvals: memoryApprovals(access),
   userTokens: memoryUserTokens(access),
+  operators: memoryOperators(access),
+  webSessions: memoryWebSessions(access),
   meta: memoryMeta(access),
+  state: memoryValues(access),
+  alerts: memoryAlerts(access),
+  jobs: memoryJobs(access),
+  schedules: memorySchedules(access),
+  messages: memoryMessages(access),
+  subscriptions: memorySubscriptions(access),
+  wakes: memoryWakes(access),
   auditRows: memoryAuditRows(access),
 })
 

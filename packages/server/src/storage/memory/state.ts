@@ -1,7 +1,13 @@
 import type { StoredAgent, StoredSession } from '../../ports/agents.ts'
+import type { StoredAlert } from '../../ports/alerts.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
-import type { StoredUserToken } from '../../ports/people.ts'
+import type { StoredJob } from '../../ports/jobs.ts'
+import type { StoredMessage, StoredSubscription } from '../../ports/messages.ts'
+import type { StoredOperator, StoredUserToken, StoredWebSession } from '../../ports/people.ts'
+import type { StoredSchedule } from '../../ports/schedules.ts'
+import type { StoredWake } from '../../ports/wakes.ts'
 import { AuditLog } from './audit-log.ts'
+import type { Value } from './values.ts'
 
 /** Everything there is. */
 export type State = {
@@ -9,7 +15,18 @@ export type State = {
   readonly sessions: Map<string, StoredSession>
   readonly approvals: Map<string, StoredApproval>
   readonly userTokens: Map<string, StoredUserToken>
+  readonly operators: Map<string, StoredOperator>
+  readonly webSessions: Map<string, StoredWebSession>
   readonly meta: Map<string, string>
+  readonly values: Map<string, Value>
+  readonly alerts: Map<string, StoredAlert>
+  readonly jobs: Map<string, StoredJob>
+  readonly schedules: Map<string, StoredSchedule>
+  readonly messages: Map<string, StoredMessage>
+  /** By agent: the ids of the messages that wait for it. */
+  readonly mailboxes: Map<string, ReadonlySet<string>>
+  readonly subscriptions: Map<string, StoredSubscription>
+  readonly wakes: Map<string, StoredWake>
   readonly audit: AuditLog
 }
 
@@ -18,7 +35,17 @@ export const emptyState = (): State => ({
   sessions: new Map(),
   approvals: new Map(),
   userTokens: new Map(),
+  operators: new Map(),
+  webSessions: new Map(),
   meta: new Map(),
+  values: new Map(),
+  alerts: new Map(),
+  jobs: new Map(),
+  schedules: new Map(),
+  messages: new Map(),
+  mailboxes: new Map(),
+  subscriptions: new Map(),
+  wakes: new Map(),
   audit: new AuditLog(),
 })
 
@@ -28,7 +55,17 @@ export const fork = (state: State): State => ({
   sessions: new Map(state.sessions),
   approvals: new Map(state.approvals),
   userTokens: new Map(state.userTokens),
+  operators: new Map(state.operators),
+  webSessions: new Map(state.webSessions),
   meta: new Map(state.meta),
+  values: new Map(state.values),
+  alerts: new Map(state.alerts),
+  jobs: new Map(state.jobs),
+  schedules: new Map(state.schedules),
+  messages: new Map(state.messages),
+  mailboxes: new Map(state.mailboxes),
+  subscriptions: new Map(state.subscriptions),
+  wakes: new Map(state.wakes),
   audit: state.audit.fork(),
 })
 

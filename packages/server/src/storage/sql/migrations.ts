@@ -1,4 +1,7 @@
 import { type Kysely, type Migration, type RawBuilder, sql } from 'kysely'
+import { stateTables } from './state-tables.ts'
+import { index } from './create-index.ts'
+import { timeAndMessages } from './time-and-messages.ts'
 
 /** What differs between the engines' schemas. */
 export type SchemaDialect = {
@@ -15,6 +18,9 @@ export type SchemaDialect = {
 /** Forward only. A migration that has been released is never edited. */
 export const migrations = (dialect: SchemaDialect): Record<string, Migration> => ({
   '0001-start': { up: (db) => start(db, dialect) },
+  '0002-time-and-messages': { up: (db) => timeAndMessages(db, dialect) },
+  '0003-state': { up: (db) => stateTables(db, dialect.text) },
+  '0004-operators': { up: (db) => operatorTables(db, dialect.text) },
 })
 
 async function start(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
@@ -25,20 +31,6 @@ async function start(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void>
   await auditTables(db, text, byKey)
   await dialect.appendOnly(db, 'audit')
   await dialect.limitTables(db)
-}
-
-async function index(
-  db: Kysely<unknown>,
-  name: string,
-  table: string,
-  columns: readonly string[],
-  where?: RawBuilder<boolean>,
-): Promise<void> {
-  const on = columns.map((column) => sql.ref(column))
-  const only = where ? sql` where ${where}` : sql``
-  await sql`create index ${sql.ref(name)} on ${sql.table(table)} (${sql.join(on)})${only}`.execute(
-    db,
-  )
 }
 
 async function agentTables(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
@@ -210,4 +202,25 @@ async function auditTables(
     .addColumn('chain', text, (c) => c.notNull().primaryKey())
     .addColumn('through_seq', 'bigint', (c) => c.notNull())
     .execute()
+}
+
+async function operatorTables(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
+  await db.schema
+    .createTable('operators')
+    .addColumn('name', text, (c) => c.notNull().primaryKey())
+    .addColumn('role', text, (c) => c.notNull())
+    .addColumn('password_hash', text, (c) => c.notNull())
+    .addColumn('created_ms', 'bigint', (c) => c.notNull())
+    .addColumn('password_changed_ms', 'bigint', (c) => c.notNull())
+    // Unique where it is set: of two people with one setup link the second is refused.
+    .addColumn('slot', text, (c) => c.unique())
+    .execute()
+  await db.schema
+    .createTable('web_sessions')
+    .addColumn('id_hash', text, (c) => c.notNull().primaryKey())
+    .addColumn('operator', text, (c) => c.notNull())
+    .addColumn('created_ms', 'bigint', (c) => c.notNull())
+    .addColumn('expires_ms', 'bigint', (c) => c.notNull())
+    .execute()
+  await index(db, 'web_sessions_operator', 'web_sessions', ['operator'])
 }

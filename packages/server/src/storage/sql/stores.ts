@@ -1,18 +1,34 @@
 import type { AuditRows } from '../../ports/audit-rows.ts'
 import type { Stores } from '../../ports/storage.ts'
 import { sqlAgents } from './agents.ts'
+import { sqlAlerts } from './alerts.ts'
 import { sqlApprovals } from './approvals.ts'
 import { sqlAuditRows } from './audit-rows.ts'
+import { sqlJobs } from './jobs.ts'
+import { sqlMessages, sqlSubscriptions } from './messages.ts'
 import { sqlMeta } from './meta.ts'
+import { sqlSchedules } from './schedules.ts'
+import { sqlOperators, sqlWebSessions } from './operators.ts'
 import { sqlSessions } from './sessions.ts'
+import { sqlState } from './state.ts'
 import type { Db } from './tables.ts'
 import { sqlUserTokens } from './user-tokens.ts'
+import { sqlWakes } from './wakes.ts'
 
 export const sqlStores = (db: Db): Stores & { readonly auditRows: AuditRows } => ({
   agents: sqlAgents(db),
   sessions: sqlSessions(db),
   approvals: sqlApprovals(db),
   userTokens: sqlUserTokens(db),
+  operators: sqlOperators(db),
+  webSessions: sqlWebSessions(db),
   meta: sqlMeta(db),
+  state: sqlState(db),
+  alerts: sqlAlerts(db),
+  jobs: sqlJobs(db),
+  schedules: sqlSchedules(db),
+  messages: sqlMessages(db),
+  subscriptions: sqlSubscriptions(db),
+  wakes: sqlWakes(db),
   auditRows: sqlAuditRows(db),
 })

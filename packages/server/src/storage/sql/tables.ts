@@ -67,6 +67,64 @@ export type UserTokensTable = {
   revoked_ms: number | null
 }
 
+export type OperatorsTable = {
+  name: string
+  role: string
+  password_hash: string
+  created_ms: number
+  password_changed_ms: number
+  slot: string | null
+}
+
+export type WebSessionsTable = {
+  id_hash: string
+  operator: string
+  created_ms: number
+  expires_ms: number
+}
+
+export type StateTable = {
+  area: string
+  key: string
+  /** Null once it is deleted. */
+  value_json: string | null
+  size_bytes: number
+  version: number
+  updated_ms: number
+  updated_by: string
+  expires_ms: number | null
+}
+
+export type StatePastTable = {
+  area: string
+  key: string
+  version: number
+  /** Null where it was deleted, or too large to keep. */
+  value_json: string | null
+  deleted: Flag
+  updated_ms: number
+  updated_by: string
+}
+
+/** How much an area holds, so that a quota costs the same however much that is. */
+export type StateAreasTable = { area: string; keys: number; size_bytes: number }
+
+export type AlertsTable = {
+  id: string
+  source: string
+  kind: string
+  severity: string
+  message: string
+  context_json: string
+  dedup_key: string
+  status: string
+  created_ms: number
+  raised_ms: number
+  count: number
+  acknowledged_ms: number | null
+  acknowledged_by: string | null
+}
+
 export type MetaTable = { key: string; value: string }
 
 export type AuditTable = {
@@ -103,15 +161,98 @@ export type AuditDailyTable = {
 /** Up to where each chain is in `audit_daily`. */
 export type AuditFoldedTable = { chain: string; through_seq: number }
 
+export type JobsTable = {
+  id: string
+  kind: string
+  subject: string
+  agent: string
+  payload_json: string
+  state: string
+  due_ms: number
+  attempts: number
+  attempts_max: number
+  owner: string | null
+  lease_ms: number | null
+  created_ms: number
+  started_ms: number | null
+  finished_ms: number | null
+  outcome_json: string | null
+}
+
+export type SchedulesTable = {
+  id: string
+  agent: string
+  capability: string
+  arguments_json: string
+  cron: string | null
+  time_zone: string
+  description: string
+  status: string
+  next_ms: number | null
+  created_ms: number
+  ended_ms: number | null
+}
+
+export type MessagesTable = {
+  id: string
+  sender: string
+  channel: string | null
+  priority: number
+  body_json: string
+  sent_ms: number
+  expires_ms: number
+}
+
+/** Which message waits for whom. What orders and filters stands here, so that a mailbox is one index. */
+export type DeliveriesTable = {
+  agent: string
+  message_id: string
+  channel: string | null
+  /** Grows as the priority falls. */
+  rank: number
+  sent_ms: number
+  expires_ms: number
+}
+
+export type SubscriptionsTable = {
+  id: string
+  agent: string
+  channel: string
+  created_ms: number
+}
+
+export type WakesTable = {
+  id: string
+  agent: string
+  reason: string | null
+  data_json: string | null
+  count: number
+  woken_ms: number
+  told_ms: number | null
+  seen_ms: number | null
+}
+
 export type Tables = {
   agents: AgentsTable
   sessions: SessionsTable
   approvals: ApprovalsTable
   user_tokens: UserTokensTable
+  operators: OperatorsTable
+  web_sessions: WebSessionsTable
   meta: MetaTable
+  state: StateTable
+  state_past: StatePastTable
+  state_areas: StateAreasTable
+  alerts: AlertsTable
   audit: AuditTable
   audit_daily: AuditDailyTable
   audit_folded: AuditFoldedTable
+  jobs: JobsTable
+  schedules: SchedulesTable
+  messages: MessagesTable
+  deliveries: DeliveriesTable
+  subscriptions: SubscriptionsTable
+  wakes: WakesTable
 }
 
 /** Where to read and where to write. One and the same in a transaction, and on PostgreSQL. */

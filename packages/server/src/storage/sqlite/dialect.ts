@@ -15,6 +15,11 @@ import type { SchemaDialect } from '../sql/migrations.ts'
 import type { SqliteConnection, SqlValue } from './adapter.ts'
 import type { FileWatch } from './file-watch.ts'
 
+/** There is one writer at a time, so nothing is locked that a query could skip. */
+class OneWriterCompiler extends SqliteQueryCompiler {
+  protected override visitSelectModifier(): void {}
+}
+
 class TransactionalSqliteAdapter extends SqliteAdapter {
   /** SQLite's schema changes are as transactional as its rows, so all migrations share one. */
   override get supportsTransactionalDdl(): boolean {
@@ -110,7 +115,7 @@ const dialect = (connection: Connection, mutex: FifoMutex | null): Dialect => ({
   createAdapter: () => new TransactionalSqliteAdapter(),
   createDriver: () => new OneConnectionDriver(connection, mutex),
   createIntrospector: (db) => new SqliteIntrospector(db),
-  createQueryCompiler: () => new SqliteQueryCompiler(),
+  createQueryCompiler: () => new OneWriterCompiler(),
 })
 
 export const writerDialect = (

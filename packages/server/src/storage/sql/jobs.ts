@@ -1,0 +1,163 @@
+import type { JobState, JobStore, StoredJob } from '../../ports/jobs.ts'
+import type { Db, JobsTable } from './tables.ts'
+import { decodeText, decodeTextOrNull, encodeText, encodeTextOrNull } from './text.ts'
+
+const toRow = (job: StoredJob): JobsTable => ({
+  ...job,
+  subject: encodeText(job.subject),
+  agent: encodeText(job.agent),
+  payload_json: encodeText(job.payload_json),
+  outcome_json: encodeTextOrNull(job.outcome_json),
+})
+
+const fromRow = (row: JobsTable): StoredJob => ({
+  ...row,
+  state: row.state as JobState,
+  subject: decodeText(row.subject),
+  agent: decodeText(row.agent),
+  payload_json: decodeText(row.payload_json),
+  outcome_json: decodeTextOrNull(row.outcome_json),
+})
+
+export const sqlJobs = ({ read, write }: Db): JobStore => ({
+  async insert(job) {
+    await write.insertInto('jobs').values(toRow(job)).execute()
+  },
+
+  async find(id) {
+    const row = await read
+      .selectFrom('jobs')
+      .selectAll()
+      .where('id', '=', encodeText(id))
+      .executeTakeFirst()
+    return row ? fromRow(row) : null
+  },
+
+  async claim({ kinds, owner, dueMs, leaseMs, limit }) {
+    // @SECURITY One statement picks and takes: "gives each job to one of many claimers" fails without it.
+    const rows = await write
+      .with('due', (db) =>
+        db
+          .selectFrom('jobs')
+          .select('id')
+          .where('state', '=', 'waiting')
+          .where('due_ms', '<=', dueMs)
+          .where('kind', 'in', kinds)
+          .orderBy('due_ms')
+          .orderBy('id')
+          .limit(limit)
+          .forUpdate()
+          .skipLocked(),
+      )
+      .updateTable('jobs')
+      .set((eb) => ({
+        state: 'running',
+        owner,
+        lease_ms: leaseMs,
+        started_ms: dueMs,
+        attempts: eb('attempts', '+', 1),
+      }))
+      .where('id', 'in', (eb) => eb.selectFrom('due').select('due.id'))
+      .where('state', '=', 'waiting')
+      .returningAll()
+      .execute()
+    return rows.map(fromRow).toSorted((a, b) => a.due_ms - b.due_ms || (a.id < b.id ? -1 : 1))
+  },
+
+  async renew(ids, owner, leaseMs) {
+    if (ids.length === 0) return
+    await write
+      .updateTable('jobs')
+      .set({ lease_ms: leaseMs })
+      .where('id', 'in', ids)
+      .where('state', '=', 'running')
+      .where('owner', '=', owner)
+      .execute()
+  },
+
+  async replace(current, next) {
+    const { id, kind, subject, agent, payload_json, ...changed } = toRow(next)
+    const { numUpdatedRows } = await write
+      .updateTable('jobs')
+      .set(changed)
+      .where('id', '=', current.id)
+      .where('state', '=', current.state)
+      .where('owner', 'is not distinct from', current.owner)
+      .where('attempts', '=', current.attempts)
+      .executeTakeFirstOrThrow()
+    return numUpdatedRows > 0n
+  },
+
+  async listLost({ owner, nowMs, limit }) {
+    const rows = await read
+      .selectFrom('jobs')
+      .selectAll()
+      .where('state', '=', 'running')
+      .where((eb) =>
+        eb.or([eb('lease_ms', '<=', nowMs), ...(owner ? [eb('owner', '=', owner)] : [])]),
+      )
+      .orderBy('due_ms')
+      .orderBy('id')
+      .limit(limit)
+      .execute()
+    return rows.map(fromRow)
+  },
+
+  async nextDue(kinds) {
+    const row = await read
+      .selectFrom('jobs')
+      .select('due_ms')
+      .where('state', '=', 'waiting')
+      .where('kind', 'in', kinds)
+      .orderBy('due_ms')
+      .limit(1)
+      .executeTakeFirst()
+    return row?.due_ms ?? null
+  },
+
+  async listOf(subject, { limit, offset }) {
+    const matching = read.selectFrom('jobs').where('subject', '=', encodeText(subject))
+    const rows = await matching
+      .selectAll()
+      .orderBy('due_ms', 'desc')
+      .orderBy('id', 'desc')
+      .limit(limit)
+      .offset(offset)
+      .execute()
+    const { total } = await matching
+      .select((eb) => eb.fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow()
+    return { jobs: rows.map(fromRow), total }
+  },
+
+  async cancelOf(subject, ms) {
+    const { numUpdatedRows } = await write
+      .updateTable('jobs')
+      .set({ state: 'cancelled', finished_ms: ms })
+      .where('subject', '=', encodeText(subject))
+      .where('state', '=', 'waiting')
+      .executeTakeFirstOrThrow()
+    return Number(numUpdatedRows)
+  },
+
+  async prune(endedBeforeMs, trim) {
+    await write.deleteFrom('jobs').where('finished_ms', '<', endedBeforeMs).execute()
+    if (!trim) return
+    const subject = encodeText(trim.subject)
+    await write
+      .deleteFrom('jobs')
+      .where('subject', '=', subject)
+      .where('finished_ms', 'is not', null)
+      .where('id', 'not in', (eb) =>
+        eb
+          .selectFrom('jobs')
+          .select('id')
+          .where('subject', '=', subject)
+          .where('finished_ms', 'is not', null)
+          .orderBy('due_ms', 'desc')
+          .orderBy('id', 'desc')
+          .limit(trim.keep),
+      )
+      .execute()
+  },
+})
