@@ -136,6 +136,12 @@ test('keeps the beginning of very many arguments', () => {
   expect(before.length).toBeLessThan(6_000)
 })
 
+test('keeps an argument called __proto__ as an argument', () => {
+  const { fields, before } = seal({ arguments: JSON.parse('{"__proto__":{"a":1}}') })
+  expect(Object.keys(fields.arguments)).toEqual(['__proto__'])
+  expect(before).toContain('"arguments":{"__proto__":{"a":1}}')
+})
+
 test('a value that imitates a shortened one is shortened itself', () => {
   const { fields } = seal({ arguments: { a: { $cut: '', sha256: '', size_bytes: 1 } } })
   expect(fields.arguments['a']).toMatchObject({ $cut: '{"$cut":"","sha256":"","size_bytes":1}' })

@@ -33,6 +33,8 @@ const cut = (text: string, digests: Digests): Cut => ({
 const looksCut = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && Object.hasOwn(value, '$cut')
 
+const own = { enumerable: true, configurable: true, writable: true }
+
 const keep = (value: unknown, digests: Digests): { value: unknown; text: string } => {
   const text = canonical(value)
   const raw = typeof value === 'string' ? value : text
@@ -51,19 +53,19 @@ export const keepFields = (
   digests: Digests,
 ): { readonly value: Record<string, unknown>; readonly text: string } => {
   if (looksCut(fields)) return cutWhole(canonical(fields), digests)
-  const value: Record<string, unknown> = Object.create(null) as Record<string, unknown>
+  const value: Record<string, unknown> = {}
   let text = '{'
   for (const name of Object.keys(fields).sort()) {
     const kept = secret.includes(name)
       ? keep(`hmac-sha256:${digests.hmac(canonical(fields[name]))}`, digests)
       : keep(fields[name], digests)
-    value[name] = kept.value
+    // Assigned, this one name would change the object instead of becoming a field.
+    if (name === '__proto__') Object.defineProperty(value, name, { ...own, value: kept.value })
+    else value[name] = kept.value
     text += `${text.length > 1 ? ',' : ''}${canonical(name)}:${kept.text}`
   }
   text += '}'
-  return longerThan(text, recordBytesMax)
-    ? cutWhole(text, digests)
-    : { value: Object.setPrototypeOf(value, Object.prototype) as Record<string, unknown>, text }
+  return longerThan(text, recordBytesMax) ? cutWhole(text, digests) : { value, text }
 }
 
 const cutWhole = (text: string, digests: Digests) => {
