@@ -26,3 +26,58 @@ export const CreatedUserToken = UserToken.pick({ id: true, label: true, role: tr
   token: z.string(),
 })
 export type CreatedUserToken = z.infer<typeof CreatedUserToken>
+
+/** How an operator is called at login and in the log. */
+export const OperatorName = z.string().regex(/^[a-z][a-z0-9._-]{0,62}$/)
+export type OperatorName = z.infer<typeof OperatorName>
+
+/** Checked for more than its length where one is set. */
+const password = z.string().min(1).max(1024)
+
+export const Login = z.strictObject({ password, name: OperatorName.optional() })
+export type Login = z.infer<typeof Login>
+
+export const SetUp = z.strictObject({
+  token: z.string().min(1).max(128),
+  password,
+  name: OperatorName.optional(),
+})
+export type SetUp = z.infer<typeof SetUp>
+
+/** Who asks, and until when: a login ends, a user token holds until it is revoked. */
+export const Whoami = z.object({
+  name: z.string(),
+  role: Role,
+  via: z.enum(['login', 'token']),
+  expires_at: Timestamp.nullable(),
+})
+export type Whoami = z.infer<typeof Whoami>
+
+export const LoggedOut = z.object({ logged_out: z.literal(true) })
+export type LoggedOut = z.infer<typeof LoggedOut>
+
+export const SetupState = z.object({ needed: z.boolean() })
+export type SetupState = z.infer<typeof SetupState>
+
+/** The token is shown here and never again; `setupUrl` makes the link of it. */
+export const SetupLink = z.object({ token: z.string(), expires_at: Timestamp })
+export type SetupLink = z.infer<typeof SetupLink>
+
+export const Operator = z.object({
+  name: z.string(),
+  role: Role,
+  created_at: Timestamp,
+  password_changed_at: Timestamp,
+})
+export type Operator = z.infer<typeof Operator>
+
+export const OperatorList = z.object({ operators: z.array(Operator) })
+export type OperatorList = z.infer<typeof OperatorList>
+
+/** Whoever is logged in by a password says the present one too. */
+export const SetPassword = z.strictObject({ password, current_password: password.optional() })
+export type SetPassword = z.infer<typeof SetPassword>
+
+/** `created` where there was no operator of that name. */
+export const PasswordSet = Operator.extend({ created: z.boolean() })
+export type PasswordSet = z.infer<typeof PasswordSet>

@@ -23,6 +23,7 @@ import { Disposal } from './platform/disposal.ts'
 import { createEventBus } from './platform/event-bus.ts'
 import { createHost } from './platform/host.ts'
 import { createIds } from './platform/ids.ts'
+import { createPasswords } from './platform/passwords.ts'
 import { openPolicySource } from './policy/source.ts'
 import { renderSystemPolicy } from './policy/system-policy.ts'
 import type { Ids } from './ports/ids.ts'
@@ -80,7 +81,9 @@ export async function compose(
     settings.databaseUrl === null
       ? await openSqlite({ file: join(dataDir, 'gatehouse.db') })
       : // Loaded only where it is used: most installations never do.
-        await (await import('./storage/postgres/open.ts')).openPostgres({ url: settings.databaseUrl }),
+        await (await import('./storage/postgres/open.ts')).openPostgres({
+          url: settings.databaseUrl,
+        }),
   )
   const clock = createClock(Number((await storage.meta.get('clock_ms')) ?? 0))
   const journal = opening.use(
@@ -123,6 +126,7 @@ export async function compose(
     policy,
     files,
     host: createHost(dataDir),
+    passwords: createPasswords(),
     approvalTtlMs: settings.approvalTtlMs,
     workspaceOf: (name) => join(workspaces, name),
     assertMount: assertMount(dataDir),

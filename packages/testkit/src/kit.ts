@@ -17,8 +17,15 @@ import { createIds } from '@gatehouse/server/platform/ids'
 import { openPolicySource } from '@gatehouse/server/policy/source'
 import { renderSystemPolicy } from '@gatehouse/server/policy/system-policy'
 import type { Capability } from '@gatehouse/server/ports/capability'
+import type { Passwords } from '@gatehouse/server/ports/passwords'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import { openMemory } from '@gatehouse/server/storage/memory/open'
+
+/** Readable ones: the real hash is slow on purpose. */
+const quickPasswords: Passwords = {
+  hash: async (password) => `hash of ${password}`,
+  verify: async (hash, password) => hash === `hash of ${password}`,
+}
 
 export type KitOptions = {
   /** Capabilities beside the built-in ones. */
@@ -194,6 +201,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     policy,
     files,
     host: createHost(folder),
+    passwords: quickPasswords,
     approvalTtlMs: options.approvalTtlMs ?? 86_400_000,
     workspaceOf: (name) => join(folder, 'workspaces', name),
     assertMount: () => {},

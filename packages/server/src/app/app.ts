@@ -17,10 +17,13 @@ import type {
   GatehouseEvent,
   Health,
   Integrity,
+  Operator,
+  PasswordSet,
   PendingApproval,
   PolicyProblem,
   RotateAgent,
   Session,
+  SetupLink,
   SystemStatus,
   Transport,
   UserToken,
@@ -29,7 +32,9 @@ import type { Decision, TraceStep } from '../domain/policy/types.ts'
 import type { Capability } from '../ports/capability.ts'
 import type { StoredUserToken } from '../ports/people.ts'
 import type { AuthenticatedAgent } from './agent-directory.ts'
+import type { LoggedIn, WebLogin } from './login.ts'
 import type { AgentOp, Op } from './op.ts'
+import type { SetPasswordInput } from './operators.ts'
 
 export type InvokeInput = {
   /** Dotted name. */
@@ -92,6 +97,22 @@ export interface App {
 
   /** Wrong tokens at a door: an entry for the first of an address and minute, one with the count of the rest. */
   reportTokenFailures(input: { address: string; count: number; door: string }): Promise<void>
+
+  // Logins of people
+  needsSetup(): Promise<boolean>
+  /** Raises `Conflict` once there is an operator. */
+  createSetupLink(op: Op): Promise<SetupLink>
+  setUp(
+    op: Op,
+    input: { token: string; password: string; name?: string; address: string },
+  ): Promise<LoggedIn>
+  login(op: Op, input: { password: string; name?: string; address: string }): Promise<LoggedIn>
+  logout(op: Op, input: { id_hash: string }): Promise<void>
+  /** Whose login a cookie is, or null. */
+  authenticateWebSession(id: string): Promise<WebLogin | null>
+  listOperators(op: Op): Promise<readonly Operator[]>
+  setPassword(op: Op, input: SetPasswordInput): Promise<PasswordSet>
+  removeOperator(op: Op, input: { name: string }): Promise<Operator>
 
   // Sessions
   openSession(

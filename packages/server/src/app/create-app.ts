@@ -2,6 +2,7 @@ import type { AuditReader } from '../ports/audit.ts'
 import type { CapabilityRegistry } from '../ports/capability.ts'
 import type { FilesFactory } from '../ports/files.ts'
 import type { Host } from '../ports/host.ts'
+import type { Passwords } from '../ports/passwords.ts'
 import type { PolicyFiles } from '../ports/policy.ts'
 import { approvalsOf } from './agent-approvals.ts'
 import { AgentDirectory } from './agent-directory.ts'
@@ -20,11 +21,15 @@ import { decideApproval } from './decide-approval.ts'
 import type { Basics } from './deps.ts'
 import { invokeCapability } from './invoke-capability.ts'
 import { describeCapability, listCapabilities, listing } from './list-capabilities.ts'
+import { authenticateWebSession, login, logout, sweepLogins } from './login.ts'
+import { LoginAttempts } from './login-attempts.ts'
+import { listOperators, removeOperator, setPassword } from './operators.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
 import { reportTokenFailures } from './report-token-failures.ts'
 import { health, status, systemFacts } from './service-state.ts'
 import { SessionTable } from './session-table.ts'
 import { assertSession, endSession, openSession } from './sessions.ts'
+import { createSetupLink, needsSetup, setUp } from './set-up.ts'
 import { showAgent } from './show-agent.ts'
 import { listApprovals, showApproval, subscribeApprovals } from './show-approvals.ts'
 import { ToolChanges } from './tool-changes.ts'
@@ -44,6 +49,7 @@ export type AppDeps = Basics & {
   readonly files: FilesFactory
   readonly audit: AuditReader & AuditAccess
   readonly host: Host
+  readonly passwords: Passwords
   readonly approvalTtlMs: number
   readonly workspaceOf: (name: string) => string
   readonly assertMount: (path: string) => void
@@ -69,6 +75,7 @@ export function createApp(deps: AppDeps): BoundApp {
   const directory = new AgentDirectory(deps)
   const sessions = new SessionTable(deps)
   const slots = new AgentSlots()
+  const doorkeeping = { ...deps, logins: new LoginAttempts(clock) }
   const base = { ...deps, signals, directory, sessions, slots }
   const watches = new WatchTable({ ...deps, contexts: () => contexts })
   const state = {
@@ -95,7 +102,10 @@ export function createApp(deps: AppDeps): BoundApp {
       await clock.sleep(otherNodesEveryMs, signal)
       try {
         if (deps.storage.engine === 'postgres') await directory.reload()
-        if (sinceMs % sweepEveryMs === 0) await sessions.endIdle()
+        if (sinceMs % sweepEveryMs === 0) {
+          await sessions.endIdle()
+          await sweepLogins(doorkeeping)
+        }
       } catch (cause) {
         deps.log.error({ err: cause }, 'looking after sessions and agents failed')
       }
@@ -110,6 +120,16 @@ export function createApp(deps: AppDeps): BoundApp {
     authenticateUser: (token) => authenticateUser(deps, token),
 
     reportTokenFailures: (input) => reportTokenFailures(deps, input),
+
+    needsSetup: () => needsSetup(deps),
+    createSetupLink: (op) => createSetupLink(op, doorkeeping),
+    setUp: (op, input) => setUp(op, doorkeeping, input),
+    login: (op, input) => login(op, doorkeeping, input),
+    logout: (op, input) => logout(op, doorkeeping, input),
+    authenticateWebSession: (id) => authenticateWebSession(doorkeeping, id),
+    listOperators: () => listOperators(deps),
+    setPassword: (op, input) => setPassword(op, doorkeeping, input),
+    removeOperator: (op, input) => removeOperator(op, doorkeeping, input),
 
     openSession: (op, input) => openSession(op, base, input),
     endSession: (op, input) => endSession(op, base, input),

@@ -26,3 +26,53 @@ export interface UserTokenStore {
 
   used(id: string, ms: number): Promise<void>
 }
+
+/** A person who logs in at the dashboard with a password. */
+export type StoredOperator = {
+  readonly name: string
+  readonly role: Role
+  readonly password_hash: string
+  readonly created_ms: number
+  readonly password_changed_ms: number
+  /** Set for the one that a setup link made, so that no two of them can. */
+  readonly slot: 'first' | null
+}
+
+export interface OperatorStore {
+  /** Must raise `Conflict` for a name or a slot in use. */
+  insert(operator: StoredOperator): Promise<void>
+
+  find(name: string): Promise<StoredOperator | null>
+
+  /** Must return all, oldest first. */
+  list(): Promise<readonly StoredOperator[]>
+
+  /** Must say whether there is one of that name. */
+  setPassword(name: string, hash: string, ms: number): Promise<boolean>
+
+  remove(name: string): Promise<boolean>
+}
+
+/** A login. Its id is known to the browser only; times are of the service clock. */
+export type StoredWebSession = {
+  readonly id_hash: string
+  readonly operator: string
+  readonly created_ms: number
+  readonly expires_ms: number
+}
+
+export interface WebSessionStore {
+  insert(session: StoredWebSession): Promise<void>
+
+  /** Must return expired ones too; the caller decides. */
+  findByHash(hash: string): Promise<StoredWebSession | null>
+
+  /** Must say whether it was there. */
+  end(hash: string): Promise<boolean>
+
+  /** Must end all of an operator but the one named, and say how many those were. */
+  endAllOf(operator: string, exceptHash: string | null): Promise<number>
+
+  /** Must end those that expire at or before this time. */
+  endExpired(ms: number): Promise<void>
+}

@@ -1,6 +1,7 @@
 import { hostname } from 'node:os'
 import { GatehouseError } from '@gatehouse/contract'
 import type { App } from '../../app/app.ts'
+import type { WebLogin } from '../../app/login.ts'
 import type { Actor } from '../../app/op.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
@@ -20,6 +21,8 @@ export type RestOptions = {
   /** Names beyond addresses, `localhost` and the machine's own. */
   readonly allowedHosts?: readonly string[]
   readonly allowedOrigins?: readonly string[]
+  /** The door for browsers: pages of its own call it, and people log in at it. */
+  readonly forBrowsers?: boolean
   readonly heartbeatMs?: number
   readonly nowMs?: () => number
 }
@@ -31,16 +34,22 @@ export type RestVisit = {
   readonly address?: string
   /** Ends what is still open when the server stops. */
   readonly stopping?: AbortSignal
+  /** Whether the actor still holds, for what stays open. */
+  readonly stillHolds?: () => Promise<boolean>
+  readonly login?: WebLogin
 }
 
 export interface RestApp {
+  /** The names it answers under, beyond addresses and `localhost`. */
+  readonly hosts: readonly string[]
   fetch(request: Request, visit?: RestVisit): Promise<Response>
 }
 
 /** The REST API as a function from request to response: over a socket, or within the process. */
 export function createRestApp(options: RestOptions): RestApp {
   const { app, version, ids, log, allowedHosts = [], allowedOrigins = [] } = options
-  const doors = createDoors([hostname(), ...allowedHosts], allowedOrigins)
+  const hosts = [hostname(), ...allowedHosts]
+  const doors = createDoors(hosts, allowedOrigins, options.forBrowsers ? 'https' : null)
   const failures = new TokenFailures(
     defaultGatewayLimits.tokenFailuresPerMinute,
     options.nowMs ?? (() => performance.now()),
@@ -66,9 +75,10 @@ export function createRestApp(options: RestOptions): RestApp {
   })
 
   return {
+    hosts,
     async fetch(request, visit = {}) {
       const requestId = ids.next('req')
-      const { stopping, actor, address } = visit
+      const { stopping, actor, address, stillHolds, login } = visit
       try {
         doors.assertOpen(request.headers, address !== undefined)
       } catch (error) {
@@ -78,7 +88,13 @@ export function createRestApp(options: RestOptions): RestApp {
       const response = await hono.fetch(request, {
         requestId,
         signal,
+        peer: {
+          address: address ?? '',
+          logsIn: options.forBrowsers === true,
+          login: login ?? null,
+        },
         ...(actor ? { actor } : {}),
+        ...(stillHolds ? { stillHolds } : {}),
       })
       const answer =
         response.status === 401 && address !== undefined && failures.add(address).limited

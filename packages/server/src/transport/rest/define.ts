@@ -1,6 +1,7 @@
 import type { ErrorType, Facts } from '@gatehouse/contract'
 import type { z } from 'zod'
 import type { App } from '../../app/app.ts'
+import type { WebLogin } from '../../app/login.ts'
 import type { Op } from '../../app/op.ts'
 import type { Permission } from './permissions.ts'
 import type { Pointed } from './problem.ts'
@@ -9,7 +10,12 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
 /** What a route may answer: a document, a refusal that is no fault, lines, or events as they happen. */
 export type Answer<T> =
-  | { readonly kind: 'json'; readonly status: 200 | 201 | 503; readonly value: T }
+  | {
+      readonly kind: 'json'
+      readonly status: 200 | 201 | 503
+      readonly value: T
+      readonly headers?: Readonly<Record<string, string>>
+    }
   | {
       readonly kind: 'refused'
       readonly type: ErrorType
@@ -25,6 +31,16 @@ export type Answer<T> =
 export type EventSource = (
   emit: (event: { readonly name: string; readonly key: string; readonly data: unknown }) => void,
 ) => Disposable | Promise<Disposable>
+
+/** Where a request came in, for the few routes that care. */
+export type Peer = {
+  /** Empty for a call from within the process. */
+  readonly address: string
+  /** Whether this door takes passwords and hands out logins: only the one over TLS does. */
+  readonly logsIn: boolean
+  /** The login that the request came with. */
+  readonly login: WebLogin | null
+}
 
 export const ok = <T>(value: T): Answer<T> => ({ kind: 'json', status: 200, value })
 
@@ -70,6 +86,8 @@ type Spec<P, Q, B, R> = {
   readonly response: R
   /** The status of success, 200 unless said. */
   readonly success?: 201
+  /** The largest body, where that is less than usual. */
+  readonly bodyBytesMax?: number
   /** What it may answer beyond what every route may. */
   readonly errors: readonly ErrorType[]
 }
@@ -78,7 +96,12 @@ export type Route = Spec<z.ZodType, z.ZodType, z.ZodType, ResponseShape> & {
   handle(
     op: Op,
     app: App,
-    input: { readonly params: unknown; readonly query: unknown; readonly body: unknown },
+    input: {
+      readonly params: unknown
+      readonly query: unknown
+      readonly body: unknown
+      readonly peer: Peer
+    },
   ): Promise<Answer<unknown>>
 }
 
@@ -98,6 +121,7 @@ export function defineRoute<
         readonly params: Output<P>
         readonly query: Output<Q>
         readonly body: Output<B>
+        readonly peer: Peer
       },
     ): Promise<Answer<Answered<R>>>
   },

@@ -9,7 +9,12 @@ export type Doors = { assertOpen(headers: Headers, isRemote: boolean): void }
  * machine are elsewhere too.
  * @SECURITY DNS rebinding and cross-site calls stop here; doors.test.ts fails without it.
  */
-export function createDoors(hosts: readonly string[], origins: readonly string[]): Doors {
+export function createDoors(
+  hosts: readonly string[],
+  origins: readonly string[],
+  /** The scheme of this door's own pages, where it has some. */
+  ownScheme: 'https' | null = null,
+): Doors {
   const isOurs = createHostCheck(hosts)
   return {
     assertOpen(headers, isRemote) {
@@ -19,7 +24,8 @@ export function createDoors(hosts: readonly string[], origins: readonly string[]
       if (host !== null && !isOurs(host))
         throw new GatehouseError('HostNotAllowed', { host: hostName(host) ?? 'given' })
       const origin = headers.get('origin')
-      if (origin !== null && !origins.includes(origin))
+      const own = ownScheme !== null && origin === `${ownScheme}://${host?.toLowerCase()}`
+      if (origin !== null && !own && !origins.includes(origin))
         throw new GatehouseError('OriginNotAllowed', { origin })
     },
   }

@@ -5,7 +5,7 @@ import type { App } from '../../app/app.ts'
 import type { Actor, Op } from '../../app/op.ts'
 import { type Admitted, assertPermitted, authenticate } from './authorize.ts'
 import { readJsonBody } from './body.ts'
-import type { Answer, Route } from './define.ts'
+import type { Answer, Peer, Route } from './define.ts'
 import { eventStreamResponse } from './event-stream.ts'
 import { InvalidRequest, pointedErrors } from './invalid-request.ts'
 import { linesResponse } from './lines-response.ts'
@@ -17,6 +17,9 @@ export type Visit = {
   readonly signal: AbortSignal
   /** Set where a door has established by itself who acts (a login session, the service). */
   readonly actor?: Actor
+  /** Whether that still holds, for what stays open. */
+  readonly stillHolds?: () => Promise<boolean>
+  readonly peer: Peer
 }
 
 export type RestEnv = { Bindings: Visit }
@@ -24,8 +27,8 @@ export type RestEnv = { Bindings: Visit }
 type Options = { readonly app: App; readonly heartbeatMs: number }
 
 const admit = async (app: App, context: Context<RestEnv>): Promise<Admitted> => {
-  const { actor } = context.env
-  if (actor) return { actor, stillHolds: () => Promise.resolve(true) }
+  const { actor, stillHolds = () => Promise.resolve(true) } = context.env
+  if (actor) return { actor, stillHolds }
   return authenticate(app, context.req.header('authorization') ?? null)
 }
 
@@ -62,7 +65,7 @@ function respond(
     case 'json':
       return Response.json(answer.value, {
         status: answer.status,
-        headers: { 'cache-control': 'no-store' },
+        headers: { 'cache-control': 'no-store', ...answer.headers },
       })
     case 'lines':
       return linesResponse(answer.lines)
@@ -96,8 +99,9 @@ const serve = (route: Route, options: Options) => async (context: Context<RestEn
     params: parseParams(route, context),
     query: parseQuery(route, context),
     body: route.body
-      ? parse('body', route.body, (await readJsonBody(context.req.raw)) ?? {})
+      ? parse('body', route.body, (await readJsonBody(context.req.raw, route.bodyBytesMax)) ?? {})
       : undefined,
+    peer: visit.peer,
   }
   return respond(await route.handle(op, app, input), admitted, visit, options.heartbeatMs)
 }

@@ -8,6 +8,7 @@ export type Permission =
   | 'audit.manage'
   | 'policies.manage'
   | 'user_tokens.manage'
+  | 'operators.manage'
 
 /**
  * @SECURITY Every route is checked against this table; roles.test.ts holds each role against each route.
@@ -22,6 +23,7 @@ const granted: Readonly<Record<Role, readonly Permission[]>> = {
     'audit.manage',
     'policies.manage',
     'user_tokens.manage',
+    'operators.manage',
   ],
 }
 

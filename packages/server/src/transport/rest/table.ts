@@ -5,7 +5,9 @@ import { agentRoutes } from './routes/agents.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { healthRoutes } from './routes/health.ts'
+import { operatorRoutes } from './routes/operators.ts'
 import { policyRoutes } from './routes/policies.ts'
+import { sessionRoutes } from './routes/session.ts'
 import { statusRoutes } from './routes/status.ts'
 import { userTokenRoutes } from './routes/user-tokens.ts'
 
@@ -17,6 +19,8 @@ const nouns: readonly Route[] = [
   ...approvalRoutes,
   ...auditRoutes,
   ...userTokenRoutes,
+  ...sessionRoutes,
+  ...operatorRoutes,
   ...policyRoutes,
 ]
 

@@ -1,0 +1,86 @@
+import type { OperatorStore, StoredOperator, WebSessionStore } from '../../ports/people.ts'
+import type { Db, OperatorsTable } from './tables.ts'
+import { encodeText } from './text.ts'
+
+const fromRow = (row: OperatorsTable): StoredOperator => ({
+  ...row,
+  role: row.role as StoredOperator['role'],
+  slot: row.slot as StoredOperator['slot'],
+})
+
+export const sqlOperators = ({ read, write }: Db): OperatorStore => ({
+  async insert(operator) {
+    await write.insertInto('operators').values(operator).execute()
+  },
+
+  async find(name) {
+    const row = await read
+      .selectFrom('operators')
+      .selectAll()
+      .where('name', '=', encodeText(name))
+      .executeTakeFirst()
+    return row ? fromRow(row) : null
+  },
+
+  async list() {
+    const rows = await read
+      .selectFrom('operators')
+      .selectAll()
+      .orderBy('created_ms')
+      .orderBy('name')
+      .execute()
+    return rows.map(fromRow)
+  },
+
+  async setPassword(name, hash, ms) {
+    const { numUpdatedRows } = await write
+      .updateTable('operators')
+      .set({ password_hash: hash, password_changed_ms: ms })
+      .where('name', '=', encodeText(name))
+      .executeTakeFirstOrThrow()
+    return numUpdatedRows > 0n
+  },
+
+  async remove(name) {
+    const { numDeletedRows } = await write
+      .deleteFrom('operators')
+      .where('name', '=', encodeText(name))
+      .executeTakeFirstOrThrow()
+    return numDeletedRows > 0n
+  },
+})
+
+export const sqlWebSessions = ({ read, write }: Db): WebSessionStore => ({
+  async insert(session) {
+    await write.insertInto('web_sessions').values(session).execute()
+  },
+
+  async findByHash(hash) {
+    const row = await read
+      .selectFrom('web_sessions')
+      .selectAll()
+      .where('id_hash', '=', encodeText(hash))
+      .executeTakeFirst()
+    return row ?? null
+  },
+
+  async end(hash) {
+    const { numDeletedRows } = await write
+      .deleteFrom('web_sessions')
+      .where('id_hash', '=', encodeText(hash))
+      .executeTakeFirstOrThrow()
+    return numDeletedRows > 0n
+  },
+
+  async endAllOf(operator, exceptHash) {
+    const ofOperator = write.deleteFrom('web_sessions').where('operator', '=', encodeText(operator))
+    const others =
+      exceptHash === null ? ofOperator : ofOperator.where('id_hash', '!=', encodeText(exceptHash))
+    const { numDeletedRows } = await others.executeTakeFirstOrThrow()
+    return Number(numDeletedRows)
+  },
+
+  async endExpired(ms) {
+    await write.deleteFrom('web_sessions').where('expires_ms', '<=', ms).execute()
+  },
+})

@@ -1,0 +1,103 @@
+import { once } from 'node:events'
+import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { GatehouseError } from '@gatehouse/contract'
+import { getRequestListener } from '@hono/node-server'
+import { defaultGatewayLimits } from '../http/limits.ts'
+import { readHeaders } from '../http/read-headers.ts'
+import { problemResponse } from './problem.ts'
+
+const { headersMax, headersTimeoutMs, requestTimeoutMs } = defaultGatewayLimits
+/** People and their tools, not agents: far more than they need. */
+const connectionsMax = 1_000
+
+export type RestServerOptions = {
+  readonly host: string
+  /** 0 for any free port. */
+  readonly port: number
+  /** How long `close` lets running requests finish. */
+  readonly graceMs?: number
+  readonly ids: { next(prefix: 'req'): string }
+}
+
+export interface RestServer extends AsyncDisposable {
+  /** Without the scheme: host and port. */
+  readonly address: string
+  close(): Promise<void>
+}
+
+/** What a door does with a request whose headers are sound. */
+export type Handle = (
+  request: Request,
+  visit: { readonly address: string; readonly stopping: AbortSignal },
+  incoming: IncomingMessage,
+) => Promise<Response>
+
+/**
+ * What Node would hide: of two headers of one name it keeps the first.
+ * @SECURITY open-user-api.test.ts fails without it.
+ */
+function headerFault({ rawHeaders }: IncomingMessage): GatehouseError | null {
+  const read = readHeaders(rawHeaders, headersMax)
+  if (read === 'duplicate_header')
+    return new GatehouseError('InvalidRequest', {
+      detail: 'a header that may stand once stands twice',
+    })
+  if (read === 'too_many_headers')
+    return new GatehouseError('InvalidRequest', { detail: `more than ${headersMax} headers` })
+  return null
+}
+
+/** The settings of an HTTP server for people, over TLS or not. */
+export const serverSettings: ServerOptions = {
+  headersTimeout: headersTimeoutMs,
+  requestTimeout: requestTimeoutMs,
+  // How often Node looks for sockets that are over these times.
+  connectionsCheckingInterval: 2_000,
+}
+
+async function listen(server: Server, host: string, port: number): Promise<AddressInfo> {
+  server.listen({ host, port })
+  await once(server, 'listening')
+  return server.address() as AddressInfo
+}
+
+/** Opens a server that `create` makes, and closes it with what it still has open. */
+export async function openRestServer(
+  options: RestServerOptions,
+  create: (listener: RequestListener) => Server,
+  handle: Handle,
+): Promise<RestServer> {
+  const stopping = new AbortController()
+  const listener = getRequestListener(
+    (request, env) => {
+      const { incoming } = env as { incoming: IncomingMessage }
+      const fault = headerFault(incoming)
+      if (fault) return problemResponse(fault, options.ids.next('req'))
+      const address = incoming.socket.remoteAddress ?? 'unknown'
+      return handle(request, { address, stopping: stopping.signal }, incoming)
+    },
+    { overrideGlobalObjects: false },
+  )
+  // The listener answers its own failures, so there is nothing to wait for.
+  const server = create((incoming, outgoing) => void listener(incoming, outgoing))
+  server.maxConnections = connectionsMax
+  // More than are allowed, so that too many are seen rather than dropped.
+  server.maxHeadersCount = headersMax * 2
+  const { address, family, port } = await listen(server, options.host, options.port)
+  const close = async () => {
+    stopping.abort()
+    if (!server.listening) return
+    const closed = once(server, 'close')
+    server.close()
+    server.closeIdleConnections()
+    const timer = setTimeout(() => server.closeAllConnections(), options.graceMs ?? 2_000)
+    await closed
+    clearTimeout(timer)
+  }
+  return {
+    address: `${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}

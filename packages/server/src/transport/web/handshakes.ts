@@ -1,0 +1,28 @@
+import type { Server } from 'node:https'
+import type { Socket } from 'node:net'
+import { HeadlessSockets } from '../http/headless-sockets.ts'
+
+const underWayMax = 512
+
+const keyOf = ({ remoteAddress, remotePort }: Socket): string => `${remoteAddress} ${remotePort}`
+
+/** Bounds the TLS handshakes under way: when there are too many, the oldest goes. H12. */
+export function boundHandshakes(server: Server): void {
+  const sockets = new HeadlessSockets(underWayMax)
+  const raw = new Map<string, Socket>()
+  const done = (key: string): void => {
+    const socket = raw.get(key)
+    if (!socket) return
+    raw.delete(key)
+    sockets.delete(socket)
+  }
+  server.on('connection', (socket: Socket) => {
+    const key = keyOf(socket)
+    raw.set(key, socket)
+    sockets.add(socket)
+    socket.once('close', () => done(key))
+  })
+  server.on('secureConnection', (socket) => done(keyOf(socket)))
+  // What is no TLS, or too old, is closed by Node; there is nobody to tell.
+  server.on('tlsClientError', (_error, socket) => socket.destroy())
+}

@@ -1,0 +1,120 @@
+import type { IncomingMessage, RequestListener } from 'node:http'
+import { createServer, type Server } from 'node:https'
+import { GatehouseError } from '@gatehouse/contract'
+import type { Certificates } from '../../ports/certificates.ts'
+import { createRestApp, type RestOptions } from '../rest/create-rest-app.ts'
+import { createDoors } from '../rest/doors.ts'
+import { loginIdOf } from '../rest/login-cookie.ts'
+import { problemResponse, toGatehouseError } from '../rest/problem.ts'
+import { openRestServer, type RestServerOptions, serverSettings } from '../rest/rest-server.ts'
+import { boundHandshakes } from './handshakes.ts'
+import { loadPageFiles, pageResponse } from './page-files.ts'
+import { assertSameOrigin } from './same-origin.ts'
+
+export type DashboardOptions = RestOptions &
+  RestServerOptions & {
+    readonly tls: Certificates
+    /** The folder with `index.html` and what belongs to it. */
+    readonly pages: string
+  }
+
+export interface Dashboard extends AsyncDisposable {
+  /** `https://host:port` */
+  readonly url: string
+  close(): Promise<void>
+}
+
+/** No HSTS: it would lock out whoever has not trusted the local authority yet. */
+const securityHeaders: Readonly<Record<string, string>> = {
+  'content-security-policy':
+    "default-src 'self'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'",
+  'cross-origin-opener-policy': 'same-origin',
+  'cross-origin-resource-policy': 'same-origin',
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+}
+
+const handshakeTimeoutMs = 8_000
+
+const secure = ({ key, cert }: { readonly key: string; readonly cert: string }) => ({
+  key,
+  cert,
+  minVersion: 'TLSv1.2' as const,
+})
+
+const isApi = (path: string): boolean =>
+  path === '/api' || path.startsWith('/api/') || path === '/healthz' || path === '/readyz'
+
+/** The door for people: the page and the same `/api`, over HTTPS, with a login or a user token. */
+export async function openDashboard(options: DashboardOptions): Promise<Dashboard> {
+  const { app, ids, tls } = options
+  const rest = createRestApp({ ...options, forBrowsers: true })
+  const files = loadPageFiles(options.pages)
+  const doors = createDoors(rest.hosts, options.allowedOrigins ?? [], 'https')
+
+  const servePage = (request: Request, path: string): Response => {
+    doors.assertOpen(request.headers, true)
+    const file = files.get(path)
+    if (!file) throw new GatehouseError('NotFound', { path })
+    if (request.method === 'GET' || request.method === 'HEAD') return pageResponse(request, file)
+    const { method } = request
+    throw new GatehouseError('MethodNotAllowed', { path, method, allowed: 'GET, HEAD' })
+  }
+
+  const serveApi = async (
+    request: Request,
+    visit: { readonly address: string; readonly stopping: AbortSignal },
+  ): Promise<Response> => {
+    const { headers } = request
+    doors.assertOpen(headers, true)
+    // A token says by itself who asks, and no browser adds one unasked.
+    if (headers.has('authorization')) return rest.fetch(request, visit)
+    const id = loginIdOf(headers.get('cookie'))
+    assertSameOrigin(request, id !== null)
+    const login = id === null ? null : await app.authenticateWebSession(id)
+    if (id === null || !login) return rest.fetch(request, visit)
+    const stillHolds = async () => {
+      const now = await app.authenticateWebSession(id)
+      return now?.actor.role === login.actor.role
+    }
+    return rest.fetch(request, { ...visit, actor: login.actor, login, stillHolds })
+  }
+
+  const handle = async (
+    request: Request,
+    visit: { readonly address: string; readonly stopping: AbortSignal },
+    incoming: IncomingMessage,
+  ): Promise<Response> => {
+    let response: Response
+    try {
+      const path = (incoming.url ?? '/').split('?', 1)[0] ?? '/'
+      response = isApi(path) ? await serveApi(request, visit) : servePage(request, path)
+    } catch (error) {
+      const requestId = ids.next('req')
+      const known = toGatehouseError(error, requestId)
+      if (known.entry.http >= 500)
+        options.log.error({ request_id: requestId, err: error }, 'request failed')
+      response = problemResponse(known, requestId)
+    }
+    for (const [name, value] of Object.entries(securityHeaders)) response.headers.set(name, value)
+    return response
+  }
+
+  let secured: Server | undefined
+  const create = (listener: RequestListener): Server => {
+    secured = createServer(
+      { ...serverSettings, ...secure(tls.current()), handshakeTimeout: handshakeTimeoutMs },
+      listener,
+    )
+    boundHandshakes(secured)
+    return secured
+  }
+  const server = await openRestServer(options, create, handle)
+  // Connections that are open go on; new ones see the new certificate.
+  const renewal = tls.onChange((next) => secured?.setSecureContext(secure(next)))
+  const close = async () => {
+    renewal[Symbol.dispose]()
+    await server.close()
+  }
+  return { url: `https://${server.address}`, close, [Symbol.asyncDispose]: close }
+}
