@@ -117,12 +117,12 @@ def verify(arguments):
         state[line["chain"]] = (size, head, peaks, agreed, line["id"])
         report["entries"] += 1
     for chain in header["chains"]:
-        size, head, _, _, last = state.get(chain["chain"], (0, bytes(32), [], None, None))
+        size, _, _, agreed, last = state.get(chain["chain"], (0, bytes(32), [], (0, None), None))
         expected = max([chain["size"], *(anchors if chain["chain"] == header["chain"] else [])])
         if size < expected:
             return fail("truncated", size, last)
         if chain["chain"] == header["chain"] and size > report["anchor"]:
-            return fail("unanchored", report["anchor"], last)
+            return fail("unanchored", *agreed)
     return report
 
 

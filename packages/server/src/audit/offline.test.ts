@@ -130,7 +130,8 @@ for (const [name, tamper] of Object.entries(tampering)) {
     expect(report).toMatchObject({ integrity: 'failed', first_bad_seq: seq })
     if (!python) return
     const second = byPython(exportFile)
-    expect(second).toMatchObject({ integrity: 'failed', kind: report.kind, first_bad_seq: seq })
+    const { kind, first_bad_id } = report
+    expect(second).toMatchObject({ integrity: 'failed', kind, first_bad_seq: seq, first_bad_id })
   })
 }
 
