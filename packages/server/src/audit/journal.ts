@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import { GatehouseError, type HealthStatus, type Integrity } from '@gatehouse/contract'
 import { entryOf } from '../domain/audit/entry.ts'
-import type { AuditReader, Journal } from '../ports/audit.ts'
+import type { AuditReader, Commit, Journal } from '../ports/audit.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
@@ -95,7 +95,17 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
     everyEntries: options.checkpoint?.everyEntries ?? 1_000,
     publish: options.checkpoint?.publish ?? (() => undefined),
   })
-  const onCommit = (): void => signer.grown()
+  const listeners = new Set<(commit: Commit) => void>()
+  const onCommit = (commit: Commit): void => {
+    signer.grown()
+    for (const listener of listeners) {
+      try {
+        listener(commit)
+      } catch (cause) {
+        log.error({ err: cause }, 'a listener of the audit log failed')
+      }
+    }
+  }
   const writer = new Writer(
     { storage, chain, ids, clock, log, digests, mark, trail, onCommit },
     standing,
@@ -141,6 +151,10 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
     closedIntents,
     append: (draft, extras) => writer.append(draft, extras),
     transaction: (work) => writer.transaction(work),
+    onCommit(listener) {
+      listeners.add(listener)
+      return { [Symbol.dispose]: () => void listeners.delete(listener) }
+    },
     assertRecordable: (draft) => writer.assertRecordable(draft),
 
     async query(filter) {

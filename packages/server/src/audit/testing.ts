@@ -38,6 +38,7 @@ export class OpenStorage {
       const { offset, limit } = filter
       return { rows: found.slice(offset, offset + limit), total: found.length }
     },
+    ends: async () => [],
     activity: async () => ({ rows: [], total: 0 }),
     openIntents: async (chain, limit) => {
       const closed = new Set(this.rows.map((row) => row.intent_id))

@@ -1,6 +1,6 @@
 import { type AuditEntry, GatehouseError } from '@gatehouse/contract'
 import { createLinker, type Linker, type LogState } from '../domain/audit/chain.ts'
-import { bodyOf, rowOf, type SealedEntry, sealEntry } from '../domain/audit/entry.ts'
+import { bodyOf, entryAt, rowOf, type SealedEntry, sealEntry } from '../domain/audit/entry.ts'
 import type { Digests } from '../domain/audit/hashing.ts'
 import { createTree, rootOf } from '../domain/audit/merkle.ts'
 import type { LogRow } from '../domain/audit/row.ts'
@@ -68,7 +68,7 @@ const unavailable = (cause: unknown): GatehouseError =>
  * The one writer of a chain. Entries queue; what one turn of the event loop queued is one commit and one
  * mark. Whatever needs the log to itself for a moment takes a turn in the same queue.
  */
-export class Writer implements Journal {
+export class Writer implements Omit<Journal, 'onCommit'> {
   readonly #parts: WriterParts
   readonly #linker: Linker = createLinker(hashing)
   readonly #queue: Queued[] = []
@@ -199,14 +199,17 @@ export class Writer implements Journal {
     }
     this.#queue.splice(0, group.length)
     try {
-      const entries = await this.#commit(group)
+      const { entries, commit } = await this.#commit(group)
       for (const [i, waiting] of group.entries()) waiting.resolve(entries[i] as AuditEntry)
+      this.#parts.onCommit(commit)
     } catch (error) {
       for (const waiting of group) waiting.reject(error as GatehouseError)
     }
   }
 
-  async #commit(group: readonly Waiting[]): Promise<AuditEntry[]> {
+  async #commit(
+    group: readonly Waiting[],
+  ): Promise<{ readonly entries: AuditEntry[]; readonly commit: Commit }> {
     const agentCounts = new Map<string, number>()
     const sessionCounts = new Map<string, number>()
     const stamps: LimitStamp[] = []
@@ -224,15 +227,16 @@ export class Writer implements Journal {
       const { rows } = placed
       await this.#parts.storage.commitGroup({ rows, stamps, agentCounts, sessionCounts, clockMs })
       this.#advance(placed)
-      this.#parts.onCommit({ rows, tookMs: performance.now() - startedAt })
     } catch (error) {
       this.#doubts(error, placed)
       throw unavailable(error)
     }
-    return group.map(({ sealed }, i) => {
+    const commit = { rows: placed.rows, tookMs: performance.now() - startedAt }
+    const entries = group.map(({ sealed }, i) => {
       const { seq, hash } = placed.rows[i] as AuditRow
-      return { ...sealed.fields, seq, hash: `sha256:${hash}` }
+      return entryAt(sealed, seq, hash)
     })
+    return { entries, commit }
   }
 
   /** Gives entries their places after the last one, without moving on: only a commit does that. */

@@ -47,6 +47,9 @@ export interface AuditRows {
   /** Must return the chains there are, by name, with their row counts. */
   chains(): Promise<readonly { readonly chain: string; readonly rows: number }[]>
 
+  /** Must return where each chain ends: the number of its next row. Its cost must not grow with the log. */
+  ends(): Promise<readonly { readonly chain: string; readonly next: number }[]>
+
   find(id: string): Promise<AuditRow | null>
 
   /**

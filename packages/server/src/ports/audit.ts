@@ -7,6 +7,7 @@ import type {
   PolicyTier,
   RuleRef,
 } from '@gatehouse/contract'
+import type { AuditRow } from './audit-rows.ts'
 import type { LimitStamp } from './limits.ts'
 import type { Stores } from './storage.ts'
 
@@ -44,6 +45,9 @@ export type JournalTransaction = Stores & {
   append(draft: AuditDraft, extras?: AppendExtras): string
 }
 
+/** What one commit added to the log. `tookMs` is null where a transaction's own work is in it too. */
+export type Commit = { readonly rows: readonly AuditRow[]; readonly tookMs: number | null }
+
 /**
  * The only way to write. An entry exists on disk, in the chain and under the high-water mark before a
  * promise of this port resolves; when that is impossible it rejects with `AuditUnavailable`.
@@ -54,6 +58,9 @@ export interface Journal {
 
   /** Must commit the work's changes and entries together or not at all, in order with `append`. */
   transaction<T>(work: (tx: JournalTransaction) => Promise<T>): Promise<T>
+
+  /** Must tell of each commit of this process when it stands; what the listener costs, every call waits for. */
+  onCommit(listener: (commit: Commit) => void): Disposable
 
   /** Must rehearse serialising an entry, so that a call whose record would fail does not run. */
   assertRecordable(draft: AuditDraft): void

@@ -15,6 +15,8 @@ export type AuditConditions = {
   readonly result: string | null
   readonly policy_decision: string | null
   readonly session: string | null
+  /** Leaves out intents: their outcome is the event. */
+  readonly events?: boolean
 }
 
 const capabilityOf = (text: string | undefined): AuditConditions['capability'] => {

@@ -63,6 +63,12 @@ export const memoryAuditRows = ({ state, write }: Access): AuditRows => {
     chains: async () =>
       grouped(all(), (row) => row.chain).map(([chain, rows]) => ({ chain, rows: rows.length })),
 
+    ends: async () =>
+      grouped(all(), (row) => row.chain).map(([chain, rows]) => ({
+        chain,
+        next: (rows.toSorted((a, b) => a.seq - b.seq).at(-1)?.seq ?? -1) + 1,
+      })),
+
     find: async (id) => state().audit.find(id),
 
     async query(filter) {
@@ -72,6 +78,14 @@ export const memoryAuditRows = ({ state, write }: Access): AuditRows => {
         .toSorted(newestFirst)
       const rows = found.slice(filter.offset, filter.offset + filter.limit)
       return { rows, total: found.length }
+    },
+
+    async activity({ agent, limit, offset }) {
+      const found = all()
+        .filter((row) => agent === undefined || row.agent === agent)
+        .filter((row) => row.result !== 'pending' || row.policy_decision !== 'autonomous')
+        .toSorted(newestFirst)
+      return { rows: found.slice(offset, offset + limit), total: found.length }
     },
 
     async openIntents(chain, limit) {

@@ -31,6 +31,13 @@ const conditions =
     if (on.result !== null) all.push(eb('result', '=', on.result))
     if (on.policy_decision !== null) all.push(eb('policy_decision', '=', on.policy_decision))
     if (on.session !== null) all.push(eb('session_id', '=', encodeText(on.session)))
+    if (on.events)
+      all.push(
+        eb.or([
+          eb('result', '!=', 'pending'),
+          eb('policy_decision', 'is distinct from', 'autonomous'),
+        ]),
+      )
     return eb.and(all)
   }
 
@@ -68,7 +75,7 @@ const capabilityNames = async (db: Kysely<Tables>, on: AuditConditions): Promise
 const page = async (
   db: Kysely<Tables>,
   on: AuditConditions,
-  { limit, offset }: AuditFilter,
+  { limit, offset }: Pick<AuditFilter, 'limit' | 'offset'>,
 ): Promise<readonly AuditTable[]> => {
   const merges = on.capability?.kind === 'prefix' || (on.agent !== null && on.capability === null)
   const names = merges ? await capabilityNames(db, on) : []
@@ -142,4 +149,19 @@ export const queryAudit = async (
   if (filter.offset >= total) return { rows: [], total }
   const rows = await page(db, on, filter)
   return { rows: rows.map(fromAuditRow), total }
+}
+
+/** What people watch: every entry but the intents, which are counted apart so that a total stays cheap. */
+export const queryActivity = async (
+  db: Kysely<Tables>,
+  { agent, limit, offset }: Parameters<AuditRows['activity']>[0],
+): ReturnType<AuditRows['activity']> => {
+  const on = {
+    ...auditConditions({ ...(agent === undefined ? {} : { agent }), limit, offset }),
+    events: true,
+  }
+  const intents = { ...on, result: 'pending', policy_decision: 'autonomous' }
+  const total = (await countAudit(db, on)) - (await countAudit(db, intents))
+  if (offset >= total) return { rows: [], total }
+  return { rows: (await page(db, on, { limit, offset })).map(fromAuditRow), total }
 }

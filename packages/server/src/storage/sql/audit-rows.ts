@@ -1,8 +1,9 @@
+import { sql } from 'kysely'
 import type { AuditRows } from '../../ports/audit-rows.ts'
 import { fromAuditRow, toAuditRow } from './audit-codec.ts'
 import { type Counted, countAudit } from './audit-count.ts'
 import { fold, foldsAt } from './audit-daily.ts'
-import { queryAudit } from './audit-query.ts'
+import { queryActivity, queryAudit } from './audit-query.ts'
 import { auditStats } from './audit-stats.ts'
 import type { Db } from './tables.ts'
 import { encodeText } from './text.ts'
@@ -59,6 +60,19 @@ export const sqlAuditRows = ({ read, write }: Db): AuditRows => ({
       .orderBy('chain')
       .execute(),
 
+  async ends() {
+    const { rows } = await sql<{ chain: string; next: number }>`
+      with recursive chains(chain) as (
+        select min(chain) from audit
+        union all
+        select (select min(audit.chain) from audit where audit.chain > chains.chain)
+        from chains where chains.chain is not null
+      )
+      select chain, (select max(seq) + 1 from audit where audit.chain = chains.chain) as next
+      from chains where chain is not null`.execute(read)
+    return rows
+  },
+
   async find(id) {
     const row = await read
       .selectFrom('audit')
@@ -69,6 +83,7 @@ export const sqlAuditRows = ({ read, write }: Db): AuditRows => ({
   },
 
   query: (filter) => queryAudit(read, filter),
+  activity: (filter) => queryActivity(read, filter),
 
   async openIntents(chain, limit) {
     const rows = await read

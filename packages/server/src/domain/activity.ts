@@ -1,0 +1,57 @@
+import type { ActivityEvent, AuditEntry } from '@gatehouse/contract'
+import { entryOf } from './audit/entry.ts'
+import type { LogRow } from './audit/row.ts'
+
+const typeOf = ({ kind, capability, result, detail }: AuditEntry): string => {
+  if (kind === 'act') return capability.replaceAll('.', '_')
+  if (result !== 'pending') return 'capability_invoked'
+  return detail?.['execution'] === 'running' ? 'approval_running' : 'approval_requested'
+}
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** Whether a row is an intent: it is followed by a row of its own that says how the call ended. */
+export const isIntent = (row: Pick<LogRow, 'result' | 'policy_decision'>): boolean =>
+  row.result === 'pending' && row.policy_decision === 'autonomous'
+
+/** A row of the log as people watch it. */
+export const activityOf = (row: LogRow): ActivityEvent => {
+  const entry = entryOf(row)
+  return {
+    id: entry.id,
+    type: typeOf(entry),
+    timestamp: entry.timestamp,
+    agent: entry.agent,
+    // The act is the type; what it is about, if anything, is among its arguments.
+    capability: entry.kind === 'call' ? entry.capability : textOf(entry.arguments['capability']),
+    success: entry.result === 'success' || entry.result === 'pending',
+    duration_ms: Math.round(entry.duration_ms ?? 0),
+    result: entry.result,
+    policy_decision: entry.policy_decision,
+    actor: entry.actor,
+    session_id: entry.session_id,
+    approval_id: entry.approval_id,
+    error: entry.error?.type ?? null,
+  }
+}
+
+/** How far each chain of the log has been followed: the number of the next row, by chain. */
+export type Place = ReadonlyMap<string, number>
+
+const placeForm = /^[A-Za-z0-9._-]{1,64}:\d{1,15}(?:,[A-Za-z0-9._-]{1,64}:\d{1,15}){0,999}$/
+
+/** `chain:seq`, joined by commas: short, and the same wherever it is read. */
+export const placeText = (place: Place): string =>
+  [...place].map(([chain, next]) => `${chain}:${next}`).join(',')
+
+/** Null for what no stream of this log ever said. `-` stands for a log in which nothing was yet. */
+export const parsePlace = (text: string): Place | null => {
+  if (text === '-') return new Map()
+  if (!placeForm.test(text)) return null
+  return new Map(
+    text.split(',').map((part): [string, number] => {
+      const at = part.lastIndexOf(':')
+      return [part.slice(0, at), Number(part.slice(at + 1))]
+    }),
+  )
+}

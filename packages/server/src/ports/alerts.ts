@@ -1,0 +1,44 @@
+import type { AlertSeverity, AlertStatus } from '@gatehouse/contract'
+
+export type StoredAlert = {
+  readonly id: string
+  readonly source: string
+  readonly kind: string
+  readonly severity: AlertSeverity
+  readonly message: string
+  readonly context_json: string
+  /** Of open alerts with one key there is one at most. */
+  readonly dedup_key: string
+  readonly status: AlertStatus
+  readonly created_ms: number
+  readonly raised_ms: number
+  readonly count: number
+  readonly acknowledged_ms: number | null
+  readonly acknowledged_by: string | null
+}
+
+export type AlertFilter = {
+  readonly status?: AlertStatus
+  readonly source?: string
+  readonly limit: number
+  readonly offset: number
+}
+
+export interface AlertStore {
+  insert(alert: StoredAlert): Promise<void>
+
+  find(id: string): Promise<StoredAlert | null>
+
+  /** Must return the open alert with this key, or null. */
+  findOpen(dedupKey: string): Promise<StoredAlert | null>
+
+  /** Must store `next` only if status and count are still those of `current`, and say whether it did. */
+  replace(current: StoredAlert, next: StoredAlert): Promise<boolean>
+
+  /** Must list the newest first, with the total. */
+  list(
+    filter: AlertFilter,
+  ): Promise<{ readonly alerts: readonly StoredAlert[]; readonly total: number }>
+
+  countOpen(source?: string): Promise<number>
+}
