@@ -13,14 +13,24 @@ import type {
   Health,
   HealthStatus,
   Integrity,
+  LoggedOut,
+  Login,
+  Operator,
+  OperatorList,
+  PasswordSet,
   PolicyTrial,
   PolicyVerdict,
   PolicyView,
   RejectBody,
   SavedPolicy,
+  SetPassword,
+  SetUp,
+  SetupLink,
+  SetupState,
   SystemStatus,
   UserToken,
   UserTokenList,
+  Whoami,
 } from '@gatehouse/contract'
 import type { OperationId } from './operations.ts'
 import { readEvents, readLines, type ServerEvent } from './read-lines.ts'
@@ -122,6 +132,17 @@ export function createClient(options: ClientOptions) {
       ask<SavedPolicy>('saveOrganisationPolicy', { body }),
     saveAgentPolicy: ({ name, ...body }: Named & { readonly text: string }) =>
       ask<SavedPolicy>('saveAgentPolicy', { params: { name }, body }),
+
+    showSession: () => ask<Whoami>('showSession'),
+    logIn: (body: Login) => ask<Whoami>('logIn', { body }),
+    logOut: () => ask<LoggedOut>('logOut'),
+    showSetup: () => ask<SetupState>('showSetup'),
+    setUp: (body: SetUp) => ask<Whoami>('setUp', { body }),
+    createSetupLink: () => ask<SetupLink>('createSetupLink'),
+    listOperators: () => ask<OperatorList>('listOperators'),
+    setPassword: ({ name, ...body }: Named & SetPassword) =>
+      ask<PasswordSet>('setPassword', { params: { name }, body }),
+    removeOperator: (params: Named) => ask<Operator>('removeOperator', { params }),
 
     getOpenApi: () => ask<Record<string, unknown>>('getOpenApi'),
   }

@@ -30,6 +30,15 @@ export const operations = {
   testPolicy: 'POST /api/policies/test',
   saveOrganisationPolicy: 'PUT /api/policies/organisation',
   saveAgentPolicy: 'PUT /api/policies/agents/:name',
+  showSession: 'GET /api/session',
+  logIn: 'POST /api/session',
+  logOut: 'DELETE /api/session',
+  showSetup: 'GET /api/setup',
+  setUp: 'POST /api/setup',
+  createSetupLink: 'POST /api/setup-link',
+  listOperators: 'GET /api/operators',
+  setPassword: 'PUT /api/operators/:name/password',
+  removeOperator: 'DELETE /api/operators/:name',
   getOpenApi: 'GET /api/openapi.json',
 } as const
 

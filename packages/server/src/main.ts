@@ -1,20 +1,33 @@
-import type { RunFile } from '@gatehouse/contract'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { type RunFile, setupUrl } from '@gatehouse/contract'
+import type { App } from './app/app.ts'
 import { compose } from './compose.ts'
-import { type Flags, loadSettings } from './config/load.ts'
+import { type Flags, loadSettings, type Settings } from './config/load.ts'
 import { removeRunFile, writeRunFile } from './platform/data-directory.ts'
 import { Disposal } from './platform/disposal.ts'
+import type { Ids } from './ports/ids.ts'
+import type { Log } from './ports/log.ts'
 import { createLog } from './telemetry/log.ts'
+import { openLocalCertificates } from './tls/open-certificates.ts'
+import { openOwnCertificate } from './tls/open-own-certificate.ts'
 import { openGateway } from './transport/gateway/open-gateway.ts'
 import { openUserApi } from './transport/rest/open-user-api.ts'
+import { openDashboard } from './transport/web/open-dashboard.ts'
 import { version } from './version.ts'
 
 /** How long running calls may take to finish once the service is asked to stop. */
 const graceMs = 8_000
 
+/** The web page, beside this package whether it runs from its sources or compiled. */
+const pages = fileURLToPath(new URL('../../dashboard/public/', import.meta.url))
+
 export type Started = {
   readonly run: RunFile
   readonly dataDir: string
   readonly firstAgentToken: string | null
+  /** Makes the first operator; null once there is one. */
+  readonly setupLink: string | null
 }
 
 export type ServeOptions = {
@@ -25,6 +38,23 @@ export type ServeOptions = {
   readonly signal?: AbortSignal
 }
 
+const openCertificates = (settings: Settings, log: Log) =>
+  settings.tls
+    ? openOwnCertificate({ files: settings.tls, log })
+    : openLocalCertificates({
+        directory: join(settings.dataDir, 'tls'),
+        hosts: [...settings.allowedHosts, settings.dashboardHost],
+        log,
+      })
+
+/** Printed for the person who starts the service, and never logged. */
+const linkFor = async (app: App, ids: Ids, url: string): Promise<string> => {
+  const signal = new AbortController().signal
+  const actor = { kind: 'system' } as const
+  const op = { actor, request_id: ids.next('req'), session_id: null, signal }
+  return setupUrl(url, (await app.createSetupLink(op)).token)
+}
+
 /** Opens every surface. Disposing it stops accepting, lets calls end, flushes the log and closes the store. */
 export async function openService(flags: Flags): Promise<Started & AsyncDisposable> {
   const settings = loadSettings(flags)
@@ -32,6 +62,7 @@ export async function openService(flags: Flags): Promise<Started & AsyncDisposab
   await using opening = new Disposal()
   const composition = opening.use(await compose(settings, log))
   const { app, ids, firstAgentToken } = composition
+  const tls = opening.use(await openCertificates(settings, log))
   const doors = {
     app,
     ids,
@@ -42,6 +73,16 @@ export async function openService(flags: Flags): Promise<Started & AsyncDisposab
   }
   const userApi = opening.use(
     await openUserApi({ ...doors, host: '127.0.0.1', port: settings.userApiPort }),
+  )
+  const dashboard = opening.use(
+    await openDashboard({
+      ...doors,
+      allowedHosts: [...settings.allowedHosts, settings.dashboardHost],
+      host: settings.dashboardHost,
+      port: settings.dashboardPort,
+      tls,
+      pages,
+    }),
   )
   const gateway = await openGateway({
     ...doors,
@@ -59,18 +100,26 @@ export async function openService(flags: Flags): Promise<Started & AsyncDisposab
     gateway_url: gateway.url,
     mcp_url: gateway.mcpUrl,
     user_api_url: userApi.url,
+    dashboard_url: dashboard.url,
   }
   writeRunFile(settings.dataDir, run)
   opening.defer(() => removeRunFile(settings.dataDir))
   log.info(
-    { pid: run.pid, gateway_url: run.gateway_url, user_api_url: run.user_api_url },
+    {
+      pid: run.pid,
+      gateway_url: run.gateway_url,
+      user_api_url: run.user_api_url,
+      dashboard_url: run.dashboard_url,
+    },
     'listening',
   )
+  const setupLink = (await app.needsSetup()) ? await linkFor(app, ids, dashboard.url) : null
   const closing = opening.move()
   return {
     run,
     dataDir: settings.dataDir,
     firstAgentToken,
+    setupLink,
     [Symbol.asyncDispose]: () => closing[Symbol.asyncDispose](),
   }
 }

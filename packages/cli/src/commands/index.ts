@@ -147,6 +147,36 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./user-token-revoke.ts')).userTokenRevoke,
   },
   {
+    name: 'setup-link',
+    summary: 'Print a new one-time link that makes the first operator of the dashboard',
+    load: async () => (await import('./setup-link.ts')).setupLink,
+  },
+  {
+    name: 'operator set-password',
+    summary: 'Set the password of an operator of the dashboard, and make the operator if need be',
+    load: async () => (await import('./operator-set-password.ts')).operatorSetPassword,
+  },
+  {
+    name: 'operator list',
+    summary: 'List who can log in to the dashboard',
+    load: async () => (await import('./operator-list.ts')).operatorList,
+  },
+  {
+    name: 'operator remove',
+    summary: 'Take the login to the dashboard away from somebody',
+    load: async () => (await import('./operator-remove.ts')).operatorRemove,
+  },
+  {
+    name: 'trust',
+    summary: 'Let this machine trust the certificate of the dashboard, or no longer',
+    load: async () => (await import('./trust.ts')).trust,
+  },
+  {
+    name: 'tls fingerprint',
+    summary: 'Show the fingerprints by which a browser knows the dashboard',
+    load: async () => (await import('./tls-fingerprint.ts')).tlsFingerprint,
+  },
+  {
     name: 'completion',
     summary: 'Print a script that lets a shell complete commands, agents and approvals',
     load: async () => (await import('./completion.ts')).completion,

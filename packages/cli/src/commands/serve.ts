@@ -39,11 +39,14 @@ export const serve = defineCommand({
     const code = await start({
       flags,
       signal: io.signal,
-      onReady: ({ run, dataDir, firstAgentToken }) => {
-        const token = firstAgentToken === null ? {} : { first_agent_token: firstAgentToken }
+      onReady: ({ run, dataDir, firstAgentToken, setupLink }) => {
+        const token = {
+          ...(firstAgentToken === null ? {} : { first_agent_token: firstAgentToken }),
+          ...(setupLink === null ? {} : { setup_link: setupLink }),
+        }
         const text = json
           ? JSON.stringify({ ...run, ...token })
-          : serveMessage({ run, dataDir, firstAgentToken })
+          : serveMessage({ run, dataDir, firstAgentToken, setupLink })
         // A token that cannot be shown again is shown even to those who want quiet.
         if (!quiet || firstAgentToken !== null) void io.stdout.write(`${text}\n`)
       },

@@ -8,7 +8,7 @@ import { isAlive, readCliToken, readRunFile } from '../run-file.ts'
 import { type Check, type Finding, fail, fine, warn } from './run-checks.ts'
 
 const nodeMinimum = [20, 20] as const
-const defaultPorts = [7700, 7703] as const
+const defaultPorts = [7700, 7703, 7800] as const
 const releasedMs = Date.UTC(2026, 0, 1)
 const freeBytesMin = 256 * 1024 * 1024
 const skewMs = 5 * 60_000

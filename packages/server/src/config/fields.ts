@@ -44,6 +44,26 @@ export const fields = [
   port('gateway_port', 7700, 'Port for agents: MCP at /mcp, JSON-RPC at /rpc.'),
   port('user_api_port', 7703, 'Port of the User API, on the loopback address only.'),
   {
+    key: 'dashboard_host',
+    type: 'string',
+    default: '127.0.0.1',
+    description: 'Address that the dashboard listens on.',
+  },
+  port('dashboard_port', 7800, 'Port of the dashboard and its REST API, over HTTPS.'),
+  {
+    key: 'tls.cert',
+    type: 'string',
+    default: null,
+    description:
+      'Certificate of the dashboard as PEM, with tls.key; read again when it changes. Default: one by a local authority.',
+  },
+  {
+    key: 'tls.key',
+    type: 'string',
+    default: null,
+    description: 'Private key of tls.cert as PEM.',
+  },
+  {
     key: 'database_url',
     type: 'string',
     default: null,

@@ -12,6 +12,10 @@ export type Settings = {
   readonly host: string
   readonly gatewayPort: number
   readonly userApiPort: number
+  readonly dashboardHost: string
+  readonly dashboardPort: number
+  /** The operator's own certificate; null for one by the local authority. */
+  readonly tls: { readonly cert: string; readonly key: string } | null
   readonly databaseUrl: string | null
   readonly firstAgent: boolean
   readonly allowedHosts: readonly string[]
@@ -109,6 +113,18 @@ const defaultOf = (field: Field): Found => ({
   origin: 'default',
 })
 
+/** Both files or neither. */
+const pairOf = (cert: Found | undefined, key: Found | undefined): Settings['tls'] => {
+  const [certFile, keyFile] = [cert?.value, key?.value]
+  if (typeof certFile === 'string' && typeof keyFile === 'string')
+    return { cert: resolve(certFile), key: resolve(keyFile) }
+  if (typeof certFile === 'string')
+    refuse(cert?.origin ?? 'tls.cert', 'a certificate needs tls.key, its private key, too')
+  if (typeof keyFile === 'string')
+    refuse(key?.origin ?? 'tls.key', 'a private key needs tls.cert, its certificate, too')
+  return null
+}
+
 /** Flags before environment before file before defaults. The only place that reads the environment. */
 export const loadSettings = (flags: Flags, environment: Environment = process.env): Settings => {
   const [given, ambient] = [fromFlags(flags), fromEnvironment(environment)]
@@ -134,6 +150,9 @@ export const loadSettings = (flags: Flags, environment: Environment = process.en
     host: get('host'),
     gatewayPort: get('gateway_port'),
     userApiPort: get('user_api_port'),
+    dashboardHost: get('dashboard_host'),
+    dashboardPort: get('dashboard_port'),
+    tls: pairOf(all.get('tls.cert'), all.get('tls.key')),
     databaseUrl: get('database_url'),
     firstAgent: get('first_agent'),
     allowedHosts: get('server.allowed_hosts'),

@@ -1,0 +1,23 @@
+import { defineCommand } from '../define.ts'
+import { renderTable } from '../table.ts'
+import { shownTime } from '../times.ts'
+
+export const operatorList = defineCommand({
+  name: 'operator list',
+  summary: 'List who can log in to the dashboard',
+  examples: ['gatehouse operator list', 'gatehouse operator list --json'],
+  run: ({ api }) => api.listOperators(),
+  text: ({ operators }, view) =>
+    operators.length === 0
+      ? 'Nobody can log in yet. Make the first operator: gatehouse setup-link'
+      : renderTable(
+          [
+            { title: 'NAME', value: ({ name }) => name },
+            { title: 'ROLE', value: ({ role }) => role },
+            { title: 'SINCE', value: ({ created_at: at }) => shownTime(at) },
+            { title: 'PASSWORD OF', value: ({ password_changed_at: at }) => shownTime(at) },
+          ],
+          operators,
+          view,
+        ),
+})

@@ -1,0 +1,14 @@
+import { defineCommand } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
+
+export const operatorRemove = defineCommand({
+  name: 'operator remove',
+  summary: 'Take the login to the dashboard away from somebody',
+  args: { name: 'whose' },
+  examples: ['gatehouse operator remove ana', 'gatehouse operator remove ana --yes'],
+  async run({ api, confirm }, { name }) {
+    await confirm(`Remove the operator ${escapeText(name)}?`)
+    return api.removeOperator({ name })
+  },
+  text: ({ name }) => `${escapeText(name)} is logged out and cannot log in any more.`,
+})

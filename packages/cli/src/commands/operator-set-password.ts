@@ -1,0 +1,33 @@
+import { usageError } from '../cli-error.ts'
+import { defineCommand } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
+import type { Io } from '../io.ts'
+
+/** The first line of the input; never an argument, which other users of the machine can see. */
+async function readPassword({ stdin, stderr }: Io): Promise<string> {
+  if (stdin.isTTY) await stderr.write('Type the new password, Enter, and Ctrl-D (it is shown):\n')
+  const [line = ''] = (await stdin.readAll()).split(/\r?\n/, 1)
+  if (line === '') throw usageError('The input holds no password: send it as one line.')
+  return line
+}
+
+export const operatorSetPassword = defineCommand({
+  name: 'operator set-password',
+  summary: 'Set the password of an operator of the dashboard, and make the operator if need be',
+  options: {
+    name: { value: 'NAME', about: 'whose; without it the first operator, or "operator"' },
+  },
+  examples: [
+    'gatehouse operator set-password < password.txt',
+    'pwgen 20 1 | tee password.txt | gatehouse operator set-password --name ana',
+  ],
+  async run({ api, io }, { name }) {
+    const password = await readPassword(io)
+    const whose = name ?? (await api.listOperators()).operators[0]?.name ?? 'operator'
+    return api.setPassword({ name: whose, password })
+  },
+  text: ({ name, created }) =>
+    created
+      ? `${escapeText(name)} can now log in to the dashboard.`
+      : `${escapeText(name)} has a new password. Every login with the old one has ended.`,
+})

@@ -1,0 +1,70 @@
+import { execFile } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { promisify } from 'node:util'
+import { CliError } from '../cli-error.ts'
+import { defineCommand } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { planTrust, typed } from '../trust/plan.ts'
+import { readAuthority } from '../trust/read-authority.ts'
+
+const run = promisify(execFile)
+
+async function runAll(commands: readonly (readonly string[])[]): Promise<void> {
+  for (const [program = '', ...args] of commands)
+    try {
+      await run(program, args)
+    } catch (cause) {
+      throw new CliError(
+        'TrustFailed',
+        exitCodes.failed,
+        `${typed([program, ...args])} failed: ${escapeText((cause as Error).message)}`,
+        { cause },
+      )
+    }
+}
+
+export const trust = defineCommand({
+  name: 'trust',
+  summary: 'Let this machine trust the certificate of the dashboard, or no longer',
+  options: {
+    remove: { about: 'undo it' },
+    'dry-run': { about: 'show what would be run, and run nothing' },
+  },
+  examples: ['gatehouse trust', 'sudo gatehouse trust --data-dir DIR', 'gatehouse trust --remove'],
+  async run({ dataDir, confirm }, { remove, 'dry-run': dryRun }) {
+    const authority = await readAuthority(dataDir)
+    const plan = planTrust({
+      platform: process.platform,
+      isRoot: process.getuid?.() === 0,
+      home: homedir(),
+      caFile: authority.file,
+      fingerprint: authority.fingerprint,
+      remove,
+      exists: existsSync,
+    })
+    const commands = plan.commands.map(typed)
+    const willRun = plan.mayRun && commands.length > 0 && !dryRun
+    if (willRun) {
+      const question = remove ? 'Trust it no longer?' : 'Trust it on this machine?'
+      await confirm(`Authority ${authority.fingerprint}\n${question}`)
+      await runAll(plan.commands)
+    }
+    return { ...authority, removed: remove, done: willRun, commands, notes: plan.notes }
+  },
+  text: ({ file, fingerprint, done, removed, commands, notes }) =>
+    [
+      `Authority    ${escapeText(file)}`,
+      `Fingerprint  ${fingerprint}`,
+      '',
+      ...(done ? [removed ? 'The system no longer trusts it.' : 'The system trusts it now.'] : []),
+      ...(!done && commands.length > 0
+        ? ['Nothing was changed. Run this as a user who may:', '']
+        : []),
+      ...(done ? [] : commands.map((line) => `  sudo ${escapeText(line)}`)),
+      '',
+      ...notes.map(escapeText),
+      'It vouches for this machine and the configured names only, and for no other site.',
+    ].join('\n'),
+})
