@@ -1,0 +1,27 @@
+/** What the server refused, in its own words. */
+export class Refusal extends Error {
+  constructor(status, problem) {
+    super(problem?.detail ?? `The server answered ${status}.`)
+    this.status = status
+    this.code = problem?.code
+    this.current = problem?.current
+  }
+}
+
+/** One request to the server that this page came from. The browser adds the cookie of the login. */
+export async function ask(method, path, body) {
+  const hasBody = body !== undefined
+  let response
+  try {
+    response = await fetch(path, {
+      method,
+      headers: hasBody ? { 'content-type': 'application/json' } : {},
+      ...(hasBody ? { body: JSON.stringify(body) } : {}),
+    })
+  } catch {
+    throw new Refusal(0, { detail: 'The server cannot be reached.' })
+  }
+  const answer = await response.json().catch(() => undefined)
+  if (!response.ok) throw new Refusal(response.status, answer)
+  return answer
+}

@@ -1,0 +1,79 @@
+import { ask, Refusal } from './api.js'
+import { onSubmit, viewOf } from './forms.js'
+import { timeOf, visible } from './text.js'
+
+const pre = (text) => {
+  const block = document.createElement('pre')
+  const code = document.createElement('code')
+  code.append(visible(text, { lines: true }))
+  block.append(code)
+  return block
+}
+
+/** What would happen, as the server drew it up; nothing of it is left out. */
+function previewOf(preview) {
+  if (!preview) return []
+  const parts = []
+  for (const [name, value] of Object.entries(preview.headers ?? {})) parts.push(`${name}: ${value}`)
+  const { kind: _kind, text, headers: _headers, ...rest } = preview
+  if (typeof text === 'string') parts.push(...(parts.length > 0 ? ['', text] : [text]))
+  if (Object.keys(rest).length > 0) parts.push(JSON.stringify(rest, null, 2))
+  return [pre(parts.join('\n'))]
+}
+
+function cardOf(approval, mayDecide, refresh) {
+  const { root, part } = viewOf('approval-view')
+  root.dataset.id = approval.id
+  part('h3').append(visible(approval.agent), ' asks for ', visible(approval.capability))
+  part('.meta').append(
+    'Asked ',
+    timeOf(approval.requested_at),
+    ', expires ',
+    timeOf(approval.expires_at),
+    ` · ${approval.id}`,
+  )
+  const { rule, reason } = approval
+  const where = rule ? `${rule.file}:${rule.line}` : 'no rule'
+  part('.why').append(visible(reason ?? 'Policy asks for a person'), ' (', visible(where), ')')
+  part('.preview').append(...previewOf(approval.preview))
+  part('.arguments').append(visible(JSON.stringify(approval.arguments, null, 2), { lines: true }))
+  part('.digest').textContent = `Your decision is bound to ${approval.digest}`
+  const form = part('form')
+  if (!mayDecide) form.remove()
+  else onSubmit(form, (data) => decide(approval, data, refresh))
+  return root
+}
+
+async function decide({ id, digest }, data, refresh) {
+  const decision = data.get('decision')
+  const reason = data.get('reason').trim()
+  try {
+    await ask('POST', `/api/approvals/${encodeURIComponent(id)}/${decision}`, {
+      digest,
+      ...(reason === '' ? {} : { reason }),
+    })
+  } catch (error) {
+    // Somebody else was quicker, or it expired: the list says how it stands.
+    if (!(error instanceof Refusal) || error.code !== 'ApprovalNotPending') throw error
+    await refresh(error.message)
+    return
+  }
+  await refresh(`${decision === 'approve' ? 'Approved' : 'Rejected'}: ${id}`)
+}
+
+/** Shows what waits. Cards that are there stay as they are, with what was typed into them. */
+export function showApprovals(target, approvals, mayDecide, refresh) {
+  const before = new Map([...target.children].map((card) => [card.dataset.id, card]))
+  const cards = approvals.map(
+    (approval) => before.get(approval.id) ?? cardOf(approval, mayDecide, refresh),
+  )
+  if (cards.length === 0) {
+    const empty = document.createElement('p')
+    empty.className = 'card'
+    empty.textContent = 'Nothing waits. What agents ask for appears here by itself.'
+    cards.push(empty)
+  }
+  const same =
+    cards.length === target.children.length && cards.every((c, i) => c === target.children[i])
+  if (!same) target.replaceChildren(...cards)
+}

@@ -1,0 +1,80 @@
+import { ask, Refusal } from './api.js'
+import { loginView, setupView, viewOf } from './forms.js'
+import { overviewView } from './overview.js'
+
+const main = document.getElementById('main')
+const who = document.getElementById('who')
+const noticeLine = document.getElementById('notice')
+let leave = () => {}
+
+function notice(text) {
+  noticeLine.textContent = text
+  noticeLine.hidden = text === ''
+}
+
+function show(root) {
+  main.replaceChildren(root)
+  const field = root.querySelector('input')
+  if (field && root.matches('.narrow')) field.focus()
+  else main.focus({ preventScroll: true })
+}
+
+function showOverview(whoami) {
+  leave()
+  document.getElementById('who-name').textContent = `${whoami.name} (${whoami.role})`
+  who.hidden = false
+  const { root, close } = overviewView(whoami, { notice, failed })
+  leave = close
+  notice('')
+  show(root)
+}
+
+function showLogin(message = '') {
+  leave()
+  leave = () => {}
+  who.hidden = true
+  document.title = 'Gatehouse'
+  notice(message)
+  show(loginView(showOverview))
+}
+
+function failed(error) {
+  if (error instanceof Refusal && error.status === 401) showLogin('Your login has ended.')
+  else notice(error.message)
+}
+
+/** The token of a setup link. It leaves the address at once, so that no history keeps it. */
+function takeSetupToken() {
+  const token = new URLSearchParams(location.hash.slice(1)).get('setup')
+  if (token !== null) history.replaceState(null, '', location.pathname)
+  return token
+}
+
+async function start() {
+  const token = takeSetupToken()
+  const { needed } = await ask('GET', '/api/setup')
+  if (needed) {
+    show(token === null ? viewOf('no-link-view').root : setupView(token, showOverview))
+    return
+  }
+  const whoami = await ask('GET', '/api/session').catch((error) => {
+    if (error instanceof Refusal && error.status === 401) return null
+    throw error
+  })
+  if (whoami) showOverview(whoami)
+  else showLogin(token === null ? '' : 'That link has been used. Log in with the password.')
+}
+
+document.getElementById('log-out').addEventListener('click', async () => {
+  await ask('DELETE', '/api/session').catch(() => undefined)
+  showLogin('You are logged out.')
+})
+
+addEventListener('hashchange', () => {
+  if (location.hash.startsWith('#setup=')) start().catch(failed)
+})
+
+start().catch((error) => {
+  main.replaceChildren()
+  failed(error)
+})

@@ -1,0 +1,106 @@
+import { ask } from './api.js'
+import { showApprovals } from './approvals.js'
+import { viewOf } from './forms.js'
+import { durationOf, timeOf, visible } from './text.js'
+
+const figures = [
+  ['Version', ({ version }) => version],
+  ['Up for', ({ uptime_seconds }) => durationOf(uptime_seconds)],
+  ['Active agents', ({ active_agents }) => active_agents],
+  ['Open sessions', ({ active_sessions }) => active_sessions],
+  ['Calls in 24 h', ({ capabilities_invoked_24h }) => capabilities_invoked_24h],
+  ['Denied in 24 h', ({ policy_violations_24h }) => policy_violations_24h],
+]
+
+const figureOf = ([title, value], status) => {
+  const [box, dt, dd] = ['div', 'dt', 'dd'].map((name) => document.createElement(name))
+  dt.textContent = title
+  dd.textContent = String(value(status))
+  box.append(dt, dd)
+  return box
+}
+
+function agentRow(agent) {
+  const row = document.createElement('tr')
+  const name = document.createElement('th')
+  name.scope = 'row'
+  name.append(visible(agent.name))
+  const cell = (label, content, className = '') => {
+    const td = document.createElement('td')
+    td.dataset.label = label
+    td.className = className
+    td.append(content)
+    return td
+  }
+  const seen = agent.last_connected ? timeOf(agent.last_connected) : 'never'
+  row.append(
+    name,
+    cell('Status', agent.status),
+    cell('Last connected', seen),
+    cell('Calls', String(agent.total_invocations), 'number'),
+  )
+  return row
+}
+
+function agentsTable(agents) {
+  if (agents.length === 0) {
+    const empty = document.createElement('p')
+    empty.className = 'card'
+    empty.textContent = 'No agent yet. Make one: gatehouse agent create NAME'
+    return empty
+  }
+  const table = document.createElement('table')
+  const titles = table.createTHead().insertRow()
+  for (const title of ['Agent', 'Status', 'Last connected', 'Calls']) {
+    const th = document.createElement('th')
+    th.scope = 'col'
+    th.textContent = title
+    if (title === 'Calls') th.className = 'number'
+    titles.append(th)
+  }
+  table.createTBody().append(...agents.map(agentRow))
+  return table
+}
+
+/** The page after login. `failed` hears of what goes wrong; the stream tells of approvals as they come. */
+export function overviewView(whoami, { notice, failed }) {
+  const { root, part } = viewOf('overview-view')
+  const mayDecide = whoami.role !== 'viewer'
+
+  const refresh = async (message) => {
+    try {
+      const [status, { agents }, { approvals, total }] = await Promise.all([
+        ask('GET', '/api/status'),
+        ask('GET', '/api/agents'),
+        ask('GET', '/api/approvals'),
+      ])
+      part('#figures').replaceChildren(...figures.map((figure) => figureOf(figure, status)))
+      const health = part('#health')
+      health.dataset.status = status.health
+      health.textContent = `is ${status.health}`
+      part('#agents').replaceChildren(agentsTable(agents))
+      part('#pending-count').textContent = total > 0 ? `(${total})` : ''
+      document.title = total > 0 ? `(${total}) Gatehouse` : 'Gatehouse'
+      showApprovals(part('#approvals'), approvals, mayDecide, refresh)
+      notice(message ?? '')
+    } catch (error) {
+      failed(error)
+    }
+  }
+
+  const stream = new EventSource('/api/approvals/stream')
+  stream.addEventListener('snapshot', () => void refresh())
+  stream.addEventListener('approval', () => void refresh())
+  stream.addEventListener('error', () => {
+    notice('Reconnecting to the server…')
+    // The browser tries again by itself, unless the server said no.
+    if (stream.readyState === EventSource.CLOSED) void refresh()
+  })
+  const timer = setInterval(() => void refresh(), 15_000)
+  const close = () => {
+    clearInterval(timer)
+    stream.close()
+  }
+  void refresh()
+  return { root, close }
+}
