@@ -1,44 +1,9 @@
-import { type Client, ClientError, type ServerEvent } from '@gatehouse/client'
+import type { Client, ServerEvent } from '@gatehouse/client'
+import { streamAgain } from './stream-again.ts'
 
-const waitMsMax = 10_000
-
-const pause = (ms: number, signal: AbortSignal): Promise<void> =>
-  new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer)
-      signal.removeEventListener('abort', end)
-      resolve()
-    }
-    const timer = setTimeout(end, ms)
-    signal.addEventListener('abort', end)
-  })
-
-/**
- * Approvals as they come, across lost connections: each new one begins with a snapshot, so nothing is
- * missed. Ends with the signal; raises what will not get better by itself.
- */
-export async function* eventsAgain(
+/** Approvals as they come: each new connection begins with a snapshot, so nothing is missed. */
+export const eventsAgain = (
   api: Client,
   signal: AbortSignal,
   onLost: (error: unknown) => Promise<void>,
-): AsyncGenerator<ServerEvent> {
-  let waitMs = 1_000
-  let seen = false
-  while (!signal.aborted) {
-    try {
-      for await (const event of api.streamApprovals(signal)) {
-        seen = true
-        waitMs = 1_000
-        yield event
-      }
-      if (!signal.aborted) await onLost(null)
-    } catch (error) {
-      if (signal.aborted) return
-      const refused = error instanceof ClientError && error.status < 500
-      if (refused || !seen) throw error
-      await onLost(error)
-    }
-    await pause(waitMs, signal)
-    waitMs = Math.min(waitMs * 2, waitMsMax)
-  }
-}
+): AsyncGenerator<ServerEvent> => streamAgain(() => api.streamApprovals(signal), signal, onLost)

@@ -1,8 +1,12 @@
 import type {
+  ActivityPage,
   Agent,
   AgentDetail,
   AgentList,
   AgentWithToken,
+  Alert,
+  AlertList,
+  AlertStatus,
   Approval,
   ApprovalList,
   ApprovalStatus,
@@ -10,6 +14,7 @@ import type {
   AuditEntry,
   AuditPage,
   CreatedUserToken,
+  DeletedState,
   Health,
   HealthStatus,
   Integrity,
@@ -18,6 +23,7 @@ import type {
   Operator,
   OperatorList,
   PasswordSet,
+  PausedAgents,
   PolicyTrial,
   PolicyVerdict,
   PolicyView,
@@ -27,6 +33,8 @@ import type {
   SetUp,
   SetupLink,
   SetupState,
+  StateKeys,
+  StateValue,
   SystemStatus,
   UserToken,
   UserTokenList,
@@ -60,6 +68,24 @@ type AuditQuery = {
   readonly limit?: number
   readonly offset?: number
 }
+type ActivityQuery = {
+  readonly agent?: string
+  readonly limit?: number
+  readonly offset?: number
+}
+type AlertQuery = {
+  readonly status?: AlertStatus
+  readonly limit?: number
+  readonly offset?: number
+}
+type StateRange = { readonly prefix?: string; readonly after?: string; readonly limit?: number }
+type NewValue = {
+  readonly value: unknown
+  readonly expected_version?: number
+  readonly ttl_seconds?: number
+}
+type Area = { readonly agent: string }
+type Key = { readonly key: string }
 type Named = { readonly name: string }
 type WithId = { readonly id: string }
 
@@ -70,8 +96,8 @@ export function createClient(options: ClientOptions) {
   const send = createSend(options)
   const ask = async <T>(operation: OperationId, parts?: Parts): Promise<T> =>
     (await (await send(operation, parts)).json()) as T
-  const bodyOf = async (operation: OperationId, signal?: AbortSignal) => {
-    const { body } = await send(operation, signal ? { signal } : {})
+  const bodyOf = async (operation: OperationId, signal?: AbortSignal, parts: Parts = {}) => {
+    const { body } = await send(operation, signal ? { ...parts, signal } : parts)
     return body ?? new ReadableStream<Uint8Array>({ start: (controller) => controller.close() })
   }
 
@@ -90,6 +116,31 @@ export function createClient(options: ClientOptions) {
       ask<AgentWithToken>('rotateAgent', { params: { name }, body }),
     revokeAgent: (params: Named) => ask<Agent>('revokeAgent', { params }),
     restoreAgent: (params: Named) => ask<AgentWithToken>('restoreAgent', { params }),
+
+    pauseAll: () => ask<PausedAgents>('pauseAll'),
+    resumeAll: () => ask<PausedAgents>('resumeAll'),
+
+    /** In the Prometheus text format. */
+    getMetrics: async (): Promise<string> => (await send('getMetrics')).text(),
+    listActivity: (query: ActivityQuery = {}) => ask<ActivityPage>('listActivity', { query }),
+    /** Each event (`activity`) with its place (`id`), from the place `after` or from now on. */
+    async *streamActivity(
+      signal: AbortSignal,
+      query: { readonly agent?: string; readonly after?: string } = {},
+    ): AsyncGenerator<ServerEvent> {
+      yield* readEvents(await bodyOf('streamActivity', signal, { query }))
+    },
+
+    listAlerts: (query: AlertQuery = {}) => ask<AlertList>('listAlerts', { query }),
+    acknowledgeAlert: (params: WithId) => ask<Alert>('acknowledgeAlert', { params }),
+
+    /** `agent` is a name, or `shared` for what all agents share. */
+    listState: ({ agent, ...query }: Area & StateRange) =>
+      ask<StateKeys>('listState', { params: { agent }, query }),
+    showState: (params: Area & Key) => ask<StateValue>('showState', { params }),
+    setState: ({ agent, key, ...body }: Area & Key & NewValue) =>
+      ask<StateValue>('setState', { params: { agent, key }, body }),
+    deleteState: (params: Area & Key) => ask<DeletedState>('deleteState', { params }),
 
     listApprovals: (query: ApprovalQuery = {}) => ask<ApprovalList>('listApprovals', { query }),
     showApproval: (params: WithId) => ask<Approval>('showApproval', { params }),

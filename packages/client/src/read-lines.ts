@@ -19,18 +19,27 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
   }
 }
 
-export type ServerEvent = { readonly name: string; readonly data: unknown }
+export type ServerEvent = {
+  readonly name: string
+  readonly data: unknown
+  /** Where to go on from, on streams that name places. */
+  readonly id?: string
+}
 
 /** Server-sent events; comments (the heartbeat) come as an event named `heartbeat` without data. */
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   let name = 'message'
   let data = ''
+  let id: string | undefined
   for await (const line of readLines(body)) {
     if (line.startsWith(':')) yield { name: 'heartbeat', data: null }
+    else if (line.startsWith('id: ')) id = line.slice(4)
     else if (line.startsWith('event: ')) name = line.slice(7)
     else if (line.startsWith('data: ')) data += line.slice(6)
     else if (line === '') {
-      if (data !== '') yield { name, data: JSON.parse(data) }
+      const place = id === undefined ? {} : { id }
+      if (data !== '') yield { name, data: JSON.parse(data) as unknown, ...place }
+      else if (id !== undefined) yield { name: 'place', data: null, ...place }
       name = 'message'
       data = ''
     }

@@ -9,6 +9,7 @@ import { createRegistry } from './capabilities/registry.ts'
 import { standardCapabilities } from './capabilities/standard.ts'
 import type { Settings } from './config/load.ts'
 import { createFilesFactory } from './files/create-files-factory.ts'
+import { createCalendar } from './platform/calendar.ts'
 import { createClock } from './platform/clock.ts'
 import {
   cliTokenFile,
@@ -24,12 +25,14 @@ import { createEventBus } from './platform/event-bus.ts'
 import { createHost } from './platform/host.ts'
 import { createIds } from './platform/ids.ts'
 import { createPasswords } from './platform/passwords.ts'
+import { createWakeCommands } from './platform/wake-commands.ts'
 import { openPolicySource } from './policy/source.ts'
 import { renderSystemPolicy } from './policy/system-policy.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Log } from './ports/log.ts'
 import { lockDataDirectory } from './storage/sqlite/lock.ts'
 import { openSqlite } from './storage/sqlite/open.ts'
+import { createMetrics } from './telemetry/metrics.ts'
 import { version } from './version.ts'
 
 /** The service without its doors: everything but listening. */
@@ -110,6 +113,14 @@ export async function compose(
       onSweepError: (cause) => log.warn({ err: cause }, 'left-over files could not be removed'),
     }),
   )
+  const wakeCommands = opening.use(
+    createWakeCommands({
+      commands: settings.onWake,
+      environment: settings.commandEnvironment,
+      folder: dataDir,
+      log,
+    }),
+  )
   const stopping = new AbortController()
   const app = createApp({
     storage,
@@ -127,7 +138,12 @@ export async function compose(
     files,
     host: createHost(dataDir),
     passwords: createPasswords(),
+    calendar: createCalendar(),
+    wakeCommands,
     approvalTtlMs: settings.approvalTtlMs,
+    metrics: createMetrics({ version, isCapability: (name) => registry.find(name) !== null }),
+    diskPercent: settings.alertDiskPercent,
+    approvalWaitMs: settings.alertApprovalWaitMs,
     workspaceOf: (name) => join(workspaces, name),
     assertMount: assertMount(dataDir),
     runsApproved,

@@ -13,6 +13,7 @@ import { openLocalCertificates } from './tls/open-certificates.ts'
 import { openOwnCertificate } from './tls/open-own-certificate.ts'
 import { openGateway } from './transport/gateway/open-gateway.ts'
 import { openUserApi } from './transport/rest/open-user-api.ts'
+import { openWakePort } from './transport/wake/open-wake-port.ts'
 import { openDashboard } from './transport/web/open-dashboard.ts'
 import { version } from './version.ts'
 
@@ -62,6 +63,7 @@ export async function openService(flags: Flags): Promise<Started & AsyncDisposab
   await using opening = new Disposal()
   const composition = opening.use(await compose(settings, log))
   const { app, ids, firstAgentToken } = composition
+  app.doors.expect('user_api', 'dashboard', 'gateway')
   const tls = opening.use(await openCertificates(settings, log))
   const doors = {
     app,
@@ -92,7 +94,11 @@ export async function openService(flags: Flags): Promise<Started & AsyncDisposab
     limits: { bodyBytesMax: settings.bodyBytesMax, jsonDepthMax: settings.jsonDepthMax },
   })
   opening.defer(() => gateway.close(graceMs))
+  app.doors.opened('user_api')
+  app.doors.opened('dashboard')
+  app.doors.opened('gateway')
   await app.start()
+  const wake = opening.use(await openWakePort({ app, log, port: settings.wakePort }))
   const run: RunFile = {
     pid: process.pid,
     version,
@@ -101,8 +107,10 @@ export async function openService(flags: Flags): Promise<Started & AsyncDisposab
     mcp_url: gateway.mcpUrl,
     user_api_url: userApi.url,
     dashboard_url: dashboard.url,
+    wake_port: wake.port,
   }
   writeRunFile(settings.dataDir, run)
+  app.doors.ready()
   opening.defer(() => removeRunFile(settings.dataDir))
   log.info(
     {
@@ -114,6 +122,7 @@ export async function openService(flags: Flags): Promise<Started & AsyncDisposab
     'listening',
   )
   const setupLink = (await app.needsSetup()) ? await linkFor(app, ids, dashboard.url) : null
+  opening.defer(async () => app.doors.stopping())
   const closing = opening.move()
   return {
     run,

@@ -1,11 +1,14 @@
 import {
   type Agent,
   AgentName,
+  type Alert,
+  AlertId,
   Approval,
   type AuditEntry,
   AuditId,
   GatehouseError,
   type Integrity,
+  type Operator,
   type Role,
   UserTokenId,
 } from '@gatehouse/contract'
@@ -23,6 +26,17 @@ export const fakeTokens: Readonly<Record<Role, string>> = {
   approver: `gatehouse_user_${'a'.repeat(43)}`,
   viewer: `gatehouse_user_${'v'.repeat(43)}`,
 }
+
+/** The password and the login of the one operator there is. */
+export const fakePassword = 'correct horse battery'
+export const fakeLogin = 'L'.repeat(43)
+
+const operatorOf = (name: string): Operator => ({
+  name,
+  role: 'operator',
+  created_at: time,
+  password_changed_at: time,
+})
 
 const agentOf = (name: string, purpose: string): Agent => ({
   name: AgentName.parse(name),
@@ -82,6 +96,21 @@ export const fakeEntry = (n: number, change: Partial<AuditEntry> = {}): AuditEnt
   hash: `sha256:${'ab'.repeat(32)}`,
   ...change,
 })
+
+export const fakeAlert: Alert = {
+  id: AlertId.parse(idOf('alert', 1)),
+  source: 'agent:mailbot',
+  kind: 'agent',
+  severity: 'warning',
+  message: 'The mailbox is nearly full.',
+  context: { percent: 96 },
+  status: 'open',
+  created_at: time,
+  last_raised_at: time,
+  count: 2,
+  acknowledged_at: null,
+  acknowledged_by: null,
+}
 
 /** The people's half of the application in memory: enough for the REST doors and the command line. */
 export type FakeApp = {
@@ -262,6 +291,34 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
         revoked_at: time,
       }
     },
+    needsSetup: async () => false,
+    createSetupLink: async () => ({ token: 's'.repeat(43), expires_at: time }),
+    async login(_op, { password, name = 'ana' }) {
+      if (password !== fakePassword)
+        throw new GatehouseError('AuthenticationFailed', { detail: 'the password is wrong' })
+      return { id: fakeLogin, whoami: { name, role: 'operator', via: 'login', expires_at: time } }
+    },
+    setUp: async (_op, { name = 'ana' }) => ({
+      id: fakeLogin,
+      whoami: { name, role: 'operator', via: 'login', expires_at: time },
+    }),
+    logout: async () => undefined,
+    async authenticateWebSession(id) {
+      if (id !== fakeLogin) return null
+      const actor = {
+        kind: 'user',
+        label: 'ana',
+        role: 'operator',
+        token_id: 'operator:ana',
+      } as const
+      return { actor, id_hash: 'hash', expires_at: time }
+    },
+    listOperators: async () => [operatorOf('ana')],
+    setPassword: async (_op, { name }) => ({ ...operatorOf(name), created: name !== 'ana' }),
+    async removeOperator(_op, { name }) {
+      if (name !== 'ana') throw new GatehouseError('OperatorNotFound', { name })
+      return operatorOf(name)
+    },
     status: async () => ({
       version: '1.2.3',
       uptime_seconds: 61,
@@ -274,14 +331,79 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
     }),
     health: async () => ({
       status: 'healthy',
+      reasons: [],
       components: {
         gateway: { status: 'healthy', uptime: 61 },
+        vault: { status: 'disabled', reason: 'this version has no vault', locked: false },
         audit: { status: 'healthy', entries: 2 },
+        proxy: { status: 'disabled', reason: 'this version has no proxy', services: 0 },
+        dashboard: { status: 'healthy' },
         policy: { status: 'healthy', version: 'sha256:00' },
         storage: { status: 'healthy', engine: 'memory' },
       },
       resources: { cpu_percent: 1, memory_percent: 2, disk_percent: 3 },
     }),
+    readiness: () => 'healthy',
+    renderMetrics: async () => '# TYPE gatehouse_info gauge\ngatehouse_info 1\n',
+    pauseAll: async () => ({ agents: ['mailbot'], count: 1 }),
+    resumeAll: async () => ({ agents: ['mailbot'], count: 1 }),
+    listActivity: async (_op, { limit, offset }) => ({
+      events: entries.map((entry) => ({
+        id: entry.id,
+        type: 'capability_invoked',
+        timestamp: entry.timestamp,
+        agent: entry.agent,
+        capability: entry.capability,
+        success: entry.result === 'success',
+        duration_ms: entry.duration_ms ?? 0,
+        result: entry.result,
+        policy_decision: entry.policy_decision,
+        actor: entry.actor,
+        session_id: null,
+        approval_id: null,
+        error: null,
+      })),
+      total: entries.length,
+      limit,
+      offset,
+    }),
+    async *followActivity(op, { after }) {
+      const page = await people.listActivity?.(op, { limit: 50, offset: 0 })
+      yield { events: [], place: after ?? 'main:0' }
+      const events = page?.events ?? []
+      yield {
+        events: events.map((event, i) => ({ place: `main:${i + 1}`, event })),
+        place: `main:${events.length}`,
+      }
+    },
+    async listState(_op, { agent: of }) {
+      if (of !== 'shared') agent(of)
+      return { agent: of, keys: [{ key: 'notes/a', size_bytes: 5, version: 2, updated_at: time }] }
+    },
+    async showState(_op, { agent: of, key }) {
+      if (of !== 'shared') agent(of)
+      if (key !== 'notes/a') throw new GatehouseError('StateNotFound', { key })
+      return { agent: of, key, value: { open: true }, version: 2, updated_at: time }
+    },
+    async changeState(_op, { agent: of, key, value }) {
+      if (of !== 'shared') agent(of)
+      return { agent: of, key, value, version: 3, updated_at: time }
+    },
+    async deleteState(_op, { agent: of, key }) {
+      if (of !== 'shared') agent(of)
+      if (key !== 'notes/a') throw new GatehouseError('StateNotFound', { key })
+      return { agent: of, key, deleted: true }
+    },
+    listAlerts: async () => ({ alerts: [fakeAlert], total: 1 }),
+    async acknowledgeAlert(_op, { alert_id }) {
+      if (alert_id !== fakeAlert.id) throw new GatehouseError('AlertNotFound', { alert_id })
+      return {
+        ...fakeAlert,
+        status: 'acknowledged',
+        acknowledged_at: time,
+        acknowledged_by: 'user:ana',
+      }
+    },
     ...override,
   }
   const app = new Proxy(people, {

@@ -10,6 +10,7 @@ import { HandClock, silent } from '@gatehouse/server/audit/testing'
 import { createRegistry } from '@gatehouse/server/capabilities/registry'
 import { standardCapabilities } from '@gatehouse/server/capabilities/standard'
 import { createFilesFactory } from '@gatehouse/server/files/create-files-factory'
+import { createCalendar } from '@gatehouse/server/platform/calendar'
 import { createDigest } from '@gatehouse/server/platform/digest'
 import { createEventBus } from '@gatehouse/server/platform/event-bus'
 import { createHost } from '@gatehouse/server/platform/host'
@@ -19,7 +20,9 @@ import { renderSystemPolicy } from '@gatehouse/server/policy/system-policy'
 import type { Capability } from '@gatehouse/server/ports/capability'
 import type { Passwords } from '@gatehouse/server/ports/passwords'
 import type { Storage } from '@gatehouse/server/ports/storage'
+import type { WakeCommands } from '@gatehouse/server/ports/wakes'
 import { openMemory } from '@gatehouse/server/storage/memory/open'
+import { createMetrics } from '@gatehouse/server/telemetry/metrics'
 
 /** Readable ones: the real hash is slow on purpose. */
 const quickPasswords: Passwords = {
@@ -36,6 +39,9 @@ export type KitOptions = {
   readonly storage?: (memory: Storage) => Storage
   readonly approvalTtlMs?: number
   readonly runsApproved?: boolean
+  /** Leaves it to the test to call `app.start()`. */
+  readonly startsLater?: boolean
+  readonly wakeCommands?: Pick<WakeCommands, 'start'>
 }
 
 /** A whole service without doors: real policy, log and files, a store in memory, a clock moved by hand. */
@@ -186,6 +192,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
   }
   const files = createFilesFactory({ ids, clock })
   const stopping = new AbortController()
+  const registry = createRegistry(capabilities)
   const app = createApp({
     storage,
     journal,
@@ -197,18 +204,26 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     events: createEventBus({ ids, clock, log }),
     version: '0.0.0',
     node: 'kit',
-    registry: createRegistry(capabilities),
+    registry,
     policy,
     files,
     host: createHost(folder),
     passwords: quickPasswords,
+    calendar: createCalendar(),
+    wakeCommands: options.wakeCommands ?? { start: () => 'none' },
     approvalTtlMs: options.approvalTtlMs ?? 86_400_000,
+    metrics: createMetrics({
+      version: '0.0.0',
+      isCapability: (name) => registry.find(name) !== null,
+    }),
+    diskPercent: 101,
+    approvalWaitMs: 3_600_000,
     workspaceOf: (name) => join(folder, 'workspaces', name),
     assertMount: () => {},
     runsApproved: options.runsApproved ?? true,
     signal: stopping.signal,
   })
-  await app.start()
+  if (!options.startsLater) await app.start()
   return new Kit({
     app,
     clock,

@@ -27,6 +27,21 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./doctor.ts')).doctor,
   },
   {
+    name: 'watch',
+    summary: 'Show what happens, as it happens',
+    load: async () => (await import('./watch.ts')).watch,
+  },
+  {
+    name: 'pause',
+    summary: 'Refuse every new call of every agent, now',
+    load: async () => (await import('./pause.ts')).pause,
+  },
+  {
+    name: 'resume',
+    summary: 'Resume the agents that pausing everything paused',
+    load: async () => (await import('./resume.ts')).resume,
+  },
+  {
     name: 'agent create',
     summary: 'Create an agent and show its token once',
     load: async () => (await import('./agent-create.ts')).agentCreate,
@@ -130,6 +145,36 @@ export const commands: readonly CommandEntry[] = [
     name: 'policy set',
     summary: "Replace the organisation's policy, or that of one agent, if it holds",
     load: async () => (await import('./policy-set.ts')).policySet,
+  },
+  {
+    name: 'state list',
+    summary: 'List the keys of an agent, or of the area that all share',
+    load: async () => (await import('./state-list.ts')).stateList,
+  },
+  {
+    name: 'state get',
+    summary: 'Print the value of a key as JSON',
+    load: async () => (await import('./state-get.ts')).stateGet,
+  },
+  {
+    name: 'state set',
+    summary: 'Store a JSON value under a key',
+    load: async () => (await import('./state-set.ts')).stateSet,
+  },
+  {
+    name: 'state delete',
+    summary: 'Delete a key',
+    load: async () => (await import('./state-delete.ts')).stateDelete,
+  },
+  {
+    name: 'alerts list',
+    summary: 'List alerts, newest first',
+    load: async () => (await import('./alerts-list.ts')).alertsList,
+  },
+  {
+    name: 'alerts ack',
+    summary: 'Say that you have taken note of an alert',
+    load: async () => (await import('./alerts-ack.ts')).alertsAck,
   },
   {
     name: 'user-token create',

@@ -1,7 +1,10 @@
 import type {
+  ActivityPage,
   Agent,
   AgentDetail,
   AgentWithToken,
+  Alert,
+  AlertStatus,
   Approval,
   ApprovalOutcome,
   ApprovalStatus,
@@ -14,16 +17,23 @@ import type {
   CreateAgent,
   CreatedUserToken,
   CreateUserToken,
+  DeletedState,
   GatehouseEvent,
   Health,
+  HealthStatus,
   Integrity,
   Operator,
   PasswordSet,
+  PausedAgents,
   PendingApproval,
   PolicyProblem,
   RotateAgent,
+  Schedule,
   Session,
+  SetState,
   SetupLink,
+  StateKeys,
+  StateValue,
   SystemStatus,
   Transport,
   UserToken,
@@ -31,10 +41,12 @@ import type {
 import type { Decision, TraceStep } from '../domain/policy/types.ts'
 import type { Capability } from '../ports/capability.ts'
 import type { StoredUserToken } from '../ports/people.ts'
+import type { ActivityBatch } from './activity.ts'
 import type { AuthenticatedAgent } from './agent-directory.ts'
 import type { LoggedIn, WebLogin } from './login.ts'
 import type { AgentOp, Op } from './op.ts'
 import type { SetPasswordInput } from './operators.ts'
+import type { WakeInput, WakeVerdict } from './wakes.ts'
 
 export type InvokeInput = {
   /** Dotted name. */
@@ -223,4 +235,45 @@ export interface App {
   revokeUserToken(op: Op, input: { id: string }): Promise<UserToken>
   status(op: Op): Promise<SystemStatus>
   health(op: Op): Promise<Health>
+  /** The same in a word, at once. */
+  readiness(): HealthStatus
+  /** In the Prometheus text format. */
+  renderMetrics(op: Op): Promise<string>
+
+  // What happened, as it happens
+  listActivity(
+    op: Op,
+    input: { agent?: string; limit: number; offset: number },
+  ): Promise<ActivityPage>
+  /** From the place `after`, or from now on; ends with the operation's signal. */
+  followActivity(op: Op, input: { after?: string; agent?: string }): AsyncIterable<ActivityBatch>
+
+  // Values of agents, and the shared ones under the agent `shared`
+  listState(
+    op: Op,
+    input: { agent: string; prefix?: string; after?: string; limit: number },
+  ): Promise<StateKeys>
+  showState(op: Op, input: { agent: string; key: string }): Promise<StateValue>
+  changeState(op: Op, input: { agent: string; key: string } & SetState): Promise<StateValue>
+  deleteState(op: Op, input: { agent: string; key: string }): Promise<DeletedState>
+
+  // Alerts
+  listAlerts(
+    op: Op,
+    input: { status?: AlertStatus; limit: number; offset: number },
+  ): Promise<{ readonly alerts: readonly Alert[]; readonly total: number }>
+  acknowledgeAlert(op: Op, input: { alert_id: string }): Promise<Alert>
+
+  // Calls that agents put off, and wakes
+  listSchedules(
+    op: Op,
+    input: { agent?: string; limit: number; offset: number },
+  ): Promise<{ readonly schedules: readonly Schedule[]; readonly total: number }>
+  deleteSchedule(op: Op, input: { schedule_id: string }): Promise<Schedule>
+  /** From anybody on this machine; it carries no authority. Resolves once the wake is stored. */
+  wakeAgent(input: WakeInput): Promise<WakeVerdict>
+
+  // Everything at once
+  pauseAll(op: Op): Promise<PausedAgents>
+  resumeAll(op: Op): Promise<PausedAgents>
 }

@@ -1,7 +1,11 @@
 import type {
+  AgentAlerts,
   AgentApprovals,
+  AgentMessages,
+  AgentSchedules,
   AgentSelf,
   CapabilityContext,
+  StateArea,
   SystemFacts,
   Watches,
 } from '../ports/capability.ts'
@@ -9,6 +13,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Files, FilesFactory } from '../ports/files.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Call } from './call.ts'
+import type { LazyAbort } from './lazy-abort.ts'
 
 export type ContextDeps = {
   readonly clock: Clock
@@ -19,18 +24,23 @@ export type ContextDeps = {
   readonly approvalsOf: (call: Call) => AgentApprovals
   readonly systemOf: (call: Call) => SystemFacts
   readonly watchesOf: (call: Call) => Watches
+  readonly schedulesOf: (call: Call) => AgentSchedules
+  readonly messagesOf: (call: Call) => AgentMessages
+  /** Values: the agent's own, those of all, those of its session. */
+  readonly stateOf: (call: Call, kind: 'own' | 'shared' | 'scratch') => StateArea
+  readonly alertsOf: (call: Call) => AgentAlerts
 }
 
 /** Everything a capability may reach, made when it is first asked for: most calls need one thing. */
-class Context implements CapabilityContext, Disposable {
+class Context implements CapabilityContext {
   readonly clock: Clock
   readonly ids: Ids
   readonly #deps: ContextDeps
   readonly #call: Call
-  readonly #deadline: AbortSignal
+  readonly #deadline: LazyAbort
   #signal: AbortSignal | null = null
 
-  constructor(deps: ContextDeps, call: Call, deadline: AbortSignal) {
+  constructor(deps: ContextDeps, call: Call, deadline: LazyAbort) {
     this.#deps = deps
     this.#call = call
     this.#deadline = deadline
@@ -48,7 +58,7 @@ class Context implements CapabilityContext, Disposable {
     return this.#call.op.request_id
   }
   get signal(): AbortSignal {
-    this.#signal ??= AbortSignal.any([this.#call.op.signal, this.#deadline])
+    this.#signal ??= AbortSignal.any([this.#call.op.signal, this.#deadline.signal])
     return this.#signal
   }
   get files(): Files {
@@ -66,16 +76,31 @@ class Context implements CapabilityContext, Disposable {
   get watches(): Watches {
     return this.#deps.watchesOf(this.#call)
   }
+  get schedules(): AgentSchedules {
+    return this.#deps.schedulesOf(this.#call)
+  }
+  get messages(): AgentMessages {
+    return this.#deps.messagesOf(this.#call)
+  }
+  get state(): StateArea {
+    return this.#deps.stateOf(this.#call, 'own')
+  }
+  get shared(): StateArea {
+    return this.#deps.stateOf(this.#call, 'shared')
+  }
+  get scratch(): StateArea {
+    return this.#deps.stateOf(this.#call, 'scratch')
+  }
+  get alerts(): AgentAlerts {
+    return this.#deps.alertsOf(this.#call)
+  }
   progress(done: number, total?: number, message?: string): void {
     this.#call.op.progress?.(done, total, message)
-  }
-  [Symbol.dispose](): void {
-    this.#signal = null
   }
 }
 
 export type ContextFactory = {
-  create(call: Call, deadline: AbortSignal): CapabilityContext & Disposable
+  create(call: Call, deadline: LazyAbort): CapabilityContext
   filesOf(call: Pick<Call, 'agent'>): Files
 }
 

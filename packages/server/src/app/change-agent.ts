@@ -14,6 +14,8 @@ import type { ApprovalSignals } from './approval-signals.ts'
 import { actDraft } from './audit-draft.ts'
 import type { Basics } from './deps.ts'
 import { actorText, type Op } from './op.ts'
+import { forgetPausedWithAll } from './pause-all.ts'
+import { stopSchedulesOf } from './scheduled-calls.ts'
 import type { SessionTable } from './session-table.ts'
 import { settle } from './settle-approval.ts'
 
@@ -41,6 +43,8 @@ async function change(
     const current = await tx.agents.find(name)
     if (!current) throw new GatehouseError('AgentNotFound', { agent: name })
     const changed = next(current)
+    // Whatever happens to an agent by its name, resuming everything does not undo.
+    await forgetPausedWithAll(tx, name)
     if (changed === null) return current
     const stored = { ...changed, generation: current.generation + 1 }
     if (!(await tx.agents.replace(current, stored)))
@@ -121,6 +125,7 @@ export async function revokeAgent(op: Op, deps: ChangeAgentDeps, { name }: Named
         : { ...current, status: 'revoked', previous_token_hash: null, previous_until_ms: null },
     async (tx) => {
       withdrawn.length = 0
+      await stopSchedulesOf(tx, name, deps.clock.wall())
       const { approvals } = await tx.approvals.list({
         status: 'pending',
         agent: name,
@@ -145,7 +150,7 @@ export async function revokeAgent(op: Op, deps: ChangeAgentDeps, { name }: Named
     },
   )
   for (const approval of withdrawn) settle(deps, approval)
-  await deps.sessions.endAll(name)
+  await deps.sessions.endAll(op, name)
   return agentRecord(agent)
 }
 

@@ -2,13 +2,18 @@ import type { AuditReader } from '../ports/audit.ts'
 import type { CapabilityRegistry } from '../ports/capability.ts'
 import type { FilesFactory } from '../ports/files.ts'
 import type { Host } from '../ports/host.ts'
+import type { Metrics } from '../ports/metrics.ts'
 import type { Passwords } from '../ports/passwords.ts'
 import type { PolicyFiles } from '../ports/policy.ts'
+import type { Calendar } from '../ports/schedules.ts'
+import type { WakeCommands } from '../ports/wakes.ts'
 import { approvalsOf } from './agent-approvals.ts'
 import { AgentDirectory } from './agent-directory.ts'
 import { agentRecord } from './agent-record.ts'
 import { selfOf } from './agent-self.ts'
 import { AgentSlots } from './agent-slots.ts'
+import { areaOf, stateOf } from './agent-state.ts'
+import { alertsOf } from './alerts.ts'
 import type { App } from './app.ts'
 import { getApprovalOutcome, waitApprovalOutcome } from './approval-outcomes.ts'
 import { ApprovalSignals } from './approval-signals.ts'
@@ -17,21 +22,27 @@ import { type AuditAccess, acknowledgeAudit, showAuditEntry } from './audit-acce
 import { createContexts } from './capability-context.ts'
 import { pauseAgent, restoreAgent, resumeAgent, revokeAgent, rotateAgent } from './change-agent.ts'
 import { createAgent } from './create-agent.ts'
+import { Deadlines } from './deadlines.ts'
 import { decideApproval } from './decide-approval.ts'
 import type { Basics } from './deps.ts'
+import { Doors } from './doors.ts'
+import type { HealthParts } from './health.ts'
 import { invokeCapability } from './invoke-capability.ts'
 import { describeCapability, listCapabilities, listing } from './list-capabilities.ts'
 import { authenticateWebSession, login, logout, sweepLogins } from './login.ts'
 import { LoginAttempts } from './login-attempts.ts'
+import type { Op } from './op.ts'
 import { listOperators, removeOperator, setPassword } from './operators.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
 import { reportTokenFailures } from './report-token-failures.ts'
-import { health, status, systemFacts } from './service-state.ts'
+import { status, systemFacts } from './service-state.ts'
 import { SessionTable } from './session-table.ts'
 import { assertSession, endSession, openSession } from './sessions.ts'
 import { createSetupLink, needsSetup, setUp } from './set-up.ts'
 import { showAgent } from './show-agent.ts'
 import { listApprovals, showApproval, subscribeApprovals } from './show-approvals.ts'
+import { bindSupervision } from './supervision.ts'
+import { bindTime } from './time.ts'
 import { ToolChanges } from './tool-changes.ts'
 import {
   authenticateUser,
@@ -50,11 +61,19 @@ export type AppDeps = Basics & {
   readonly audit: AuditReader & AuditAccess
   readonly host: Host
   readonly passwords: Passwords
+  readonly calendar: Calendar
+  readonly wakeCommands: Pick<WakeCommands, 'start'>
   readonly approvalTtlMs: number
   readonly workspaceOf: (name: string) => string
   readonly assertMount: (path: string) => void
   /** False without a server: what is approved then runs at its next start. */
   readonly runsApproved: boolean
+  readonly metrics: Metrics
+  /** From how full a disk people are warned, and after how long a wait for their decision. */
+  readonly diskPercent: number
+  readonly approvalWaitMs: number
+  /** How the parts are that not every version has. */
+  readonly parts?: HealthParts
   /** Aborts when the service stops. */
   readonly signal: AbortSignal
 }
@@ -62,8 +81,17 @@ export type AppDeps = Basics & {
 const sweepEveryMs = 60_000
 const otherNodesEveryMs = 500
 
+const systemOp = ({ ids, signal }: Pick<AppDeps, 'ids' | 'signal'>): Op => ({
+  actor: { kind: 'system' },
+  request_id: ids.next('req'),
+  session_id: null,
+  signal,
+})
+
 /** All use cases, bound once. The service starts what looks after itself, and waits for it at the end. */
 export type BoundApp = App & {
+  /** Told by whoever opens and closes doors, asked by health. */
+  readonly doors: Doors
   /** Begins to run approved calls, expire old requests and end idle sessions. */
   start(): Promise<void>
   stopped(): Promise<void>
@@ -83,15 +111,23 @@ export function createApp(deps: AppDeps): BoundApp {
     startedMs: clock.now(),
     auditReader: deps.audit,
     auditHealth: () => deps.audit.health(),
+    doors: new Doors(),
+    parts: deps.parts ?? {},
   }
+  const supervision = bindSupervision(state)
   const contexts = createContexts({
     ...deps,
-    selfOf: (call) => selfOf(base, call),
+    selfOf: (call) => selfOf({ ...base, briefingOf: time.briefingOf }, call),
     approvalsOf: (call) => approvalsOf(base, call),
     systemOf: () => systemFacts(state),
     watchesOf: (call) => watches.of(call),
+    schedulesOf: (call) => time.schedulesOf(call),
+    messagesOf: (call) => time.messagesOf(call),
+    stateOf: (call, kind) => stateOf(base, call, areaOf(call, kind)),
+    alertsOf: (call) => alertsOf(base, call),
   })
-  const gate = { ...base, contexts }
+  const gate = { ...base, deadlines: new Deadlines(clock), contexts }
+  const time = bindTime({ ...base, invoke: (op, input) => invokeCapability(op, gate, input) })
   const upkeep = new ApprovalUpkeep(gate)
   const people = { ...base, execute: deps.runsApproved ? upkeep.execute : () => {} }
   const tools = new ToolChanges(base)
@@ -103,7 +139,7 @@ export function createApp(deps: AppDeps): BoundApp {
       try {
         if (deps.storage.engine === 'postgres') await directory.reload()
         if (sinceMs % sweepEveryMs === 0) {
-          await sessions.endIdle()
+          await sessions.endIdle(systemOp(deps))
           await sweepLogins(doorkeeping)
         }
       } catch (cause) {
@@ -142,12 +178,17 @@ export function createApp(deps: AppDeps): BoundApp {
 
     getApprovalOutcome: (op, input) => getApprovalOutcome(op, base, input),
     waitApprovalOutcome: (op, input) => waitApprovalOutcome(op, base, input),
-    pollEvents: (op, { after, timeout_ms }) =>
-      events.poll(op.actor.name, after, timeout_ms, op.signal),
+    async pollEvents(op, { after, timeout_ms }) {
+      const found = await events.poll(op.actor.name, after, timeout_ms, op.signal)
+      time.delivered(found)
+      return found
+    },
     subscribeEvents(agent, listener) {
       void tools.listen(agent)
       const subscription = events.subscribe((event) => {
-        if (event.agent === agent) listener(event)
+        if (event.agent !== agent) return
+        listener(event)
+        time.delivered([event])
       })
       return {
         [Symbol.dispose]() {
@@ -194,16 +235,20 @@ export function createApp(deps: AppDeps): BoundApp {
     listUserTokens: () => listUserTokens(deps),
     revokeUserToken: (op, input) => revokeUserToken(op, deps, input),
     status: () => status(state),
-    health: () => health(state),
+    ...supervision.useCases,
+    ...time.useCases,
+    doors: state.doors,
 
     async start() {
       await upkeep.start()
+      await supervision.start()
+      await time.start()
       sweeping = sweep()
     },
     async stopped() {
       tools[Symbol.dispose]()
       watches[Symbol.dispose]()
-      await Promise.all([upkeep.stopped(), sweeping])
+      await Promise.all([upkeep.stopped(), supervision.stopped(), time.stopped(), sweeping])
     },
   }
 }

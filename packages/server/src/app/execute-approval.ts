@@ -7,7 +7,7 @@ import type { CapabilityRegistry } from '../ports/capability.ts'
 import type { PolicySource } from '../ports/policy.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
-import { type Call, callDraft } from './call.ts'
+import { type Call, callDraft, recordedAs } from './call.ts'
 import type { ContextFactory } from './capability-context.ts'
 import type { Basics } from './deps.ts'
 import { outcomeDraft } from './invoke-capability.ts'
@@ -131,7 +131,7 @@ async function refuse(
             session_id: approval.session_id,
             signal: deps.signal,
           },
-          approval.capability,
+          recordedAs(deps.registry, approval.capability),
           JSON.parse(approval.arguments_json) as Record<string, unknown>,
           {
             result: 'denied',
@@ -162,11 +162,12 @@ async function claim(
   try {
     return await deps.journal.transaction(async (tx) => {
       const intent_id = tx.append(
-        callDraft(op, capability.name, args, {
+        callDraft(op, capability, args, {
           result: 'pending',
           policy_decision,
           rule,
           approval_id,
+          detail: { execution: 'running' },
         }),
       )
       const exec_id = `${deps.node}:${intent_id}`

@@ -1,55 +1,15 @@
-import type { Health, HealthStatus, SystemStatus } from '@gatehouse/contract'
+import type { SystemStatus } from '@gatehouse/contract'
 import type { AuditReader } from '../ports/audit.ts'
 import type { SystemFacts } from '../ports/capability.ts'
-import type { Host } from '../ports/host.ts'
-import type { PolicySource } from '../ports/policy.ts'
-import type { Basics } from './deps.ts'
+import { type HealthDeps, health, readiness, uptimeOf } from './health.ts'
 import type { SessionTable } from './session-table.ts'
 
 const dayMs = 86_400_000
 
-export type StateDeps = Pick<Basics, 'storage' | 'clock'> & {
+export type StateDeps = HealthDeps & {
   readonly version: string
-  readonly startedMs: number
   readonly sessions: SessionTable
-  readonly policy: PolicySource
   readonly auditReader: AuditReader
-  readonly auditHealth: () => {
-    readonly status: HealthStatus
-    readonly reason?: string
-    readonly entries: number
-  }
-  readonly host: Host
-}
-
-const uptimeOf = (deps: StateDeps): number => Math.floor((deps.clock.now() - deps.startedMs) / 1000)
-
-const policyHealth = (deps: StateDeps): { status: HealthStatus; reason?: string } => {
-  const error = deps.policy.problems().find(({ severity }) => severity === 'error')
-  return error
-    ? {
-        status: 'degraded',
-        reason: `${error.file}:${error.line}:${error.column}: ${error.message}`,
-      }
-    : { status: 'healthy' }
-}
-
-const worst = (all: readonly HealthStatus[]): HealthStatus =>
-  all.includes('unhealthy') ? 'unhealthy' : all.includes('degraded') ? 'degraded' : 'healthy'
-
-export async function health(deps: StateDeps): Promise<Health> {
-  const audit = deps.auditHealth()
-  const policy = policyHealth(deps)
-  return {
-    status: worst([audit.status, policy.status]),
-    components: {
-      gateway: { status: 'healthy', uptime: uptimeOf(deps) },
-      audit,
-      policy: { ...policy, version: deps.policy.current().version },
-      storage: { status: 'healthy', engine: deps.storage.engine },
-    },
-    resources: await deps.host.resources(),
-  }
 }
 
 export async function status(deps: StateDeps): Promise<SystemStatus> {
@@ -67,7 +27,7 @@ export async function status(deps: StateDeps): Promise<SystemStatus> {
     pending_approvals: pending,
     capabilities_invoked_24h: counts.calls,
     policy_violations_24h: counts.denied,
-    health: worst([deps.auditHealth().status, policyHealth(deps).status]),
+    health: readiness(deps),
   }
 }
 

@@ -1,9 +1,8 @@
 import { GatehouseError, type Session, type Transport } from '@gatehouse/contract'
-import type { Basics } from './deps.ts'
 import type { AgentOp } from './op.ts'
 import type { SessionTable } from './session-table.ts'
 
-type Deps = Pick<Basics, 'storage' | 'clock'> & { readonly sessions: SessionTable }
+type Deps = { readonly sessions: SessionTable }
 type Caller = Omit<AgentOp, 'session_id'>
 
 export async function openSession(
@@ -11,9 +10,7 @@ export async function openSession(
   deps: Deps,
   input: { readonly transport: Transport; readonly client: Session['client'] },
 ): Promise<Session> {
-  const session = await deps.sessions.open(op.actor.name, input.transport, input.client)
-  await deps.storage.agents.connected(op.actor.name, deps.clock.wall())
-  return session
+  return deps.sessions.open(op, op.actor.name, input.transport, input.client)
 }
 
 export async function endSession(
@@ -21,7 +18,7 @@ export async function endSession(
   deps: Deps,
   { session_id }: { readonly session_id: string },
 ): Promise<{ session_id: string; ended_at: string }> {
-  return { session_id, ended_at: await deps.sessions.end(session_id, op.actor.name) }
+  return { session_id, ended_at: await deps.sessions.end(op, session_id, op.actor.name) }
 }
 
 /** An unknown session, an ended one and another agent's look the same from outside. */

@@ -1,13 +1,25 @@
 import type { Capability } from '../ports/capability.ts'
 import { agentCapabilities } from './agent/index.ts'
+import { alertCapabilities } from './alerts/index.ts'
 import { approvalCapabilities } from './approvals/index.ts'
+import { commsCapabilities } from './comms/index.ts'
 import { filesystemCapabilities } from './filesystem/index.ts'
+import { schedulerCapabilities } from './scheduler/index.ts'
+import { scratchCapabilities } from './scratch/index.ts'
+import { sharedCapabilities } from './shared/index.ts'
+import { stateCapabilities } from './state/index.ts'
 import { systemCapabilities } from './system/index.ts'
 
 /** Every built-in capability. To add one: write its file, name it here. */
 export const standardCapabilities: readonly Capability[] = [
   ...agentCapabilities,
+  ...alertCapabilities,
   ...approvalCapabilities,
+  ...commsCapabilities,
   ...filesystemCapabilities,
+  ...schedulerCapabilities,
+  ...scratchCapabilities,
+  ...sharedCapabilities,
+  ...stateCapabilities,
   ...systemCapabilities,
 ]

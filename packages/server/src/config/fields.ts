@@ -2,8 +2,14 @@
 export type Field = {
   /** Key in the file; a dot is one level. The flag is `--key-with-dashes`, the variable `GATEHOUSE_KEY`. */
   readonly key: string
-  readonly type: 'string' | 'integer' | 'boolean' | 'duration' | 'list' | 'choice'
-  readonly default: string | number | boolean | readonly string[] | null
+  readonly type: 'string' | 'integer' | 'boolean' | 'duration' | 'list' | 'choice' | 'commands'
+  readonly default:
+    | string
+    | number
+    | boolean
+    | readonly string[]
+    | Readonly<Record<string, readonly string[]>>
+    | null
   readonly description: string
   readonly min?: number
   readonly max?: number
@@ -42,6 +48,7 @@ export const fields = [
     description: 'Address that the gateway listens on.',
   },
   port('gateway_port', 7700, 'Port for agents: MCP at /mcp, JSON-RPC at /rpc.'),
+  port('wake_port', 7702, 'UDP port for wakes, on 127.0.0.1 only.'),
   port('user_api_port', 7703, 'Port of the User API, on the loopback address only.'),
   {
     key: 'dashboard_host',
@@ -113,6 +120,29 @@ export const fields = [
     min: 1_000,
     max: 30 * 86_400_000,
     description: 'How long a request waits for a person before it expires.',
+  },
+  {
+    key: 'alerts.disk_percent',
+    type: 'integer',
+    default: 90,
+    min: 1,
+    max: 100,
+    description: 'How full the disk of the data directory may be before operators are warned.',
+  },
+  {
+    key: 'alerts.approval_wait',
+    type: 'duration',
+    default: '1h',
+    min: 1_000,
+    max: 30 * 86_400_000,
+    description: 'How long a request may wait for a decision before operators are warned.',
+  },
+  {
+    key: 'on_wake',
+    type: 'commands',
+    default: {},
+    description:
+      'What to start when an agent is woken: a map of agent names to a program and its arguments, run without a shell and with the rights of the service itself.',
   },
   {
     key: 'log.level',

@@ -23,7 +23,14 @@ export type Settings = {
   readonly bodyBytesMax: number
   readonly jsonDepthMax: number
   readonly approvalTtlMs: number
+  readonly alertDiskPercent: number
+  readonly alertApprovalWaitMs: number
   readonly logLevel: string
+  readonly wakePort: number
+  /** The command of each agent, as a program and its arguments. */
+  readonly onWake: Readonly<Record<string, readonly string[]>>
+  /** What commands of the operator inherit of the environment. */
+  readonly commandEnvironment: Readonly<Record<string, string>>
   /** Origin of each value by key: `--flag`, `VARIABLE`, `file:line:column` or `default`. */
   readonly origins: Readonly<Record<string, string>>
 }
@@ -105,6 +112,14 @@ const fromEnvironment = (environment: Environment): Map<string, Found> => {
 const defaultDataDir = (environment: Environment): string =>
   join(environment['XDG_DATA_HOME'] || join(homedir(), '.local', 'share'), 'gatehouse')
 
+const inherited = (environment: Environment): Record<string, string> =>
+  Object.fromEntries(
+    ['PATH', 'HOME', 'USER', 'LANG', 'TZ', 'TMPDIR'].flatMap((name) => {
+      const value = environment[name]
+      return value === undefined ? [] : [[name, value]]
+    }),
+  )
+
 const defaultOf = (field: Field): Found => ({
   value:
     field.type === 'duration' && typeof field.default === 'string'
@@ -160,7 +175,12 @@ export const loadSettings = (flags: Flags, environment: Environment = process.en
     bodyBytesMax: get('server.body_bytes_max'),
     jsonDepthMax: get('server.json_depth_max'),
     approvalTtlMs: get('approvals.ttl'),
+    alertDiskPercent: get('alerts.disk_percent'),
+    alertApprovalWaitMs: get('alerts.approval_wait'),
     logLevel: get('log.level'),
+    wakePort: get('wake_port'),
+    onWake: get('on_wake'),
+    commandEnvironment: inherited(environment),
     origins: Object.fromEntries([...all].map(([key, { origin }]) => [key, origin])),
   }
 }

@@ -1,4 +1,6 @@
 import type {
+  AlertSeverity,
+  AlertStatus,
   ApprovalOutcome,
   ApprovalStatus,
   CapabilityDescription,
@@ -7,6 +9,9 @@ import type {
   Preview,
   Recovery,
   RuleRef,
+  Schedule,
+  ScheduledRun,
+  ScheduleStatus,
 } from '@gatehouse/contract'
 import type { z } from 'zod'
 import type { Clock } from './clock.ts'
@@ -32,6 +37,13 @@ export interface CapabilityContext {
   readonly approvals: AgentApprovals
   readonly system: SystemFacts
   readonly watches: Watches
+  readonly schedules: AgentSchedules
+  readonly messages: AgentMessages
+  /** The agent's own values; those that all agents share; those of this session (raises `NoSession`). */
+  readonly state: StateArea
+  readonly shared: StateArea
+  readonly scratch: StateArea
+  readonly alerts: AgentAlerts
   /** Tells the caller how far a long call is, where its transport can. */
   progress(done: number, total?: number, message?: string): void
 }
@@ -42,6 +54,116 @@ export interface AgentSelf {
   capabilities(category?: string): Promise<Record<string, unknown>>
   session(): Promise<Record<string, unknown>>
   policy(): Promise<Record<string, unknown>>
+  /** What changed since it was last asked for, or since an ISO 8601 time; asking moves the mark. */
+  briefing(since?: string): Promise<Briefing>
+}
+
+export type Briefing = {
+  readonly since: string
+  readonly until: string
+  readonly approvals: {
+    readonly decided: readonly {
+      readonly approval_id: string
+      readonly capability: string
+      readonly status: ApprovalStatus
+      readonly decided_at: string
+      readonly reason: string | null
+      readonly execution: string
+    }[]
+    readonly pending: number
+  }
+  readonly messages: { readonly waiting: number; readonly from: readonly string[] }
+  readonly wakes: readonly {
+    readonly wake_id: string
+    readonly reason: string | null
+    readonly data: Readonly<Record<string, unknown>> | null
+    readonly count: number
+    readonly woken_at: string
+  }[]
+  readonly policy: { readonly version: string; readonly changed: boolean }
+  readonly shared_keys: readonly {
+    readonly key: string
+    readonly version: number
+    readonly updated_by: string
+    readonly updated_at: string
+  }[]
+}
+
+/** A call to be made later: exactly one of `schedule`, `run_at` and `delay_seconds` says when. */
+export type NewSchedule = {
+  readonly capability: string
+  readonly arguments: Readonly<Record<string, unknown>>
+  readonly schedule?: string | undefined
+  readonly run_at?: string | undefined
+  readonly delay_seconds?: number | undefined
+  readonly time_zone: string
+  readonly description: string
+}
+
+/** An agent's own schedules; those of others do not exist for it. */
+export interface AgentSchedules {
+  create(
+    schedule: NewSchedule,
+  ): Promise<{ readonly schedule_id: string; readonly next_run_at: string }>
+  list(filter: {
+    readonly status?: ScheduleStatus | undefined
+    readonly limit: number
+    readonly offset: number
+  }): Promise<{ readonly schedules: readonly Schedule[]; readonly total: number }>
+  history(
+    id: string,
+    page: { readonly limit: number; readonly offset: number },
+  ): Promise<{
+    readonly schedule_id: string
+    readonly status: ScheduleStatus
+    readonly runs: readonly ScheduledRun[]
+    readonly total: number
+  }>
+  delete(id: string): Promise<{ readonly schedule_id: string; readonly deleted: boolean }>
+}
+
+export type NewMessage = {
+  readonly message: string | Readonly<Record<string, unknown>>
+  readonly priority: 'low' | 'normal' | 'high'
+  readonly ttl_seconds: number
+}
+
+export type ReceivedMessage = {
+  readonly message_id: string
+  readonly from: string
+  readonly channel: string | null
+  readonly priority: NewMessage['priority']
+  readonly message: NewMessage['message']
+  readonly sent_at: string
+  readonly expires_at: string
+}
+
+/** What an agent says to other agents, and what waits for it. */
+export interface AgentMessages {
+  send(
+    to: string,
+    message: NewMessage,
+  ): Promise<{ readonly message_id: string; readonly status: 'queued' }>
+  broadcast(
+    filter: { readonly channel?: string | undefined; readonly agents?: readonly string[] | undefined },
+    message: NewMessage,
+  ): Promise<{
+    readonly message_id: string | null
+    readonly recipients: number
+    readonly queued: number
+    readonly full: number
+  }>
+  subscribe(
+    channel: string,
+  ): Promise<{ readonly subscription_id: string; readonly channel: string }>
+  unsubscribe(
+    subscriptionId: string,
+  ): Promise<{ readonly subscription_id: string; readonly removed: boolean }>
+  receive(filter: {
+    readonly limit: number
+    readonly channel?: string | undefined
+    readonly acknowledge: boolean
+  }): Promise<{ readonly messages: readonly ReceivedMessage[]; readonly remaining: number }>
 }
 
 /** An agent's own approvals; those of others do not exist for it. */
@@ -56,6 +178,61 @@ export interface SystemFacts {
   info(): Promise<Record<string, unknown>>
   health(): Promise<Record<string, unknown>>
   metrics(): Promise<Record<string, unknown>>
+}
+
+/** A value as an agent reads it. Times of expiry are told in wall time. */
+export type StateFound = {
+  readonly key: string
+  readonly value: unknown
+  readonly version: number
+  readonly updated_at: string
+  readonly updated_by: string
+  readonly expires_at: string | null
+}
+
+export type StateWrite = {
+  readonly key: string
+  readonly value: unknown
+  /** 0: the key must be new. */
+  readonly expected_version?: number | undefined
+  readonly ttl_seconds?: number | undefined
+}
+
+/** One area of values. Raises `InvalidKey`, `StateNotFound`, `VersionConflict`, `ValueTooLarge`, quotas. */
+export interface StateArea {
+  get(key: string): Promise<StateFound>
+  list(input: {
+    readonly prefix: string
+    readonly cursor?: string | undefined
+    readonly limit: number
+  }): Promise<Record<string, unknown>>
+  query(input: {
+    readonly prefix: string
+    readonly where: Readonly<Record<string, unknown>>
+    readonly cursor?: string | undefined
+    readonly limit: number
+  }): Promise<Record<string, unknown>>
+  history(key: string, limit: number): Promise<Record<string, unknown>>
+  set(input: StateWrite): Promise<Record<string, unknown>>
+  delete(key: string, expectedVersion?: number): Promise<Record<string, unknown>>
+  /** Waits until the key is at another version than this, or than now for null; 0 where nothing is there. */
+  watch(
+    key: string,
+    afterVersion: number | null,
+    timeoutMs: number,
+    signal: AbortSignal,
+  ): Promise<Record<string, unknown>>
+}
+
+/** What an agent tells people; it sees its own alerts only. */
+export interface AgentAlerts {
+  send(alert: {
+    readonly message: string
+    readonly severity: AlertSeverity
+    readonly context: Readonly<Record<string, unknown>>
+  }): Promise<Record<string, unknown>>
+  list(status: AlertStatus | undefined, limit: number): Promise<Record<string, unknown>>
+  acknowledge(alertId: string): Promise<Record<string, unknown>>
 }
 
 /** Watches outlive the call; their events reach the agent by push and by poll. */

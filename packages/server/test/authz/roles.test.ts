@@ -1,5 +1,5 @@
 import type { Role } from '@gatehouse/contract'
-import { fakeApproval } from '@gatehouse/testkit/fake-app'
+import { fakeApproval, fakeLogin, fakePassword } from '@gatehouse/testkit/fake-app'
 import { describe, expect, test } from 'vitest'
 import type { Route } from '../../src/transport/rest/define.ts'
 import { createTable } from '../../src/transport/rest/table.ts'
@@ -14,6 +14,17 @@ const promised: Readonly<Record<string, readonly Role[] | 'everybody'>> = {
   getHealth: read,
   isAlive: 'everybody',
   isReady: 'everybody',
+  getMetrics: read,
+  pauseAll: manage,
+  resumeAll: manage,
+  listActivity: read,
+  streamActivity: read,
+  listAlerts: read,
+  acknowledgeAlert: manage,
+  listState: read,
+  showState: read,
+  setState: manage,
+  deleteState: manage,
   listAgents: read,
   createAgent: manage,
   showAgent: read,
@@ -35,6 +46,15 @@ const promised: Readonly<Record<string, readonly Role[] | 'everybody'>> = {
   listUserTokens: read,
   createUserToken: manage,
   revokeUserToken: manage,
+  showSession: read,
+  logIn: 'everybody',
+  logOut: read,
+  showSetup: 'everybody',
+  setUp: 'everybody',
+  createSetupLink: manage,
+  listOperators: read,
+  setPassword: manage,
+  removeOperator: manage,
   showPolicies: read,
   validatePolicy: read,
   testPolicy: read,
@@ -45,7 +65,11 @@ const promised: Readonly<Record<string, readonly Role[] | 'everybody'>> = {
 
 const bodies: Readonly<Record<string, unknown>> = {
   createAgent: { name: 'newbot' },
+  setState: { value: 1 },
   acknowledgeAudit: { reason: 'disk replaced' },
+  logIn: { password: fakePassword },
+  setUp: { token: 's', password: fakePassword },
+  setPassword: { password: fakePassword },
   createUserToken: { label: 'phone', role: 'viewer' },
   validatePolicy: { text: 'version: 1' },
   testPolicy: { agent: 'mailbot', capability: 'email.send' },
@@ -61,11 +85,13 @@ function pathOf({ path, operationId }: Route): string {
     : operationId === 'revokeUserToken'
       ? 'ut-00000000000000000000000001'
       : 'aud-00000000000000000000000000'
-  return path.replace(':name', 'mailbot').replace(':id', id)
+  return path
+    .replace(':name', operationId === 'removeOperator' ? 'ana' : 'mailbot')
+    .replace(':id', id)
 }
 
 async function statusOf(route: Route, role: Role | undefined): Promise<number> {
-  const kit = createRestKit()
+  const kit = createRestKit({}, { forBrowsers: true })
   kit.fake.tell(approval)
   if (route.operationId === 'resumeAgent') {
     const agent = kit.fake.agents.get('mailbot')
@@ -73,12 +99,13 @@ async function statusOf(route: Route, role: Role | undefined): Promise<number> {
   }
   const before = kit.fake.calls.length
   const stopping = AbortSignal.abort()
+  const login = await kit.fake.app.authenticateWebSession(fakeLogin)
   const { status } = await kit.call(route.method, pathOf(route), {
     ...(role ? { role } : {}),
     ...(route.operationId in bodies ? { body: bodies[route.operationId] } : {}),
-    visit: { stopping },
+    visit: { stopping, ...(login ? { login } : {}) },
   })
-  const acted = kit.fake.calls.slice(before).filter((name) => name !== 'authenticateUser')
+  const acted = kit.fake.calls.slice(before).filter((name) => !name.startsWith('authenticate'))
   if (status === 401 || status === 403) expect(acted).toEqual([])
   return status
 }
@@ -95,7 +122,7 @@ describe.each(table.map((route) => [route.operationId, route] as const))('%s', (
   const roles = promised[name] ?? []
   test('is refused to nobody or to a stranger as promised', async () => {
     const status = await statusOf(route, undefined)
-    expect(status).toBe(roles === 'everybody' ? 200 : 401)
+    expect(status).toBe(roles === 'everybody' ? (route.success ?? 200) : 401)
   })
   test.each(['viewer', 'approver', 'operator'] as const)(
     'answers a %s as promised',

@@ -1,4 +1,4 @@
-import { GatehouseError, type GatehouseEvent } from '@gatehouse/contract'
+import { GatehouseError, type GatehouseEvent, type HealthStatus } from '@gatehouse/contract'
 import { z } from 'zod'
 import type { App, InvokeInput, InvokeOutcome, ListedCapability } from '../../src/app/app.ts'
 import type { AgentOp } from '../../src/app/op.ts'
@@ -132,6 +132,7 @@ export class FakeApp {
   readonly revoked = new Set<string>()
   readonly behaviours = new Map(behaviours)
   manyTools = false
+  ready: HealthStatus = 'healthy'
   /** Calls of `test.wait` that have begun, to be ended by hand. */
   readonly waiting: { readonly op: AgentOp; finish: (outcome: InvokeOutcome) => void }[] = []
   #sessions = 0
@@ -154,6 +155,10 @@ export class FakeApp {
   }
 
   /** The stand-in, as the transports see it. */
+  readiness(): HealthStatus {
+    return this.ready
+  }
+
   asApp(): App {
     return this as unknown as App
   }

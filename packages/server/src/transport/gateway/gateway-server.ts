@@ -23,7 +23,7 @@ import { type Refusal, refusals, refuse, sendEmpty, sendJson } from '../http/res
 import { bearerToken, presentedToken, splitToken } from '../http/token.ts'
 import { type TokenFailureReport, TokenFailures } from '../http/token-failures.ts'
 import { AgentConnections } from '../mcp/agent-connections.ts'
-import { isModern, serveModern } from '../mcp/modern.ts'
+import { isModern } from '../mcp/is-modern.ts'
 import { PushStreams } from '../mcp/push-streams.ts'
 import { StreamableHttp } from '../mcp/streamable.ts'
 import { McpWebSockets } from '../mcp/websocket.ts'
@@ -241,10 +241,17 @@ export class GatewayServer {
     const route = routeOf(req.method ?? '', path, req.headers.upgrade !== undefined)
     if (route.kind === 'refused') refuse(req, res, route.refusal)
     else if (this.#stopping && path !== '/healthz') refuse(req, res, refusals.stopping)
-    else if (route.kind === 'health') sendJson(res, 200, '{"status":"ok"}')
+    else if (route.kind === 'health') this.#probe(res, path)
     else if (this.#lag.shedding) refuse(req, res, refusals.overloaded)
     else return false
     return true
+  }
+
+  /** Alive is who answers; ready is who may be sent calls. */
+  #probe(res: ServerResponse, path: string): void {
+    const status = path === '/readyz' ? this.#options.app.readiness() : 'healthy'
+    if (status === 'unhealthy') sendJson(res, 503, '{"status":"unhealthy"}', { 'Retry-After': '1' })
+    else sendJson(res, 200, '{"status":"ok"}')
   }
 
   /** The parsed body; undefined where it was refused and answered. */
@@ -311,6 +318,8 @@ export class GatewayServer {
     }
     const { app, ids, log } = this.#options
     const { resultBytesMax } = this.#limits
+    // Loaded with the first request of that era: the SDK is a large part of a start.
+    const { serveModern } = await import('../mcp/modern.ts')
     return serveModern({ app, ids, log, resultBytesMax }, { req, res, exchange }, value)
   }
 

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { App } from '../../app/app.ts'
 import type { WebLogin } from '../../app/login.ts'
 import type { Op } from '../../app/op.ts'
+import type { FeedBatch } from './feed-response.ts'
 import type { Permission } from './permissions.ts'
 import type { Pointed } from './problem.ts'
 
@@ -26,6 +27,12 @@ export type Answer<T> =
     }
   | { readonly kind: 'lines'; readonly lines: AsyncIterable<string> }
   | { readonly kind: 'events'; readonly source: EventSource }
+  | { readonly kind: 'text'; readonly contentType: string; readonly text: string }
+  | {
+      readonly kind: 'feed'
+      readonly name: string
+      readonly open: (signal: AbortSignal) => AsyncIterable<FeedBatch>
+    }
 
 /** Starts to emit and returns what ends it. Events of one key replace each other while a reader is slow. */
 export type EventSource = (
@@ -68,8 +75,8 @@ type Frozen<T> = T extends string
       ? { readonly [K in keyof T]: Frozen<T[K]> }
       : T
 
-/** `ndjson`: one JSON document a line. `events`: server-sent events. */
-export type ResponseShape = z.ZodType | 'ndjson' | 'events'
+/** `ndjson`: one JSON document a line. `events`: server-sent events. `text`: as it is. */
+export type ResponseShape = z.ZodType | 'ndjson' | 'events' | 'text'
 type Answered<R> = R extends z.ZodType ? Frozen<z.output<R>> : never
 
 type Spec<P, Q, B, R> = {
@@ -101,6 +108,8 @@ export type Route = Spec<z.ZodType, z.ZodType, z.ZodType, ResponseShape> & {
       readonly query: unknown
       readonly body: unknown
       readonly peer: Peer
+      /** Where a reader of events wants to go on. */
+      readonly lastEventId: string | undefined
     },
   ): Promise<Answer<unknown>>
 }
@@ -122,6 +131,7 @@ export function defineRoute<
         readonly query: Output<Q>
         readonly body: Output<B>
         readonly peer: Peer
+        readonly lastEventId: string | undefined
       },
     ): Promise<Answer<Answered<R>>>
   },

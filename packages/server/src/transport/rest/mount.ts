@@ -7,6 +7,7 @@ import { type Admitted, assertPermitted, authenticate } from './authorize.ts'
 import { readJsonBody } from './body.ts'
 import type { Answer, Peer, Route } from './define.ts'
 import { eventStreamResponse } from './event-stream.ts'
+import { feedResponse } from './feed-response.ts'
 import { InvalidRequest, pointedErrors } from './invalid-request.ts'
 import { linesResponse } from './lines-response.ts'
 import { problemResponse } from './problem.ts'
@@ -75,6 +76,17 @@ function respond(
         heartbeatMs,
         admits: admitted?.stillHolds ?? (() => Promise.resolve(true)),
       })
+    case 'text':
+      return new Response(answer.text, {
+        headers: { 'content-type': answer.contentType, 'cache-control': 'no-store' },
+      })
+    case 'feed':
+      return feedResponse(answer.open, {
+        name: answer.name,
+        signal: visit.signal,
+        heartbeatMs,
+        admits: admitted?.stillHolds ?? (() => Promise.resolve(true)),
+      })
     case 'refused':
       return problemResponse(new GatehouseError(answer.type, answer.facts), visit.requestId, {
         ...(answer.current === undefined ? {} : { current: answer.current }),
@@ -102,6 +114,7 @@ const serve = (route: Route, options: Options) => async (context: Context<RestEn
       ? parse('body', route.body, (await readJsonBody(context.req.raw, route.bodyBytesMax)) ?? {})
       : undefined,
     peer: visit.peer,
+    lastEventId: context.req.header('last-event-id'),
   }
   return respond(await route.handle(op, app, input), admitted, visit, options.heartbeatMs)
 }

@@ -5,9 +5,11 @@ import type { Route } from './define.ts'
 
 /** Records that deserve a name of their own in the document. */
 const named = {
+  ActivityEvent: contract.ActivityEvent,
   Agent: contract.Agent,
   AgentDetail: contract.AgentDetail,
   AgentWithToken: contract.AgentWithToken,
+  Alert: contract.Alert,
   Approval: contract.Approval,
   AuditEntry: contract.AuditEntry,
   AuditPage: contract.AuditPage,
@@ -16,6 +18,7 @@ const named = {
   Integrity: contract.Integrity,
   PolicyProblem: contract.PolicyProblem,
   Problem: contract.Problem,
+  StateValue: contract.StateValue,
   SystemStatus: contract.SystemStatus,
   UserToken: contract.UserToken,
 } satisfies Record<string, z.ZodType>
@@ -28,7 +31,7 @@ const everywhere: readonly contract.ErrorType[] = [
   'InternalError',
 ]
 
-const mediaTypes = { ndjson: 'application/x-ndjson', events: 'text/event-stream' } as const
+const mediaTypes = { ndjson: 'application/x-ndjson', events: 'text/event-stream', text: 'text/plain' } as const
 
 function responsesOf(route: Route): RouteConfig['responses'] {
   const { response, success = 200 } = route

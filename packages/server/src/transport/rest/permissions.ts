@@ -5,8 +5,10 @@ export type Permission =
   | 'read'
   | 'approvals.decide'
   | 'agents.manage'
+  | 'alerts.manage'
   | 'audit.manage'
   | 'policies.manage'
+  | 'state.manage'
   | 'user_tokens.manage'
   | 'operators.manage'
 
@@ -20,8 +22,10 @@ const granted: Readonly<Record<Role, readonly Permission[]>> = {
     'read',
     'approvals.decide',
     'agents.manage',
+    'alerts.manage',
     'audit.manage',
     'policies.manage',
+    'state.manage',
     'user_tokens.manage',
     'operators.manage',
   ],

@@ -1,13 +1,17 @@
 import { z } from 'zod'
 import { defineRoute, ok, type Route } from './define.ts'
 import { createOpenApi } from './openapi.ts'
+import { activityRoutes } from './routes/activity.ts'
 import { agentRoutes } from './routes/agents.ts'
+import { alertRoutes } from './routes/alerts.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { healthRoutes } from './routes/health.ts'
 import { operatorRoutes } from './routes/operators.ts'
+import { pauseRoutes } from './routes/pause.ts'
 import { policyRoutes } from './routes/policies.ts'
 import { sessionRoutes } from './routes/session.ts'
+import { stateRoutes } from './routes/state.ts'
 import { statusRoutes } from './routes/status.ts'
 import { userTokenRoutes } from './routes/user-tokens.ts'
 
@@ -16,7 +20,11 @@ const nouns: readonly Route[] = [
   ...statusRoutes,
   ...healthRoutes,
   ...agentRoutes,
+  ...pauseRoutes,
+  ...activityRoutes,
   ...approvalRoutes,
+  ...alertRoutes,
+  ...stateRoutes,
   ...auditRoutes,
   ...userTokenRoutes,
   ...sessionRoutes,

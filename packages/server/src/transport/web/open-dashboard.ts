@@ -43,7 +43,7 @@ const secure = ({ key, cert }: { readonly key: string; readonly cert: string }) 
 })
 
 const isApi = (path: string): boolean =>
-  path === '/api' || path.startsWith('/api/') || path === '/healthz' || path === '/readyz'
+  path === '/api' || path.startsWith('/api/') || ['/healthz', '/readyz', '/metrics'].includes(path)
 
 /** The door for people: the page and the same `/api`, over HTTPS, with a login or a user token. */
 export async function openDashboard(options: DashboardOptions): Promise<Dashboard> {

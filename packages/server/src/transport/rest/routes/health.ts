@@ -41,4 +41,19 @@ const ready = defineRoute({
   },
 })
 
-export const healthRoutes: readonly Route[] = [health, alive, ready]
+const metrics = defineRoute({
+  method: 'GET',
+  path: '/metrics',
+  operationId: 'getMetrics',
+  summary: 'Numbers for a monitoring system, in the Prometheus text format',
+  permission: 'read',
+  response: 'text',
+  errors: [],
+  handle: async (op, app) => ({
+    kind: 'text',
+    contentType: 'text/plain; version=0.0.4; charset=utf-8',
+    text: await app.renderMetrics(op),
+  }),
+})
+
+export const healthRoutes: readonly Route[] = [health, alive, ready, metrics]

@@ -1,0 +1,43 @@
+import { defineCommand } from '../define.ts'
+import { renderTable } from '../table.ts'
+import { shownTime } from '../times.ts'
+
+export const alertsList = defineCommand({
+  name: 'alerts list',
+  summary: 'List alerts, newest first',
+  options: {
+    status: {
+      value: 'STATUS',
+      choices: ['open', 'acknowledged', 'resolved'],
+      about: 'only those in this state',
+    },
+    limit: { value: 'N', integer: true, about: 'at most this many (100)' },
+    offset: { value: 'N', integer: true, about: 'leave out this many first' },
+  },
+  examples: ['gatehouse alerts list', 'gatehouse alerts list --status open --json'],
+  run: ({ api }, { status, limit, offset }) =>
+    api.listAlerts({
+      ...(status === undefined ? {} : { status }),
+      ...(limit === undefined ? {} : { limit }),
+      ...(offset === undefined ? {} : { offset }),
+    }),
+  text: ({ alerts, total }, view) =>
+    alerts.length === 0
+      ? 'There are no alerts.'
+      : [
+          renderTable(
+            [
+              { title: 'ID', value: ({ id }) => id },
+              { title: 'RAISED', value: ({ last_raised_at }) => shownTime(last_raised_at) },
+              { title: 'TIMES', value: ({ count }) => count, align: 'right' },
+              { title: 'STATUS', value: ({ status }) => status },
+              { title: 'SEVERITY', value: ({ severity }) => severity },
+              { title: 'FROM', value: ({ source }) => source },
+              { title: 'MESSAGE', value: ({ message }) => message, cut: true },
+            ],
+            alerts,
+            view,
+          ),
+          ...(total > alerts.length ? [`${alerts.length} of ${total} shown.`] : []),
+        ].join('\n'),
+})

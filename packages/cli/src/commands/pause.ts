@@ -1,0 +1,15 @@
+import { usageError } from '../cli-error.ts'
+import { defineCommand } from '../define.ts'
+
+export const pause = defineCommand({
+  name: 'pause',
+  summary: 'Refuse every new call of every agent, now',
+  options: { all: { about: 'every agent; one alone is paused by agent pause' } },
+  examples: ['gatehouse pause --all', 'gatehouse pause --all --json'],
+  async run({ api }, { all }) {
+    if (!all) throw usageError('Say --all to pause every agent, or: gatehouse agent pause NAME.')
+    return api.pauseAll()
+  },
+  text: ({ count }) =>
+    `${count} ${count === 1 ? 'agent is' : 'agents are'} paused. Undo: gatehouse resume --all`,
+})

@@ -1,0 +1,35 @@
+import { defineCommand } from '../define.ts'
+import { renderTable } from '../table.ts'
+import { shownTime } from '../times.ts'
+
+export const stateList = defineCommand({
+  name: 'state list',
+  summary: 'List the keys of an agent, or of the area that all share',
+  args: { agent: 'the agent, or shared' },
+  options: {
+    prefix: { value: 'TEXT', about: 'only keys that begin so' },
+    after: { value: 'KEY', about: 'only keys after this one' },
+    limit: { value: 'N', integer: true, about: 'at most this many (10000)' },
+  },
+  examples: ['gatehouse state list mailbot', 'gatehouse state list shared --prefix build/'],
+  run: ({ api }, { agent, prefix, after, limit }) =>
+    api.listState({
+      agent,
+      ...(prefix === undefined ? {} : { prefix }),
+      ...(after === undefined ? {} : { after }),
+      ...(limit === undefined ? {} : { limit }),
+    }),
+  text: ({ keys }, view) =>
+    keys.length === 0
+      ? 'Nothing is stored.'
+      : renderTable(
+          [
+            { title: 'KEY', value: ({ key }) => key },
+            { title: 'BYTES', value: ({ size_bytes }) => size_bytes, align: 'right' },
+            { title: 'VERSION', value: ({ version }) => version, align: 'right' },
+            { title: 'UPDATED', value: ({ updated_at }) => shownTime(updated_at) },
+          ],
+          keys,
+          view,
+        ),
+})

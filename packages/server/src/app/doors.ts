@@ -1,0 +1,47 @@
+import type { ComponentStatus } from '@gatehouse/contract'
+
+export type PartHealth = { readonly status: ComponentStatus; readonly reason?: string }
+export type DoorName = 'gateway' | 'dashboard' | 'user_api'
+
+type Phase = 'none' | 'starting' | 'open' | 'stopping'
+
+/** Which doors this process means to open, and whether they are. Without any it is a command, not a server. */
+export class Doors {
+  #phase: Phase = 'none'
+  readonly #expected = new Set<DoorName>()
+  readonly #looks = new Map<DoorName, () => PartHealth>()
+
+  /** This process will serve, through these. */
+  expect(...names: readonly DoorName[]): void {
+    this.#phase = 'starting'
+    for (const name of names) this.#expected.add(name)
+  }
+
+  /** It listens; `look` says how it is from now on. */
+  opened(name: DoorName, look: () => PartHealth = () => ({ status: 'healthy' })): void {
+    this.#expected.add(name)
+    this.#looks.set(name, look)
+  }
+
+  ready(): void {
+    this.#phase = 'open'
+  }
+
+  stopping(): void {
+    this.#phase = 'stopping'
+  }
+
+  /** Why no calls should be sent here, or null. */
+  notReady(): string | null {
+    if (this.#phase === 'starting') return 'the service is starting'
+    return this.#phase === 'stopping' ? 'the service is stopping' : null
+  }
+
+  of(name: DoorName): PartHealth {
+    if (this.#phase === 'none') return { status: 'disabled', reason: 'no server runs' }
+    if (!this.#expected.has(name)) return { status: 'disabled', reason: 'it is not configured' }
+    const reason = this.notReady()
+    if (reason) return { status: 'unhealthy', reason }
+    return this.#looks.get(name)?.() ?? { status: 'unhealthy', reason: 'it does not listen' }
+  }
+}

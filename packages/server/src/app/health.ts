@@ -1,0 +1,103 @@
+import type { ComponentStatus, Health, HealthStatus } from '@gatehouse/contract'
+import type { Host } from '../ports/host.ts'
+import type { PolicySource } from '../ports/policy.ts'
+import type { AuditAccess } from './audit-access.ts'
+import type { Basics } from './deps.ts'
+import type { Doors, PartHealth } from './doors.ts'
+
+/** Parts that a version or a configuration may not have. */
+export type HealthParts = {
+  readonly vault?: () => PartHealth & { readonly locked: boolean }
+  readonly proxy?: () => PartHealth & { readonly services: number }
+}
+
+export type HealthDeps = Pick<Basics, 'storage' | 'clock'> & {
+  readonly startedMs: number
+  readonly policy: PolicySource
+  readonly auditHealth: AuditAccess['health']
+  readonly host: Host
+  readonly doors: Doors
+  readonly diskPercent: number
+  readonly parts: HealthParts
+}
+
+const storeAnswersInMs = 2_000
+
+export const uptimeOf = (deps: Pick<HealthDeps, 'clock' | 'startedMs'>): number =>
+  Math.floor((deps.clock.now() - deps.startedMs) / 1000)
+
+const policyHealth = (deps: Pick<HealthDeps, 'policy'>): PartHealth => {
+  const error = deps.policy.problems().find(({ severity }) => severity === 'error')
+  return error
+    ? {
+        status: 'degraded',
+        reason: `${error.file}:${error.line}:${error.column}: ${error.message}`,
+      }
+    : { status: 'healthy' }
+}
+
+/** Asks the store something, and does not wait for an answer that never comes. */
+async function storageHealth(deps: HealthDeps, diskPercent: number): Promise<PartHealth> {
+  const { storage, clock } = deps
+  const late = new AbortController()
+  try {
+    const answered = await Promise.race([
+      storage.meta.get('clock_ms').then(() => true),
+      clock.sleep(storeAnswersInMs, late.signal).then(() => false),
+    ])
+    if (!answered)
+      return { status: 'unhealthy', reason: `no answer within ${storeAnswersInMs / 1000} s` }
+  } catch (cause) {
+    return { status: 'unhealthy', reason: cause instanceof Error ? cause.message : 'no answer' }
+  } finally {
+    late.abort()
+  }
+  return diskPercent >= deps.diskPercent
+    ? { status: 'degraded', reason: `the disk is ${diskPercent} % full` }
+    : { status: 'healthy' }
+}
+
+const worst = (all: readonly ComponentStatus[]): HealthStatus =>
+  all.includes('unhealthy') ? 'unhealthy' : all.includes('degraded') ? 'degraded' : 'healthy'
+
+/** How each part is, as it was just found, and why it is not well. */
+export async function health(deps: HealthDeps): Promise<Health> {
+  const resources = await deps.host.resources()
+  const storage = await storageHealth(deps, resources.disk_percent)
+  const noVault = {
+    status: 'disabled',
+    reason: 'this version has no vault',
+    locked: false,
+  } as const
+  const noProxy = {
+    status: 'disabled',
+    reason: 'this version has no service proxy',
+    services: 0,
+  } as const
+  const components: Health['components'] = {
+    gateway: { ...deps.doors.of('gateway'), uptime: uptimeOf(deps) },
+    vault: deps.parts.vault?.() ?? noVault,
+    audit: deps.auditHealth(),
+    proxy: deps.parts.proxy?.() ?? noProxy,
+    dashboard: deps.doors.of('dashboard'),
+    policy: { ...policyHealth(deps), version: deps.policy.current().version },
+    storage: { ...storage, engine: deps.storage.engine },
+  }
+  const parts = Object.entries(components)
+  return {
+    status: worst(parts.map(([, { status }]) => status)),
+    reasons: parts
+      .filter(([, { status }]) => status === 'degraded' || status === 'unhealthy')
+      .map(([name, { status, reason }]) => `${name} is ${status}${reason ? `: ${reason}` : ''}`),
+    components,
+    resources,
+  }
+}
+
+/** The same in a word, without asking anybody: cheap enough for every probe and status. */
+export const readiness = (
+  deps: Pick<HealthDeps, 'doors' | 'auditHealth' | 'policy'>,
+): HealthStatus =>
+  deps.doors.notReady() === null
+    ? worst([deps.auditHealth().status, policyHealth(deps).status])
+    : 'unhealthy'

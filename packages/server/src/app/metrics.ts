@@ -1,0 +1,35 @@
+import type { Gauges, Metrics } from '../ports/metrics.ts'
+import { type HealthDeps, health } from './health.ts'
+import type { SessionTable } from './session-table.ts'
+
+type Deps = HealthDeps & { readonly sessions: SessionTable; readonly metrics: Metrics }
+
+const levels = { healthy: 1, disabled: 1, degraded: 0.5, unhealthy: 0 } as const
+
+async function gaugesOf(deps: Deps): Promise<Gauges> {
+  const [{ components }, agents, approvals_pending, alerts_open] = await Promise.all([
+    health(deps),
+    deps.storage.agents.list(),
+    deps.storage.approvals.countPending(),
+    deps.storage.alerts.countOpen(),
+  ])
+  const withStatus = (status: string) => agents.filter((agent) => agent.status === status).length
+  return {
+    agents: {
+      active: withStatus('active'),
+      paused: withStatus('paused'),
+      revoked: withStatus('revoked'),
+    },
+    sessions_open: deps.sessions.count(),
+    approvals_pending,
+    alerts_open,
+    audit_entries: components.audit.entries,
+    health: Object.fromEntries(
+      Object.entries(components).map(([name, { status }]) => [name, levels[status]]),
+    ),
+  }
+}
+
+/** The metrics as they now are. */
+export const renderMetrics = async (deps: Deps): Promise<string> =>
+  deps.metrics.render(await gaugesOf(deps))

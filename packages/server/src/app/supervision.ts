@@ -1,0 +1,110 @@
+import type { Host } from '../ports/host.ts'
+import type { Metrics } from '../ports/metrics.ts'
+import type { PolicySource } from '../ports/policy.ts'
+import { followActivity, listActivity } from './activity.ts'
+import type { AgentDirectory } from './agent-directory.ts'
+import { AlertMonitors } from './alert-monitors.ts'
+import { acknowledgeAlert, listAlerts } from './alerts.ts'
+import type { App } from './app.ts'
+import type { AuditAccess } from './audit-access.ts'
+import type { Basics } from './deps.ts'
+import { type HealthDeps, health, readiness } from './health.ts'
+import { renderMetrics } from './metrics.ts'
+import { pauseAll, resumeAll } from './pause-all.ts'
+import { changeState, deleteState, listState, showState } from './people-state.ts'
+import type { SessionTable } from './session-table.ts'
+import { sweepState } from './state-upkeep.ts'
+
+export type SupervisionDeps = Basics &
+  HealthDeps & {
+    readonly audit: AuditAccess
+    readonly policy: PolicySource
+    readonly host: Host
+    readonly metrics: Metrics
+    readonly sessions: SessionTable
+    readonly directory: AgentDirectory
+    readonly approvalWaitMs: number
+    readonly signal: AbortSignal
+  }
+
+type UseCases = Pick<
+  App,
+  | 'listActivity'
+  | 'followActivity'
+  | 'listState'
+  | 'showState'
+  | 'changeState'
+  | 'deleteState'
+  | 'listAlerts'
+  | 'acknowledgeAlert'
+  | 'pauseAll'
+  | 'resumeAll'
+  | 'health'
+  | 'readiness'
+  | 'renderMetrics'
+>
+
+export type Supervision = {
+  readonly useCases: UseCases
+  /** Begins to watch for what people must know of. */
+  start(): Promise<void>
+  stopped(): Promise<void>
+}
+
+const stateEveryMs = 60_000
+
+/** What people see of the service and how they stop all of it, bound to its dependencies. */
+export function bindSupervision(deps: SupervisionDeps): Supervision {
+  const monitors = new AlertMonitors(deps)
+  const counting = deps.journal.onCommit((commit) => deps.metrics.committed(commit))
+  let running: Promise<unknown> = Promise.resolve()
+
+  const sweep = async (): Promise<void> => {
+    try {
+      await sweepState(deps)
+    } catch (cause) {
+      deps.log.error({ err: cause }, 'looking after values failed')
+    }
+  }
+  const sweepAgain = async (): Promise<void> => {
+    while (!deps.signal.aborted) {
+      await deps.clock.sleep(stateEveryMs, deps.signal)
+      if (!deps.signal.aborted) await sweep()
+    }
+  }
+
+  return {
+    useCases: {
+      listActivity: (_op, input) => listActivity(deps, input),
+      followActivity: (op, input) => followActivity(op, deps, input),
+      listState: (_op, input) => listState(deps, input),
+      showState: (_op, input) => showState(deps, input),
+      changeState: (op, input) => changeState(op, deps, input),
+      deleteState: (op, input) => deleteState(op, deps, input),
+      listAlerts: async (_op, { limit, offset, status }) => {
+        const filter = { limit, offset, ...(status ? { status } : {}) }
+        const unstored = status === undefined || status === 'open' ? monitors.unstored() : []
+        const { alerts, total } = await listAlerts(deps, filter)
+        return {
+          alerts: offset === 0 ? [...unstored, ...alerts] : alerts,
+          total: total + unstored.length,
+        }
+      },
+      acknowledgeAlert: (op, input) => acknowledgeAlert(op, deps, input),
+      pauseAll: (op) => pauseAll(op, deps),
+      resumeAll: (op) => resumeAll(op, deps),
+      health: () => health(deps),
+      readiness: () => readiness(deps),
+      renderMetrics: () => renderMetrics(deps),
+    },
+    async start() {
+      // Sessions end with the process that holds them; on a shared store others may hold theirs.
+      if (deps.storage.engine !== 'postgres') await deps.storage.state.removeAreas('session:')
+      running = Promise.all([monitors.run(), sweepAgain()])
+    },
+    async stopped() {
+      counting[Symbol.dispose]()
+      await running
+    },
+  }
+}

@@ -1,0 +1,92 @@
+import { AlertSeverity, AlertStatus } from '@gatehouse/contract'
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+
+const version = '1.0'
+const tier = 'autonomous'
+
+const send = defineCapability({
+  name: 'alerts.send',
+  version,
+  purpose: 'Tell the operators that something needs their attention.',
+  when_to_use:
+    'For what a person must know. The same alert again counts up while it is open, and tells nobody anew.',
+  inputs: z.strictObject({
+    message: z.string().min(1).max(2000).describe('What is wrong and what you need, in a sentence'),
+    severity: AlertSeverity.default('warning'),
+    context: z
+      .record(
+        z.string().max(64),
+        z.union([z.string().max(2000), z.number(), z.boolean(), z.null()]),
+      )
+      .default({})
+      .refine((given) => Object.keys(given).length <= 20, 'has more than 20 fields')
+      .describe('Facts that help to understand it, at most 20'),
+  }),
+  outputs: z.object({ alert_id: z.string(), status: AlertStatus, count: z.int() }),
+  tier,
+  effect: 'immediate',
+  side_effects: [{ what: 'People read it', reversible: false }],
+  common_patterns: [
+    {
+      title: 'Ask for help',
+      arguments: { message: 'The build has failed three times in a row.', severity: 'warning' },
+    },
+  ],
+  errors: ['QuotaExceeded'],
+  run: (ctx, args) => ctx.alerts.send(args) as never,
+})
+
+const list = defineCapability({
+  name: 'alerts.list',
+  version,
+  purpose: 'List the alerts that you sent, newest first.',
+  when_to_use: 'To see whether somebody has taken note.',
+  inputs: z.strictObject({
+    status: AlertStatus.optional(),
+    limit: z.int().min(1).max(200).default(50),
+  }),
+  outputs: z.object({
+    alerts: z.array(
+      z.object({
+        alert_id: z.string(),
+        severity: AlertSeverity,
+        message: z.string(),
+        context: z.record(z.string(), z.unknown()),
+        status: AlertStatus,
+        created_at: z.string(),
+        last_raised_at: z.string(),
+        count: z.int(),
+        acknowledged_at: z.string().nullable(),
+        acknowledged_by: z.string().nullable(),
+      }),
+    ),
+    total: z.int(),
+    truncated: z.boolean(),
+  }),
+  tier,
+  effect: 'none',
+  errors: [],
+  run: (ctx, args) => ctx.alerts.list(args.status, args.limit) as never,
+})
+
+const acknowledge = defineCapability({
+  name: 'alerts.acknowledge',
+  version,
+  purpose: 'Close an alert of your own that is no longer true.',
+  when_to_use: 'When what you warned of is over. Alerts of others are not yours to close.',
+  inputs: z.strictObject({ alert_id: z.string().max(64) }),
+  outputs: z.object({
+    alert_id: z.string(),
+    status: AlertStatus,
+    acknowledged_at: z.string().nullable(),
+  }),
+  tier,
+  notify: true,
+  effect: 'immediate',
+  side_effects: [{ what: 'It no longer stands among the open alerts', reversible: false }],
+  errors: ['AlertNotFound'],
+  run: (ctx, args) => ctx.alerts.acknowledge(args.alert_id) as never,
+})
+
+export const alertCapabilities = [send, list, acknowledge]

@@ -1,0 +1,58 @@
+import { z } from 'zod'
+
+/** Fields that the groups of values (state, shared, scratch) have in common. */
+export const key = z.string().describe('1 to 512 characters; `/` and `:` mean nothing special')
+
+export const value = z
+  .unknown()
+  .refine((given) => given !== undefined, 'is required')
+  .describe('Any JSON value of at most 1 MiB')
+
+export const prefix = z.string().max(512).default('').describe('Only keys that begin so')
+
+export const cursor = z
+  .string()
+  .max(512)
+  .optional()
+  .describe('`next_cursor` of the answer before, to go on from there')
+
+export const limit = (max: number, byDefault: number) => z.int().min(1).max(max).default(byDefault)
+
+export const expectedVersion = z
+  .int()
+  .min(0)
+  .describe('Fails with VersionConflict unless the key is at this version; 0: the key must be new')
+
+export const ttlSeconds = z
+  .int()
+  .min(1)
+  .max(315_360_000)
+  .optional()
+  .describe('The value is gone after this time; left out: it stays')
+
+const timestamp = z.string().describe('ISO 8601, UTC')
+
+const changed = {
+  version: z.int(),
+  updated_at: timestamp,
+  updated_by: z.string(),
+  expires_at: timestamp.nullable(),
+}
+
+export const found = z.object({ key: z.string(), value: z.unknown(), ...changed })
+
+export const stored = z.object({ key: z.string(), size_bytes: z.int(), ...changed })
+
+export const keys = z.object({
+  keys: z.array(stored),
+  total: z.int().describe('Keys in all, whatever the prefix'),
+  size_bytes: z.int(),
+  quota_bytes: z.int(),
+  truncated: z.boolean(),
+  next_cursor: z.string().nullable(),
+})
+
+export const deleted = z.object({ key: z.string(), deleted: z.boolean(), version: z.int() })
+
+/** Nothing in an answer depends on its form: an area gives exactly what the schemas above say. */
+export const answer = (given: Promise<unknown>) => given as Promise<never>

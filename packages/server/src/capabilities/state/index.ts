@@ -1,0 +1,142 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+import {
+  answer,
+  cursor,
+  deleted,
+  expectedVersion,
+  found,
+  key,
+  keys,
+  limit,
+  prefix,
+  stored,
+  ttlSeconds,
+  value,
+} from '../state-fields.ts'
+
+const version = '1.0'
+const tier = 'autonomous'
+
+const get = defineCapability({
+  name: 'state.get',
+  version,
+  purpose: 'Read one of your own stored values.',
+  when_to_use: 'To go on from what you kept earlier. For values of all agents use shared.get.',
+  inputs: z.strictObject({ key }),
+  outputs: found,
+  tier,
+  effect: 'none',
+  common_patterns: [{ title: 'Where did I stop?', arguments: { key: 'progress' } }],
+  errors: ['StateNotFound', 'InvalidKey'],
+  run: (ctx, args) => answer(ctx.state.get(args.key)),
+})
+
+const list = defineCapability({
+  name: 'state.list',
+  version,
+  purpose: 'List your stored keys with their sizes and versions, without the values.',
+  when_to_use: 'To see what you have kept. To read many values at once use state.query.',
+  inputs: z.strictObject({ prefix, limit: limit(1000, 100), cursor }),
+  outputs: keys,
+  tier,
+  effect: 'none',
+  common_patterns: [{ title: 'All my notes', arguments: { prefix: 'notes/' } }],
+  errors: ['InvalidKey'],
+  run: (ctx, args) => answer(ctx.state.list(args)),
+})
+
+const query = defineCapability({
+  name: 'state.query',
+  version,
+  purpose: 'Read many of your stored values at once, by prefix and by their fields.',
+  when_to_use: 'To find values by what they hold. For one key use state.get.',
+  inputs: z.strictObject({
+    prefix,
+    where: z
+      .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
+      .default({})
+      .describe('Only objects whose fields have these values'),
+    limit: limit(200, 50),
+    cursor,
+  }),
+  outputs: z.object({
+    entries: z.array(found),
+    truncated: z.boolean(),
+    next_cursor: z.string().nullable(),
+  }),
+  tier,
+  effect: 'none',
+  common_patterns: [
+    { title: 'Open tasks', arguments: { prefix: 'task/', where: { status: 'open' } } },
+  ],
+  errors: ['InvalidKey'],
+  run: (ctx, args) => answer(ctx.state.query(args)),
+})
+
+const history = defineCapability({
+  name: 'state.history',
+  version,
+  purpose: 'Show the last 20 versions of one of your values, newest first.',
+  when_to_use: 'To see or undo what a key held before. Values above 64 KiB are not kept in it.',
+  inputs: z.strictObject({ key, limit: limit(20, 20) }),
+  outputs: z.object({
+    key: z.string(),
+    versions: z.array(
+      z.object({
+        version: z.int(),
+        deleted: z.boolean(),
+        kept: z.boolean(),
+        value: z.unknown(),
+        updated_at: z.string(),
+        updated_by: z.string(),
+      }),
+    ),
+  }),
+  tier,
+  effect: 'none',
+  errors: ['StateNotFound', 'InvalidKey'],
+  run: (ctx, args) => answer(ctx.state.history(args.key, args.limit)),
+})
+
+const set = defineCapability({
+  name: 'state.set',
+  version,
+  purpose: 'Store a JSON value under a key of your own; it stays across sessions.',
+  when_to_use:
+    'To remember something. For what ends with the session use scratch.set, for other agents shared.set.',
+  inputs: z.strictObject({
+    key,
+    value,
+    expected_version: expectedVersion.optional(),
+    ttl_seconds: ttlSeconds,
+  }),
+  outputs: stored,
+  tier,
+  effect: 'immediate',
+  side_effects: [
+    { what: 'Replaces the value; the last 20 are in state.history', reversible: true },
+  ],
+  common_patterns: [
+    { title: 'Remember', arguments: { key: 'progress', value: { done: 12, next: 'b.txt' } } },
+    { title: 'Only if new', arguments: { key: 'lock', value: 'me', expected_version: 0 } },
+  ],
+  errors: ['InvalidKey', 'ValueTooLarge', 'VersionConflict', 'StateQuotaExceeded', 'QuotaExceeded'],
+  run: (ctx, args) => answer(ctx.state.set(args)),
+})
+
+const remove = defineCapability({
+  name: 'state.delete',
+  version,
+  purpose: 'Delete one of your stored values.',
+  when_to_use: 'When you no longer need it. state.history still has it for a week.',
+  inputs: z.strictObject({ key, expected_version: expectedVersion.min(1).optional() }),
+  outputs: deleted,
+  tier,
+  effect: 'immediate',
+  side_effects: [{ what: 'Deletes the value; state.history keeps it', reversible: true }],
+  errors: ['StateNotFound', 'InvalidKey', 'VersionConflict'],
+  run: (ctx, args) => answer(ctx.state.delete(args.key, args.expected_version)),
+})
+
+export const stateCapabilities = [get, list, query, history, set, remove]

@@ -1,0 +1,21 @@
+import type { Commit } from './audit.ts'
+
+/** What is looked up when somebody asks for the metrics. */
+export type Gauges = {
+  readonly agents: Readonly<Record<'active' | 'paused' | 'revoked', number>>
+  readonly sessions_open: number
+  readonly approvals_pending: number
+  readonly alerts_open: number
+  readonly audit_entries: number
+  /** 1 for a part that is well or not there, 0.5 for a degraded one, 0 for one that is not. */
+  readonly health: Readonly<Record<string, number>>
+}
+
+/** Numbers for a monitoring system. No label has values that an agent can choose. */
+export interface Metrics {
+  /** Must count what a commit holds, at next to no cost: calls wait for it. */
+  committed(commit: Commit): void
+
+  /** Must return the Prometheus text format. */
+  render(gauges: Gauges): Promise<string>
+}

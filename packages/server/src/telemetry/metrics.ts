@@ -1,0 +1,166 @@
+import type { Metric, Registry } from 'prom-client'
+import type { Commit } from '../ports/audit.ts'
+import type { Gauges, Metrics } from '../ports/metrics.ts'
+import { Tally } from './tally.ts'
+
+const callSeconds = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
+const commitSeconds = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5]
+
+type Labels = Readonly<Record<string, string>>
+type Value = { readonly metricName?: string; readonly labels: Labels; readonly value: number }
+type Calls = { readonly byOutcome: Map<string, number>; readonly seconds: Tally }
+
+const histogram = (name: string, labels: Labels, tally: Tally): Value[] => {
+  const { buckets, sum, count } = tally.read()
+  return [
+    ...buckets.map(({ le, count: value }) => ({
+      metricName: `${name}_bucket`,
+      labels: { ...labels, le },
+      value,
+    })),
+    { metricName: `${name}_sum`, labels, value: sum },
+    { metricName: `${name}_count`, labels, value: count },
+  ]
+}
+
+/**
+ * Counts as it goes and speaks Prometheus when asked: its library is loaded by the first who asks, and
+ * sees no call.
+ */
+export const createMetrics = (options: {
+  readonly version: string
+  /** Agents name capabilities as they like: a name that does not exist is no label. */
+  readonly isCapability: (name: string) => boolean
+}): Metrics => {
+  const calls = new Map<string, Calls>()
+  const commits = new Tally(commitSeconds)
+  let entries = 0
+  let gauges: Gauges | null = null
+  let registry: Promise<Registry> | null = null
+
+  const callsOf = (capability: string): Calls => {
+    // @SECURITY The closed set of names is the bound on what an agent can make us keep; metrics.test.ts.
+    const name = options.isCapability(capability) ? capability : 'unknown'
+    const known = calls.get(name)
+    if (known) return known
+    const made = { byOutcome: new Map<string, number>(), seconds: new Tally(callSeconds) }
+    calls.set(name, made)
+    return made
+  }
+
+  const described: readonly (readonly [string, string, string, () => Value[]])[] = [
+    [
+      'gatehouse_calls_total',
+      'counter',
+      'Capability calls of agents, by how they ended.',
+      () =>
+        [...calls].flatMap(([capability, { byOutcome }]) =>
+          [...byOutcome].map(([outcome, value]) => ({ labels: { capability, outcome }, value })),
+        ),
+    ],
+    [
+      'gatehouse_call_duration_seconds',
+      'histogram',
+      'How long calls that ran took inside the gate.',
+      () =>
+        [...calls].flatMap(([capability, { seconds }]) =>
+          histogram('gatehouse_call_duration_seconds', { capability }, seconds),
+        ),
+    ],
+    [
+      'gatehouse_audit_commit_duration_seconds',
+      'histogram',
+      'How long it took to make a group of audit entries durable.',
+      () => histogram('gatehouse_audit_commit_duration_seconds', {}, commits),
+    ],
+    [
+      'gatehouse_audit_written_total',
+      'counter',
+      'Audit entries that this process has written.',
+      () => [{ labels: {}, value: entries }],
+    ],
+    ...gaugesOf(() => gauges),
+    [
+      'gatehouse_info',
+      'gauge',
+      'The version that runs.',
+      () => [{ labels: { version: options.version }, value: 1 }],
+    ],
+  ]
+
+  const open = async (): Promise<Registry> => {
+    const prom = await import('prom-client')
+    const made = new prom.Registry()
+    prom.collectDefaultMetrics({ register: made })
+    for (const [name, type, help, values] of described) {
+      const metric = {
+        name,
+        get: async () => ({ name, help, type, aggregator: 'sum', values: values() }),
+      }
+      made.registerMetric(metric as unknown as Metric)
+    }
+    return made
+  }
+
+  return {
+    committed({ rows, tookMs }: Commit) {
+      entries += rows.length
+      if (tookMs !== null && rows.length > 0) commits.add(tookMs / 1000)
+      for (const { kind, capability, result, policy_decision, duration_ms } of rows) {
+        if (kind !== 'call') continue
+        if (result === 'pending' && policy_decision === 'autonomous') continue
+        const { byOutcome, seconds } = callsOf(capability)
+        byOutcome.set(result, (byOutcome.get(result) ?? 0) + 1)
+        if (duration_ms !== null) seconds.add(duration_ms / 1000)
+      }
+    },
+
+    async render(now) {
+      registry ??= open()
+      gauges = now
+      return (await registry).metrics()
+    },
+  }
+}
+
+type Described = readonly [string, string, string, () => Value[]]
+
+const gaugesOf = (now: () => Gauges | null): Described[] => {
+  const one = (name: string, help: string, of: (gauges: Gauges) => number): Described => [
+    name,
+    'gauge',
+    help,
+    () => {
+      const gauges = now()
+      return gauges ? [{ labels: {}, value: of(gauges) }] : []
+    },
+  ]
+  const many = (
+    name: string,
+    help: string,
+    label: string,
+    of: (gauges: Gauges) => Readonly<Record<string, number>>,
+  ): Described => [
+    name,
+    'gauge',
+    help,
+    () => {
+      const gauges = now()
+      if (!gauges) return []
+      return Object.entries(of(gauges)).map(([key, value]) => ({ labels: { [label]: key }, value }))
+    },
+  ]
+  return [
+    one('gatehouse_approvals_pending', 'Calls that wait for a person.', (g) => g.approvals_pending),
+    one('gatehouse_sessions_open', 'Open sessions of agents.', (g) => g.sessions_open),
+    one('gatehouse_alerts_open', 'Alerts that nobody has acknowledged.', (g) => g.alerts_open),
+    one('gatehouse_audit_entries', 'Entries of the audit log.', (g) => g.audit_entries),
+    many('gatehouse_agents', 'Agents, by status.', 'status', (g) => g.agents),
+    many(
+      'gatehouse_health',
+      'Parts of the service: 1 well or not there, 0.5 degraded, 0 unhealthy.',
+      'component',
+      (g) => g.health,
+    ),
+  ]
+}
