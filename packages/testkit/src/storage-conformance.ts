@@ -1,4 +1,5 @@
 import { describe } from 'vitest'
+import { activityMusts } from './storage/activity.ts'
 import { agentMusts } from './storage/agents.ts'
 import { approvalMusts } from './storage/approvals.ts'
 import { auditMusts } from './storage/audit.ts'
@@ -8,9 +9,11 @@ import { jobMusts } from './storage/jobs.ts'
 import { limitMusts } from './storage/limits.ts'
 import { messageMusts } from './storage/messages.ts'
 import type { Open } from './storage/opened.ts'
+import { operatorMusts } from './storage/operators.ts'
 import { peopleMusts } from './storage/people.ts'
 import { scheduleMusts } from './storage/schedules.ts'
 import { transactionMusts } from './storage/transactions.ts'
+import { valueMusts } from './storage/values.ts'
 import { wakeMusts } from './storage/wakes.ts'
 
 export type { OpenedStorage } from './storage/opened.ts'
@@ -21,8 +24,11 @@ export const describeStorage = (name: string, open: Open): void => {
     agentMusts(open)
     approvalMusts(open)
     peopleMusts(open)
+    operatorMusts(open)
     auditMusts(open)
     auditQueryMusts(open)
+    activityMusts(open)
+    valueMusts(open)
     groupMusts(open)
     limitMusts(open)
     jobMusts(open)

@@ -56,6 +56,16 @@ export class AgentDirectory {
   }
 
   /**
+   * The agent as it stands, with its own credential of now, for a call that the service makes in its name;
+   * null for an unknown or revoked one. The credential ends like any other: with rotation and revocation.
+   */
+  async standIn(name: string): Promise<AuthenticatedAgent | null> {
+    const agent = await this.find(name)
+    if (!agent || agent.status === 'revoked') return null
+    return { ...agent, credential: credentialOf(agent.token_hash) }
+  }
+
+  /**
    * The record, if what was authenticated still holds.
    * @SECURITY Rotation and revocation reach open connections here; revocation.test.ts fails without it.
    */

@@ -3,7 +3,7 @@ import { resultOf } from '../domain/approvals/outcome.ts'
 import { expire } from '../domain/approvals/transition.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
 import { actDraft } from './audit-draft.ts'
-import { callDraft } from './call.ts'
+import { callDraft, recordedAs } from './call.ts'
 import { type ExecuteDeps, executeApproval } from './execute-approval.ts'
 import type { Op } from './op.ts'
 import { settle } from './settle-approval.ts'
@@ -94,7 +94,7 @@ export class ApprovalUpkeep {
         tx.append(
           callDraft(
             op,
-            approval.capability,
+            recordedAs(deps.registry, approval.capability),
             JSON.parse(approval.arguments_json) as Record<string, unknown>,
             {
               result: 'error',

@@ -1,7 +1,7 @@
 import type { CapabilityError, PolicyTier, RuleRef } from '@gatehouse/contract'
 import type { StoredAgent, StoredSession } from '../ports/agents.ts'
 import type { AuditDraft } from '../ports/audit.ts'
-import type { Capability } from '../ports/capability.ts'
+import type { Capability, CapabilityRegistry } from '../ports/capability.ts'
 import { type AgentOp, actorText } from './op.ts'
 
 /** A call that policy has seen: everything later steps need, and the same object for all of them. */
@@ -27,16 +27,19 @@ type Facts = {
   readonly startedAt?: number
 }
 
+/** A capability as the log knows it: its name, and which arguments are kept only as a keyed hash. */
+export type Recorded = Pick<Capability, 'name' | 'redact'>
+
 /** The audit entry of a call: also of one that was denied, limited or could not be understood. */
 export const callDraft = (
   op: AgentOp,
-  capability: string,
+  capability: Recorded,
   args: Readonly<Record<string, unknown>>,
   facts: Facts,
 ): AuditDraft => ({
   kind: 'call',
   agent: op.actor.name,
-  capability,
+  capability: capability.name,
   arguments: args,
   result: facts.result,
   policy_decision: facts.policy_decision ?? null,
@@ -50,4 +53,9 @@ export const callDraft = (
   intent_id: facts.intent_id ?? null,
   error: facts.error ? { type: facts.error.type, message: facts.error.message } : null,
   detail: facts.detail ?? null,
+  ...(capability.redact.length > 0 ? { redact: capability.redact } : {}),
 })
+
+/** The capability of that name as the log knows it, also when there is none. */
+export const recordedAs = (registry: CapabilityRegistry, name: string): Recorded =>
+  registry.find(name) ?? { name, redact: [] }

@@ -10,7 +10,7 @@ import type { AgentDirectory } from './agent-directory.ts'
 import { limitKey } from './agent-limits.ts'
 import type { AgentSlots } from './agent-slots.ts'
 import type { InvokeInput, InvokeOutcome } from './app.ts'
-import { type Call, callDraft } from './call.ts'
+import { type Call, callDraft, recordedAs } from './call.ts'
 import type { Basics } from './deps.ts'
 import { type RunDeps, type RunResult, runCapability } from './invoke-run.ts'
 import type { AgentOp } from './op.ts'
@@ -77,17 +77,22 @@ export async function invokeCapability(
 }
 
 const record = (
-  deps: Pick<InvokeDeps, 'journal'>,
+  deps: Pick<InvokeDeps, 'journal' | 'registry'>,
   op: AgentOp,
   input: InvokeInput,
   facts: { readonly result: AuditDraft['result']; readonly error: CapabilityError },
   policy_decision: PolicyTier | null = null,
 ) =>
   deps.journal.append(
-    callDraft(op, input.capability, recordableArguments(input.arguments), {
-      ...facts,
-      policy_decision,
-    }),
+    callDraft(
+      op,
+      recordedAs(deps.registry, input.capability),
+      recordableArguments(input.arguments),
+      {
+        ...facts,
+        policy_decision,
+      },
+    ),
     { counts: true },
   )
 
@@ -179,7 +184,7 @@ async function deny(deps: InvokeDeps, call: Call): Promise<InvokeOutcome> {
     detail,
   })
   await deps.journal.append(
-    callDraft(op, capability.name, args, {
+    callDraft(op, capability, args, {
       result: 'denied',
       policy_decision: 'blocked',
       rule,
@@ -209,7 +214,7 @@ async function refuseLimited(
   })
   const retry_after_seconds = Math.max(1, Math.ceil(retryAfterMs / 1000))
   await deps.journal.append(
-    callDraft(call.op, call.capability.name, call.args, {
+    callDraft(call.op, call.capability, call.args, {
       result: 'denied',
       policy_decision,
       rule: call.rule,
@@ -245,7 +250,7 @@ async function act(
     await deps.journal.append(outcomeDraft(call, result, { policy_decision }), extras)
     return answer(call, result)
   }
-  const intent = callDraft(op, capability.name, args, { result: 'pending', policy_decision, rule })
+  const intent = callDraft(op, capability, args, { result: 'pending', policy_decision, rule })
   const { id } = await deps.journal.append(intent, extras)
   // @SECURITY Rotation, revocation and pause that came while the intent was written still stop the call.
   const stopped = await stoppedMeanwhile(deps, call)
@@ -273,7 +278,7 @@ export const outcomeDraft = (
     readonly approval_id?: string
   },
 ): AuditDraft =>
-  callDraft(op, capability.name, args, {
+  callDraft(op, capability, args, {
     ...facts,
     result: result.kind === 'succeeded' ? 'success' : 'error',
     error: result.kind === 'failed' ? result.error : null,

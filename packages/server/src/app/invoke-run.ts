@@ -1,16 +1,17 @@
 import { type CapabilityError, GatehouseError } from '@gatehouse/contract'
 import { jsonBytesMax } from '../domain/arguments.ts'
 import { failureOf } from '../domain/failure.ts'
-import type { Clock } from '../ports/clock.ts'
 import type { Log } from '../ports/log.ts'
 import type { Call } from './call.ts'
 import type { ContextFactory } from './capability-context.ts'
+import type { Deadlines } from './deadlines.ts'
+import { LazyAbort } from './lazy-abort.ts'
 
 const resultBytesMax = 10 * 1024 * 1024
 
 export type RunDeps = {
   readonly contexts: ContextFactory
-  readonly clock: Clock
+  readonly deadlines: Deadlines
   readonly log: Log
 }
 
@@ -53,13 +54,12 @@ const assertFits = (data: Readonly<Record<string, unknown>>): void => {
  */
 export async function runCapability(deps: RunDeps, call: Call): Promise<RunResult> {
   const { capability, args } = call
-  const limit = new AbortController()
-  let timer: Disposable | undefined
+  const limit = new LazyAbort()
+  let deadline: Disposable | undefined
   try {
-    using context = deps.contexts.create(call, limit.signal)
-    const running = capability.run(context, args as never)
-    const late = new Promise<never>((_, reject) => {
-      timer = deps.clock.after(capability.timeout_seconds * 1000, () => {
+    const context = deps.contexts.create(call, limit)
+    const data = await new Promise<Readonly<Record<string, unknown>>>((resolve, reject) => {
+      deadline = deps.deadlines.start(capability.timeout_seconds * 1000, () => {
         const error = new GatehouseError('DeadlineExceeded', {
           capability: capability.name,
           timeout_seconds: capability.timeout_seconds,
@@ -67,8 +67,8 @@ export async function runCapability(deps: RunDeps, call: Call): Promise<RunResul
         limit.abort(error)
         reject(error)
       })
+      capability.run(context, args as never).then(resolve, reject)
     })
-    const data = await Promise.race([running, late])
     assertFits(data)
     return { kind: 'succeeded', data, text: capability.text ? capability.text(data) : null }
   } catch (cause) {
@@ -81,6 +81,6 @@ export async function runCapability(deps: RunDeps, call: Call): Promise<RunResul
     )
     return failed(new GatehouseError('InternalError', { correlation_id }, { cause }))
   } finally {
-    timer?.[Symbol.dispose]()
+    deadline?.[Symbol.dispose]()
   }
 }

@@ -48,7 +48,7 @@ export async function requestApproval(
     if ((await tx.approvals.countPending(agent.name)) >= pendingMax) {
       const error = new GatehouseError('TooManyPending', { agent: agent.name, limit: pendingMax })
       tx.append(
-        callDraft(op, capability.name, args, {
+        callDraft(op, capability, args, {
           ...facts,
           result: 'denied',
           error: failureOf(error),
@@ -62,7 +62,7 @@ export async function requestApproval(
     }
     await tx.approvals.insert(draft)
     tx.append(
-      callDraft(op, capability.name, args, { ...facts, result: 'pending', approval_id: draft.id }),
+      callDraft(op, capability, args, { ...facts, result: 'pending', approval_id: draft.id }),
       {
         stamps,
         counts: true,
@@ -140,7 +140,7 @@ async function join(tx: JournalTransaction, call: Call, open: StoredApproval): P
   } as const
   const { op, capability, args } = call
   if (!isSettled(open)) {
-    tx.append(callDraft(op, capability.name, args, { ...facts, result: 'pending' }), {
+    tx.append(callDraft(op, capability, args, { ...facts, result: 'pending' }), {
       counts: true,
     })
     return { kind: 'waits', approval: open }
@@ -148,7 +148,7 @@ async function join(tx: JournalTransaction, call: Call, open: StoredApproval): P
   const { approval } = await tx.approvals.replace(open, { ...open, delivered: true })
   const result = resultOf(approval)
   tx.append(
-    callDraft(op, capability.name, args, {
+    callDraft(op, capability, args, {
       ...facts,
       result: approval.status === 'rejected' ? 'rejected' : result?.success ? 'success' : 'error',
       error: result?.success === false ? result.error : null,

@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual } from 'node:crypto'
 import { configure } from 'safe-stable-stringify'
 import type { Digest } from '../ports/digest.ts'
 
@@ -12,7 +12,7 @@ export const createDigest = (): Digest => ({
       throw new TypeError('not representable as canonical JSON')
     return text
   },
-  sha256: (text) => createHash('sha256').update(text).digest('hex'),
+  sha256: (text) => hash('sha256', text, 'hex'),
   equal(a, b) {
     const left = Buffer.from(a)
     const right = Buffer.from(b)

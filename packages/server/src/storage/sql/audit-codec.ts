@@ -40,10 +40,21 @@ export const toAuditRow = (row: AuditRow): AuditTable => ({
   approval_id: encodeTextOrNull(row.approval_id),
 })
 
+/** Field by field: verification reads millions of rows, and a spread costs as much as hashing one. */
 export const fromAuditRow = (row: AuditTable): AuditRow => ({
-  ...row,
+  chain: row.chain,
+  seq: row.seq,
+  id: row.id,
+  hash: row.hash,
+  body: row.body,
+  timestamp: row.timestamp,
+  kind: row.kind,
   agent: decodeText(row.agent),
   capability: decodeText(row.capability),
+  result: row.result,
+  policy_decision: row.policy_decision,
   session_id: decodeTextOrNull(row.session_id),
+  duration_ms: row.duration_ms,
+  intent_id: row.intent_id,
   approval_id: decodeTextOrNull(row.approval_id),
 })

@@ -1,6 +1,6 @@
 import { type Kysely, type Migration, type RawBuilder, sql } from 'kysely'
-import { stateTables } from './state-tables.ts'
 import { index } from './create-index.ts'
+import { stateTables } from './state-tables.ts'
 import { timeAndMessages } from './time-and-messages.ts'
 
 /** What differs between the engines' schemas. */

@@ -16,13 +16,18 @@ const held = new Map<string, SqliteConnection>()
 export const lockDataDirectory = (dataDir: string, holder: () => number | null): Disposable => {
   const file = join(dataDir, 'lock.db')
   createPrivateFile(file)
-  if (held.has(file)) throw new GatehouseError('AlreadyRunning', { pid: process.pid, data_dir: dataDir })
+  if (held.has(file))
+    throw new GatehouseError('AlreadyRunning', { pid: process.pid, data_dir: dataDir })
   const connection = new SqliteConnection(file, { readOnly: false })
   try {
     connection.exec('PRAGMA busy_timeout=0; PRAGMA journal_mode=DELETE; BEGIN EXCLUSIVE')
   } catch (cause) {
     connection[Symbol.dispose]()
-    throw new GatehouseError('AlreadyRunning', { pid: holder() ?? 'unknown', data_dir: dataDir }, { cause })
+    throw new GatehouseError(
+      'AlreadyRunning',
+      { pid: holder() ?? 'unknown', data_dir: dataDir },
+      { cause },
+    )
   }
   held.set(file, connection)
   return {

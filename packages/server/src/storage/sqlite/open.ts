@@ -85,7 +85,13 @@ const build = async (
         }
       }),
 
-    foreignChange: async () => watch.takeForeign(),
+    foreignChange: async () => {
+      const changed = watch.takeForeign()
+      // @SECURITY what was changed in the files must be read from them, not from this connection's
+      // pages; test/integration/bytes.test.ts.
+      if (changed) reader.exec('pragma shrink_memory')
+      return changed
+    },
 
     // Whoever is in a transaction finishes it first; who comes later finds the connections closed.
     [Symbol.asyncDispose]: () => mutex.run(close),

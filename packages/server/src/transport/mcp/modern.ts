@@ -23,19 +23,8 @@ import {
 } from './peer.ts'
 import { failedTool, type ToolResult } from './tools.ts'
 
-const versionKey = 'io.modelcontextprotocol/protocolVersion'
-const firstModernVersion = '2026-07-28'
 /** How long a client may trust a list of tools that it was not told has changed. */
 const listTtlMs = 5_000
-
-/** Whether a message is of the era without a handshake, where each request says what it speaks. */
-export const isModern = (req: IncomingMessage, value: unknown): boolean => {
-  const header = req.headers['mcp-protocol-version']
-  if (typeof header === 'string' && header >= firstModernVersion) return true
-  const params = isMembers(value) ? value['params'] : undefined
-  const meta = isMembers(params) ? params['_meta'] : undefined
-  return isMembers(meta) && versionKey in meta
-}
 
 /** The changes one agent may hear of, as the SDK's subscriptions want them. */
 const busOf = (app: App, agent: string): ServerEventBus => ({

@@ -1,0 +1,64 @@
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { openJournal } from '../../src/audit/journal.ts'
+import { draft, silent } from '../../src/audit/testing.ts'
+import { createClock } from '../../src/platform/clock.ts'
+import { createIds } from '../../src/platform/ids.ts'
+import { openSqlite } from '../../src/storage/sqlite/open.ts'
+
+const openLog = async (folder: string) => {
+  const storage = await openSqlite({ file: join(folder, 'gatehouse.db') })
+  const journal = await openJournal({
+    storage,
+    directory: join(folder, 'audit'),
+    chain: 'node-1',
+    ids: createIds(),
+    clock: createClock(0),
+    log: silent,
+  })
+  return {
+    journal,
+    async [Symbol.asyncDispose]() {
+      await journal[Symbol.asyncDispose]()
+      await storage[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Changes one letter of a text wherever the store keeps it, and says in how many places that was. */
+const flip = (folder: string, text: string): number => {
+  let places = 0
+  for (const name of ['gatehouse.db', 'gatehouse.db-wal']) {
+    const file = join(folder, name)
+    const bytes = readFileSync(file)
+    for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) {
+      const descriptor = openSync(file, 'r+')
+      writeSync(descriptor, 'X', at)
+      closeSync(descriptor)
+      places += 1
+    }
+  }
+  return places
+}
+
+test.each([0, 150, 299])(
+  'a byte flipped under a running store (entry %i) shows on the next query',
+  async (n) => {
+    const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bytes-'))
+    onTestFinished(() => rmSync(folder, { recursive: true }))
+    await using log = await openLog(folder)
+    for (let i = 0; i < 300; i += 1)
+      await log.journal.append(
+        draft({ arguments: { path: `marker-${String(i).padStart(4, '0')}-end` } }),
+      )
+    const filter = { limit: 10, offset: 0 }
+    expect((await log.journal.query(filter)).integrity).toBe('verified')
+    // One tick of the file system's clock, so that the change has a time of its own.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(flip(folder, `marker-${String(n).padStart(4, '0')}-end`)).toBeGreaterThan(0)
+    const page = await log.journal.query(filter)
+    expect(page).toMatchObject({ integrity: 'failed', first_bad_seq: n })
+  },
+)
