@@ -1,7 +1,13 @@
-import { GatehouseError } from '@gatehouse/contract'
+import { AgentName, GatehouseError } from '@gatehouse/contract'
 import type { Field } from './fields.ts'
 
-export type Value = string | number | boolean | readonly string[] | null
+export type Value =
+  | string
+  | number
+  | boolean
+  | readonly string[]
+  | Readonly<Record<string, readonly string[]>>
+  | null
 
 const unitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
@@ -19,6 +25,28 @@ const within = (origin: string, field: Field, value: number): number => {
   return value >= min && value <= max
     ? value
     : refuse(origin, field, `must lie between ${min} and ${max}`)
+}
+
+const commandsOf = (raw: unknown): Readonly<Record<string, readonly string[]>> | null => {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw)) return null
+  const found = Object.entries(raw)
+  const sound = ([name, argv]: [string, unknown]) =>
+    AgentName.safeParse(name).success &&
+    Array.isArray(argv) &&
+    argv.length > 0 &&
+    argv.every((part) => typeof part === 'string' && !part.includes('\0')) &&
+    argv[0] !== ''
+  return found.every(sound)
+    ? (Object.fromEntries(found) as Record<string, readonly string[]>)
+    : null
+}
+
+const jsonOf = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return null
+  }
 }
 
 /** Reads one value, from text (flag, variable) or from YAML. Durations become milliseconds. */
@@ -48,6 +76,15 @@ export const parseValue = (field: Field, raw: unknown, origin: string): Value =>
         ? refuse(origin, field, 'must be a duration such as 30s, 15m, 24h or 7d')
         : within(origin, field, ms)
     }
+    case 'commands':
+      return (
+        commandsOf(typeof raw === 'string' ? jsonOf(raw) : raw) ??
+        refuse(
+          origin,
+          field,
+          'must name agents, each with a list of a program and its arguments; in a flag or variable as JSON',
+        )
+      )
     case 'list': {
       const items = typeof raw === 'string' ? raw.split(',').map((item) => item.trim()) : raw
       return Array.isArray(items) && items.every((item) => typeof item === 'string' && item !== '')

@@ -89,4 +89,52 @@ const policy = defineCapability({
   run: (ctx) => ctx.self.policy() as never,
 })
 
-export const agentCapabilities = [whoami, capabilities, session, policy]
+const briefing = defineCapability({
+  name: 'agent.briefing',
+  version,
+  purpose: 'Tell what changed since you were last briefed: decisions, messages, wakes, policy.',
+  when_to_use: 'First thing when you come back or were woken. It names what waits; read messages with comms.receive.',
+  inputs: z.strictObject({
+    since: z.iso
+      .datetime({ offset: true })
+      .optional()
+      .describe('ISO 8601; default: when you were last briefed, at first when you were created'),
+  }),
+  outputs: z.object({
+    since: timestamp,
+    until: timestamp,
+    approvals: z.object({
+      decided: z.array(
+        z.object({
+          approval_id: z.string(),
+          capability: z.string(),
+          status: z.string(),
+          decided_at: timestamp,
+          reason: z.string().nullable(),
+          execution: z.string(),
+        }),
+      ),
+      pending: z.int(),
+    }),
+    messages: z.object({ waiting: z.int(), from: z.array(z.string()) }),
+    wakes: z.array(
+      z.object({
+        wake_id: z.string(),
+        reason: z.string().nullable(),
+        data: z.record(z.string(), z.unknown()).nullable(),
+        count: z.int().describe('How many were merged into this one'),
+        woken_at: timestamp,
+      }),
+    ),
+    policy: z.object({ version: z.string(), changed: z.boolean() }),
+    shared_keys: z.array(
+      z.object({ key: z.string(), version: z.int(), updated_by: z.string(), updated_at: timestamp }),
+    ),
+  }),
+  tier,
+  effect,
+  errors: [],
+  run: (ctx, { since }) => ctx.self.briefing(since) as never,
+})
+
+export const agentCapabilities = [whoami, capabilities, session, policy, briefing]

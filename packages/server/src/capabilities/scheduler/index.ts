@@ -1,0 +1,124 @@
+import { CapabilityName, Schedule, ScheduledRun, ScheduleStatus } from '@gatehouse/contract'
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+
+const version = '1.0'
+const schedule_id = z.string().max(64).describe('The id from scheduler.create: sched-…')
+const limit = z.int().min(1).max(200).default(50)
+const offset = z.int().min(0).default(0)
+const yearSeconds = 366 * 86_400
+
+const create = defineCapability({
+  name: 'scheduler.create',
+  version,
+  purpose: 'Make a call later, once or again and again, as yourself.',
+  when_to_use:
+    'For reminders, polling and reports. Policy, limits and approvals are those of the moment it fires. To do it now, call the capability itself.',
+  inputs: z
+    .strictObject({
+      capability: CapabilityName.describe('What to call, such as filesystem.list'),
+      arguments: z.record(z.string(), z.unknown()).default({}).describe('Its arguments'),
+      schedule: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe(
+          'Five cron fields: minute, hour, day, month, weekday. "0 9 * * 1-5": 9:00 on weekdays',
+        ),
+      run_at: z.string().max(64).optional().describe('Once, at this ISO 8601 time'),
+      delay_seconds: z
+        .number()
+        .min(1)
+        .max(yearSeconds)
+        .optional()
+        .describe('Once, after this time'),
+      time_zone: z
+        .string()
+        .min(1)
+        .max(64)
+        .default('UTC')
+        .describe('For cron fields: Europe/Berlin'),
+      description: z.string().max(500).default('').describe('What it is for, shown to people'),
+    })
+    .refine(
+      (input) =>
+        [input.schedule, input.run_at, input.delay_seconds].filter((given) => given !== undefined)
+          .length === 1,
+      { message: 'give exactly one of schedule, run_at and delay_seconds', path: ['schedule'] },
+    ),
+  outputs: z.object({ schedule_id: z.string(), next_run_at: z.string() }),
+  tier: 'autonomous',
+  notify: true,
+  effect: 'immediate',
+  side_effects: [{ what: 'the call is made later', reversible: true }],
+  common_patterns: [
+    {
+      title: 'Every weekday at nine in Berlin',
+      arguments: {
+        capability: 'filesystem.list',
+        arguments: { path: 'inbox' },
+        schedule: '0 9 * * 1-5',
+        time_zone: 'Europe/Berlin',
+      },
+    },
+    {
+      title: 'In ten minutes',
+      arguments: { capability: 'agent.briefing', delay_seconds: 600 },
+    },
+  ],
+  errors: ['InvalidSchedule', 'UnknownCapability', 'PolicyDenied', 'QuotaExceeded'],
+  run: (ctx, args) => ctx.schedules.create(args),
+})
+
+const list = defineCapability({
+  name: 'scheduler.list',
+  version,
+  purpose: 'List your schedules, the newest first.',
+  when_to_use: 'To see what is planned. For what became of the runs use scheduler.history.',
+  inputs: z.strictObject({
+    status: ScheduleStatus.optional().describe('Only those in this state'),
+    limit,
+    offset,
+  }),
+  outputs: z.object({ schedules: z.array(Schedule), total: z.int() }),
+  tier: 'autonomous',
+  effect: 'none',
+  errors: [],
+  run: (ctx, args) => ctx.schedules.list(args) as never,
+})
+
+const history = defineCapability({
+  name: 'scheduler.history',
+  version,
+  purpose: 'Show what became of each run of one of your schedules, the latest first.',
+  when_to_use:
+    'After a run was due, or when a result of one is needed. A pending one is followed with approvals.get.',
+  inputs: z.strictObject({ schedule_id, limit, offset }),
+  outputs: z.object({
+    schedule_id: z.string(),
+    status: ScheduleStatus,
+    runs: z.array(ScheduledRun),
+    total: z.int(),
+  }),
+  tier: 'autonomous',
+  effect: 'none',
+  errors: ['ScheduleNotFound'],
+  run: (ctx, { schedule_id: id, ...page }) => ctx.schedules.history(id, page) as never,
+})
+
+const remove = defineCapability({
+  name: 'scheduler.delete',
+  version,
+  purpose: 'End one of your schedules.',
+  when_to_use: 'When the call is no longer needed. A run that is under way is not stopped.',
+  inputs: z.strictObject({ schedule_id }),
+  outputs: z.object({ schedule_id: z.string(), deleted: z.boolean() }),
+  tier: 'autonomous',
+  effect: 'immediate',
+  side_effects: [{ what: 'the call is not made any more', reversible: true }],
+  errors: ['ScheduleNotFound'],
+  run: (ctx, args) => ctx.schedules.delete(args.schedule_id),
+})
+
+export const schedulerCapabilities = [create, list, history, remove]

@@ -1,0 +1,107 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import type { Log } from '../ports/log.ts'
+import { createWakeCommands } from './wake-commands.ts'
+
+const opened = (script: string, agent = 'alpha') => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-wake-'))
+  const said: { message: string; facts: Record<string, unknown> }[] = []
+  const note = (facts: object, message: string) =>
+    void said.push({ message, facts: facts as Record<string, unknown> })
+  const log: Log = { debug: note, info: note, warn: note, error: note }
+  const commands = createWakeCommands({
+    commands: { [agent]: [process.execPath, '-e', script, '$HOME; exit 3'] },
+    environment: { LANG: 'C' },
+    folder,
+    log,
+  })
+  return {
+    folder,
+    said,
+    commands,
+    async [Symbol.asyncDispose]() {
+      await commands[Symbol.asyncDispose]()
+      rmSync(folder, { recursive: true, force: true })
+    },
+  }
+}
+
+const until = async (holds: () => boolean): Promise<void> => {
+  for (let tries = 0; tries < 2_000 && !holds(); tries += 1)
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  expect(holds()).toBe(true)
+}
+
+test('starts the program itself, without a shell, with an environment of its own', async () => {
+  const script = `require('fs').writeFileSync('out', JSON.stringify([process.argv.slice(1), process.env]))`
+  await using here = opened(script)
+  expect(here.commands.start('alpha', 'wake-1')).toBe('started')
+  await until(() => here.said.length > 0)
+  const [args, environment] = JSON.parse(readFileSync(join(here.folder, 'out'), 'utf8')) as [
+    string[],
+    Record<string, string>,
+  ]
+  expect(args).toEqual(['$HOME; exit 3'])
+  expect(environment).toEqual({ LANG: 'C', GATEHOUSE_AGENT: 'alpha', GATEHOUSE_WAKE_ID: 'wake-1' })
+})
+
+test('one runs at a time for an agent, and only for agents that have one', async () => {
+  const script = `require('fs').appendFileSync('out', 'x'); process.stdin.resume(); setInterval(() => require('fs').existsSync('go') && process.exit(), 5)`
+  await using here = opened(script)
+  const { start } = here.commands
+  expect(start('beta', 'wake-1')).toBe('none')
+  expect(start('__proto__', 'wake-1')).toBe('none')
+  expect(start('alpha', 'wake-1')).toBe('started')
+  expect(start('alpha', 'wake-2')).toBe('running')
+  await until(() => existsSync(join(here.folder, 'out')))
+  expect(readFileSync(join(here.folder, 'out'), 'utf8')).toBe('x')
+})
+
+test('keeps the end of what it prints for the log, and no more', async () => {
+  await using here = opened(`console.log('a'.repeat(100000)); console.error('the end')`)
+  here.commands.start('alpha', 'wake-1')
+  await until(() => here.said.some(({ message }) => message === 'the on_wake command ended'))
+  const output = String(here.said[0]?.facts['output'])
+  expect(output.length).toBeLessThanOrEqual(4_096)
+})
+
+test('what does not start is logged, and the next wake tries again', async () => {
+  await using here = opened('')
+  const commands = createWakeCommands({
+    commands: { alpha: ['/nowhere/at-all'] },
+    environment: {},
+    folder: here.folder,
+    log: {
+      debug: () => {},
+      info: () => {},
+      warn: () => {},
+      error: (facts, message) => void here.said.push({ message, facts: { ...facts } }),
+    },
+  })
+  commands.start('alpha', 'wake-1')
+  await until(() => here.said.length === 1)
+  expect(here.said[0]?.message).toBe('the on_wake command could not be started')
+  expect(commands.start('alpha', 'wake-2')).toBe('started')
+  await commands[Symbol.asyncDispose]()
+})
+
+test('ends with the service, and so does what it started', async () => {
+  const script = `const c = require('child_process').spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']); require('fs').writeFileSync('pids', process.pid + ' ' + c.pid); process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)`
+  const here = opened(script)
+  here.commands.start('alpha', 'wake-1')
+  const file = join(here.folder, 'pids')
+  await until(() => existsSync(file) && readFileSync(file, 'utf8').includes(' '))
+  const pids = readFileSync(file, 'utf8').split(' ').map(Number)
+  await here[Symbol.asyncDispose]()
+  const alive = (pid: number) => {
+    try {
+      // A zombie still takes signals; its state says that it has ended.
+      return !/^\d+ \(.*\) Z/.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    } catch {
+      return false
+    }
+  }
+  await until(() => !pids.some(alive))
+})

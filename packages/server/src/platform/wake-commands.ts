@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import type { Log } from '../ports/log.ts'
+import type { WakeCommands } from '../ports/wakes.ts'
+
+const outputKept = 4_096
+const graceMs = 2_000
+
+export type WakeCommandOptions = {
+  /** The command of each agent, as a program and its arguments. */
+  readonly commands: Readonly<Record<string, readonly string[]>>
+  /** All that a command inherits. */
+  readonly environment: Readonly<Record<string, string>>
+  readonly folder: string
+  readonly log: Log
+}
+
+const endGroup = ({ pid }: ChildProcess, signal: NodeJS.Signals): void => {
+  try {
+    if (pid !== undefined) process.kill(-pid, signal)
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/**
+ * Starts what an operator wrote down for an agent's wakes: one at a time for each agent, without a shell,
+ * ended with the service. What the wake said is not handed over: it comes from anybody on this machine,
+ * and the agent reads it through the gate.
+ */
+export const createWakeCommands = (options: WakeCommandOptions): WakeCommands => {
+  const { commands, environment, folder, log } = options
+  const running = new Map<
+    string,
+    { readonly child: ChildProcess; readonly ended: Promise<unknown> }
+  >()
+  let closed = false
+
+  const launch = (
+    agent: string,
+    program: string,
+    args: readonly string[],
+    wakeId: string,
+  ): void => {
+    const child = spawn(program, args, {
+      cwd: folder,
+      env: { ...environment, GATEHOUSE_AGENT: agent, GATEHOUSE_WAKE_ID: wakeId },
+      stdio: ['ignore', 'pipe', 'pipe'],
+      shell: false,
+      // A group of its own, so that what it starts ends with it.
+      detached: true,
+    })
+    let output = ''
+    const keep = (chunk: Buffer) => {
+      output = (output + chunk.toString('utf8')).slice(-outputKept)
+    }
+    child.stdout?.on('data', keep)
+    child.stderr?.on('data', keep)
+    child.once('error', (cause) => {
+      running.delete(agent)
+      log.error({ err: cause, agent, command: program }, 'the on_wake command could not be started')
+    })
+    child.once('exit', (code, signal) => {
+      running.delete(agent)
+      log.info({ agent, command: program, code, signal, output }, 'the on_wake command ended')
+    })
+    const ended = new Promise((resolve) => {
+      child.once('exit', resolve)
+      child.once('error', resolve)
+    })
+    running.set(agent, { child, ended })
+  }
+
+  return {
+    start(agent, wakeId) {
+      const [program, ...args] = Object.hasOwn(commands, agent) ? (commands[agent] ?? []) : []
+      if (program === undefined || closed) return 'none'
+      if (running.has(agent)) return 'running'
+      try {
+        launch(agent, program, args, wakeId)
+        return 'started'
+      } catch (cause) {
+        log.error(
+          { err: cause, agent, command: program },
+          'the on_wake command could not be started',
+        )
+        return 'none'
+      }
+    },
+
+    async [Symbol.asyncDispose]() {
+      closed = true
+      const left = [...running.values()]
+      for (const { child } of left) endGroup(child, 'SIGTERM')
+      const late = setTimeout(() => {
+        for (const { child } of left) endGroup(child, 'SIGKILL')
+      }, graceMs)
+      await Promise.all(left.map(({ ended }) => ended))
+      clearTimeout(late)
+      // What it left running in its group ends too.
+      for (const { child } of left) endGroup(child, 'SIGKILL')
+    },
+  }
+}

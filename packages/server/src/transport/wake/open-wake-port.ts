@@ -1,0 +1,129 @@
+import { Buffer } from 'node:buffer'
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
+import { once } from 'node:events'
+import { GatehouseError } from '@gatehouse/contract'
+import type { App } from '../../app/app.ts'
+import type { Log } from '../../ports/log.ts'
+import { Budget } from './budget.ts'
+import { parseWake, type Wake } from './parse-wake.ts'
+
+const host = '127.0.0.1'
+const answersPerSecond = 100
+/** Far above what wakes are for, far below what a flood costs: the rest is dropped unread. */
+const readPerSecond = 2_000
+const answerBytesMax = 256
+const underWayMax = 1_000
+const reportEveryMs = 60_000
+
+export type WakeCounts = {
+  readonly received: number
+  readonly woken: number
+  readonly dropped: number
+  readonly answered: number
+  /** Valid and with an id, but over the rate of answers. */
+  readonly unanswered: number
+}
+
+export type WakePort = AsyncDisposable & {
+  readonly port: number
+  counts(): WakeCounts
+}
+
+export type WakePortOptions = {
+  readonly app: Pick<App, 'wakeAgent'>
+  readonly log: Log
+  readonly port: number
+  readonly nowMs?: () => number
+  /** Lets a test hold the very socket, so as to send from its port. */
+  readonly bind?: (port: number) => Promise<Socket>
+}
+
+export const bindLoopback = async (port: number): Promise<Socket> => {
+  // Exclusive: nobody else on this machine may take a share of what is sent here.
+  const socket = createSocket({ type: 'udp4', reuseAddr: false })
+  socket.bind({ address: host, port, exclusive: true })
+  try {
+    await once(socket, 'listening')
+    return socket
+  } catch (cause) {
+    const detail = `UDP port ${port} of ${host} is taken or may not be used`
+    throw new GatehouseError('InvalidConfiguration', { origin: 'wake_port', detail }, { cause })
+  }
+}
+
+/**
+ * Takes wakes from programs of this machine. Whoever can send here is nobody in particular, so a wake
+ * says only that there is something to do; and whatever is no valid wake is dropped, counted and never
+ * answered.
+ */
+export async function openWakePort(options: WakePortOptions): Promise<WakePort> {
+  const { app, log } = options
+  const nowMs = options.nowMs ?? (() => performance.now())
+  const socket = await (options.bind ?? bindLoopback)(options.port)
+  const { port } = socket.address()
+  const counts = { received: 0, woken: 0, dropped: 0, answered: 0, unanswered: 0 }
+  const reads = new Budget(readPerSecond, nowMs)
+  const answers = new Budget(answersPerSecond, nowMs)
+  const underWay = new Set<Promise<void>>()
+  let closed = false
+
+  const answer = (
+    id: string,
+    verdict: { readonly ok: boolean; readonly error?: string },
+    to: RemoteInfo,
+  ) => {
+    const bytes = Buffer.from(JSON.stringify({ id, ...verdict }))
+    if (closed || bytes.length > answerBytesMax || !answers.take()) {
+      counts.unanswered += 1
+      return
+    }
+    counts.answered += 1
+    // A peer that is gone is not our failure.
+    socket.send(bytes, to.port, to.address, () => {})
+  }
+
+  const handle = async (wake: Wake, from: RemoteInfo): Promise<void> => {
+    const { id, ...input } = wake
+    const verdict = await app.wakeAgent(input)
+    if (verdict.ok) counts.woken += 1
+    if (id !== undefined) answer(id, verdict, from)
+  }
+
+  socket.on('message', (bytes, from) => {
+    counts.received += 1
+    // @SECURITY What claims to come from this very port is never looked at: an answer to it would come
+    // back here. open-wake-port.test.ts fails without it.
+    const own = from.port === port || from.address !== host
+    const wake = own || underWay.size >= underWayMax || !reads.take() ? null : parseWake(bytes)
+    if (wake === null) {
+      counts.dropped += 1
+      return
+    }
+    const handled = handle(wake, from)
+      .catch((cause: unknown) => log.error({ err: cause }, 'a wake could not be handled'))
+      .finally(() => underWay.delete(handled))
+    underWay.add(handled)
+  })
+  socket.on('error', (cause) => log.warn({ err: cause }, 'the wake port failed'))
+
+  let reported = 0
+  const reporting = setInterval(() => {
+    if (counts.dropped === reported) return
+    log.warn({ ...counts }, 'the wake port dropped datagrams')
+    reported = counts.dropped
+  }, reportEveryMs)
+  reporting.unref()
+
+  return {
+    port,
+    counts: () => ({ ...counts }),
+    async [Symbol.asyncDispose]() {
+      closed = true
+      clearInterval(reporting)
+      const gone = once(socket, 'close')
+      socket.close()
+      await gone
+      await Promise.all(underWay)
+    },
+  }
+}
