@@ -67,9 +67,15 @@ test('names the bounds of numbers in a query, which are text on the wire', async
   expect(limit?.required).toBeFalsy()
 })
 
-test('asks for a token everywhere but at the probes', async () => {
+test('asks for a token or a login everywhere but at the probes and where one logs in', async () => {
   const document = await fetchDocument()
   const open = operationsOf(document).filter(({ operation }) => operation.security.length === 0)
-  expect(open.map(({ path }) => path)).toEqual(['/healthz', '/readyz'])
-  expect(document.components.securitySchemes).toHaveProperty('userToken')
+  expect(open.map(({ path }) => path).toSorted()).toEqual([
+    '/api/session',
+    '/api/setup',
+    '/api/setup',
+    '/healthz',
+    '/readyz',
+  ])
+  expect(document.components.securitySchemes).toMatchObject({ userToken: {}, login: {} })
 })

@@ -31,7 +31,11 @@ const everywhere: readonly contract.ErrorType[] = [
   'InternalError',
 ]
 
-const mediaTypes = { ndjson: 'application/x-ndjson', events: 'text/event-stream', text: 'text/plain' } as const
+const mediaTypes = {
+  ndjson: 'application/x-ndjson',
+  events: 'text/event-stream',
+  text: 'text/plain',
+} as const
 
 function responsesOf(route: Route): RouteConfig['responses'] {
   const { response, success = 200 } = route
@@ -74,7 +78,7 @@ function configOf(route: Route): RouteConfig {
         ? 'Needs no login.'
         : `Needs the permission \`${route.permission}\`.`,
     tags: [route.path.split('/')[2] ?? 'service'],
-    security: route.permission === 'public' ? [] : [{ userToken: [] }],
+    security: route.permission === 'public' ? [] : [{ userToken: [] }, { login: [] }],
     request: {
       ...(isObject(params) ? { params } : {}),
       ...(isObject(query) ? { query } : {}),
@@ -94,6 +98,12 @@ export function createOpenApi(table: readonly Route[], version: string): object 
     type: 'http',
     scheme: 'bearer',
     description: 'A user token: `gatehouse_user_` and 43 characters.',
+  })
+  hono.openAPIRegistry.registerComponent('securitySchemes', 'login', {
+    type: 'apiKey',
+    in: 'cookie',
+    name: 'gatehouse_session',
+    description: 'A login, at the dashboard only. What changes something needs its own Origin too.',
   })
   for (const route of table) hono.openAPIRegistry.registerPath(configOf(route))
   return hono.getOpenAPI31Document({

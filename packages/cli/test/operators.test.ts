@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { createCliKit } from './kit.ts'
+
+test('sets a password from the input, for the first operator or for one by name', async () => {
+  const kit = createCliKit()
+  const first = await kit.gatehouse(['operator', 'set-password'], { input: 'correct horse\n' })
+  expect([first.code, first.out]).toEqual([0, expect.stringContaining('ana has a new password')])
+  const named = await kit.gatehouse(['operator', 'set-password', '--name', 'ben'], {
+    input: 'correct horse',
+  })
+  expect(named.out).toContain('ben can now log in')
+  const none = await kit.gatehouse(['operator', 'set-password'], { input: '' })
+  expect([none.code, none.err]).toEqual([2, expect.stringContaining('no password')])
+})
+
+test('makes the operator called operator where there is none', async () => {
+  const kit = createCliKit()
+  kit.fake.app.listOperators = async () => []
+  const made = await kit.gatehouse(['operator', 'set-password'], { input: 'correct horse' })
+  expect(made.out).toContain('operator can now log in')
+})
+
+test('lists and removes operators', async () => {
+  const kit = createCliKit()
+  expect((await kit.gatehouse(['operator', 'list'])).out).toContain('ana')
+  expect((await kit.gatehouse(['operator', 'remove', 'ana'])).out).toContain('cannot log in')
+  expect((await kit.gatehouse(['operator', 'remove', 'eva'])).code).toBe(5)
+})
+
+test('prints a link for the browser, which a script reads too', async () => {
+  const kit = createCliKit()
+  const { out } = await kit.gatehouse(['setup-link'])
+  const url = `https://gatehouse.localhost:7800/#setup=${'s'.repeat(43)}`
+  expect(out).toContain(url)
+  const { out: json } = await kit.gatehouse(['setup-link', '--json'])
+  expect(JSON.parse(json)).toMatchObject({ url })
+})
+
+test.each([['trust'], ['tls', 'fingerprint']])(
+  'says that %s needs an installation that has started once',
+  async (...line) => {
+    const kit = createCliKit()
+    const { code, err } = await kit.gatehouse([...line, '--data-dir', '/nowhere/at/all'])
+    expect([code, err]).toEqual([5, expect.stringContaining('gatehouse serve')])
+  },
+)
