@@ -44,6 +44,7 @@ const jsonSchema = (schema: z.ZodObject, io: 'input' | 'output'): JsonSchema => 
 }
 
 const typeName = (schema: JsonSchema): string => {
+  if (Array.isArray(schema['type'])) return schema['type'].join(' | ')
   if (typeof schema['type'] === 'string') {
     const items = schema['items'] as JsonSchema | undefined
     return schema['type'] === 'array' && items ? `array of ${typeName(items)}` : schema['type']

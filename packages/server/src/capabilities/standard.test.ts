@@ -1,0 +1,34 @@
+import { expect, test } from 'vitest'
+import { standardCapabilities } from './standard.ts'
+
+/** Names under which an argument has been a place so far. */
+const looksLikePath =
+  /^(path|root|source|destination|folder|directory|file|.*_(path|file|directory))s?$/
+
+test('every argument that looks like a path is one for policy too', () => {
+  const unmarked = standardCapabilities.flatMap(({ name, inputs, paths }) =>
+    Object.keys(inputs.shape)
+      .filter((argument) => looksLikePath.test(argument) && !paths.includes(argument))
+      .map((argument) => `${name} ${argument}`),
+  )
+  expect(unmarked).toEqual([])
+  expect(standardCapabilities.find(({ name }) => name === 'filesystem.copy')?.paths).toEqual([
+    'source',
+    'destination',
+  ])
+})
+
+test.each(standardCapabilities.map((capability) => [capability.name, capability] as const))(
+  '%s tells an agent what it is for, when to use it, and what each argument is',
+  (_name, { name, purpose, when_to_use, description, common_patterns, inputs }) => {
+    expect(name).toMatch(/^[a-z]+\.[a-z_]+$/)
+    expect(purpose).toMatch(/^[A-Z].*\.$/s)
+    expect(purpose.length).toBeLessThan(200)
+    expect(when_to_use.length).toBeGreaterThan(10)
+    // Only what agents keep may be anything.
+    for (const entry of [...description.inputs, ...description.outputs])
+      if (entry.name !== 'value') expect(entry).not.toMatchObject({ type: 'any' })
+    for (const pattern of common_patterns)
+      expect(inputs.safeParse(pattern.arguments).error).toBeUndefined()
+  },
+)
