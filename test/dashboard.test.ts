@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { request } from 'node:https'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { Installation, invoke, type Run } from './support/server.ts'
+import { Installation, invoke, pause, type Run } from './support/server.ts'
 
 type Answer = { readonly status: number; readonly text: string; readonly cookie: string }
 
@@ -29,13 +29,21 @@ const browse =
       sent.end(body ? text : undefined)
     })
 
+/** The token of the link that the server prints: a moment after run.json says that it listens. */
+const printedToken = async (installation: Installation): Promise<string> => {
+  for (let tries = 0; tries < 200; tries += 1) {
+    const [link] = /https:\S+#setup=\S+/.exec(installation.output) ?? []
+    if (link !== undefined) return new URL(link).hash.replace('#setup=', '')
+    await pause(25)
+  }
+  throw new Error(`no link was printed: ${installation.output}`)
+}
+
 test('a person sets up, logs in, and lets what an agent asked for happen', async () => {
   await using installation = new Installation()
   const run = await installation.start()
   const send = browse(run, installation.dataDir)
-  const [link = ''] = /https:\S+#setup=\S+/.exec(installation.output) ?? []
-  const token = new URL(link).hash.replace('#setup=', '')
-  expect(new URL(link).port).toBe(new URL(run.dashboard_url).port)
+  const token = await printedToken(installation)
   expect((await send('GET', '/')).text).toContain('<title>Gatehouse</title>')
 
   const password = 'correct horse battery'
@@ -77,14 +85,15 @@ test('a person sets up, logs in, and lets what an agent asked for happen', async
 
 test('a link that nobody used is replaced at the next start and by a command', async () => {
   await using installation = new Installation()
-  const linkIn = (text: string) => /#setup=(\S+)/.exec(text)?.[1] ?? ''
   await installation.start()
-  const first = linkIn(installation.output)
+  const first = await printedToken(installation)
   await installation.stop()
   const run = await installation.start()
-  const second = linkIn(installation.output)
+  const second = await printedToken(installation)
   expect(second).not.toBe(first)
-  const third = linkIn((await installation.json<{ url: string }>(['setup-link'])).url)
+  const { url } = await installation.json<{ url: string }>(['setup-link'])
+  expect(new URL(url).port).toBe(new URL(run.dashboard_url).port)
+  const third = new URL(url).hash.replace('#setup=', '')
   const send = browse(run, installation.dataDir)
   const use = async (token: string) =>
     (await send('POST', '/api/setup', '', { token, password: 'correct horse battery' })).status

@@ -99,6 +99,7 @@ export async function openService(flags: Flags): Promise<Started & AsyncDisposab
   app.doors.opened('gateway')
   await app.start()
   const wake = opening.use(await openWakePort({ app, log, port: settings.wakePort }))
+  const setupLink = (await app.needsSetup()) ? await linkFor(app, ids, dashboard.url) : null
   const run: RunFile = {
     pid: process.pid,
     version,
@@ -121,7 +122,6 @@ export async function openService(flags: Flags): Promise<Started & AsyncDisposab
     },
     'listening',
   )
-  const setupLink = (await app.needsSetup()) ? await linkFor(app, ids, dashboard.url) : null
   opening.defer(async () => app.doors.stopping())
   const closing = opening.move()
   return {
