@@ -35,7 +35,7 @@ export const stopChild = async (child) => {
 /** Starts the server and resolves when it is ready, with how long that took from the spawn. */
 export const startServer = async (dataDir) => {
   const startedAt = performance.now()
-  const flags = ['--data-dir', dataDir, '--gateway-port', '0', '--user-api-port', '0', '--dashboard-port', '0', '--no-first-agent']
+  const flags = ['--data-dir', dataDir, '--gateway-port', '0', '--user-api-port', '0', '--dashboard-port', '0', '--wake-port', '0', '--no-first-agent']
   const child = spawn(process.execPath, [bin, 'serve', ...flags, '--log-level', 'error'], { stdio: ['ignore', 'ignore', 'inherit'] })
   const file = join(dataDir, 'run.json')
   for (;;) {

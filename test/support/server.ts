@@ -11,6 +11,7 @@ export type Run = {
   readonly gateway_url: string
   readonly mcp_url: string
   readonly user_api_url: string
+  readonly wake_port: number
   readonly dashboard_url: string
 }
 
@@ -25,7 +26,7 @@ export class Installation implements AsyncDisposable {
 
   /** Starts the server and resolves when run.json says where it listens. */
   async start(flags: readonly string[] = []): Promise<Run> {
-    const ports = ['--gateway-port', '0', '--user-api-port', '0', '--dashboard-port', '0']
+    const ports = ['--gateway-port', '0', '--user-api-port', '0', '--dashboard-port', '0', '--wake-port', '0']
     const child = spawn(process.execPath, [bin, 'serve', '--data-dir', this.dataDir, ...ports, ...flags], {
       stdio: ['ignore', 'pipe', 'pipe'],
       env: { ...process.env, NO_COLOR: '1' },

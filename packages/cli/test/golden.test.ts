@@ -27,6 +27,7 @@ const lines: readonly Golden[] = [
   ['audit-verify', ['audit', 'verify']],
   ['policy-show', ['policy', 'show']],
   ['policy-test', ['policy', 'test', 'mailbot', 'email.send']],
+  ['schedules-list', ['schedules', 'list'], { columns: 140 }],
   ['user-token-create-json', ['user-token', 'create', '--label', 'phone', '--json']],
   ['user-token-list', ['user-token', 'list']],
   ['error-not-found', ['agent', 'show', 'mailbto']],

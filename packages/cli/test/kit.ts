@@ -81,6 +81,7 @@ export function createCliKit(fake: FakeApp = createFakeApp()): CliKit {
           mcp_url: 'ws://127.0.0.1:7700/mcp',
           user_api_url: 'http://127.0.0.1:7703',
           dashboard_url: 'https://127.0.0.1:7800',
+          wake_port: 7702,
         },
         fetch: (url, init) =>
           rest.fetch(new Request(url, { ...init, headers: { ...init.headers, authorization } })),

@@ -29,6 +29,8 @@ import type {
   PolicyView,
   RejectBody,
   SavedPolicy,
+  Schedule,
+  ScheduleList,
   SetPassword,
   SetUp,
   SetupLink,
@@ -161,6 +163,11 @@ export function createClient(options: ClientOptions) {
     async *exportAudit(): AsyncGenerator<string> {
       yield* readLines(await bodyOf('exportAudit'))
     },
+
+    listSchedules: (
+      query: { readonly agent?: string; readonly limit?: number; readonly offset?: number } = {},
+    ) => ask<ScheduleList>('listSchedules', { query }),
+    deleteSchedule: (params: WithId) => ask<Schedule>('deleteSchedule', { params }),
 
     listUserTokens: () => ask<UserTokenList>('listUserTokens'),
     createUserToken: (body: { readonly label: string; readonly role?: UserToken['role'] }) =>

@@ -28,6 +28,8 @@ export const operations = {
   showApproval: 'GET /api/approvals/:id',
   approveApproval: 'POST /api/approvals/:id/approve',
   rejectApproval: 'POST /api/approvals/:id/reject',
+  listSchedules: 'GET /api/schedules',
+  deleteSchedule: 'DELETE /api/schedules/:id',
   queryAudit: 'GET /api/audit',
   exportAudit: 'GET /api/audit/export',
   showAuditEntry: 'GET /api/audit/:id',

@@ -10,6 +10,8 @@ import {
   type Integrity,
   type Operator,
   type Role,
+  type Schedule,
+  ScheduleId,
   UserTokenId,
 } from '@gatehouse/contract'
 import type { App } from '@gatehouse/server/app/app'
@@ -49,6 +51,19 @@ const agentOf = (name: string, purpose: string): Agent => ({
   workspace: `/data/workspaces/${name}`,
   mounts: [],
   token_fingerprint: '0a1b2c3d',
+})
+
+const scheduleOf = (status: Schedule['status']): Schedule => ({
+  schedule_id: ScheduleId.parse(idOf('sched', 1)),
+  agent: AgentName.parse('mailbot'),
+  capability: 'email.search',
+  arguments: { unread: true },
+  schedule: '0 9 * * 1-5',
+  time_zone: 'Europe/Berlin',
+  description: 'Morning mail',
+  status,
+  next_run_at: status === 'active' ? '2026-03-02T08:00:00.000Z' : null,
+  created_at: time,
 })
 
 export const fakeApproval = (n: number, change: Partial<Approval> = {}): Approval =>
@@ -263,6 +278,12 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
         version: 'sha256:00',
         problems: [{ ...where, message: 'version must be 1', severity: 'error' }],
       }
+    },
+    listSchedules: async () => ({ schedules: [scheduleOf('active')], total: 1 }),
+    async deleteSchedule(_op, { schedule_id }) {
+      if (schedule_id !== idOf('sched', 1))
+        throw new GatehouseError('ScheduleNotFound', { schedule_id })
+      return scheduleOf('deleted')
     },
     createUserToken: async (_op, { label, role }) => ({
       id: UserTokenId.parse(idOf('ut', 2)),

@@ -50,6 +50,8 @@ export class Kit implements AsyncDisposable {
   readonly clock: HandClock
   readonly storage: Storage
   readonly folder: string
+  /** Reads the policy files again, as after a change on the disk. */
+  readonly reloadPolicy: () => Promise<void>
   readonly #close: () => Promise<void>
   readonly #credentials = new Map<string, number>()
 
@@ -58,12 +60,14 @@ export class Kit implements AsyncDisposable {
     clock: HandClock
     storage: Storage
     folder: string
+    reloadPolicy: () => Promise<void>
     close: () => Promise<void>
   }) {
     this.app = parts.app
     this.clock = parts.clock
     this.storage = parts.storage
     this.folder = parts.folder
+    this.reloadPolicy = parts.reloadPolicy
     this.#close = parts.close
   }
 
@@ -229,6 +233,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     clock,
     storage,
     folder,
+    reloadPolicy: () => policy.reload(),
     close: async () => {
       stopping.abort()
       await app.stopped()

@@ -177,6 +177,21 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./alerts-ack.ts')).alertsAck,
   },
   {
+    name: 'schedules list',
+    summary: 'List the calls that agents put off, the newest first',
+    load: async () => (await import('./schedules-list.ts')).schedulesList,
+  },
+  {
+    name: 'schedules delete',
+    summary: 'End a schedule of an agent',
+    load: async () => (await import('./schedules-delete.ts')).schedulesDelete,
+  },
+  {
+    name: 'wake',
+    summary: 'Tell an agent that there is something to do',
+    load: async () => (await import('./wake.ts')).wake,
+  },
+  {
     name: 'user-token create',
     summary: 'Create a token for a person or a program and show it once',
     load: async () => (await import('./user-token-create.ts')).userTokenCreate,

@@ -38,6 +38,8 @@ const promised: Readonly<Record<string, readonly Role[] | 'everybody'>> = {
   showApproval: read,
   approveApproval: decide,
   rejectApproval: decide,
+  listSchedules: read,
+  deleteSchedule: manage,
   queryAudit: read,
   exportAudit: read,
   showAuditEntry: read,
@@ -84,7 +86,9 @@ function pathOf({ path, operationId }: Route): string {
     ? approval.id
     : operationId === 'revokeUserToken'
       ? 'ut-00000000000000000000000001'
-      : 'aud-00000000000000000000000000'
+      : operationId === 'deleteSchedule'
+        ? 'sched-00000000000000000000000001'
+        : 'aud-00000000000000000000000000'
   return path
     .replace(':name', operationId === 'removeOperator' ? 'ana' : 'mailbot')
     .replace(':id', id)

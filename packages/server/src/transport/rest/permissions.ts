@@ -8,6 +8,7 @@ export type Permission =
   | 'alerts.manage'
   | 'audit.manage'
   | 'policies.manage'
+  | 'schedules.manage'
   | 'state.manage'
   | 'user_tokens.manage'
   | 'operators.manage'
@@ -25,6 +26,7 @@ const granted: Readonly<Record<Role, readonly Permission[]>> = {
     'alerts.manage',
     'audit.manage',
     'policies.manage',
+    'schedules.manage',
     'state.manage',
     'user_tokens.manage',
     'operators.manage',

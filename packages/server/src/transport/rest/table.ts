@@ -10,6 +10,7 @@ import { healthRoutes } from './routes/health.ts'
 import { operatorRoutes } from './routes/operators.ts'
 import { pauseRoutes } from './routes/pause.ts'
 import { policyRoutes } from './routes/policies.ts'
+import { scheduleRoutes } from './routes/schedules.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { stateRoutes } from './routes/state.ts'
 import { statusRoutes } from './routes/status.ts'
@@ -25,6 +26,7 @@ const nouns: readonly Route[] = [
   ...approvalRoutes,
   ...alertRoutes,
   ...stateRoutes,
+  ...scheduleRoutes,
   ...auditRoutes,
   ...userTokenRoutes,
   ...sessionRoutes,

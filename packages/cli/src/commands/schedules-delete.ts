@@ -1,0 +1,14 @@
+import { defineCommand } from '../define.ts'
+
+export const schedulesDelete = defineCommand({
+  name: 'schedules delete',
+  summary: 'End a schedule of an agent',
+  args: { id: 'its id, as `schedules list` shows it' },
+  examples: ['gatehouse schedules delete sched-01jqz4xk2m8v5w9r3t6y0b7n1c'],
+  async run({ api, confirm }, { id }) {
+    await confirm(`End the schedule ${id} now?`)
+    return api.deleteSchedule({ id })
+  },
+  text: (schedule) =>
+    `${schedule.agent} makes no more calls of ${schedule.capability} by ${schedule.schedule_id}.`,
+})

@@ -1,0 +1,43 @@
+import { defineCommand } from '../define.ts'
+import { renderTable } from '../table.ts'
+import { shownTime } from '../times.ts'
+
+export const schedulesList = defineCommand({
+  name: 'schedules list',
+  summary: 'List the calls that agents put off, the newest first',
+  options: {
+    agent: { value: 'NAME', about: 'of one agent only' },
+    limit: { value: 'N', integer: true, about: 'at most this many (50)' },
+    offset: { value: 'N', integer: true, about: 'leave out this many first' },
+  },
+  examples: ['gatehouse schedules list', 'gatehouse schedules list --agent mailbot --json'],
+  run: ({ api }, { agent, limit, offset }) =>
+    api.listSchedules({
+      ...(agent === undefined ? {} : { agent }),
+      ...(limit === undefined ? {} : { limit }),
+      ...(offset === undefined ? {} : { offset }),
+    }),
+  text: ({ schedules, total }, view) =>
+    schedules.length === 0
+      ? 'No agent has put off a call.'
+      : [
+          renderTable(
+            [
+              { title: 'ID', value: (schedule) => schedule.schedule_id },
+              { title: 'STATUS', value: (schedule) => schedule.status },
+              { title: 'AGENT', value: (schedule) => schedule.agent },
+              { title: 'CAPABILITY', value: (schedule) => schedule.capability },
+              { title: 'NEXT', value: ({ next_run_at: at }) => (at ? shownTime(at) : '-') },
+              {
+                title: 'WHEN',
+                value: ({ schedule, time_zone }) =>
+                  schedule ? `${schedule} ${time_zone}` : 'once',
+              },
+              { title: 'FOR', value: (schedule) => schedule.description, cut: true },
+            ],
+            schedules,
+            view,
+          ),
+          ...(total > schedules.length ? [`${schedules.length} of ${total} shown.`] : []),
+        ].join('\n'),
+})

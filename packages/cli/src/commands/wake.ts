@@ -1,0 +1,50 @@
+import { CliError, usageError } from '../cli-error.ts'
+import { defineCommand } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { sendWake } from '../send-wake.ts'
+
+const objectIn = (text: string): object => {
+  try {
+    const value = JSON.parse(text) as unknown
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
+  } catch {
+    // Said below.
+  }
+  throw usageError('--data takes a JSON object, such as {"pull_request": 12}.')
+}
+
+export const wake = defineCommand({
+  name: 'wake',
+  summary: 'Tell an agent that there is something to do',
+  args: { name: 'the agent to wake' },
+  options: {
+    reason: { value: 'TEXT', about: 'why, for the agent to read' },
+    data: { value: 'JSON', about: 'an object that goes with it' },
+  },
+  examples: [
+    'gatehouse wake mailbot --reason "new mail"',
+    `gatehouse wake reviewer --data '{"pull_request": 12}'`,
+  ],
+  async run({ io, server }, { name, reason, data }) {
+    const sent = {
+      agent: name,
+      ...(reason === undefined ? {} : { reason }),
+      ...(data === undefined ? {} : { data: objectIn(data) }),
+    }
+    const { wake_port } = await server()
+    if (typeof wake_port !== 'number')
+      throw new CliError('NotReachable', exitCodes.notReachable, 'The server takes no wakes.')
+    const { ok, error } = await sendWake(wake_port, sent, io.signal)
+    if (!ok) {
+      const unknown = error === 'no such agent'
+      throw new CliError(
+        unknown ? 'AgentNotFound' : 'WakeRefused',
+        unknown ? exitCodes.notFound : exitCodes.failed,
+        unknown ? `There is no agent ${name}.` : `Agent ${name} was not woken: ${error ?? ''}.`,
+      )
+    }
+    return { agent: name, ok }
+  },
+  text: ({ agent }) => `${escapeText(agent)} is woken.`,
+})
