@@ -17,7 +17,9 @@ const browse =
       const headers = {
         origin,
         ...(cookie === '' ? {} : { cookie }),
-        ...(body ? { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) } : {}),
+        ...(body
+          ? { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+          : {}),
       }
       const sent = request({ hostname, port, ca, method, path, headers }, async (message) => {
         let received = ''

@@ -6,8 +6,16 @@ import { expect, test } from 'vitest'
 import { Installation, invoke, rpc } from './support/server.ts'
 import './support/web-socket.ts'
 
-type AuditRow = { readonly capability: string; readonly result: string; readonly policy_decision: string | null }
-type AuditPage = { readonly entries: readonly AuditRow[]; readonly total: number; readonly integrity: string }
+type AuditRow = {
+  readonly capability: string
+  readonly result: string
+  readonly policy_decision: string | null
+}
+type AuditPage = {
+  readonly entries: readonly AuditRow[]
+  readonly total: number
+  readonly integrity: string
+}
 
 const policy = `version: 1
 rules:
@@ -34,14 +42,20 @@ test('an agent lists, reads, is refused, limited and held, a person approves by 
   expect(names).toContain('filesystem.read')
   expect(names).not.toContain('filesystem.write')
   const read = await invoke(run, token, 'filesystem.read', { path: 'notes.txt' })
-  expect(read.result).toMatchObject({ success: true, data: { content: 'hello from a real file\n', encoding: 'utf-8', size_bytes: 23 } })
+  expect(read.result).toMatchObject({
+    success: true,
+    data: { content: 'hello from a real file\n', encoding: 'utf-8', size_bytes: 23 },
+  })
 
   // MCP by the official SDK's own WebSocket client
   const client = new Client({ name: 'first-minutes', version: '1.0.0' })
   await client.connect(new WebSocketClientTransport(new URL(`${run.mcp_url}?token=${token}`)))
   const tools = await client.listTools()
   expect(tools.tools.map(({ name }) => name)).toContain('filesystem__read')
-  const called = await client.callTool({ name: 'filesystem__read', arguments: { path: 'notes.txt' } })
+  const called = await client.callTool({
+    name: 'filesystem__read',
+    arguments: { path: 'notes.txt' },
+  })
   expect(called.content).toEqual([{ type: 'text', text: 'hello from a real file\n' }])
 
   // Blocked
@@ -50,7 +64,9 @@ test('an agent lists, reads, is refused, limited and held, a person approves by 
 
   // Limited
   for (let i = 0; i < 2; i += 1)
-    expect((await invoke(run, token, 'filesystem.stat', { path: 'notes.txt' })).result?.success).toBe(true)
+    expect(
+      (await invoke(run, token, 'filesystem.stat', { path: 'notes.txt' })).result?.success,
+    ).toBe(true)
   const limited = await invoke(run, token, 'filesystem.stat', { path: 'notes.txt' })
   expect(limited.error).toMatchObject({
     code: -32000,
@@ -71,7 +87,10 @@ test('an agent lists, reads, is refused, limited and held, a person approves by 
     client.fallbackNotificationHandler = async (notification) => resolve(notification)
   })
   expect((await gate.cli(['approvals', 'approve', id, '--yes'])).code).toBe(0)
-  expect(await resolved).toMatchObject({ method: 'notifications/approvals/resolved', params: { approval_id: id, status: 'approved' } })
+  expect(await resolved).toMatchObject({
+    method: 'notifications/approvals/resolved',
+    params: { approval_id: id, status: 'approved' },
+  })
   const waited = await rpc(run, token, 'approvals.wait', { approval_id: id, timeout_seconds: 10 })
   expect(waited.result).toMatchObject({ status: 'approved', result: { success: true } })
   const delivered = await invoke(run, token, 'filesystem.delete', { path: 'notes.txt' })
@@ -82,7 +101,9 @@ test('an agent lists, reads, is refused, limited and held, a person approves by 
   await client.close()
   const page = await gate.json<AuditPage>(['audit', 'query', '--agent', 'reader', '--limit', '200'])
   expect(page.integrity).toBe('verified')
-  const seen = page.entries.map((entry) => `${entry.capability} ${entry.result} ${entry.policy_decision}`)
+  const seen = page.entries.map(
+    (entry) => `${entry.capability} ${entry.result} ${entry.policy_decision}`,
+  )
   expect(seen).toEqual(
     expect.arrayContaining([
       'filesystem.read success autonomous',

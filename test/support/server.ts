@@ -26,11 +26,24 @@ export class Installation implements AsyncDisposable {
 
   /** Starts the server and resolves when run.json says where it listens. */
   async start(flags: readonly string[] = []): Promise<Run> {
-    const ports = ['--gateway-port', '0', '--user-api-port', '0', '--dashboard-port', '0', '--wake-port', '0']
-    const child = spawn(process.execPath, [bin, 'serve', '--data-dir', this.dataDir, ...ports, ...flags], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-      env: { ...process.env, NO_COLOR: '1' },
-    })
+    const ports = [
+      '--gateway-port',
+      '0',
+      '--user-api-port',
+      '0',
+      '--dashboard-port',
+      '0',
+      '--wake-port',
+      '0',
+    ]
+    const child = spawn(
+      process.execPath,
+      [bin, 'serve', '--data-dir', this.dataDir, ...ports, ...flags],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: { ...process.env, NO_COLOR: '1' },
+      },
+    )
     this.#child = child
     this.output = ''
     child.stdout.on('data', (chunk) => {
@@ -40,7 +53,8 @@ export class Installation implements AsyncDisposable {
       this.output += chunk
     })
     for (let tries = 0; tries < 600; tries += 1) {
-      if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}: ${this.output}`)
+      if (child.exitCode !== null)
+        throw new Error(`the server ended with ${child.exitCode}: ${this.output}`)
       const run = this.run
       if (run?.pid === child.pid) return run
       await pause(25)
@@ -93,12 +107,21 @@ export class Installation implements AsyncDisposable {
 
   async json<T>(args: readonly string[]): Promise<T> {
     const { code, stdout, stderr } = await this.cli([...args, '--json'])
-    if (code !== 0) throw new Error(`gatehouse ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`)
+    if (code !== 0)
+      throw new Error(`gatehouse ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`)
     return JSON.parse(stdout) as T
   }
 
-  async createAgent(name: string, flags: readonly string[] = []): Promise<{ token: string; workspace: string }> {
-    const made = await this.json<{ agent: { workspace: string }; token: string }>(['agent', 'create', name, ...flags])
+  async createAgent(
+    name: string,
+    flags: readonly string[] = [],
+  ): Promise<{ token: string; workspace: string }> {
+    const made = await this.json<{ agent: { workspace: string }; token: string }>([
+      'agent',
+      'create',
+      name,
+      ...flags,
+    ])
     return { token: made.token, workspace: made.agent.workspace }
   }
 
@@ -108,16 +131,30 @@ export class Installation implements AsyncDisposable {
   }
 }
 
-export const pause = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms))
+export const pause = (ms: number): Promise<void> =>
+  new Promise((resolve) => setTimeout(resolve, ms))
 
 type RpcAnswer = {
   readonly id: unknown
-  readonly result?: { readonly success?: boolean; readonly data?: Record<string, unknown>; readonly error?: { readonly type: string } } & Record<string, unknown>
-  readonly error?: { readonly code: number; readonly message: string; readonly data?: Record<string, unknown> }
+  readonly result?: {
+    readonly success?: boolean
+    readonly data?: Record<string, unknown>
+    readonly error?: { readonly type: string }
+  } & Record<string, unknown>
+  readonly error?: {
+    readonly code: number
+    readonly message: string
+    readonly data?: Record<string, unknown>
+  }
 }
 
 /** One JSON-RPC request, as curl would send it. */
-export const rpc = async (run: Run, token: string, method: string, params: object = {}): Promise<RpcAnswer> => {
+export const rpc = async (
+  run: Run,
+  token: string,
+  method: string,
+  params: object = {},
+): Promise<RpcAnswer> => {
   const response = await fetch(`${run.gateway_url}/rpc`, {
     method: 'POST',
     headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
@@ -126,5 +163,9 @@ export const rpc = async (run: Run, token: string, method: string, params: objec
   return (await response.json()) as RpcAnswer
 }
 
-export const invoke = (run: Run, token: string, capability: string, args: object = {}): Promise<RpcAnswer> =>
-  rpc(run, token, 'capabilities.invoke', { capability, arguments: args })
+export const invoke = (
+  run: Run,
+  token: string,
+  capability: string,
+  args: object = {},
+): Promise<RpcAnswer> => rpc(run, token, 'capabilities.invoke', { capability, arguments: args })

@@ -1,5 +1,6 @@
 import type { AgentWithToken, CreateAgent } from '@gatehouse/contract'
 import type { StoredAgent } from '../ports/agents.ts'
+import type { FilesFactory } from '../ports/files.ts'
 import { newToken, withToken } from './agent-record.ts'
 import { actDraft } from './audit-draft.ts'
 import type { Basics } from './deps.ts'
@@ -10,6 +11,7 @@ export type CreateAgentDeps = Pick<Basics, 'journal' | 'clock' | 'ids' | 'digest
   readonly workspaceOf: (name: string) => string
   /** Refuses a mount that may not be given, naming why. */
   readonly assertMount: (path: string) => void
+  readonly files: FilesFactory
 }
 
 export async function createAgent(
@@ -44,5 +46,7 @@ export async function createAgent(
       }),
     )
   })
+  // The workspace is there from the start: people put files into it before the agent first calls.
+  deps.files.open(agent)
   return withToken(agent, token)
 }

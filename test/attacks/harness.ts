@@ -1,0 +1,171 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { connect } from 'node:net'
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import { Installation, invoke, pause, type Run } from '../support/server.ts'
+
+export type RawAnswer = {
+  readonly status: number
+  readonly head: string
+  readonly body: string
+  readonly closed: boolean
+}
+
+/** Sends exactly these bytes, and returns the first answer. */
+export const raw = (run: Run, bytes: string | Buffer, waitMs = 5_000): Promise<RawAnswer> =>
+  new Promise((resolve, reject) => {
+    const { port } = new URL(run.gateway_url)
+    const socket = connect({ port: Number(port), host: '127.0.0.1' }, () => socket.write(bytes))
+    let text = ''
+    let closed = false
+    const finish = () => {
+      clearTimeout(timer)
+      socket.destroy()
+      const [head = '', ...rest] = text.split('\r\n\r\n')
+      resolve({
+        status: Number(/^HTTP\/1\.1 (\d+)/.exec(head)?.[1] ?? 0),
+        head,
+        body: rest.join('\r\n\r\n'),
+        closed,
+      })
+    }
+    const timer = setTimeout(finish, waitMs)
+    socket.on('data', (chunk) => {
+      text += chunk.toString('latin1')
+      const [head, body] = text.split('\r\n\r\n')
+      const length = Number(/content-length: (\d+)/i.exec(head ?? '')?.[1] ?? -1)
+      if (body !== undefined && (length < 0 || body.length >= length)) finish()
+    })
+    socket.on('close', () => {
+      closed = true
+      finish()
+    })
+    socket.on('error', (error: NodeJS.ErrnoException) => {
+      // The server may close while we still write: what it said before counts.
+      if (error.code === 'ECONNRESET' || error.code === 'EPIPE') finish()
+      else reject(error)
+    })
+  })
+
+type Headers = Readonly<Record<string, string>>
+
+export const request = (headers: Headers, body: string | Buffer, path = '/rpc'): Buffer => {
+  const lines = Object.entries({
+    Host: '127.0.0.1',
+    'Content-Type': 'application/json',
+    'Content-Length': String(Buffer.byteLength(body)),
+    ...headers,
+  })
+  return Buffer.concat([
+    Buffer.from(
+      `POST ${path} HTTP/1.1\r\n${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n`,
+    ),
+    Buffer.from(body),
+  ])
+}
+
+export const call = (capability: string, args: object, id: unknown = 1): string =>
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id,
+    method: 'capabilities.invoke',
+    params: { capability, arguments: args },
+  })
+
+const policy = `version: 1
+rules:
+  - { match: filesystem.move, tier: blocked }
+limits:
+  - { match: system.time, limit: 100000, window: 1m }
+`
+
+/** A running server with two agents and an honest client beside the attacks, which must not notice them. */
+export class Siege implements AsyncDisposable {
+  readonly gate = new Installation()
+  readonly canary = `CANARY-ENV-${Math.random().toString(36).slice(2)}`
+  run!: Run
+  alpha!: { token: string; workspace: string }
+  beta!: { token: string; workspace: string }
+  #control: Promise<void> = Promise.resolve()
+  #stop = false
+  readonly latencies: number[] = []
+  readonly failures: string[] = []
+
+  static async begin(): Promise<Siege> {
+    const siege = new Siege()
+    process.env['GATEHOUSE_CANARY'] = siege.canary
+    siege.run = await siege.gate.start()
+    siege.alpha = await siege.gate.createAgent('alpha')
+    siege.beta = await siege.gate.createAgent('beta')
+    const { token } = await siege.gate.createAgent('control')
+    const file = join(siege.gate.dataDir, 'o.yaml')
+    const { writeFileSync } = await import('node:fs')
+    writeFileSync(file, policy)
+    const set = await siege.gate.cli(['policy', 'set', file])
+    if (set.code !== 0) throw new Error(set.stderr)
+    siege.#control = siege.#controlClient(token)
+    return siege
+  }
+
+  async #controlClient(token: string): Promise<void> {
+    while (!this.#stop) {
+      const startedAt = performance.now()
+      try {
+        const { result, error } = await invoke(this.run, token, 'system.time')
+        if (!result?.success) this.failures.push(JSON.stringify(error ?? result))
+      } catch (cause) {
+        this.failures.push(String(cause))
+      }
+      this.latencies.push(performance.now() - startedAt)
+      await pause(50)
+    }
+  }
+
+  /** O1 and O8: the same process answers, and the honest form of the request works. */
+  async unharmed(): Promise<void> {
+    const health = await fetch(`${this.run.gateway_url}/healthz`)
+    expect(health.status).toBe(200)
+    expect(this.gate.run?.pid).toBe(this.run.pid)
+    expect((await invoke(this.run, this.alpha.token, 'system.time')).result?.success).toBe(true)
+  }
+
+  /** O3: no canary and no token in anything that the server wrote. */
+  leaks(): string[] {
+    const secrets = [this.canary, this.alpha.token, this.beta.token]
+    const found: string[] = []
+    const visit = (folder: string): void => {
+      for (const name of readdirSync(folder)) {
+        const path = join(folder, name)
+        if (statSync(path).isDirectory()) visit(path)
+        else {
+          const bytes = readFileSync(path)
+          for (const secret of secrets)
+            if (bytes.includes(secret)) found.push(`${path} holds ${secret}`)
+        }
+      }
+    }
+    visit(this.gate.dataDir)
+    for (const secret of secrets)
+      if (this.gate.output.includes(secret)) found.push(`the output holds ${secret}`)
+    return found
+  }
+
+  /** O2, O3 and O4, at the end of everything. */
+  async end(): Promise<void> {
+    this.#stop = true
+    await this.#control
+    expect(this.failures).toEqual([])
+    const sorted = this.latencies.toSorted((a, b) => a - b)
+    expect(sorted[Math.floor(sorted.length * 0.5)]).toBeLessThan(250)
+    expect(this.leaks()).toEqual([])
+    expect(await this.gate.stop()).toBe(0)
+    const verified = await this.gate.cli(['audit', 'verify', '--json'])
+    expect(JSON.parse(verified.stdout)).toMatchObject({ integrity: 'verified' })
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stop = true
+    await this.#control
+    await this.gate[Symbol.asyncDispose]()
+  }
+}
