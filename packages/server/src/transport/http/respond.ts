@@ -12,7 +12,7 @@ export type Refusal = {
 
 /** How long a refused peer may go on sending what nobody reads, so that it sees the answer. */
 const lingerMs = 500
-const lingerBytes = 256 * 1024
+const lingerBytes = 16 * 1024 * 1024
 
 export const refusalBody = (refusal: Refusal): string =>
   JSON.stringify({
