@@ -49,7 +49,7 @@ async function decide({ id, digest }, data, refresh) {
   const reason = data.get('reason').trim()
   try {
     await ask('POST', `/api/approvals/${encodeURIComponent(id)}/${decision}`, {
-      digest,
+      ...(decision === 'approve' ? { digest } : {}),
       ...(reason === '' ? {} : { reason }),
     })
   } catch (error) {

@@ -11,11 +11,13 @@ export function onSubmit(form, send) {
   const problem = form.querySelector('.problem')
   form.addEventListener('submit', async (event) => {
     event.preventDefault()
+    // Before the buttons are switched off: the data leaves out what is.
+    const data = new FormData(form, event.submitter)
     const buttons = form.querySelectorAll('button')
     for (const button of buttons) button.disabled = true
     problem.hidden = true
     try {
-      await send(new FormData(form, event.submitter))
+      await send(data)
     } catch (error) {
       problem.textContent = error.message
       problem.hidden = false

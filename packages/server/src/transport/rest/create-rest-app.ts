@@ -97,7 +97,10 @@ export function createRestApp(options: RestOptions): RestApp {
         ...(stillHolds ? { stillHolds } : {}),
       })
       const answer =
-        response.status === 401 && address !== undefined && failures.add(address).limited
+        response.status === 401 &&
+        address !== undefined &&
+        request.headers.has('authorization') &&
+        failures.add(address).limited
           ? problemResponse(new GatehouseError('TooManyFailures'), requestId)
           : response
       answer.headers.set('gatehouse-request-id', requestId)
