@@ -21,11 +21,15 @@ const browse =
           ? { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
           : {}),
       }
-      const sent = request({ hostname, port, ca, method, path, headers }, async (message) => {
+      const sent = request({ hostname, port, ca, method, path, headers }, (message) => {
         let received = ''
-        for await (const chunk of message) received += String(chunk)
-        const set = message.headers['set-cookie']?.[0]?.split(';', 1)[0] ?? ''
-        resolve({ status: message.statusCode ?? 0, text: received, cookie: set })
+        message.on('data', (chunk) => {
+          received += String(chunk)
+        })
+        message.on('end', () => {
+          const set = message.headers['set-cookie']?.[0]?.split(';', 1)[0] ?? ''
+          resolve({ status: message.statusCode ?? 0, text: received, cookie: set })
+        })
       })
       sent.on('error', reject)
       sent.end(body ? text : undefined)

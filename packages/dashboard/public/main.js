@@ -65,9 +65,13 @@ async function start() {
   else showLogin(token === null ? '' : 'That link has been used. Log in with the password.')
 }
 
-document.getElementById('log-out').addEventListener('click', async () => {
-  await ask('DELETE', '/api/session').catch(() => undefined)
-  showLogin('You are logged out.')
+document.getElementById('log-out').addEventListener('click', () => {
+  const out = () => showLogin('You are logged out.')
+  void ask('DELETE', '/api/session').then(out, (error) => {
+    // A login that ended by itself is as good; one that goes on is not.
+    if (error.status === 401) out()
+    else notice(error.message)
+  })
 })
 
 addEventListener('hashchange', () => {
