@@ -111,29 +111,29 @@ const kept = (data: Readonly<Record<string, unknown>>): object => {
 /** What an outcome of the gate means for the run: refused for now may come again, all else is an end. */
 const settled = (
   outcome: InvokeOutcome,
-): { readonly again?: number; readonly run: Omit<RunOutcome, 'missed'> } => {
+): { readonly again?: number; readonly end: Omit<RunOutcome, 'missed'> } => {
   switch (outcome.kind) {
     case 'succeeded':
-      return { run: { outcome: 'succeeded', detail: { ...kept(outcome.data) } } }
+      return { end: { outcome: 'succeeded', detail: { ...kept(outcome.data) } } }
     case 'failed':
-      return { run: { outcome: 'failed', detail: { error: outcome.error } } }
+      return { end: { outcome: 'failed', detail: { error: outcome.error } } }
     case 'pending': {
       const { approval_id } = outcome.pending
-      return { run: { outcome: 'pending_approval', detail: { approval_id } } }
+      return { end: { outcome: 'pending_approval', detail: { approval_id } } }
     }
     case 'denied':
-      return { run: { outcome: 'denied', detail: { ...outcome.data, message: outcome.message } } }
+      return { end: { outcome: 'denied', detail: { ...outcome.data, message: outcome.message } } }
     case 'unknown':
-      return { run: { outcome: 'failed', detail: { message: outcome.message } } }
+      return { end: { outcome: 'failed', detail: { message: outcome.message } } }
     case 'limited':
       return {
         again: outcome.data.retry_after_seconds * 1000,
-        run: { outcome: 'dropped', detail: { ...outcome.data, message: outcome.message } },
+        end: { outcome: 'dropped', detail: { ...outcome.data, message: outcome.message } },
       }
     case 'overloaded':
       return {
         again: 5_000,
-        run: { outcome: 'dropped', detail: { ...outcome.data, message: outcome.message } },
+        end: { outcome: 'dropped', detail: { ...outcome.data, message: outcome.message } },
       }
   }
 }
@@ -198,13 +198,13 @@ export const scheduledCalls = (deps: ScheduledCallDeps): JobKind => {
         signal,
       }
       try {
-        const { again, run } = settled(
+        const { again, end: became } = settled(
           await deps.invoke(op, {
             capability: schedule.capability,
             arguments: JSON.parse(schedule.arguments_json) as unknown,
           }),
         )
-        const outcome = { ...run, missed, detail: { request_id, ...run.detail } }
+        const outcome = { ...became, missed, detail: { request_id, ...became.detail } }
         return again === undefined
           ? await end(job, schedule, outcome)
           : { kind: 'again', afterMs: again, outcome }

@@ -104,4 +104,5 @@ test('ends with the service, and so does what it started', async () => {
     }
   }
   await until(() => !pids.some(alive))
+  expect(pids).toHaveLength(2)
 })
