@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
@@ -122,6 +123,8 @@ export async function compose(
     }),
   )
   const stopping = new AbortController()
+  // Whoever waits listens to it: as many as there are waits, and each leaves with its own.
+  setMaxListeners(0, stopping.signal)
   const app = createApp({
     storage,
     journal,

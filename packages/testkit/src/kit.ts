@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -196,6 +197,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
   }
   const files = createFilesFactory({ ids, clock })
   const stopping = new AbortController()
+  setMaxListeners(0, stopping.signal)
   const registry = createRegistry(capabilities)
   const app = createApp({
     storage,
