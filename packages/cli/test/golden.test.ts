@@ -1,4 +1,4 @@
-import { fakeApproval } from '@gatehouse/testkit/fake-app'
+import { fakeAlert, fakeApproval } from '@gatehouse/testkit/fake-app'
 import { expect, test } from 'vitest'
 import { createCliKit, type Terminal } from './kit.ts'
 
@@ -28,6 +28,16 @@ const lines: readonly Golden[] = [
   ['policy-show', ['policy', 'show']],
   ['policy-test', ['policy', 'test', 'mailbot', 'email.send']],
   ['schedules-list', ['schedules', 'list'], { columns: 140 }],
+  ['state-list', ['state', 'list', 'shared']],
+  ['state-get', ['state', 'get', 'mailbot', 'notes/a']],
+  ['state-set', ['state', 'set', 'mailbot', 'notes/a', '{"open": false}']],
+  ['state-set-wrong', ['state', 'set', 'mailbot', 'notes/a', 'open']],
+  ['state-delete', ['state', 'delete', 'mailbot', 'notes/a']],
+  ['alerts-list', ['alerts', 'list']],
+  ['alerts-ack', ['alerts', 'ack', fakeAlert.id]],
+  ['pause-all', ['pause', '--all']],
+  ['pause-nobody', ['pause']],
+  ['resume-all', ['resume', '--all']],
   ['user-token-create-json', ['user-token', 'create', '--label', 'phone', '--json']],
   ['user-token-list', ['user-token', 'list']],
   ['error-not-found', ['agent', 'show', 'mailbto']],

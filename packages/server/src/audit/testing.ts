@@ -154,6 +154,7 @@ export class HandClock implements Clock {
         at: this.ms + ms,
         wake: () => {
           this.#sleepers.delete(sleeper)
+          signal?.removeEventListener('abort', sleeper.wake)
           resolve()
         },
       }

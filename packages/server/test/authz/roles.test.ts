@@ -1,5 +1,5 @@
 import type { Role } from '@gatehouse/contract'
-import { fakeApproval, fakeLogin, fakePassword } from '@gatehouse/testkit/fake-app'
+import { fakeAlert, fakeApproval, fakeLogin, fakePassword } from '@gatehouse/testkit/fake-app'
 import { describe, expect, test } from 'vitest'
 import type { Route } from '../../src/transport/rest/define.ts'
 import { createTable } from '../../src/transport/rest/table.ts'
@@ -91,7 +91,9 @@ function pathOf({ path, operationId }: Route): string {
         : 'aud-00000000000000000000000000'
   return path
     .replace(':name', operationId === 'removeOperator' ? 'ana' : 'mailbot')
-    .replace(':id', id)
+    .replace(':id', operationId === 'acknowledgeAlert' ? fakeAlert.id : id)
+    .replace(':agent', 'mailbot')
+    .replace(':key', 'notes%2Fa')
 }
 
 async function statusOf(route: Route, role: Role | undefined): Promise<number> {

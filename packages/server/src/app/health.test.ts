@@ -1,0 +1,74 @@
+import { createKit } from '@gatehouse/testkit'
+import { expect, test } from 'vitest'
+
+test('names every part of the contract, and says of what is not there that it is not', async () => {
+  await using kit = await createKit()
+  await kit.agent('mailbot')
+  kit.clock.move(61_000)
+  const { status, reasons, components, resources } = await kit.app.health(kit.operator())
+  expect({ status, reasons }).toEqual({ status: 'healthy', reasons: [] })
+  expect(components).toMatchObject({
+    gateway: { status: 'disabled', uptime: 61 },
+    vault: { status: 'disabled', locked: false, reason: expect.stringContaining('vault') },
+    audit: { status: 'healthy', entries: 1 },
+    proxy: { status: 'disabled', services: 0 },
+    dashboard: { status: 'disabled' },
+    policy: { status: 'healthy' },
+    storage: { status: 'healthy', engine: 'memory' },
+  })
+  for (const percent of Object.values(resources)) {
+    expect(percent).toBeGreaterThanOrEqual(0)
+    expect(percent).toBeLessThanOrEqual(100)
+  }
+})
+
+test('is not ready before the doors are open and once they close', async () => {
+  await using kit = await createKit()
+  const { doors } = kit.app
+  const look = async () => {
+    const { status, components } = await kit.app.health(kit.operator())
+    return [kit.app.readiness(), status, components.gateway.status, components.dashboard.status]
+  }
+  doors.expect('gateway')
+  expect(await look()).toEqual(['unhealthy', 'unhealthy', 'unhealthy', 'disabled'])
+  doors.opened('gateway')
+  doors.ready()
+  expect(await look()).toEqual(['healthy', 'healthy', 'healthy', 'disabled'])
+  doors.opened('dashboard', () => ({ status: 'degraded', reason: 'its certificate has expired' }))
+  expect((await kit.app.health(kit.operator())).reasons).toEqual([
+    'dashboard is degraded: its certificate has expired',
+  ])
+  doors.stopping()
+  expect(await look()).toEqual(['unhealthy', 'unhealthy', 'unhealthy', 'unhealthy'])
+})
+
+test('asks the store, and does not wait for one that never answers', async () => {
+  let broken: 'no' | 'fails' | 'hangs' = 'no'
+  await using kit = await createKit({
+    storage: (memory) => ({
+      ...memory,
+      meta: {
+        ...memory.meta,
+        get: (key) => {
+          if (broken === 'fails') return Promise.reject(new Error('the disk is gone'))
+          return broken === 'hangs' ? new Promise(() => {}) : memory.meta.get(key)
+        },
+      },
+    }),
+  })
+  broken = 'fails'
+  expect((await kit.app.health(kit.operator())).reasons).toEqual([
+    'storage is unhealthy: the disk is gone',
+  ])
+  broken = 'hangs'
+  let answered = false
+  const asked = kit.app.health(kit.operator()).finally(() => {
+    answered = true
+  })
+  while (!answered) {
+    kit.clock.move(2_000)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect((await asked).components.storage).toMatchObject({ status: 'unhealthy' })
+  broken = 'no'
+})
