@@ -290,9 +290,9 @@ describe('the door', () => {
     expect((await kit.send('GET', '/healthz')).status).toBe(200)
   })
 
-  test('serves honest people while 600 handshakes stand half open, and closes those', async () => {
+  test('serves honest people while 1,100 handshakes stand half open, and closes those', async () => {
     const { hostname: host, port } = new URL(kit.url)
-    const sockets = Array.from({ length: 600 }, () => {
+    const sockets = Array.from({ length: 1_100 }, () => {
       const socket = connectPlain({ host, port: Number(port) })
       socket.on('error', () => undefined)
       socket.write('\x16\x03')
