@@ -144,6 +144,14 @@ describe('the order of the front', () => {
     expect((await raw(request(['Host: localhost'], '', path, 'GET'))).status).toBe(404)
   })
 
+  test('is not ready while a part that calls need is not well, and alive all the same', async () => {
+    kit.fake.ready = 'unhealthy'
+    const ask = (path: string) => raw(request(['Host: localhost'], '', path, 'GET'))
+    expect([(await ask('/readyz')).status, (await ask('/healthz')).status]).toEqual([503, 200])
+    kit.fake.ready = 'degraded'
+    expect((await ask('/readyz')).status).toBe(200)
+  })
+
   test.each([['/healthz'], ['/readyz']])('%s answers without a token', async (path) => {
     const answer = await raw(request(['Host: localhost'], '', path, 'GET'))
     expect(answer.status).toBe(200)
@@ -309,7 +317,7 @@ describe('sockets', () => {
       await until(() => small.connections() + closed.length > i)
     }
     await until(() => closed.length >= 2)
-    expect(closed.toSorted()).toEqual([0, 1])
+    expect(closed.toSorted((a, b) => a - b)).toEqual([0, 1])
     expect((await raw(request(honest), small.port)).status).toBe(200)
     for (const socket of idle) socket.destroy()
   })
