@@ -1,24 +1,34 @@
 // P1, P2, P3: governed calls against plain echoes, each pair measured in turn in the same run.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fdatasyncMicroseconds } from './yardsticks/fdatasync.mjs'
 import { cli, load, median, startServer, startYardstick, temporaryFolder } from './lib.mjs'
+import { fdatasyncMicroseconds } from './yardsticks/fdatasync.mjs'
 
 /** A policy of 100 rules with conditions on arguments, a fifth of them for the call, that lets it through at the end. */
 const policy = () => {
-  const names = ['filesystem.read', 'filesystem.write', 'filesystem.list', 'filesystem.delete', 'filesystem.move']
+  const names = [
+    'filesystem.read',
+    'filesystem.write',
+    'filesystem.list',
+    'filesystem.delete',
+    'filesystem.move',
+  ]
   const rules = Array.from(
     { length: 99 },
-    (_, i) => `  - { match: ${names[i % 5]}, when: 'has(args.path) && args.path.startsWith("/never/${i}/")', tier: blocked }`,
+    (_, i) =>
+      `  - { match: ${names[i % 5]}, when: 'has(args.path) && args.path.startsWith("/never/${i}/")', tier: blocked }`,
   )
   return `version: 1\nrules:\n${rules.join('\n')}\n  - { match: filesystem.read, tier: autonomous }\nlimits:\n  - { match: "filesystem.*", limit: 100000, window: 1s }\n`
 }
 
 const call = { capability: 'filesystem.read', arguments: { path: 'file.txt' } }
-const rpcBody = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'capabilities.invoke', params: call })
+const rpcBody = JSON.stringify({
+  jsonrpc: '2.0',
+  id: 1,
+  method: 'capabilities.invoke',
+  params: call,
+})
 const mcpParams = JSON.stringify({ name: 'filesystem__read', arguments: call.arguments })
-
-
 
 export const governed = async ({ rounds, seconds }) => {
   const { folder, remove } = temporaryFolder()
@@ -40,7 +50,15 @@ export const governed = async ({ rounds, seconds }) => {
         p1: await load('http-load.mjs', port, '/rpc', token, 32, seconds, rpcBody),
         y1Lone: await load('http-load.mjs', httpEcho.port, '/', 'none', 1, seconds, rpcBody),
         p3: await load('http-load.mjs', port, '/rpc', token, 1, seconds, rpcBody),
-        y2: await load('ws-load.mjs', `ws://127.0.0.1:${wsEcho.port}`, '', 32, seconds, 'echo', '{}'),
+        y2: await load(
+          'ws-load.mjs',
+          `ws://127.0.0.1:${wsEcho.port}`,
+          '',
+          32,
+          seconds,
+          'echo',
+          '{}',
+        ),
         p2: await load('ws-load.mjs', server.mcp_url, token, 32, seconds, 'tools/call', mcpParams),
         y4: fdatasyncMicroseconds(),
       })
@@ -58,10 +76,38 @@ export const governed = async ({ rounds, seconds }) => {
   return {
     y4_microseconds: of((row) => row.y4),
     rows: [
-      { id: 'P1', what: 'governed calls/s, /rpc, 32 connections', value: p1, yardstick: y1, ratio: of((row) => row.p1.per_second / row.y1.per_second), bar: '≥ 0.30 × Y1' },
-      { id: 'P2', what: 'governed calls/s, WebSocket MCP, 32 clients', value: p2, yardstick: y2PerSecond, ratio: of((row) => row.p2.per_second / row.y2.per_second), bar: '≥ 0.22 × Y2' },
-      { id: 'P3', what: 'one client, p50 over Y1 p50 (µs)', value: extraMs * 1000, yardstick: of((row) => row.y1Lone.p50_ms) * 1000, ratio: null, bar: '≤ 400 µs' },
-      { id: 'P3', what: 'one client, p99 (ms)', value: of((row) => row.p3.p99_ms), yardstick: of((row) => row.y1Lone.p99_ms), ratio: null, bar: '≤ 5 ms' },
+      {
+        id: 'P1',
+        what: 'governed calls/s, /rpc, 32 connections',
+        value: p1,
+        yardstick: y1,
+        ratio: of((row) => row.p1.per_second / row.y1.per_second),
+        bar: '≥ 0.30 × Y1',
+      },
+      {
+        id: 'P2',
+        what: 'governed calls/s, WebSocket MCP, 32 clients',
+        value: p2,
+        yardstick: y2PerSecond,
+        ratio: of((row) => row.p2.per_second / row.y2.per_second),
+        bar: '≥ 0.22 × Y2',
+      },
+      {
+        id: 'P3',
+        what: 'one client, p50 over Y1 p50 (µs)',
+        value: extraMs * 1000,
+        yardstick: of((row) => row.y1Lone.p50_ms) * 1000,
+        ratio: null,
+        bar: '≤ 400 µs',
+      },
+      {
+        id: 'P3',
+        what: 'one client, p99 (ms)',
+        value: of((row) => row.p3.p99_ms),
+        yardstick: of((row) => row.y1Lone.p99_ms),
+        ratio: null,
+        bar: '≤ 5 ms',
+      },
     ],
   }
 }

@@ -20,7 +20,9 @@ export const machine = () => ({
 
 /** A child that prints its port first and ends on SIGTERM. */
 export const startYardstick = async (file) => {
-  const child = spawn(process.execPath, [join(root, 'benchmarks/yardsticks', file)], { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, [join(root, 'benchmarks/yardsticks', file)], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
   const [port] = await once(child.stdout, 'data')
   return { port: Number(String(port).trim()), stop: () => stopChild(child) }
 }
@@ -35,28 +37,54 @@ export const stopChild = async (child) => {
 /** Starts the server and resolves when it is ready, with how long that took from the spawn. */
 export const startServer = async (dataDir) => {
   const startedAt = performance.now()
-  const flags = ['--data-dir', dataDir, '--gateway-port', '0', '--user-api-port', '0', '--dashboard-port', '0', '--wake-port', '0', '--no-first-agent']
-  const child = spawn(process.execPath, [bin, 'serve', ...flags, '--log-level', 'error'], { stdio: ['ignore', 'ignore', 'inherit'] })
+  const flags = [
+    '--data-dir',
+    dataDir,
+    '--gateway-port',
+    '0',
+    '--user-api-port',
+    '0',
+    '--dashboard-port',
+    '0',
+    '--wake-port',
+    '0',
+    '--no-first-agent',
+  ]
+  const child = spawn(process.execPath, [bin, 'serve', ...flags, '--log-level', 'error'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
   const file = join(dataDir, 'run.json')
   for (;;) {
     if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`)
     if (existsSync(file)) {
       const info = JSON.parse(readFileSync(file, 'utf8'))
-      if (info.pid === child.pid) return { ...info, child, readyMs: performance.now() - startedAt, stop: () => stopChild(child) }
+      if (info.pid === child.pid)
+        return {
+          ...info,
+          child,
+          readyMs: performance.now() - startedAt,
+          stop: () => stopChild(child),
+        }
     }
     await new Promise((resolve) => setTimeout(resolve, 5))
   }
 }
 
 export const cli = async (dataDir, ...args) => {
-  const { stdout } = await run(process.execPath, [bin, ...args, '--data-dir', dataDir], { maxBuffer: 64 * 2 ** 20 })
+  const { stdout } = await run(process.execPath, [bin, ...args, '--data-dir', dataDir], {
+    maxBuffer: 64 * 2 ** 20,
+  })
   return stdout
 }
 
 export const load = async (file, ...args) => {
-  const { stdout } = await run(process.execPath, [join(root, 'benchmarks/load', file), ...args.map(String)])
+  const { stdout } = await run(process.execPath, [
+    join(root, 'benchmarks/load', file),
+    ...args.map(String),
+  ])
   const result = JSON.parse(stdout)
-  if (result.failures > 0) throw new Error(`${result.failures} calls failed, the first: ${result.firstFailure}`)
+  if (result.failures > 0)
+    throw new Error(`${result.failures} calls failed, the first: ${result.firstFailure}`)
   return result
 }
 

@@ -77,7 +77,12 @@ export const logOfAMillion = async ({ rounds, entries }) => {
     return [
       row('P9', 'start to ready, empty (ms)', empty, '≤ 1,500 ms'),
       row('P9', `start to ready, ${size} audit entries (ms)`, large, '≤ 2,000 ms'),
-      row('P13', `full verification of ${size} entries by the command, entries/s`, median(samples), '≥ 200,000'),
+      row(
+        'P13',
+        `full verification of ${size} entries by the command, entries/s`,
+        median(samples),
+        '≥ 200,000',
+      ),
       row('–', `entries/s appended while filling, groups of up to 64`, appended, '–'),
     ]
   } finally {

@@ -15,7 +15,11 @@ const { values } = parseArgs({
     only: { type: 'string' },
   },
 })
-const options = { rounds: Number(values.rounds), seconds: Number(values.seconds), entries: Number(values.entries) }
+const options = {
+  rounds: Number(values.rounds),
+  seconds: Number(values.seconds),
+  entries: Number(values.entries),
+}
 const wanted = values.only?.split(',')
 const wants = (...ids) => !wanted || ids.some((id) => wanted.includes(id))
 
@@ -26,11 +30,22 @@ if (wants('P1', 'P2', 'P3')) {
   rows.push(...result.rows)
   y4 = result.y4_microseconds
 }
-if (wants("P5")) rows.push(...(await policyDecisions(options)))
+if (wants('P5')) rows.push(...(await policyDecisions(options)))
 if (wants('P9', 'P13')) rows.push(...(await logOfAMillion(options)))
 
-const show = (number) => (number === null || number === undefined ? '–' : number >= 100 ? Math.round(number).toLocaleString('en') : number.toFixed(2))
-const report = { measured_at: new Date().toISOString(), machine: machine(), rounds: options.rounds, y4_fdatasync_microseconds: y4, rows }
+const show = (number) =>
+  number === null || number === undefined
+    ? '–'
+    : number >= 100
+      ? Math.round(number).toLocaleString('en')
+      : number.toFixed(2)
+const report = {
+  measured_at: new Date().toISOString(),
+  machine: machine(),
+  rounds: options.rounds,
+  y4_fdatasync_microseconds: y4,
+  rows,
+}
 if (values.json) process.stdout.write(`${JSON.stringify(report, null, 2)}\n`)
 else {
   const { cpu, cores, memory_gib, node } = report.machine
@@ -39,7 +54,10 @@ else {
     '',
     '| # | What | Measured | Yardstick | Ratio | First release |',
     '|---|---|---:|---:|---:|---|',
-    ...rows.map((row) => `| ${row.id} | ${row.what} | ${show(row.value)} | ${show(row.yardstick)} | ${show(row.ratio)} | ${row.bar} |`),
+    ...rows.map(
+      (row) =>
+        `| ${row.id} | ${row.what} | ${show(row.value)} | ${show(row.yardstick)} | ${show(row.ratio)} | ${row.bar} |`,
+    ),
   ]
   process.stdout.write(`${lines.join('\n')}\n`)
 }

@@ -40,7 +40,8 @@ const run = () =>
 
 await Promise.all(Array.from({ length: Number(clientsText) }, run))
 latencies.sort((a, b) => a - b)
-const at = (share) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))]
+const at = (share) =>
+  latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))]
 process.stdout.write(
   `${JSON.stringify({ calls: latencies.length, per_second: latencies.length / Number(secondsText), p50_ms: at(0.5), p99_ms: at(0.99), failures, firstFailure })}\n`,
 )

@@ -8,8 +8,15 @@ const server = createServer((req, res) => {
   req.on('data', (chunk) => chunks.push(chunk))
   req.on('end', () => {
     const { id } = JSON.parse(Buffer.concat(chunks).toString())
-    const body = JSON.stringify({ jsonrpc: '2.0', id, result: { success: true, data: { content } } })
-    res.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) })
+    const body = JSON.stringify({
+      jsonrpc: '2.0',
+      id,
+      result: { success: true, data: { content } },
+    })
+    res.writeHead(200, {
+      'content-type': 'application/json',
+      'content-length': Buffer.byteLength(body),
+    })
     res.end(body)
   })
 })

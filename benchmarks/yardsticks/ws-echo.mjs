@@ -9,7 +9,13 @@ const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDefla
 server.on('connection', (socket) => {
   socket.on('message', (message) => {
     const { id } = JSON.parse(message.toString())
-    socket.send(JSON.stringify({ jsonrpc: '2.0', id, result: { content: [{ type: 'text', text: content }] } }))
+    socket.send(
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id,
+        result: { content: [{ type: 'text', text: content }] },
+      }),
+    )
   })
 })
 process.on('SIGTERM', () => process.exit(0))

@@ -1,7 +1,7 @@
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import assert from 'node:assert/strict'
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { join } from 'node:path'
-import { expect } from 'vitest'
 import { Installation, invoke, pause, type Run } from '../support/server.ts'
 
 export type RawAnswer = {
@@ -99,7 +99,6 @@ export class Siege implements AsyncDisposable {
     siege.beta = await siege.gate.createAgent('beta')
     const { token } = await siege.gate.createAgent('control')
     const file = join(siege.gate.dataDir, 'o.yaml')
-    const { writeFileSync } = await import('node:fs')
     writeFileSync(file, policy)
     const set = await siege.gate.cli(['policy', 'set', file])
     if (set.code !== 0) throw new Error(set.stderr)
@@ -124,9 +123,10 @@ export class Siege implements AsyncDisposable {
   /** O1 and O8: the same process answers, and the honest form of the request works. */
   async unharmed(): Promise<void> {
     const health = await fetch(`${this.run.gateway_url}/healthz`)
-    expect(health.status).toBe(200)
-    expect(this.gate.run?.pid).toBe(this.run.pid)
-    expect((await invoke(this.run, this.alpha.token, 'system.time')).result?.success).toBe(true)
+    assert.equal(health.status, 200)
+    assert.equal(this.gate.run?.pid, this.run.pid)
+    const honest = await invoke(this.run, this.alpha.token, 'system.time')
+    assert.equal(honest.result?.success, true)
   }
 
   /** O3: no canary and no token in anything that the server wrote. */
@@ -154,13 +154,15 @@ export class Siege implements AsyncDisposable {
   async end(): Promise<void> {
     this.#stop = true
     await this.#control
-    expect(this.failures).toEqual([])
+    assert.deepEqual(this.failures, [])
     const sorted = this.latencies.toSorted((a, b) => a - b)
-    expect(sorted[Math.floor(sorted.length * 0.5)]).toBeLessThan(250)
-    expect(this.leaks()).toEqual([])
-    expect(await this.gate.stop()).toBe(0)
+    const median = sorted[Math.floor(sorted.length / 2)] ?? 0
+    assert.ok(median < 250, `the honest client waited ${median} ms at the median`)
+    assert.deepEqual(this.leaks(), [])
+    assert.equal(await this.gate.stop(), 0)
     const verified = await this.gate.cli(['audit', 'verify', '--json'])
-    expect(JSON.parse(verified.stdout)).toMatchObject({ integrity: 'verified' })
+    const { integrity } = JSON.parse(verified.stdout) as { integrity: string }
+    assert.equal(integrity, 'verified')
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

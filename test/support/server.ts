@@ -56,7 +56,7 @@ export class Installation implements AsyncDisposable {
       if (child.exitCode !== null)
         throw new Error(`the server ended with ${child.exitCode}: ${this.output}`)
       const run = this.run
-      if (run?.pid === child.pid) return run
+      if (run && run.pid === child.pid) return run
       await pause(25)
     }
     throw new Error(`the server did not start: ${this.output}`)

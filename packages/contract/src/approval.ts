@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { CapabilityResult, Preview } from './capability.ts'
+import { Remember } from './grant.ts'
 import { AgentName, ApprovalId, CapabilityName, SessionId, Timestamp } from './ids.ts'
 import { RuleRef } from './policy.ts'
 
@@ -19,6 +20,20 @@ export const ExecutionState = z.enum([
   'interrupted',
 ])
 export type ExecutionState = z.infer<typeof ExecutionState>
+
+/**
+ * A person approved other arguments than those asked for. What ran is a request of its own, under its
+ * own digest; the agent waits on the original and gets the result there.
+ */
+export const ApprovalEdit = z.object({
+  original: ApprovalId,
+  request: ApprovalId,
+  /** As the person wrote them. */
+  decided: z.record(z.string(), z.unknown()),
+  /** The same with the defaults filled in: what runs. */
+  effective: z.record(z.string(), z.unknown()),
+})
+export type ApprovalEdit = z.infer<typeof ApprovalEdit>
 
 export const Approval = z.object({
   id: ApprovalId,
@@ -41,6 +56,8 @@ export const Approval = z.object({
   decided_by: z.string().nullable(),
   decision_reason: z.string().nullable(),
   execution: z.object({ state: ExecutionState, result: CapabilityResult.optional() }),
+  /** On both requests where a person changed the arguments. */
+  edit: ApprovalEdit.optional(),
 })
 export type Approval = z.infer<typeof Approval>
 
@@ -48,11 +65,35 @@ export const ApproveBody = z.strictObject({
   /** The digest that the person was shown; a mismatch is a 409. Required for critical capabilities. */
   digest: z.string().optional(),
   reason: z.string().max(2000).optional(),
+  /** Lets later calls run without asking again. Never for critical capabilities. */
+  remember: Remember.optional(),
+  /** Runs with these arguments, all of them, in place of those asked for. Not together with `remember`. */
+  arguments: z.record(z.string(), z.unknown()).optional(),
 })
 export type ApproveBody = z.infer<typeof ApproveBody>
 
 export const RejectBody = z.strictObject({ reason: z.string().max(2000).optional() })
 export type RejectBody = z.infer<typeof RejectBody>
+
+/** One decision on many requests. `digests` are those that the person was shown, by id. */
+export const DecideBody = z.strictObject({
+  ids: z.array(z.string().min(1).max(256)).min(1).max(100),
+  decision: z.enum(['approve', 'reject']),
+  reason: z.string().max(2000).optional(),
+  digests: z.record(z.string(), z.string()).optional(),
+})
+export type DecideBody = z.infer<typeof DecideBody>
+
+/** What became of each, in the order asked for, with the record as it then stood. */
+export const DecideOutcome = z.object({
+  id: z.string(),
+  outcome: z.enum(['decided', 'not_pending', 'not_found', 'digest_mismatch', 'digest_required']),
+  approval: Approval.optional(),
+})
+export type DecideOutcome = z.infer<typeof DecideOutcome>
+
+export const DecideOutcomes = z.object({ outcomes: z.array(DecideOutcome) })
+export type DecideOutcomes = z.infer<typeof DecideOutcomes>
 
 /** The answer to a call that waits for a person. */
 export const PendingApproval = z.object({
@@ -69,5 +110,7 @@ export const ApprovalOutcome = z.object({
   approval_id: ApprovalId,
   status: ApprovalStatus,
   result: CapabilityResult.optional(),
+  /** Set where a person changed the arguments: what was run in place of what was asked for. */
+  edited: z.object({ arguments: z.record(z.string(), z.unknown()), note: z.string() }).optional(),
 })
 export type ApprovalOutcome = z.infer<typeof ApprovalOutcome>

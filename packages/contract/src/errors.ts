@@ -114,6 +114,9 @@ export const errorTable = {
       },
     ],
   ),
+  RememberRefused: entry(400, -32602, false, 'This approval cannot be remembered: {detail}'),
+  EditRefused: entry(400, -32602, false, 'This request cannot be approved with changes: {detail}'),
+  GrantNotFound: entry(404, -32602, false, 'There is no standing grant {grant_id}.'),
   ApprovalRejected: entry(403, null, false, 'The request was rejected: {reason}', [
     {
       action: 'ask',

@@ -28,6 +28,8 @@ export const ScheduleId = idOf('sched')
 export type ScheduleId = z.infer<typeof ScheduleId>
 export const MessageId = idOf('msg')
 export type MessageId = z.infer<typeof MessageId>
+export const GrantId = idOf('grant')
+export type GrantId = z.infer<typeof GrantId>
 
 export type IdPrefix =
   | 'appr'
@@ -45,6 +47,7 @@ export type IdPrefix =
   | 'msg'
   | 'sub'
   | 'wake'
+  | 'grant'
 
 /** `shared` names the shared state area, so no agent may be called that. */
 export const AgentName = z

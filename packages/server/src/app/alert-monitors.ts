@@ -97,7 +97,8 @@ export class AlertMonitors {
     return [...this.#unstored.values()]
   }
 
-  async run(): Promise<void> {
+  /** Looks again and again until the service stops. */
+  async keepLooking(): Promise<void> {
     const { clock, signal } = this.#deps
     while (!signal.aborted) {
       await this.look()

@@ -1,5 +1,3 @@
-import type { GatehouseEvent } from '@gatehouse/contract'
-
 /** Who acts. Only the gate's own surfaces make these, from a credential they checked. */
 export type Actor =
   | { readonly kind: 'agent'; readonly name: string; readonly credential: number }
@@ -34,5 +32,3 @@ export const actorText = (actor: Actor): string =>
     : actor.kind === 'user'
       ? `user:${actor.label}`
       : 'system'
-
-export type { GatehouseEvent }

@@ -45,7 +45,7 @@ export const scratchArea = (session_id: string): Area => ({
 const keyFault = (key: string): string | null => {
   // No text of 512 characters is longer, and none that is needs to be counted.
   if (key.length > 2 * keyCharactersMax) return `it has more than ${keyCharactersMax} characters`
-  const characters = [...key].length
+  const characters = Array.from(key).length
   if (characters === 0) return 'it is empty'
   if (characters > keyCharactersMax)
     return `it has ${characters} characters, more than ${keyCharactersMax}`

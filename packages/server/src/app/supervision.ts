@@ -100,7 +100,7 @@ export function bindSupervision(deps: SupervisionDeps): Supervision {
     async start() {
       // Sessions end with the process that holds them; on a shared store others may hold theirs.
       if (deps.storage.engine !== 'postgres') await deps.storage.state.removeAreas('session:')
-      running = Promise.all([monitors.run(), sweepAgain()])
+      running = Promise.all([monitors.keepLooking(), sweepAgain()])
     },
     async stopped() {
       counting[Symbol.dispose]()

@@ -42,7 +42,7 @@ test('groups what one turn appends into commits of at most 64, in order', async 
 test('commits stamps and counts with their entries', async () => {
   await using bench = await openBench()
   const session_id = 'sess-00000000000000000000000000'
-  const stamp = { key: 'k', at_ms: 1 }
+  const stamp = { key: 'k', at_ms: 1, window_ms: 60_000 }
   await Promise.all([
     bench.log.append(draft({ session_id }), { counts: true, stamps: [stamp] }),
     bench.log.append(draft({ session_id }), { counts: true }),

@@ -165,9 +165,11 @@ export class HandClock implements Clock {
   }
   after(ms: number, callback: () => void): Disposable {
     const gone = new AbortController()
-    void this.sleep(ms, gone.signal).then(() => {
+    const wait = async (): Promise<void> => {
+      await this.sleep(ms, gone.signal)
       if (!gone.signal.aborted) callback()
-    })
+    }
+    void wait()
     return { [Symbol.dispose]: () => gone.abort() }
   }
   move(ms: number): void {

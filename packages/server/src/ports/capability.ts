@@ -7,8 +7,6 @@ import type {
   Effect,
   ErrorType,
   Preview,
-  Recovery,
-  RuleRef,
   Schedule,
   ScheduledRun,
   ScheduleStatus,
@@ -145,7 +143,10 @@ export interface AgentMessages {
     message: NewMessage,
   ): Promise<{ readonly message_id: string; readonly status: 'queued' }>
   broadcast(
-    filter: { readonly channel?: string | undefined; readonly agents?: readonly string[] | undefined },
+    filter: {
+      readonly channel?: string | undefined
+      readonly agents?: readonly string[] | undefined
+    },
     message: NewMessage,
   ): Promise<{
     readonly message_id: string | null
@@ -306,5 +307,3 @@ export interface CapabilityRegistry {
   /** Must name up to three known names that look like this one. */
   similar(name: string): readonly string[]
 }
-
-export type { ErrorType, Recovery, RuleRef }

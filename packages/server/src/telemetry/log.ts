@@ -20,5 +20,3 @@ export const createLog = (level: string): Log =>
     },
     process.stderr,
   )
-
-export const silentLog: Log = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

@@ -11,7 +11,8 @@ const whoami = defineCapability({
   version,
   title: 'Who am I',
   purpose: 'Tell which agent you are, what you are for, and which folders are yours.',
-  when_to_use: 'At the start of a task, or after a path was refused. For what you may call use agent.capabilities.',
+  when_to_use:
+    'At the start of a task, or after a path was refused. For what you may call use agent.capabilities.',
   inputs: z.strictObject({}),
   outputs: z.object({
     name: z.string(),
@@ -33,10 +34,15 @@ const capabilities = defineCapability({
   name: 'agent.capabilities',
   version,
   purpose: 'List what you may call and which calls wait for a person.',
-  when_to_use: 'To plan. For one definition with examples use capabilities.describe or the tool listing.',
-  inputs: z.strictObject({ category: z.string().max(64).optional().describe('Only this group, for instance filesystem') }),
+  when_to_use:
+    'To plan. For one definition with examples use capabilities.describe or the tool listing.',
+  inputs: z.strictObject({
+    category: z.string().max(64).optional().describe('Only this group, for instance filesystem'),
+  }),
   outputs: z.object({
-    capabilities: z.array(z.object({ name: z.string(), purpose: z.string(), permission_tier: z.string() })),
+    capabilities: z.array(
+      z.object({ name: z.string(), purpose: z.string(), permission_tier: z.string() }),
+    ),
     total: z.int(),
   }),
   tier,
@@ -50,7 +56,8 @@ const session = defineCapability({
   name: 'agent.session',
   version,
   purpose: 'Show the session that this call belongs to.',
-  when_to_use: 'To learn your session id and how it is connected. Null when the call belongs to no session.',
+  when_to_use:
+    'To learn your session id and how it is connected. Null when the call belongs to no session.',
   inputs: z.strictObject({}),
   outputs: z.object({
     session: z
@@ -74,14 +81,17 @@ const session = defineCapability({
 const policy = defineCapability({
   name: 'agent.policy',
   version,
-  purpose: 'Show which capabilities run at once, which wait for a person, and how much of your limits is used.',
+  purpose:
+    'Show which capabilities run at once, which wait for a person, and how much of your limits is used.',
   when_to_use: 'Before a burst of calls, or after a denial or a rate limit.',
   inputs: z.strictObject({}),
   outputs: z.object({
     version: z.string(),
     autonomous: z.array(z.string()),
     approval_required: z.array(z.string()),
-    limits: z.array(z.object({ match: z.string(), limit: z.int(), window: z.string(), used: z.int() })),
+    limits: z.array(
+      z.object({ match: z.string(), limit: z.int(), window: z.string(), used: z.int() }),
+    ),
   }),
   tier,
   effect,
@@ -93,7 +103,8 @@ const briefing = defineCapability({
   name: 'agent.briefing',
   version,
   purpose: 'Tell what changed since you were last briefed: decisions, messages, wakes, policy.',
-  when_to_use: 'First thing when you come back or were woken. It names what waits; read messages with comms.receive.',
+  when_to_use:
+    'First thing when you come back or were woken. It names what waits; read messages with comms.receive.',
   inputs: z.strictObject({
     since: z.iso
       .datetime({ offset: true })
@@ -128,7 +139,12 @@ const briefing = defineCapability({
     ),
     policy: z.object({ version: z.string(), changed: z.boolean() }),
     shared_keys: z.array(
-      z.object({ key: z.string(), version: z.int(), updated_by: z.string(), updated_at: timestamp }),
+      z.object({
+        key: z.string(),
+        version: z.int(),
+        updated_by: z.string(),
+        updated_at: timestamp,
+      }),
     ),
   }),
   tier,

@@ -28,7 +28,8 @@ const wait = defineCapability({
   name: 'approvals.wait',
   version,
   purpose: 'Wait up to a minute until a person has decided and the call has run.',
-  when_to_use: 'After a call answered pending_approval. Call it again while the status is pending; do other work between.',
+  when_to_use:
+    'After a call answered pending_approval. Call it again while the status is pending; do other work between.',
   inputs: z.strictObject({
     approval_id,
     timeout_seconds: z.number().min(0).max(60).default(30).describe('How long to wait at most'),
@@ -38,7 +39,9 @@ const wait = defineCapability({
   effect: 'none',
   waits: true,
   timeout_seconds: 90,
-  common_patterns: [{ title: 'Wait a minute', arguments: { approval_id: 'appr-…', timeout_seconds: 60 } }],
+  common_patterns: [
+    { title: 'Wait a minute', arguments: { approval_id: 'appr-…', timeout_seconds: 60 } },
+  ],
   errors: ['ApprovalNotFound'],
   run: (ctx, args) => ctx.approvals.wait(args.approval_id, args.timeout_seconds * 1000, ctx.signal),
 })

@@ -33,7 +33,12 @@ const open = () => {
     next: (prefix: string) => `${prefix}-${String(made++).padStart(26, '0')}`,
     secret: () => Buffer.alloc(32),
   }
-  const clock = { wall: () => Date.now(), now: () => Date.now(), sleep: async () => {}, after: () => ({ [Symbol.dispose]: () => {} }) }
+  const clock = {
+    wall: () => Date.now(),
+    now: () => Date.now(),
+    sleep: async () => {},
+    after: () => ({ [Symbol.dispose]: () => {} }),
+  }
   const factory = createFilesFactory({ ids, clock })
   const files = factory.open({ name: 'alpha', workspace: root, mounts: [] })
   const watched: unknown[] = []

@@ -72,22 +72,40 @@ const time = defineCapability({
   inputs: z.strictObject({
     time_zone: z.string().max(64).default('UTC').describe('IANA name such as Europe/Berlin'),
   }),
-  outputs: z.object({ time: z.string(), unix_ms: z.int(), time_zone: z.string(), local: z.string() }),
+  outputs: z.object({
+    time: z.string(),
+    unix_ms: z.int(),
+    time_zone: z.string(),
+    local: z.string(),
+  }),
   tier,
   effect,
   common_patterns: [{ title: 'Time in Tokyo', arguments: { time_zone: 'Asia/Tokyo' } }],
   errors: ['InvalidParams'],
   async run(ctx, { time_zone }) {
     const now = new Date(ctx.clock.wall())
-    return { time: now.toISOString(), unix_ms: now.getTime(), time_zone, local: localTime(now, time_zone) }
+    return {
+      time: now.toISOString(),
+      unix_ms: now.getTime(),
+      time_zone,
+      local: localTime(now, time_zone),
+    }
   },
 })
 
 const localTime = (now: Date, timeZone: string): string => {
   try {
-    return new Intl.DateTimeFormat('sv-SE', { timeZone, dateStyle: 'short', timeStyle: 'medium' }).format(now)
+    return new Intl.DateTimeFormat('sv-SE', {
+      timeZone,
+      dateStyle: 'short',
+      timeStyle: 'medium',
+    }).format(now)
   } catch (cause) {
-    throw new GatehouseError('InvalidParams', { detail: `there is no time zone ${timeZone}` }, { cause })
+    throw new GatehouseError(
+      'InvalidParams',
+      { detail: `there is no time zone ${timeZone}` },
+      { cause },
+    )
   }
 }
 

@@ -24,13 +24,16 @@ const connectionsMax = 10
 const transactionLock = 7_700_001
 
 /** Opens the store in this database, which any number of nodes may share, and upgrades it as needed. */
+/** The pool waits for the promise, though its types say void. */
+const hooks: object = { onConnect: settleConnection }
+
 export const openPostgres = async ({ url }: { readonly url: string }): Promise<Storage> => {
   const pool = new pg.Pool({
     connectionString: url,
     max: connectionsMax,
     types,
     keepAlive: true,
-    onConnect: settleConnection,
+    ...hooks,
   })
   // An idle connection that breaks is replaced when it is needed; without a listener it ends the process.
   pool.on('error', () => {})

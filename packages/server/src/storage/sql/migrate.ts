@@ -49,7 +49,7 @@ export const migrate = async <T>(
   throw new GatehouseError(
     'StorageUnavailable',
     {
-      detail: `migration ${failed} failed and was undone: ${error instanceof Error ? error.message : String(error)}`,
+      detail: `migration ${failed} failed and was undone: ${error instanceof Error ? error.message : 'for an unknown reason'}`,
     },
     { cause: error },
   )

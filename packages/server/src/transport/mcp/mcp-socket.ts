@@ -222,7 +222,7 @@ export class McpSocket {
     else if (answer) void answer.then((text) => text !== null && this.#send(text))
   }
 
-  #answerBatch(values: readonly unknown[]): string | Promise<string | null> {
+  async #answerBatch(values: readonly unknown[]): Promise<string | null> {
     const { batchMax } = this.#limits
     if (this.#version !== batchingVersion || values.length === 0 || values.length > batchMax) {
       const detail =
@@ -231,10 +231,9 @@ export class McpSocket {
           : `only protocol version ${batchingVersion} has batches`
       return errorText(null, rpcError('InvalidRequest', { detail }))
     }
-    return Promise.all(values.map((value) => this.#answer(value, false))).then((texts) => {
-      const answers = texts.filter((text) => text !== null)
-      return answers.length === 0 ? null : `[${answers.join(',')}]`
-    })
+    const texts = await Promise.all(values.map(async (value) => this.#answer(value, false)))
+    const answers = texts.filter((text) => text !== null)
+    return answers.length === 0 ? null : `[${answers.join(',')}]`
   }
 
   /** The text to send, now or later; null where nothing is answered. */

@@ -69,7 +69,7 @@ const readClient = (info: unknown): ClientInfo | null =>
   isMembers(info) && typeof info['name'] === 'string'
     ? {
         name: info['name'].slice(0, clientTextMax),
-        version: String(info['version'] ?? '').slice(0, clientTextMax),
+        version: typeof info['version'] === 'string' ? info['version'].slice(0, clientTextMax) : '',
       }
     : null
 
