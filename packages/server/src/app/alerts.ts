@@ -111,7 +111,7 @@ export async function acknowledgeAlert(
   const alert = await deps.journal.transaction(async (tx) => {
     const current = await tx.alerts.find(alert_id)
     // An agent's look at another's alert is one at an alert that is not there.
-    if (!current || (source !== undefined && false))
+    if (!current || (source !== undefined && current.source !== source))
       throw new GatehouseError('AlertNotFound', { alert_id })
     if (current.status !== 'open') return current
     const next: StoredAlert = {

@@ -23,10 +23,10 @@ const connectionsMax = 10
 /** Any number that nothing else in this database locks. */
 const transactionLock = 7_700_001
 
-/** Opens the store in this database, which any number of nodes may share, and upgrades it as needed. */
 /** The pool waits for the promise, though its types say void. */
 const hooks: object = { onConnect: settleConnection }
 
+/** Opens the store in this database, which any number of nodes may share, and upgrades it as needed. */
 export const openPostgres = async ({ url }: { readonly url: string }): Promise<Storage> => {
   const pool = new pg.Pool({
     connectionString: url,
