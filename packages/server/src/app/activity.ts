@@ -25,6 +25,13 @@ export type ActivityBatch = {
   readonly place: string
 }
 
+function placeGiven(after: string | undefined): ReadonlyMap<string, number> | null {
+  if (after === undefined) return null
+  const place = parsePlace(after)
+  if (place) return place
+  throw new GatehouseError('InvalidRequest', { detail: 'that is no place in the activity stream' })
+}
+
 /** Where every chain ends now. */
 async function endsOf(deps: Deps): Promise<Map<string, number>> {
   const ends = await deps.storage.auditRows.ends()
@@ -41,11 +48,7 @@ export async function* followActivity(
   deps: Deps,
   input: { readonly after?: string; readonly agent?: string },
 ): AsyncGenerator<ActivityBatch> {
-  const from = input.after === undefined ? null : parsePlace(input.after)
-  if (input.after !== undefined && from === null)
-    throw new GatehouseError('InvalidRequest', {
-      detail: 'that is no place in the activity stream',
-    })
+  const from = placeGiven(input.after)
   const news = new News(op.signal)
   using _listening = deps.journal.onCommit(() => news.tell())
   const ends = await endsOf(deps)
