@@ -3,7 +3,7 @@ import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
 
 export type PrivateFile = {
-  write(text: string): Promise<void>
+  write(content: string | Uint8Array): Promise<void>
   finish(): Promise<void>
   /** Takes it away again. */
   discard(): Promise<void>
@@ -20,8 +20,8 @@ export async function openPrivateFile(file: string): Promise<PrivateFile> {
     throw new CliError('FileNotWritable', exitCodes.failed, `${file} ${why}.`, { cause })
   }
   return {
-    async write(text) {
-      await handle.writeFile(text)
+    async write(content) {
+      await handle.writeFile(content)
     },
     async finish() {
       await handle.sync()

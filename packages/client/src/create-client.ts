@@ -164,6 +164,13 @@ export function createClient(options: ClientOptions) {
       yield* readLines(await bodyOf('exportAudit'))
     },
 
+    /** The encrypted file as it is made. */
+    makeBackup: (body: {
+      readonly passphrase?: string
+      readonly key?: string
+      readonly with_workspaces?: boolean
+    }): Promise<ReadableStream<Uint8Array>> => bodyOf('makeBackup', undefined, { body }),
+
     listSchedules: (
       query: { readonly agent?: string; readonly limit?: number; readonly offset?: number } = {},
     ) => ask<ScheduleList>('listSchedules', { query }),

@@ -35,6 +35,7 @@ export const operations = {
   showAuditEntry: 'GET /api/audit/:id',
   verifyAudit: 'POST /api/audit/verify',
   acknowledgeAudit: 'POST /api/audit/acknowledge',
+  makeBackup: 'POST /api/backup',
   listUserTokens: 'GET /api/user-tokens',
   createUserToken: 'POST /api/user-tokens',
   revokeUserToken: 'POST /api/user-tokens/:id/revoke',

@@ -6,6 +6,7 @@ import { type BoundApp, createApp } from './app/create-app.ts'
 import { firstStart } from './app/first-start.ts'
 import type { Op } from './app/op.ts'
 import { openJournal } from './audit/journal.ts'
+import { createBackups } from './backup/create-backups.ts'
 import { createRegistry } from './capabilities/registry.ts'
 import { standardCapabilities } from './capabilities/standard.ts'
 import type { Settings } from './config/load.ts'
@@ -31,6 +32,7 @@ import { openPolicySource } from './policy/source.ts'
 import { renderSystemPolicy } from './policy/system-policy.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Log } from './ports/log.ts'
+import { copyRunning } from './storage/sqlite/copy-running.ts'
 import { lockDataDirectory } from './storage/sqlite/lock.ts'
 import { openSqlite } from './storage/sqlite/open.ts'
 import { createMetrics } from './telemetry/metrics.ts'
@@ -143,6 +145,16 @@ export async function compose(
     passwords: createPasswords(),
     calendar: createCalendar(),
     wakeCommands,
+    backups: createBackups({
+      dataDir,
+      version,
+      node,
+      engine: storage.engine,
+      copyDatabase:
+        storage.engine === 'sqlite'
+          ? (file) => copyRunning(join(dataDir, 'gatehouse.db'), file)
+          : null,
+    }),
     approvalTtlMs: settings.approvalTtlMs,
     metrics: createMetrics({ version, isCapability: (name) => registry.find(name) !== null }),
     diskPercent: settings.alertDiskPercent,

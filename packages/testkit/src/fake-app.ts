@@ -247,6 +247,11 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
     },
     verifyAudit: async () => integrity,
     acknowledgeAudit: async () => integrity,
+    async makeBackup() {
+      return (async function* () {
+        yield new TextEncoder().encode('sealed')
+      })()
+    },
     async *exportAudit() {
       for (const entry of entries) yield JSON.stringify(entry)
     },

@@ -122,6 +122,16 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./audit-export.ts')).auditExport,
   },
   {
+    name: 'backup',
+    summary: 'Write one encrypted file with everything, while the server runs or not',
+    load: async () => (await import('./backup.ts')).backup,
+  },
+  {
+    name: 'restore',
+    summary: 'Verify a backup and make a data directory of it',
+    load: async () => (await import('./restore.ts')).restore,
+  },
+  {
     name: 'policy show',
     summary: 'Show the policy files and the version in force',
     load: async () => (await import('./policy-show.ts')).policyShow,

@@ -17,8 +17,10 @@ import type {
   CreateAgent,
   CreatedUserToken,
   CreateUserToken,
+  DecideOutcome,
   DeletedState,
   GatehouseEvent,
+  Grant,
   Health,
   HealthStatus,
   Integrity,
@@ -27,6 +29,7 @@ import type {
   PausedAgents,
   PendingApproval,
   PolicyProblem,
+  Remember,
   RotateAgent,
   Schedule,
   Session,
@@ -44,6 +47,7 @@ import type { StoredUserToken } from '../ports/people.ts'
 import type { ActivityBatch } from './activity.ts'
 import type { AuthenticatedAgent } from './agent-directory.ts'
 import type { LoggedIn, WebLogin } from './login.ts'
+import type { MakeBackupInput } from './make-backup.ts'
 import type { AgentOp, Op } from './op.ts'
 import type { SetPasswordInput } from './operators.ts'
 import type { WakeInput, WakeVerdict } from './wakes.ts'
@@ -192,8 +196,26 @@ export interface App {
       decision: 'approve' | 'reject'
       digest?: string
       reason?: string
+      remember?: Remember
+      arguments?: Readonly<Record<string, unknown>>
     },
   ): Promise<{ readonly kind: 'decided' | 'not_pending'; readonly approval: Approval }>
+  /** One decision on many, each recorded by itself. */
+  decideApprovals(
+    op: Op,
+    input: {
+      ids: readonly string[]
+      decision: 'approve' | 'reject'
+      reason?: string
+      digests?: Readonly<Record<string, string>>
+    },
+  ): Promise<readonly DecideOutcome[]>
+  /** Those that still let a call run; with `all` also those that ended. */
+  listGrants(
+    op: Op,
+    input: { agent?: string; all: boolean; limit: number; offset: number },
+  ): Promise<{ readonly grants: readonly Grant[]; readonly total: number }>
+  revokeGrant(op: Op, input: { grant_id: string }): Promise<Grant>
   /** Calls the listener whenever an approval is asked for or changes. */
   subscribeApprovals(listener: (approval: Approval) => void): Disposable
 
@@ -204,6 +226,9 @@ export interface App {
   /** After a failure is understood: the log goes on from here, and an entry says so. */
   acknowledgeAudit(op: Op, input: { reason: string }): Promise<Integrity>
   exportAudit(op: Op): AsyncIterable<string>
+
+  /** One encrypted file with everything that makes this node; ends with the operation's signal. */
+  makeBackup(op: Op, input: MakeBackupInput): Promise<AsyncIterable<Uint8Array>>
 
   // Policy
   showPolicy(op: Op): Promise<{

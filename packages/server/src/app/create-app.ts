@@ -1,4 +1,5 @@
 import type { AuditReader } from '../ports/audit.ts'
+import type { Backups } from '../ports/backup.ts'
 import type { CapabilityRegistry } from '../ports/capability.ts'
 import type { FilesFactory } from '../ports/files.ts'
 import type { Host } from '../ports/host.ts'
@@ -24,13 +25,16 @@ import { pauseAgent, restoreAgent, resumeAgent, revokeAgent, rotateAgent } from 
 import { createAgent } from './create-agent.ts'
 import { Deadlines } from './deadlines.ts'
 import { decideApproval } from './decide-approval.ts'
+import { decideApprovals } from './decide-approvals.ts'
 import type { Basics } from './deps.ts'
 import { Doors } from './doors.ts'
+import { listGrants, revokeGrant } from './grants.ts'
 import type { HealthParts } from './health.ts'
 import { invokeCapability } from './invoke-capability.ts'
 import { describeCapability, listCapabilities, listing } from './list-capabilities.ts'
 import { authenticateWebSession, login, logout, sweepLogins } from './login.ts'
 import { LoginAttempts } from './login-attempts.ts'
+import { makeBackup } from './make-backup.ts'
 import type { Op } from './op.ts'
 import { listOperators, removeOperator, setPassword } from './operators.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
@@ -72,6 +76,8 @@ export type AppDeps = Basics & {
   /** From how full a disk people are warned, and after how long a wait for their decision. */
   readonly diskPercent: number
   readonly approvalWaitMs: number
+  /** Absent where nothing lies in files, as in tests. */
+  readonly backups?: Backups
   /** How the parts are that not every version has. */
   readonly parts?: HealthParts
   /** Aborts when the service stops. */
@@ -129,7 +135,7 @@ export function createApp(deps: AppDeps): BoundApp {
   const gate = { ...base, deadlines: new Deadlines(clock), contexts }
   const time = bindTime({ ...base, invoke: (op, input) => invokeCapability(op, gate, input) })
   const upkeep = new ApprovalUpkeep(gate)
-  const people = { ...base, execute: deps.runsApproved ? upkeep.execute : () => {} }
+  const people = { ...gate, execute: deps.runsApproved ? upkeep.execute : () => {} }
   const tools = new ToolChanges(base)
   let sweeping: Promise<void> = Promise.resolve()
 
@@ -214,6 +220,9 @@ export function createApp(deps: AppDeps): BoundApp {
     listApprovals: (_op, input) => listApprovals(deps, input),
     showApproval: (_op, input) => showApproval(deps, input),
     decideApproval: (op, input) => decideApproval(op, people, input),
+    decideApprovals: (op, input) => decideApprovals(op, people, input),
+    listGrants: (_op, input) => listGrants(deps, input),
+    revokeGrant: (op, input) => revokeGrant(op, deps, input),
     subscribeApprovals: (listener) => subscribeApprovals(signals, listener),
 
     queryAudit: (_op, input) => deps.audit.query(input),
@@ -221,6 +230,7 @@ export function createApp(deps: AppDeps): BoundApp {
     verifyAudit: () => deps.audit.verify(),
     acknowledgeAudit: (op, input) => acknowledgeAudit(op, deps, input),
     exportAudit: () => deps.audit.export(),
+    makeBackup: (op, input) => makeBackup(op, deps, input),
 
     showPolicy: async () => ({
       version: deps.policy.current().version,

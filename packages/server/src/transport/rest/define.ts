@@ -26,6 +26,7 @@ export type Answer<T> =
       readonly errors?: readonly Pointed[]
     }
   | { readonly kind: 'lines'; readonly lines: AsyncIterable<string> }
+  | { readonly kind: 'bytes'; readonly bytes: AsyncIterable<Uint8Array> }
   | { readonly kind: 'events'; readonly source: EventSource }
   | { readonly kind: 'text'; readonly contentType: string; readonly text: string }
   | {
@@ -75,8 +76,8 @@ type Frozen<T> = T extends string
       ? { readonly [K in keyof T]: Frozen<T[K]> }
       : T
 
-/** `ndjson`: one JSON document a line. `events`: server-sent events. `text`: as it is. */
-export type ResponseShape = z.ZodType | 'ndjson' | 'events' | 'text'
+/** `ndjson`: one JSON document a line. `events`: server-sent events. `text`, `bytes`: as they are. */
+export type ResponseShape = z.ZodType | 'ndjson' | 'events' | 'text' | 'bytes'
 type Answered<R> = R extends z.ZodType ? Frozen<z.output<R>> : never
 
 type Spec<P, Q, B, R> = {

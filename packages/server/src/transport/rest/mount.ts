@@ -5,6 +5,7 @@ import type { App } from '../../app/app.ts'
 import type { Actor, Op } from '../../app/op.ts'
 import { type Admitted, assertPermitted, authenticate } from './authorize.ts'
 import { readJsonBody } from './body.ts'
+import { bytesResponse } from './bytes-response.ts'
 import type { Answer, Peer, Route } from './define.ts'
 import { eventStreamResponse } from './event-stream.ts'
 import { feedResponse } from './feed-response.ts'
@@ -70,6 +71,8 @@ function respond(
       })
     case 'lines':
       return linesResponse(answer.lines)
+    case 'bytes':
+      return bytesResponse(answer.bytes)
     case 'events':
       return eventStreamResponse(answer.source, {
         signal: visit.signal,

@@ -35,6 +35,7 @@ const mediaTypes = {
   ndjson: 'application/x-ndjson',
   events: 'text/event-stream',
   text: 'text/plain',
+  bytes: 'application/octet-stream',
 } as const
 
 function responsesOf(route: Route): RouteConfig['responses'] {

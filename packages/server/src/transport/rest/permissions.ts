@@ -7,6 +7,8 @@ export type Permission =
   | 'agents.manage'
   | 'alerts.manage'
   | 'audit.manage'
+  | 'backup.make'
+  | 'notifications.manage'
   | 'policies.manage'
   | 'schedules.manage'
   | 'state.manage'
@@ -25,6 +27,8 @@ const granted: Readonly<Record<Role, readonly Permission[]>> = {
     'agents.manage',
     'alerts.manage',
     'audit.manage',
+    'backup.make',
+    'notifications.manage',
     'policies.manage',
     'schedules.manage',
     'state.manage',

@@ -6,6 +6,7 @@ import { agentRoutes } from './routes/agents.ts'
 import { alertRoutes } from './routes/alerts.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
+import { backupRoutes } from './routes/backup.ts'
 import { healthRoutes } from './routes/health.ts'
 import { operatorRoutes } from './routes/operators.ts'
 import { pauseRoutes } from './routes/pause.ts'
@@ -28,6 +29,7 @@ const nouns: readonly Route[] = [
   ...stateRoutes,
   ...scheduleRoutes,
   ...auditRoutes,
+  ...backupRoutes,
   ...userTokenRoutes,
   ...sessionRoutes,
   ...operatorRoutes,

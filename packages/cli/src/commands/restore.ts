@@ -1,0 +1,54 @@
+import { readBackupSecret, secretOptions } from '../backup-secret.ts'
+import { usageError } from '../cli-error.ts'
+import { defineCommand } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
+import { exitCodes } from '../exit-codes.ts'
+
+const logText = (integrity: string | null, detail: string | null): string => {
+  if (integrity === null)
+    return 'The database is not in it: restore that with pg_restore before the first start.'
+  return integrity === 'verified'
+    ? 'The log is whole.'
+    : `THE LOG IS NOT WHOLE: ${escapeText(detail ?? integrity)}`
+}
+
+export const restore = defineCommand({
+  name: 'restore',
+  summary: 'Verify a backup and make a data directory of it',
+  args: { file: 'what `gatehouse backup` wrote' },
+  options: secretOptions,
+  examples: [
+    'gatehouse restore gatehouse.backup --data-dir /srv/new --yes < passphrase.txt',
+    'gatehouse restore gatehouse.backup --data-dir /srv/new --key-file backup.key --yes',
+  ],
+  async run({ api, io, dataDir, yes, confirm }, { file, ...given }) {
+    if (!yes && given['key-file'] === undefined && given['passphrase-file'] === undefined)
+      throw usageError('Add --yes: the input is the passphrase, so nobody can be asked.')
+    const secret = await readBackupSecret(io, given)
+    await confirm(`Make ${dataDir} of this backup?`)
+    const { restoreBackup } = await import('@gatehouse/server/backup/restore')
+    const restored = await restoreBackup({
+      file,
+      target: dataDir,
+      secret:
+        'key' in secret
+          ? { kind: 'key', key: Buffer.from(secret.key, 'hex') }
+          : { kind: 'passphrase', passphrase: secret.passphrase },
+    })
+    // Opened as a server would: what it finds then is what a start would find.
+    const log = restored.engine === 'sqlite' ? await api.verifyAudit() : null
+    return {
+      data_dir: dataDir,
+      ...restored,
+      integrity: log?.integrity ?? null,
+      detail: log?.detail ?? null,
+    }
+  },
+  text: ({ data_dir, files, made_at, integrity, detail }) =>
+    [
+      `${files} files of the backup made at ${made_at} are in ${escapeText(data_dir)}.`,
+      logText(integrity, detail),
+    ].join('\n'),
+  exitCode: ({ integrity }) =>
+    integrity === null || integrity === 'verified' ? exitCodes.done : exitCodes.failed,
+})

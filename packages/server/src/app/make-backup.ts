@@ -1,0 +1,23 @@
+import { GatehouseError } from '@gatehouse/contract'
+import type { BackupSecret, Backups } from '../ports/backup.ts'
+import { actDraft } from './audit-draft.ts'
+import type { Basics } from './deps.ts'
+import type { Op } from './op.ts'
+
+export type MakeBackupInput = { readonly secret: BackupSecret; readonly withWorkspaces: boolean }
+
+type Deps = Pick<Basics, 'journal'> & { readonly backups?: Backups }
+
+/** Who took a copy of everything is on record before the first byte of it leaves. */
+export async function makeBackup(
+  op: Op,
+  { journal, backups }: Deps,
+  { secret, withWorkspaces }: MakeBackupInput,
+): Promise<AsyncIterable<Uint8Array>> {
+  if (!backups) throw new GatehouseError('BackupRefused', { detail: 'nothing here lies in files' })
+  const snapshot = await journal.transaction(async (tx) => {
+    tx.append(actDraft(op, 'backup.made', { arguments: { with_workspaces: withWorkspaces } }))
+    return backups.snapshot()
+  })
+  return snapshot.stream({ secret, withWorkspaces, signal: op.signal })
+}

@@ -1,0 +1,73 @@
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Backups } from '../ports/backup.ts'
+import { collect } from './collect.ts'
+import { type Manifest, type PackedFile, pack } from './pack.ts'
+import { seal } from './seal.ts'
+
+export type BackupParts = {
+  readonly dataDir: string
+  readonly version: string
+  readonly node: string
+  readonly engine: string
+  /** Writes a copy of the database, whole and of one moment, into a new file; null where it lies elsewhere. */
+  readonly copyDatabase: ((file: string) => Promise<void>) | null
+}
+
+const prefix = '.backup-'
+
+/** Beside the log and keys, what makes a data directory. The rest is made anew at the next start. */
+const smallParts = ['policies', 'tls', 'cli-token', 'node-id', 'gatehouse.yaml'] as const
+
+/** Copies are made inside the data directory: they hold keys, and no other place is known to be private. */
+export const createBackups = (parts: BackupParts): Backups => {
+  const { dataDir } = parts
+  // What a crash left behind.
+  for (const name of readdirSync(dataDir))
+    if (name.startsWith(prefix)) rmSync(join(dataDir, name), { recursive: true, force: true })
+
+  async function* filesOf(staging: string, withWorkspaces: boolean): AsyncGenerator<PackedFile> {
+    yield* collect(join(staging, 'audit'), 'audit')
+    if (parts.copyDatabase) {
+      const copy = join(staging, 'gatehouse.db')
+      await parts.copyDatabase(copy)
+      yield* collect(copy, 'gatehouse.db')
+      rmSync(copy, { force: true })
+    }
+    for (const name of smallParts) yield* collect(join(dataDir, name), name)
+    if (withWorkspaces) yield* collect(join(dataDir, 'workspaces'), 'workspaces')
+  }
+
+  return {
+    snapshot() {
+      const staging = mkdtempSync(join(dataDir, prefix))
+      const release = () => rmSync(staging, { recursive: true, force: true })
+      try {
+        mkdirSync(join(staging, 'audit'), { mode: 0o700 })
+        cpSync(join(dataDir, 'audit'), join(staging, 'audit'), { recursive: true })
+      } catch (cause) {
+        release()
+        throw cause
+      }
+      return {
+        release,
+        async *stream({ secret, withWorkspaces, signal }) {
+          const { version, node, engine } = parts
+          const made_at = new Date().toISOString()
+          const manifest: Manifest = { made_at, version, node, engine, workspaces: withWorkspaces }
+          try {
+            for await (const bytes of seal(
+              pack(manifest, filesOf(staging, withWorkspaces)),
+              secret,
+            )) {
+              signal.throwIfAborted()
+              yield bytes
+            }
+          } finally {
+            release()
+          }
+        },
+      }
+    },
+  }
+}
