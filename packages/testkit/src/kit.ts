@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ApprovalMode, AuditEntry, CapabilityError } from '@gatehouse/contract'
+import type { ApprovalMode, AuditEntry, CapabilityError, Remember } from '@gatehouse/contract'
 import type { InvokeOutcome } from '@gatehouse/server/app/app'
 import { type BoundApp, createApp } from '@gatehouse/server/app/create-app'
 import type { AgentOp, Op } from '@gatehouse/server/app/op'
@@ -135,7 +135,13 @@ export class Kit implements AsyncDisposable {
   decide(
     approval_id: string,
     decision: 'approve' | 'reject',
-    facts: { as?: string; digest?: string; reason?: string } = {},
+    facts: {
+      as?: string
+      digest?: string
+      reason?: string
+      remember?: Remember
+      arguments?: Record<string, unknown>
+    } = {},
   ) {
     const { as = 'ana', ...rest } = facts
     return this.app.decideApproval(this.operator(as), { approval_id, decision, ...rest })

@@ -4,6 +4,7 @@ import { agentMusts } from './storage/agents.ts'
 import { approvalMusts } from './storage/approvals.ts'
 import { auditMusts } from './storage/audit.ts'
 import { auditQueryMusts } from './storage/audit-query.ts'
+import { grantMusts } from './storage/grants.ts'
 import { groupMusts } from './storage/groups.ts'
 import { jobMusts } from './storage/jobs.ts'
 import { limitMusts } from './storage/limits.ts'
@@ -23,6 +24,7 @@ export const describeStorage = (name: string, open: Open): void => {
   describe(`storage in ${name}`, () => {
     agentMusts(open)
     approvalMusts(open)
+    grantMusts(open)
     peopleMusts(open)
     operatorMusts(open)
     auditMusts(open)

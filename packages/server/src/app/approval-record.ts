@@ -22,4 +22,5 @@ export const approvalRecord = (a: StoredApproval): Approval => ({
   decided_by: a.decided_by,
   decision_reason: a.decision_reason,
   execution: { state: a.execution, ...(a.result ? { result: a.result } : {}) },
+  ...(a.edit ? { edit: a.edit } : {}),
 })

@@ -2,6 +2,7 @@ import { GatehouseError } from '@gatehouse/contract'
 import { resultOf } from '../domain/approvals/outcome.ts'
 import { expire } from '../domain/approvals/transition.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
+import { tellOriginal } from './approval-edit.ts'
 import { actDraft } from './audit-draft.ts'
 import { callDraft, recordedAs } from './call.ts'
 import { type ExecuteDeps, executeApproval } from './execute-approval.ts'
@@ -82,33 +83,33 @@ export class ApprovalUpkeep {
     const deps = this.#deps
     const next: StoredApproval = { ...approval, execution: 'interrupted' }
     const failure = resultOf(next)
-    const { changed } = await deps.journal.transaction(async (tx) => {
+    const changed = await deps.journal.transaction(async (tx) => {
       const replaced = await tx.approvals.replace(approval, { ...next, result: failure })
+      if (!replaced.changed) return []
       const op = {
         actor: { kind: 'agent', name: approval.agent, credential: 0 },
         request_id: approval.request_id,
         session_id: approval.session_id,
         signal: deps.signal,
       } as const
-      if (replaced.changed)
-        tx.append(
-          callDraft(
-            op,
-            recordedAs(deps.registry, approval.capability),
-            JSON.parse(approval.arguments_json) as Record<string, unknown>,
-            {
-              result: 'error',
-              policy_decision: 'approval_required',
-              rule: approval.rule,
-              error: failure?.success === false ? failure.error : null,
-              approval_id: approval.id,
-              intent_id: approval.exec_id?.split(':')[1] ?? null,
-            },
-          ),
-        )
-      return replaced
+      tx.append(
+        callDraft(
+          op,
+          recordedAs(deps.registry, approval.capability),
+          JSON.parse(approval.arguments_json) as Record<string, unknown>,
+          {
+            result: 'error',
+            policy_decision: 'approval_required',
+            rule: approval.rule,
+            error: failure?.success === false ? failure.error : null,
+            approval_id: approval.id,
+            intent_id: approval.exec_id?.split(':')[1] ?? null,
+          },
+        ),
+      )
+      return [replaced.approval, await tellOriginal(tx, replaced.approval)]
     })
-    if (changed) settle(deps, { ...next, result: failure })
+    for (const one of changed) if (one) settle(deps, one)
   }
 
   async #look(): Promise<void> {

@@ -126,6 +126,9 @@ export async function revokeAgent(op: Op, deps: ChangeAgentDeps, { name }: Named
     async (tx) => {
       withdrawn.length = 0
       await stopSchedulesOf(tx, name, deps.clock.wall())
+      const by = actorText(op.actor)
+      for (const grant_id of await tx.grants.revokeAllOf(name, deps.clock.wall(), by))
+        tx.append(actDraft(op, 'grant.revoked', { agent: name, arguments: { grant_id } }))
       const { approvals } = await tx.approvals.list({
         status: 'pending',
         agent: name,

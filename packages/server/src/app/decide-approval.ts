@@ -1,14 +1,15 @@
-import { type Approval, GatehouseError } from '@gatehouse/contract'
+import { type Approval, GatehouseError, type Remember } from '@gatehouse/contract'
 import { decideTransition } from '../domain/approvals/transition.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
+import { type EditDeps, prepareEdit, storeEdit } from './approval-edit.ts'
 import { approvalRecord } from './approval-record.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
 import { actDraft } from './audit-draft.ts'
-import type { Basics } from './deps.ts'
+import { createGrant } from './grants.ts'
 import { actorText, type Op } from './op.ts'
 import { settle } from './settle-approval.ts'
 
-export type DecideDeps = Pick<Basics, 'journal' | 'clock' | 'events'> & {
+export type DecideDeps = EditDeps & {
   readonly signals: ApprovalSignals
   /** Runs what was approved, soon and at most once. */
   readonly execute: (approval_id: string) => void
@@ -19,6 +20,10 @@ export type DecideInput = {
   readonly decision: 'approve' | 'reject'
   readonly digest?: string
   readonly reason?: string
+  /** Lets later calls run without asking. */
+  readonly remember?: Remember
+  /** Runs with these in place of those asked for. */
+  readonly arguments?: Readonly<Record<string, unknown>>
 }
 
 type Outcome = { readonly kind: 'decided' | 'not_pending'; readonly approval: Approval }
@@ -30,6 +35,7 @@ export async function decideApproval(
   deps: DecideDeps,
   input: DecideInput,
 ): Promise<Outcome> {
+  const edited = await editOf(op, deps, input)
   const step = await deps.journal.transaction(async (tx): Promise<Step> => {
     const { approval_id } = input
     const current = await tx.approvals.find(approval_id)
@@ -52,26 +58,57 @@ export async function decideApproval(
         throw new GatehouseError('ApprovalDigestMismatch', { approval_id, digest: current.digest })
       case 'expired':
       case 'changed': {
-        const { changed, approval } = await tx.approvals.replace(current, verdict.next)
+        const runs = verdict.kind === 'changed' ? edited : null
+        const next = runs
+          ? // It waits, run by nobody, until what runs in its place tells it the result.
+            { ...verdict.next, execution: 'running' as const, edit: runs.edit }
+          : verdict.next
+        const { changed, approval } = await tx.approvals.replace(current, next)
         if (!changed) return { kind: 'not_pending', approval }
         const { status, agent } = approval
+        const grant_id =
+          input.remember && status === 'approved'
+            ? await createGrant(op, deps, tx, current, input.remember)
+            : undefined
         tx.append(
           actDraft(op, `approval.${status}`, {
             agent,
             arguments: { approval_id, capability: approval.capability, digest: approval.digest },
             approval_id,
             result: status === 'approved' ? 'success' : 'rejected',
-            detail: input.reason === undefined ? {} : { reason: input.reason },
+            detail: {
+              ...(input.reason === undefined ? {} : { reason: input.reason }),
+              ...(grant_id === undefined ? {} : { grant_id }),
+              ...(runs ? { edited_request: runs.id } : {}),
+            },
           }),
         )
+        if (runs) await storeEdit(op, deps, tx, current, runs)
         return { kind: verdict.kind === 'expired' ? 'expired' : 'decided', approval }
       }
     }
   })
   if (step.kind !== 'not_pending') settle(deps, step.approval)
-  if (step.kind === 'decided' && step.approval.status === 'approved') deps.execute(step.approval.id)
+  if (step.kind === 'decided' && step.approval.status === 'approved')
+    deps.execute(edited?.id ?? step.approval.id)
   return {
     kind: step.kind === 'decided' ? 'decided' : 'not_pending',
     approval: approvalRecord(step.approval),
   }
+}
+
+/** The request that runs where other arguments are approved; null where it runs as it was asked for. */
+async function editOf(
+  op: Op,
+  deps: DecideDeps,
+  input: DecideInput,
+): Promise<StoredApproval | null> {
+  if (input.decision !== 'approve' || input.arguments === undefined) return null
+  if (input.remember) {
+    const detail = 'what is remembered is a request as it was asked for; approve one or the other'
+    throw new GatehouseError('EditRefused', { detail })
+  }
+  const original = await deps.storage.approvals.find(input.approval_id)
+  if (original?.status !== 'pending') return null
+  return prepareEdit(op, deps, original, input.arguments)
 }

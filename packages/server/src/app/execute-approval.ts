@@ -6,14 +6,15 @@ import type { StoredApproval } from '../ports/approvals.ts'
 import type { CapabilityRegistry } from '../ports/capability.ts'
 import type { PolicySource } from '../ports/policy.ts'
 import type { AgentDirectory } from './agent-directory.ts'
+import { tellOriginal } from './approval-edit.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
+import { digestPrefix } from './bind-request.ts'
 import { type Call, callDraft, recordedAs } from './call.ts'
 import type { ContextFactory } from './capability-context.ts'
 import type { Basics } from './deps.ts'
 import { outcomeDraft } from './invoke-capability.ts'
 import { type RunDeps, type RunResult, runCapability } from './invoke-run.ts'
 import { questionOf } from './policy-question.ts'
-import { digestPrefix } from './request-approval.ts'
 import { settle } from './settle-approval.ts'
 
 export type ExecuteDeps = Basics &
@@ -116,35 +117,35 @@ async function refuse(
   { error }: { readonly error: GatehouseError },
 ): Promise<void> {
   const failure = failureOf(error)
-  const { changed, approval: next } = await deps.journal.transaction(async (tx) => {
+  const changed = await deps.journal.transaction(async (tx) => {
     const replaced = await tx.approvals.replace(approval, {
       ...approval,
       execution: 'refused',
       result: { success: false, error: failure },
     })
-    if (replaced.changed)
-      tx.append(
-        callDraft(
-          {
-            actor: { kind: 'agent', name: approval.agent, credential: 0 },
-            request_id: approval.request_id,
-            session_id: approval.session_id,
-            signal: deps.signal,
-          },
-          recordedAs(deps.registry, approval.capability),
-          JSON.parse(approval.arguments_json) as Record<string, unknown>,
-          {
-            result: 'denied',
-            policy_decision,
-            rule: approval.rule,
-            error: failure,
-            approval_id: approval.id,
-          },
-        ),
-      )
-    return replaced
+    if (!replaced.changed) return []
+    tx.append(
+      callDraft(
+        {
+          actor: { kind: 'agent', name: approval.agent, credential: 0 },
+          request_id: approval.request_id,
+          session_id: approval.session_id,
+          signal: deps.signal,
+        },
+        recordedAs(deps.registry, approval.capability),
+        JSON.parse(approval.arguments_json) as Record<string, unknown>,
+        {
+          result: 'denied',
+          policy_decision,
+          rule: approval.rule,
+          error: failure,
+          approval_id: approval.id,
+        },
+      ),
+    )
+    return [replaced.approval, await tellOriginal(tx, replaced.approval)]
   })
-  if (changed) settle(deps, next)
+  for (const next of changed) if (next) settle(deps, next)
 }
 
 class NotClaimed extends Error {}
@@ -195,9 +196,9 @@ async function finish(
 ): Promise<void> {
   for (;;) {
     try {
-      const approval = await deps.journal.transaction(async (tx) => {
+      const changed = await deps.journal.transaction(async (tx) => {
         const current = await tx.approvals.find(approval_id)
-        if (current?.execution !== 'running') return current
+        if (current?.execution !== 'running') return [current]
         const { approval: next } = await tx.approvals.replace(current, {
           ...current,
           execution: result.kind,
@@ -208,9 +209,9 @@ async function finish(
           result_text: result.kind === 'succeeded' ? result.text : null,
         })
         tx.append(outcomeDraft(call, result, { policy_decision, intent_id, approval_id }))
-        return next
+        return [next, await tellOriginal(tx, next)]
       })
-      if (approval) settle(deps, approval)
+      for (const approval of changed) if (approval) settle(deps, approval)
       return
     } catch (cause) {
       deps.log.error(

@@ -17,6 +17,7 @@ import type { AgentOp } from './op.ts'
 import { questionOf } from './policy-question.ts'
 import { type RequestDeps, requestApproval } from './request-approval.ts'
 import type { SessionTable } from './session-table.ts'
+import { takeGrant } from './take-grant.ts'
 import { validateArguments } from './validate-arguments.ts'
 
 export type InvokeDeps = Basics &
@@ -170,9 +171,7 @@ async function admit(
     return refuseLimited(deps, call, tierOf[decision.kind], limit, verdict.retry_after_ms)
   }
   if (decision.notify) announce(deps, call)
-  return decision.kind === 'ask'
-    ? requestApproval(deps, call, verdict.stamps)
-    : act(deps, call, verdict.stamps)
+  return decision.kind === 'ask' ? ask(deps, call, verdict.stamps) : act(deps, call, verdict.stamps)
 }
 
 async function deny(deps: InvokeDeps, call: Call): Promise<InvokeOutcome> {
@@ -252,10 +251,27 @@ async function act(
   }
   const intent = callDraft(op, capability, args, { result: 'pending', policy_decision, rule })
   const { id } = await deps.journal.append(intent, extras)
+  return runIntended(deps, call, { policy_decision, intent_id: id })
+}
+
+/** A standing grant lets it run like a call that is allowed; without one a person is asked. */
+async function ask(
+  deps: InvokeDeps,
+  call: Call,
+  stamps: readonly LimitStamp[],
+): Promise<InvokeOutcome> {
+  const taken = await takeGrant(deps, call, stamps)
+  if (!taken) return requestApproval(deps, call, stamps)
+  const { grant_id, intent_id } = taken
+  const policy_decision = 'approval_required'
+  return runIntended(deps, call, { policy_decision, intent_id, detail: { grant_id } })
+}
+
+async function runIntended(deps: InvokeDeps, call: Call, facts: OutcomeFacts) {
   // @SECURITY Rotation, revocation and pause that came while the intent was written still stop the call.
   const stopped = await stoppedMeanwhile(deps, call)
   const result = stopped ?? (await runCapability(deps, call))
-  await deps.journal.append(outcomeDraft(call, result, { policy_decision, intent_id: id }))
+  await deps.journal.append(outcomeDraft(call, result, facts))
   return answer(call, result)
 }
 
@@ -268,15 +284,18 @@ async function stoppedMeanwhile(deps: InvokeDeps, { op }: Call): Promise<RunResu
   return { kind: 'failed', error: failureOf(error), fault: error }
 }
 
+type OutcomeFacts = {
+  readonly policy_decision: PolicyTier
+  readonly intent_id?: string
+  readonly approval_id?: string
+  readonly detail?: AuditDraft['detail']
+}
+
 /** The closing entry of a call, whatever became of it. */
 export const outcomeDraft = (
   { op, capability, args, rule, startedAt }: Call,
   result: RunResult,
-  facts: {
-    readonly policy_decision: PolicyTier
-    readonly intent_id?: string
-    readonly approval_id?: string
-  },
+  facts: OutcomeFacts,
 ): AuditDraft =>
   callDraft(op, capability, args, {
     ...facts,

@@ -4,28 +4,20 @@ import { failureOf } from '../domain/failure.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
 import type { JournalTransaction } from '../ports/audit.ts'
 import type { LimitStamp } from '../ports/limits.ts'
-import type { PolicySource } from '../ports/policy.ts'
 import type { InvokeOutcome } from './app.ts'
 import { type ApprovalWaitDeps, holdUntilSettled } from './approval-outcomes.ts'
+import { type BindDeps, bindRequest } from './bind-request.ts'
 import { type Call, callDraft } from './call.ts'
-import type { ContextFactory } from './capability-context.ts'
 import type { Basics } from './deps.ts'
 
 const pendingMax = 100
 
-export type RequestDeps = Basics &
-  ApprovalWaitDeps & {
-    readonly policy: PolicySource
-    readonly contexts: ContextFactory
-    readonly approvalTtlMs: number
-  }
+export type RequestDeps = Basics & ApprovalWaitDeps & BindDeps
 
 type Found =
   | { readonly kind: 'asked' | 'waits'; readonly approval: StoredApproval }
   | { readonly kind: 'delivered'; readonly approval: StoredApproval }
   | { readonly kind: 'full' }
-
-export const digestPrefix = 'gatehouse-approval-v1\0'
 
 /**
  * Stores what the agent wants to do for a person to decide, or joins the request that an identical call
@@ -37,13 +29,10 @@ export async function requestApproval(
   stamps: readonly LimitStamp[],
 ): Promise<InvokeOutcome> {
   const { op, agent, capability, args, rule } = call
-  const call_key = deps.digest.sha256(
-    deps.digest.canonical({ agent: agent.name, capability: capability.name, arguments: args }),
-  )
-  const draft = await prepare(deps, call, call_key)
+  const draft = await bindRequest(deps, call)
   const facts = { policy_decision: 'approval_required', rule } as const
   const found = await deps.journal.transaction(async (tx): Promise<Found> => {
-    const open = await tx.approvals.findOpenCall(agent.name, call_key)
+    const open = await tx.approvals.findOpenCall(agent.name, draft.call_key)
     if (open) return join(tx, call, open)
     if ((await tx.approvals.countPending(agent.name)) >= pendingMax) {
       const error = new GatehouseError('TooManyPending', { agent: agent.name, limit: pendingMax })
@@ -85,51 +74,6 @@ export async function requestApproval(
     if (settled) return deliver(deps, call, settled)
   }
   return { kind: 'pending', pending: pendingOf(found.approval) }
-}
-
-/** Everything that an approval binds, in one canonical text: what is shown is what runs. */
-async function prepare(deps: RequestDeps, call: Call, call_key: string): Promise<StoredApproval> {
-  const { op, agent, capability, args } = call
-  const context = { files: deps.contexts.filesOf(call), signal: op.signal }
-  const resolved = capability.resolve ? await capability.resolve(args as never, context) : {}
-  const preview = capability.preview ? await capability.preview(args as never, context) : null
-  const bound_json = deps.digest.canonical({
-    agent: agent.name,
-    capability: capability.name,
-    definition_hash: capability.definition_hash,
-    arguments: args,
-    policy_version: deps.policy.current().version,
-    resolved,
-    nonce: deps.ids.secret().toString('hex'),
-  })
-  const wallMs = deps.clock.wall()
-  return {
-    id: deps.ids.next('appr'),
-    agent: agent.name,
-    capability: capability.name,
-    arguments_json: deps.digest.canonical(args),
-    bound_json,
-    digest: `sha256:${deps.digest.sha256(digestPrefix + bound_json)}`,
-    call_key,
-    requested_ms: wallMs,
-    expires_ms: deps.clock.now() + deps.approvalTtlMs,
-    expires_wall_ms: wallMs + deps.approvalTtlMs,
-    status: 'pending',
-    session_id: op.session_id,
-    request_id: op.request_id,
-    reason: call.reason,
-    rule: call.rule,
-    critical: capability.critical,
-    preview,
-    decided_ms: null,
-    decided_by: null,
-    decision_reason: null,
-    execution: 'waiting',
-    exec_id: null,
-    result: null,
-    result_text: null,
-    delivered: false,
-  }
 }
 
 async function join(tx: JournalTransaction, call: Call, open: StoredApproval): Promise<Found> {

@@ -9,7 +9,8 @@ export const settle = (
   approval: StoredApproval,
 ): void => {
   deps.signals.emit(approval)
-  if (!isSettled(approval)) return
+  // The agent knows the request that it made, not the one that ran in its place.
+  if (!isSettled(approval) || approval.edit?.request === approval.id) return
   deps.events.publish({
     type: 'approval.resolved',
     agent: approval.agent,

@@ -2,6 +2,7 @@ import type { AgentStore, SessionStore } from './agents.ts'
 import type { AlertStore } from './alerts.ts'
 import type { ApprovalStore } from './approvals.ts'
 import type { AuditRows, CommitGroup } from './audit-rows.ts'
+import type { GrantStore } from './grants.ts'
 import type { JobStore } from './jobs.ts'
 import type { RateLimits } from './limits.ts'
 import type { MessageStore, SubscriptionStore } from './messages.ts'
@@ -19,6 +20,7 @@ export type Stores = {
   readonly agents: AgentStore
   readonly sessions: SessionStore
   readonly approvals: ApprovalStore
+  readonly grants: GrantStore
   readonly userTokens: UserTokenStore
   readonly operators: OperatorStore
   readonly webSessions: WebSessionStore

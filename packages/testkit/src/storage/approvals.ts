@@ -1,3 +1,4 @@
+import type { ApprovalId } from '@gatehouse/contract'
 import type { StoredApproval } from '@gatehouse/server/ports/approvals'
 import { describe, expect, test } from 'vitest'
 import { afterRestart, type Open } from './opened.ts'
@@ -25,6 +26,12 @@ export const approvalMusts = (open: Open): void => {
         decision_reason: awkwardText,
         exec_id: 'exec-1',
         result: { success: true, data: { text: awkwardText, big: largest } },
+        edit: {
+          original: 'appr-1' as ApprovalId,
+          request: 'appr-2' as ApprovalId,
+          decided: { to: awkwardText },
+          effective: {},
+        },
         result_text: awkwardText,
         delivered: true,
       })

@@ -9,6 +9,10 @@ const outputs = z.object({
   approval_id: z.string(),
   status: ApprovalStatus,
   result: CapabilityResult.optional().describe('The real result, once there is one'),
+  edited: z
+    .object({ arguments: z.record(z.string(), z.unknown()), note: z.string() })
+    .optional()
+    .describe('Set where a person changed the arguments: what was run in place of yours'),
 })
 
 const get = defineCapability({

@@ -1,4 +1,5 @@
 import type {
+  ApprovalEdit,
   ApprovalStatus,
   CapabilityResult,
   ExecutionState,
@@ -39,4 +40,6 @@ export type StoredApproval = {
   readonly result_text: string | null
   /** Whether the real result has been handed out by a repeated call. */
   readonly delivered: boolean
+  /** Set on both requests where a person approved other arguments than were asked for. */
+  readonly edit: ApprovalEdit | null
 }

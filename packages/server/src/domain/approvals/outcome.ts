@@ -48,5 +48,13 @@ export const outcomeOf = (approval: StoredApproval): ApprovalOutcome => {
     approval_id: approval.id as ApprovalId,
     status: approval.status,
     ...(result ? { result } : {}),
+    ...(approval.edit
+      ? {
+          edited: {
+            arguments: approval.edit.effective,
+            note: 'A person changed the arguments before approving; the result is of the changed call.',
+          },
+        }
+      : {}),
   }
 }

@@ -29,6 +29,7 @@ const pending: StoredApproval = {
   result: null,
   result_text: null,
   delivered: false,
+  edit: null,
 }
 const approve = { decision: 'approve', digest: undefined, reason: undefined, by: 'ana' } as const
 const now = { nowMs: 10, wallMs: 10 }

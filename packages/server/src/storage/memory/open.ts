@@ -7,6 +7,7 @@ import { memoryAgents, memorySessions } from './agents.ts'
 import { memoryAlerts } from './alerts.ts'
 import { memoryApprovals } from './approvals.ts'
 import { memoryAuditRows } from './audit-rows.ts'
+import { memoryGrants } from './grants.ts'
 import { memoryJobs } from './jobs.ts'
 import { memoryMessages, memorySubscriptions } from './messages.ts'
 import { memoryOperators, memoryWebSessions } from './operators.ts'
@@ -20,6 +21,7 @@ const stores = (access: Access) => ({
   agents: memoryAgents(access),
   sessions: memorySessions(access),
   approvals: memoryApprovals(access),
+  grants: memoryGrants(access),
   userTokens: memoryUserTokens(access),
   operators: memoryOperators(access),
   webSessions: memoryWebSessions(access),

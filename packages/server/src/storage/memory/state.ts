@@ -1,6 +1,7 @@
 import type { StoredAgent, StoredSession } from '../../ports/agents.ts'
 import type { StoredAlert } from '../../ports/alerts.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
+import type { StoredGrant } from '../../ports/grants.ts'
 import type { StoredJob } from '../../ports/jobs.ts'
 import type { StoredMessage, StoredSubscription } from '../../ports/messages.ts'
 import type { StoredOperator, StoredUserToken, StoredWebSession } from '../../ports/people.ts'
@@ -14,6 +15,7 @@ export type State = {
   readonly agents: Map<string, StoredAgent>
   readonly sessions: Map<string, StoredSession>
   readonly approvals: Map<string, StoredApproval>
+  readonly grants: Map<string, StoredGrant>
   readonly userTokens: Map<string, StoredUserToken>
   readonly operators: Map<string, StoredOperator>
   readonly webSessions: Map<string, StoredWebSession>
@@ -34,6 +36,7 @@ export const emptyState = (): State => ({
   agents: new Map(),
   sessions: new Map(),
   approvals: new Map(),
+  grants: new Map(),
   userTokens: new Map(),
   operators: new Map(),
   webSessions: new Map(),
@@ -54,6 +57,7 @@ export const fork = (state: State): State => ({
   agents: new Map(state.agents),
   sessions: new Map(state.sessions),
   approvals: new Map(state.approvals),
+  grants: new Map(state.grants),
   userTokens: new Map(state.userTokens),
   operators: new Map(state.operators),
   webSessions: new Map(state.webSessions),

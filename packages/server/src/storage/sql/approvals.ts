@@ -25,6 +25,7 @@ const toRow = (approval: StoredApproval): ApprovalsTable => ({
   result: jsonOrNull(approval.result),
   result_text: encodeTextOrNull(approval.result_text),
   delivered: flag(approval.delivered),
+  edit: jsonOrNull(approval.edit),
 })
 
 const fromRow = (row: ApprovalsTable): StoredApproval => ({
@@ -45,6 +46,7 @@ const fromRow = (row: ApprovalsTable): StoredApproval => ({
   result: parseOrNull(row.result),
   result_text: decodeTextOrNull(row.result_text),
   delivered: row.delivered === 1,
+  edit: parseOrNull(row.edit),
 })
 
 export const sqlApprovals = ({ read, write }: Db): ApprovalStore => ({

@@ -4,6 +4,7 @@ import { sqlAgents } from './agents.ts'
 import { sqlAlerts } from './alerts.ts'
 import { sqlApprovals } from './approvals.ts'
 import { sqlAuditRows } from './audit-rows.ts'
+import { sqlGrants } from './grants.ts'
 import { sqlJobs } from './jobs.ts'
 import { sqlMessages, sqlSubscriptions } from './messages.ts'
 import { sqlMeta } from './meta.ts'
@@ -19,6 +20,7 @@ export const sqlStores = (db: Db): Stores & { readonly auditRows: AuditRows } =>
   agents: sqlAgents(db),
   sessions: sqlSessions(db),
   approvals: sqlApprovals(db),
+  grants: sqlGrants(db),
   userTokens: sqlUserTokens(db),
   operators: sqlOperators(db),
   webSessions: sqlWebSessions(db),

@@ -55,6 +55,27 @@ export type ApprovalsTable = {
   result: string | null
   result_text: string | null
   delivered: Flag
+  edit: string | null
+}
+
+export type GrantsTable = {
+  id: string
+  agent: string
+  capability: string
+  definition_hash: string
+  match: string
+  call_key: string | null
+  arguments_json: string | null
+  approval_id: string
+  created_ms: number
+  created_by: string
+  expires_ms: number
+  expires_wall_ms: number
+  uses_max: number | null
+  used: number
+  last_used_ms: number | null
+  revoked_ms: number | null
+  revoked_by: string | null
 }
 
 export type UserTokensTable = {
@@ -236,6 +257,7 @@ export type Tables = {
   agents: AgentsTable
   sessions: SessionsTable
   approvals: ApprovalsTable
+  grants: GrantsTable
   user_tokens: UserTokensTable
   operators: OperatorsTable
   web_sessions: WebSessionsTable
