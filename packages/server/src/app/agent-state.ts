@@ -1,6 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { StateArea, StateFound, StateWrite } from '../ports/capability.ts'
 import type { StoredState } from '../ports/state.ts'
+import type { Stores } from '../ports/storage.ts'
 import type { Call } from './call.ts'
 import type { Basics } from './deps.ts'
 import {
@@ -75,9 +76,9 @@ export function stateOf(deps: Deps, call: Call, area: Area): StateArea {
     const data = { key: state.key, version: state.version, updated_by: by }
     deps.events.publish({ type: 'shared.changed', agent: '', data })
   }
-  const write = async (key: string, work: (tx: Deps['storage']) => Promise<StoredState>) => {
+  const write = async (key: string, work: (tx: Stores) => Promise<StoredState>) => {
     assertKey(key)
-    const state = await deps.storage.transaction((tx) => work(tx as Deps['storage']))
+    const state = await deps.storage.transaction((tx) => work(tx))
     tell(state)
     return state
   }

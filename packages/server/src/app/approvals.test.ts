@@ -25,6 +25,7 @@ test('an approved call runs once, its result comes by get, by event and by the s
   using _listening = kit.app.subscribeEvents('alpha', (event) => events.push(event))
   const id = await kit.pending('alpha', 'filesystem.append', line(1))
   expect(await kit.pending('alpha', 'filesystem.append', line(1))).toBe(id)
+  expect((await kit.storage.agents.find('alpha'))?.total_invocations).toBe(2)
   expect(readFileSync(file, 'utf8')).toBe('')
   expect((await kit.decide(id, 'approve')).kind).toBe('decided')
   expect(await kit.settled('alpha', id)).toMatchObject({

@@ -68,7 +68,14 @@ export class OpenStorage {
         const [rows, meta] = [[...this.rows], new Map(this.meta)]
         try {
           this.before()
-          const value = await work({ ...stores, auditRows: this.auditRows })
+          const value = await work({
+            ...stores,
+            auditRows: this.auditRows,
+            storeGroup: async (group) => {
+              this.#insert(group.rows)
+              this.groups.push(group)
+            },
+          })
           return value
         } catch (error) {
           this.rows = rows

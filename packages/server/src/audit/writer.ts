@@ -11,7 +11,7 @@ import type {
   Journal,
   JournalTransaction,
 } from '../ports/audit.ts'
-import type { AuditRow } from '../ports/audit-rows.ts'
+import type { AuditRow, CommitGroup } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { LimitStamp } from '../ports/limits.ts'
@@ -49,9 +49,8 @@ export type Standing = {
   readonly baseline: Baseline | null
 }
 
-type Waiting = {
-  readonly sealed: SealedEntry
-  readonly extras: AppendExtras
+type Recorded = { readonly sealed: SealedEntry; readonly extras: AppendExtras }
+type Waiting = Recorded & {
   resolve(entry: AuditEntry): void
   reject(error: Error): void
 }
@@ -214,23 +213,11 @@ export class Writer implements Omit<Journal, 'onCommit'> {
   async #commit(
     group: readonly Waiting[],
   ): Promise<{ readonly entries: AuditEntry[]; readonly commit: Commit }> {
-    const agentCounts = new Map<string, number>()
-    const sessionCounts = new Map<string, number>()
-    const stamps: LimitStamp[] = []
-    for (const { sealed, extras } of group) {
-      if (extras.stamps) stamps.push(...extras.stamps)
-      if (!extras.counts) continue
-      const { agent, session_id } = sealed.fields
-      agentCounts.set(agent, (agentCounts.get(agent) ?? 0) + 1)
-      if (session_id) sessionCounts.set(session_id, (sessionCounts.get(session_id) ?? 0) + 1)
-    }
     const placed = this.#place(group.map((waiting) => waiting.sealed))
     const signing = this.#prepareMark(placed)
-    const clockMs = this.#parts.clock.now()
     const startedAt = performance.now()
     try {
-      const { rows } = placed
-      await this.#parts.storage.commitGroup({ rows, stamps, agentCounts, sessionCounts, clockMs })
+      await this.#parts.storage.commitGroup(this.#groupOf(group, placed))
       // A lone caller is answered soonest when nothing else happens meanwhile; many share the wait.
       await this.#advanceWith(placed, await signing, { blocking: group.length <= lonely })
     } catch (error) {
@@ -243,6 +230,21 @@ export class Writer implements Omit<Journal, 'onCommit'> {
       return entryAt(sealed, seq, hash)
     })
     return { entries, commit }
+  }
+
+  /** What is stored with the rows: uses of limits, invocations, the clock. */
+  #groupOf(recorded: readonly Recorded[], { rows }: Placed): CommitGroup {
+    const agentCounts = new Map<string, number>()
+    const sessionCounts = new Map<string, number>()
+    const stamps: LimitStamp[] = []
+    for (const { sealed, extras } of recorded) {
+      if (extras.stamps) stamps.push(...extras.stamps)
+      if (!extras.counts) continue
+      const { agent, session_id } = sealed.fields
+      agentCounts.set(agent, (agentCounts.get(agent) ?? 0) + 1)
+      if (session_id) sessionCounts.set(session_id, (sessionCounts.get(session_id) ?? 0) + 1)
+    }
+    return { rows, stamps, agentCounts, sessionCounts, clockMs: this.#parts.clock.now() }
   }
 
   /** Gives entries their places after the last one, without moving on: only a commit does that. */
@@ -327,20 +329,22 @@ export class Writer implements Omit<Journal, 'onCommit'> {
         // An engine may run the work again after a conflict: only the last run counts.
         const entries: SealedEntry[] = []
         let open = true
-        const append = (draft: AuditDraft): string => {
+        const waiting: Recorded[] = []
+        const append = (draft: AuditDraft, extras: AppendExtras = {}): string => {
           if (!open) throw new Error('the transaction of this entry is over')
           const sealed = this.#seal(draft)
           entries.push(sealed)
+          waiting.push({ sealed, extras })
           return sealed.fields.id
         }
-        const { auditRows, ...stores } = tx
+        const { auditRows: _rows, storeGroup, ...stores } = tx
         const value = await work({ ...stores, append }).catch((error: unknown) => {
           refusal = error
           throw error
         })
         open = false
         placed = this.#place(entries)
-        if (placed.rows.length > 0) await auditRows.insert(placed.rows)
+        if (placed.rows.length > 0) await storeGroup(this.#groupOf(waiting, placed))
         return value
       })
       const done = placed as unknown as Placed

@@ -34,6 +34,14 @@ export type Stores = {
   readonly wakes: WakeStore
 }
 
+/** The stores inside one transaction. */
+export type StorageTransaction = Stores & {
+  readonly auditRows: AuditRows
+
+  /** Must store the group as a part of the transaction: it is there with all the rest, or not at all. */
+  storeGroup(group: CommitGroup): Promise<void>
+}
+
 /** An engine. Everything durable is in one: SQLite by default, PostgreSQL, or memory for tests. */
 export interface Storage extends Stores, AsyncDisposable {
   readonly engine: 'sqlite' | 'postgres' | 'memory'
@@ -46,7 +54,7 @@ export interface Storage extends Stores, AsyncDisposable {
    * Must run the work in one transaction, isolated from every other, durable when the promise resolves;
    * must undo all of it when the work throws.
    */
-  transaction<T>(work: (tx: Stores & { readonly auditRows: AuditRows }) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: StorageTransaction) => Promise<T>): Promise<T>
 
   /** Must store the whole group in one durable transaction, as fast as the engine can: it is the hot path. */
   commitGroup(group: CommitGroup): Promise<void>

@@ -37,6 +37,29 @@ export const groupMusts = (open: Open): void => {
       expect(await again.meta.get('clock_ms')).toBe(String(newYear + 2))
     })
 
+    test('inside a transaction is there with the rest of it, or not at all', async () => {
+      await using opened = await open()
+      const { storage } = opened
+      await storage.agents.insert(agentOf('a'))
+      const key = { key: 'a\u0000*\u0000900000', limit: 5, window_ms: 900_000 }
+      const verdict = await storage.limits.take([key], newYear)
+      const stamps = verdict.kind === 'allowed' ? verdict.stamps : []
+      const agentCounts = new Map([['a', 1]])
+      await storage.transaction(async (tx) => {
+        await tx.meta.set('k', 'v')
+        await tx.storeGroup(groupOf([rowOf(0)], { stamps, agentCounts, clockMs: newYear }))
+      })
+      const failing = storage.transaction(async (tx) => {
+        await tx.storeGroup(groupOf([rowOf(1)], { agentCounts }))
+        throw new Error('no')
+      })
+      await expect(failing).rejects.toThrow('no')
+      const again = await afterRestart(opened)
+      expect((await again.auditRows.head('main'))?.seq).toBe(0)
+      expect((await again.agents.find('a'))?.total_invocations).toBe(1)
+      expect(await again.limits.used(key, newYear + 1)).toBe(1)
+    })
+
     test('of any size stores its rows in order', async () => {
       await using opened = await open()
       let seq = 0

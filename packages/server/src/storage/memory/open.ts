@@ -67,7 +67,10 @@ export const openMemory = async (): Promise<Storage> => {
       mutex.run(async () => {
         const own = fork(state)
         const inside: Access = { state: () => own, write: async (change) => change(own) }
-        const result = await work(stores(inside))
+        const result = await work({
+          ...stores(inside),
+          storeGroup: async (group) => commit(own, group),
+        })
         state = { ...own, audit: own.audit.joined() }
         return result
       }),

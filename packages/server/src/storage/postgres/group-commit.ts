@@ -1,6 +1,9 @@
+import type { Kysely } from 'kysely'
 import type pg from 'pg'
 import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
 import { auditColumns, toAuditRow } from '../sql/audit-codec.ts'
+import { sqlAuditRows } from '../sql/audit-rows.ts'
+import type { Tables } from '../sql/tables.ts'
 import { encodeText } from '../sql/text.ts'
 import { postgresFailure } from './dialect.ts'
 
@@ -78,3 +81,24 @@ export const commitOn = async (client: pg.Client, group: CommitGroup): Promise<v
     }
   }
 }
+
+/** The same inside a transaction, where it need not be fast. */
+export const storeGroup = async (tx: Kysely<Tables>, group: CommitGroup): Promise<void> => {
+  await sqlAuditRows({ read: tx, write: tx }).insert(group.rows)
+  for (const [name, calls] of sorted(group.agentCounts))
+    await tx
+      .updateTable('agents')
+      .set((eb) => ({ total_invocations: eb('total_invocations', '+', calls) }))
+      .where('name', '=', encodeText(name))
+      .execute()
+  for (const [id, calls] of sorted(group.sessionCounts))
+    await tx
+      .updateTable('sessions')
+      .set((eb) => ({ invocations: eb('invocations', '+', calls) }))
+      .where('id', '=', encodeText(id))
+      .execute()
+}
+
+/** Rows that nodes share are locked in one order, so that nodes cannot deadlock. */
+const sorted = (counts: ReadonlyMap<string, number>): [string, number][] =>
+  [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1))

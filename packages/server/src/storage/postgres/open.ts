@@ -15,7 +15,7 @@ import {
   types,
 } from './dialect.ts'
 import { TableWatch } from './foreign-change.ts'
-import { commitOn } from './group-commit.ts'
+import { commitOn, storeGroup } from './group-commit.ts'
 import { postgresLimits } from './limits.ts'
 import { assertServerSettings } from './settings.ts'
 
@@ -73,7 +73,10 @@ const storage = (
         // One transaction at a time on all nodes, as on SQLite: use cases read, decide and write, and
         // could not be repeated after a serialization failure. Group commits do not wait for this.
         await sql`select pg_advisory_xact_lock(${transactionLock})`.execute(tx)
-        return work(sqlStores({ read: tx, write: tx }))
+        return work({
+          ...sqlStores({ read: tx, write: tx }),
+          storeGroup: (group) => storeGroup(tx, group),
+        })
       }),
 
   async commitGroup(group) {

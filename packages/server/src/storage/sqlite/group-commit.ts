@@ -58,18 +58,23 @@ export class GroupCommit {
   run(group: CommitGroup): void {
     this.#writer.run('begin immediate', [])
     try {
-      this.#insertRows(group.rows)
-      this.#batches.add(group.stamps, group.clockMs)
-      for (const [name, calls] of group.agentCounts)
-        this.#writer.run(this.#texts.countAgent, [calls, encodeText(name)])
-      for (const [id, calls] of group.sessionCounts)
-        this.#writer.run(this.#texts.countSession, [calls, encodeText(id)])
-      this.#writer.run(this.#texts.setClock, ['clock_ms', String(group.clockMs)])
+      this.store(group)
       this.#writer.run('commit', [])
     } catch (error) {
       this.#writer.rollback()
       throw error
     }
+  }
+
+  /** In a transaction that is open already. */
+  store(group: CommitGroup): void {
+    this.#insertRows(group.rows)
+    this.#batches.add(group.stamps, group.clockMs)
+    for (const [name, calls] of group.agentCounts)
+      this.#writer.run(this.#texts.countAgent, [calls, encodeText(name)])
+    for (const [id, calls] of group.sessionCounts)
+      this.#writer.run(this.#texts.countSession, [calls, encodeText(id)])
+    this.#writer.run(this.#texts.setClock, ['clock_ms', String(group.clockMs)])
   }
 
   #insertRows(rows: readonly AuditRow[]): void {

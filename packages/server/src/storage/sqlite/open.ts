@@ -73,7 +73,13 @@ const build = async (
     limits: windowLimits(windows),
 
     transaction: (work) =>
-      write.transaction().execute((tx) => work(sqlStores({ read: tx, write: tx }))),
+      write.transaction().execute((tx) =>
+        work({
+          ...sqlStores({ read: tx, write: tx }),
+          // The transaction holds the writer, so these statements are a part of it.
+          storeGroup: async (group) => groups.store(group),
+        }),
+      ),
 
     commitGroup: (group) =>
       mutex.runNow(() => {
