@@ -39,6 +39,7 @@ import type { Op } from './op.ts'
 import { listOperators, removeOperator, setPassword } from './operators.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
 import { reportTokenFailures } from './report-token-failures.ts'
+import { SeenAgents } from './seen-agents.ts'
 import { status, systemFacts } from './service-state.ts'
 import { SessionTable } from './session-table.ts'
 import { assertSession, endSession, openSession } from './sessions.ts'
@@ -109,6 +110,7 @@ export function createApp(deps: AppDeps): BoundApp {
   const directory = new AgentDirectory(deps)
   const sessions = new SessionTable(deps)
   const slots = new AgentSlots()
+  const seen = new SeenAgents(deps)
   const doorkeeping = { ...deps, logins: new LoginAttempts(clock) }
   const base = { ...deps, signals, directory, sessions, slots }
   const watches = new WatchTable({ ...deps, contexts: () => contexts })
@@ -157,7 +159,11 @@ export function createApp(deps: AppDeps): BoundApp {
   return {
     version: deps.version,
 
-    authenticateAgent: (token) => directory.authenticate(token),
+    async authenticateAgent(token) {
+      const agent = await directory.authenticate(token)
+      if (agent) seen.note(agent.name)
+      return agent
+    },
     stillValid: (name, credential) => directory.holder(name, credential) !== null,
     authenticateUser: (token) => authenticateUser(deps, token),
 
