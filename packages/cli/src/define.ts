@@ -2,7 +2,11 @@ import type { Client } from '@gatehouse/client'
 import type { RunFile } from '@gatehouse/contract'
 import type { Io } from './io.ts'
 
-export type ArgSpec = string | { readonly about: string; readonly optional: true }
+/** `many`: one or more words, all that are left. */
+export type ArgSpec =
+  | string
+  | { readonly about: string; readonly optional: true }
+  | { readonly about: string; readonly many: true }
 
 export type OptionSpec = {
   readonly about: string
@@ -16,7 +20,11 @@ type Args = Readonly<Record<string, ArgSpec>>
 type Options = Readonly<Record<string, OptionSpec>>
 
 type ArgValues<A extends Args> = {
-  readonly [K in keyof A]: A[K] extends { optional: true } ? string | undefined : string
+  readonly [K in keyof A]: A[K] extends { many: true }
+    ? readonly string[]
+    : A[K] extends { optional: true }
+      ? string | undefined
+      : string
 }
 type OptionValue<O extends OptionSpec> = O extends { value: string }
   ? O extends { integer: true }

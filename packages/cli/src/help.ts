@@ -15,7 +15,11 @@ const optionPairs = (options: Readonly<Record<string, OptionSpec>>) =>
   ])
 
 const argText = ([name, spec]: readonly [string, ArgSpec]): string =>
-  typeof spec === 'string' ? name.toUpperCase() : `[${name.toUpperCase()}]`
+  typeof spec === 'string'
+    ? name.toUpperCase()
+    : 'many' in spec
+      ? `${name.toUpperCase()}...`
+      : `[${name.toUpperCase()}]`
 
 const examplesText = (examples: readonly string[]): string =>
   `Examples\n${examples.map((example) => `  ${example}`).join('\n')}`

@@ -4,7 +4,7 @@ import { usageError } from './cli-error.ts'
 import type { Command, OptionSpec } from './define.ts'
 import { globalOptions } from './global-options.ts'
 
-type Values = Record<string, string | number | boolean | undefined>
+type Values = Record<string, string | number | boolean | readonly string[] | undefined>
 
 const tokensOf = (argv: readonly string[], options: Readonly<Record<string, OptionSpec>>) =>
   parseArgs({
@@ -88,14 +88,19 @@ function readOption(
 /** The words beside the options, each under its name. */
 function readArguments(command: Shape, words: readonly string[]): Values {
   const specs = Object.entries(command.args ?? {})
-  const extra = words[specs.length]
+  const last = specs.at(-1)?.[1]
+  const many = typeof last === 'object' && 'many' in last
+  const extra = many ? undefined : words[specs.length]
   if (extra !== undefined)
     throw usageError(`"${extra}" is one word too many for gatehouse ${command.name}.`)
   const read: Values = {}
   for (const [i, [name, spec]] of specs.entries()) {
-    if (!words[i] && typeof spec === 'string')
-      throw usageError(`${name.toUpperCase()} is missing: ${spec}.`, helpOf(command))
-    read[name] = words[i]
+    const optional = typeof spec === 'object' && 'optional' in spec
+    if (!words[i] && !optional) {
+      const about = typeof spec === 'string' ? spec : spec.about
+      throw usageError(`${name.toUpperCase()} is missing: ${about}.`, helpOf(command))
+    }
+    read[name] = typeof spec === 'object' && 'many' in spec ? words.slice(i) : words[i]
   }
   return read
 }

@@ -11,6 +11,12 @@ export function timeAgo(text: string, nowMs: number): string {
   return new Date(nowMs - Number(count) * (units[unit] ?? 0) * 1000).toISOString()
 }
 
+/** `90m` in seconds; null for what is no duration. */
+export function secondsOf(text: string): number | null {
+  const [, count, unit] = /^(\d{1,6})([smhd])$/.exec(text) ?? []
+  return count === undefined || unit === undefined ? null : Number(count) * (units[unit] ?? 0)
+}
+
 /** Seconds as `2 d 3 h`, the two largest units. */
 export function shownDuration(seconds: number): string {
   const parts: string[] = []

@@ -14,12 +14,19 @@ import type {
   AuditEntry,
   AuditPage,
   CreatedUserToken,
+  DecideBody,
+  DecideOutcomes,
   DeletedState,
+  FailedNotificationList,
+  Grant,
+  GrantList,
   Health,
   HealthStatus,
   Integrity,
   LoggedOut,
   Login,
+  NotificationTargetList,
+  NotificationTest,
   Operator,
   OperatorList,
   PasswordSet,
@@ -28,6 +35,7 @@ import type {
   PolicyVerdict,
   PolicyView,
   RejectBody,
+  RetriedNotifications,
   SavedPolicy,
   Schedule,
   ScheduleList,
@@ -55,6 +63,12 @@ type NewAgent = {
 }
 type ApprovalQuery = {
   readonly status?: ApprovalStatus | 'all'
+  readonly agent?: string
+  readonly limit?: number
+  readonly offset?: number
+}
+type GrantQuery = {
+  readonly status?: 'usable' | 'all'
   readonly agent?: string
   readonly limit?: number
   readonly offset?: number
@@ -150,6 +164,9 @@ export function createClient(options: ClientOptions) {
       ask<Approval>('approveApproval', { params: { id }, body }),
     rejectApproval: ({ id, ...body }: WithId & RejectBody) =>
       ask<Approval>('rejectApproval', { params: { id }, body }),
+    decideApprovals: (body: DecideBody) => ask<DecideOutcomes>('decideApprovals', { body }),
+    listGrants: (query: GrantQuery = {}) => ask<GrantList>('listGrants', { query }),
+    revokeGrant: (params: WithId) => ask<Grant>('revokeGrant', { params }),
     /** What waits now (`snapshot`), then each change (`approval`), until the signal aborts. */
     async *streamApprovals(signal: AbortSignal): AsyncGenerator<ServerEvent> {
       yield* readEvents(await bodyOf('streamApprovals', signal))
@@ -163,6 +180,13 @@ export function createClient(options: ClientOptions) {
     async *exportAudit(): AsyncGenerator<string> {
       yield* readLines(await bodyOf('exportAudit'))
     },
+
+    listNotifications: () => ask<NotificationTargetList>('listNotifications'),
+    listFailedNotifications: (params: Named) =>
+      ask<FailedNotificationList>('listFailedNotifications', { params }),
+    testNotification: (params: Named) => ask<NotificationTest>('testNotification', { params }),
+    retryNotifications: (params: Named) =>
+      ask<RetriedNotifications>('retryNotifications', { params }),
 
     /** The encrypted file as it is made. */
     makeBackup: (body: {

@@ -6,7 +6,9 @@ import {
   Approval,
   type AuditEntry,
   AuditId,
+  type DecideOutcome,
   GatehouseError,
+  Grant,
   type Integrity,
   type Operator,
   type Role,
@@ -127,6 +129,24 @@ export const fakeAlert: Alert = {
   acknowledged_by: null,
 }
 
+export const fakeGrant: Grant = Grant.parse({
+  id: idOf('grant', 1),
+  agent: 'mailbot',
+  capability: 'email.send',
+  match: 'same_capability',
+  arguments: null,
+  approval_id: idOf('appr', 1),
+  status: 'active',
+  created_at: time,
+  created_by: 'user:ana',
+  expires_at: '2026-03-01T13:00:00.000Z',
+  uses: 5,
+  used: 2,
+  last_used_at: time,
+  revoked_at: null,
+  revoked_by: null,
+})
+
 /** The people's half of the application in memory: enough for the REST doors and the command line. */
 export type FakeApp = {
   readonly app: App
@@ -175,6 +195,25 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
     for (const listener of listeners) listener(next)
   }
 
+  const decideOne: App['decideApproval'] = async (
+    op,
+    { approval_id, decision, digest, reason },
+  ) => {
+    const current = approval(approval_id)
+    if (current.status !== 'pending') return { kind: 'not_pending', approval: current }
+    if (digest !== undefined && digest !== current.digest)
+      throw new GatehouseError('ApprovalDigestMismatch', { approval_id })
+    const next: Approval = {
+      ...current,
+      status: decision === 'approve' ? 'approved' : 'rejected',
+      decided_at: time,
+      decided_by: op.actor.kind === 'user' ? `user:${op.actor.label}` : op.actor.kind,
+      decision_reason: reason ?? null,
+    }
+    tell(next)
+    return { kind: 'decided', approval: next }
+  }
+
   const people: Partial<App> = {
     version: '1.2.3',
     async authenticateUser(sent) {
@@ -214,21 +253,28 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
       return { approvals: all.slice(offset, offset + limit), total: all.length }
     },
     showApproval: async (_op, { approval_id }) => approval(approval_id),
-    async decideApproval(op, { approval_id, decision, digest, reason }) {
-      const current = approval(approval_id)
-      if (current.status !== 'pending') return { kind: 'not_pending', approval: current }
-      if (digest !== undefined && digest !== current.digest)
-        throw new GatehouseError('ApprovalDigestMismatch', { approval_id })
-      const next: Approval = {
-        ...current,
-        status: decision === 'approve' ? 'approved' : 'rejected',
-        decided_at: time,
-        decided_by: op.actor.kind === 'user' ? `user:${op.actor.label}` : op.actor.kind,
-        decision_reason: reason ?? null,
+    decideApproval: decideOne,
+    async decideApprovals(op, { ids, ...decision }) {
+      const outcomes: DecideOutcome[] = []
+      for (const id of ids) {
+        if (!approvals.has(id)) outcomes.push({ id, outcome: 'not_found' })
+        else {
+          const decided = await decideOne(op, { approval_id: id, ...decision })
+          outcomes.push({ id, outcome: decided.kind, approval: decided.approval })
+        }
       }
-      tell(next)
-      return { kind: 'decided', approval: next }
+      return outcomes
     },
+    listGrants: async (_op, { all, limit, offset }) => {
+      const found = [fakeGrant].filter(({ status }) => all || status === 'active')
+      return { grants: found.slice(offset, offset + limit), total: found.length }
+    },
+    revokeGrant: async (op) => ({
+      ...fakeGrant,
+      status: 'revoked',
+      revoked_at: time,
+      revoked_by: op.actor.kind === 'user' ? `user:${op.actor.label}` : op.actor.kind,
+    }),
     subscribeApprovals(listener) {
       listeners.add(listener)
       return { [Symbol.dispose]: () => void listeners.delete(listener) }
@@ -247,6 +293,15 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
     },
     verifyAudit: async () => integrity,
     acknowledgeAudit: async () => integrity,
+    listNotifications: async () => [],
+    listFailedNotifications: async () => [],
+    testNotification: async (_op, { name }) => ({
+      name,
+      delivered: true,
+      status: 200,
+      detail: null,
+    }),
+    retryNotifications: async (_op, { name }) => ({ name, retried: 1 }),
     async makeBackup() {
       return (async function* () {
         yield new TextEncoder().encode('sealed')

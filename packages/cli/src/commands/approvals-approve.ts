@@ -1,28 +1,109 @@
+import type { Client } from '@gatehouse/client'
+import type { ApproveBody } from '@gatehouse/contract'
 import { approvalCard } from '../approval-card.ts'
+import { usageError } from '../cli-error.ts'
+import { allDecided, outcomesText } from '../decide-many.ts'
 import { defineCommand } from '../define.ts'
+import { jsonText } from '../escape-text.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { secondsOf } from '../times.ts'
+
+type Given = {
+  readonly digest: string | undefined
+  readonly remember: string | undefined
+  readonly for: 'same_arguments' | 'same_capability' | undefined
+  readonly uses: number | undefined
+  readonly arguments: string | undefined
+}
+
+const rememberOf = ({ remember, for: match, uses }: Given): Pick<ApproveBody, 'remember'> => {
+  if (remember === undefined) {
+    if (match !== undefined || uses !== undefined)
+      throw usageError('--for and --uses say what --remember means: add --remember 1h.')
+    return {}
+  }
+  const ttl_seconds = secondsOf(remember)
+  if (ttl_seconds === null || ttl_seconds < 1 || ttl_seconds > 86_400)
+    throw usageError(`--remember is a time such as 30m or 8h, at most 24h, not "${remember}".`)
+  const limit = uses === undefined ? {} : { uses }
+  return { remember: { ttl_seconds, match: match ?? 'same_arguments', ...limit } }
+}
+
+const changesOf = ({ arguments: text }: Given): Pick<ApproveBody, 'arguments'> => {
+  if (text === undefined) return {}
+  let value: unknown
+  try {
+    value = JSON.parse(text)
+  } catch {
+    value = null
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw usageError('--arguments is a JSON object: all arguments, as they are to run.')
+  return { arguments: value as Record<string, unknown> }
+}
+
+const oneOnly = (given: Given): void => {
+  const { digest, remember, arguments: changed } = given
+  if (digest !== undefined || remember !== undefined || changed !== undefined)
+    throw usageError('--digest, --remember and --arguments are for one approval at a time.')
+}
+
+const shownAll = (api: Client, ids: readonly string[]) =>
+  Promise.all(ids.map((id) => api.showApproval({ id })))
 
 export const approvalsApprove = defineCommand({
   name: 'approvals approve',
   summary: 'Show what will run, and let it run',
-  args: { id: 'the approval' },
+  args: { id: { about: 'the approval, or several', many: true } },
   options: {
     reason: { value: 'TEXT', about: 'why, for the log' },
     digest: { value: 'DIGEST', about: 'approve only what has this digest, seen before' },
+    remember: { value: 'TIME', about: 'let later calls run without asking for so long, as in 1h' },
+    for: {
+      value: 'CALLS',
+      choices: ['same_arguments', 'same_capability'],
+      about: 'which calls are remembered',
+    },
+    uses: { value: 'N', integer: true, about: 'remember it for so many calls only' },
+    arguments: { value: 'JSON', about: 'run it with these arguments instead' },
   },
   examples: [
     'gatehouse approvals approve appr-01jqz4xk2m8v5w9r3t6y0b7n1c',
     'gatehouse approvals approve appr-01jqz4xk2m8v5w9r3t6y0b7n1c --yes --reason "as agreed"',
+    'gatehouse approvals approve appr-01jqz4xk2m8v5w9r3t6y0b7n1c --remember 1h --uses 5',
   ],
-  async run({ api, note, confirm, json }, { id, reason, digest }) {
-    const shown = await api.showApproval({ id })
-    if (!json) await note(`${approvalCard(shown)}\n`)
-    if (shown.status === 'pending') await confirm('Approve and run exactly this?')
+  async run({ api, note, confirm, json }, { id: ids, reason, ...given }) {
+    const because = reason === undefined ? {} : { reason }
+    const more = { ...rememberOf(given), ...changesOf(given) }
+    if (ids.length > 1) oneOnly(given)
+    const shown = await shownAll(api, ids)
+    if (!json) for (const approval of shown) await note(`${approvalCard(approval)}\n`)
+    const waits = shown.some(({ status }) => status === 'pending')
+    if (more.arguments && !json) await note(`It will run with\n${jsonText(more.arguments)}\n`)
+    if (waits)
+      await confirm(
+        ids.length > 1
+          ? `Approve and run exactly these ${ids.length}?`
+          : more.arguments
+            ? 'Approve and run it with these arguments?'
+            : 'Approve and run exactly this?',
+      )
     // What is sent is the digest of what was shown: anything else that stands there now is a conflict.
-    return api.approveApproval({
-      id,
-      digest: digest ?? shown.digest,
-      ...(reason === undefined ? {} : { reason }),
-    })
+    const [first, ...others] = shown
+    if (first && others.length === 0)
+      return api.approveApproval({
+        id: first.id,
+        digest: given.digest ?? first.digest,
+        ...because,
+        ...more,
+      })
+    const digests = Object.fromEntries(shown.map(({ id, digest }) => [id, digest]))
+    return api.decideApprovals({ ids: [...ids], decision: 'approve', digests, ...because })
   },
-  text: (approval) => `${approval.id} is approved; execution: ${approval.execution.state}.`,
+  text: (result) =>
+    'outcomes' in result
+      ? outcomesText(result)
+      : `${result.id} is approved; execution: ${result.execution.state}.`,
+  exitCode: (result) =>
+    'outcomes' in result && !allDecided(result) ? exitCodes.failed : exitCodes.done,
 })

@@ -1,12 +1,21 @@
+import { allDecided, outcomesText } from '../decide-many.ts'
 import { defineCommand } from '../define.ts'
+import { exitCodes } from '../exit-codes.ts'
 
 export const approvalsReject = defineCommand({
   name: 'approvals reject',
   summary: 'Refuse a request; the agent reads the reason',
-  args: { id: 'the approval' },
+  args: { id: { about: 'the approval, or several', many: true } },
   options: { reason: { value: 'TEXT', about: 'why, and what the agent should do instead' } },
   examples: ['gatehouse approvals reject appr-01jqz4xk2m8v5w9r3t6y0b7n1c --reason "wrong address"'],
-  run: ({ api }, { id, reason }) =>
-    api.rejectApproval({ id, ...(reason === undefined ? {} : { reason }) }),
-  text: (approval) => `${approval.id} is rejected.`,
+  async run({ api }, { id: ids, reason }) {
+    const because = reason === undefined ? {} : { reason }
+    const [id, ...others] = ids
+    return id !== undefined && others.length === 0
+      ? api.rejectApproval({ id, ...because })
+      : api.decideApprovals({ ids: [...ids], decision: 'reject', ...because })
+  },
+  text: (result) => ('outcomes' in result ? outcomesText(result) : `${result.id} is rejected.`),
+  exitCode: (result) =>
+    'outcomes' in result && !allDecided(result) ? exitCodes.failed : exitCodes.done,
 })

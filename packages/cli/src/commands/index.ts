@@ -107,6 +107,16 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./approvals-watch.ts')).approvalsWatch,
   },
   {
+    name: 'grants list',
+    summary: 'List what runs without asking again',
+    load: async () => (await import('./grants-list.ts')).grantsList,
+  },
+  {
+    name: 'grants revoke',
+    summary: 'End a standing grant; the next call asks again',
+    load: async () => (await import('./grants-revoke.ts')).grantsRevoke,
+  },
+  {
     name: 'audit query',
     summary: 'Show entries of the audit log, newest first',
     load: async () => (await import('./audit-query.ts')).auditQuery,
@@ -120,6 +130,26 @@ export const commands: readonly CommandEntry[] = [
     name: 'audit export',
     summary: 'Write the whole log out, to keep or verify elsewhere',
     load: async () => (await import('./audit-export.ts')).auditExport,
+  },
+  {
+    name: 'notifications list',
+    summary: 'Show who is told outside of the dashboard, and how that goes',
+    load: async () => (await import('./notifications-list.ts')).notificationsList,
+  },
+  {
+    name: 'notifications test',
+    summary: 'Send a message to a target now',
+    load: async () => (await import('./notifications-test.ts')).notificationsTest,
+  },
+  {
+    name: 'notifications failed',
+    summary: 'List the messages to a target that were given up',
+    load: async () => (await import('./notifications-failed.ts')).notificationsFailed,
+  },
+  {
+    name: 'notifications retry',
+    summary: 'Try again what was given up',
+    load: async () => (await import('./notifications-retry.ts')).notificationsRetry,
   },
   {
     name: 'backup',

@@ -278,3 +278,37 @@ test('a service that does not run approved calls leaves them for the next start'
   expect(execution.state).toBe('waiting')
   expect(readFileSync(file, 'utf8')).toBe('')
 })
+
+test('one decision on many is recorded one by one, and what cannot be decided stops none', async () => {
+  await using kit = await createKit({ policy })
+  const file = await withFile(kit)
+  const ids = [
+    await kit.pending('alpha', 'filesystem.append', line(1)),
+    await kit.pending('alpha', 'filesystem.append', line(2)),
+    await kit.pending('alpha', 'filesystem.append', line(3)),
+  ] as const
+  const [first, second, third] = ids
+  await kit.decide(first, 'reject')
+  const { digest } = await kit.app.showApproval(kit.operator(), { approval_id: third })
+  const outcomes = await kit.app.decideApprovals(kit.operator(), {
+    ids: [first, 'appr-nothing', second, third, third],
+    decision: 'approve',
+    reason: 'All fine',
+    digests: { [second]: 'sha256:00', [third]: digest },
+  })
+  expect(outcomes).toMatchObject([
+    { id: first, outcome: 'not_pending', approval: { status: 'rejected' } },
+    { id: 'appr-nothing', outcome: 'not_found' },
+    { id: second, outcome: 'digest_mismatch', approval: { status: 'pending' } },
+    {
+      id: third,
+      outcome: 'decided',
+      approval: { status: 'approved', decision_reason: 'All fine' },
+    },
+    { id: third, outcome: 'not_pending' },
+  ])
+  await kit.settled('alpha', third)
+  expect(readFileSync(file, 'utf8')).toBe('3\n')
+  const acts = (await kit.audit()).filter(({ capability }) => capability === 'approval.approved')
+  expect(acts.map(({ approval_id }) => approval_id)).toEqual([third])
+})

@@ -7,7 +7,9 @@ import { alertRoutes } from './routes/alerts.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { backupRoutes } from './routes/backup.ts'
+import { grantRoutes } from './routes/grants.ts'
 import { healthRoutes } from './routes/health.ts'
+import { notificationRoutes } from './routes/notifications.ts'
 import { operatorRoutes } from './routes/operators.ts'
 import { pauseRoutes } from './routes/pause.ts'
 import { policyRoutes } from './routes/policies.ts'
@@ -25,11 +27,13 @@ const nouns: readonly Route[] = [
   ...pauseRoutes,
   ...activityRoutes,
   ...approvalRoutes,
+  ...grantRoutes,
   ...alertRoutes,
   ...stateRoutes,
   ...scheduleRoutes,
   ...auditRoutes,
   ...backupRoutes,
+  ...notificationRoutes,
   ...userTokenRoutes,
   ...sessionRoutes,
   ...operatorRoutes,

@@ -3,6 +3,8 @@ import {
   ApprovalList,
   ApprovalStatus,
   ApproveBody,
+  DecideBody,
+  DecideOutcomes,
   GatehouseError,
   RejectBody,
 } from '@gatehouse/contract'
@@ -106,14 +108,43 @@ const approve = defineRoute({
   params,
   body: ApproveBody,
   response: Approval,
-  errors: ['ApprovalNotFound', 'ApprovalNotPending', 'ApprovalDigestMismatch'],
-  handle: (op, app, { params: { id }, body: { digest, reason } }) =>
+  errors: [
+    'ApprovalNotFound',
+    'ApprovalNotPending',
+    'ApprovalDigestMismatch',
+    'RememberRefused',
+    'EditRefused',
+    'InvalidArguments',
+  ],
+  handle: (op, app, { params: { id }, body: { digest, reason, remember, arguments: changed } }) =>
     decide(op, app, {
       approval_id: id,
       decision: 'approve',
       ...(digest === undefined ? {} : { digest }),
       ...(reason === undefined ? {} : { reason }),
+      ...(remember === undefined ? {} : { remember }),
+      ...(changed === undefined ? {} : { arguments: changed }),
     }),
+})
+
+const decideMany = defineRoute({
+  method: 'POST',
+  path: '/api/approvals/decide',
+  operationId: 'decideApprovals',
+  summary: 'One decision on up to 100 requests, each recorded by itself',
+  permission: 'approvals.decide',
+  body: DecideBody,
+  response: DecideOutcomes,
+  errors: [],
+  async handle(op, app, { body: { ids, decision, reason, digests } }) {
+    const outcomes = await app.decideApprovals(op, {
+      ids,
+      decision,
+      ...(reason === undefined ? {} : { reason }),
+      ...(digests === undefined ? {} : { digests }),
+    })
+    return ok({ outcomes: [...outcomes] })
+  },
 })
 
 const reject = defineRoute({
@@ -134,4 +165,4 @@ const reject = defineRoute({
     }),
 })
 
-export const approvalRoutes: readonly Route[] = [list, stream, show, approve, reject]
+export const approvalRoutes: readonly Route[] = [list, stream, show, decideMany, approve, reject]

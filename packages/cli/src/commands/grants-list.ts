@@ -1,0 +1,42 @@
+import { defineCommand } from '../define.ts'
+import { renderTable } from '../table.ts'
+import { shownTime } from '../times.ts'
+
+export const grantsList = defineCommand({
+  name: 'grants list',
+  summary: 'List what runs without asking again',
+  options: {
+    all: { about: 'also those that have ended' },
+    agent: { value: 'NAME', about: 'of one agent only' },
+    limit: { value: 'N', integer: true, about: 'at most this many (100)' },
+    offset: { value: 'N', integer: true, about: 'leave out this many first' },
+  },
+  examples: ['gatehouse grants list', 'gatehouse grants list --agent mailbot --all'],
+  run: ({ api }, { all, agent, limit, offset }) =>
+    api.listGrants({
+      ...(all ? { status: 'all' as const } : {}),
+      ...(agent === undefined ? {} : { agent }),
+      ...(limit === undefined ? {} : { limit }),
+      ...(offset === undefined ? {} : { offset }),
+    }),
+  text: ({ grants, total }, view) =>
+    grants.length === 0
+      ? 'Nothing is remembered.'
+      : [
+          renderTable(
+            [
+              { title: 'ID', value: (grant) => grant.id },
+              { title: 'STATUS', value: (grant) => grant.status },
+              { title: 'AGENT', value: (grant) => grant.agent },
+              { title: 'CAPABILITY', value: (grant) => grant.capability },
+              { title: 'FOR', value: (grant) => grant.match },
+              { title: 'USED', value: ({ used, uses }) => (uses ? `${used} of ${uses}` : used) },
+              { title: 'UNTIL', value: (grant) => shownTime(grant.expires_at) },
+              { title: 'BY', value: (grant) => grant.created_by, cut: true },
+            ],
+            grants,
+            view,
+          ),
+          ...(total > grants.length ? [`${grants.length} of ${total} shown.`] : []),
+        ].join('\n'),
+})

@@ -1,0 +1,22 @@
+import type { DecideOutcomes } from '@gatehouse/contract'
+
+const said = {
+  decided: 'decided',
+  not_pending: 'was not waiting any more',
+  not_found: 'is not there',
+  digest_mismatch: 'is not what was shown, so it still waits',
+  digest_required: 'is critical and wants the digest that was shown, so it still waits',
+} as const
+
+/** What became of each of many requests, a line for each. */
+export const outcomesText = ({ outcomes }: DecideOutcomes): string =>
+  outcomes
+    .map(({ id, outcome, approval }) => {
+      if (outcome === 'decided') return `${id} is ${approval?.status}.`
+      const by = outcome === 'not_pending' && approval ? `: ${approval.status}` : ''
+      return `${id} ${said[outcome]}${by}.`
+    })
+    .join('\n')
+
+export const allDecided = ({ outcomes }: DecideOutcomes): boolean =>
+  outcomes.every(({ outcome }) => outcome === 'decided')
