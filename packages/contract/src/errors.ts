@@ -329,6 +329,12 @@ export const errorTable = {
     'No valid policy is loaded, so nothing runs: {detail}',
   ),
   StorageUnavailable: entry(503, -32603, true, 'The store cannot be used: {detail}'),
+  NotificationTargetNotFound: entry(
+    404,
+    -32602,
+    false,
+    'No target of notifications is called {name}.',
+  ),
   BackupRefused: entry(422, -32602, false, 'The backup cannot be used: {detail}'),
   InvalidConfiguration: entry(400, -32603, false, '{origin}: {detail}'),
   AlreadyRunning: entry(409, -32603, false, 'Process {pid} already serves {data_dir}.'),

@@ -26,6 +26,7 @@ import { Disposal } from './platform/disposal.ts'
 import { createEventBus } from './platform/event-bus.ts'
 import { createHost } from './platform/host.ts'
 import { createIds } from './platform/ids.ts'
+import { createNotifier } from './platform/notifier.ts'
 import { createPasswords } from './platform/passwords.ts'
 import { createWakeCommands } from './platform/wake-commands.ts'
 import { openPolicySource } from './policy/source.ts'
@@ -145,6 +146,7 @@ export async function compose(
     passwords: createPasswords(),
     calendar: createCalendar(),
     wakeCommands,
+    notifier: createNotifier(settings.notifications, () => clock.wall()),
     backups: createBackups({
       dataDir,
       version,

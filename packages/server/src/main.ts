@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type RunFile, setupUrl } from '@gatehouse/contract'
+import { dashboardPage, type RunFile, setupUrl } from '@gatehouse/contract'
 import type { App } from './app/app.ts'
 import { compose } from './compose.ts'
 import { type Flags, loadSettings, type Settings } from './config/load.ts'
@@ -96,6 +96,7 @@ export async function openService(flags: Flags): Promise<Started & AsyncDisposab
   opening.defer(() => gateway.close(graceMs))
   app.doors.opened('user_api')
   app.doors.opened('dashboard')
+  app.doors.page = dashboardPage(dashboard.url)
   app.doors.opened('gateway')
   await app.start()
   const wake = opening.use(await openWakePort({ app, log, port: settings.wakePort }))

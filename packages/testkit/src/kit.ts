@@ -19,6 +19,7 @@ import { createIds } from '@gatehouse/server/platform/ids'
 import { openPolicySource } from '@gatehouse/server/policy/source'
 import { renderSystemPolicy } from '@gatehouse/server/policy/system-policy'
 import type { Capability } from '@gatehouse/server/ports/capability'
+import type { Notifier } from '@gatehouse/server/ports/notifier'
 import type { Passwords } from '@gatehouse/server/ports/passwords'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import type { WakeCommands } from '@gatehouse/server/ports/wakes'
@@ -43,6 +44,7 @@ export type KitOptions = {
   /** Leaves it to the test to call `app.start()`. */
   readonly startsLater?: boolean
   readonly wakeCommands?: Pick<WakeCommands, 'start'>
+  readonly notifier?: Notifier
 }
 
 /** A whole service without doors: real policy, log and files, a store in memory, a clock moved by hand. */
@@ -223,6 +225,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     passwords: quickPasswords,
     calendar: createCalendar(),
     wakeCommands: options.wakeCommands ?? { start: () => 'none' },
+    ...(options.notifier ? { notifier: options.notifier } : {}),
     approvalTtlMs: options.approvalTtlMs ?? 86_400_000,
     metrics: createMetrics({
       version: '0.0.0',

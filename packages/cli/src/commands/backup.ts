@@ -32,8 +32,14 @@ export const backup = defineCommand({
       await target.discard()
       throw error
     }
-    return { file, bytes, with_workspaces }
+    const { engine } = (await api.getHealth()).components.storage
+    return { file, bytes, with_workspaces, engine }
   },
-  text: ({ file, bytes }) =>
-    `The backup is in ${escapeText(file)} (${bytes} bytes). Nobody opens it without what it is locked with.`,
+  text: ({ file, bytes, engine }) =>
+    [
+      `The backup is in ${escapeText(file)} (${bytes} bytes). Nobody opens it without what it is locked with.`,
+      ...(engine === 'postgres'
+        ? ['THE DATABASE IS NOT IN IT: back that up with pg_dump now; all else is in the file.']
+        : []),
+    ].join('\n'),
 })

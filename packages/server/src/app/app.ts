@@ -19,17 +19,21 @@ import type {
   CreateUserToken,
   DecideOutcome,
   DeletedState,
+  FailedNotification,
   GatehouseEvent,
   Grant,
   Health,
   HealthStatus,
   Integrity,
+  NotificationTarget,
+  NotificationTest,
   Operator,
   PasswordSet,
   PausedAgents,
   PendingApproval,
   PolicyProblem,
   Remember,
+  RetriedNotifications,
   RotateAgent,
   Schedule,
   Session,
@@ -226,6 +230,11 @@ export interface App {
   /** After a failure is understood: the log goes on from here, and an entry says so. */
   acknowledgeAudit(op: Op, input: { reason: string }): Promise<Integrity>
   exportAudit(op: Op): AsyncIterable<string>
+
+  listNotifications(op: Op): Promise<readonly NotificationTarget[]>
+  listFailedNotifications(op: Op, input: { name: string }): Promise<readonly FailedNotification[]>
+  testNotification(op: Op, input: { name: string }): Promise<NotificationTest>
+  retryNotifications(op: Op, input: { name: string }): Promise<RetriedNotifications>
 
   /** One encrypted file with everything that makes this node; ends with the operation's signal. */
   makeBackup(op: Op, input: MakeBackupInput): Promise<AsyncIterable<Uint8Array>>

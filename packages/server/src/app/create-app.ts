@@ -4,6 +4,7 @@ import type { CapabilityRegistry } from '../ports/capability.ts'
 import type { FilesFactory } from '../ports/files.ts'
 import type { Host } from '../ports/host.ts'
 import type { Metrics } from '../ports/metrics.ts'
+import type { Notifier } from '../ports/notifier.ts'
 import type { Passwords } from '../ports/passwords.ts'
 import type { PolicyFiles } from '../ports/policy.ts'
 import type { Calendar } from '../ports/schedules.ts'
@@ -35,6 +36,8 @@ import { describeCapability, listCapabilities, listing } from './list-capabiliti
 import { authenticateWebSession, login, logout, sweepLogins } from './login.ts'
 import { LoginAttempts } from './login-attempts.ts'
 import { makeBackup } from './make-backup.ts'
+import type { CallFacts } from './notification-news.ts'
+import { Notifications } from './notifications.ts'
 import type { Op } from './op.ts'
 import { listOperators, removeOperator, setPassword } from './operators.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
@@ -79,10 +82,17 @@ export type AppDeps = Basics & {
   readonly approvalWaitMs: number
   /** Absent where nothing lies in files, as in tests. */
   readonly backups?: Backups
+  /** Absent where nobody is told. */
+  readonly notifier?: Notifier
   /** How the parts are that not every version has. */
   readonly parts?: HealthParts
   /** Aborts when the service stops. */
   readonly signal: AbortSignal
+}
+
+const nobody: Notifier = {
+  targets: [],
+  send: async () => ({ kind: 'failed', status: null, detail: 'there is no such target' }),
 }
 
 const sweepEveryMs = 60_000
@@ -104,7 +114,15 @@ export type BoundApp = App & {
   stopped(): Promise<void>
 }
 
-export function createApp(deps: AppDeps): BoundApp {
+export function createApp(given: AppDeps): BoundApp {
+  const doors = new Doors()
+  const notifications = new Notifications({
+    ...given,
+    notifier: given.notifier ?? nobody,
+    page: () => doors.page,
+  })
+  // From here on whatever is recorded tells people, too.
+  const deps: AppDeps = { ...given, journal: notifications.journal }
   const { events, signal, clock } = deps
   const signals = new ApprovalSignals(deps.log)
   const directory = new AgentDirectory(deps)
@@ -119,7 +137,7 @@ export function createApp(deps: AppDeps): BoundApp {
     startedMs: clock.now(),
     auditReader: deps.audit,
     auditHealth: () => deps.audit.health(),
-    doors: new Doors(),
+    doors,
     parts: deps.parts ?? {},
   }
   const supervision = bindSupervision(state)
@@ -134,7 +152,12 @@ export function createApp(deps: AppDeps): BoundApp {
     stateOf: (call, kind) => stateOf(base, call, areaOf(call, kind)),
     alertsOf: (call) => alertsOf(base, call),
   })
-  const gate = { ...base, deadlines: new Deadlines(clock), contexts }
+  const gate = {
+    ...base,
+    notified: (facts: CallFacts) => notifications.called(facts),
+    deadlines: new Deadlines(clock),
+    contexts,
+  }
   const time = bindTime({ ...base, invoke: (op, input) => invokeCapability(op, gate, input) })
   const upkeep = new ApprovalUpkeep(gate)
   const people = { ...gate, execute: deps.runsApproved ? upkeep.execute : () => {} }
@@ -236,6 +259,13 @@ export function createApp(deps: AppDeps): BoundApp {
     verifyAudit: () => deps.audit.verify(),
     acknowledgeAudit: (op, input) => acknowledgeAudit(op, deps, input),
     exportAudit: () => deps.audit.export(),
+    listNotifications: () => notifications.list(),
+    listFailedNotifications: (_op, { name }) => notifications.failed(name),
+    testNotification: (op, { name }) => notifications.test(op, name),
+    retryNotifications: async (op, { name }) => ({
+      name,
+      retried: await notifications.retry(op, name),
+    }),
     makeBackup: (op, input) => makeBackup(op, deps, input),
 
     showPolicy: async () => ({
@@ -259,12 +289,19 @@ export function createApp(deps: AppDeps): BoundApp {
       await upkeep.start()
       await supervision.start()
       await time.start()
+      await notifications.start()
       sweeping = sweep()
     },
     async stopped() {
       tools[Symbol.dispose]()
       watches[Symbol.dispose]()
-      await Promise.all([upkeep.stopped(), supervision.stopped(), time.stopped(), sweeping])
+      await Promise.all([
+        upkeep.stopped(),
+        supervision.stopped(),
+        time.stopped(),
+        notifications.stopped(),
+        sweeping,
+      ])
     },
   }
 }

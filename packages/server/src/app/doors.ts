@@ -7,6 +7,8 @@ type Phase = 'none' | 'starting' | 'open' | 'stopping'
 
 /** Which doors this process means to open, and whether they are. Without any it is a command, not a server. */
 export class Doors {
+  /** Where people find the page, once it is served. */
+  page: string | null = null
   #phase: Phase = 'none'
   readonly #expected = new Set<DoorName>()
   readonly #looks = new Map<DoorName, () => PartHealth>()

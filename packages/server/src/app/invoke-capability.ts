@@ -13,6 +13,7 @@ import type { InvokeInput, InvokeOutcome } from './app.ts'
 import { type Call, callDraft, recordedAs } from './call.ts'
 import type { Basics } from './deps.ts'
 import { type RunDeps, type RunResult, runCapability } from './invoke-run.ts'
+import type { CallFacts } from './notification-news.ts'
 import type { AgentOp } from './op.ts'
 import { questionOf } from './policy-question.ts'
 import { type RequestDeps, requestApproval } from './request-approval.ts'
@@ -24,6 +25,8 @@ export type InvokeDeps = Basics &
   RunDeps &
   RequestDeps & {
     readonly registry: CapabilityRegistry
+    /** Stores what people elsewhere are told of a call, before it begins. */
+    readonly notified: (facts: CallFacts) => Promise<void>
     readonly policy: PolicySource
     readonly directory: AgentDirectory
     readonly sessions: SessionTable
@@ -170,7 +173,7 @@ async function admit(
     }
     return refuseLimited(deps, call, tierOf[decision.kind], limit, verdict.retry_after_ms)
   }
-  if (decision.notify) announce(deps, call)
+  if (decision.notify) await announce(deps, call)
   return decision.kind === 'ask' ? ask(deps, call, verdict.stamps) : act(deps, call, verdict.stamps)
 }
 
@@ -230,9 +233,11 @@ async function refuseLimited(
   }
 }
 
-function announce(deps: InvokeDeps, { agent, capability, rule, op }: Call): void {
-  const data = { agent: agent.name, capability: capability.name, request_id: op.request_id, rule }
+async function announce(deps: InvokeDeps, { agent, capability, rule, op }: Call): Promise<void> {
+  const facts = { agent: agent.name, capability: capability.name, request_id: op.request_id }
+  const data = { ...facts, rule }
   deps.events.publish({ type: 'capability.notified', agent: '', data })
+  await deps.notified(facts)
 }
 
 /** Runs what policy allows. What has an effect is on record before it begins, and again when it ended. */

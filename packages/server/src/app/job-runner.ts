@@ -168,8 +168,9 @@ export class JobRunner {
     const nowMs = clock.now()
     const lost = await storage.jobs.listLost({ nowMs, limit: 1_000, ...(owner ? { owner } : {}) })
     for (const job of lost) {
-      if (this.#running.has(job.id)) continue
       const kind = this.#kinds.get(job.kind)
+      // Those of another runner, or of a version that knew more kinds, are not ours to report.
+      if (!kind || this.#running.has(job.id)) continue
       const repeats = kind?.repeatable === true && job.attempts < job.attempts_max
       await journal.transaction(async (tx) => {
         const left = { ...job, owner: null, lease_ms: null }

@@ -2,7 +2,15 @@
 export type Field = {
   /** Key in the file; a dot is one level. The flag is `--key-with-dashes`, the variable `GATEHOUSE_KEY`. */
   readonly key: string
-  readonly type: 'string' | 'integer' | 'boolean' | 'duration' | 'list' | 'choice' | 'commands'
+  readonly type:
+    | 'string'
+    | 'integer'
+    | 'boolean'
+    | 'duration'
+    | 'list'
+    | 'choice'
+    | 'commands'
+    | 'targets'
   readonly default:
     | string
     | number
@@ -143,6 +151,13 @@ export const fields = [
     default: {},
     description:
       'What to start when an agent is woken: a map of agent names to a program and its arguments, run without a shell and with the rights of the service itself.',
+  },
+  {
+    key: 'notifications',
+    type: 'targets',
+    default: [],
+    description:
+      'Who is told outside of the dashboard: a list of name, kind (webhook, ntfy or slack), url, secret_file and events.',
   },
   {
     key: 'log.level',

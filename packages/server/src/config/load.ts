@@ -5,6 +5,7 @@ import { didYouMean, GatehouseError } from '@gatehouse/contract'
 import { isMap, isScalar, LineCounter, type Node, parseDocument } from 'yaml'
 import { type Field, fields, flagOf, variableOf } from './fields.ts'
 import { parseValue, type Value } from './parse.ts'
+import type { Target } from './targets.ts'
 
 /** The settings in force, typed, each with where it came from. */
 export type Settings = {
@@ -29,6 +30,8 @@ export type Settings = {
   readonly wakePort: number
   /** The command of each agent, as a program and its arguments. */
   readonly onWake: Readonly<Record<string, readonly string[]>>
+  /** Who is told outside of the dashboard; files of secrets as absolute paths. */
+  readonly notifications: readonly Target[]
   /** What commands of the operator inherit of the environment. */
   readonly commandEnvironment: Readonly<Record<string, string>>
   /** Origin of each value by key: `--flag`, `VARIABLE`, `file:line:column` or `default`. */
@@ -180,6 +183,10 @@ export const loadSettings = (flags: Flags, environment: Environment = process.en
     logLevel: get('log.level'),
     wakePort: get('wake_port'),
     onWake: get('on_wake'),
+    notifications: get<readonly Target[]>('notifications').map((target) => ({
+      ...target,
+      secretFile: target.secretFile === null ? null : resolve(dataDir, target.secretFile),
+    })),
     commandEnvironment: inherited(environment),
     origins: Object.fromEntries([...all].map(([key, { origin }]) => [key, origin])),
   }

@@ -1,5 +1,6 @@
 import { AgentName, GatehouseError } from '@gatehouse/contract'
 import type { Field } from './fields.ts'
+import { type Target, targetsOf } from './targets.ts'
 
 export type Value =
   | string
@@ -7,6 +8,7 @@ export type Value =
   | boolean
   | readonly string[]
   | Readonly<Record<string, readonly string[]>>
+  | readonly Target[]
   | null
 
 const unitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -84,6 +86,10 @@ export const parseValue = (field: Field, raw: unknown, origin: string): Value =>
           field,
           'must name agents, each with a list of a program and its arguments; in a flag or variable as JSON',
         )
+      )
+    case 'targets':
+      return targetsOf(typeof raw === 'string' ? jsonOf(raw) : raw, (detail) =>
+        refuse(origin, field, detail),
       )
     case 'list': {
       const items = typeof raw === 'string' ? raw.split(',').map((item) => item.trim()) : raw

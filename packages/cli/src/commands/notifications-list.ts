@@ -1,0 +1,29 @@
+import { defineCommand } from '../define.ts'
+import { renderTable } from '../table.ts'
+import { shownTime } from '../times.ts'
+
+export const notificationsList = defineCommand({
+  name: 'notifications list',
+  summary: 'Show who is told outside of the dashboard, and how that goes',
+  examples: ['gatehouse notifications list', 'gatehouse notifications list --json'],
+  run: ({ api }) => api.listNotifications(),
+  text: ({ targets }, view) =>
+    targets.length === 0
+      ? 'Nobody is told. Name targets in gatehouse.yaml, under notifications.'
+      : renderTable(
+          [
+            { title: 'NAME', value: (target) => target.name },
+            { title: 'KIND', value: (target) => target.kind },
+            { title: 'AT', value: (target) => target.origin },
+            { title: 'WAITING', value: (target) => String(target.waiting) },
+            { title: 'GIVEN UP', value: (target) => String(target.failed) },
+            {
+              title: 'LAST TOLD',
+              value: ({ last_delivered_at: at }) => (at ? shownTime(at) : 'never'),
+            },
+            { title: 'TROUBLE', value: ({ last_failure: why }) => why ?? '-', cut: true },
+          ],
+          targets,
+          view,
+        ),
+})

@@ -1,0 +1,11 @@
+import { defineCommand } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
+
+export const notificationsRetry = defineCommand({
+  name: 'notifications retry',
+  summary: 'Try again what was given up',
+  args: { name: 'the target, as `notifications list` shows it' },
+  examples: ['gatehouse notifications retry phone'],
+  run: ({ api }, { name }) => api.retryNotifications({ name }),
+  text: ({ name, retried }) => `${retried} messages to ${escapeText(name)} are tried again.`,
+})

@@ -1,0 +1,73 @@
+/** A place that notifications go to, as it stands in the settings. */
+export type Target = {
+  readonly name: string
+  readonly kind: 'webhook' | 'ntfy' | 'slack'
+  readonly url: string
+  readonly secretFile: string | null
+  readonly events: readonly TargetEvent[]
+}
+type TargetEvent = 'approval.pending' | 'approval.settled' | 'alert.raised' | 'capability.notified'
+
+const kinds = ['webhook', 'ntfy', 'slack'] as const
+const keys = ['name', 'kind', 'url', 'secret_file', 'events']
+const allEvents: readonly TargetEvent[] = [
+  'approval.pending',
+  'approval.settled',
+  'alert.raised',
+  'capability.notified',
+]
+/** Writes inside a workspace are of the last kind by default: whoever wants all of those says so. */
+const usualEvents = allEvents.slice(0, 3)
+const targetsMax = 50
+
+type Refuse = (detail: string) => never
+
+const urlOf = (raw: unknown, kind: Target['kind'], refuse: Refuse): string => {
+  let url: URL
+  try {
+    url = new URL(typeof raw === 'string' ? raw : '')
+  } catch {
+    return refuse('url must be an address such as https://hooks.example/abc')
+  }
+  if (url.protocol !== 'https:' && url.protocol !== 'http:')
+    return refuse('url must begin with https:// or http://')
+  if (url.username !== '' || url.password !== '')
+    return refuse('url must not hold a name or a password; put a secret into secret_file')
+  if (kind === 'ntfy' && !/^.*\/[A-Za-z0-9_-]{1,64}$/.test(url.pathname))
+    return refuse('url must end with the topic, as in https://ntfy.example/my-topic')
+  return url.href
+}
+
+const targetOf = (raw: unknown, refuse: Refuse): Target => {
+  if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
+    return refuse('must be a map with name, kind and url')
+  const given = raw as Record<string, unknown>
+  const stranger = Object.keys(given).find((key) => !keys.includes(key))
+  if (stranger !== undefined) return refuse(`has no key ${stranger}; it knows ${keys.join(', ')}`)
+  const { name, secret_file = null, events = usualEvents } = given
+  if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))
+    return refuse('name must be up to 64 of a-z, 0-9, - and _')
+  const kind = kinds.find((one) => one === given['kind'])
+  if (!kind) return refuse(`kind must be one of ${kinds.join(', ')}`)
+  const url = urlOf(given['url'], kind, refuse)
+  if (secret_file !== null && (typeof secret_file !== 'string' || secret_file === ''))
+    return refuse('secret_file must be the name of a file')
+  if (secret_file !== null && kind === 'slack')
+    return refuse('secret_file is of no use to slack, whose url is the secret')
+  const isEvent = (one: unknown): one is TargetEvent => allEvents.some((event) => event === one)
+  if (!Array.isArray(events) || events.length === 0 || !events.every(isEvent))
+    return refuse(`events must be a list of ${allEvents.join(', ')}`)
+  return { name, kind, url, secretFile: secret_file, events: [...new Set(events)] }
+}
+
+/** Every place, or a refusal that names the field. */
+export const targetsOf = (raw: unknown, refuse: Refuse): readonly Target[] => {
+  if (!Array.isArray(raw) || raw.length > targetsMax)
+    return refuse(`must be a list of at most ${targetsMax} targets; in a flag or variable as JSON`)
+  const targets = raw.map((one, i) =>
+    targetOf(one, (detail) => refuse(`at place ${i + 1}: ${detail}`)),
+  )
+  const names = targets.map(({ name }) => name)
+  const twice = names.find((name, i) => names.indexOf(name) !== i)
+  return twice === undefined ? targets : refuse(`names ${twice} twice`)
+}
