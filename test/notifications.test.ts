@@ -1,0 +1,76 @@
+import { createHmac } from 'node:crypto'
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { Installation, invoke, pause } from './support/server.ts'
+
+const secret = 'a secret of some length'
+
+type Got = { readonly body: string; readonly signature: string }
+
+const receiver = async () => {
+  const got: Got[] = []
+  const state = { status: 503 }
+  const server = createServer(async (request, response) => {
+    let body = ''
+    for await (const chunk of request.setEncoding('utf8')) body += chunk as string
+    if (state.status === 200)
+      got.push({ body, signature: String(request.headers['gatehouse-signature']) })
+    response.writeHead(state.status).end()
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
+  return { got, state, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook` }
+}
+
+test('a kill loses no notification: a receiver that was down gets them all, signed', async () => {
+  await using here = new Installation()
+  const { got, state, url } = await receiver()
+  writeFileSync(join(here.dataDir, 'ops.secret'), secret, { mode: 0o600 })
+  const target = `{ name: ops, kind: webhook, url: "${url}", secret_file: ops.secret }`
+  writeFileSync(join(here.dataDir, 'gatehouse.yaml'), `notifications:\n  - ${target}\n`)
+  const run = await here.start(['--no-first-agent'])
+  const { token } = await here.createAgent('alpha')
+  const ids: unknown[] = []
+  for (const path of ['a.txt', 'b.txt', 'c.txt']) {
+    await invoke(run, token, 'filesystem.write', { path, content: 'x' })
+    const { error } = await invoke(run, token, 'filesystem.delete', { path })
+    ids.push(error?.data?.['approval_id'])
+  }
+  await here.kill()
+  expect(got).toEqual([])
+
+  state.status = 200
+  const { dashboard_url } = await here.start()
+  for (let tries = 0; tries < 600 && got.length < 3; tries += 1) await pause(50)
+  const told = got.map(({ body }) => JSON.parse(body) as { data: object; link: string; id: string })
+  const asked = told.map(({ data }) => (data as { approval_id?: string }).approval_id)
+  expect(asked.toSorted()).toEqual(ids.toSorted())
+  const { port } = new URL(dashboard_url)
+  for (const { link } of told)
+    expect(link).toMatch(new RegExp(`^https://gatehouse\\.localhost:${port}/#approvals/appr-`))
+  for (const { body, signature } of got) {
+    const [, seconds = '', mac] = /^t=(\d+),v1=([0-9a-f]+)$/.exec(signature) ?? []
+    expect(mac).toBe(createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex'))
+  }
+  const tried = await here.cli(['notifications', 'test', 'ops'])
+  expect(tried).toMatchObject({ code: 0, stdout: 'ops has taken the message.\n' })
+  const listed = await here.cli(['notifications', 'list'])
+  expect(listed.stdout).toContain('ops')
+  expect(listed.stdout + here.output).not.toContain('/hook')
+  expect(listed.stdout + here.output).not.toContain(secret)
+})
+
+test('a wrong address keeps the server from starting, and names the field', async () => {
+  await using here = new Installation()
+  const target = '{ name: ops, kind: webhook, url: "ftp://x/y" }'
+  writeFileSync(join(here.dataDir, 'gatehouse.yaml'), `notifications:\n  - ${target}\n`)
+  await expect(here.start()).rejects.toThrow('url must begin with https:// or http://')
+})
