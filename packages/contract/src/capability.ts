@@ -60,7 +60,12 @@ export type CapabilityError = z.infer<typeof CapabilityError>
 
 /** The result of `capabilities.invoke`. */
 export const CapabilityResult = z.union([
-  z.object({ success: z.literal(true), data: z.record(z.string(), z.unknown()) }),
+  z.object({
+    success: z.literal(true),
+    data: z.record(z.string(), z.unknown()),
+    /** What the agent must know beside the data: that a person changed its call. */
+    note: z.string().optional(),
+  }),
   z.object({ success: z.literal(false), error: CapabilityError }),
 ])
 export type CapabilityResult = z.infer<typeof CapabilityResult>

@@ -73,6 +73,8 @@ export type InvokeOutcome =
       readonly capability: Capability
       readonly data: Readonly<Record<string, unknown>>
       readonly text: string | null
+      /** What the agent must know beside the result: that a person changed its call. */
+      readonly note?: string
     }
   | { readonly kind: 'failed'; readonly error: CapabilityError }
   | { readonly kind: 'pending'; readonly pending: PendingApproval }

@@ -101,7 +101,11 @@ test('a repeated call gets the result of the changed one, once, and the changed 
   const { edit } = await shown(kit, own)
   expect(edit).toBeUndefined()
   const same = await kit.invoke('alpha', 'filesystem.append', line('worse'))
-  expect(same).toMatchObject({ kind: 'succeeded', data: { size_bytes: 6 } })
+  expect(same).toMatchObject({
+    kind: 'succeeded',
+    data: { size_bytes: 6 },
+    note: expect.stringContaining('changed the arguments') as string,
+  })
   expect(await kit.pending('alpha', 'filesystem.append', line('worse'))).not.toBe(id)
   expect(text()).toBe('better')
 })

@@ -54,6 +54,14 @@ test('a remembered call runs again without asking, and each use is on record wit
     'success',
   ])
   expect(uses.every(({ policy_decision }) => policy_decision === 'approval_required')).toBe(true)
+  const { events } = await kit.app.listActivity(kit.operator(), { limit: 9, offset: 0 })
+  expect(events.map(({ type }) => type)).toEqual([
+    'capability_invoked',
+    'grant_used',
+    'capability_invoked',
+    'grant_used',
+    ...events.slice(4).map(({ type }) => type),
+  ])
   const intents = uses.filter(({ result }) => result === 'pending').map(({ id }) => id)
   const closed = uses.filter(({ result }) => result === 'success').map((use) => use.intent_id)
   expect(closed).toEqual(intents)

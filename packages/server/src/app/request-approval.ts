@@ -1,5 +1,5 @@
 import { type ApprovalId, GatehouseError, type PendingApproval } from '@gatehouse/contract'
-import { isSettled, resultOf } from '../domain/approvals/outcome.ts'
+import { editNote, isSettled, resultOf } from '../domain/approvals/outcome.ts'
 import { failureOf } from '../domain/failure.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
 import type { JournalTransaction } from '../ports/audit.ts'
@@ -120,7 +120,13 @@ async function deliver(
 const delivered = ({ capability }: Call, approval: StoredApproval): InvokeOutcome => {
   const result = resultOf(approval)
   if (result?.success)
-    return { kind: 'succeeded', capability, data: result.data, text: approval.result_text }
+    return {
+      kind: 'succeeded',
+      capability,
+      data: result.data,
+      text: approval.result_text,
+      ...(approval.edit ? { note: editNote } : {}),
+    }
   if (result) return { kind: 'failed', error: result.error }
   return { kind: 'pending', pending: pendingOf(approval) }
 }

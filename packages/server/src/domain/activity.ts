@@ -5,6 +5,9 @@ import type { LogRow } from './audit/row.ts'
 const typeOf = ({ kind, capability, result, detail }: AuditEntry): string => {
   if (kind === 'act') return capability.replaceAll('.', '_')
   if (result !== 'pending') return 'capability_invoked'
+  // A use of a grant, and a request that a person's change made, ask nobody.
+  if (detail?.['grant_id'] !== undefined) return 'grant_used'
+  if (detail?.['edited_from'] !== undefined) return 'approval_replaced'
   return detail?.['execution'] === 'running' ? 'approval_running' : 'approval_requested'
 }
 

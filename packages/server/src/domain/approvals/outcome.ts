@@ -7,6 +7,10 @@ import {
 import { failureOf } from '../failure.ts'
 import type { StoredApproval } from './approval.ts'
 
+/** For the agent, beside the result. */
+export const editNote =
+  'A person changed the arguments before approving; the result is of the changed call.'
+
 const failed = (error: GatehouseError): CapabilityResult => ({
   success: false,
   error: failureOf(error),
@@ -52,7 +56,7 @@ export const outcomeOf = (approval: StoredApproval): ApprovalOutcome => {
       ? {
           edited: {
             arguments: approval.edit.effective,
-            note: 'A person changed the arguments before approving; the result is of the changed call.',
+            note: editNote,
           },
         }
       : {}),

@@ -43,7 +43,13 @@ export type RpcOutcome =
 export const rpcOutcome = (outcome: InvokeOutcome): RpcOutcome => {
   switch (outcome.kind) {
     case 'succeeded':
-      return { result: { success: true, data: outcome.data } }
+      return {
+        result: {
+          success: true,
+          data: outcome.data,
+          ...(outcome.note === undefined ? {} : { note: outcome.note }),
+        },
+      }
     case 'failed':
       return { result: { success: false, error: outcome.error } }
     case 'pending':

@@ -164,6 +164,11 @@ const dataResult = (data: Readonly<Record<string, unknown>>, text: string | null
   structuredContent: data,
 })
 
+const noted = (result: ToolResult, note: string | undefined): ToolResult =>
+  note === undefined
+    ? result
+    : { ...result, content: [...result.content, { type: 'text', text: note }] }
+
 const pendingResult = (pending: PendingApproval): ToolResult => dataResult(pending, null)
 
 /** A stored result, as the tools/call that was held would have answered it. */
@@ -176,7 +181,7 @@ export type ToolOutcome = { readonly result: ToolResult } | { readonly error: Rp
 export const toolOutcome = (outcome: InvokeOutcome): ToolOutcome => {
   switch (outcome.kind) {
     case 'succeeded':
-      return { result: dataResult(outcome.data, outcome.text) }
+      return { result: noted(dataResult(outcome.data, outcome.text), outcome.note) }
     case 'failed':
       return { result: failureResult(outcome.error) }
     case 'pending':
