@@ -1,5 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
-import type { BackupSecret, Backups } from '../ports/backup.ts'
+import type { BackupSecret, BackupSnapshot, Backups } from '../ports/backup.ts'
 import { actDraft } from './audit-draft.ts'
 import type { Basics } from './deps.ts'
 import type { Op } from './op.ts'
@@ -15,9 +15,19 @@ export async function makeBackup(
   { secret, withWorkspaces }: MakeBackupInput,
 ): Promise<AsyncIterable<Uint8Array>> {
   if (!backups) throw new GatehouseError('BackupRefused', { detail: 'nothing here lies in files' })
-  const snapshot = await journal.transaction(async (tx) => {
-    tx.append(actDraft(op, 'backup.made', { arguments: { with_workspaces: withWorkspaces } }))
-    return backups.snapshot()
-  })
-  return snapshot.stream({ secret, withWorkspaces, signal: op.signal })
+  const taken: BackupSnapshot[] = []
+  try {
+    const snapshot = await journal.transaction(async (tx) => {
+      tx.append(actDraft(op, 'backup.made', { arguments: { with_workspaces: withWorkspaces } }))
+      // An engine may run this again after a conflict.
+      taken.pop()?.release()
+      const snapshot = backups.snapshot()
+      taken.push(snapshot)
+      return snapshot
+    })
+    return snapshot.stream({ secret, withWorkspaces, signal: op.signal })
+  } catch (cause) {
+    taken.pop()?.release()
+    throw cause
+  }
 }

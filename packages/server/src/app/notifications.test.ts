@@ -144,3 +144,20 @@ test('a test says at once what came of it, and is on record', async () => {
   const entries = await kit.audit({ capability: 'notification.tested' })
   expect(entries.map(({ result }) => result)).toEqual(['error', 'success'])
 })
+
+test('runs of other kinds are left to whoever performs those', async () => {
+  const { notifier } = receiver()
+  await using kit = await opened(notifier)
+  const ms = kit.clock.wall()
+  const foreign = {
+    ...{ id: 'job-x', kind: 'of_a_later_version', subject: 's', agent: '', payload_json: '{}' },
+    ...{ state: 'running', due_ms: ms, attempts: 1, attempts_max: 5, owner: 'elsewhere' },
+    ...{ lease_ms: ms, created_ms: ms, started_ms: ms, finished_ms: null, outcome_json: null },
+  } as const
+  await kit.storage.jobs.insert(foreign)
+  for (let steps = 0; steps < 20; steps += 1) {
+    kit.clock.move(5_000)
+    await new Promise((resolve) => setTimeout(resolve, 2))
+  }
+  expect(await kit.storage.jobs.find('job-x')).toEqual(foreign)
+})

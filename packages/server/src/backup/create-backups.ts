@@ -1,5 +1,6 @@
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { GatehouseError } from '@gatehouse/contract'
 import type { Backups } from '../ports/backup.ts'
 import { collect } from './collect.ts'
 import { type Manifest, type PackedFile, pack } from './pack.ts'
@@ -22,6 +23,8 @@ const smallParts = ['policies', 'tls', 'cli-token', 'node-id', 'gatehouse.yaml']
 /** Copies are made inside the data directory: they hold keys, and no other place is known to be private. */
 export const createBackups = (parts: BackupParts): Backups => {
   const { dataDir } = parts
+  /** Each takes as much room as the database has, and reads all of it. */
+  let underWay = false
   // What a crash left behind.
   for (const name of readdirSync(dataDir))
     if (name.startsWith(prefix)) rmSync(join(dataDir, name), { recursive: true, force: true })
@@ -40,8 +43,14 @@ export const createBackups = (parts: BackupParts): Backups => {
 
   return {
     snapshot() {
+      if (underWay)
+        throw new GatehouseError('BackupRefused', { detail: 'another one is being made' })
       const staging = mkdtempSync(join(dataDir, prefix))
-      const release = () => rmSync(staging, { recursive: true, force: true })
+      underWay = true
+      const release = () => {
+        underWay = false
+        rmSync(staging, { recursive: true, force: true })
+      }
       try {
         mkdirSync(join(staging, 'audit'), { mode: 0o700 })
         cpSync(join(dataDir, 'audit'), join(staging, 'audit'), { recursive: true })

@@ -76,6 +76,9 @@ test('refuses a target that holds anything, and takes an empty one', async () =>
   const made = await backupOf([['node-id', 'node-1\n']])
   mkdirSync(made.target)
   writeFileSync(join(made.target, 'mine'), 'x')
+  await expect(
+    restoreBackup({ ...made, file: `${made.file}.no`, target: `${made.target}2` }),
+  ).rejects.toThrow('cannot be read (ENOENT)')
   await expect(restoreBackup(made)).rejects.toThrow('is not empty')
   expect(readdirSync(made.target)).toEqual(['mine'])
   rmSync(join(made.target, 'mine'))
@@ -113,6 +116,7 @@ test('takes the files of a data directory, follows no link in a workspace, and c
     copyDatabase: async (file) => writeFileSync(file, 'database'),
   })
   const snapshot = backups.snapshot()
+  expect(() => backups.snapshot()).toThrow('another one is being made')
   // What changes after the snapshot is of a later moment than the log it was taken with.
   writeFileSync(join(dataDir, 'audit/audit.mark'), 'later')
   const folder = newFolder()
@@ -121,6 +125,7 @@ test('takes the files of a data directory, follows no link in a workspace, and c
   const stream = snapshot.stream({ secret: testKey, withWorkspaces: true, signal })
   writeFileSync(file, await gather(stream))
   expect(readdirSync(dataDir).filter((name) => name.startsWith('.'))).toEqual([])
+  backups.snapshot().release()
 
   const target = join(folder, 'new')
   await restoreBackup({ file, secret: testKey, target })
@@ -136,4 +141,27 @@ test('takes the files of a data directory, follows no link in a workspace, and c
     'workspaces/bot/a.txt',
   ])
   expect(readFileSync(join(target, 'audit/audit.mark'), 'utf8')).toBe('mark')
+})
+
+test('where the database lies elsewhere, everything but the database is in it', async () => {
+  const dataDir = newFolder()
+  mkdirSync(join(dataDir, 'audit'))
+  writeFileSync(join(dataDir, 'audit/audit.mark'), 'mark')
+  const parts = {
+    dataDir,
+    version: '1.2.3',
+    node: 'node-1',
+    engine: 'postgres',
+    copyDatabase: null,
+  }
+  const { signal } = new AbortController()
+  const stream = createBackups(parts)
+    .snapshot()
+    .stream({ secret: testKey, withWorkspaces: false, signal })
+  const file = join(newFolder(), 'made.backup')
+  writeFileSync(file, await gather(stream))
+  expect(await inspectBackup({ file, secret: testKey })).toMatchObject({
+    engine: 'postgres',
+    files: 1,
+  })
 })

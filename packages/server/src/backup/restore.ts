@@ -25,8 +25,15 @@ const isFree = (target: string): boolean => {
   }
 }
 
-const read = ({ file, secret }: Pick<Input, 'file' | 'secret'>) =>
-  unseal(createReadStream(file, { highWaterMark: 256 * 1024 }), secret)
+async function* read({ file, secret }: Pick<Input, 'file' | 'secret'>): AsyncGenerator<Buffer> {
+  const source = createReadStream(file, { highWaterMark: 256 * 1024 })
+  try {
+    yield* unseal(source, secret)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).syscall === undefined) throw cause
+    return refuse(`${file} cannot be read (${(cause as NodeJS.ErrnoException).code})`)
+  }
+}
 
 /** Opens and reads every byte of a backup, and writes nothing. */
 export async function inspectBackup(input: Pick<Input, 'file' | 'secret'>): Promise<Restored> {
