@@ -1,3 +1,4 @@
+import type { LayerLimit } from '../domain/policy/types.ts'
 import type { LimitKey } from '../ports/limits.ts'
 import type { Storage } from '../ports/storage.ts'
 import type { ListDeps } from './list-capabilities.ts'
@@ -11,6 +12,30 @@ export const limitKey = (
     window_ms,
   }: { readonly match: string; readonly limit: number; readonly window_ms: number },
 ): LimitKey => ({ key: `${agent}\u0000${match}\u0000${window_ms}`, limit, window_ms })
+
+/** A limit as the gate counts it. */
+export type CountedLimit = LimitKey & { readonly match: string; readonly window: string }
+
+/** By agent and by the list that the policy made once: a call only looks its keys up. */
+const counted = new WeakMap<readonly LayerLimit[], Map<string, readonly CountedLimit[]>>()
+
+export const countedLimits = (
+  agent: string,
+  limits: readonly LayerLimit[],
+): readonly CountedLimit[] => {
+  let byAgent = counted.get(limits)
+  if (!byAgent) counted.set(limits, (byAgent = new Map()))
+  let keys = byAgent.get(agent)
+  if (!keys) {
+    keys = limits.map((limit) => ({
+      ...limitKey(agent, limit),
+      match: limit.match,
+      window: limit.window,
+    }))
+    byAgent.set(agent, keys)
+  }
+  return keys
+}
 
 type Used = {
   readonly match: string

@@ -7,7 +7,7 @@ import type { Capability, CapabilityRegistry } from '../ports/capability.ts'
 import type { LimitStamp } from '../ports/limits.ts'
 import type { PolicySource } from '../ports/policy.ts'
 import type { AgentDirectory } from './agent-directory.ts'
-import { limitKey } from './agent-limits.ts'
+import { countedLimits } from './agent-limits.ts'
 import type { AgentSlots } from './agent-slots.ts'
 import type { InvokeInput, InvokeOutcome } from './app.ts'
 import { type Call, callDraft, recordedAs } from './call.ts'
@@ -159,11 +159,7 @@ async function admit(
   const call: Call = { op, agent, session, capability, args, rule, reason, startedAt }
   if (decision.kind === 'deny') return deny(deps, call)
 
-  const keys = policy.limitsFor(agent.name, capability.name).map((limit) => ({
-    ...limitKey(agent.name, limit),
-    match: limit.match,
-    window: limit.window,
-  }))
+  const keys = countedLimits(agent.name, policy.limitsFor(agent.name, capability.name))
   const verdict = await deps.storage.limits.take(keys, deps.clock.now())
   if (verdict.kind === 'limited') {
     const limit = keys.find(({ key }) => key === verdict.key.key) ?? {

@@ -77,6 +77,7 @@ export class Writer implements Omit<Journal, 'onCommit'> {
   readonly #queue: Queued[] = []
   #standing: Standing
   #draining = false
+  #lastGroup = 0
   #closed = false
   /** Set after a failure: what the store holds is not known until it has been looked at. */
   #doubt = false
@@ -174,8 +175,23 @@ export class Writer implements Omit<Journal, 'onCommit'> {
     setImmediate(() => void this.#drain())
   }
 
+  /**
+   * After a group of many, their callers come back over several turns: as long as each turn brings more,
+   * the next group waits for them. A lone caller never waits.
+   */
+  async #gather(): Promise<void> {
+    if (this.#lastGroup <= lonely) return
+    for (let seen = 0; seen < this.#queue.length && this.#queue.length < this.#lastGroup; ) {
+      seen = this.#queue.length
+      await new Promise<void>((resolve) => void setImmediate(resolve))
+    }
+  }
+
   async #drain(): Promise<void> {
-    while (this.#queue.length > 0) await this.#step()
+    while (this.#queue.length > 0) {
+      await this.#gather()
+      await this.#step()
+    }
     this.#draining = false
   }
 
@@ -201,6 +217,7 @@ export class Writer implements Omit<Journal, 'onCommit'> {
       group.push(item)
     }
     this.#queue.splice(0, group.length)
+    this.#lastGroup = group.length
     try {
       const { entries, commit } = await this.#commit(group)
       for (const [i, waiting] of group.entries()) waiting.resolve(entries[i] as AuditEntry)

@@ -23,7 +23,9 @@ const ofWriter: readonly Setting[] = [
   // @SECURITY INSERT OR REPLACE deletes, and only with this does the append-only trigger see it.
   { pragma: 'recursive_triggers', value: 1 },
   // Pages. A checkpoint is what the slowest commits wait for, so many small ones.
-  { pragma: 'wal_autocheckpoint', value: 200 },
+  // A commit writes some 16 pages, mostly the same ones again: the rarer a checkpoint, the fewer pages it
+  // moves for each commit, and the longer it holds up the one that meets it.
+  { pragma: 'wal_autocheckpoint', value: 1000 },
   ...(platform === 'darwin' ? [{ pragma: 'fullfsync', value: 1 }] : []),
 ]
 

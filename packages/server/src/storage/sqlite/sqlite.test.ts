@@ -107,7 +107,7 @@ describe('the settings of SQLite', () => {
       busy_timeout: 5_000,
       foreign_keys: 1,
       recursive_triggers: 1,
-      wal_autocheckpoint: 200,
+      wal_autocheckpoint: 1000,
     })
   })
 
