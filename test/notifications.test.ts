@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto'
 import { once } from 'node:events'
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -33,8 +33,9 @@ const receiver = async () => {
 test('a kill loses no notification: a receiver that was down gets them all, signed', async () => {
   await using here = new Installation()
   const { got, state, url } = await receiver()
-  writeFileSync(join(here.dataDir, 'ops.secret'), secret, { mode: 0o600 })
-  const target = `{ name: ops, kind: webhook, url: "${url}", secret_file: ops.secret }`
+  mkdirSync(join(here.dataDir, 'secrets'))
+  writeFileSync(join(here.dataDir, 'secrets', 'ops'), secret, { mode: 0o600 })
+  const target = `{ name: ops, kind: webhook, url: "${url}", secret_file: secrets/ops }`
   writeFileSync(join(here.dataDir, 'gatehouse.yaml'), `notifications:\n  - ${target}\n`)
   const run = await here.start(['--no-first-agent'])
   const { token } = await here.createAgent('alpha')
@@ -66,6 +67,12 @@ test('a kill loses no notification: a receiver that was down gets them all, sign
   expect(listed.stdout).toContain('ops')
   expect(listed.stdout + here.output).not.toContain('/hook')
   expect(listed.stdout + here.output).not.toContain(secret)
+
+  // Without its secret a server does not start; what only looks at the data still works.
+  await here.stop()
+  rmSync(join(here.dataDir, 'secrets'), { recursive: true })
+  await expect(here.start()).rejects.toThrow('secret_file of notifications cannot be read')
+  expect(await here.cli(['audit', 'verify'])).toMatchObject({ code: 0 })
 })
 
 test('a wrong address keeps the server from starting, and names the field', async () => {

@@ -146,7 +146,9 @@ export async function compose(
     passwords: createPasswords(),
     calendar: createCalendar(),
     wakeCommands,
-    notifier: createNotifier(settings.notifications, () => clock.wall()),
+    notifier: createNotifier(settings.notifications, () => clock.wall(), {
+      assertsSecrets: runsApproved,
+    }),
     backups: createBackups({
       dataDir,
       version,

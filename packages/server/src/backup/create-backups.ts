@@ -18,7 +18,7 @@ export type BackupParts = {
 const prefix = '.backup-'
 
 /** Beside the log and keys, what makes a data directory. The rest is made anew at the next start. */
-const smallParts = ['policies', 'tls', 'cli-token', 'node-id', 'gatehouse.yaml'] as const
+const smallParts = ['policies', 'tls', 'secrets', 'cli-token', 'node-id', 'gatehouse.yaml'] as const
 
 /** Copies are made inside the data directory: they hold keys, and no other place is known to be private. */
 export const createBackups = (parts: BackupParts): Backups => {

@@ -103,6 +103,8 @@ test('takes the files of a data directory, follows no link in a workspace, and c
   writeFileSync(join(dataDir, 'audit/audit.mark'), 'mark')
   writeFileSync(join(dataDir, 'policies/organisation.yaml'), 'version: 1')
   writeFileSync(join(dataDir, 'cli-token'), 'token')
+  mkdirSync(join(dataDir, 'secrets'))
+  writeFileSync(join(dataDir, 'secrets/ops'), 'secret')
   writeFileSync(join(dataDir, 'run.json'), '{}')
   writeFileSync(join(dataDir, 'workspaces/bot/a.txt'), 'a')
   symlinkSync('../../cli-token', join(dataDir, 'workspaces/bot/link'))
@@ -136,6 +138,8 @@ test('takes the files of a data directory, follows no link in a workspace, and c
     'gatehouse.db',
     'policies',
     'policies/organisation.yaml',
+    'secrets',
+    'secrets/ops',
     'workspaces',
     'workspaces/bot',
     'workspaces/bot/a.txt',

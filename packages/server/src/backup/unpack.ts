@@ -11,7 +11,7 @@ export type Sink = {
 const headBytesMax = 16_384
 const filesMax = 5_000_000
 const roots = ['gatehouse.db', 'gatehouse.yaml', 'node-id', 'cli-token'] as const
-const folders = ['audit', 'policies', 'tls', 'workspaces'] as const
+const folders = ['audit', 'policies', 'tls', 'secrets', 'workspaces'] as const
 
 /**
  * @SECURITY A name leads to where we put it and nowhere else: known places only, no way up, nothing that
