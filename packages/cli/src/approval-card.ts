@@ -51,6 +51,14 @@ const ruleText = ({ rule, reason }: Approval): string => {
   return reason ? `${where}: ${reason}` : where
 }
 
+/** Where a person changed the arguments: the other of the two requests. */
+const editFields = ({ id, edit }: Approval): [string, string][] => {
+  if (!edit) return []
+  return edit.request === id
+    ? [['In place of', edit.original]]
+    : [['Changed', `what ran is ${edit.request}`]]
+}
+
 const decisionFields = (approval: Approval): [string, string][] => {
   if (approval.status === 'pending') return []
   const by = approval.decided_by ? ` by ${approval.decided_by}` : ''
@@ -61,6 +69,7 @@ const decisionFields = (approval: Approval): [string, string][] => {
       ? [['Because', approval.decision_reason] as [string, string]]
       : []),
     ['Execution', approval.execution.state],
+    ...editFields(approval),
   ]
 }
 

@@ -86,3 +86,14 @@ test('lists what is remembered, and ends it', async () => {
   const ended = await kit.gatehouse(['grants', 'revoke', fakeGrant.id])
   expect(ended.out).toBe(`${fakeGrant.id} is revoked.\n`)
 })
+
+test('shows which request ran where a person changed one', async () => {
+  const kit = createCliKit()
+  const edit = { original: one.id, request: two.id, decided: {}, effective: {} }
+  kit.fake.tell({ ...one, status: 'approved', edit })
+  kit.fake.tell({ ...two, status: 'approved', edit })
+  const original = await kit.gatehouse(['approvals', 'show', one.id])
+  expect(original.out).toContain(`what ran is ${two.id}`)
+  const request = await kit.gatehouse(['approvals', 'show', two.id])
+  expect(request.out).toMatch(new RegExp(`In place of +${one.id}`))
+})

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { GatehouseEvent } from '@gatehouse/contract'
 import { createKit, type Kit } from '@gatehouse/testkit'
@@ -217,5 +217,19 @@ test('what is critical runs as it was shown or not at all', async () => {
   ).rejects.toMatchObject({ type: 'EditRefused' })
   expect((await shown(kit, id)).status).toBe('pending')
   expect((await kit.decide(id, 'approve', { digest })).kind).toBe('decided')
-  expect(existsSync(kit.workspace('alpha'))).toBe(true)
+})
+
+test('what is critical is approved with others only under the digest that was shown', async () => {
+  await using kit = await createKit({ policy, capabilities: [transfer] })
+  await withFile(kit)
+  const ids = [await kit.pending('alpha', 'bank.transfer', { amount: 9 })] as const
+  const [id] = ids
+  const approve = { ids, decision: 'approve' } as const
+  expect(await kit.app.decideApprovals(kit.operator(), approve)).toMatchObject([
+    { id, outcome: 'digest_required', approval: { status: 'pending' } },
+  ])
+  const digests = { [id]: (await shown(kit, id)).digest }
+  expect(await kit.app.decideApprovals(kit.operator(), { ...approve, digests })).toMatchObject([
+    { id, outcome: 'decided' },
+  ])
 })
