@@ -94,7 +94,8 @@ test('a receiver that is down for hours gets everything once it is back', async 
       type === 'approval.pending' ? [data['approval_id']] : [],
     )
   await until(kit, 60_000, () => pending().length >= 2)
-  expect(pending().toSorted()).toEqual(ids.toSorted())
+  expect(pending()).toHaveLength(ids.length)
+  expect(new Set(pending())).toEqual(new Set(ids))
 })
 
 test('what was given up is listed, and delivered when it is tried again', async () => {
@@ -151,7 +152,7 @@ test('runs of other kinds are left to whoever performs those', async () => {
   const ms = kit.clock.wall()
   const foreign = {
     ...{ id: 'job-x', kind: 'of_a_later_version', subject: 's', agent: '', payload_json: '{}' },
-    ...{ state: 'running', due_ms: ms, attempts: 1, attempts_max: 5, owner: 'elsewhere' },
+    ...{ state: 'running' as const, due_ms: ms, attempts: 1, attempts_max: 5, owner: 'elsewhere' },
     ...{ lease_ms: ms, created_ms: ms, started_ms: ms, finished_ms: null, outcome_json: null },
   } as const
   await kit.storage.jobs.insert(foreign)

@@ -13,16 +13,22 @@ type Got = { readonly path: string; readonly headers: IncomingHttpHeaders; reado
 
 const receiver = async (answer: { status?: number; headers?: object; body?: string } = {}) => {
   const got: Got[] = []
-  const server = createServer(async (request, response) => {
+  const server = createServer((request, response) => {
     let body = ''
-    for await (const chunk of request.setEncoding('utf8')) body += chunk as string
-    got.push({ path: request.url ?? '', headers: request.headers, body })
-    response.writeHead(answer.status ?? 200, { ...answer.headers }).end(answer.body ?? 'ok')
+    request.setEncoding('utf8').on('data', (chunk: string) => {
+      body += chunk
+    })
+    request.on('end', () => {
+      got.push({ path: request.url ?? '', headers: request.headers, body })
+      response.writeHead(answer.status ?? 200, { ...answer.headers }).end(answer.body ?? 'ok')
+    })
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
-  onTestFinished(() => void server.closeAllConnections())
-  onTestFinished(() => void server.close())
+  onTestFinished(() => {
+    server.closeAllConnections()
+    server.close()
+  })
   return { got, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` }
 }
 
