@@ -56,10 +56,14 @@ const linkFor = async (app: App, ids: Ids, url: string): Promise<string> => {
   return setupUrl(url, (await app.createSetupLink(op)).token)
 }
 
+/** On a terminal people read what was printed for them, and lines of JSON only get between. */
+const levelOf = ({ logLevel, origins }: Settings): string =>
+  origins['log.level'] === 'default' && process.stderr.isTTY ? 'warn' : logLevel
+
 /** Opens every surface. Disposing it stops accepting, lets calls end, flushes the log and closes the store. */
 export async function openService(flags: Flags): Promise<Started & AsyncDisposable> {
   const settings = loadSettings(flags)
-  const log = createLog(settings.logLevel)
+  const log = createLog(levelOf(settings))
   await using opening = new Disposal()
   const composition = opening.use(await compose(settings, log))
   const { app, ids, firstAgentToken } = composition

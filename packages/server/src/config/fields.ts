@@ -164,7 +164,8 @@ export const fields = [
     type: 'choice',
     default: 'info',
     choices: ['debug', 'info', 'warn', 'error', 'silent'],
-    description: 'How much is written to the log on standard error.',
+    description:
+      'How much is written to the log on standard error. On a terminal only warnings, unless set.',
   },
 ] as const satisfies readonly Field[]
 
