@@ -24,8 +24,6 @@ export type Keys = Verifier & {
   /** Secret of this install for hashes of values that are not kept. */
   readonly redaction: Buffer
   sign(message: Uint8Array): Buffer
-  /** The same on another thread, while this one goes on. */
-  signLater(message: Uint8Array): Promise<Buffer>
 }
 
 export const keyFile = 'audit.key'
@@ -89,17 +87,5 @@ export const loadKeys = (directory: string): Keys => {
   const published = path.join(directory, publicKeyFile)
   if (readIfThere(published)?.toString() !== verifier.pem) writeNew(published, verifier.pem, 0o644)
   const [redaction] = loadOrMake(path.join(directory, redactionFile), () => randomBytes(32))
-  return {
-    ...verifier,
-    fresh,
-    redaction,
-    sign: (message) => sign(null, message, key),
-    signLater: (message) =>
-      new Promise((resolve, reject) => {
-        sign(null, message, key, (error, signature) => {
-          if (error) reject(error)
-          else resolve(signature)
-        })
-      }),
-  }
+  return { ...verifier, fresh, redaction, sign: (message) => sign(null, message, key) }
 }

@@ -1,6 +1,5 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { promisify } from 'node:util'
 import type { IntegrityKind } from '@gatehouse/contract'
 import { canonical } from '../domain/audit/canonical.ts'
 import type { LogState } from '../domain/audit/chain.ts'
@@ -38,14 +37,13 @@ export type Mark = LogState & {
 
 export const markFile = 'audit.mark'
 const slotBytes = 4096
-const write = promisify(fs.write)
-const fdatasync = promisify(fs.fdatasync)
 const tag = 'gatehouse-mark-v1\n'
 
-const slotOf = (text: string, signature: Buffer): Buffer => {
-  const lines = `${text}\n${signature.toString('base64')}\n`
+const encode = (mark: Mark, keys: Keys): Buffer => {
+  const text = canonical(mark)
+  const signature = keys.sign(Buffer.from(tag + text)).toString('base64')
   const slot = Buffer.alloc(slotBytes, '\n')
-  if (slot.write(lines) < Buffer.byteLength(lines)) {
+  if (slot.write(`${text}\n${signature}\n`) < Buffer.byteLength(text) + signature.length + 2) {
     throw new Error('the high-water mark does not fit its slot')
   }
   return slot
@@ -69,18 +67,9 @@ export const readMark = (directory: string, verifier: Verifier): Mark | null => 
   return marks.sort((a, b) => b.count - a.count)[0] ?? null
 }
 
-/** A signed mark that is not written yet. */
-export type PreparedMark = { readonly count: number; readonly slot: Buffer }
-
 export interface MarkFile extends Disposable {
   /** Must be on the disk when this returns. */
   write(mark: Mark): void
-
-  /** Must sign on another thread, and write nothing yet. */
-  prepare(mark: Mark): Promise<PreparedMark>
-
-  /** Must be on the disk when the promise resolves. `blocking` is sooner for one, and holds up all others. */
-  writePrepared(prepared: PreparedMark, options: { readonly blocking: boolean }): Promise<void>
 
   /** Whether the file under its name still says what was written last. */
   intact(): boolean
@@ -111,42 +100,16 @@ export const openMark = (directory: string, keys: Keys): MarkFile => {
     fs.closeSync(folder)
   }
 
-  const written = (slot: Buffer, at: 0 | 1): void => {
-    slots = at === 0 ? [slot, slots[1]] : [slots[0], slot]
-    last = at
-  }
-  const placeOf = (count: number): 0 | 1 => (count % 2 === 0 ? 0 : 1)
-
-  const writeNow = ({ count, slot }: PreparedMark): void => {
-    const at = placeOf(count)
-    fs.writeSync(fd, slot, 0, slotBytes, at * slotBytes)
-    // @SECURITY before any answer: crash tests lose acknowledged entries unseen without it.
-    fs.fdatasyncSync(fd)
-    written(slot, at)
-  }
-
-  const writeLater = async ({ count, slot }: PreparedMark): Promise<void> => {
-    const at = placeOf(count)
-    await write(fd, slot, 0, slotBytes, at * slotBytes)
-    // @SECURITY as above.
-    await fdatasync(fd)
-    written(slot, at)
-  }
-
   open()
   return {
     write(mark) {
-      const text = canonical(mark)
-      writeNow({ count: mark.count, slot: slotOf(text, keys.sign(Buffer.from(tag + text))) })
-    },
-    async prepare(mark) {
-      const text = canonical(mark)
-      const signature = await keys.signLater(Buffer.from(tag + text))
-      return { count: mark.count, slot: slotOf(text, signature) }
-    },
-    async writePrepared(prepared, { blocking }) {
-      if (blocking) writeNow(prepared)
-      else await writeLater(prepared)
+      const at = mark.count % 2 === 0 ? 0 : 1
+      const slot = encode(mark, keys)
+      fs.writeSync(fd, slot, 0, slotBytes, at * slotBytes)
+      // @SECURITY before any answer: crash tests lose acknowledged entries unseen without it.
+      fs.fdatasyncSync(fd)
+      slots = at === 0 ? [slot, slots[1]] : [slots[0], slot]
+      last = at
     },
     intact() {
       const found = readIfThere(file)?.subarray(last * slotBytes, (last + 1) * slotBytes)

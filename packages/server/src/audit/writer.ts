@@ -18,13 +18,13 @@ import type { LimitStamp } from '../ports/limits.ts'
 import type { Log } from '../ports/log.ts'
 import type { Storage } from '../ports/storage.ts'
 import { hashing } from './hashing.ts'
-import type { Alarm, Baseline, Mark, MarkFile, PreparedMark } from './mark.ts'
+import type { Alarm, Baseline, MarkFile } from './mark.ts'
 import { reconcile } from './reconcile.ts'
 import type { Trail } from './trail.ts'
 
 const groupMax = 64
 const queueMax = 65_536
-/** Up to so many callers a mark is synced at once rather than on another thread. */
+/** After a group of so few, the next one begins at once. */
 const lonely = 2
 
 export type WriterParts = {
@@ -55,8 +55,6 @@ type Waiting = Recorded & {
   reject(error: Error): void
 }
 type Placed = { readonly rows: readonly AuditRow[]; readonly state: LogState }
-/** A mark, and the standing that it follows from. */
-type Signed = { readonly from: Standing; readonly mark: PreparedMark }
 type Turn = { run(): Promise<void>; reject(error: Error): void }
 type Queued = ({ readonly kind: 'entry' } & Waiting) | ({ readonly kind: 'turn' } & Turn)
 
@@ -231,12 +229,10 @@ export class Writer implements Omit<Journal, 'onCommit'> {
     group: readonly Waiting[],
   ): Promise<{ readonly entries: AuditEntry[]; readonly commit: Commit }> {
     const placed = this.#place(group.map((waiting) => waiting.sealed))
-    const signing = this.#prepareMark(placed)
     const startedAt = performance.now()
     try {
       await this.#parts.storage.commitGroup(this.#groupOf(group, placed))
-      // A lone caller is answered soonest when nothing else happens meanwhile; many share the wait.
-      await this.#advanceWith(placed, await signing, { blocking: group.length <= lonely })
+      this.#advance(placed)
     } catch (error) {
       this.#doubts(error, placed)
       throw unavailable(error)
@@ -279,44 +275,11 @@ export class Writer implements Omit<Journal, 'onCommit'> {
     return { rows, state: { size: tree.size, head, peaks: tree.peaks() } }
   }
 
-  /** Signs, on another thread, what the mark will say if the commit that now begins succeeds. */
-  #prepareMark({ state }: Placed): Promise<Signed> {
-    const from = this.#standing
-    const count = from.count + 1
-    const prepared = this.#parts.mark.prepare(this.#markOf({ ...from, state }, count))
-    const signed = prepared.then((mark) => ({ from, mark }))
-    // Awaited after the commit; until then a failure must not count as unhandled.
-    signed.catch(() => undefined)
-    return signed
-  }
-
-  /** Writes a prepared mark, unless what it says beside the state has been overtaken meanwhile. */
-  async #advanceWith(
-    { rows, state }: Placed,
-    { from, mark }: Signed,
-    options: { readonly blocking: boolean },
-  ): Promise<void> {
-    const { size } = from.state
-    if (this.#standing === from) {
-      // Counted before it is written, so that whoever settles something meanwhile takes the other slot.
-      const issued = { ...from, count: mark.count }
-      this.#standing = issued
-      await this.#parts.mark.writePrepared(mark, options)
-      if (this.#standing === issued) this.#standing = { ...issued, state }
-      else this.#markAt({ ...this.#standing, state })
-    } else this.#markAt({ ...this.#standing, state })
-    this.#noteTrail(size, rows)
-  }
-
   #advance({ rows, state }: Placed): void {
     const { size } = this.#standing.state
     this.#markAt({ ...this.#standing, state })
-    this.#noteTrail(size, rows)
-  }
-
-  #noteTrail(from: number, rows: readonly AuditRow[]): void {
     this.#parts.trail.note(
-      from,
+      size,
       rows.map((row) => row.hash),
     )
     this.#failure = null
@@ -324,16 +287,14 @@ export class Writer implements Omit<Journal, 'onCommit'> {
 
   /** On the disk first, then in memory: an answer never speaks of what the mark does not cover. */
   #markAt(next: Standing): void {
+    // Signed and synced here and now: handing either to another thread took longer than both, measured.
+    const { chain, clock, mark } = this.#parts
+    const { state, epoch, alarm, baseline } = next
     const count = this.#standing.count + 1
-    this.#parts.mark.write(this.#markOf(next, count))
-    this.#standing = { ...next, count }
-  }
-
-  #markOf({ state, epoch, alarm, baseline }: Omit<Standing, 'count'>, count: number): Mark {
-    const { chain, clock } = this.#parts
     const root = rootOf(hashing, state.peaks)
     const time = new Date(clock.wall()).toISOString()
-    return { ...state, chain, root, count, time, epoch, alarm, baseline }
+    mark.write({ ...state, chain, root, count, time, epoch, alarm, baseline })
+    this.#standing = { ...next, count }
   }
 
   async #runTransaction<T>(work: (tx: JournalTransaction) => Promise<T>): Promise<T> {
