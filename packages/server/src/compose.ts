@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
-import { GatehouseError } from '@gatehouse/contract'
+import { join } from 'node:path'
 import { type BoundApp, createApp } from './app/create-app.ts'
 import { firstStart } from './app/first-start.ts'
 import type { Op } from './app/op.ts'
@@ -11,6 +10,7 @@ import { createRegistry } from './capabilities/registry.ts'
 import { standardCapabilities } from './capabilities/standard.ts'
 import type { Settings } from './config/load.ts'
 import { createFilesFactory } from './files/create-files-factory.ts'
+import { assertMount } from './platform/assert-mount.ts'
 import { createCalendar } from './platform/calendar.ts'
 import { createClock } from './platform/clock.ts'
 import {
@@ -55,20 +55,6 @@ const systemOp = (ids: Ids, signal: AbortSignal): Op => ({
   session_id: null,
   signal,
 })
-
-/** What a mount must never be: the machine's own interfaces, or this service's own folder. */
-const assertMount = (dataDir: string) => (path: string) => {
-  const refuse = (detail: string): never => {
-    throw new GatehouseError('InvalidParams', { detail: `the mount ${path} ${detail}` })
-  }
-  if (resolve(path) !== path || path === '/')
-    refuse('must be an absolute path without .. and not /')
-  const inside = (folder: string) => path === folder || path.startsWith(`${folder}/`)
-  if (['/proc', '/sys', '/dev'].some(inside)) refuse('lies in an interface of the system')
-  // @SECURITY An agent that can write here can rewrite its own policy and log; compose.test.ts.
-  if (inside(dataDir) || dataDir.startsWith(`${path}/`))
-    refuse('holds the data of the service itself')
-}
 
 /** The one place that names concrete classes. Opens in order, and closes in the reverse order. */
 export async function compose(
@@ -164,7 +150,7 @@ export async function compose(
     diskPercent: settings.alertDiskPercent,
     approvalWaitMs: settings.alertApprovalWaitMs,
     workspaceOf: (name) => join(workspaces, name),
-    assertMount: assertMount(dataDir),
+    assertMount: (path) => assertMount(dataDir, path),
     runsApproved,
     signal: stopping.signal,
   })

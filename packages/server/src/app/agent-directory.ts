@@ -67,7 +67,7 @@ export class AgentDirectory {
 
   /**
    * The record, if what was authenticated still holds.
-   * @SECURITY Rotation and revocation reach open connections here; revocation.test.ts fails without it.
+   * @SECURITY Rotation and revocation reach open connections here; agent-directory.test.ts, and test/first-minutes.test.ts.
    */
   holder(name: string, credential: number): StoredAgent | null {
     const agent = this.#byName.get(name)

@@ -178,6 +178,30 @@ test('an approved deletion of a file that has changed since does nothing and say
   expect(existsSync(file)).toBe(false)
 })
 
+test('a stored request that was changed behind the service runs nothing', async () => {
+  await using kit = await createKit({ policy })
+  const file = await withFile(kit)
+  const id = await kit.pending('alpha', 'filesystem.append', line(1))
+  const stored = await kit.storage.approvals.find(id)
+  if (!stored) throw new Error('the request is not stored')
+  const bound_json = stored.bound_json.replace('1\\n', '2\\n')
+  expect(bound_json).not.toBe(stored.bound_json)
+  await kit.storage.approvals.insert({
+    ...stored,
+    id: `${id.slice(0, -4)}zzzz`,
+    bound_json,
+    status: 'approved',
+  })
+  kit.clock.move(1_000)
+  expect(await kit.settled('alpha', `${id.slice(0, -4)}zzzz`)).toMatchObject({
+    result: {
+      success: false,
+      error: { type: 'ApprovalStale', message: expect.stringContaining('digest') },
+    },
+  })
+  expect(readFileSync(file, 'utf8')).toBe('')
+})
+
 test('revoking an agent withdraws what it asked for', async () => {
   await using kit = await createKit({ policy })
   await withFile(kit)
