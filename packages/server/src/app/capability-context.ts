@@ -38,12 +38,19 @@ class Context implements CapabilityContext {
   readonly #deps: ContextDeps
   readonly #call: Call
   readonly #deadline: LazyAbort
+  readonly #noted: (facts: Readonly<Record<string, unknown>>) => void
   #signal: AbortSignal | null = null
 
-  constructor(deps: ContextDeps, call: Call, deadline: LazyAbort) {
+  constructor(
+    deps: ContextDeps,
+    call: Call,
+    deadline: LazyAbort,
+    noted: (facts: Readonly<Record<string, unknown>>) => void,
+  ) {
     this.#deps = deps
     this.#call = call
     this.#deadline = deadline
+    this.#noted = noted
     this.clock = deps.clock
     this.ids = deps.ids
   }
@@ -94,17 +101,24 @@ class Context implements CapabilityContext {
   get alerts(): AgentAlerts {
     return this.#deps.alertsOf(this.#call)
   }
+  note(facts: Readonly<Record<string, unknown>>): void {
+    this.#noted(facts)
+  }
   progress(done: number, total?: number, message?: string): void {
     this.#call.op.progress?.(done, total, message)
   }
 }
 
 export type ContextFactory = {
-  create(call: Call, deadline: LazyAbort): CapabilityContext
+  create(
+    call: Call,
+    deadline: LazyAbort,
+    noted: (facts: Readonly<Record<string, unknown>>) => void,
+  ): CapabilityContext
   filesOf(call: Pick<Call, 'agent'>): Files
 }
 
 export const createContexts = (deps: ContextDeps): ContextFactory => ({
-  create: (call, deadline) => new Context(deps, call, deadline),
+  create: (call, deadline, noted) => new Context(deps, call, deadline, noted),
   filesOf: (call) => deps.files.open(call.agent),
 })

@@ -302,6 +302,7 @@ export const outcomeDraft = (
     ...facts,
     result: result.kind === 'succeeded' ? 'success' : 'error',
     error: result.kind === 'failed' ? result.error : null,
+    detail: result.noted ? { ...facts.detail, ...result.noted } : (facts.detail ?? null),
     rule,
     startedAt,
   })

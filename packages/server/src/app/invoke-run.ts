@@ -21,12 +21,17 @@ export type RunResult =
       readonly kind: 'succeeded'
       readonly data: Readonly<Record<string, unknown>>
       readonly text: string | null
+      readonly noted: Noted
     }
   | {
       readonly kind: 'failed'
       readonly error: CapabilityError
       readonly fault: GatehouseError | null
+      readonly noted?: Noted
     }
+
+/** What the capability wants said in the log of how it ran. */
+type Noted = Readonly<Record<string, unknown>> | null
 
 const faults = new Set([
   'InternalError',
@@ -35,10 +40,11 @@ const faults = new Set([
   'PolicyUnavailable',
 ])
 
-const failed = (error: GatehouseError): RunResult => ({
+const failed = (error: GatehouseError, noted: Noted): RunResult => ({
   kind: 'failed',
   error: failureOf(error),
   fault: faults.has(error.type) ? error : null,
+  noted,
 })
 
 const assertFits = (data: Readonly<Record<string, unknown>>): void => {
@@ -56,8 +62,11 @@ export async function runCapability(deps: RunDeps, call: Call): Promise<RunResul
   const { capability, args } = call
   const limit = new LazyAbort()
   let deadline: Disposable | undefined
+  let noted: Noted = null
   try {
-    const context = deps.contexts.create(call, limit)
+    const context = deps.contexts.create(call, limit, (facts) => {
+      noted = { ...noted, ...facts }
+    })
     const data = await new Promise<Readonly<Record<string, unknown>>>((resolve, reject) => {
       deadline = deps.deadlines.start(capability.timeout_seconds * 1000, () => {
         const error = new GatehouseError('DeadlineExceeded', {
@@ -70,16 +79,16 @@ export async function runCapability(deps: RunDeps, call: Call): Promise<RunResul
       capability.run(context, args as never).then(resolve, reject)
     })
     assertFits(data)
-    return { kind: 'succeeded', data, text: capability.text ? capability.text(data) : null }
+    return { kind: 'succeeded', data, text: capability.text ? capability.text(data) : null, noted }
   } catch (cause) {
-    if (cause instanceof GatehouseError) return failed(cause)
-    if (call.op.signal.aborted) return failed(new GatehouseError('Cancelled', {}, { cause }))
+    if (cause instanceof GatehouseError) return failed(cause, noted)
+    if (call.op.signal.aborted) return failed(new GatehouseError('Cancelled', {}, { cause }), noted)
     const correlation_id = call.op.request_id
     deps.log.error(
       { err: cause, correlation_id, capability: capability.name },
       'a capability failed unexpectedly',
     )
-    return failed(new GatehouseError('InternalError', { correlation_id }, { cause }))
+    return failed(new GatehouseError('InternalError', { correlation_id }, { cause }), noted)
   } finally {
     deadline?.[Symbol.dispose]()
   }

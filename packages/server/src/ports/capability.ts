@@ -42,6 +42,8 @@ export interface CapabilityContext {
   readonly shared: StateArea
   readonly scratch: StateArea
   readonly alerts: AgentAlerts
+  /** Adds facts to the `detail` of the audit entry that closes this call, such as the sandbox it ran in. */
+  note(facts: Readonly<Record<string, unknown>>): void
   /** Tells the caller how far a long call is, where its transport can. */
   progress(done: number, total?: number, message?: string): void
 }

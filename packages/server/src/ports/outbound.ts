@@ -1,0 +1,55 @@
+export type OutboundRequest = {
+  readonly url: string
+  readonly method: string
+  /** Names in lower case. `host`, hop-by-hop headers and line breaks are refused. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Uint8Array | null
+  /** For connecting and every byte; the caller's signal ends it sooner. */
+  readonly timeout_ms: number
+  /** 0: a redirect is answered as it stands. Each hop is decided anew. */
+  readonly redirects_max: number
+  /** Refuses http, also on a redirect. */
+  readonly https_only: boolean
+  /** Asked for the first address and for every redirect; raises to refuse. */
+  readonly allows?: (url: URL) => void
+  /** Headers for an origin alone, such as a secret: made per hop, never sent to another origin. */
+  readonly credentials?: (url: URL) => Readonly<Record<string, string>>
+}
+
+export type OutboundResponse = {
+  readonly status: number
+  /** Names in lower case; repeated ones joined by `, `. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Where the answer came from, after redirects. */
+  readonly url: string
+  /** Decoded from its content encoding. Reading further than needed is the caller's choice: stop and dispose. */
+  readonly body: AsyncIterable<Uint8Array>
+  [Symbol.asyncDispose](): Promise<void>
+}
+
+/** A CONNECT proxy on a Unix socket for one sandboxed child. */
+export interface Egress extends AsyncDisposable {
+  /** Path on the host. */
+  readonly socket: string
+}
+
+/**
+ * The only way out to the network. Reaches global addresses and those private ones that an operator listed;
+ * everything else reads the same: `HostUnreachable`. Raises also `UrlNotAllowed`, `RedirectRefused`,
+ * `ResponseTooLarge`, `TimedOut`, `TlsFailed`.
+ */
+export interface Outbound {
+  request(request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse>
+
+  /** Addresses a name leads to, checked like a connection. */
+  lookup(hostname: string, signal: AbortSignal): Promise<readonly string[]>
+
+  /** Whether a port takes a connection, and how long that took; under the same guard. */
+  connect(
+    target: { readonly host: string; readonly port: number; readonly timeout_ms: number },
+    signal: AbortSignal,
+  ): Promise<{ readonly open: boolean; readonly latency_ms: number }>
+
+  /** Lets a child reach these `host:port` patterns (`*.example.org:443`), each connection under the guard. */
+  openEgress(hosts: readonly string[]): Promise<Egress>
+}

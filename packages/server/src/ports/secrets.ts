@@ -1,0 +1,43 @@
+/** For whom, for what and where a secret would be used. All of it is checked against its scope. */
+export type SecretUse = {
+  readonly name: string
+  /** Null: the service itself, for a connection that an operator set up. */
+  readonly agent: string | null
+  /** The capability, or `service:<name>` for the service itself. */
+  readonly capability: string
+  /** The host that the value is sent to, in lower case; null where it leaves for no host. */
+  readonly host: string | null
+}
+
+/** Names and where they may be used; never a value. */
+export type SecretListing = {
+  readonly name: string
+  readonly description: string
+  readonly capabilities: readonly string[]
+  readonly hosts: readonly string[]
+}
+
+/** Secrets by name: used where their scope lets them, never handed to an agent. */
+export interface Secrets {
+  /**
+   * Must call `work` with the value only if the scope of the secret names this agent, capability and host;
+   * must record the use. Raises `SecretNotFound`, `SecretNotAllowed`, `VaultLocked`.
+   */
+  use<T>(use: SecretUse, work: (value: string) => Promise<T>): Promise<T>
+
+  /** Must list what this agent may use, and nothing about the others. */
+  listFor(agent: string): Promise<readonly SecretListing[]>
+
+  /**
+   * Must replace every occurrence of the value of any secret used since the service started, plain or in a
+   * usual encoding, by `[secret:<name>]`: in text, and in every string of a JSON value.
+   */
+  scrub<T>(value: T): T
+
+  /** The same for a stream, whatever the chunks: holds back as many bytes as the longest form may need. */
+  scrubStream(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
+
+  /** Must keep a value for the service itself, such as a mail password, under `service:<name>` and no agent's reach. */
+  keepForService(name: string, value: string): Promise<void>
+  forgetForService(name: string): Promise<void>
+}
