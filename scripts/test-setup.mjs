@@ -48,17 +48,43 @@ const fetchPostgres = async () => {
   return bin
 }
 
-const aptPostgres = async () => {
-  if (process.getuid?.() !== 0 || !(await exists('/etc/debian_version'))) return null
-  console.error('Installing PostgreSQL for the tests (apt-get)…')
+/** Debian's package manager, where this run may use it. Says what it installs; failing is not fatal. */
+const aptInstall = async (packages) => {
+  if (process.getuid?.() !== 0 || !(await exists('/etc/debian_version'))) return
+  console.error(`Installing for the tests (apt-get): ${packages.join(', ')}…`)
   const env = { ...process.env, DEBIAN_FRONTEND: 'noninteractive' }
   await run(['apt-get', 'update'], { capture: true, timeoutMs: 120_000, env })
-  await run(['apt-get', 'install', '-y', '--no-install-recommends', 'postgresql'], {
-    capture: true,
-    timeoutMs: 300_000,
-    env,
-  })
+  const install = ['apt-get', 'install', '-y', '--no-install-recommends', ...packages]
+  await run(install, { capture: true, timeoutMs: 400_000, env })
+}
+
+const aptPostgres = async () => {
+  await aptInstall(['postgresql'])
   return findPostgres()
+}
+
+/** Real programs that suites run against, by the name under which a suite asks for them. */
+const programs = [
+  {
+    name: 'bwrap',
+    file: '/usr/bin/bwrap',
+    from: 'bubblewrap',
+    suites: 'the sandbox and all that runs in it',
+  },
+  { name: 'git', file: '/usr/bin/git', from: 'git', suites: 'the git group' },
+  { name: 'dovecot', file: '/usr/sbin/dovecot', from: 'dovecot-imapd', suites: 'mail' },
+  { name: 'radicale', file: '/usr/bin/radicale', from: 'radicale', suites: 'calendars' },
+  {
+    name: 'chromium',
+    file: '/usr/bin/chromium',
+    from: 'chromium',
+    suites: 'the dashboard in a browser',
+  },
+]
+
+const lacking = async () => {
+  const found = await Promise.all(programs.map(({ file }) => exists(file)))
+  return programs.filter((_, at) => !found[at])
 }
 
 /** What the test run needs to know: its environment, and what is missing with the suites that need it. */
@@ -72,5 +98,10 @@ export const setUpTests = async () => {
   const python = process.platform === 'win32' ? 'python' : 'python3'
   if (await quietly([python, '--version'], 10_000)) env.GATEHOUSE_TEST_PYTHON = python
   else missing.push({ what: 'Python 3', suites: "the audit log's second verifier" })
+
+  const wanted = await lacking()
+  if (wanted.length > 0) await aptInstall(wanted.map(({ from }) => from))
+  const left = await lacking()
+  for (const { from, suites } of left) missing.push({ what: from, suites })
   return { env, missing }
 }
