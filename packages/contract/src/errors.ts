@@ -280,6 +280,57 @@ export const errorTable = {
   MailboxFull: entry(429, null, true, 'Agent {agent} has {limit} messages waiting already.', [
     { action: 'wait', description: 'Its messages leave as it receives them, or expire.' },
   ]),
+  // Services behind the proxy
+  ServiceNotFound: entry(404, null, false, 'There is no service {service} that {agent} may use.', [
+    {
+      action: 'ask an operator',
+      description: 'They connect it with `gatehouse proxy connect` and name you in `--agents`.',
+    },
+  ]),
+  ServiceAmbiguous: entry(400, null, false, 'There are several services: {services}.', [
+    { action: 'service', description: 'Name the one that is meant in the argument `service`.' },
+  ]),
+  ServiceKindNotFound: entry(404, -32602, false, 'There is no kind of service called {kind}.', [
+    { action: 'proxy connect', description: 'The kinds there are: `gatehouse proxy kinds`.' },
+  ]),
+  ServiceSettingsInvalid: entry(400, -32602, false, 'The service cannot be set up so: {detail}'),
+  ServiceConnectionFailed: entry(422, -32602, false, 'The connection does not work: {detail}', [
+    { action: 'fix and repeat', description: 'Each check says what was found and what to do.' },
+  ]),
+  ServiceUnavailable: entry(503, null, true, 'The service {service} cannot be used now: {detail}', [
+    { action: 'wait', description: 'Reads go on from the replica; it is tried again by itself.' },
+  ]),
+  PartNotFound: entry(404, null, false, 'There is no part {part} of {id} at {service}.', [
+    { action: 'read', description: 'Read the entry again to see which parts it has.' },
+  ]),
+  WriteNotFound: entry(404, null, false, 'There is no buffered write {write_id}.', [
+    { action: 'writes.list', description: 'List your writes to see which there are.' },
+  ]),
+  WriteNotBuffered: entry(409, null, false, 'The write {write_id} is {status}: {detail}', [
+    { action: 'writes.rollback', description: 'Undo it, where that is possible after it ran.' },
+  ]),
+  WriteNotDead: entry(409, -32602, false, 'The write {write_id} is {status}: nobody need decide.'),
+  WriteRefused: entry(422, null, false, 'The service did not take it: {detail}', [
+    { action: 'change it', description: 'Change what the reason names and make the call again.' },
+  ]),
+  WriteGivenUp: entry(
+    503,
+    null,
+    false,
+    'After {attempts} attempts nothing was done, the last time because {detail}',
+    [{ action: 'proxy retry', description: 'An operator sends it again, or discards it.' }],
+  ),
+  RollbackNotFound: entry(404, null, false, 'There is no point to go back to: {detail}', [
+    { action: 'writes.list', description: 'See until when a write can be undone.' },
+  ]),
+  NotUndoable: entry(409, null, false, 'This write cannot be undone: {detail}'),
+  RollbackNotReady: entry(409, null, false, 'The rollback point {rollback_id} is {status}.'),
+  RollbackRefused: entry(409, null, false, 'It cannot be undone as things stand: {detail}', [
+    {
+      action: 'look',
+      description: 'Others changed what the write left. Change it by hand, or undo theirs first.',
+    },
+  ]),
   // Running
   ResultTooLarge: entry(
     413,

@@ -30,6 +30,10 @@ export const MessageId = idOf('msg')
 export type MessageId = z.infer<typeof MessageId>
 export const GrantId = idOf('grant')
 export type GrantId = z.infer<typeof GrantId>
+export const WriteId = idOf('wr')
+export type WriteId = z.infer<typeof WriteId>
+export const RollbackId = idOf('rb')
+export type RollbackId = z.infer<typeof RollbackId>
 
 export type IdPrefix =
   | 'appr'
@@ -48,6 +52,9 @@ export type IdPrefix =
   | 'sub'
   | 'wake'
   | 'grant'
+  | 'sec'
+  | 'wr'
+  | 'rb'
 
 /** `shared` names the shared state area, so no agent may be called that. */
 export const AgentName = z
