@@ -1,0 +1,107 @@
+import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net'
+
+/** How the way to a server behaves. All but `down` concern connections made from then on. */
+export type GateMode =
+  | { readonly kind: 'pass' }
+  /** Takes the connection and ends it at once. */
+  | { readonly kind: 'refuse' }
+  /** Takes the connection and never says a word. */
+  | { readonly kind: 'silent' }
+  /** Passes this many bytes of the server, then cuts. */
+  | { readonly kind: 'cut'; readonly afterBytes: number }
+  /** Says this in place of the server after so many of its bytes. */
+  | { readonly kind: 'garbage'; readonly bytes: Uint8Array; readonly afterBytes: number }
+  /** Holds back each chunk of the server for this long. */
+  | { readonly kind: 'slow'; readonly chunkMs: number }
+
+/** A port in front of a server: passes, cuts, slows, lies, as a bad network or a broken server does. */
+export class TcpGate implements AsyncDisposable {
+  #mode: GateMode = { kind: 'pass' }
+  #server: Server | null = null
+  readonly #sockets = new Set<Socket>()
+  connections = 0
+
+  readonly target: number
+  port = 0
+
+  private constructor(target: number) {
+    this.target = target
+  }
+
+  static async open(targetPort: number): Promise<TcpGate> {
+    const gate = new TcpGate(targetPort)
+    await gate.up()
+    return gate
+  }
+
+  behave(mode: GateMode): void {
+    this.#mode = mode
+  }
+
+  /** Cuts what is open. */
+  cutAll(): void {
+    for (const socket of this.#sockets) socket.destroy()
+  }
+
+  /** From now on nobody listens, until `up`. */
+  async down(): Promise<void> {
+    const server = this.#server
+    this.#server = null
+    this.cutAll()
+    if (server) await new Promise<void>((resolve) => server.close(() => resolve()))
+  }
+
+  async up(): Promise<void> {
+    const server = createServer((socket) => this.#take(socket))
+    await new Promise<void>((resolve, reject) => {
+      server.once('error', reject)
+      server.listen(this.port, '127.0.0.1', resolve)
+    })
+    this.port = (server.address() as AddressInfo).port
+    this.#server = server
+  }
+
+  #keep(socket: Socket): void {
+    this.#sockets.add(socket)
+    socket.on('error', () => {})
+    socket.on('close', () => this.#sockets.delete(socket))
+  }
+
+  #take(client: Socket): void {
+    this.connections += 1
+    const mode = this.#mode
+    this.#keep(client)
+    if (mode.kind === 'refuse') return void client.destroy()
+    if (mode.kind === 'silent') return void client.resume()
+    const server = connect(this.target, '127.0.0.1')
+    this.#keep(server)
+    client.pipe(server)
+    server.on('close', () => client.destroy())
+    client.on('close', () => server.destroy())
+    let passed = 0
+    server.on('data', (bytes) => {
+      if (mode.kind === 'slow') {
+        server.pause()
+        setTimeout(() => {
+          client.write(bytes)
+          server.resume()
+        }, mode.chunkMs)
+        return
+      }
+      const limit = mode.kind === 'pass' ? Number.POSITIVE_INFINITY : mode.afterBytes
+      const left = limit - passed
+      passed += bytes.length
+      if (bytes.length <= left) return void client.write(bytes)
+      server.removeAllListeners('close')
+      server.destroy()
+      client.write(bytes.subarray(0, left))
+      // Whoever was lied to decides when to leave.
+      if (mode.kind === 'garbage') client.write(mode.bytes)
+      else client.end(() => client.destroy())
+    })
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.down()
+  }
+}
