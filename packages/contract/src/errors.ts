@@ -331,6 +331,105 @@ export const errorTable = {
       description: 'Others changed what the write left. Change it by hand, or undo theirs first.',
     },
   ]),
+  // Secrets
+  SecretNotFound: entry(404, -32602, false, 'There is no secret {name}.'),
+  SecretExists: entry(409, -32602, false, 'There is already a secret {name}.', [
+    { action: 'vault rotate', description: 'Give the one there is a new value.' },
+  ]),
+  SecretNotAllowed: entry(
+    403,
+    null,
+    false,
+    'No secret {name} may be used by {agent} with {capability} for {host}.',
+    [
+      {
+        action: 'secrets.list',
+        description:
+          'See which secrets you may use, with which capability and host; an operator changes the scope.',
+      },
+    ],
+  ),
+  SecretRefused: entry(400, -32602, false, 'The value of {name} cannot be kept: {detail}'),
+  VaultLocked: entry(503, null, true, 'The vault is locked, so no secret can be used: {detail}', [
+    {
+      action: 'vault unlock',
+      description: 'An operator unlocks it. What needs no secret works meanwhile.',
+    },
+  ]),
+  VaultTampered: entry(
+    500,
+    null,
+    false,
+    'What is stored of {what} is not what the vault wrote, so it is not used.',
+    [
+      {
+        action: 'vault rotate',
+        description: 'An operator looks who else can write to the store, and sets the value anew.',
+      },
+    ],
+  ),
+  WrongPassphrase: entry(403, -32602, false, 'This is not the passphrase of the vault.'),
+  VaultConflict: entry(409, -32602, false, 'The vault is {status}: {detail}'),
+  // The network
+  HostUnreachable: entry(502, null, true, 'The host {host} cannot be reached from here.', [
+    {
+      action: 'check the host',
+      description:
+        'Look at its name and port. Addresses inside the operator’s network are reached only where the operator listed them.',
+    },
+  ]),
+  UrlNotAllowed: entry(400, null, false, 'This address is not allowed: {detail}', [
+    { action: 'fix the address', description: 'Correct what the message names and call again.' },
+  ]),
+  RequestNotAllowed: entry(400, null, false, 'This request is not allowed: {detail}', [
+    { action: 'fix the request', description: 'Correct what the message names and call again.' },
+  ]),
+  RedirectRefused: entry(502, null, false, 'The redirect was not followed: {detail}', [
+    {
+      action: 'follow_redirects',
+      description:
+        'Set follow_redirects to false to see where it leads, then ask for that address itself.',
+    },
+  ]),
+  ResponseRefused: entry(502, null, false, 'The answer of {host} cannot be used: {detail}', [
+    {
+      action: 'accept-encoding',
+      description: 'Send the header accept-encoding: identity, or ask whoever runs the host.',
+    },
+  ]),
+  ResponseTooLarge: entry(502, null, false, 'The answer has more than {limit_bytes} bytes.', [
+    {
+      action: 'network.download',
+      description: 'Ask for less, or download it into a file with a higher max_bytes.',
+    },
+  ]),
+  TimedOut: entry(504, null, true, 'There was no whole answer within {timeout_seconds} s.', [
+    { action: 'retry', description: 'Try again, or allow more time with timeout_seconds.' },
+  ]),
+  TlsFailed: entry(502, null, false, 'No safe connection to {host} was possible: {detail}', [
+    {
+      action: 'outbound.ca_file',
+      description:
+        'If the host is one of the operator’s own, the operator can name its authority in this setting.',
+    },
+  ]),
+  // Programs in the sandbox
+  SandboxUnavailable: entry(503, null, false, 'No sandbox holds here, so nothing runs: {reason}', [
+    {
+      action: 'gatehouse setup sandbox',
+      description: 'An operator runs it on the machine: it says what to install or allow.',
+    },
+  ]),
+  SandboxRefused: entry(500, null, false, 'The sandbox cannot be made as asked for: {detail}'),
+  SandboxFailed: entry(500, null, true, 'The sandbox did not come up: {detail}', [
+    { action: 'gatehouse doctor', description: 'An operator runs it: it tries the sandbox anew.' },
+  ]),
+  ProgramNotFound: entry(404, null, false, 'There is no program {program} that can be run.', [
+    {
+      action: 'name another',
+      description: 'Use a program of the system by its plain name, or a path inside your folders.',
+    },
+  ]),
   // Running
   ResultTooLarge: entry(
     413,
