@@ -11,6 +11,7 @@ import { standardCapabilities } from './capabilities/standard.ts'
 import type { Settings } from './config/load.ts'
 import { createFilesFactory } from './files/create-files-factory.ts'
 import { assertMount } from './platform/assert-mount.ts'
+import { createOutbound } from './outbound/create-outbound.ts'
 import { createCalendar } from './platform/calendar.ts'
 import { createClock } from './platform/clock.ts'
 import {
@@ -111,6 +112,10 @@ export async function compose(
       log,
     }),
   )
+  const ownPorts = new Set([settings.gatewayPort, settings.userApiPort, settings.dashboardPort])
+  const outbound = createOutbound(settings.outbound, {
+    ownPorts: () => new Set([...ownPorts, ...app.doors.ports]),
+  })
   const stopping = new AbortController()
   // Whoever waits listens to it: as many as there are waits, and each leaves with its own.
   setMaxListeners(0, stopping.signal)
@@ -131,6 +136,7 @@ export async function compose(
     host: createHost(dataDir),
     passwords: createPasswords(),
     calendar: createCalendar(),
+    outbound,
     wakeCommands,
     notifier: createNotifier(settings.notifications, () => clock.wall(), {
       assertsSecrets: runsApproved,

@@ -115,6 +115,8 @@ export async function openService(flags: Flags): Promise<Started & AsyncDisposab
     dashboard_url: dashboard.url,
     wake_port: wake.port,
   }
+  for (const url of [run.gateway_url, run.user_api_url, run.dashboard_url])
+    app.doors.ports.add(Number(new URL(url).port))
   writeRunFile(settings.dataDir, run)
   app.doors.ready()
   opening.defer(() => removeRunFile(settings.dataDir))

@@ -11,6 +11,7 @@ import { HandClock, silent } from '@gatehouse/server/audit/testing'
 import { createRegistry } from '@gatehouse/server/capabilities/registry'
 import { standardCapabilities } from '@gatehouse/server/capabilities/standard'
 import { createFilesFactory } from '@gatehouse/server/files/create-files-factory'
+import { createOutbound } from '@gatehouse/server/outbound/create-outbound'
 import { createCalendar } from '@gatehouse/server/platform/calendar'
 import { createDigest } from '@gatehouse/server/platform/digest'
 import { createEventBus } from '@gatehouse/server/platform/event-bus'
@@ -20,6 +21,7 @@ import { openPolicySource } from '@gatehouse/server/policy/source'
 import { renderSystemPolicy } from '@gatehouse/server/policy/system-policy'
 import type { Capability } from '@gatehouse/server/ports/capability'
 import type { Notifier } from '@gatehouse/server/ports/notifier'
+import type { Outbound } from '@gatehouse/server/ports/outbound'
 import type { Passwords } from '@gatehouse/server/ports/passwords'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import type { WakeCommands } from '@gatehouse/server/ports/wakes'
@@ -45,7 +47,23 @@ export type KitOptions = {
   readonly startsLater?: boolean
   readonly wakeCommands?: Pick<WakeCommands, 'start'>
   readonly notifier?: Notifier
+  /** Without one no name leads anywhere. */
+  readonly outbound?: Outbound
 }
+
+const noWayOut = (): Outbound =>
+  createOutbound(
+    {
+      privateTargets: [],
+      ports: [],
+      caFile: null,
+      proxy: null,
+      proxyAuthFile: null,
+      noProxy: [],
+      origins: {},
+    },
+    { ownPorts: () => new Set(), resolve: async () => [] },
+  )
 
 /** A whole service without doors: real policy, log and files, a store in memory, a clock moved by hand. */
 export class Kit implements AsyncDisposable {
@@ -224,6 +242,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     host: createHost(folder),
     passwords: quickPasswords,
     calendar: createCalendar(),
+    outbound: options.outbound ?? noWayOut(),
     wakeCommands: options.wakeCommands ?? { start: () => 'none' },
     ...(options.notifier ? { notifier: options.notifier } : {}),
     approvalTtlMs: options.approvalTtlMs ?? 86_400_000,

@@ -5,6 +5,7 @@ import type { FilesFactory } from '../ports/files.ts'
 import type { Host } from '../ports/host.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { Notifier } from '../ports/notifier.ts'
+import type { Outbound } from '../ports/outbound.ts'
 import type { Passwords } from '../ports/passwords.ts'
 import type { PolicyFiles } from '../ports/policy.ts'
 import type { Calendar } from '../ports/schedules.ts'
@@ -70,6 +71,7 @@ export type AppDeps = Basics & {
   readonly host: Host
   readonly passwords: Passwords
   readonly calendar: Calendar
+  readonly outbound: Outbound
   readonly wakeCommands: Pick<WakeCommands, 'start'>
   readonly approvalTtlMs: number
   readonly workspaceOf: (name: string) => string

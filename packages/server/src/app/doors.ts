@@ -9,6 +9,8 @@ type Phase = 'none' | 'starting' | 'open' | 'stopping'
 export class Doors {
   /** Where people find the page, once it is served. */
   page: string | null = null
+  /** What this process listens on: nobody reaches it by way of the service itself. */
+  readonly ports = new Set<number>()
   #phase: Phase = 'none'
   readonly #expected = new Set<DoorName>()
   readonly #looks = new Map<DoorName, () => PartHealth>()

@@ -160,6 +160,45 @@ export const fields = [
       'Who is told outside of the dashboard: a list of name, kind (webhook, ntfy or slack), url, secret_file and events.',
   },
   {
+    key: 'outbound.private_targets',
+    type: 'list',
+    default: [],
+    description:
+      'Addresses inside of your network that agents may reach, each with its port, such as 10.0.0.5:8080. None by default: each one weakens the guard that keeps agents out.',
+  },
+  {
+    key: 'outbound.ports',
+    type: 'list',
+    default: [],
+    description: 'Ports of hosts on the internet that agents may reach, beside 80 and 443.',
+  },
+  {
+    key: 'outbound.ca_file',
+    type: 'string',
+    default: null,
+    description:
+      'Certificates of authorities, as PEM, that connections outward trust beside the usual ones.',
+  },
+  {
+    key: 'outbound.proxy',
+    type: 'string',
+    default: null,
+    description:
+      'A proxy for every connection outward, such as http://proxy.example:3128; environment takes HTTPS_PROXY and NO_PROXY. Without this setting those variables are ignored.',
+  },
+  {
+    key: 'outbound.proxy_auth_file',
+    type: 'string',
+    default: null,
+    description: 'A file with name:password for the proxy, readable by the service alone.',
+  },
+  {
+    key: 'outbound.no_proxy',
+    type: 'list',
+    default: [],
+    description: 'Hosts that are reached without the proxy; .example.org with all below it.',
+  },
+  {
     key: 'log.level',
     type: 'choice',
     default: 'info',

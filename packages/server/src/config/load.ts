@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { didYouMean, GatehouseError } from '@gatehouse/contract'
 import { isMap, isScalar, LineCounter, type Node, parseDocument } from 'yaml'
 import { type Field, fields, flagOf, variableOf } from './fields.ts'
+import { type OutboundValues, outboundOf } from './outbound.ts'
 import { parseValue, type Value } from './parse.ts'
 import type { Target } from './targets.ts'
 
@@ -32,6 +33,8 @@ export type Settings = {
   readonly onWake: Readonly<Record<string, readonly string[]>>
   /** Who is told outside of the dashboard; files of secrets as absolute paths. */
   readonly notifications: readonly Target[]
+  /** The way out to the network; files as absolute paths. */
+  readonly outbound: OutboundValues
   /** What commands of the operator inherit of the environment. */
   readonly commandEnvironment: Readonly<Record<string, string>>
   /** Origin of each value by key: `--flag`, `VARIABLE`, `file:line:column` or `default`. */
@@ -163,6 +166,7 @@ export const loadSettings = (flags: Flags, environment: Environment = process.en
     table.map((field) => [field.key, early(field.key) ?? file.get(field.key) ?? defaultOf(field)]),
   )
   const get = <T extends Value>(key: (typeof fields)[number]['key']): T => all.get(key)?.value as T
+  const origins = Object.fromEntries([...all].map(([key, { origin }]) => [key, origin]))
   return {
     dataDir,
     host: get('host'),
@@ -187,7 +191,8 @@ export const loadSettings = (flags: Flags, environment: Environment = process.en
       ...target,
       secretFile: target.secretFile === null ? null : resolve(dataDir, target.secretFile),
     })),
+    outbound: outboundOf(get, { dataDir, environment, origins }),
     commandEnvironment: inherited(environment),
-    origins: Object.fromEntries([...all].map(([key, { origin }]) => [key, origin])),
+    origins,
   }
 }

@@ -14,6 +14,10 @@ export type OutboundRequest = {
   readonly allows?: (url: URL) => void
   /** Headers for an origin alone, such as a secret: made per hop, never sent to another origin. */
   readonly credentials?: (url: URL) => Readonly<Record<string, string>>
+  /** The same as parameters of the query; they never show in `url` of the response. */
+  readonly credential_query?: (url: URL) => Readonly<Record<string, string>>
+  /** Of the decoded body: one byte more raises `ResponseTooLarge`. Without it the reader stops when it likes. */
+  readonly body_bytes_max?: number
 }
 
 export type OutboundResponse = {
@@ -31,12 +35,14 @@ export type OutboundResponse = {
 export interface Egress extends AsyncDisposable {
   /** Path on the host. */
   readonly socket: string
+  /** What the child asked for and no pattern allows, each `host:port` once, the oldest 100. */
+  refused(): readonly { readonly host: string; readonly port: number; readonly times: number }[]
 }
 
 /**
  * The only way out to the network. Reaches global addresses and those private ones that an operator listed;
- * everything else reads the same: `HostUnreachable`. Raises also `UrlNotAllowed`, `RedirectRefused`,
- * `ResponseTooLarge`, `TimedOut`, `TlsFailed`.
+ * everything else reads the same: `HostUnreachable`. Raises also `UrlNotAllowed`, `RequestNotAllowed`,
+ * `RedirectRefused`, `ResponseRefused`, `ResponseTooLarge`, `TimedOut`, `TlsFailed`.
  */
 export interface Outbound {
   request(request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse>
@@ -44,7 +50,10 @@ export interface Outbound {
   /** Addresses a name leads to, checked like a connection. */
   lookup(hostname: string, signal: AbortSignal): Promise<readonly string[]>
 
-  /** Whether a port takes a connection, and how long that took; under the same guard. */
+  /**
+   * Whether a port takes a connection, and how long that took; under the same guard. Closed, filtered, unknown
+   * and guarded all read `open: false`.
+   */
   connect(
     target: { readonly host: string; readonly port: number; readonly timeout_ms: number },
     signal: AbortSignal,

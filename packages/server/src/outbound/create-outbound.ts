@@ -1,0 +1,153 @@
+import { readFileSync, statSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
+import { GatehouseError } from '@gatehouse/contract'
+import type { Outbound } from '../ports/outbound.ts'
+import { Deadline } from './deadline.ts'
+import { createDialler, type Dialling, dial } from './dial.ts'
+import { Guard } from './guard.ts'
+import { openEgress } from './open-egress.ts'
+import { sendRequest } from './request.ts'
+import { type Resolve, resolveBySystem } from './resolve.ts'
+import { parseHost } from './target.ts'
+import type { Proxy } from './tunnel.ts'
+
+export type OutboundSettings = {
+  readonly privateTargets: readonly string[]
+  /** Beside 80 and 443. */
+  readonly ports: readonly number[]
+  /** PEM of authorities that are trusted beside the usual ones; null for none. */
+  readonly caFile: string | null
+  readonly proxy: string | null
+  /** A file with `name:password`; null for a proxy that asks for none. */
+  readonly proxyAuthFile: string | null
+  readonly noProxy: readonly string[]
+  /** Origins of the values, by key, for errors. */
+  readonly origins: Readonly<Record<string, string>>
+}
+
+export type OutboundDeps = {
+  readonly ownPorts: () => ReadonlySet<number>
+  /** For tests: the names that the system knows are not theirs. */
+  readonly resolve?: Resolve
+  readonly connectTimeoutMs?: number
+}
+
+const lookupMs = 10_000
+
+const refuse = (origin: string, detail: string): never => {
+  throw new GatehouseError('InvalidConfiguration', { origin, detail })
+}
+
+const readAt = (file: string, origin: string): string => {
+  try {
+    return readFileSync(file, 'utf8')
+  } catch (cause) {
+    const { code } = cause as NodeJS.ErrnoException
+    return refuse(origin, `${file} cannot be read (${code ?? 'unknown'})`)
+  }
+}
+
+const secureContextOf = ({ caFile, origins }: OutboundSettings): SecureContext | undefined => {
+  if (caFile === null) return undefined
+  const origin = origins['outbound.ca_file'] ?? 'outbound.ca_file'
+  const pem = readAt(caFile, origin)
+  if (!pem.includes('-----BEGIN CERTIFICATE-----')) refuse(origin, `${caFile} holds no certificate`)
+  try {
+    return createSecureContext({ ca: [...rootCertificates, pem] })
+  } catch {
+    return refuse(origin, `${caFile} holds a certificate that cannot be read`)
+  }
+}
+
+const proxyOf = (settings: OutboundSettings): Proxy | null => {
+  const { proxy, proxyAuthFile, noProxy, origins } = settings
+  if (proxy === null) return null
+  const origin = origins['outbound.proxy'] ?? 'outbound.proxy'
+  let url: URL
+  try {
+    url = new URL(proxy)
+  } catch {
+    return refuse(origin, 'outbound.proxy must be a URL such as http://proxy.example:3128')
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    refuse(origin, 'outbound.proxy must begin with http:// or https://')
+  if (url.username !== '' || url.password !== '')
+    refuse(origin, 'outbound.proxy must hold no password; name a file in outbound.proxy_auth_file')
+  return {
+    url,
+    auth: proxyAuthFile === null ? null : authOf(proxyAuthFile, origins),
+    except: noProxy,
+  }
+}
+
+const authOf = (file: string, origins: OutboundSettings['origins']): string => {
+  const origin = origins['outbound.proxy_auth_file'] ?? 'outbound.proxy_auth_file'
+  const auth = readAt(file, origin).trim()
+  if ((statSync(file).mode & 0o077) !== 0)
+    refuse(origin, `others can read ${file}; run chmod 400 on it`)
+  return auth.includes(':') ? auth : refuse(origin, `${file} must hold name:password`)
+}
+
+/** The one way out, under one guard. */
+export const createOutbound = (settings: OutboundSettings, deps: OutboundDeps): Outbound => {
+  const guard = new Guard({
+    privateTargets: settings.privateTargets,
+    origin: settings.origins['outbound.private_targets'] ?? 'outbound.private_targets',
+    ownPorts: deps.ownPorts,
+  })
+  const open = new Set([80, 443, ...settings.ports])
+  const resolve = deps.resolve ?? resolveBySystem
+  const dialling: Dialling = {
+    guard,
+    resolve,
+    proxy: proxyOf(settings),
+    secureContext: secureContextOf(settings),
+    connectTimeoutMs: deps.connectTimeoutMs ?? 5_000,
+    isOpenPort: (port) => open.has(port),
+  }
+  // Whoever names the port by policy or asks a person for it needs no setting for it as well.
+  const anyPort: Dialling = { ...dialling, isOpenPort: () => true }
+  return {
+    request: (request, signal) => sendRequest(request, dialling, signal),
+
+    async lookup(hostname, signal) {
+      const host = parseHost(hostname)
+      const deadline = new Deadline(lookupMs, signal)
+      try {
+        const found = await deadline.race(resolve(host))
+        const addresses = [...new Set(found.map(({ address }) => address))]
+        if (addresses.length > 0 && addresses.every((address) => guard.mayTell(address)))
+          return addresses
+      } catch (cause) {
+        if (signal.aborted) throw cause
+        // Not there, not told and not answered in time all read the same.
+      } finally {
+        deadline.clear()
+      }
+      throw new GatehouseError('HostUnreachable', { host })
+    },
+
+    async connect({ host, port, timeout_ms }, signal) {
+      const name = parseHost(host)
+      const began = performance.now()
+      const deadline = new Deadline(timeout_ms, signal)
+      const latency = () => Math.round((performance.now() - began) * 10) / 10
+      try {
+        const connector = createDialler({ ...anyPort, connectTimeoutMs: timeout_ms })
+        const socket = await dial(connector, { host: name, port }, deadline.signal)
+        const latency_ms = latency()
+        socket.destroy()
+        return { open: true, latency_ms }
+      } catch (cause) {
+        if (signal.aborted) throw cause
+        return { open: false, latency_ms: latency() }
+      } finally {
+        deadline.clear()
+      }
+    },
+
+    openEgress: (hosts) =>
+      openEgress(hosts, { connector: createDialler(anyPort), folder: tmpdir() }),
+  }
+}

@@ -1,0 +1,191 @@
+import { GatehouseError } from '@gatehouse/contract'
+import { Agent, type Dispatcher } from 'undici'
+import type { OutboundRequest, OutboundResponse } from '../ports/outbound.ts'
+import { Deadline } from './deadline.ts'
+import { acceptedEncodings, decoded, encodingOf } from './decode.ts'
+import type { Dialling } from './dial.ts'
+import { createDialler } from './dial.ts'
+import { failureOf } from './failure.ts'
+import { checkHeaders, joinedHeaders } from './headers.ts'
+import { type Hop, nextHop } from './redirect.ts'
+import { parseUrl, portOf } from './target.ts'
+
+const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+const redirectsMax = 5
+const headBytesMax = 32 * 1024
+
+const refuse = (type: 'RequestNotAllowed' | 'UrlNotAllowed', detail: string): never => {
+  throw new GatehouseError(type, { detail })
+}
+
+const firstHop = ({ url, method, headers, body }: OutboundRequest): Hop => {
+  const name = method.toUpperCase()
+  if (!methods.has(name)) refuse('RequestNotAllowed', `${[...methods].join(', ')} are the methods`)
+  return { url: parseUrl(url), method: name, headers: checkHeaders(headers), body }
+}
+
+const assertAllowed = ({ url }: Hop, request: OutboundRequest, dialling: Dialling): void => {
+  if (request.https_only && url.protocol !== 'https:')
+    refuse('UrlNotAllowed', 'it must begin with https://')
+  const port = portOf(url)
+  if (!dialling.isOpenPort(port) && !dialling.guard.listsPort(port))
+    refuse('UrlNotAllowed', `the port ${port} is not one that an operator opened`)
+  request.allows?.(new URL(url))
+}
+
+/** What belongs to this origin alone. Made anew for each hop, and only here. */
+const credentialsFor = ({ url }: Hop, request: OutboundRequest) => {
+  const query = request.credential_query?.(new URL(url)) ?? {}
+  const headers = checkHeaders(request.credentials?.(new URL(url)) ?? {})
+  const added = Object.entries(query).map((pair) => pair.map(encodeURIComponent).join('='))
+  const search = [...(url.search === '' ? [] : [url.search.slice(1)]), ...added].join('&')
+  return {
+    headers,
+    path: url.pathname + (search === '' ? '' : `?${search}`),
+    values: [...Object.values(query), ...Object.values(headers)],
+  }
+}
+
+/** A host that sends its own secret on to another by a redirect is not followed. */
+const assertKeeps = (from: Hop, to: Hop, values: readonly string[]): void => {
+  const text = `${to.url.href} ${decodeURIComponentSafely(to.url.href)}`
+  if (to.url.origin !== from.url.origin && values.some((value) => text.includes(value)))
+    throw new GatehouseError('RedirectRefused', {
+      detail: 'it would hand a secret to another host',
+    })
+}
+
+const decodeURIComponentSafely = (text: string): string => {
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '))
+  } catch {
+    return ''
+  }
+}
+
+const send = (
+  agent: Agent,
+  hop: Hop,
+  credentials: ReturnType<typeof credentialsFor>,
+  signal: AbortSignal,
+): Promise<Dispatcher.ResponseData> =>
+  agent.request({
+    origin: hop.url.origin,
+    path: credentials.path,
+    method: hop.method,
+    headers: {
+      'user-agent': 'gatehouse',
+      accept: '*/*',
+      // A range counts bytes of what is sent, so it must not be encoded.
+      'accept-encoding': 'range' in hop.headers ? 'identity' : acceptedEncodings,
+      ...hop.headers,
+      ...credentials.headers,
+    },
+    body: hop.body === null ? null : Buffer.from(hop.body),
+    signal,
+  })
+
+/** No more than allowed, told as soon as it is clear. */
+async function* limited(body: AsyncIterable<Uint8Array>, bytesMax: number | undefined) {
+  let bytes = 0
+  for await (const chunk of body) {
+    bytes += chunk.length
+    if (bytesMax !== undefined && bytes > bytesMax)
+      throw new GatehouseError('ResponseTooLarge', { limit_bytes: bytesMax })
+    yield chunk
+  }
+}
+
+const hasNoBody = (method: string, status: number): boolean =>
+  method === 'HEAD' || status === 204 || status === 304
+
+const responseOf = (
+  answer: Dispatcher.ResponseData,
+  hop: Hop,
+  request: OutboundRequest,
+  deadline: Deadline,
+  close: () => Promise<void>,
+): OutboundResponse => {
+  const host = hop.url.hostname
+  const headers = joinedHeaders(answer.headers)
+  const encoding = hasNoBody(hop.method, answer.statusCode)
+    ? null
+    : encodingOf(headers['content-encoding'], host)
+  if (encoding !== null) {
+    // They speak of what was sent, not of what is read here.
+    delete headers['content-encoding']
+    delete headers['content-length']
+  }
+  const length = Number(headers['content-length'] ?? 0)
+  if (request.body_bytes_max !== undefined && length > request.body_bytes_max)
+    if (!hasNoBody(hop.method, answer.statusCode))
+      throw new GatehouseError('ResponseTooLarge', { limit_bytes: request.body_bytes_max })
+  async function* read(): AsyncIterable<Uint8Array> {
+    try {
+      const raw = answer.body as AsyncIterable<Buffer>
+      const plain = encoding === null ? raw : decoded(raw, encoding, host)
+      yield* limited(plain, request.body_bytes_max)
+    } catch (cause) {
+      throw deadline.reason ?? failureOf(cause, host)
+    } finally {
+      await close()
+    }
+  }
+  return {
+    status: answer.statusCode,
+    headers,
+    url: hop.url.href,
+    body: read(),
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** Sends a request and follows where it may. Every connection is its own: none is shared with another caller. */
+export const sendRequest = async (
+  request: OutboundRequest,
+  dialling: Dialling,
+  signal: AbortSignal,
+): Promise<OutboundResponse> => {
+  let hop = firstHop(request)
+  const deadline = new Deadline(request.timeout_ms, signal)
+  const agent = new Agent({
+    connect: createDialler(dialling),
+    connections: 1,
+    pipelining: 1,
+    maxHeaderSize: headBytesMax,
+    headersTimeout: 0,
+    bodyTimeout: 0,
+  })
+  let isClosed = false
+  const close = async () => {
+    if (isClosed) return
+    isClosed = true
+    deadline.clear()
+    await agent.destroy()
+  }
+  try {
+    for (let followed = 0; ; followed += 1) {
+      assertAllowed(hop, request, dialling)
+      const credentials = credentialsFor(hop, request)
+      const answer = await send(agent, hop, credentials, deadline.signal)
+      // A body that is never read may still fail.
+      answer.body.on('error', () => {})
+      const { statusCode: status } = answer
+      const next =
+        request.redirects_max === 0
+          ? null
+          : nextHop(hop, { status, location: answer.headers.location }, request)
+      if (next === null) return responseOf(answer, hop, request, deadline, close)
+      assertKeeps(hop, next, credentials.values)
+      if (followed >= Math.min(request.redirects_max, redirectsMax))
+        throw new GatehouseError('RedirectRefused', {
+          detail: `it is one more than the ${Math.min(request.redirects_max, redirectsMax)} allowed`,
+        })
+      answer.body.destroy()
+      hop = next
+    }
+  } catch (cause) {
+    await close()
+    throw deadline.reason ?? failureOf(cause, hop.url.hostname)
+  }
+}

@@ -1,0 +1,101 @@
+import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
+import { type AddressInfo, isIP } from 'node:net'
+import type { Outbound } from '../ports/outbound.ts'
+import { createOutbound, type OutboundDeps, type OutboundSettings } from './create-outbound.ts'
+import type { Address, Resolve } from './resolve.ts'
+
+/** A server that counts who comes: for an attack it must stay at 0. */
+export type Canary = AsyncDisposable & {
+  readonly host: string
+  readonly port: number
+  readonly url: string
+  readonly hits: IncomingMessage[]
+  /** Connections, also those that asked for nothing. */
+  readonly connections: () => number
+}
+
+export const openCanary = async (
+  host: '127.0.0.1' | '::1',
+  listener: RequestListener = (_request, response) => response.end('canary'),
+): Promise<Canary> => {
+  const hits: IncomingMessage[] = []
+  let connections = 0
+  const server = createServer((request, response) => {
+    hits.push(request)
+    listener(request, response)
+  })
+  server.on('connection', () => {
+    connections += 1
+  })
+  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  const { port } = server.address() as AddressInfo
+  return {
+    host,
+    port,
+    url: `http://${host === '::1' ? '[::1]' : host}:${port}`,
+    hits,
+    connections: () => connections,
+    async [Symbol.asyncDispose]() {
+      server.closeAllConnections()
+      await new Promise((resolve) => server.close(resolve))
+    },
+  }
+}
+
+/** Names as a test says they are. A list of lists is one answer after the other, as rebinding gives them. */
+export const namesFrom = (
+  names: Readonly<Record<string, readonly string[] | readonly (readonly string[])[]>>,
+): Resolve & { readonly asked: string[] } => {
+  const asked: string[] = []
+  const turns = new Map<string, number>()
+  const resolve: Resolve = async (hostname) => {
+    asked.push(hostname)
+    if (isIP(hostname) !== 0) return [{ address: hostname, family: isIP(hostname) }]
+    const answers = names[hostname.toLowerCase()]
+    if (!answers) throw Object.assign(new Error('not found'), { code: 'ENOTFOUND' })
+    const turn = turns.get(hostname) ?? 0
+    turns.set(hostname, turn + 1)
+    const given = answers.some(Array.isArray)
+      ? (answers as readonly (readonly string[])[])[Math.min(turn, answers.length - 1)]
+      : (answers as readonly string[])
+    return (given ?? []).map((address): Address => ({ address, family: isIP(address) }))
+  }
+  return Object.assign(resolve, { asked })
+}
+
+export const outboundWith = (
+  settings: Partial<OutboundSettings> = {},
+  deps: Partial<OutboundDeps> = {},
+): Outbound =>
+  createOutbound(
+    {
+      privateTargets: [],
+      ports: [],
+      caFile: null,
+      proxy: null,
+      proxyAuthFile: null,
+      noProxy: [],
+      origins: {},
+      ...settings,
+    },
+    { ownPorts: () => new Set(), resolve: namesFrom({}), connectTimeoutMs: 1_000, ...deps },
+  )
+
+export const get = (url: string, change: object = {}) => ({
+  url,
+  method: 'GET',
+  headers: {},
+  body: null,
+  timeout_ms: 5_000,
+  redirects_max: 5,
+  https_only: false,
+  ...change,
+})
+
+export const textOf = async (body: AsyncIterable<Uint8Array>): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  for await (const chunk of body) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
+
+export const never = new AbortController().signal
