@@ -16,7 +16,7 @@ export const digestPrefix = 'gatehouse-approval-v1\0'
 /** Everything that an approval binds, in one canonical text: what is shown is what runs. */
 export async function bindRequest(deps: BindDeps, call: Call): Promise<StoredApproval> {
   const { op, agent, capability, args } = call
-  const context = { files: deps.contexts.filesOf(call), signal: op.signal }
+  const context = deps.contexts.previewOf(call, op.signal)
   const resolved = capability.resolve ? await capability.resolve(args as never, context) : {}
   const preview = capability.preview ? await capability.preview(args as never, context) : null
   const bound_json = deps.digest.canonical({

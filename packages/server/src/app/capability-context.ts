@@ -5,12 +5,14 @@ import type {
   AgentSchedules,
   AgentSelf,
   CapabilityContext,
+  PreviewContext,
   StateArea,
   SystemFacts,
   Watches,
 } from '../ports/capability.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Files, FilesFactory } from '../ports/files.ts'
+import type { AgentGit, GitFactory } from '../ports/git.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Call } from './call.ts'
 import type { LazyAbort } from './lazy-abort.ts'
@@ -19,6 +21,7 @@ export type ContextDeps = {
   readonly clock: Clock
   readonly ids: Ids
   readonly files: FilesFactory
+  readonly git: GitFactory
   /** What a capability learns of its agent, its approvals, the system and its watches; made when asked for. */
   readonly selfOf: (call: Call) => AgentSelf
   readonly approvalsOf: (call: Call) => AgentApprovals
@@ -71,6 +74,12 @@ class Context implements CapabilityContext {
   get files(): Files {
     return this.#deps.files.open(this.#call.agent)
   }
+  get git(): AgentGit {
+    return gitOf(this.#deps, this.#call, this.signal, this.#noted)
+  }
+  get resolved(): Readonly<Record<string, unknown>> | null {
+    return this.#call.resolved ?? null
+  }
   get self(): AgentSelf {
     return this.#deps.selfOf(this.#call)
   }
@@ -109,6 +118,20 @@ class Context implements CapabilityContext {
   }
 }
 
+const gitOf = (
+  { git, files }: ContextDeps,
+  { agent, capability }: Call,
+  signal: AbortSignal,
+  noted: (facts: Readonly<Record<string, unknown>>) => void,
+): AgentGit =>
+  git.open({
+    agent: agent.name,
+    capability: capability.name,
+    files: files.open(agent),
+    signal,
+    noted,
+  })
+
 export type ContextFactory = {
   create(
     call: Call,
@@ -116,9 +139,18 @@ export type ContextFactory = {
     noted: (facts: Readonly<Record<string, unknown>>) => void,
   ): CapabilityContext
   filesOf(call: Pick<Call, 'agent'>): Files
+  /** For showing and binding a call that has not run. */
+  previewOf(call: Call, signal: AbortSignal): PreviewContext
 }
 
 export const createContexts = (deps: ContextDeps): ContextFactory => ({
   create: (call, deadline, noted) => new Context(deps, call, deadline, noted),
   filesOf: (call) => deps.files.open(call.agent),
+  previewOf: (call, signal) => ({
+    files: deps.files.open(call.agent),
+    get git() {
+      return gitOf(deps, call, signal, () => {})
+    },
+    signal,
+  }),
 })

@@ -1,7 +1,9 @@
+import { GatehouseError } from '@gatehouse/contract'
 import type { AuditReader } from '../ports/audit.ts'
 import type { Backups } from '../ports/backup.ts'
 import type { CapabilityRegistry } from '../ports/capability.ts'
 import type { FilesFactory } from '../ports/files.ts'
+import type { GitFactory } from '../ports/git.ts'
 import type { Host } from '../ports/host.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { Notifier } from '../ports/notifier.ts'
@@ -82,6 +84,8 @@ export type AppDeps = Basics & {
   /** From how full a disk people are warned, and after how long a wait for their decision. */
   readonly diskPercent: number
   readonly approvalWaitMs: number
+  /** Absent where git cannot run, as in tests of other things. */
+  readonly git?: GitFactory
   /** Absent where nothing lies in files, as in tests. */
   readonly backups?: Backups
   /** Absent where nobody is told. */
@@ -95,6 +99,15 @@ export type AppDeps = Basics & {
 const nobody: Notifier = {
   targets: [],
   send: async () => ({ kind: 'failed', status: null, detail: 'there is no such target' }),
+}
+
+const noGit: GitFactory = {
+  open() {
+    throw new GatehouseError('SandboxUnavailable', {
+      reason: 'this service was made without git',
+      remedy: 'install git and bubblewrap',
+    })
+  },
 }
 
 const sweepEveryMs = 60_000
@@ -145,6 +158,7 @@ export function createApp(given: AppDeps): BoundApp {
   const supervision = bindSupervision(state)
   const contexts = createContexts({
     ...deps,
+    git: deps.git ?? noGit,
     selfOf: (call) => selfOf({ ...base, briefingOf: time.briefingOf }, call),
     approvalsOf: (call) => approvalsOf(base, call),
     systemOf: () => systemFacts(state),

@@ -81,10 +81,13 @@ async function prepare(deps: ExecuteDeps, approval: StoredApproval): Promise<Pre
   if (decision.kind === 'deny') return refused('policy blocks it now')
   const call = callOf(deps, approval, agent, capability, args)
   if (capability.resolve) {
-    const context = { files: deps.contexts.filesOf(call), signal: deps.signal }
-    const resolved = await capability.resolve(args as never, context)
+    const resolved = await capability.resolve(
+      args as never,
+      deps.contexts.previewOf(call, deps.signal),
+    )
     if (deps.digest.canonical(resolved) !== deps.digest.canonical(bound.resolved))
       return refused('what it touches has changed since it was asked for')
+    return { kind: 'ready', call: { ...call, resolved } }
   }
   return { kind: 'ready', call }
 }

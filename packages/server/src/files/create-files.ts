@@ -7,6 +7,7 @@ import { locate } from './locate.ts'
 import { listFolder, statPath } from './look.ts'
 import { makeFolder } from './make-folder.ts'
 import { movePath } from './move.ts'
+import { pinFolder } from './pin.ts'
 import { readFile } from './read.ts'
 import type { Trash } from './trash.ts'
 import { treeBelow } from './tree.ts'
@@ -43,6 +44,7 @@ export const createFiles = (deps: Deps & { readonly trash: Trash }): Files => {
     trash: (path, options) => reviving(() => trash.put(roots, path, options)),
     restore: (trashId) => trash.restore(roots, trashId),
     watch: (path, options, listener) => watchPath(roots, path, options, listener),
+    pin: (path, options) => pinFolder(roots, path, options),
     fingerprint: (path) => fingerprintOf(roots, path),
   }
 }

@@ -14,6 +14,7 @@ import type {
 import type { z } from 'zod'
 import type { Clock } from './clock.ts'
 import type { Files } from './files.ts'
+import type { AgentGit } from './git.ts'
 import type { Ids } from './ids.ts'
 
 /** What a capability may touch. Everything else is out of its reach. */
@@ -31,6 +32,12 @@ export interface CapabilityContext {
   readonly clock: Clock
   readonly ids: Ids
   readonly files: Files
+  readonly git: AgentGit
+  /**
+   * What `resolve` found when a person approved this call, compared again just before it runs; null for
+   * a call that nobody had to approve. Acting on this, not on a new look, is what makes it what was shown.
+   */
+  readonly resolved: Readonly<Record<string, unknown>> | null
   readonly self: AgentSelf
   readonly approvals: AgentApprovals
   readonly system: SystemFacts
@@ -296,7 +303,11 @@ export interface Capability {
   readonly run: (ctx: CapabilityContext, args: never) => Promise<Record<string, unknown>>
 }
 
-export type PreviewContext = { readonly files: Files; readonly signal: AbortSignal }
+export type PreviewContext = {
+  readonly files: Files
+  readonly git: AgentGit
+  readonly signal: AbortSignal
+}
 
 /** The capabilities there are. */
 export interface CapabilityRegistry {

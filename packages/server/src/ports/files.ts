@@ -124,6 +124,12 @@ export interface Files {
     }) => void,
   ): Promise<Disposable>
 
+  /**
+   * Must hold the folder open, so that what runs on it runs on this very folder whoever renames or swaps
+   * it meanwhile. For writing, raises also what a write would.
+   */
+  pin(path: string, options: { readonly writable: boolean }): PinnedFolder
+
   /** What a path resolves to now, for the digest of an approval: canonical path, dev, inode, sha256 of a small file. */
   fingerprint(path: string): Promise<Readonly<Record<string, string | null>>>
 }
@@ -133,6 +139,20 @@ export type CopyResult = {
   readonly destination: string
   readonly size_bytes: number
   readonly sha256: string | null
+}
+
+/** A folder held open until disposed. */
+export interface PinnedFolder extends Disposable {
+  /** Of this process: `/proc/self/fd/<fd>` is the folder. */
+  readonly fd: number
+  /** Where it was found: absolute, links followed. */
+  readonly path: string
+  /** Folders of the same agent that lie inside it and keep rules of their own, held open too. */
+  readonly inner: readonly {
+    readonly path: string
+    readonly fd: number
+    readonly read_only: boolean
+  }[]
 }
 
 export interface FilesFactory {
