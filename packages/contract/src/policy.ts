@@ -25,6 +25,15 @@ export const WindowText = z
   .string()
   .regex(/^[1-9]\d{0,5}[smhd]$/, 'expected a window such as 30s, 1m, 1h or 1d')
 
+/** A host and its port; `*.` in front stands for one name or more. An IPv6 address is in brackets. */
+export const HostPattern = z
+  .string()
+  .max(260)
+  .regex(
+    /^(?:(?:\*\.)?[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\]):(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])$/,
+    'expected a host in small letters and a port, such as example.org:443 or *.example.org:443',
+  )
+
 export const PolicyRule = z.strictObject({
   match: MatchPattern,
   when: z.string().min(1).max(4096).optional(),
@@ -32,6 +41,8 @@ export const PolicyRule = z.strictObject({
   notify: z.boolean().optional(),
   reason: z.string().max(500).optional(),
   floor: z.boolean().optional(),
+  /** For `process.run` and `process.*`: what the program may reach. Without it there is no network. */
+  network: z.array(HostPattern).max(50).optional(),
 })
 export type PolicyRule = z.infer<typeof PolicyRule>
 

@@ -67,6 +67,8 @@ export const PolicyTrial = z.object({
     rule: RuleRef.nullable(),
     reason: z.string().nullable(),
     notify: z.boolean(),
+    /** What a program that the call starts may reach. */
+    network: z.array(z.string()).optional(),
   }),
   steps: z.array(z.object({ rule: RuleRef, outcome: z.string(), detail: z.string().optional() })),
 })

@@ -40,12 +40,13 @@ export const policyTest = defineCommand({
     })
   },
   text({ decision, steps }, view) {
-    const { kind, rule, reason, notify } = decision
+    const { kind, rule, reason, notify, network } = decision
     const by = rule ? `${rule.file}:${rule.line} (${rule.layer}, ${rule.match})` : 'no rule'
     const because = reason ? `: ${escapeText(reason)}` : ''
     return [
       `The call ${verdicts[kind]}${notify ? ', and operators are told' : ''}.`,
       `By ${escapeText(by)}${because}`,
+      ...(network ? [`A program may reach ${network.map(escapeText).join(', ')}`] : []),
       '',
       renderTable(
         [

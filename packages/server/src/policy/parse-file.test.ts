@@ -129,3 +129,37 @@ rules:
     'warning organisation.yaml:4:14 there is no capability in a group emai. Did you mean email?',
   ])
 })
+
+test('reads the hosts that a program may reach', () => {
+  const result = parse(`version: 1
+rules:
+  - match: process.run
+    tier: approval_required
+    network: ["api.example.com:443", "*.example.org:8443", "[2001:db8::1]:443"]
+`)
+  if (result.kind !== 'ok') throw new Error(JSON.stringify(result.problems))
+  expect(result.parsed.layer.rules[0]?.network).toEqual([
+    'api.example.com:443',
+    '*.example.org:8443',
+    '[2001:db8::1]:443',
+  ])
+})
+
+test.each([
+  ['https://example.com', 'expected a host in small letters and a port'],
+  ['example.com', 'expected a host in small letters and a port'],
+  ['example.com:0', 'expected a host in small letters and a port'],
+  ['example.com:65536', 'expected a host in small letters and a port'],
+  ['*:443', 'expected a host in small letters and a port'],
+  ['Example.com:443', 'expected a host in small letters and a port'],
+])('refuses %s as a host that a program may reach', (host, message) => {
+  const text = `version: 1\nrules:\n  - { match: process.run, tier: blocked, network: ["${host}"] }\n`
+  expect(told(text).join()).toContain(message)
+})
+
+test('refuses hosts on a rule that starts no program', () => {
+  const text = `version: 1\nrules:\n  - match: email.send\n    tier: blocked\n    network: ["a.org:443"]\n`
+  expect(told(text)).toEqual([
+    'error organisation.yaml:5:5 network belongs to a rule for process.run or process.*, not for email.send',
+  ])
+})

@@ -95,9 +95,17 @@ const conditionOf = (reader: Reader, source: string, index: number): LayerRule['
   return null
 }
 
+/** @SECURITY Hosts on a rule that starts no program would look like a permission and be none; parse-file.test.ts. */
+const assertNetwork = (reader: Reader, match: string, index: number): void => {
+  if (match === 'process.run' || match === 'process.*') return
+  const message = `network belongs to a rule for process.run or process.*, not for ${match}`
+  reader.errors.push({ ...reader.yaml.atKey(['rules', index, 'network']), message })
+}
+
 const rulesOf = (reader: Reader, file: PolicyFile): readonly LayerRule[] =>
   file.rules.map((rule, index) => {
     warnOfName(reader, rule.match, reader.yaml.at(['rules', index, 'match']))
+    if (rule.network !== undefined) assertNetwork(reader, rule.match, index)
     return {
       match: rule.match,
       tier: rule.tier,
@@ -105,6 +113,7 @@ const rulesOf = (reader: Reader, file: PolicyFile): readonly LayerRule[] =>
       floor: rule.floor ?? false,
       reason: rule.reason ?? null,
       when: rule.when === undefined ? null : conditionOf(reader, rule.when, index),
+      ...(rule.network === undefined ? {} : { network: rule.network }),
       ref: refOf(reader, 'rules', index, rule.match),
     }
   })

@@ -1,4 +1,5 @@
 import type { PolicyTier } from '@gatehouse/contract'
+import { networkOf } from './network.ts'
 import type { Decision, LayerRule } from './types.ts'
 
 const strictness: Readonly<Record<PolicyTier, number>> = {
@@ -29,7 +30,14 @@ export const verdictOf = (deciding: LayerRule | null, floors: readonly LayerRule
       named = floor
     }
   }
-  return { kind: kinds[named.tier], rule: named.ref, reason: named.reason, notify }
+  const network = networkOf(deciding, floors)
+  return {
+    kind: kinds[named.tier],
+    rule: named.ref,
+    reason: named.reason,
+    notify,
+    ...(network ? { network } : {}),
+  }
 }
 
 export const tierOf = (decision: Decision): PolicyTier =>

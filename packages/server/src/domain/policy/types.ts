@@ -51,6 +51,8 @@ export type LayerRule = {
   readonly floor: boolean
   readonly reason: string | null
   readonly when: Condition | null
+  /** `host:port` patterns that a program may reach; absent where the rule names none. */
+  readonly network?: readonly string[]
   readonly ref: RuleRef
 }
 
@@ -76,6 +78,8 @@ type Basis = {
   readonly rule: RuleRef | null
   readonly reason: string | null
   readonly notify: boolean
+  /** What a program that the call starts may reach; absent = nothing. */
+  readonly network?: readonly string[]
 }
 
 export type Decision =
