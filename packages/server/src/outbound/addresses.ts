@@ -44,7 +44,9 @@ const lastFour = (address: ipaddr.IPv6): ipaddr.IPv4 =>
 /** Only the usual spellings; a zone such as `%eth0` makes it an address of one link, and thus none of ours. */
 const parse = (text: string): ipaddr.IPv4 | ipaddr.IPv6 | null => {
   if (isIP(text) === 0 || text.includes('%')) return null
-  const address = ipaddr.parse(text)
+  // The library does not read every mixed spelling such as `64:ff9b::8.8.8.8`; a URL has one for each.
+  const plain = text.includes(':') ? new URL(`http://[${text}]/`).hostname.slice(1, -1) : text
+  const address = ipaddr.parse(plain)
   return address instanceof ipaddr.IPv6 && isIn(address, mapped) ? lastFour(address) : address
 }
 

@@ -9,7 +9,7 @@ import { Guard } from './guard.ts'
 import { openEgress } from './open-egress.ts'
 import { sendRequest } from './request.ts'
 import { type Resolve, resolveBySystem } from './resolve.ts'
-import { parseHost } from './target.ts'
+import { parseHost } from '../domain/web-address.ts'
 import type { Proxy } from './tunnel.ts'
 
 export type OutboundSettings = {

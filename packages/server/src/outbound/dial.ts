@@ -3,7 +3,7 @@ import type { SecureContext } from 'node:tls'
 import { buildConnector } from 'undici'
 import { Blocked, type Guard } from './guard.ts'
 import { allowedAddresses, guardedLookup, type Resolve } from './resolve.ts'
-import { unbracket } from './target.ts'
+import { unbracket } from '../domain/web-address.ts'
 import { goesDirect, openTunnel, type Proxy } from './tunnel.ts'
 
 export type Dialling = {

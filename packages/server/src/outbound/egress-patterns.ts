@@ -1,5 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
-import { parseHost, unbracket } from './target.ts'
+import { parseHost, unbracket } from '../domain/web-address.ts'
 
 /** `host:port` or `*.example.org:443`; the star stands for one name or more in front, never for a part of one. */
 type Pattern = { readonly host: string; readonly below: boolean; readonly port: number }

@@ -7,7 +7,7 @@ import type { buildConnector } from 'undici'
 import type { Egress } from '../ports/outbound.ts'
 import { dial } from './dial.ts'
 import { createHostPatterns } from './egress-patterns.ts'
-import { parseEndpoint, parseUrl, portOf, unbracket } from './target.ts'
+import { parseEndpoint, parseUrl, portOf, unbracket } from '../domain/web-address.ts'
 
 export type EgressSettings = {
   readonly connector: buildConnector.connector

@@ -8,7 +8,7 @@ import { createDialler } from './dial.ts'
 import { failureOf } from './failure.ts'
 import { checkHeaders, joinedHeaders } from './headers.ts'
 import { type Hop, nextHop } from './redirect.ts'
-import { parseUrl, portOf } from './target.ts'
+import { parseUrl, portOf } from '../domain/web-address.ts'
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const redirectsMax = 5

@@ -1,6 +1,6 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net'
 import { connect as connectTls, type SecureContext } from 'node:tls'
-import { unbracket } from './target.ts'
+import { unbracket } from '../domain/web-address.ts'
 
 /** A proxy of the operator's, to which every connection is handed by CONNECT. */
 export type Proxy = {

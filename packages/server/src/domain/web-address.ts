@@ -1,4 +1,3 @@
-import { isIP } from 'node:net'
 import { GatehouseError } from '@gatehouse/contract'
 
 const refuse = (detail: string): never => {
@@ -52,8 +51,8 @@ export const parseHost = (text: string): string => {
   if (/[/?#@]/.test(text) || ambiguous.test(text))
     refuse('a host is a name or an address and nothing else')
   // A zone names a link of this machine, and no URL can hold one.
-  const host = isIP(text.replace(/%.*$/, '')) === 6 ? `[${text}]` : text
-  if (!bracketed.test(host) && host.includes(':')) refuse('a host has no port in it')
+  const host = text.includes(':') && !bracketed.test(text) ? `[${text}]` : text
+  if (host.includes('%')) refuse('a host holds no percent sign')
   return unbracket(parseUrl(`https://${host}/`).hostname)
 }
 
