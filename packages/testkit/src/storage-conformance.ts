@@ -9,6 +9,7 @@ import { groupMusts } from './storage/groups.ts'
 import { jobMusts } from './storage/jobs.ts'
 import { limitMusts } from './storage/limits.ts'
 import { messageMusts } from './storage/messages.ts'
+import { modelMusts } from './storage/models.ts'
 import type { Open } from './storage/opened.ts'
 import { operatorMusts } from './storage/operators.ts'
 import { peopleMusts } from './storage/people.ts'
@@ -37,6 +38,7 @@ export const describeStorage = (name: string, open: Open): void => {
     scheduleMusts(open)
     messageMusts(open)
     wakeMusts(open)
+    modelMusts(open)
     transactionMusts(open)
   })
 }

@@ -6,6 +6,7 @@ import type { GrantStore } from './grants.ts'
 import type { JobStore } from './jobs.ts'
 import type { RateLimits } from './limits.ts'
 import type { MessageStore, SubscriptionStore } from './messages.ts'
+import type { ModelStore } from './models.ts'
 import type { OperatorStore, UserTokenStore, WebSessionStore } from './people.ts'
 import type { ScheduleStore } from './schedules.ts'
 import type { StateStore } from './state.ts'
@@ -32,6 +33,7 @@ export type Stores = {
   readonly messages: MessageStore
   readonly subscriptions: SubscriptionStore
   readonly wakes: WakeStore
+  readonly models: ModelStore
 }
 
 /** The stores inside one transaction. */

@@ -10,6 +10,7 @@ import { memoryAuditRows } from './audit-rows.ts'
 import { memoryGrants } from './grants.ts'
 import { memoryJobs } from './jobs.ts'
 import { memoryMessages, memorySubscriptions } from './messages.ts'
+import { memoryModels } from './models.ts'
 import { memoryOperators, memoryWebSessions } from './operators.ts'
 import { memorySchedules } from './schedules.ts'
 import { type Access, emptyState, fork, type State } from './state.ts'
@@ -33,6 +34,7 @@ const stores = (access: Access) => ({
   messages: memoryMessages(access),
   subscriptions: memorySubscriptions(access),
   wakes: memoryWakes(access),
+  models: memoryModels(access),
   auditRows: memoryAuditRows(access),
 })
 

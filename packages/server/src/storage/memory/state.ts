@@ -4,6 +4,7 @@ import type { StoredApproval } from '../../ports/approvals.ts'
 import type { StoredGrant } from '../../ports/grants.ts'
 import type { StoredJob } from '../../ports/jobs.ts'
 import type { StoredMessage, StoredSubscription } from '../../ports/messages.ts'
+import type { StoredModel } from '../../ports/models.ts'
 import type { StoredOperator, StoredUserToken, StoredWebSession } from '../../ports/people.ts'
 import type { StoredSchedule } from '../../ports/schedules.ts'
 import type { StoredWake } from '../../ports/wakes.ts'
@@ -29,6 +30,7 @@ export type State = {
   readonly mailboxes: Map<string, ReadonlySet<string>>
   readonly subscriptions: Map<string, StoredSubscription>
   readonly wakes: Map<string, StoredWake>
+  readonly models: Map<string, StoredModel>
   readonly audit: AuditLog
 }
 
@@ -49,6 +51,7 @@ export const emptyState = (): State => ({
   mailboxes: new Map(),
   subscriptions: new Map(),
   wakes: new Map(),
+  models: new Map(),
   audit: new AuditLog(),
 })
 
@@ -70,6 +73,7 @@ export const fork = (state: State): State => ({
   mailboxes: new Map(state.mailboxes),
   subscriptions: new Map(state.subscriptions),
   wakes: new Map(state.wakes),
+  models: new Map(state.models),
   audit: state.audit.fork(),
 })
 

@@ -8,6 +8,7 @@ import { sqlGrants } from './grants.ts'
 import { sqlJobs } from './jobs.ts'
 import { sqlMessages, sqlSubscriptions } from './messages.ts'
 import { sqlMeta } from './meta.ts'
+import { sqlModels } from './models.ts'
 import { sqlOperators, sqlWebSessions } from './operators.ts'
 import { sqlSchedules } from './schedules.ts'
 import { sqlSessions } from './sessions.ts'
@@ -32,5 +33,6 @@ export const sqlStores = (db: Db): Stores & { readonly auditRows: AuditRows } =>
   messages: sqlMessages(db),
   subscriptions: sqlSubscriptions(db),
   wakes: sqlWakes(db),
+  models: sqlModels(db),
   auditRows: sqlAuditRows(db),
 })

@@ -253,6 +253,19 @@ export type WakesTable = {
   seen_ms: number | null
 }
 
+export type ModelsTable = {
+  node: string
+  id: string
+  source: string
+  sha256: string
+  size_bytes: number
+  entry_json: string
+  header_json: string
+  installed_ms: number
+  verified_ms: number
+  problem: string | null
+}
+
 export type Tables = {
   agents: AgentsTable
   sessions: SessionsTable
@@ -275,6 +288,7 @@ export type Tables = {
   deliveries: DeliveriesTable
   subscriptions: SubscriptionsTable
   wakes: WakesTable
+  models: ModelsTable
 }
 
 /** Where to read and where to write. One and the same in a transaction, and on PostgreSQL. */
