@@ -5,8 +5,14 @@ export type SecretUse = {
   readonly agent: string | null
   /** The capability, or `service:<name>` for the service itself. */
   readonly capability: string
-  /** The host that the value is sent to, in lower case; null where it leaves for no host. */
+  /**
+   * The host that the value is sent to, in lower case, with `:port` unless it is 443 (`URL.host` of an https
+   * URL); null where it leaves for no host.
+   */
   readonly host: string | null
+  /** Of the call that it belongs to, for the log. */
+  readonly request_id?: string
+  readonly session_id?: string | null
 }
 
 /** Names and where they may be used; never a value. */
@@ -21,7 +27,8 @@ export type SecretListing = {
 export interface Secrets {
   /**
    * Must call `work` with the value only if the scope of the secret names this agent, capability and host;
-   * must record the use. Raises `SecretNotFound`, `SecretNotAllowed`, `VaultLocked`.
+   * must record the use before that. Raises `VaultLocked`, `VaultTampered`, and `SecretNotAllowed` for
+   * whatever is not allowed or not there: an agent is told the same of both.
    */
   use<T>(use: SecretUse, work: (value: string) => Promise<T>): Promise<T>
 
@@ -37,7 +44,10 @@ export interface Secrets {
   /** The same for a stream, whatever the chunks: holds back as many bytes as the longest form may need. */
   scrubStream(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
 
-  /** Must keep a value for the service itself, such as a mail password, under `service:<name>` and no agent's reach. */
+  /**
+   * Must keep a value for the service itself, such as a mail password, under `service:<name>` and no agent's
+   * reach; it is used by either name with `agent: null`. Raises `SecretRefused` for a value that is too short.
+   */
   keepForService(name: string, value: string): Promise<void>
   forgetForService(name: string): Promise<void>
 }

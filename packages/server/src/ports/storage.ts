@@ -9,6 +9,7 @@ import type { MessageStore, SubscriptionStore } from './messages.ts'
 import type { ModelStore } from './models.ts'
 import type { OperatorStore, UserTokenStore, WebSessionStore } from './people.ts'
 import type { ScheduleStore } from './schedules.ts'
+import type { SecretStore } from './secret-store.ts'
 import type { StateStore } from './state.ts'
 import type { WakeStore } from './wakes.ts'
 
@@ -34,6 +35,7 @@ export type Stores = {
   readonly subscriptions: SubscriptionStore
   readonly wakes: WakeStore
   readonly models: ModelStore
+  readonly secrets: SecretStore
 }
 
 /** The stores inside one transaction. */

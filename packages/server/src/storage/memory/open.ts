@@ -13,6 +13,7 @@ import { memoryMessages, memorySubscriptions } from './messages.ts'
 import { memoryModels } from './models.ts'
 import { memoryOperators, memoryWebSessions } from './operators.ts'
 import { memorySchedules } from './schedules.ts'
+import { memorySecrets } from './secrets.ts'
 import { type Access, emptyState, fork, type State } from './state.ts'
 import { memoryMeta, memoryUserTokens } from './user-tokens.ts'
 import { memoryValues } from './values.ts'
@@ -35,6 +36,7 @@ const stores = (access: Access) => ({
   subscriptions: memorySubscriptions(access),
   wakes: memoryWakes(access),
   models: memoryModels(access),
+  secrets: memorySecrets(access),
   auditRows: memoryAuditRows(access),
 })
 

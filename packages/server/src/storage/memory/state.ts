@@ -7,6 +7,7 @@ import type { StoredMessage, StoredSubscription } from '../../ports/messages.ts'
 import type { StoredModel } from '../../ports/models.ts'
 import type { StoredOperator, StoredUserToken, StoredWebSession } from '../../ports/people.ts'
 import type { StoredSchedule } from '../../ports/schedules.ts'
+import type { StoredSecret } from '../../ports/secret-store.ts'
 import type { StoredWake } from '../../ports/wakes.ts'
 import { AuditLog } from './audit-log.ts'
 import type { Value } from './values.ts'
@@ -31,6 +32,7 @@ export type State = {
   readonly subscriptions: Map<string, StoredSubscription>
   readonly wakes: Map<string, StoredWake>
   readonly models: Map<string, StoredModel>
+  readonly secrets: Map<string, StoredSecret>
   readonly audit: AuditLog
 }
 
@@ -52,6 +54,7 @@ export const emptyState = (): State => ({
   subscriptions: new Map(),
   wakes: new Map(),
   models: new Map(),
+  secrets: new Map(),
   audit: new AuditLog(),
 })
 
@@ -74,6 +77,7 @@ export const fork = (state: State): State => ({
   subscriptions: new Map(state.subscriptions),
   wakes: new Map(state.wakes),
   models: new Map(state.models),
+  secrets: new Map(state.secrets),
   audit: state.audit.fork(),
 })
 

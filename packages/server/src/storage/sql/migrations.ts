@@ -2,6 +2,7 @@ import { type Kysely, type Migration, type RawBuilder, sql } from 'kysely'
 import { index } from './create-index.ts'
 import { grantTables } from './grant-tables.ts'
 import { modelTables } from './model-tables.ts'
+import { secretTables } from './secret-tables.ts'
 import { stateTables } from './state-tables.ts'
 import { timeAndMessages } from './time-and-messages.ts'
 
@@ -24,6 +25,7 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0003-state': { up: (db) => stateTables(db, dialect.text) },
   '0004-operators': { up: (db) => operatorTables(db, dialect.text) },
   '0005-grants': { up: (db) => grantTables(db, dialect.text) },
+  '0006-secrets': { up: (db) => secretTables(db, dialect.text) },
   '0008-models': { up: (db) => modelTables(db, dialect.text) },
 })
 

@@ -11,6 +11,7 @@ import { sqlMeta } from './meta.ts'
 import { sqlModels } from './models.ts'
 import { sqlOperators, sqlWebSessions } from './operators.ts'
 import { sqlSchedules } from './schedules.ts'
+import { sqlSecrets } from './secrets.ts'
 import { sqlSessions } from './sessions.ts'
 import { sqlState } from './state.ts'
 import type { Db } from './tables.ts'
@@ -34,5 +35,6 @@ export const sqlStores = (db: Db): Stores & { readonly auditRows: AuditRows } =>
   subscriptions: sqlSubscriptions(db),
   wakes: sqlWakes(db),
   models: sqlModels(db),
+  secrets: sqlSecrets(db),
   auditRows: sqlAuditRows(db),
 })

@@ -266,6 +266,26 @@ export type ModelsTable = {
   problem: string | null
 }
 
+/** Lists and records as JSON. */
+export type SecretsTable = {
+  id: string
+  name: string
+  description: string
+  capabilities: string
+  hosts: string
+  agents: string
+  version: number
+  root_id: string
+  wrapped_key: string
+  sealed_value: string
+  created_ms: number
+  rotated_ms: number
+  scoped_ms: number
+  uses: number
+  last_use: string | null
+  rotation_request: string | null
+}
+
 export type Tables = {
   agents: AgentsTable
   sessions: SessionsTable
@@ -289,6 +309,7 @@ export type Tables = {
   subscriptions: SubscriptionsTable
   wakes: WakesTable
   models: ModelsTable
+  secrets: SecretsTable
 }
 
 /** Where to read and where to write. One and the same in a transaction, and on PostgreSQL. */

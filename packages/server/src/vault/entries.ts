@@ -1,0 +1,41 @@
+import type { Ids } from '../ports/ids.ts'
+import type { SecretUse } from '../ports/secrets.ts'
+import type { VaultEntry } from '../ports/vault.ts'
+
+type By = {
+  readonly actor: string
+  readonly request_id: string
+  readonly session_id: string | null
+}
+
+const entryBy =
+  ({ actor, request_id, session_id }: By): VaultEntry =>
+  (act, facts) => ({
+    kind: 'act',
+    agent: facts.agent ?? '',
+    capability: act,
+    arguments: facts.arguments ?? {},
+    result: facts.result ?? 'success',
+    policy_decision: null,
+    actor,
+    session_id,
+    request_id,
+    rule: null,
+    duration_ms: null,
+    approval_id: null,
+    intent_id: null,
+    error: null,
+    detail: facts.detail ?? null,
+  })
+
+/** What the service does by itself. */
+export const systemEntry = (ids: Ids): VaultEntry =>
+  entryBy({ actor: 'system', request_id: ids.next('req'), session_id: null })
+
+/** What a call of an agent, or a connection of the service, does with a secret. */
+export const useEntry = (ids: Ids, use: SecretUse): VaultEntry =>
+  entryBy({
+    actor: use.agent === null ? 'system' : `agent:${use.agent}`,
+    request_id: use.request_id ?? ids.next('req'),
+    session_id: use.session_id ?? null,
+  })

@@ -1,0 +1,136 @@
+import { type ChangeSecret, GatehouseError } from '@gatehouse/contract'
+import { decideUse, isFor } from '../domain/secrets/scope.ts'
+import type { AuditDraft } from '../ports/audit.ts'
+import type { StoredSecret } from '../ports/secret-store.ts'
+import type { Vault } from '../ports/vault.ts'
+import { openValue, sealValue } from './envelope.ts'
+import type { Root } from './keyring.ts'
+import { assertKeepable, secretRecord } from './records.ts'
+import type { VaultKeys, VaultParts } from './vault-keys.ts'
+
+type Managing = Omit<Vault, 'state' | 'lock' | 'unlock' | 'relock' | 'rotateKey'>
+
+const scopeOf = ({ capabilities, hosts, agents }: StoredSecret) => ({ capabilities, hosts, agents })
+
+type Change = Pick<StoredSecret, 'description' | 'capabilities' | 'hosts' | 'agents'>
+
+/** Only what is given: the parser leaves what is not there as undefined. */
+const given = (change: ChangeSecret): Partial<Change> =>
+  Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
+
+/** What operators do with secrets; none of it shows a value. */
+export function managing(parts: VaultParts, keys: VaultKeys): Managing {
+  const { storage, journal, clock, ids } = parts
+
+  const found = async (store: Pick<typeof storage, 'secrets'>, name: string) => {
+    const secret = await store.secrets.find(name)
+    if (!secret) throw new GatehouseError('SecretNotFound', { name })
+    return secret
+  }
+
+  /** Reads, changes and stores in one step, or raises `Conflict`. */
+  const change = (
+    name: string,
+    work: (current: StoredSecret, root: Root) => StoredSecret,
+    entryOf: (current: StoredSecret, next: StoredSecret) => AuditDraft,
+  ) =>
+    journal.transaction(async (tx) => {
+      const root = await keys.present(tx)
+      const current = await found(tx, name)
+      const next = work(current, root)
+      if (!(await tx.secrets.replace(current, next)))
+        throw new GatehouseError('Conflict', { detail: `${name} changed meanwhile` })
+      tx.append(entryOf(current, next))
+      return secretRecord(next)
+    })
+
+  return {
+    list: async () => (await storage.secrets.list()).map(secretRecord),
+    show: async (name) => secretRecord(await found(storage, name)),
+
+    async add({ value, name, description, ...scope }, entry) {
+      assertKeepable(name, value)
+      const nowMs = clock.wall()
+      const facts = { id: ids.next('sec'), name, version: 1, ...scope }
+      return journal.transaction(async (tx) => {
+        const root = await keys.present(tx)
+        if (await tx.secrets.find(name)) throw new GatehouseError('SecretExists', { name })
+        const secret: StoredSecret = {
+          ...facts,
+          description,
+          ...sealValue(root, facts, value),
+          created_ms: nowMs,
+          rotated_ms: nowMs,
+          scoped_ms: nowMs,
+          uses: 0,
+          last_use: null,
+          rotation_request: null,
+        }
+        await tx.secrets.insert(secret)
+        tx.append(entry('secret.added', { arguments: { name, ...scope } }))
+        return secretRecord(secret)
+      })
+    },
+
+    async rotate(name, { value }, entry) {
+      assertKeepable(name, value)
+      return change(
+        name,
+        (current, root) => {
+          const next = { ...current, version: current.version + 1 }
+          return {
+            ...next,
+            ...sealValue(root, next, value),
+            rotated_ms: clock.wall(),
+            rotation_request: null,
+          }
+        },
+        (_, { version }) => entry('secret.rotated', { arguments: { name, version } }),
+      )
+    },
+
+    change: (name, wanted, entry) =>
+      change(
+        name,
+        (current, root) => {
+          const version = current.version + 1
+          const next: StoredSecret = { ...current, ...given(wanted), version }
+          const envelope = sealValue(root, next, openValue(root, current))
+          return { ...next, ...envelope, scoped_ms: clock.wall() }
+        },
+        (current, next) =>
+          entry('secret.changed', {
+            arguments: { name, ...given(wanted) },
+            detail: { before: scopeOf(current), after: scopeOf(next) },
+          }),
+      ),
+
+    remove: (name, entry) =>
+      journal.transaction(async (tx) => {
+        if (!(await tx.secrets.delete(name))) throw new GatehouseError('SecretNotFound', { name })
+        tx.append(entry('secret.deleted', { arguments: { name } }))
+      }),
+
+    async check({ name, agent, capability, host }) {
+      const secret = await found(storage, name)
+      const verdict = decideUse(name, secret, { agent, capability, host })
+      const reason = verdict.allowed ? 'its scope names all three' : verdict.reason
+      return { name, agent, capability, host, allowed: verdict.allowed, reason }
+    },
+
+    async requestRotation({ name, agent, reason }) {
+      const rotation_request = { ms: clock.wall(), agent, reason }
+      await storage.transaction(async (tx) => {
+        const current = await tx.secrets.find(name)
+        if (!current || !isFor(name, current, agent))
+          throw new GatehouseError('SecretNotAllowed', {
+            name,
+            agent,
+            capability: 'any capability',
+            host: 'any host',
+          })
+        await tx.secrets.replace(current, { ...current, rotation_request })
+      })
+    },
+  }
+}

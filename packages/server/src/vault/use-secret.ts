@@ -1,0 +1,132 @@
+import { GatehouseError } from '@gatehouse/contract'
+import { decideUse, isFor, servicePrefix, type UseVerdict } from '../domain/secrets/scope.ts'
+import type { SecretStore, StoredSecret } from '../ports/secret-store.ts'
+import type { Secrets, SecretUse } from '../ports/secrets.ts'
+import { systemEntry, useEntry } from './entries.ts'
+import { openValue, sealValue } from './envelope.ts'
+import { assertKeepable } from './records.ts'
+import type { Scrubber } from './scrub/scrubber.ts'
+import type { VaultKeys, VaultParts } from './vault-keys.ts'
+
+/** How often a use that meets a change of its secret is begun anew. */
+const triesMax = 5
+
+const absent: UseVerdict = { allowed: false, reason: 'there is no such secret' }
+
+/** The service may leave the prefix of its own secrets away. */
+const findFor = async (store: SecretStore, use: Pick<SecretUse, 'agent' | 'name'>) =>
+  (await store.find(use.name)) ??
+  (use.agent === null && !use.name.startsWith(servicePrefix)
+    ? await store.find(servicePrefix + use.name)
+    : null)
+
+const verdictOn = (secret: StoredSecret | null, use: SecretUse): UseVerdict =>
+  secret ? decideUse(secret.name, secret, use) : absent
+
+/** What uses secrets sees of the vault. */
+export function secretsOf(parts: VaultParts, keys: VaultKeys, scrubber: Scrubber): Secrets {
+  const { storage, journal, clock, ids } = parts
+
+  const factsOf = ({ name, agent, capability, host }: SecretUse) => ({
+    agent: agent ?? '',
+    arguments: { name, capability, host },
+  })
+
+  /** @SECURITY One answer for what is not there and for what is not allowed; the log knows more. */
+  async function refuse(use: SecretUse, reason: string): Promise<never> {
+    const facts = { ...factsOf(use), result: 'denied', detail: { reason } } as const
+    await journal.append(useEntry(ids, use)('secret.refused', facts))
+    throw new GatehouseError('SecretNotAllowed', {
+      name: use.name,
+      agent: use.agent ?? 'the service',
+      capability: use.capability,
+      host: use.host ?? 'no host',
+    })
+  }
+
+  /** The value, once its use is on record; null where the secret changed in between. */
+  async function take(secret: StoredSecret, use: SecretUse): Promise<string | null> {
+    const value = openValue(await keys.rootOf(secret.root_id), secret)
+    scrubber.know(secret.name, value)
+    const { agent, capability, host } = use
+    const lastUse = { ms: clock.wall(), agent, capability, host }
+    const counted = await journal.transaction(async (tx) => {
+      if (!(await tx.secrets.used(secret, lastUse))) return false
+      tx.append(
+        useEntry(ids, use)('secret.used', {
+          ...factsOf(use),
+          detail: { version: secret.version },
+        }),
+      )
+      return true
+    })
+    return counted ? value : null
+  }
+
+  return {
+    async use(use, work) {
+      keys.root()
+      for (let tries = 0; tries < triesMax; tries += 1) {
+        const secret = await findFor(storage.secrets, use)
+        const verdict = verdictOn(secret, use)
+        if (!verdict.allowed || !secret)
+          return refuse(use, verdict.allowed ? 'there is no such secret' : verdict.reason)
+        const value = await take(secret, use)
+        if (value !== null) return work(value)
+      }
+      throw new GatehouseError('Conflict', { detail: `${use.name} changes all the time` })
+    },
+
+    async listFor(agent) {
+      const all = await storage.secrets.list()
+      return all
+        .filter((secret) => isFor(secret.name, secret, agent))
+        .map(({ name, description, capabilities, hosts }) => ({
+          name,
+          description,
+          capabilities,
+          hosts,
+        }))
+    },
+
+    scrub: (value) => scrubber.scrub(value),
+    scrubStream: (chunks) => scrubber.scrubStream(chunks),
+
+    async keepForService(given, value) {
+      const name = given.startsWith(servicePrefix) ? given : servicePrefix + given
+      assertKeepable(name, value)
+      const nowMs = clock.wall()
+      await journal.transaction(async (tx) => {
+        const root = await keys.present(tx)
+        const current = await tx.secrets.find(name)
+        const scope = { capabilities: [`${servicePrefix}*`], hosts: [], agents: [] }
+        const version = (current?.version ?? 0) + 1
+        const facts = { id: current?.id ?? ids.next('sec'), name, version, ...scope }
+        const next: StoredSecret = {
+          description: '',
+          created_ms: nowMs,
+          scoped_ms: nowMs,
+          uses: 0,
+          last_use: null,
+          ...current,
+          ...facts,
+          ...sealValue(root, facts, value),
+          rotated_ms: nowMs,
+          rotation_request: null,
+        }
+        if (!current) await tx.secrets.insert(next)
+        else if (!(await tx.secrets.replace(current, next)))
+          throw new GatehouseError('Conflict', { detail: `${name} changed meanwhile` })
+        tx.append(systemEntry(ids)('secret.kept', { arguments: { name, version } }))
+      })
+    },
+
+    async forgetForService(given) {
+      const name = given.startsWith(servicePrefix) ? given : servicePrefix + given
+      await journal.transaction(async (tx) => {
+        if (await tx.secrets.delete(name))
+          tx.append(systemEntry(ids)('secret.deleted', { arguments: { name } }))
+      })
+    },
+  }
+}
