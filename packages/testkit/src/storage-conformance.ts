@@ -13,10 +13,13 @@ import { modelMusts } from './storage/models.ts'
 import type { Open } from './storage/opened.ts'
 import { operatorMusts } from './storage/operators.ts'
 import { peopleMusts } from './storage/people.ts'
+import { replicaMusts } from './storage/replica.ts'
 import { scheduleMusts } from './storage/schedules.ts'
+import { serviceMusts } from './storage/services.ts'
 import { transactionMusts } from './storage/transactions.ts'
 import { valueMusts } from './storage/values.ts'
 import { wakeMusts } from './storage/wakes.ts'
+import { writeMusts } from './storage/writes.ts'
 
 export type { OpenedStorage } from './storage/opened.ts'
 
@@ -39,6 +42,9 @@ export const describeStorage = (name: string, open: Open): void => {
     messageMusts(open)
     wakeMusts(open)
     modelMusts(open)
+    serviceMusts(open)
+    writeMusts(open)
+    replicaMusts(open)
     transactionMusts(open)
   })
 }

@@ -1,5 +1,5 @@
 import type { BufferedWrite, ServiceStatus, WriteStatus } from '@gatehouse/contract'
-import type { CollectionCount, ReplicaEntry, ReplicaKey, ReplicaQuery } from './replica.ts'
+import type { CollectionCount, FoundEntry, ReplicaKey, ReplicaQuery } from './replica.ts'
 import type { FetchedPart, JsonObject, WriteFile } from './service-adapter.ts'
 
 /** How fresh what is read is. */
@@ -41,9 +41,9 @@ export interface AgentService {
   readonly freshness: Freshness
   query(
     query: ReplicaQuery,
-  ): Promise<{ readonly entries: readonly ReplicaEntry[]; readonly total: number }>
-  find(key: ReplicaKey): Promise<ReplicaEntry | null>
-  findByKey(key: string): Promise<readonly ReplicaEntry[]>
+  ): Promise<{ readonly entries: readonly FoundEntry[]; readonly total: number }>
+  find(key: ReplicaKey): Promise<FoundEntry | null>
+  findByKey(key: string): Promise<readonly FoundEntry[]>
   collections(flag: string): Promise<readonly CollectionCount[]>
   /** Raises `PartNotFound`, `ServiceUnavailable`, `ResponseTooLarge`. */
   part(

@@ -31,6 +31,9 @@ export type ReplicaEntry = ReplicaKey & {
   readonly size_bytes: number
 }
 
+/** As it is read: the text is in the index only. */
+export type FoundEntry = Omit<ReplicaEntry, 'text'>
+
 export type ReplicaChange =
   | { readonly kind: 'put'; readonly entry: ReplicaEntry }
   | { readonly kind: 'remove'; readonly key: ReplicaKey }
@@ -64,32 +67,37 @@ export type CollectionCount = {
   readonly with_flag: number
 }
 
-/** A copy of each service's entries: all that agents read. */
+/** A copy of each service's entries: all that agents read. What changes several things belongs in a transaction. */
 export interface ReplicaStore {
-  /** Must store all changes of a batch in the order given. Must stamp each put with the run. */
+  /** Must store the changes in the order given, and stamp each put with the run. */
   apply(service: string, changes: readonly ReplicaChange[], run: number): Promise<void>
 
-  /** Must drop the entries of these collections, or of all for null, that were last put in an earlier run. */
-  dropOlder(service: string, collections: readonly string[] | null, run: number): Promise<void>
+  /**
+   * Must drop at most `limit` entries of these collections, or of all for null, that were last put in an
+   * earlier run; returns how many it dropped. Fewer than the limit: none are left.
+   */
+  dropOlder(
+    service: string,
+    collections: readonly string[] | null,
+    run: number,
+    limit: number,
+  ): Promise<number>
 
-  dropCollections(service: string, collections: readonly string[]): Promise<void>
-  dropService(service: string): Promise<void>
+  /** Must return null where there is none. Ids are compared byte by byte. */
+  find(service: string, key: ReplicaKey): Promise<FoundEntry | null>
 
-  /** Must compare ids byte by byte, and return null where there is none. */
-  find(service: string, key: ReplicaKey): Promise<ReplicaEntry | null>
+  /** Must return the entries with this id or key in any collection, by collection and id; at most 100. */
+  findByKey(service: string, key: string): Promise<readonly FoundEntry[]>
 
-  /** Must return the entries with this id or key in any collection, by collection; at most 100. */
-  findByKey(service: string, key: string): Promise<readonly ReplicaEntry[]>
-
-  /** Must return a page and the number of all that match. Entries of the same time are in the order of their ids. */
+  /** Must return a page and the number of all that match. Entries of the same time are in the order of collection and id. */
   query(
     service: string,
     query: ReplicaQuery,
-  ): Promise<{ readonly entries: readonly ReplicaEntry[]; readonly total: number }>
+  ): Promise<{ readonly entries: readonly FoundEntry[]; readonly total: number }>
 
   /** Must be in the order of the collections' names. */
   collections(service: string, flag: string): Promise<readonly CollectionCount[]>
 
-  /** Must cost the same however much there is. */
-  count(service: string): Promise<number>
+  /** Must cost the same however much there is. Services without any are missing. */
+  counts(): Promise<ReadonlyMap<string, number>>
 }

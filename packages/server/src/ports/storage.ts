@@ -8,10 +8,13 @@ import type { RateLimits } from './limits.ts'
 import type { MessageStore, SubscriptionStore } from './messages.ts'
 import type { ModelStore } from './models.ts'
 import type { OperatorStore, UserTokenStore, WebSessionStore } from './people.ts'
+import type { ReplicaStore } from './replica.ts'
 import type { ScheduleStore } from './schedules.ts'
 import type { SecretStore } from './secret-store.ts'
+import type { ServiceStore } from './services.ts'
 import type { StateStore } from './state.ts'
 import type { WakeStore } from './wakes.ts'
+import type { RollbackStore, WriteStore } from './writes.ts'
 
 export interface MetaStore {
   get(key: string): Promise<string | null>
@@ -35,6 +38,10 @@ export type Stores = {
   readonly subscriptions: SubscriptionStore
   readonly wakes: WakeStore
   readonly models: ModelStore
+  readonly services: ServiceStore
+  readonly writes: WriteStore
+  readonly rollbacks: RollbackStore
+  readonly replica: ReplicaStore
   readonly secrets: SecretStore
 }
 

@@ -12,12 +12,16 @@ import { memoryJobs } from './jobs.ts'
 import { memoryMessages, memorySubscriptions } from './messages.ts'
 import { memoryModels } from './models.ts'
 import { memoryOperators, memoryWebSessions } from './operators.ts'
+import { memoryReplica } from './replica.ts'
+import { memoryRollbacks } from './rollbacks.ts'
 import { memorySchedules } from './schedules.ts'
 import { memorySecrets } from './secrets.ts'
+import { memoryServices } from './services.ts'
 import { type Access, emptyState, fork, type State } from './state.ts'
 import { memoryMeta, memoryUserTokens } from './user-tokens.ts'
 import { memoryValues } from './values.ts'
 import { memoryWakes } from './wakes.ts'
+import { memoryWrites } from './writes.ts'
 
 const stores = (access: Access) => ({
   agents: memoryAgents(access),
@@ -36,6 +40,10 @@ const stores = (access: Access) => ({
   subscriptions: memorySubscriptions(access),
   wakes: memoryWakes(access),
   models: memoryModels(access),
+  services: memoryServices(access),
+  writes: memoryWrites(access),
+  rollbacks: memoryRollbacks(access),
+  replica: memoryReplica(access),
   secrets: memorySecrets(access),
   auditRows: memoryAuditRows(access),
 })

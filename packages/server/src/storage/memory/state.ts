@@ -9,7 +9,10 @@ import type { StoredOperator, StoredUserToken, StoredWebSession } from '../../po
 import type { StoredSchedule } from '../../ports/schedules.ts'
 import type { StoredSecret } from '../../ports/secret-store.ts'
 import type { StoredWake } from '../../ports/wakes.ts'
+import type { StoredRollback, StoredWrite, StoredWriteFile } from '../../ports/writes.ts'
 import { AuditLog } from './audit-log.ts'
+import type { ReplicaRow } from './replica.ts'
+import type { LeasedService } from './services.ts'
 import type { Value } from './values.ts'
 
 /** Everything there is. */
@@ -32,6 +35,13 @@ export type State = {
   readonly subscriptions: Map<string, StoredSubscription>
   readonly wakes: Map<string, StoredWake>
   readonly models: Map<string, StoredModel>
+  readonly services: Map<string, LeasedService>
+  readonly writes: Map<string, StoredWrite>
+  readonly writeFiles: Map<string, readonly StoredWriteFile[]>
+  readonly captures: Map<string, string>
+  readonly rollbacks: Map<string, StoredRollback>
+  /** By service, then by collection and id. */
+  readonly replica: Map<string, ReadonlyMap<string, ReplicaRow>>
   readonly secrets: Map<string, StoredSecret>
   readonly audit: AuditLog
 }
@@ -54,6 +64,12 @@ export const emptyState = (): State => ({
   subscriptions: new Map(),
   wakes: new Map(),
   models: new Map(),
+  services: new Map(),
+  writes: new Map(),
+  writeFiles: new Map(),
+  captures: new Map(),
+  rollbacks: new Map(),
+  replica: new Map(),
   secrets: new Map(),
   audit: new AuditLog(),
 })
@@ -77,6 +93,12 @@ export const fork = (state: State): State => ({
   subscriptions: new Map(state.subscriptions),
   wakes: new Map(state.wakes),
   models: new Map(state.models),
+  services: new Map(state.services),
+  writes: new Map(state.writes),
+  writeFiles: new Map(state.writeFiles),
+  captures: new Map(state.captures),
+  rollbacks: new Map(state.rollbacks),
+  replica: new Map(state.replica),
   secrets: new Map(state.secrets),
   audit: state.audit.fork(),
 })

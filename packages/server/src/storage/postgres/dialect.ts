@@ -131,6 +131,8 @@ export const postgresDialect = (pool: pg.Pool): Dialect => {
 export const postgresSchema: SchemaDialect = {
   text: sql`text collate "C"`,
   byKey: sql``,
+  rowNumber: sql`bigint generated always as identity`,
+  bytes: sql`bytea`,
 
   async appendOnly(db: Kysely<unknown>, table: string) {
     await db.executeQuery(
@@ -152,4 +154,15 @@ export const postgresSchema: SchemaDialect = {
   },
 
   limitTables: createLimitTables,
+
+  async searchIndex(db: Kysely<unknown>) {
+    await db.executeQuery(
+      CompiledQuery.raw('alter table replica_entries add column search tsvector'),
+    )
+    await db.executeQuery(
+      CompiledQuery.raw(
+        'create index replica_entries_search on replica_entries using gin (search)',
+      ),
+    )
+  },
 }

@@ -17,6 +17,7 @@ import {
 import { TableWatch } from './foreign-change.ts'
 import { commitOn, storeGroup } from './group-commit.ts'
 import { postgresLimits } from './limits.ts'
+import { postgresSearch } from './search.ts'
 import { assertServerSettings } from './settings.ts'
 
 const connectionsMax = 10
@@ -61,7 +62,7 @@ const storage = (
   watch: TableWatch,
   close: () => Promise<void>,
 ): Storage => ({
-  ...sqlStores({ read: db, write: db }),
+  ...sqlStores({ read: db, write: db }, postgresSearch),
   engine: 'postgres',
   limits: postgresLimits(db),
 
@@ -74,7 +75,7 @@ const storage = (
         // could not be repeated after a serialization failure. Group commits do not wait for this.
         await sql`select pg_advisory_xact_lock(${transactionLock})`.execute(tx)
         return work({
-          ...sqlStores({ read: tx, write: tx }),
+          ...sqlStores({ read: tx, write: tx }, postgresSearch),
           storeGroup: (group) => storeGroup(tx, group),
         })
       }),

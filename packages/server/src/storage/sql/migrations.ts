@@ -2,7 +2,9 @@ import { type Kysely, type Migration, type RawBuilder, sql } from 'kysely'
 import { index } from './create-index.ts'
 import { grantTables } from './grant-tables.ts'
 import { modelTables } from './model-tables.ts'
+import { replicaTables } from './replica-tables.ts'
 import { secretTables } from './secret-tables.ts'
+import { serviceTables } from './service-tables.ts'
 import { stateTables } from './state-tables.ts'
 import { timeAndMessages } from './time-and-messages.ts'
 
@@ -16,6 +18,11 @@ export type SchemaDialect = {
   appendOnly(db: Kysely<unknown>, table: string): Promise<void>
   /** Where uses of limits are kept: as rows where the database counts, else as it suits the commits. */
   limitTables(db: Kysely<unknown>): Promise<void>
+  /** A whole number that the engine counts up by itself. */
+  readonly rowNumber: RawBuilder<unknown>
+  readonly bytes: RawBuilder<unknown>
+  /** Where the words of the replica are indexed. */
+  searchIndex(db: Kysely<unknown>): Promise<void>
 }
 
 /** Forward only. A migration that has been released is never edited. */
@@ -27,6 +34,8 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0005-grants': { up: (db) => grantTables(db, dialect.text) },
   '0006-secrets': { up: (db) => secretTables(db, dialect.text) },
   '0008-models': { up: (db) => modelTables(db, dialect.text) },
+  '0009-services': { up: (db) => serviceTables(db, dialect) },
+  '0010-replica': { up: (db) => replicaTables(db, dialect) },
 })
 
 async function start(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {

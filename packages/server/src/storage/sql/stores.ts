@@ -10,15 +10,23 @@ import { sqlMessages, sqlSubscriptions } from './messages.ts'
 import { sqlMeta } from './meta.ts'
 import { sqlModels } from './models.ts'
 import { sqlOperators, sqlWebSessions } from './operators.ts'
+import { sqlReplica } from './replica.ts'
+import { sqlRollbacks } from './rollbacks.ts'
 import { sqlSchedules } from './schedules.ts'
 import { sqlSecrets } from './secrets.ts'
+import { sqlServices } from './services.ts'
 import { sqlSessions } from './sessions.ts'
 import { sqlState } from './state.ts'
+import type { SearchDialect } from './search.ts'
 import type { Db } from './tables.ts'
 import { sqlUserTokens } from './user-tokens.ts'
 import { sqlWakes } from './wakes.ts'
+import { sqlWrites } from './writes.ts'
 
-export const sqlStores = (db: Db): Stores & { readonly auditRows: AuditRows } => ({
+export const sqlStores = (
+  db: Db,
+  search: SearchDialect,
+): Stores & { readonly auditRows: AuditRows } => ({
   agents: sqlAgents(db),
   sessions: sqlSessions(db),
   approvals: sqlApprovals(db),
@@ -35,6 +43,10 @@ export const sqlStores = (db: Db): Stores & { readonly auditRows: AuditRows } =>
   subscriptions: sqlSubscriptions(db),
   wakes: sqlWakes(db),
   models: sqlModels(db),
+  services: sqlServices(db),
+  writes: sqlWrites(db),
+  rollbacks: sqlRollbacks(db),
+  replica: sqlReplica(db, search),
   secrets: sqlSecrets(db),
   auditRows: sqlAuditRows(db),
 })

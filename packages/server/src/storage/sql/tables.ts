@@ -1,4 +1,4 @@
-import type { Kysely } from 'kysely'
+import type { Generated, Kysely } from 'kysely'
 
 /** 0 or 1: both engines have small integers, only one has booleans. */
 export type Flag = 0 | 1
@@ -253,19 +253,6 @@ export type WakesTable = {
   seen_ms: number | null
 }
 
-export type ModelsTable = {
-  node: string
-  id: string
-  source: string
-  sha256: string
-  size_bytes: number
-  entry_json: string
-  header_json: string
-  installed_ms: number
-  verified_ms: number
-  problem: string | null
-}
-
 /** Lists and records as JSON. */
 export type SecretsTable = {
   id: string
@@ -285,6 +272,118 @@ export type SecretsTable = {
   last_use: string | null
   rotation_request: string | null
 }
+
+export type ModelsTable = {
+  node: string
+  id: string
+  source: string
+  sha256: string
+  size_bytes: number
+  entry_json: string
+  header_json: string
+  installed_ms: number
+  verified_ms: number
+  problem: string | null
+}
+
+export type ServicesTable = {
+  name: string
+  kind: string
+  settings_json: string
+  secrets_json: string
+  agents_json: string
+  connected_ms: number
+  generation: number
+  status: string
+  cursor: string | null
+  run: number
+  full: Flag
+  last_sync_ms: number | null
+  next_sync_ms: number
+  failing_since_ms: number | null
+  failures: number
+  reason: string | null
+  progress_json: string | null
+  lease_owner: string | null
+  lease_ms: number | null
+}
+
+export type WritesTable = {
+  id: string
+  service: string
+  kind: string
+  operation: string
+  agent: string
+  capability: string
+  session_id: string | null
+  request_id: string
+  arguments_json: string
+  files_json: string
+  buffered_ms: number
+  due_ms: number
+  status: string
+  phase: string | null
+  attempts: number
+  proofs: number
+  repeatable: Flag
+  owner: string | null
+  lease_ms: number | null
+  finished_ms: number | null
+  result_json: string | null
+  error_json: string | null
+  dead: Flag
+  ended_by: string | null
+}
+
+export type WriteFilesTable = {
+  write_id: string
+  position: number
+  name: string
+  content_type: string
+  bytes: Uint8Array
+}
+
+export type WriteCapturesTable = { write_id: string; capture_json: string }
+
+export type RollbacksTable = {
+  id: string
+  write_id: string
+  service: string
+  operation: string
+  agent: string
+  status: string
+  created_ms: number
+  expires_ms: number
+  owner: string | null
+  lease_ms: number | null
+  error_json: string | null
+  differences_json: string
+  rolled_back_ms: number | null
+  rolled_back_by: string | null
+}
+
+/** The words of an entry are indexed as each engine does it, under `num`. */
+export type ReplicaEntriesTable = {
+  num: Generated<number>
+  service: string
+  collection: string
+  id: string
+  version: string
+  sort_ms: number
+  until_ms: number
+  title: string
+  sender: string
+  flags: string
+  keys_json: string
+  body_json: string
+  size_bytes: number
+  run: number
+}
+
+export type ReplicaKeysTable = { service: string; key: string; num: number }
+
+/** How many there are, so that saying so costs the same however many that is. */
+export type ReplicaCountsTable = { service: string; entries: number }
 
 export type Tables = {
   agents: AgentsTable
@@ -309,6 +408,14 @@ export type Tables = {
   subscriptions: SubscriptionsTable
   wakes: WakesTable
   models: ModelsTable
+  services: ServicesTable
+  writes: WritesTable
+  write_files: WriteFilesTable
+  write_captures: WriteCapturesTable
+  rollbacks: RollbacksTable
+  replica_entries: ReplicaEntriesTable
+  replica_keys: ReplicaKeysTable
+  replica_counts: ReplicaCountsTable
   secrets: SecretsTable
 }
 

@@ -130,6 +130,8 @@ export const readerDialect = (sqlite: SqliteConnection): Dialect =>
 export const sqliteSchema: SchemaDialect = {
   text: sql`text collate binary`,
   byKey: sql`without rowid`,
+  rowNumber: sql`integer`,
+  bytes: sql`blob`,
 
   async appendOnly(db: Kysely<unknown>, table: string) {
     for (const event of ['update', 'delete'])
@@ -139,6 +141,15 @@ export const sqliteSchema: SchemaDialect = {
            begin select raise(abort, 'the audit log is append-only'); end`,
         ),
       )
+  },
+
+  async searchIndex(db: Kysely<unknown>) {
+    await db.executeQuery(
+      CompiledQuery.raw(
+        `create virtual table replica_search using fts5 (title, sender, text,
+           content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 0')`,
+      ),
+    )
   },
 
   /** One process counts, in memory: here it only leaves, by the group, what it needs to count on. */

@@ -13,6 +13,7 @@ import { readerDialect, sqliteSchema, writerDialect } from './dialect.ts'
 import { FileWatch } from './file-watch.ts'
 import { GroupCommit } from './group-commit.ts'
 import { LimitBatches } from './limits.ts'
+import { sqliteSearch } from './search.ts'
 import { settleReader, settleWriter } from './settings.ts'
 
 /** Opens the store in this file, makes or upgrades it as needed, and counts on being its only writer. */
@@ -60,7 +61,7 @@ const build = async (
   settleReader(reader)
   const read = new Kysely<Tables>({ dialect: readerDialect(reader) })
 
-  const stores = sqlStores({ read, write })
+  const stores = sqlStores({ read, write }, sqliteSearch)
   const windows = new SlidingWindows()
   const batches = new LimitBatches(writer)
   batches.prime(windows, Number((await stores.meta.get('clock_ms')) ?? 0))
@@ -75,7 +76,7 @@ const build = async (
     transaction: (work) =>
       write.transaction().execute((tx) =>
         work({
-          ...sqlStores({ read: tx, write: tx }),
+          ...sqlStores({ read: tx, write: tx }, sqliteSearch),
           // The transaction holds the writer, so these statements are a part of it.
           storeGroup: async (group) => groups.store(group),
         }),

@@ -1,0 +1,241 @@
+import type { StoredWrite, WriteFilter, WriteStore } from '../../ports/writes.ts'
+import type { Db, Flag, WritesTable } from './tables.ts'
+import { decodeText, decodeTextOrNull, encodeText, encodeTextOrNull } from './text.ts'
+
+const flag = (value: boolean): Flag => (value ? 1 : 0)
+
+const toRow = (write: StoredWrite): WritesTable => ({
+  ...write,
+  agent: encodeText(write.agent),
+  arguments_json: encodeText(write.arguments_json),
+  files_json: encodeText(write.files_json),
+  result_json: encodeTextOrNull(write.result_json),
+  error_json: encodeTextOrNull(write.error_json),
+  ended_by: encodeTextOrNull(write.ended_by),
+  repeatable: flag(write.repeatable),
+  dead: flag(write.dead),
+})
+
+const fromRow = (row: WritesTable): StoredWrite => ({
+  ...row,
+  status: row.status as StoredWrite['status'],
+  phase: row.phase as StoredWrite['phase'],
+  agent: decodeText(row.agent),
+  arguments_json: decodeText(row.arguments_json),
+  files_json: decodeText(row.files_json),
+  result_json: decodeTextOrNull(row.result_json),
+  error_json: decodeTextOrNull(row.error_json),
+  ended_by: decodeTextOrNull(row.ended_by),
+  repeatable: row.repeatable === 1,
+  dead: row.dead === 1,
+})
+
+const pending = ['buffered', 'executing']
+
+const isPending = ({ statuses }: WriteFilter): boolean =>
+  statuses !== undefined && statuses.every((status) => pending.includes(status))
+
+export const sqlWrites = ({ read, write }: Db): WriteStore => ({
+  async insert(stored, files) {
+    await write.insertInto('writes').values(toRow(stored)).execute()
+    for (const [position, { name, content_type, bytes }] of files.entries())
+      await write
+        .insertInto('write_files')
+        .values({
+          write_id: stored.id,
+          position,
+          name: encodeText(name),
+          content_type: encodeText(content_type),
+          bytes,
+        })
+        .execute()
+  },
+
+  async find(id) {
+    const row = await read
+      .selectFrom('writes')
+      .selectAll()
+      .where('id', '=', encodeText(id))
+      .executeTakeFirst()
+    return row ? fromRow(row) : null
+  },
+
+  async files(id) {
+    const rows = await read
+      .selectFrom('write_files')
+      .select(['name', 'content_type', 'bytes'])
+      .where('write_id', '=', id)
+      .orderBy('position')
+      .execute()
+    return rows.map(({ name, content_type, bytes }) => ({
+      name: decodeText(name),
+      content_type: decodeText(content_type),
+      bytes: new Uint8Array(bytes),
+    }))
+  },
+
+  async claim({ services, owner, dueMs, leaseMs, limit }) {
+    if (services.length === 0) return []
+    // @SECURITY One statement picks and takes: "gives each write to one of many claimers" fails without it.
+    const rows = await write
+      .with('due', (db) =>
+        db
+          .selectFrom('writes')
+          .select('id')
+          .where('status', '=', 'buffered')
+          .where('due_ms', '<=', dueMs)
+          .where('service', 'in', services)
+          .orderBy('due_ms')
+          .orderBy('id')
+          .limit(limit)
+          .forUpdate()
+          .skipLocked(),
+      )
+      .updateTable('writes')
+      .set((eb) => ({
+        status: 'executing',
+        phase: 'capturing',
+        owner,
+        lease_ms: leaseMs,
+        attempts: eb('attempts', '+', 1),
+      }))
+      .where('id', 'in', (eb) => eb.selectFrom('due').select('due.id'))
+      .where('status', '=', 'buffered')
+      .returningAll()
+      .execute()
+    return rows.map(fromRow).toSorted((a, b) => a.due_ms - b.due_ms || (a.id < b.id ? -1 : 1))
+  },
+
+  async replace(current, next) {
+    const { due_ms, status, phase, attempts, proofs, repeatable, owner } = toRow(next)
+    const { lease_ms, finished_ms, result_json, error_json, dead, ended_by } = toRow(next)
+    // @SECURITY Of a cancel and a claim one wins: "are cancelled or executed, never both" fails without it.
+    const { numUpdatedRows } = await write
+      .updateTable('writes')
+      .set({ due_ms, status, phase, attempts, proofs, repeatable, owner })
+      .set({ lease_ms, finished_ms, result_json, error_json, dead, ended_by })
+      .where('id', '=', current.id)
+      .where('status', '=', current.status)
+      .where('phase', 'is not distinct from', current.phase)
+      .where('owner', 'is not distinct from', current.owner)
+      .where('attempts', '=', current.attempts)
+      .where('dead', '=', flag(current.dead))
+      .executeTakeFirstOrThrow()
+    return numUpdatedRows > 0n
+  },
+
+  async listLost({ owner, nowMs, limit }) {
+    const rows = await read
+      .selectFrom('writes')
+      .selectAll()
+      .where('status', '=', 'executing')
+      .where((eb) =>
+        eb.or([eb('lease_ms', '<=', nowMs), ...(owner ? [eb('owner', '=', owner)] : [])]),
+      )
+      .orderBy('due_ms')
+      .orderBy('id')
+      .limit(limit)
+      .execute()
+    return rows.map(fromRow)
+  },
+
+  async nextDue(services) {
+    if (services.length === 0) return null
+    const row = await read
+      .selectFrom('writes')
+      .select('due_ms')
+      .where('status', '=', 'buffered')
+      .where('service', 'in', services)
+      .orderBy('due_ms')
+      .limit(1)
+      .executeTakeFirst()
+    return row?.due_ms ?? null
+  },
+
+  async list(filter) {
+    const { statuses, agent, service, dead, limit, offset } = filter
+    const matching = read
+      .selectFrom('writes')
+      .$if(statuses !== undefined, (query) => query.where('status', 'in', statuses ?? []))
+      .$if(agent !== undefined, (query) => query.where('agent', '=', encodeText(agent ?? '')))
+      .$if(service !== undefined, (query) => query.where('service', '=', service ?? ''))
+      .$if(dead !== undefined, (query) => query.where('dead', '=', flag(dead ?? false)))
+    const order = isPending(filter)
+      ? ({ column: 'due_ms', direction: 'asc' } as const)
+      : ({ column: 'buffered_ms', direction: 'desc' } as const)
+    const rows = await matching
+      .selectAll()
+      .orderBy(order.column, order.direction)
+      .orderBy('id', order.direction)
+      .limit(limit)
+      .offset(offset)
+      .execute()
+    const { total } = await matching
+      .select((eb) => eb.fn.countAll<number>().as('total'))
+      .executeTakeFirstOrThrow()
+    return { writes: rows.map(fromRow), total }
+  },
+
+  async counts() {
+    const waiting = await read
+      .selectFrom('writes')
+      .select((eb) => ['service', eb.fn.countAll<number>().as('writes')])
+      .where('status', 'in', pending)
+      .groupBy('service')
+      .execute()
+    const dead = await read
+      .selectFrom('writes')
+      .select((eb) => ['service', eb.fn.countAll<number>().as('writes')])
+      .where('dead', '=', 1)
+      .groupBy('service')
+      .execute()
+    const found = new Map<string, { buffered: number; dead: number }>()
+    for (const { service, writes } of waiting) found.set(service, { buffered: writes, dead: 0 })
+    for (const { service, writes } of dead)
+      found.set(service, { buffered: found.get(service)?.buffered ?? 0, dead: writes })
+    return found
+  },
+
+  async listBuffered(of) {
+    const rows = await read
+      .selectFrom('writes')
+      .selectAll()
+      .where('status', '=', 'buffered')
+      .$if('service' in of, (query) =>
+        query.where('service', '=', 'service' in of ? of.service : ''),
+      )
+      .$if('agent' in of, (query) =>
+        query.where('agent', '=', encodeText('agent' in of ? of.agent : '')),
+      )
+      .orderBy('due_ms')
+      .orderBy('id')
+      .limit(1_000)
+      .execute()
+    return rows.map(fromRow)
+  },
+
+  async prune(endedBeforeMs) {
+    await write
+      .deleteFrom('write_files')
+      .where('write_id', 'in', (eb) =>
+        eb
+          .selectFrom('writes')
+          .select('id')
+          .where('finished_ms', 'is not', null)
+          .where('dead', '=', 0),
+      )
+      .execute()
+    const ended = () =>
+      read
+        .selectFrom('writes')
+        .select('id')
+        .where('finished_ms', '<', endedBeforeMs)
+        .where('dead', '=', 0)
+    await write.deleteFrom('write_captures').where('write_id', 'in', ended()).execute()
+    await write
+      .deleteFrom('writes')
+      .where('finished_ms', '<', endedBeforeMs)
+      .where('dead', '=', 0)
+      .execute()
+  },
+})
