@@ -33,10 +33,13 @@ export type SandboxSpec = {
   readonly working_directory: string
   readonly mounts: readonly SandboxMount[]
   /**
-   * `none`: no network at all. `egress`: nothing but the CONNECT proxy that listens on this Unix socket of
+   * `none`: no network but the own, empty one; with `unix_only` no sockets but Unix sockets either, as an
+   * inference engine needs no more. `egress`: nothing but the CONNECT proxy that listens on this Unix socket of
    * the host, offered inside as HTTP_PROXY and HTTPS_PROXY.
    */
-  readonly network: { readonly kind: 'none' } | { readonly kind: 'egress'; readonly socket: string }
+  readonly network:
+    | { readonly kind: 'none'; readonly unix_only?: boolean }
+    | { readonly kind: 'egress'; readonly socket: string }
   readonly limits: SandboxLimits
 }
 

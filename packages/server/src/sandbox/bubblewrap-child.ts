@@ -1,0 +1,138 @@
+import type { ChildProcess } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { constants } from 'node:os'
+import type { Duplex, Readable, Writable } from 'node:stream'
+import type { SandboxChild, SandboxExit, SandboxRung } from '../ports/sandbox.ts'
+import { Channel, type LaunchOrder, type LaunchReport } from './channel.ts'
+
+/** After it was told to kill everything, how long the launcher inside has before it is killed itself. */
+const launcherGraceMs = 500
+
+const signalNames = new Map(
+  Object.entries(constants.signals).map(([name, number]) => [number as number, name]),
+)
+
+const kill = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, signal)
+  } catch {
+    // It has ended meanwhile.
+  }
+}
+
+/** The processes inside as the host sees them: the first inside is the only child of the outermost. */
+const childrenOf = (pid: number): readonly number[] => {
+  try {
+    return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+      .split(' ')
+      .flatMap((text) => {
+        const child = Number(text)
+        return child > 0 ? [child] : []
+      })
+  } catch {
+    return []
+  }
+}
+
+const writer = (stdin: Writable): SandboxChild['stdin'] => {
+  stdin.on('error', () => {})
+  return {
+    // A program that does not read its input has its reasons; what it leaves is dropped.
+    write: (bytes) =>
+      new Promise((resolve) => {
+        if (stdin.writable) stdin.write(bytes, () => resolve())
+        else resolve()
+      }),
+    end: () => {
+      stdin.end()
+    },
+  }
+}
+
+/** Without a reader Node drops what is left when the process ends; so it waits for one from the start. */
+const held = (stream: Readable): Readable => stream.on('readable', () => {}).on('error', () => {})
+
+type Started = { readonly kind: 'started' } | Extract<LaunchReport, { kind: 'failed' }>
+
+/** A program in bubblewrap: told what to do and watched by the channel to the launcher inside. */
+export class BubblewrapChild implements SandboxChild {
+  readonly pid: number
+  readonly rung: SandboxRung = 'bubblewrap'
+  readonly stdin: SandboxChild['stdin']
+  readonly stdout: Readable
+  readonly stderr: Readable
+  readonly exited: Promise<SandboxExit>
+  /** Settles when the program runs, could not be run, or (null) everything ended before that. */
+  readonly started: Promise<Started | null>
+  readonly #channel: Channel
+
+  constructor(process: ChildProcess, order: LaunchOrder) {
+    const [stdin, stdout, stderr, , control] = process.stdio as unknown as [
+      Writable,
+      Readable,
+      Readable,
+      unknown,
+      Duplex,
+    ]
+    const startedMs = performance.now()
+    this.pid = process.pid as number
+    this.stdin = writer(stdin)
+    this.stdout = held(stdout)
+    this.stderr = held(stderr)
+    let ended: Extract<LaunchReport, { kind: 'ended' }> | null = null
+    let settle: (started: Started | null) => void = () => {}
+    this.started = new Promise((resolve) => {
+      settle = resolve
+    })
+    this.#channel = new Channel(control, (report) => {
+      if (report.kind === 'ended') ended = report
+      else settle(report)
+    })
+    const gone = new Promise<readonly [number | null, NodeJS.Signals | null]>((resolve) => {
+      process.once('exit', (...how) => resolve(how))
+    })
+    this.exited = Promise.all([gone, this.#channel.closed]).then(([[code, signal]]) => {
+      settle(null)
+      const usage = {
+        duration_ms: Math.round(performance.now() - startedMs),
+        cpu_ms: ended?.cpu_ms ?? null,
+        memory_bytes_max: ended?.memory_bytes_max ?? null,
+      }
+      if (ended === null) return { code, signal, usage }
+      return ended.signal === 0
+        ? { code: ended.code, signal: null, usage }
+        : { code: null, signal: signalNames.get(ended.signal) ?? `SIG${ended.signal}`, usage }
+    })
+    this.#channel.order(order)
+  }
+
+  signal(name: string): void {
+    const number = constants.signals[name as NodeJS.Signals]
+    if (number !== undefined) this.#channel.say(`signal ${number}`)
+  }
+
+  async end(graceMs: number): Promise<SandboxExit> {
+    const timers = new Set<NodeJS.Timeout>()
+    const after = (ms: number, act: () => void) => timers.add(setTimeout(act, ms))
+    const finish = () => {
+      this.#channel.say('kill')
+      after(launcherGraceMs, () => {
+        // First the one inside: the outermost waits for it, and so for all that it holds.
+        for (const child of childrenOf(this.pid)) kill(child, 'SIGKILL')
+        after(launcherGraceMs, () => {
+          kill(-this.pid, 'SIGKILL')
+          this.#channel.cut()
+        })
+      })
+    }
+    if (graceMs > 0) {
+      this.signal('SIGTERM')
+      after(graceMs, finish)
+    } else finish()
+    try {
+      return await this.exited
+    } finally {
+      for (const timer of timers) clearTimeout(timer)
+    }
+  }
+}

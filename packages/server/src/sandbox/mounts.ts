@@ -1,0 +1,74 @@
+import { closeSync, fstatSync, openSync, readlinkSync } from 'node:fs'
+import { GatehouseError } from '@gatehouse/contract'
+import type { SandboxMount } from '../ports/sandbox.ts'
+
+/** Only names it: works for folders, files and sockets alike, and needs no right to read. */
+const pathOnly = 0x200000
+
+/** A mount held open, so that what was looked at is what gets mounted. */
+export type OpenMount = {
+  readonly descriptor: number
+  /** Where it really is. */
+  readonly path: string
+  readonly target: string
+  readonly writable: boolean
+  readonly uid: number
+  readonly isFolder: boolean
+  readonly device: string
+  readonly inode: string
+}
+
+const refuse = (detail: string): never => {
+  throw new GatehouseError('SandboxRefused', { detail })
+}
+
+const system = ['/proc', '/sys', '/dev', '/usr', '/etc', '/bin', '/sbin', '/lib', '/lib64']
+
+const assertTarget = (target: string): void => {
+  if (!target.startsWith('/') || /\/\/|\/\.\.?(\/|$)|\0/.test(target) || target.endsWith('/'))
+    refuse(`${target} is no plain absolute path`)
+  if (system.includes(target)) refuse(`${target} belongs to the system`)
+}
+
+const openMount = (mount: SandboxMount): OpenMount => {
+  const descriptor = openSync(mount.source, pathOnly)
+  try {
+    const stat = fstatSync(descriptor, { bigint: true })
+    const path = readlinkSync(`/proc/self/fd/${descriptor}`)
+    const target = mount.target ?? (mount.source.startsWith('/proc/self/fd/') ? path : mount.source)
+    assertTarget(target)
+    if (path === '/' || path.endsWith(' (deleted)')) refuse(`${mount.source} cannot be mounted`)
+    return {
+      descriptor,
+      path,
+      target,
+      writable: mount.writable,
+      uid: Number(stat.uid),
+      isFolder: stat.isDirectory(),
+      device: String(stat.dev),
+      inode: String(stat.ino),
+    }
+  } catch (cause) {
+    closeSync(descriptor)
+    throw cause
+  }
+}
+
+export class OpenMounts implements Disposable {
+  readonly all: OpenMount[] = []
+
+  constructor(mounts: readonly SandboxMount[]) {
+    try {
+      for (const mount of mounts) this.all.push(openMount(mount))
+      const targets = new Set(this.all.map(({ target }) => target))
+      if (targets.size < this.all.length) refuse('two mounts have the same place')
+    } catch (cause) {
+      this[Symbol.dispose]()
+      throw cause
+    }
+  }
+
+  [Symbol.dispose](): void {
+    for (const { descriptor } of this.all.splice(0)) closeSync(descriptor)
+  }
+}

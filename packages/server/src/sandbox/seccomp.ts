@@ -1,0 +1,144 @@
+import { judged, type Machine, newest, numberOf, refused } from './syscalls.ts'
+
+/** Parts of the filter that a test can leave out, to see that something depends on each. */
+export type FilterPart =
+  | 'architecture'
+  | 'calls'
+  | 'future'
+  | 'namespaces'
+  | 'terminal'
+  | 'set-id'
+  | 'devices'
+  | 'sockets'
+
+export type FilterOptions = {
+  readonly machine: Machine
+  /** `unix`: no other sockets; `local`: those of the own, empty network too. */
+  readonly sockets: 'unix' | 'local'
+  readonly without?: readonly FilterPart[]
+}
+
+// Classic BPF: see filter.h of Linux. Fields of seccomp_data: nr at 0, arch at 4, args from 16, low word first.
+const load = (offset: number): number[] => [0x20, 0, 0, offset]
+const mask = (bits: number): number[] => [0x54, 0, 0, bits]
+const equal = (value: number, yes: number, no: number): number[] => [0x15, yes, no, value]
+const atLeast = (value: number, yes: number, no: number): number[] => [0x35, yes, no, value]
+const anyOf = (bits: number, yes: number, no: number): number[] => [0x45, yes, no, bits]
+const answer = (action: number): number[] => [0x06, 0, 0, action]
+
+const allow = answer(0x7fff0000)
+const kill = answer(0x80000000)
+const errno = (code: number): number[] => answer(0x00050000 | code)
+const [eperm, enosys, eafnosupport] = [errno(1), errno(38), errno(97)]
+
+const architectures = { x86_64: 0xc000003e, aarch64: 0xc00000b7 } as const
+const x32 = 0x40000000
+const argument = (n: number): number[] => load(16 + 8 * n)
+
+const setId = 0o6000
+const creating = 0o100 | 0o20000000
+const kindOfFile = 0o170000
+const newNamespaces = 0x7e020000
+const newTime = 0x80
+const ways = { unix: [1], local: [1, 2, 10, 16] } as const
+const [tiocsti, tioclinux] = [0x5412, 0x541c]
+
+type Lines = readonly (readonly number[])[]
+
+/** Runs the lines where the call is this one; each way through them ends in an answer. */
+const when = (call: number | null, lines: Lines): Lines =>
+  call === null ? [] : [load(0), equal(call, 0, lines.length), ...lines]
+
+/** Refuses where the argument has any of the bits. */
+const refuseBits = (n: number, bits: number): Lines => [
+  argument(n),
+  anyOf(bits, 0, 1),
+  eperm,
+  allow,
+]
+
+/**
+ * The program that the kernel runs before each system call of what is in the sandbox. All is allowed but
+ * what is named, and what came into Linux after it was written.
+ * @SECURITY Each part is a promise; sandbox-syscalls.test.ts takes every one away and sees it broken.
+ */
+export const createFilter = ({ machine, sockets, without = [] }: FilterOptions): Uint8Array => {
+  const has = (part: FilterPart) => !without.includes(part)
+  const on = (part: FilterPart, lines: () => Lines): Lines => (has(part) ? lines() : [])
+  const call = (name: keyof typeof judged) => numberOf(judged[name], machine)
+
+  /** A mode in argument `n`: no set-id bits. Where a file is made: only if it is. */
+  const modes = (name: keyof typeof judged, n: number): Lines =>
+    when(call(name), refuseBits(n, setId))
+  const made = (name: 'open' | 'openat', flags: number, mode: number): Lines =>
+    when(call(name), [argument(flags), anyOf(creating, 1, 0), allow, ...refuseBits(mode, setId)])
+  const nodes = (name: 'mknod' | 'mknodat', n: number): Lines =>
+    when(call(name), [
+      ...(has('set-id') ? [argument(n), anyOf(setId, 0, 1), eperm] : []),
+      ...(has('devices')
+        ? [argument(n), mask(kindOfFile), equal(0o020000, 1, 0), equal(0o060000, 0, 1), eperm]
+        : []),
+      allow,
+    ])
+
+  const lines: Lines = [
+    ...on('architecture', () => [
+      load(4),
+      equal(architectures[machine], 1, 0),
+      kill,
+      ...(machine === 'x86_64' ? [load(0), atLeast(x32, 0, 1), kill] : []),
+    ]),
+    ...on('future', () => [load(0), atLeast(newest + 1, 0, 1), enosys]),
+    ...on('calls', () => [
+      load(0),
+      ...Object.values(refused).flatMap((numbers) => {
+        const number = numberOf(numbers, machine)
+        return number === null ? [] : [equal(number, 0, 1), eperm]
+      }),
+    ]),
+    ...on('namespaces', () => [
+      ...when(call('clone'), refuseBits(0, newNamespaces)),
+      ...when(call('unshare'), refuseBits(0, newNamespaces | newTime)),
+      // Its flags are behind a pointer, which no filter can follow: libc falls back to clone.
+      ...when(call('clone3'), [enosys]),
+    ]),
+    ...on('terminal', () =>
+      when(call('ioctl'), [
+        argument(1),
+        equal(tiocsti, 1, 0),
+        equal(tioclinux, 0, 1),
+        eperm,
+        allow,
+      ]),
+    ),
+    ...on('set-id', () => [
+      ...modes('chmod', 1),
+      ...modes('fchmod', 1),
+      ...modes('fchmodat', 2),
+      ...modes('fchmodat2', 2),
+      ...modes('creat', 1),
+      ...made('open', 1, 2),
+      ...made('openat', 2, 3),
+      ...when(call('openat2'), [enosys]),
+    ]),
+    ...nodes('mknod', 1),
+    ...nodes('mknodat', 2),
+    ...on('sockets', () =>
+      when(call('socket'), [
+        argument(0),
+        ...ways[sockets].flatMap((family) => [equal(family, 0, 1), allow]),
+        eafnosupport,
+      ]),
+    ),
+    allow,
+  ]
+  const bytes = new Uint8Array(lines.length * 8)
+  const view = new DataView(bytes.buffer)
+  lines.forEach(([code = 0, yes = 0, no = 0, value = 0], at) => {
+    view.setUint16(at * 8, code, true)
+    view.setUint8(at * 8 + 2, yes)
+    view.setUint8(at * 8 + 3, no)
+    view.setUint32(at * 8 + 4, value, true)
+  })
+  return bytes
+}
