@@ -38,6 +38,8 @@ import { copyRunning } from './storage/sqlite/copy-running.ts'
 import { lockDataDirectory } from './storage/sqlite/lock.ts'
 import { openSqlite } from './storage/sqlite/open.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { openVault } from './vault/open-vault.ts'
+import { Scrubber } from './vault/scrub/scrubber.ts'
 import { version } from './version.ts'
 
 /** The service without its doors: everything but listening. */
@@ -61,7 +63,7 @@ const systemOp = (ids: Ids, signal: AbortSignal): Op => ({
 export async function compose(
   settings: Settings,
   log: Log,
-  { runsApproved = true } = {},
+  { runsApproved = true, scrubber = new Scrubber() } = {},
 ): Promise<Composition> {
   const { dataDir } = settings
   await using opening = new Disposal()
@@ -84,6 +86,18 @@ export async function compose(
     await openJournal({ storage, directory: join(dataDir, 'audit'), chain: node, ids, clock, log }),
   )
   if (storage.engine === 'sqlite') await storage.sessions.endAll(clock.wall())
+
+  const { secrets, vault } = opening.use(
+    await openVault({
+      storage,
+      journal,
+      clock,
+      ids,
+      log,
+      scrubber,
+      keyFile: join(dataDir, 'vault.key'),
+    }),
+  )
 
   const workspaces = join(dataDir, 'workspaces')
   mkdirSync(workspaces, { recursive: true, mode: 0o700 })
@@ -135,6 +149,8 @@ export async function compose(
     files,
     host: createHost(dataDir),
     passwords: createPasswords(),
+    secrets,
+    vault,
     calendar: createCalendar(),
     outbound,
     wakeCommands,

@@ -15,6 +15,7 @@ import { openGateway } from './transport/gateway/open-gateway.ts'
 import { openUserApi } from './transport/rest/open-user-api.ts'
 import { openWakePort } from './transport/wake/open-wake-port.ts'
 import { openDashboard } from './transport/web/open-dashboard.ts'
+import { Scrubber } from './vault/scrub/scrubber.ts'
 import { version } from './version.ts'
 
 /** How long running calls may take to finish once the service is asked to stop. */
@@ -61,11 +62,14 @@ const levelOf = ({ logLevel, origins }: Settings): string =>
   origins['log.level'] === 'default' && process.stderr.isTTY ? 'warn' : logLevel
 
 /** Opens every surface. Disposing it stops accepting, lets calls end, flushes the log and closes the store. */
-export async function openService(flags: Flags): Promise<Started & AsyncDisposable> {
+export async function openService(
+  flags: Flags,
+  scrubber = new Scrubber(),
+): Promise<Started & AsyncDisposable> {
   const settings = loadSettings(flags)
-  const log = createLog(levelOf(settings))
+  const log = createLog(levelOf(settings), (line) => scrubber.scrub(line))
   await using opening = new Disposal()
-  const composition = opening.use(await compose(settings, log))
+  const composition = opening.use(await compose(settings, log, { scrubber }))
   const { app, ids, firstAgentToken } = composition
   app.doors.expect('user_api', 'dashboard', 'gateway')
   const tls = opening.use(await openCertificates(settings, log))
@@ -153,15 +157,19 @@ export async function serve(options: ServeOptions): Promise<number> {
   let code = 0
   const faulty = new AbortController()
   const stop = options.signal ? AbortSignal.any([options.signal, faulty.signal]) : faulty.signal
+  const scrubber = new Scrubber()
   const fault = (cause: unknown) => {
-    createLog('error').error({ err: cause }, 'a fault that nothing caught; stopping')
+    createLog('error', (line) => scrubber.scrub(line)).error(
+      { err: cause },
+      'a fault that nothing caught; stopping',
+    )
     code = 70
     faulty.abort()
   }
   process.on('unhandledRejection', fault)
   process.on('uncaughtException', fault)
   const stopped = stopRequested(stop)
-  await using service = await openService(options.flags)
+  await using service = await openService(options.flags, scrubber)
   options.onReady?.(service)
   await stopped
   return code

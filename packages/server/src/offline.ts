@@ -2,6 +2,7 @@ import { compose } from './compose.ts'
 import { loadSettings } from './config/load.ts'
 import { createLog } from './telemetry/log.ts'
 import { createRestApp } from './transport/rest/create-rest-app.ts'
+import { Scrubber } from './vault/scrub/scrubber.ts'
 
 /**
  * The REST API without a server: the same routes on the store itself, for a command given while none
@@ -18,7 +19,9 @@ export async function openOffline(input: {
     ...(input.configFile ? { config: input.configFile } : {}),
   }
   const settings = loadSettings({ ...flags, 'no-first-agent': true })
-  const composition = await compose(settings, createLog('warn'), { runsApproved: false })
+  const scrubber = new Scrubber()
+  const log = createLog('warn', (line) => scrubber.scrub(line))
+  const composition = await compose(settings, log, { runsApproved: false, scrubber })
   const rest = createRestApp({ ...composition, version: composition.app.version })
   return {
     token: composition.cliToken,

@@ -23,10 +23,13 @@ import type { Capability } from '@gatehouse/server/ports/capability'
 import type { Notifier } from '@gatehouse/server/ports/notifier'
 import type { Outbound } from '@gatehouse/server/ports/outbound'
 import type { Passwords } from '@gatehouse/server/ports/passwords'
+import type { Secrets } from '@gatehouse/server/ports/secrets'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import type { WakeCommands } from '@gatehouse/server/ports/wakes'
 import { openMemory } from '@gatehouse/server/storage/memory/open'
 import { createMetrics } from '@gatehouse/server/telemetry/metrics'
+import { openVault } from '@gatehouse/server/vault/open-vault'
+import { Scrubber } from '@gatehouse/server/vault/scrub/scrubber'
 
 /** Readable ones: the real hash is slow on purpose. */
 const quickPasswords: Passwords = {
@@ -71,6 +74,7 @@ export class Kit implements AsyncDisposable {
   readonly clock: HandClock
   readonly storage: Storage
   readonly folder: string
+  readonly secrets: Secrets
   /** Reads the policy files again, as after a change on the disk. */
   readonly reloadPolicy: () => Promise<void>
   readonly #close: () => Promise<void>
@@ -81,6 +85,7 @@ export class Kit implements AsyncDisposable {
     clock: HandClock
     storage: Storage
     folder: string
+    secrets: Secrets
     reloadPolicy: () => Promise<void>
     close: () => Promise<void>
   }) {
@@ -88,6 +93,7 @@ export class Kit implements AsyncDisposable {
     this.clock = parts.clock
     this.storage = parts.storage
     this.folder = parts.folder
+    this.secrets = parts.secrets
     this.reloadPolicy = parts.reloadPolicy
     this.#close = parts.close
   }
@@ -221,6 +227,16 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     const error = problems.find(({ severity }) => severity === 'error')
     if (error) throw new Error(`${error.file}:${error.line}: ${error.message}`)
   }
+  const opened = await openVault({
+    storage,
+    journal,
+    clock,
+    ids,
+    log,
+    scrubber: new Scrubber(),
+    keyFile: join(folder, 'vault.key'),
+    kdf: { memory_kib: 64, passes: 1, lanes: 1 },
+  })
   const files = createFilesFactory({ ids, clock })
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
@@ -241,6 +257,8 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     files,
     host: createHost(folder),
     passwords: quickPasswords,
+    secrets: opened.secrets,
+    vault: opened.vault,
     calendar: createCalendar(),
     outbound: options.outbound ?? noWayOut(),
     wakeCommands: options.wakeCommands ?? { start: () => 'none' },
@@ -263,6 +281,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     clock,
     storage,
     folder,
+    secrets: opened.secrets,
     reloadPolicy: () => policy.reload(),
     close: async () => {
       stopping.abort()

@@ -11,6 +11,8 @@ import type { Outbound } from '../ports/outbound.ts'
 import type { Passwords } from '../ports/passwords.ts'
 import type { PolicyFiles } from '../ports/policy.ts'
 import type { Calendar } from '../ports/schedules.ts'
+import type { Secrets } from '../ports/secrets.ts'
+import type { Vault } from '../ports/vault.ts'
 import type { WakeCommands } from '../ports/wakes.ts'
 import { approvalsOf } from './agent-approvals.ts'
 import { AgentDirectory } from './agent-directory.ts'
@@ -61,6 +63,7 @@ import {
   listUserTokens,
   revokeUserToken,
 } from './user-tokens.ts'
+import { vaultHealth } from './vault-access.ts'
 import { WatchTable } from './watches.ts'
 
 export type AppDeps = Basics & {
@@ -72,6 +75,8 @@ export type AppDeps = Basics & {
   readonly audit: AuditReader & AuditAccess
   readonly host: Host
   readonly passwords: Passwords
+  readonly secrets: Secrets
+  readonly vault: Vault
   readonly calendar: Calendar
   readonly outbound: Outbound
   readonly wakeCommands: Pick<WakeCommands, 'start'>
@@ -153,7 +158,7 @@ export function createApp(given: AppDeps): BoundApp {
     auditReader: deps.audit,
     auditHealth: () => deps.audit.health(),
     doors,
-    parts: deps.parts ?? {},
+    parts: { vault: () => vaultHealth(deps), ...deps.parts },
   }
   const supervision = bindSupervision(state)
   const contexts = createContexts({

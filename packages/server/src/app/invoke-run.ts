@@ -2,6 +2,7 @@ import { type CapabilityError, GatehouseError } from '@gatehouse/contract'
 import { jsonBytesMax } from '../domain/arguments.ts'
 import { failureOf } from '../domain/failure.ts'
 import type { Log } from '../ports/log.ts'
+import type { Secrets } from '../ports/secrets.ts'
 import type { Call } from './call.ts'
 import type { ContextFactory } from './capability-context.ts'
 import type { Deadlines } from './deadlines.ts'
@@ -13,6 +14,7 @@ export type RunDeps = {
   readonly contexts: ContextFactory
   readonly deadlines: Deadlines
   readonly log: Log
+  readonly secrets: Pick<Secrets, 'scrub'>
 }
 
 /** `fault`: our own failure, to be answered as one after it is recorded. */
@@ -55,10 +57,32 @@ const assertFits = (data: Readonly<Record<string, unknown>>): void => {
 }
 
 /**
+ * Runs a capability, and takes out of what became of it the values of secrets that were used.
+ * @SECURITY Nothing of a call is recorded, answered or published but what comes from here; canaries.test.ts.
+ */
+export async function runCapability(deps: RunDeps, call: Call): Promise<RunResult> {
+  const result = await runPlainly(deps, call)
+  if (result.kind === 'succeeded') {
+    const data = deps.secrets.scrub(result.data)
+    // Its text is made anew of what is left: what it says of sizes and the like stays true of it.
+    const text =
+      data === result.data || !call.capability.text ? result.text : call.capability.text(data)
+    return {
+      ...result,
+      data,
+      text: deps.secrets.scrub(text),
+      noted: deps.secrets.scrub(result.noted),
+    }
+  }
+  const { error, fault, noted = null } = result
+  return { ...result, error: deps.secrets.scrub(error), fault, noted: deps.secrets.scrub(noted) }
+}
+
+/**
  * Runs a capability within its deadline and turns whatever it does into a value. The only place that
  * calls `run`: who comes here has passed policy, limits and, where asked for, a person.
  */
-export async function runCapability(deps: RunDeps, call: Call): Promise<RunResult> {
+async function runPlainly(deps: RunDeps, call: Call): Promise<RunResult> {
   const { capability, args } = call
   const limit = new LazyAbort()
   let deadline: Disposable | undefined

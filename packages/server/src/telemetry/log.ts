@@ -4,8 +4,11 @@ import type { Log } from '../ports/log.ts'
 /** What must never reach a log, wherever a caller puts it. */
 const hidden = ['token', 'authorization', 'password', 'secret', 'cookie']
 
-/** One JSON line an event, on standard error: standard output belongs to what people asked for. */
-export const createLog = (level: string): Log =>
+/**
+ * One JSON line an event, on standard error: standard output belongs to what people asked for. `scrub` takes
+ * out of each line what may not stand in it, whoever wrote it and wherever in it.
+ */
+export const createLog = (level: string, scrub: (line: string) => string = (line) => line): Log =>
   pino(
     {
       level,
@@ -17,6 +20,8 @@ export const createLog = (level: string): Log =>
         paths: hidden.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
         censor: '[redacted]',
       },
+      // @SECURITY What no serializer knows by its name: values of secrets; log.test.ts fails without it.
+      hooks: { streamWrite: scrub },
     },
     process.stderr,
   )
