@@ -3,6 +3,7 @@ import type {
   AgentApprovals,
   AgentMessages,
   AgentSchedules,
+  AgentSecrets,
   AgentSelf,
   CapabilityContext,
   PreviewContext,
@@ -32,6 +33,7 @@ export type ContextDeps = {
   /** Values: the agent's own, those of all, those of its session. */
   readonly stateOf: (call: Call, kind: 'own' | 'shared' | 'scratch') => StateArea
   readonly alertsOf: (call: Call) => AgentAlerts
+  readonly secretsOf: (call: Call) => AgentSecrets
 }
 
 /** Everything a capability may reach, made when it is first asked for: most calls need one thing. */
@@ -110,11 +112,15 @@ class Context implements CapabilityContext {
   get alerts(): AgentAlerts {
     return this.#deps.alertsOf(this.#call)
   }
+  get secrets(): AgentSecrets {
+    return this.#deps.secretsOf(this.#call)
+  }
   note(facts: Readonly<Record<string, unknown>>): void {
     this.#noted(facts)
   }
   progress(done: number, total?: number, message?: string): void {
-    this.#call.op.progress?.(done, total, message)
+    const { progress } = this.#call.op
+    if (progress) progress(done, total, message && this.secrets.scrub(message))
   }
 }
 

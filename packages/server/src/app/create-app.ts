@@ -10,6 +10,7 @@ import type { Notifier } from '../ports/notifier.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import type { Passwords } from '../ports/passwords.ts'
 import type { PolicyFiles } from '../ports/policy.ts'
+import type { Sandbox } from '../ports/sandbox.ts'
 import type { Calendar } from '../ports/schedules.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { Vault } from '../ports/vault.ts'
@@ -18,6 +19,7 @@ import { approvalsOf } from './agent-approvals.ts'
 import { AgentDirectory } from './agent-directory.ts'
 import { agentRecord } from './agent-record.ts'
 import { selfOf } from './agent-self.ts'
+import { secretsOf } from './agent-secrets.ts'
 import { AgentSlots } from './agent-slots.ts'
 import { areaOf, stateOf } from './agent-state.ts'
 import { alertsOf } from './alerts.ts'
@@ -79,6 +81,8 @@ export type AppDeps = Basics & {
   readonly vault: Vault
   readonly calendar: Calendar
   readonly outbound: Outbound
+  /** For trying it and for health. What runs in it has ports of its own. */
+  readonly sandbox: Sandbox
   readonly wakeCommands: Pick<WakeCommands, 'start'>
   readonly approvalTtlMs: number
   readonly workspaceOf: (name: string) => string
@@ -172,6 +176,7 @@ export function createApp(given: AppDeps): BoundApp {
     messagesOf: (call) => time.messagesOf(call),
     stateOf: (call, kind) => stateOf(base, call, areaOf(call, kind)),
     alertsOf: (call) => alertsOf(base, call),
+    secretsOf: (call) => secretsOf(base, call),
   })
   const gate = {
     ...base,

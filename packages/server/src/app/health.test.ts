@@ -10,7 +10,7 @@ test('names every part of the contract, and says of what is not there that it is
   expect(components).toMatchObject({
     gateway: { status: 'disabled', uptime: 61 },
     vault: { status: 'healthy', locked: false },
-    audit: { status: 'healthy', entries: 1 },
+    audit: { status: 'healthy', entries: 2 },
     proxy: { status: 'disabled', services: 0 },
     dashboard: { status: 'disabled' },
     policy: { status: 'healthy' },

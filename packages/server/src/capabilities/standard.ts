@@ -6,6 +6,7 @@ import { commsCapabilities } from './comms/index.ts'
 import { filesystemCapabilities } from './filesystem/index.ts'
 import { schedulerCapabilities } from './scheduler/index.ts'
 import { scratchCapabilities } from './scratch/index.ts'
+import { secretCapabilities } from './secrets/index.ts'
 import { sharedCapabilities } from './shared/index.ts'
 import { stateCapabilities } from './state/index.ts'
 import { systemCapabilities } from './system/index.ts'
@@ -19,6 +20,7 @@ export const standardCapabilities: readonly Capability[] = [
   ...filesystemCapabilities,
   ...schedulerCapabilities,
   ...scratchCapabilities,
+  ...secretCapabilities,
   ...sharedCapabilities,
   ...stateCapabilities,
   ...systemCapabilities,

@@ -16,6 +16,7 @@ import type { Clock } from './clock.ts'
 import type { Files } from './files.ts'
 import type { AgentGit } from './git.ts'
 import type { Ids } from './ids.ts'
+import type { SecretListing } from './secrets.ts'
 
 /** What a capability may touch. Everything else is out of its reach. */
 export interface CapabilityContext {
@@ -49,6 +50,7 @@ export interface CapabilityContext {
   readonly shared: StateArea
   readonly scratch: StateArea
   readonly alerts: AgentAlerts
+  readonly secrets: AgentSecrets
   /** Adds facts to the `detail` of the audit entry that closes this call, such as the sandbox it ran in. */
   note(facts: Readonly<Record<string, unknown>>): void
   /** Tells the caller how far a long call is, where its transport can. */
@@ -243,6 +245,24 @@ export interface AgentAlerts {
   }): Promise<Record<string, unknown>>
   list(status: AlertStatus | undefined, limit: number): Promise<Record<string, unknown>>
   acknowledge(alertId: string): Promise<Record<string, unknown>>
+}
+
+/** Secrets in the name of this call: where their scope lets this agent and this capability use them. */
+export interface AgentSecrets {
+  list(): Promise<readonly SecretListing[]>
+
+  /** See `Secrets.use`; `host` is where the value is sent to, null where it leaves for none. */
+  use<T>(name: string, host: string | null, work: (value: string) => Promise<T>): Promise<T>
+
+  /** What comes back from where a secret went. Results are scrubbed once more as a whole. */
+  scrub<T>(value: T): T
+  scrubStream(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
+
+  /** Tells people. Raises `SecretNotAllowed`, `QuotaExceeded`. */
+  requestRotation(
+    name: string,
+    reason: string,
+  ): Promise<{ readonly secret_name: string; readonly alert_id: string }>
 }
 
 /** Watches outlive the call; their events reach the agent by push and by poll. */

@@ -1,0 +1,67 @@
+import { SecretName } from '@gatehouse/contract'
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+
+const version = '1.0'
+const tier = 'autonomous'
+
+const list = defineCapability({
+  name: 'secrets.list',
+  version,
+  purpose: 'List the secrets that you may use: their names and where, never their values.',
+  when_to_use:
+    'Before a call that takes the name of a secret. A value is put in by the service where the call leaves; no call shows it.',
+  inputs: z.strictObject({}),
+  outputs: z.object({
+    secrets: z.array(
+      z.object({
+        name: z.string(),
+        description: z.string(),
+        capabilities: z.array(z.string()),
+        hosts: z.array(z.string()),
+      }),
+    ),
+    total: z.int(),
+  }),
+  tier,
+  effect: 'none',
+  errors: [],
+  async run(ctx) {
+    const secrets = await ctx.secrets.list()
+    return {
+      secrets: secrets.map(({ capabilities, hosts, ...rest }) => ({
+        ...rest,
+        capabilities: [...capabilities],
+        hosts: [...hosts],
+      })),
+      total: secrets.length,
+    }
+  },
+})
+
+const requestRotation = defineCapability({
+  name: 'secrets.request_rotation',
+  version,
+  purpose: 'Ask the operators to give a secret a new value.',
+  when_to_use:
+    'When a service refuses a secret, or when its value may have become known. The name stays, so nothing else changes for you.',
+  inputs: z.strictObject({
+    secret_name: SecretName.describe('A name that secrets.list shows'),
+    reason: z.string().min(1).max(1000).describe('What happened, in a sentence'),
+  }),
+  outputs: z.object({ secret_name: z.string(), alert_id: z.string() }),
+  tier,
+  notify: true,
+  effect: 'immediate',
+  side_effects: [{ what: 'An alert that people read', reversible: false }],
+  common_patterns: [
+    {
+      title: 'After a refusal',
+      arguments: { secret_name: 'github_token', reason: 'GitHub answers 401 since this morning.' },
+    },
+  ],
+  errors: ['SecretNotAllowed', 'QuotaExceeded'],
+  run: (ctx, { secret_name, reason }) => ctx.secrets.requestRotation(secret_name, reason),
+})
+
+export const secretCapabilities = [list, requestRotation]
