@@ -36,6 +36,7 @@ import type {
   PolicyView,
   RejectBody,
   RetriedNotifications,
+  SandboxReport,
   SavedPolicy,
   Schedule,
   ScheduleList,
@@ -120,6 +121,7 @@ export function createClient(options: ClientOptions) {
   return {
     getStatus: () => ask<SystemStatus>('getStatus'),
     getHealth: () => ask<Health>('getHealth'),
+    probeSandbox: () => ask<SandboxReport>('probeSandbox'),
     isAlive: () => ask<{ status: HealthStatus }>('isAlive'),
     isReady: () => ask<{ status: HealthStatus }>('isReady'),
 

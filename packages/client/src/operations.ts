@@ -2,6 +2,7 @@
 export const operations = {
   getStatus: 'GET /api/status',
   getHealth: 'GET /api/health',
+  probeSandbox: 'POST /api/sandbox/probe',
   isAlive: 'GET /healthz',
   isReady: 'GET /readyz',
   listAgents: 'GET /api/agents',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Timestamp } from './ids.ts'
+import { Rung } from './sandbox.ts'
 
 export const HealthStatus = z.enum(['healthy', 'degraded', 'unhealthy'])
 export type HealthStatus = z.infer<typeof HealthStatus>
@@ -33,6 +34,7 @@ export const Health = z.object({
     dashboard: z.object(component),
     policy: z.object({ ...component, version: z.string() }),
     storage: z.object({ ...component, engine: z.string() }),
+    sandbox: z.object({ ...component, rung: Rung }),
   }),
   resources: z.object({
     cpu_percent: z.number(),

@@ -10,8 +10,8 @@ import { createRegistry } from './capabilities/registry.ts'
 import { standardCapabilities } from './capabilities/standard.ts'
 import type { Settings } from './config/load.ts'
 import { createFilesFactory } from './files/create-files-factory.ts'
-import { assertMount } from './platform/assert-mount.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
+import { assertMount } from './platform/assert-mount.ts'
 import { createCalendar } from './platform/calendar.ts'
 import { createClock } from './platform/clock.ts'
 import {
@@ -34,6 +34,7 @@ import { openPolicySource } from './policy/source.ts'
 import { renderSystemPolicy } from './policy/system-policy.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Log } from './ports/log.ts'
+import { createSandbox } from './sandbox/create-sandbox.ts'
 import { copyRunning } from './storage/sqlite/copy-running.ts'
 import { lockDataDirectory } from './storage/sqlite/lock.ts'
 import { openSqlite } from './storage/sqlite/open.ts'
@@ -118,6 +119,11 @@ export async function compose(
       onSweepError: (cause) => log.warn({ err: cause }, 'left-over files could not be removed'),
     }),
   )
+  const sandbox = opening.use(
+    createSandbox({ dataDir, mode: settings.sandboxMode, user: settings.sandboxUser, log }),
+  )
+  // Known before the first program is asked for; a service that only keeps data needs none.
+  if (runsApproved) void sandbox.probe()
   const wakeCommands = opening.use(
     createWakeCommands({
       commands: settings.onWake,
@@ -153,6 +159,7 @@ export async function compose(
     vault,
     calendar: createCalendar(),
     outbound,
+    sandbox,
     wakeCommands,
     notifier: createNotifier(settings.notifications, () => clock.wall(), {
       assertsSecrets: runsApproved,

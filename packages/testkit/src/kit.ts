@@ -23,6 +23,7 @@ import type { Capability } from '@gatehouse/server/ports/capability'
 import type { Notifier } from '@gatehouse/server/ports/notifier'
 import type { Outbound } from '@gatehouse/server/ports/outbound'
 import type { Passwords } from '@gatehouse/server/ports/passwords'
+import type { Sandbox } from '@gatehouse/server/ports/sandbox'
 import type { Secrets } from '@gatehouse/server/ports/secrets'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import type { WakeCommands } from '@gatehouse/server/ports/wakes'
@@ -30,6 +31,7 @@ import { openMemory } from '@gatehouse/server/storage/memory/open'
 import { createMetrics } from '@gatehouse/server/telemetry/metrics'
 import { openVault } from '@gatehouse/server/vault/open-vault'
 import { Scrubber } from '@gatehouse/server/vault/scrub/scrubber'
+import { noSandbox } from './no-sandbox.ts'
 
 /** Readable ones: the real hash is slow on purpose. */
 const quickPasswords: Passwords = {
@@ -50,6 +52,7 @@ export type KitOptions = {
   readonly startsLater?: boolean
   readonly wakeCommands?: Pick<WakeCommands, 'start'>
   readonly notifier?: Notifier
+  readonly sandbox?: Sandbox
   /** Without one no name leads anywhere. */
   readonly outbound?: Outbound
 }
@@ -261,6 +264,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     vault: opened.vault,
     calendar: createCalendar(),
     outbound: options.outbound ?? noWayOut(),
+    sandbox: options.sandbox ?? noSandbox(),
     wakeCommands: options.wakeCommands ?? { start: () => 'none' },
     ...(options.notifier ? { notifier: options.notifier } : {}),
     approvalTtlMs: options.approvalTtlMs ?? 86_400_000,

@@ -247,6 +247,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./user-token-revoke.ts')).userTokenRevoke,
   },
   {
+    name: 'setup sandbox',
+    summary: 'Try the sandbox of programs, and say what to install or allow for it',
+    load: async () => (await import('./setup-sandbox.ts')).setupSandbox,
+  },
+  {
     name: 'setup-link',
     summary: 'Print a new one-time link that makes the first operator of the dashboard',
     load: async () => (await import('./setup-link.ts')).setupLink,

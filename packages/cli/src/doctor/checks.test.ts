@@ -18,6 +18,7 @@ const healthy = {
     },
     resources: { cpu_percent: 1, memory_percent: 1, disk_percent: 1 },
   }),
+  probeSandbox: async () => ({ usable: true, rung: 'bubblewrap', detail: 'all', remedy: null }),
   queryAudit: async () => ({ integrity: 'verified', total: 2, entries: [] }),
   showPolicies: async () => ({ version: 'sha256:0', files: [], problems: [] }),
 }

@@ -146,10 +146,21 @@ const health: Check = {
   name: 'Health',
   async run({ api }): Promise<Finding> {
     const { status, components } = await api.getHealth()
-    const sick = Object.entries(components).filter(([, part]) => part.status !== 'healthy')
+    const sick = Object.entries(components).filter(
+      ([, { status }]) => status === 'degraded' || status === 'unhealthy',
+    )
     if (sick.length === 0) return fine(status)
     const detail = sick.map(([name, part]) => componentText(name, part)).join('; ')
     return fail(detail, 'see the log of the server for the cause')
+  },
+}
+
+const sandbox: Check = {
+  name: 'Sandbox',
+  async run({ api }) {
+    const { usable, rung, detail, remedy } = await api.probeSandbox()
+    if (!usable) return warn(`programs do not run: ${detail}`, remedy ?? 'gatehouse setup sandbox')
+    return remedy === null ? fine(`${rung}: ${detail}`) : warn(`${rung}: ${detail}`, remedy)
   },
 }
 
@@ -193,6 +204,7 @@ export const checks: readonly Check[] = [
   ports,
   confinement,
   server,
+  sandbox,
   storage,
   health,
   policy,

@@ -35,6 +35,7 @@ import type {
   Remember,
   RetriedNotifications,
   RotateAgent,
+  SandboxReport,
   Schedule,
   Session,
   SetState,
@@ -273,6 +274,8 @@ export interface App {
   health(op: Op): Promise<Health>
   /** The same in a word, at once. */
   readiness(): HealthStatus
+  /** Runs a small program in the sandbox, and says what holds. */
+  probeSandbox(op: Op): Promise<SandboxReport>
   /** In the Prometheus text format. */
   renderMetrics(op: Op): Promise<string>
 

@@ -1,9 +1,11 @@
 import type { ComponentStatus, Health, HealthStatus } from '@gatehouse/contract'
 import type { Host } from '../ports/host.ts'
 import type { PolicySource } from '../ports/policy.ts'
+import type { Sandbox } from '../ports/sandbox.ts'
 import type { AuditAccess } from './audit-access.ts'
 import type { Basics } from './deps.ts'
 import type { Doors, PartHealth } from './doors.ts'
+import { sandboxHealth } from './sandbox-access.ts'
 
 /** Parts that a version or a configuration may not have. */
 export type HealthParts = {
@@ -17,6 +19,7 @@ export type HealthDeps = Pick<Basics, 'storage' | 'clock'> & {
   readonly auditHealth: AuditAccess['health']
   readonly host: Host
   readonly doors: Doors
+  readonly sandbox: Sandbox
   readonly diskPercent: number
   readonly parts: HealthParts
 }
@@ -82,6 +85,7 @@ export async function health(deps: HealthDeps): Promise<Health> {
     dashboard: deps.doors.of('dashboard'),
     policy: { ...policyHealth(deps), version: deps.policy.current().version },
     storage: { ...storage, engine: deps.storage.engine },
+    sandbox: sandboxHealth(deps.sandbox),
   }
   const parts = Object.entries(components)
   return {

@@ -13,6 +13,7 @@ import { renderMetrics } from './metrics.ts'
 import { pauseAll, resumeAll } from './pause-all.ts'
 import { changeState, deleteState, listState, showState } from './people-state.ts'
 import type { SessionTable } from './session-table.ts'
+import { probeSandbox } from './sandbox-access.ts'
 import { sweepState } from './state-upkeep.ts'
 
 export type SupervisionDeps = Basics &
@@ -41,6 +42,7 @@ type UseCases = Pick<
   | 'resumeAll'
   | 'health'
   | 'readiness'
+  | 'probeSandbox'
   | 'renderMetrics'
 >
 
@@ -95,6 +97,7 @@ export function bindSupervision(deps: SupervisionDeps): Supervision {
       resumeAll: (op) => resumeAll(op, deps),
       health: () => health(deps),
       readiness: () => readiness(deps),
+      probeSandbox: () => probeSandbox(deps),
       renderMetrics: () => renderMetrics(deps),
     },
     async start() {

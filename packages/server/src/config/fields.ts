@@ -146,6 +146,21 @@ export const fields = [
     description: 'How long a request may wait for a decision before operators are warned.',
   },
   {
+    key: 'sandbox.mode',
+    type: 'choice',
+    default: 'auto',
+    choices: ['auto', 'unconfined'],
+    description:
+      'auto: programs run in the strongest sandbox that holds on this machine, or not at all. unconfined: with the rights of the service itself, which every entry of the log then says.',
+  },
+  {
+    key: 'sandbox.user',
+    type: 'string',
+    default: null,
+    description:
+      'Who runs programs where the service itself is root: a user name or id. Default: the user gatehouse where there is one, else an id that no account has.',
+  },
+  {
     key: 'on_wake',
     type: 'commands',
     default: {},

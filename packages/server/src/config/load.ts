@@ -29,6 +29,9 @@ export type Settings = {
   readonly alertApprovalWaitMs: number
   readonly logLevel: string
   readonly wakePort: number
+  readonly sandboxMode: 'auto' | 'unconfined'
+  /** Who runs programs where the service is root; null to choose. */
+  readonly sandboxUser: string | null
   /** The command of each agent, as a program and its arguments. */
   readonly onWake: Readonly<Record<string, readonly string[]>>
   /** Who is told outside of the dashboard; files of secrets as absolute paths. */
@@ -186,6 +189,8 @@ export const loadSettings = (flags: Flags, environment: Environment = process.en
     alertApprovalWaitMs: get('alerts.approval_wait'),
     logLevel: get('log.level'),
     wakePort: get('wake_port'),
+    sandboxMode: get<'auto' | 'unconfined'>('sandbox.mode'),
+    sandboxUser: get('sandbox.user'),
     onWake: get('on_wake'),
     notifications: get<readonly Target[]>('notifications').map((target) => ({
       ...target,

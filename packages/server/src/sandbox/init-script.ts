@@ -33,8 +33,10 @@ closedir $open;
 if (open(my $score, '>', '/proc/self/oom_score_adj')) { print $score 1000; close $score }
 syscall(PRCTL, 4, 0, 0, 0, 0);
 
+my %place;
 for (1 .. shift @config) {
   my ($target, $dev, $ino) = splice @config, 0, 3;
+  $place{$target} = "$dev:$ino";
   my @found = lstat $target or failed('mount');
   if ($found[0] ne $dev || $found[1] ne $ino) { $! = 116; failed('mount') }
 }
@@ -48,6 +50,10 @@ for (split /,/, $limits) {
   syscall(PRLIMIT64, 0, $which + 0, $next, 0) == 0 or failed('limits');
 }
 chdir $folder or failed('chdir');
+if ($place{$folder}) {
+  my @here = stat '.';
+  if ("$here[0]:$here[1]" ne $place{$folder}) { $! = 116; failed('mount') }
+}
 my $names = shift @config;
 my %environment = splice @config, 0, 2 * $names;
 RELAY

@@ -12,6 +12,7 @@ const manage: readonly Role[] = ['operator']
 const promised: Readonly<Record<string, readonly Role[] | 'everybody'>> = {
   getStatus: read,
   getHealth: read,
+  probeSandbox: read,
   isAlive: 'everybody',
   isReady: 'everybody',
   getMetrics: read,

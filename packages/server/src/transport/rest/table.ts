@@ -13,6 +13,7 @@ import { notificationRoutes } from './routes/notifications.ts'
 import { operatorRoutes } from './routes/operators.ts'
 import { pauseRoutes } from './routes/pause.ts'
 import { policyRoutes } from './routes/policies.ts'
+import { sandboxRoutes } from './routes/sandbox.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { sessionRoutes } from './routes/session.ts'
 import { stateRoutes } from './routes/state.ts'
@@ -23,6 +24,7 @@ import { userTokenRoutes } from './routes/user-tokens.ts'
 const nouns: readonly Route[] = [
   ...statusRoutes,
   ...healthRoutes,
+  ...sandboxRoutes,
   ...agentRoutes,
   ...pauseRoutes,
   ...activityRoutes,

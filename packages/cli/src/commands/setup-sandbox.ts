@@ -1,0 +1,18 @@
+import { defineCommand } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
+import { exitCodes } from '../exit-codes.ts'
+
+export const setupSandbox = defineCommand({
+  name: 'setup sandbox',
+  summary: 'Try the sandbox of programs, and say what to install or allow for it',
+  examples: ['gatehouse setup sandbox', 'gatehouse setup sandbox --json'],
+  run: ({ api }) => api.probeSandbox(),
+  text: ({ usable, rung, detail, remedy }) =>
+    [
+      usable
+        ? `Programs run in the sandbox "${rung}": ${escapeText(detail)}.`
+        : `Programs do not run: ${escapeText(detail)}.`,
+      ...(remedy === null ? [] : ['', escapeText(remedy)]),
+    ].join('\n'),
+  exitCode: ({ usable }) => (usable ? exitCodes.done : exitCodes.failed),
+})
