@@ -86,9 +86,10 @@ const spellings = (() => {
   const hex = (n: number) => `0x${n.toString(16)}`
   const octal = (n: number) => `0${n.toString(8)}`
   const padded = (n: number) => `000${n.toString(8)}`
-  const circled = (n: number) => [...String(n)].map((digit) => '⓪①②③④⑤⑥⑦⑧⑨'[Number(digit)]).join('')
-  const wide = (n: number) =>
-    [...String(n)].map((digit) => '０１２３４５６７８９'[Number(digit)]).join('')
+  const written = (digits: string) => (n: number) =>
+    String(n).replaceAll(/\d/g, (digit) => digits.charAt(Number(digit)))
+  const circled = written('⓪①②③④⑤⑥⑦⑧⑨')
+  const wide = written('０１２３４５６７８９')
   const forms = [String, hex, octal, padded, circled, wide]
   const dots = ['.', '。', '．', '｡']
   const all: string[] = []

@@ -1,7 +1,9 @@
+import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
 import { GatehouseError } from '@gatehouse/contract'
+import { parseHost } from '../domain/web-address.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import { Deadline } from './deadline.ts'
 import { createDialler, type Dialling, dial } from './dial.ts'
@@ -9,7 +11,6 @@ import { Guard } from './guard.ts'
 import { openEgress } from './open-egress.ts'
 import { sendRequest } from './request.ts'
 import { type Resolve, resolveBySystem } from './resolve.ts'
-import { parseHost } from '../domain/web-address.ts'
 import type { Proxy } from './tunnel.ts'
 
 export type OutboundSettings = {
@@ -52,11 +53,18 @@ const secureContextOf = ({ caFile, origins }: OutboundSettings): SecureContext |
   if (caFile === null) return undefined
   const origin = origins['outbound.ca_file'] ?? 'outbound.ca_file'
   const pem = readAt(caFile, origin)
-  if (!pem.includes('-----BEGIN CERTIFICATE-----')) refuse(origin, `${caFile} holds no certificate`)
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? []
+  if (blocks.length === 0) refuse(origin, `${caFile} holds no certificate`)
+  for (const [index, block] of blocks.entries()) assertCertificate(block, index, caFile, origin)
+  return createSecureContext({ ca: [...rootCertificates, ...blocks] })
+}
+
+/** TLS would leave one that it cannot read out, without a word. */
+const assertCertificate = (pem: string, index: number, file: string, origin: string): void => {
   try {
-    return createSecureContext({ ca: [...rootCertificates, pem] })
+    new X509Certificate(pem)
   } catch {
-    return refuse(origin, `${caFile} holds a certificate that cannot be read`)
+    refuse(origin, `certificate ${index + 1} in ${file} cannot be read`)
   }
 }
 

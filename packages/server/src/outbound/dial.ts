@@ -1,9 +1,9 @@
 import { isIP, type Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
 import { buildConnector } from 'undici'
+import { unbracket } from '../domain/web-address.ts'
 import { Blocked, type Guard } from './guard.ts'
 import { allowedAddresses, guardedLookup, type Resolve } from './resolve.ts'
-import { unbracket } from '../domain/web-address.ts'
 import { goesDirect, openTunnel, type Proxy } from './tunnel.ts'
 
 export type Dialling = {
@@ -39,13 +39,13 @@ const throughProxy = async (
  */
 export const createDialler = (dialling: Dialling): buildConnector.connector => {
   const { guard, resolve, proxy, secureContext, connectTimeoutMs } = dialling
-  return (options, callback) => {
+  return (options, answer) => {
     const host = unbracket(options.hostname)
     const port = Number(options.port || (options.protocol === 'https:' ? 443 : 80))
     const listedOnly = !dialling.isOpenPort(port)
     const allows = (address: string) => guard.allows(address, port, { listedOnly })
     // @SECURITY `net.connect` asks no lookup for a literal (spellings.test.ts).
-    if (isIP(host) !== 0 && !allows(host)) return callback(new Blocked(), null)
+    if (isIP(host) !== 0 && !allows(host)) return answer(new Blocked(), null)
     // Here and not in `options`, where undici would drop it without a word.
     const base = buildConnector({
       timeout: connectTimeoutMs,
@@ -56,19 +56,19 @@ export const createDialler = (dialling: Dialling): buildConnector.connector => {
     if (proxy !== null && !goesDirect(proxy, host)) {
       throughProxy(proxy, host, port, dialling, allows).then(
         (socket) => {
-          if (options.protocol === 'https:') base({ ...options, httpSocket: socket }, callback)
-          else callback(null, socket)
+          if (options.protocol === 'https:') base({ ...options, httpSocket: socket }, answer)
+          else answer(null, socket)
         },
-        (cause: Error) => callback(cause, null),
+        (cause: Error) => answer(cause, null),
       )
       return
     }
     base(options, (error, socket) => {
-      if (error) return callback(error, null)
+      if (error) return answer(error, null)
       // @SECURITY The address that was reached, whatever the looks before it said (rebinding.test.ts).
-      if (allows(socket.remoteAddress ?? '')) return callback(null, socket)
+      if (allows(socket.remoteAddress ?? '')) return answer(null, socket)
       socket.destroy()
-      callback(new Blocked(), null)
+      answer(new Blocked(), null)
     })
   }
 }

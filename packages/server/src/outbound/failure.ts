@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { errors } from 'undici'
 
 const codeOf = (cause: unknown): string => {
   const code = (cause as { code?: unknown } | null)?.code
@@ -7,18 +8,15 @@ const codeOf = (cause: unknown): string => {
 
 const tlsCodes =
   /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|EPROTO$)/
-const answerCodes = /^(HPE_|UND_ERR_(HEADERS_OVERFLOW|RES_|RESPONSE))/
+const answerCodes = /^UND_ERR_(HEADERS_OVERFLOW|RES_|RESPONSE)/
 
 /** The errors of everything below, as the port names them. Whatever is not dialled reads like what is not there. */
 export const failureOf = (cause: unknown, host: string): unknown => {
   if (cause instanceof GatehouseError) return cause
   const code = codeOf(cause)
   if (tlsCodes.test(code)) return new GatehouseError('TlsFailed', { host, detail: code }, { cause })
-  if (answerCodes.test(code))
-    return new GatehouseError(
-      'ResponseRefused',
-      { host, detail: 'it is not sound HTTP' },
-      { cause },
-    )
+  // Without the cause: it carries what was received, which is not for the log.
+  if (cause instanceof errors.HTTPParserError || answerCodes.test(code))
+    return new GatehouseError('ResponseRefused', { host, detail: 'it is not sound HTTP' })
   return new GatehouseError('HostUnreachable', { host }, { cause })
 }

@@ -1,8 +1,8 @@
 import { isIP } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { GatehouseError } from '@gatehouse/contract'
-import { canonicalAddress, isGlobalAddress } from './addresses.ts'
 import { parseEndpoint } from '../domain/web-address.ts'
+import { canonicalAddress, isGlobalAddress } from './addresses.ts'
 
 /** Why a connection is not made. Never leaves this folder: outside it reads like a host that is not there. */
 export class Blocked extends Error {

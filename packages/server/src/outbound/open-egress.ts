@@ -1,13 +1,13 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises'
-import { createServer, type IncomingMessage, request as send, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http'
 import type { Socket } from 'node:net'
 import { join } from 'node:path'
 import type { Duplex } from 'node:stream'
 import type { buildConnector } from 'undici'
+import { parseEndpoint, parseUrl, portOf, unbracket } from '../domain/web-address.ts'
 import type { Egress } from '../ports/outbound.ts'
 import { dial } from './dial.ts'
 import { createHostPatterns } from './egress-patterns.ts'
-import { parseEndpoint, parseUrl, portOf, unbracket } from '../domain/web-address.ts'
 
 export type EgressSettings = {
   readonly connector: buildConnector.connector

@@ -1,6 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
-import { travelling } from './headers.ts'
 import { parseUrl } from '../domain/web-address.ts'
+import { travelling } from './headers.ts'
 
 export type Hop = {
   readonly url: URL

@@ -29,13 +29,13 @@ export const allowedAddresses = async (
 /** The same as `net.connect` asks for it: what was checked is what is dialled, without a second question. */
 export const guardedLookup =
   (resolve: Resolve, allows: (address: string) => boolean): LookupFunction =>
-  (hostname, options, callback) => {
+  (hostname, options, answer) => {
     allowedAddresses(resolve, hostname, allows).then(
       (found) => {
         const [first] = found
-        if (options.all) callback(null, [...found])
-        else callback(null, first?.address ?? '', first?.family)
+        if (options.all) answer(null, [...found])
+        else answer(null, first?.address ?? '', first?.family)
       },
-      (cause: NodeJS.ErrnoException) => callback(cause, ''),
+      (cause: NodeJS.ErrnoException) => answer(cause, ''),
     )
   }

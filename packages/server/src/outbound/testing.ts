@@ -17,6 +17,7 @@ export type Canary = AsyncDisposable & {
 export const openCanary = async (
   host: '127.0.0.1' | '::1',
   listener: RequestListener = (_request, response) => response.end('canary'),
+  wanted = 0,
 ): Promise<Canary> => {
   const hits: IncomingMessage[] = []
   let connections = 0
@@ -27,7 +28,9 @@ export const openCanary = async (
   server.on('connection', () => {
     connections += 1
   })
-  await new Promise<void>((resolve) => server.listen(0, host, resolve))
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject).listen(wanted, host, resolve)
+  })
   const { port } = server.address() as AddressInfo
   return {
     host,
@@ -98,4 +101,4 @@ export const textOf = async (body: AsyncIterable<Uint8Array>): Promise<string> =
   return Buffer.concat(chunks).toString()
 }
 
-export const never = new AbortController().signal
+export const never: AbortSignal = new AbortController().signal
