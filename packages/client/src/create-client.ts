@@ -13,9 +13,11 @@ import type {
   ApproveBody,
   AuditEntry,
   AuditPage,
+  ChangeSecret,
   CreatedUserToken,
   DecideBody,
   DecideOutcomes,
+  DeletedSecret,
   DeletedState,
   FailedNotificationList,
   Grant,
@@ -36,19 +38,27 @@ import type {
   PolicyView,
   RejectBody,
   RetriedNotifications,
+  RotatedVaultKey,
+  RotateVaultKey,
   SandboxReport,
   SavedPolicy,
   Schedule,
   ScheduleList,
+  Secret,
+  SecretCheck,
+  SecretList,
   SetPassword,
   SetUp,
   SetupLink,
   SetupState,
+  SetVaultPassphrase,
   StateKeys,
   StateValue,
   SystemStatus,
+  UnlockVault,
   UserToken,
   UserTokenList,
+  VaultStatus,
   Whoami,
 } from '@gatehouse/contract'
 import type { OperationId } from './operations.ts'
@@ -103,6 +113,15 @@ type NewValue = {
 }
 type Area = { readonly agent: string }
 type Key = { readonly key: string }
+/** What is left out of a scope refuses. */
+type NewSecret = {
+  readonly name: string
+  readonly value: string
+  readonly description?: string
+  readonly capabilities?: readonly string[]
+  readonly hosts?: readonly string[]
+  readonly agents?: readonly string[]
+}
 type Named = { readonly name: string }
 type WithId = { readonly id: string }
 
@@ -206,6 +225,30 @@ export function createClient(options: ClientOptions) {
     createUserToken: (body: { readonly label: string; readonly role?: UserToken['role'] }) =>
       ask<CreatedUserToken>('createUserToken', { body }),
     revokeUserToken: (params: WithId) => ask<UserToken>('revokeUserToken', { params }),
+
+    showVault: () => ask<VaultStatus>('showVault'),
+    lockVault: () => ask<VaultStatus>('lockVault'),
+    unlockVault: (body: UnlockVault) => ask<VaultStatus>('unlockVault', { body }),
+    /** `passphrase: null` goes back to a key file. */
+    setVaultPassphrase: (body: SetVaultPassphrase) =>
+      ask<VaultStatus>('setVaultPassphrase', { body }),
+    rotateVaultKey: (body: RotateVaultKey) => ask<RotatedVaultKey>('rotateVaultKey', { body }),
+    listSecrets: () => ask<SecretList>('listSecrets'),
+    addSecret: (body: NewSecret) => ask<Secret>('addSecret', { body }),
+    showSecret: (params: Named) => ask<Secret>('showSecret', { params }),
+    changeSecret: ({ name, ...body }: Named & ChangeSecret) =>
+      ask<Secret>('changeSecret', { params: { name }, body }),
+    rotateSecret: ({ name, ...body }: Named & { readonly value: string }) =>
+      ask<Secret>('rotateSecret', { params: { name }, body }),
+    deleteSecret: (params: Named) => ask<DeletedSecret>('deleteSecret', { params }),
+    checkSecret: ({
+      name,
+      ...query
+    }: Named & {
+      readonly agent: string
+      readonly capability: string
+      readonly host?: string | undefined
+    }) => ask<SecretCheck>('checkSecret', { params: { name }, query }),
 
     showPolicies: () => ask<PolicyView>('showPolicies'),
     validatePolicy: (body: {

@@ -129,7 +129,8 @@ export type VaultStatus = z.infer<typeof VaultStatus>
 
 const passphrase = z.string().min(1).max(1024)
 
-export const UnlockVault = z.strictObject({ passphrase })
+/** Without a passphrase the key file opens it. */
+export const UnlockVault = z.strictObject({ passphrase: passphrase.optional() })
 export type UnlockVault = z.infer<typeof UnlockVault>
 
 /** `passphrase: null` goes back to a key file. `current` is asked for where a passphrase is set. */
@@ -138,6 +139,10 @@ export const SetVaultPassphrase = z.strictObject({
   current: passphrase.optional(),
 })
 export type SetVaultPassphrase = z.infer<typeof SetVaultPassphrase>
+
+/** A new master key; `passphrase`: the present one, where one is set. */
+export const RotateVaultKey = z.strictObject({ passphrase: passphrase.optional() })
+export type RotateVaultKey = z.infer<typeof RotateVaultKey>
 
 /** Of the master key; `secrets`: how many keys it was put around. */
 export const RotatedVaultKey = z.object({ secrets: z.int() })

@@ -14,7 +14,9 @@ import {
   type Role,
   type Schedule,
   ScheduleId,
+  type Secret,
   UserTokenId,
+  type VaultStatus,
 } from '@gatehouse/contract'
 import type { App } from '@gatehouse/server/app/app'
 
@@ -112,6 +114,40 @@ export const fakeEntry = (n: number, change: Partial<AuditEntry> = {}): AuditEnt
   seq: n,
   hash: `sha256:${'ab'.repeat(32)}`,
   ...change,
+})
+
+export const fakeSecret: Secret = {
+  name: 'github_token',
+  kind: 'agent',
+  description: 'Reads the issues',
+  capabilities: ['network.credentialed_request'],
+  hosts: ['api.github.com'],
+  agents: ['mailbot'],
+  version: 1,
+  created_at: time,
+  rotated_at: time,
+  scope_changed_at: time,
+  uses: 1,
+  last_use: {
+    at: time,
+    agent: 'mailbot',
+    capability: 'network.credentialed_request',
+    host: 'api.github.com',
+  },
+  rotation_request: null,
+}
+
+const secret = (name: string): Secret => {
+  if (name !== fakeSecret.name) throw new GatehouseError('SecretNotFound', { name })
+  return fakeSecret
+}
+
+const vaultOf = (locked: boolean): VaultStatus => ({
+  locked,
+  mode: 'key_file',
+  secrets: 1,
+  reason: locked ? 'an operator locked it' : null,
+  remedy: locked ? 'run `gatehouse vault unlock`' : null,
 })
 
 export const fakeAlert: Alert = {
@@ -371,6 +407,24 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
         last_used_at: null,
         revoked_at: time,
       }
+    },
+    showVault: async () => vaultOf(false),
+    lockVault: async () => vaultOf(true),
+    unlockVault: async () => vaultOf(false),
+    setVaultPassphrase: async () => vaultOf(false),
+    rotateVaultKey: async () => ({ secrets: 1 }),
+    listSecrets: async () => [fakeSecret],
+    showSecret: async (_op, { name }) => secret(name),
+    addSecret: async (_op, { value: _value, ...facts }) => ({ ...fakeSecret, ...facts }),
+    changeSecret: async (_op, { name }) => secret(name),
+    rotateSecret: async (_op, { name }) => ({ ...secret(name), version: 2 }),
+    async deleteSecret(_op, { name }) {
+      secret(name)
+      return { name, deleted: true }
+    },
+    async checkSecret(_op, use) {
+      secret(use.name)
+      return { ...use, allowed: use.agent === 'mailbot', reason: 'its agents are mailbot' }
     },
     needsSetup: async () => false,
     createSetupLink: async () => ({ token: 's'.repeat(43), expires_at: time }),

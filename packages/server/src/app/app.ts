@@ -55,6 +55,7 @@ import type { LoggedIn, WebLogin } from './login.ts'
 import type { MakeBackupInput } from './make-backup.ts'
 import type { AgentOp, Op } from './op.ts'
 import type { SetPasswordInput } from './operators.ts'
+import type { VaultUseCases } from './vault-access.ts'
 import type { WakeInput, WakeVerdict } from './wakes.ts'
 
 export type InvokeInput = {
@@ -108,7 +109,7 @@ export type ListedCapability = {
 }
 
 /** Every use case, bound to its dependencies: all that a transport may know. */
-export interface App {
+export interface App extends VaultUseCases {
   readonly version: string
 
   // Who

@@ -18,8 +18,8 @@ import type { WakeCommands } from '../ports/wakes.ts'
 import { approvalsOf } from './agent-approvals.ts'
 import { AgentDirectory } from './agent-directory.ts'
 import { agentRecord } from './agent-record.ts'
-import { selfOf } from './agent-self.ts'
 import { secretsOf } from './agent-secrets.ts'
+import { selfOf } from './agent-self.ts'
 import { AgentSlots } from './agent-slots.ts'
 import { areaOf, stateOf } from './agent-state.ts'
 import { alertsOf } from './alerts.ts'
@@ -65,7 +65,7 @@ import {
   listUserTokens,
   revokeUserToken,
 } from './user-tokens.ts'
-import { vaultHealth } from './vault-access.ts'
+import { bindVault, vaultHealth } from './vault-access.ts'
 import { WatchTable } from './watches.ts'
 
 export type AppDeps = Basics & {
@@ -307,6 +307,7 @@ export function createApp(given: AppDeps): BoundApp {
     listUserTokens: () => listUserTokens(deps),
     revokeUserToken: (op, input) => revokeUserToken(op, deps, input),
     status: () => status(state),
+    ...bindVault(deps),
     ...supervision.useCases,
     ...time.useCases,
     doors: state.doors,

@@ -1,5 +1,11 @@
 import type { Role } from '@gatehouse/contract'
-import { fakeAlert, fakeApproval, fakeLogin, fakePassword } from '@gatehouse/testkit/fake-app'
+import {
+  fakeAlert,
+  fakeApproval,
+  fakeLogin,
+  fakePassword,
+  fakeSecret,
+} from '@gatehouse/testkit/fake-app'
 import { describe, expect, test } from 'vitest'
 import type { Route } from '../../src/transport/rest/define.ts'
 import { createTable } from '../../src/transport/rest/table.ts'
@@ -57,6 +63,18 @@ const promised: Readonly<Record<string, readonly Role[] | 'everybody'>> = {
   listUserTokens: read,
   createUserToken: manage,
   revokeUserToken: manage,
+  showVault: manage,
+  lockVault: manage,
+  unlockVault: manage,
+  setVaultPassphrase: manage,
+  rotateVaultKey: manage,
+  listSecrets: manage,
+  addSecret: manage,
+  showSecret: manage,
+  changeSecret: manage,
+  rotateSecret: manage,
+  deleteSecret: manage,
+  checkSecret: manage,
   showSession: read,
   logIn: 'everybody',
   logOut: read,
@@ -84,6 +102,9 @@ const bodies: Readonly<Record<string, unknown>> = {
   setPassword: { password: fakePassword },
   makeBackup: { passphrase: fakePassword },
   createUserToken: { label: 'phone', role: 'viewer' },
+  setVaultPassphrase: { passphrase: fakePassword },
+  addSecret: { name: 'github_token', value: 'not a real one' },
+  rotateSecret: { value: 'not a real one' },
   validatePolicy: { text: 'version: 1' },
   testPolicy: { agent: 'mailbot', capability: 'email.send' },
   saveOrganisationPolicy: { text: 'version: 1' },
@@ -100,8 +121,14 @@ function pathOf({ path, operationId }: Route): string {
       : operationId === 'deleteSchedule'
         ? 'sched-00000000000000000000000001'
         : 'aud-00000000000000000000000000'
-  return path
-    .replace(':name', operationId === 'removeOperator' ? 'ana' : 'mailbot')
+  const name = operationId.endsWith('Secret')
+    ? fakeSecret.name
+    : operationId === 'removeOperator'
+      ? 'ana'
+      : 'mailbot'
+  const query = operationId === 'checkSecret' ? '?agent=mailbot&capability=git.push' : ''
+  return `${path}${query}`
+    .replace(':name', name)
     .replace(':id', operationId === 'acknowledgeAlert' ? fakeAlert.id : id)
     .replace(':agent', 'mailbot')
     .replace(':key', 'notes%2Fa')

@@ -43,10 +43,10 @@ test('pages through what happened, 50 at a time unless told otherwise', async ()
     return body as { events: { id: string }[]; total: number; limit: number; offset: number }
   }
   const first = await page()
-  expect(first).toMatchObject({ limit: 50, offset: 0, total: 62 })
+  expect(first).toMatchObject({ limit: 50, offset: 0, total: 63 })
   expect(first.events).toHaveLength(50)
   const rest = await page('?limit=500&offset=50')
-  expect(rest.events).toHaveLength(12)
+  expect(rest.events).toHaveLength(13)
   expect(new Set([...first.events, ...rest.events].map(({ id }) => id)).size).toBe(62)
   expect((await page('?agent=mailbot')).total).toBe(61)
   expect(await page('?agent=nobody')).toMatchObject({ events: [], total: 0 })
@@ -117,11 +117,11 @@ test('begins with now where no place is named, and refuses one that is none', as
   expect(refused.headers.get('content-type')).toBe('application/problem+json')
   const response = await get(door, '/api/activity/stream')
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
-  expect((await reader?.read())?.value).toBe('retry: 1000\nid: kit:2\n\n')
+  expect((await reader?.read())?.value).toBe('retry: 1000\nid: kit:3\n\n')
   await kit.invoke('mailbot', 'system.time')
   const { value } = (await reader?.read()) ?? {}
   expect(value).toMatch(
-    /^id: kit:3\nevent: activity\ndata: \{.*"capability":"system.time".*\}\n\n$/,
+    /^id: kit:4\nevent: activity\ndata: \{.*"capability":"system.time".*\}\n\n$/,
   )
   await reader?.cancel()
 })

@@ -7,7 +7,7 @@ import type { FeedBatch } from './feed-response.ts'
 import type { Permission } from './permissions.ts'
 import type { Pointed } from './problem.ts'
 
-export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE'
+export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** What a route may answer: a document, a refusal that is no fault, lines, or events as they happen. */
 export type Answer<T> =

@@ -13,6 +13,7 @@ export type Permission =
   | 'schedules.manage'
   | 'state.manage'
   | 'user_tokens.manage'
+  | 'vault.manage'
   | 'operators.manage'
 
 /**
@@ -33,6 +34,7 @@ const granted: Readonly<Record<Role, readonly Permission[]>> = {
     'schedules.manage',
     'state.manage',
     'user_tokens.manage',
+    'vault.manage',
     'operators.manage',
   ],
 }

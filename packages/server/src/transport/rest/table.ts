@@ -19,6 +19,7 @@ import { sessionRoutes } from './routes/session.ts'
 import { stateRoutes } from './routes/state.ts'
 import { statusRoutes } from './routes/status.ts'
 import { userTokenRoutes } from './routes/user-tokens.ts'
+import { vaultRoutes } from './routes/vault.ts'
 
 /** Every route there is. Of two that fit one path the earlier answers, so fixed words precede names. */
 const nouns: readonly Route[] = [
@@ -37,6 +38,7 @@ const nouns: readonly Route[] = [
   ...backupRoutes,
   ...notificationRoutes,
   ...userTokenRoutes,
+  ...vaultRoutes,
   ...sessionRoutes,
   ...operatorRoutes,
   ...policyRoutes,
