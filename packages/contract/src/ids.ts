@@ -35,6 +35,9 @@ export type WriteId = z.infer<typeof WriteId>
 export const RollbackId = idOf('rb')
 export type RollbackId = z.infer<typeof RollbackId>
 
+export const ProcessId = idOf('proc')
+export type ProcessId = z.infer<typeof ProcessId>
+
 export type IdPrefix =
   | 'appr'
   | 'aud'
@@ -52,6 +55,7 @@ export type IdPrefix =
   | 'sub'
   | 'wake'
   | 'grant'
+  | 'proc'
   | 'sec'
   | 'wr'
   | 'rb'

@@ -14,6 +14,7 @@ import type { Open } from './storage/opened.ts'
 import { operatorMusts } from './storage/operators.ts'
 import { peopleMusts } from './storage/people.ts'
 import { replicaMusts } from './storage/replica.ts'
+import { processMusts } from './storage/processes.ts'
 import { scheduleMusts } from './storage/schedules.ts'
 import { serviceMusts } from './storage/services.ts'
 import { transactionMusts } from './storage/transactions.ts'
@@ -38,6 +39,7 @@ export const describeStorage = (name: string, open: Open): void => {
     groupMusts(open)
     limitMusts(open)
     jobMusts(open)
+    processMusts(open)
     scheduleMusts(open)
     messageMusts(open)
     wakeMusts(open)

@@ -9,6 +9,7 @@ import type { MessageStore, SubscriptionStore } from './messages.ts'
 import type { ModelStore } from './models.ts'
 import type { OperatorStore, UserTokenStore, WebSessionStore } from './people.ts'
 import type { ReplicaStore } from './replica.ts'
+import type { ProcessStore } from './process-store.ts'
 import type { ScheduleStore } from './schedules.ts'
 import type { SecretStore } from './secret-store.ts'
 import type { ServiceStore } from './services.ts'
@@ -33,6 +34,7 @@ export type Stores = {
   readonly state: StateStore
   readonly alerts: AlertStore
   readonly jobs: JobStore
+  readonly processes: ProcessStore
   readonly schedules: ScheduleStore
   readonly messages: MessageStore
   readonly subscriptions: SubscriptionStore

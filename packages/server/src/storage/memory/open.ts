@@ -14,6 +14,7 @@ import { memoryModels } from './models.ts'
 import { memoryOperators, memoryWebSessions } from './operators.ts'
 import { memoryReplica } from './replica.ts'
 import { memoryRollbacks } from './rollbacks.ts'
+import { memoryProcesses } from './processes.ts'
 import { memorySchedules } from './schedules.ts'
 import { memorySecrets } from './secrets.ts'
 import { memoryServices } from './services.ts'
@@ -35,6 +36,7 @@ const stores = (access: Access) => ({
   state: memoryValues(access),
   alerts: memoryAlerts(access),
   jobs: memoryJobs(access),
+  processes: memoryProcesses(access),
   schedules: memorySchedules(access),
   messages: memoryMessages(access),
   subscriptions: memorySubscriptions(access),

@@ -6,6 +6,7 @@ import type { StoredJob } from '../../ports/jobs.ts'
 import type { StoredMessage, StoredSubscription } from '../../ports/messages.ts'
 import type { StoredModel } from '../../ports/models.ts'
 import type { StoredOperator, StoredUserToken, StoredWebSession } from '../../ports/people.ts'
+import type { StoredProcess } from '../../ports/process-store.ts'
 import type { StoredSchedule } from '../../ports/schedules.ts'
 import type { StoredSecret } from '../../ports/secret-store.ts'
 import type { StoredWake } from '../../ports/wakes.ts'
@@ -28,6 +29,7 @@ export type State = {
   readonly values: Map<string, Value>
   readonly alerts: Map<string, StoredAlert>
   readonly jobs: Map<string, StoredJob>
+  readonly processes: Map<string, StoredProcess>
   readonly schedules: Map<string, StoredSchedule>
   readonly messages: Map<string, StoredMessage>
   /** By agent: the ids of the messages that wait for it. */
@@ -58,6 +60,7 @@ export const emptyState = (): State => ({
   values: new Map(),
   alerts: new Map(),
   jobs: new Map(),
+  processes: new Map(),
   schedules: new Map(),
   messages: new Map(),
   mailboxes: new Map(),
@@ -87,6 +90,7 @@ export const fork = (state: State): State => ({
   values: new Map(state.values),
   alerts: new Map(state.alerts),
   jobs: new Map(state.jobs),
+  processes: new Map(state.processes),
   schedules: new Map(state.schedules),
   messages: new Map(state.messages),
   mailboxes: new Map(state.mailboxes),

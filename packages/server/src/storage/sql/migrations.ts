@@ -2,6 +2,7 @@ import { type Kysely, type Migration, type RawBuilder, sql } from 'kysely'
 import { index } from './create-index.ts'
 import { grantTables } from './grant-tables.ts'
 import { modelTables } from './model-tables.ts'
+import { processTables } from './process-tables.ts'
 import { replicaTables } from './replica-tables.ts'
 import { secretTables } from './secret-tables.ts'
 import { serviceTables } from './service-tables.ts'
@@ -33,6 +34,7 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0004-operators': { up: (db) => operatorTables(db, dialect.text) },
   '0005-grants': { up: (db) => grantTables(db, dialect.text) },
   '0006-secrets': { up: (db) => secretTables(db, dialect.text) },
+  '0007-processes': { up: (db) => processTables(db, dialect.text) },
   '0008-models': { up: (db) => modelTables(db, dialect.text) },
   '0009-services': { up: (db) => serviceTables(db, dialect) },
   '0010-replica': { up: (db) => replicaTables(db, dialect) },

@@ -12,6 +12,7 @@ import { sqlModels } from './models.ts'
 import { sqlOperators, sqlWebSessions } from './operators.ts'
 import { sqlReplica } from './replica.ts'
 import { sqlRollbacks } from './rollbacks.ts'
+import { sqlProcesses } from './processes.ts'
 import { sqlSchedules } from './schedules.ts'
 import { sqlSecrets } from './secrets.ts'
 import { sqlServices } from './services.ts'
@@ -38,6 +39,7 @@ export const sqlStores = (
   state: sqlState(db),
   alerts: sqlAlerts(db),
   jobs: sqlJobs(db),
+  processes: sqlProcesses(db),
   schedules: sqlSchedules(db),
   messages: sqlMessages(db),
   subscriptions: sqlSubscriptions(db),

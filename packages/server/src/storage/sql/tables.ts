@@ -200,6 +200,27 @@ export type JobsTable = {
   outcome_json: string | null
 }
 
+export type ProcessesTable = {
+  id: string
+  agent: string
+  node: string
+  command: string
+  args_json: string
+  working_directory: string
+  network_json: string
+  sandbox: string
+  state: string
+  exit_code: number | null
+  signal: string | null
+  detail: string | null
+  stdout_bytes: number
+  stderr_bytes: number
+  cpu_ms: number | null
+  memory_bytes_max: number | null
+  started_ms: number
+  ended_ms: number | null
+}
+
 export type SchedulesTable = {
   id: string
   agent: string
@@ -402,6 +423,7 @@ export type Tables = {
   audit_daily: AuditDailyTable
   audit_folded: AuditFoldedTable
   jobs: JobsTable
+  processes: ProcessesTable
   schedules: SchedulesTable
   messages: MessagesTable
   deliveries: DeliveriesTable
