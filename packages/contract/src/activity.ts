@@ -28,6 +28,17 @@ export const ActivityEvent = z.object({
   approval_id: z.string().nullable(),
   /** The type of the failure, where it is one. */
   error: z.string().nullable(),
+  /** For what happens to a local model: which, and how far its installation is. */
+  model: z
+    .object({
+      id: z.string(),
+      job_id: z.string().optional(),
+      percent: z.number().optional(),
+      downloaded_bytes: z.int().optional(),
+      size_bytes: z.int().optional(),
+      bytes_per_second: z.int().nullable().optional(),
+    })
+    .optional(),
 })
 export type ActivityEvent = z.infer<typeof ActivityEvent>
 

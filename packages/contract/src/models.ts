@@ -95,6 +95,8 @@ export const Model = ModelEntry.extend({
   installed_at: Timestamp.nullable(),
   /** When the file was last hashed. */
   verified_at: Timestamp.nullable(),
+  /** The catalog has another file under this id than the one that is here. */
+  update_available: z.boolean(),
   /** Why the file cannot be used although it was installed. */
   problem: z.string().nullable(),
   header: ModelHeader.nullable(),

@@ -29,6 +29,8 @@ export const Health = z.object({
   components: z.object({
     gateway: z.object({ ...component, uptime: z.int() }),
     vault: z.object({ ...component, locked: z.boolean() }),
+    /** Local models: how many may be loaded, and how the catalog is. */
+    models: z.object({ ...component, installed: z.int(), catalog: z.string() }),
     audit: z.object({ ...component, entries: z.int() }),
     proxy: z.object({ ...component, services: z.int() }),
     dashboard: z.object(component),

@@ -10,6 +10,8 @@ import { createRegistry } from './capabilities/registry.ts'
 import { standardCapabilities } from './capabilities/standard.ts'
 import type { Settings } from './config/load.ts'
 import { createFilesFactory } from './files/create-files-factory.ts'
+import { createCatalogSource } from './inference/create-catalog-source.ts'
+import { createModelFiles } from './inference/create-model-files.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { assertMount } from './platform/assert-mount.ts'
 import { createCalendar } from './platform/calendar.ts'
@@ -160,6 +162,19 @@ export async function compose(
     calendar: createCalendar(),
     outbound,
     sandbox,
+    models: {
+      files: createModelFiles({
+        folder: join(dataDir, 'models'),
+        outbound,
+        mirrors: settings.models.mirrors,
+      }),
+      source: createCatalogSource({
+        url: settings.models.catalogUrl,
+        file: join(dataDir, 'models', 'catalog.json'),
+        outbound,
+      }),
+      refreshMs: settings.models.refreshMs,
+    },
     wakeCommands,
     notifier: createNotifier(settings.notifications, () => clock.wall(), {
       assertsSecrets: runsApproved,

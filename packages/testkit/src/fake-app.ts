@@ -19,6 +19,7 @@ import {
   type VaultStatus,
 } from '@gatehouse/contract'
 import type { App } from '@gatehouse/server/app/app'
+import { fakeModels } from './models/fake-models.ts'
 
 const time = '2026-03-01T12:00:00.000Z'
 const integrity: Integrity = { integrity: 'verified', verified_through: 1, verified_at: time }
@@ -426,6 +427,7 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
       secret(use.name)
       return { ...use, allowed: use.agent === 'mailbot', reason: 'its agents are mailbot' }
     },
+    ...fakeModels,
     needsSetup: async () => false,
     createSetupLink: async () => ({ token: 's'.repeat(43), expires_at: time }),
     async login(_op, { password, name = 'ana' }) {
@@ -470,6 +472,7 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
       components: {
         gateway: { status: 'healthy', uptime: 61 },
         vault: { status: 'disabled', reason: 'this version has no vault', locked: false },
+        models: { status: 'healthy', installed: 1, catalog: 'current' },
         audit: { status: 'healthy', entries: 2 },
         proxy: { status: 'disabled', reason: 'this version has no proxy', services: 0 },
         dashboard: { status: 'healthy' },

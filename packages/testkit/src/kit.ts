@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { ApprovalMode, AuditEntry, CapabilityError, Remember } from '@gatehouse/contract'
 import type { InvokeOutcome } from '@gatehouse/server/app/app'
 import { type BoundApp, createApp } from '@gatehouse/server/app/create-app'
+import type { ModelParts } from '@gatehouse/server/app/models'
 import type { AgentOp, Op } from '@gatehouse/server/app/op'
 import { openJournal } from '@gatehouse/server/audit/journal'
 import { HandClock, silent } from '@gatehouse/server/audit/testing'
@@ -52,6 +53,7 @@ export type KitOptions = {
   readonly startsLater?: boolean
   readonly wakeCommands?: Pick<WakeCommands, 'start'>
   readonly notifier?: Notifier
+  readonly models?: ModelParts
   readonly sandbox?: Sandbox
   /** Without one no name leads anywhere. */
   readonly outbound?: Outbound
@@ -267,6 +269,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     sandbox: options.sandbox ?? noSandbox(),
     wakeCommands: options.wakeCommands ?? { start: () => 'none' },
     ...(options.notifier ? { notifier: options.notifier } : {}),
+    ...(options.models ? { models: options.models } : {}),
     approvalTtlMs: options.approvalTtlMs ?? 86_400_000,
     metrics: createMetrics({
       version: '0.0.0',

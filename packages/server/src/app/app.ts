@@ -53,6 +53,7 @@ import type { ActivityBatch } from './activity.ts'
 import type { AuthenticatedAgent } from './agent-directory.ts'
 import type { LoggedIn, WebLogin } from './login.ts'
 import type { MakeBackupInput } from './make-backup.ts'
+import type { ModelUseCases } from './models.ts'
 import type { AgentOp, Op } from './op.ts'
 import type { SetPasswordInput } from './operators.ts'
 import type { VaultUseCases } from './vault-access.ts'
@@ -109,7 +110,7 @@ export type ListedCapability = {
 }
 
 /** Every use case, bound to its dependencies: all that a transport may know. */
-export interface App extends VaultUseCases {
+export interface App extends VaultUseCases, ModelUseCases {
   readonly version: string
 
   // Who

@@ -43,6 +43,7 @@ import { describeCapability, listCapabilities, listing } from './list-capabiliti
 import { authenticateWebSession, login, logout, sweepLogins } from './login.ts'
 import { LoginAttempts } from './login-attempts.ts'
 import { makeBackup } from './make-backup.ts'
+import { bindModels, type ModelParts, noModels } from './models.ts'
 import type { CallFacts } from './notification-news.ts'
 import { Notifications } from './notifications.ts'
 import type { Op } from './op.ts'
@@ -99,6 +100,8 @@ export type AppDeps = Basics & {
   readonly backups?: Backups
   /** Absent where nobody is told. */
   readonly notifier?: Notifier
+  /** Absent where no files of models are kept. */
+  readonly models?: ModelParts
   /** How the parts are that not every version has. */
   readonly parts?: HealthParts
   /** Aborts when the service stops. */
@@ -162,8 +165,13 @@ export function createApp(given: AppDeps): BoundApp {
     auditReader: deps.audit,
     auditHealth: () => deps.audit.health(),
     doors,
-    parts: { vault: () => vaultHealth(deps), ...deps.parts },
+    parts: {
+      vault: () => vaultHealth(deps),
+      ...(deps.models ? { models: () => models.health() } : {}),
+      ...deps.parts,
+    },
   }
+  const models = bindModels({ ...deps, models: deps.models ?? noModels })
   const supervision = bindSupervision(state)
   const contexts = createContexts({
     ...deps,
@@ -309,6 +317,7 @@ export function createApp(given: AppDeps): BoundApp {
     status: () => status(state),
     ...bindVault(deps),
     ...supervision.useCases,
+    ...models.useCases,
     ...time.useCases,
     doors: state.doors,
 
@@ -316,6 +325,7 @@ export function createApp(given: AppDeps): BoundApp {
       await upkeep.start()
       await supervision.start()
       await time.start()
+      await models.start()
       await notifications.start()
       sweeping = sweep()
     },
@@ -326,6 +336,7 @@ export function createApp(given: AppDeps): BoundApp {
         upkeep.stopped(),
         supervision.stopped(),
         time.stopped(),
+        models.stopped(),
         notifications.stopped(),
         sweeping,
       ])

@@ -11,6 +11,7 @@ import { sandboxHealth } from './sandbox-access.ts'
 export type HealthParts = {
   readonly vault?: () => PartHealth & { readonly locked: boolean }
   readonly proxy?: () => PartHealth & { readonly services: number }
+  readonly models?: () => PartHealth & { readonly installed: number; readonly catalog: string }
 }
 
 export type HealthDeps = Pick<Basics, 'storage' | 'clock'> & {
@@ -86,6 +87,12 @@ export async function health(deps: HealthDeps): Promise<Health> {
     policy: { ...policyHealth(deps), version: deps.policy.current().version },
     storage: { ...storage, engine: deps.storage.engine },
     sandbox: sandboxHealth(deps.sandbox),
+    models: deps.parts.models?.() ?? {
+      status: 'disabled',
+      reason: 'no models are kept here',
+      installed: 0,
+      catalog: 'not_configured',
+    },
   }
   const parts = Object.entries(components)
   return {

@@ -13,6 +13,8 @@ export type JobKind = {
   readonly kind: string
   /** Whether a run that died or threw is repeated. Where false it is reported, and that was it. */
   readonly repeatable: boolean
+  /** How long a run that died is waited for before it is repeated; longer each time unless said. */
+  readonly afterLossMs?: number
   perform(job: StoredJob, signal: AbortSignal): Promise<JobVerdict>
   /** Joins the transaction that reports a run which died, so that what should follow it still does. */
   lost?(tx: JournalTransaction, job: StoredJob): Promise<void>

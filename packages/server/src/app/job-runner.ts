@@ -140,7 +140,11 @@ export class JobRunner {
     for (;;) {
       try {
         if (!(await storage.jobs.replace(job, next)))
-          log.warn({ job_id: job.id }, 'a job ended after somebody else had taken it')
+          // Whoever cancels a run takes it away before its end, and means to.
+          log[(await storage.jobs.find(job.id))?.state === 'cancelled' ? 'debug' : 'warn'](
+            { job_id: job.id },
+            'a job ended after somebody else had taken it',
+          )
         return
       } catch (cause) {
         log.error({ err: cause, job_id: job.id }, 'the end of a job could not be stored')
@@ -176,7 +180,11 @@ export class JobRunner {
         const left = { ...job, owner: null, lease_ms: null }
         const wallMs = clock.wall()
         const next: StoredJob = repeats
-          ? { ...left, state: 'waiting', due_ms: wallMs + waitAfter(job.attempts) }
+          ? {
+              ...left,
+              state: 'waiting',
+              due_ms: wallMs + (kind.afterLossMs ?? waitAfter(job.attempts)),
+            }
           : { ...left, state: kind?.repeatable ? 'dead' : 'interrupted', finished_ms: wallMs }
         if (!(await tx.jobs.replace(job, next))) return
         if (!repeats) await kind?.lost?.(tx, job)

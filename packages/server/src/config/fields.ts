@@ -175,6 +175,28 @@ export const fields = [
       'Who is told outside of the dashboard: a list of name, kind (webhook, ntfy or slack), url, secret_file and events.',
   },
   {
+    key: 'catalog.url',
+    type: 'string',
+    default: null,
+    description:
+      'Where the catalog of local models is published, https only. Without it the built-in models alone are offered.',
+  },
+  {
+    key: 'catalog.refresh',
+    type: 'duration',
+    default: '24h',
+    min: 60_000,
+    max: 30 * 86_400_000,
+    description: 'How often the catalog is fetched again.',
+  },
+  {
+    key: 'models.mirrors',
+    type: 'list',
+    default: [],
+    description:
+      'Where files of models are fetched instead, as host=https://mirror.example/path. The hash of each file is pinned, so a mirror need not be trusted.',
+  },
+  {
     key: 'outbound.private_targets',
     type: 'list',
     default: [],

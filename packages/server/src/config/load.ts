@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { didYouMean, GatehouseError } from '@gatehouse/contract'
 import { isMap, isScalar, LineCounter, type Node, parseDocument } from 'yaml'
 import { type Field, fields, flagOf, variableOf } from './fields.ts'
+import { type ModelValues, modelsOf } from './models.ts'
 import { type OutboundValues, outboundOf } from './outbound.ts'
 import { parseValue, type Value } from './parse.ts'
 import type { Target } from './targets.ts'
@@ -38,6 +39,7 @@ export type Settings = {
   readonly notifications: readonly Target[]
   /** The way out to the network; files as absolute paths. */
   readonly outbound: OutboundValues
+  readonly models: ModelValues
   /** What commands of the operator inherit of the environment. */
   readonly commandEnvironment: Readonly<Record<string, string>>
   /** Origin of each value by key: `--flag`, `VARIABLE`, `file:line:column` or `default`. */
@@ -197,6 +199,7 @@ export const loadSettings = (flags: Flags, environment: Environment = process.en
       secretFile: target.secretFile === null ? null : resolve(dataDir, target.secretFile),
     })),
     outbound: outboundOf(get, { dataDir, environment, origins }),
+    models: modelsOf(get, origins),
     commandEnvironment: inherited(environment),
     origins,
   }

@@ -13,6 +13,33 @@ const typeOf = ({ kind, capability, result, detail }: AuditEntry): string => {
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
 
+const textOrNull = (value: unknown): string | null => (typeof value === 'string' ? value : null)
+
+const modelKeys = [
+  'job_id',
+  'percent',
+  'downloaded_bytes',
+  'size_bytes',
+  'bytes_per_second',
+] as const
+
+/** Which model an act is about, for whoever follows its installation. */
+const modelOf = ({
+  kind,
+  capability,
+  arguments: facts,
+}: AuditEntry): Pick<ActivityEvent, 'model'> =>
+  kind === 'act' && capability.startsWith('model.') && typeof facts['id'] === 'string'
+    ? {
+        model: {
+          id: facts['id'],
+          ...Object.fromEntries(
+            modelKeys.filter((key) => facts[key] !== undefined).map((key) => [key, facts[key]]),
+          ),
+        },
+      }
+    : {}
+
 /** Whether a row is an intent: it is followed by a row of its own that says how the call ended. */
 export const isIntent = (row: Pick<LogRow, 'result' | 'policy_decision'>): boolean =>
   row.result === 'pending' && row.policy_decision === 'autonomous'
@@ -34,7 +61,8 @@ export const activityOf = (row: LogRow): ActivityEvent => {
     actor: entry.actor,
     session_id: entry.session_id,
     approval_id: entry.approval_id,
-    error: entry.error?.type ?? null,
+    error: entry.error?.type ?? textOrNull(entry.arguments['error']),
+    ...modelOf(entry),
   }
 }
 

@@ -13,7 +13,7 @@ export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 export type Answer<T> =
   | {
       readonly kind: 'json'
-      readonly status: 200 | 201 | 503
+      readonly status: 200 | 201 | 202 | 503
       readonly value: T
       readonly headers?: Readonly<Record<string, string>>
     }
@@ -54,6 +54,9 @@ export const ok = <T>(value: T): Answer<T> => ({ kind: 'json', status: 200, valu
 
 export const created = <T>(value: T): Answer<T> => ({ kind: 'json', status: 201, value })
 
+/** Begun, and going on behind the answer. */
+export const accepted = <T>(value: T): Answer<T> => ({ kind: 'json', status: 202, value })
+
 export const conflict = (type: ErrorType, facts: Facts, current: unknown): Answer<never> => ({
   kind: 'refused',
   type,
@@ -93,7 +96,7 @@ type Spec<P, Q, B, R> = {
   readonly body?: B
   readonly response: R
   /** The status of success, 200 unless said. */
-  readonly success?: 201
+  readonly success?: 201 | 202
   /** The largest body, where that is less than usual. */
   readonly bodyBytesMax?: number
   /** What it may answer beyond what every route may. */

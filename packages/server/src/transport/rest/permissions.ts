@@ -8,6 +8,7 @@ export type Permission =
   | 'alerts.manage'
   | 'audit.manage'
   | 'backup.make'
+  | 'models.manage'
   | 'notifications.manage'
   | 'policies.manage'
   | 'schedules.manage'
@@ -29,6 +30,7 @@ const granted: Readonly<Record<Role, readonly Permission[]>> = {
     'alerts.manage',
     'audit.manage',
     'backup.make',
+    'models.manage',
     'notifications.manage',
     'policies.manage',
     'schedules.manage',

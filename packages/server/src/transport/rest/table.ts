@@ -9,6 +9,7 @@ import { auditRoutes } from './routes/audit.ts'
 import { backupRoutes } from './routes/backup.ts'
 import { grantRoutes } from './routes/grants.ts'
 import { healthRoutes } from './routes/health.ts'
+import { modelRoutes } from './routes/models.ts'
 import { notificationRoutes } from './routes/notifications.ts'
 import { operatorRoutes } from './routes/operators.ts'
 import { pauseRoutes } from './routes/pause.ts'
@@ -36,6 +37,7 @@ const nouns: readonly Route[] = [
   ...scheduleRoutes,
   ...auditRoutes,
   ...backupRoutes,
+  ...modelRoutes,
   ...notificationRoutes,
   ...userTokenRoutes,
   ...vaultRoutes,

@@ -1,0 +1,167 @@
+import {
+  type CatalogProblem,
+  type CatalogState,
+  type CatalogStatus,
+  GatehouseError,
+} from '@gatehouse/contract'
+import { builtInModels } from '../domain/models/built-in.ts'
+import { mergeModels, type Merged } from '../domain/models/merge-models.ts'
+import { parseCatalog } from '../domain/models/parse-catalog.ts'
+import type { CatalogSource, FetchedCatalog } from '../ports/models.ts'
+import { actDraft } from './audit-draft.ts'
+import type { Basics } from './deps.ts'
+import type { Op } from './op.ts'
+
+type Deps = Pick<Basics, 'journal' | 'clock' | 'ids' | 'log'> & {
+  readonly source: CatalogSource
+  readonly refreshMs: number
+  readonly signal: AbortSignal
+}
+
+const againMs = 15 * 60_000
+const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
+
+/** What is offered: the built-in models, and those of the catalog as it was last fetched. */
+export class ModelCatalog {
+  readonly #deps: Deps
+  #kept: FetchedCatalog | null = null
+  #merged: Merged = mergeModels(builtInModels, [])
+  #refusal: string | null = null
+  /** Why the last attempt to fetch failed; null after one that did not. */
+  #failure: string | null = null
+  #checkedMs: number | null = null
+  #isDue = true
+  #loaded: Promise<void> | null = null
+  #fetching: Promise<void> | null = null
+  #ended: Promise<void> = Promise.resolve()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  /** Waits for the first fetch where nothing was ever kept: until then there is nothing to show. */
+  async offered(): Promise<Merged['models']> {
+    await this.#ready()
+    return this.#merged.models
+  }
+
+  async state(): Promise<CatalogState> {
+    await this.#ready()
+    return this.look()
+  }
+
+  /** The same, as it stands at this moment. */
+  look(): CatalogState {
+    return {
+      status: this.#status(),
+      url: this.#deps.source.url,
+      fetched_at: iso(this.#kept?.fetched_ms ?? null),
+      checked_at: iso(this.#checkedMs),
+      reason: this.#refusal ?? this.#failure,
+      dropped: this.#refusal === null ? [...this.#merged.dropped] : [],
+    }
+  }
+
+  /** Asks now. What fails is told in the state, not thrown. */
+  async refresh(op: Op): Promise<CatalogState> {
+    const { source, journal } = this.#deps
+    if (source.url === null)
+      throw new GatehouseError('CatalogUnavailable', { detail: 'catalog.url is not set' })
+    await this.#ready()
+    await this.#fetch()
+    const state = this.look()
+    const facts = { url: source.url, status: state.status, dropped: state.dropped.length }
+    const result = state.status === 'current' ? 'success' : 'error'
+    await journal.append(actDraft(op, 'catalog.refreshed', { arguments: facts, result }))
+    return state
+  }
+
+  start(): void {
+    if (this.#deps.source.url !== null) this.#ended = this.#keepFresh()
+  }
+
+  stopped(): Promise<void> {
+    return this.#ended
+  }
+
+  #status(): CatalogStatus {
+    if (this.#deps.source.url === null) return 'not_configured'
+    if (this.#refusal !== null) return 'refused'
+    if (this.#kept === null) return 'unavailable'
+    return this.#failure === null ? 'current' : 'cached'
+  }
+
+  #ready(): Promise<void> {
+    this.#loaded ??= this.#load()
+    return this.#loaded
+  }
+
+  async #load(): Promise<void> {
+    const { source } = this.#deps
+    if (source.url === null) return
+    const kept = await source.kept()
+    if (kept) this.#take(kept)
+    else await this.#fetch()
+  }
+
+  /** One at a time: whoever asks meanwhile gets the same answer. */
+  #fetch(): Promise<void> {
+    this.#fetching ??= this.#ask().finally(() => {
+      this.#fetching = null
+    })
+    return this.#fetching
+  }
+
+  async #ask(): Promise<void> {
+    const { source, clock, log, signal } = this.#deps
+    this.#isDue = false
+    try {
+      const answer = await source.fetch(this.#kept?.etag ?? null, signal)
+      const [fetched_ms, before] = [clock.wall(), this.#kept]
+      const next = answer ? { ...answer, fetched_ms } : before && { ...before, fetched_ms }
+      this.#checkedMs = fetched_ms
+      this.#failure = null
+      if (!next) return
+      if (answer) this.#take(next)
+      else this.#kept = next
+      // The same rules read it again at the next start: a broken one stays refused without the network.
+      await source.keep(next)
+    } catch (cause) {
+      if (signal.aborted) return
+      this.#checkedMs = clock.wall()
+      this.#failure = cause instanceof GatehouseError ? cause.message : 'it could not be kept'
+      log.warn({ err: cause, url: source.url }, 'the catalog of models could not be fetched')
+    }
+  }
+
+  /** @SECURITY One structural fault and nothing of the file counts; models.test.ts fails without it. */
+  #take(kept: FetchedCatalog): void {
+    const reading = parseCatalog(kept.bytes)
+    this.#kept = kept
+    this.#merged = mergeModels(builtInModels, reading.kind === 'read' ? reading.entries : [])
+    const fault = reading.problems.find(({ kind }) => kind === 'structural')
+    this.#refusal = reading.kind === 'read' ? null : reasonOf(fault)
+    for (const { id, index, reason } of this.#merged.dropped)
+      this.#deps.log.warn({ id, index, reason }, 'an entry of the catalog was dropped')
+    if (this.#refusal !== null)
+      this.#deps.log.warn({ reason: this.#refusal }, 'the catalog was refused')
+  }
+
+  /** Asks at each start, which costs little where nothing changed, and then as often as configured. */
+  async #keepFresh(): Promise<void> {
+    const { clock, signal, refreshMs } = this.#deps
+    await this.#ready()
+    while (!signal.aborted) {
+      if (this.#isDue) await this.#fetch()
+      await clock.sleep(this.#failure === null ? refreshMs : Math.min(againMs, refreshMs), signal)
+      this.#isDue = true
+    }
+  }
+}
+
+const reasonOf = (fault: CatalogProblem | undefined): string => {
+  if (!fault) return 'the file is broken'
+  const entry = fault.index === null ? 'the file' : `entry ${fault.index}`
+  const named = fault.id === null ? entry : `${entry} (${fault.id})`
+  return [named, fault.field, fault.reason].filter((part) => part !== null).join(': ')
+}
