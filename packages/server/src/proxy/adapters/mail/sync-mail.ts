@@ -1,0 +1,226 @@
+import { GatehouseError } from '@gatehouse/contract'
+import type { ImapFlow } from 'imapflow'
+import type { ReplicaChange, ReplicaEntry } from '../../../ports/replica.ts'
+import type { SyncBatch } from '../../../ports/service-adapter.ts'
+import { type FolderState, formatCursor, parseCursor } from './cursor.ts'
+import { fetchMessages } from './fetch-messages.ts'
+import { foldersCollection, listFolders, type MailFolder } from './folders.ts'
+import { compareFolder, type FolderNews } from './folder-news.ts'
+import { isGarbled } from './is-garbled.ts'
+import type { MailAccount } from './mail-account.ts'
+import { entryIdOf } from './message-place.ts'
+
+/** Messages in a batch: reads and stops come between. */
+const windowMessages = 100
+const removalsMax = 500
+/** How many messages of a run may be looked for one by one, before the server itself is held to be broken. */
+const isolationsMax = 64
+
+type Run = {
+  readonly account: MailAccount
+  readonly signal: AbortSignal
+  readonly states: Map<string, FolderState>
+  done: number
+  total: number
+  isolations: number
+}
+
+const foldersEntry = (folders: readonly MailFolder[]): ReplicaEntry => ({
+  collection: foldersCollection,
+  id: 'folders',
+  version: '',
+  sort_ms: 0,
+  until_ms: 0,
+  title: '',
+  from: '',
+  text: '',
+  flags: [],
+  keys: [],
+  body: {
+    folders: folders.map(({ path, use, messages, unseen }) => ({ path, use, messages, unseen })),
+  },
+  size_bytes: 0,
+})
+
+const chunks = <T>(list: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(list.length / size) }, (_, at) =>
+    list.slice(at * size, (at + 1) * size),
+  )
+
+/** Opens the folder unless it is open, and makes sure that its UIDs still mean the same. */
+const openFolder = async (client: ImapFlow, { path, uidvalidity }: MailFolder): Promise<void> => {
+  const { mailbox } = client
+  const opened =
+    mailbox && mailbox.path === path && mailbox.readOnly
+      ? mailbox
+      : await client.mailboxOpen(path, { readOnly: true })
+  if (`${opened.uidValidity}` !== uidvalidity)
+    throw Object.assign(new Error(`the folder ${path} was made anew meanwhile`), {
+      code: 'Renewed',
+    })
+}
+
+/** Reads some messages; where one of them is garbled it is found by halving, and read without its structure or left out. */
+const readWindow = async (
+  run: Run,
+  folder: MailFolder,
+  uids: readonly number[],
+  structure = true,
+): Promise<ReplicaEntry[]> => {
+  const { account, signal } = run
+  try {
+    return await account.imap('sync', signal, async (client) => {
+      await openFolder(client, folder)
+      const { path, uidvalidity } = folder
+      const fetching = { client, reader: account.reader, folder: path, uidvalidity }
+      return fetchMessages(fetching, uids, { structure })
+    })
+  } catch (error) {
+    run.isolations += 1
+    if (!isGarbled(error) || run.isolations > isolationsMax) throw error
+    if (uids.length > 1) {
+      const half = uids.length >> 1
+      return [
+        ...(await readWindow(run, folder, uids.slice(0, half))),
+        ...(await readWindow(run, folder, uids.slice(half))),
+      ]
+    }
+    if (structure) return readWindow(run, folder, uids, false)
+    account.connection.log.warn(
+      { service: account.connection.service, folder: folder.path, uid: uids[0] },
+      'a message could not be read and was left out',
+    )
+    return []
+  }
+}
+
+const stored = (
+  run: Run,
+  state: FolderState,
+  path: string,
+): Pick<SyncBatch, 'cursor' | 'progress'> => {
+  run.states.set(path, state)
+  return {
+    cursor: formatCursor(run.states),
+    progress: { done: run.done, total: Math.max(run.total, run.done) },
+  }
+}
+
+const stateOf = (folder: MailFolder, news: FolderNews, uids: ReadonlySet<number>): FolderState => ({
+  uidvalidity: folder.uidvalidity,
+  // Until all is read these say "look again": a folder that is as they say is not looked at.
+  uidnext: 0,
+  messages: -1,
+  unseen: 0,
+  modseq: news.modseq,
+  uids,
+  flags: news.flags,
+})
+
+async function* syncFolder(run: Run, folder: MailFolder): AsyncGenerator<SyncBatch> {
+  const known = run.states.get(folder.path)
+  const kept = known?.uidvalidity === folder.uidvalidity ? known : null
+  const news = await run.account.imap('sync', run.signal, async (client) => {
+    await openFolder(client, folder)
+    return compareFolder(client, folder, kept)
+  })
+  const { path } = folder
+  const uids = new Set(kept?.uids ?? [])
+  for (const gone of chunks(news.gone, removalsMax)) {
+    for (const uid of gone) uids.delete(uid)
+    const changes = gone.map(
+      (uid): ReplicaChange => ({
+        kind: 'remove',
+        key: { collection: path, id: entryIdOf({ uidvalidity: folder.uidvalidity, uid }) },
+      }),
+    )
+    yield { changes }
+  }
+  // A cut run goes on where it was: what changed is asked for again until all of it has been stored.
+  const unfinished = {
+    ...news,
+    modseq: kept?.modseq ?? news.modseq,
+    flags: kept?.flags ?? news.flags,
+  }
+  for (const window of chunks([...news.changed, ...news.fresh], windowMessages)) {
+    const entries = await readWindow(run, folder, window)
+    for (const uid of window) uids.add(uid)
+    run.done += window.length
+    yield {
+      changes: entries.map((entry): ReplicaChange => ({ kind: 'put', entry })),
+      ...stored(run, stateOf(folder, unfinished, new Set(uids)), path),
+    }
+  }
+  const { uidvalidity, uidnext, messages, unseen } = folder
+  const state = {
+    uidvalidity,
+    uidnext,
+    messages,
+    unseen,
+    modseq: news.modseq,
+    uids,
+    flags: news.flags,
+  }
+  yield {
+    changes: [],
+    // Read from nothing: what the replica held of it before is of another time.
+    ...(kept ? {} : { complete: [path] }),
+    ...stored(run, state, path),
+  }
+}
+
+const asBefore = (folder: MailFolder, state: FolderState | undefined): boolean =>
+  state?.uidvalidity === folder.uidvalidity &&
+  state.uidnext === folder.uidnext &&
+  state.messages === folder.messages &&
+  state.unseen === folder.unseen &&
+  state.modseq === folder.modseq
+
+/** Where the server counts no changes, a flag may have changed without any number showing it. */
+const flagsCompareMs = 600_000
+
+const mayRest = (
+  account: MailAccount,
+  folder: MailFolder,
+  state: FolderState | undefined,
+): boolean => {
+  if (!asBefore(folder, state)) return false
+  if (folder.modseq !== null) return true
+  const now = account.connection.clock.now()
+  return now - (account.flagsComparedMs.get(folder.path) ?? -flagsCompareMs) < flagsCompareMs
+}
+
+/** What changed in the mailbox since the cursor, folder by folder, the newest messages first. */
+export async function* syncMail(
+  account: MailAccount,
+  { cursor }: { readonly cursor: string | null },
+  signal: AbortSignal,
+): AsyncGenerator<SyncBatch> {
+  const states = new Map((cursor === null ? null : parseCursor(cursor)) ?? [])
+  const folders = await account.imap('sync', signal, (client) =>
+    listFolders(client, account.settings),
+  )
+  if (folders.length === 0)
+    throw new GatehouseError('ServiceUnavailable', {
+      service: account.connection.service,
+      detail: 'the server tells of no folder that could be read',
+    })
+  const present = new Set(folders.map(({ path }) => path))
+  const gone = [...states.keys()].filter((path) => !present.has(path))
+  for (const path of gone) states.delete(path)
+  const due = folders.filter((folder) => !mayRest(account, folder, states.get(folder.path)))
+  const total = due.reduce(
+    (sum, { path, messages }) => sum + Math.max(0, messages - (states.get(path)?.uids.size ?? 0)),
+    0,
+  )
+  const run: Run = { account, signal, states, done: 0, total, isolations: 0 }
+  yield {
+    changes: [{ kind: 'put', entry: foldersEntry(folders) }],
+    ...(gone.length > 0 ? { gone } : {}),
+    cursor: formatCursor(states),
+  }
+  for (const folder of due) {
+    yield* syncFolder(run, folder)
+    account.flagsComparedMs.set(folder.path, account.connection.clock.now())
+  }
+}
