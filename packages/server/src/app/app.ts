@@ -25,6 +25,8 @@ import type {
   Health,
   HealthStatus,
   Integrity,
+  KilledProcess,
+  KillProcess,
   NotificationTarget,
   NotificationTest,
   Operator,
@@ -32,6 +34,9 @@ import type {
   PausedAgents,
   PendingApproval,
   PolicyProblem,
+  Process,
+  ProcessLog,
+  ProcessState,
   Remember,
   RetriedNotifications,
   RotateAgent,
@@ -49,6 +54,7 @@ import type {
 import type { Decision, TraceStep } from '../domain/policy/types.ts'
 import type { Capability } from '../ports/capability.ts'
 import type { StoredUserToken } from '../ports/people.ts'
+import type { LogRequest } from '../ports/processes.ts'
 import type { ActivityBatch } from './activity.ts'
 import type { AuthenticatedAgent } from './agent-directory.ts'
 import type { LoggedIn, WebLogin } from './login.ts'
@@ -313,6 +319,17 @@ export interface App extends VaultUseCases, ModelUseCases {
   deleteSchedule(op: Op, input: { schedule_id: string }): Promise<Schedule>
   /** From anybody on this machine; it carries no authority. Resolves once the wake is stored. */
   wakeAgent(input: WakeInput): Promise<WakeVerdict>
+
+  // Programs of agents
+  /** Those that a call waits for first, then those in the background, the newest first. */
+  listProcesses(
+    op: Op,
+    input: { agent?: string; state?: ProcessState; limit: number; offset: number },
+  ): Promise<{ readonly processes: readonly Process[]; readonly total: number }>
+  showProcess(op: Op, input: { process_id: string }): Promise<Process>
+  /** Without an offset, its end. */
+  readProcessLog(op: Op, input: LogRequest): Promise<ProcessLog>
+  killProcess(op: Op, input: { process_id: string } & KillProcess): Promise<KilledProcess>
 
   // Everything at once
   pauseAll(op: Op): Promise<PausedAgents>

@@ -74,6 +74,7 @@ export async function prepareEdit(
     rule: decision.rule,
     reason: decision.reason,
     startedAt: performance.now(),
+    ...(decision.network ? { network: decision.network } : {}),
   })
   const [from, request] = [original.id as ApprovalId, bound.id as ApprovalId]
   const edit = { original: from, request, decided, effective: args }

@@ -14,6 +14,8 @@ export type Call = {
   readonly rule: RuleRef | null
   readonly reason: string | null
   readonly startedAt: number
+  /** The hosts that a program it starts may reach, by policy; absent = none. */
+  readonly network?: readonly string[]
   /** Of an approved call: what it was bound to, as it was found again before the run. */
   readonly resolved?: Readonly<Record<string, unknown>>
 }

@@ -15,6 +15,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Files, FilesFactory } from '../ports/files.ts'
 import type { AgentGit, GitFactory } from '../ports/git.ts'
 import type { Ids } from '../ports/ids.ts'
+import type { AgentProcesses } from '../ports/processes.ts'
 import type { Call } from './call.ts'
 import type { LazyAbort } from './lazy-abort.ts'
 
@@ -34,6 +35,11 @@ export type ContextDeps = {
   readonly stateOf: (call: Call, kind: 'own' | 'shared' | 'scratch') => StateArea
   readonly alertsOf: (call: Call) => AgentAlerts
   readonly secretsOf: (call: Call) => AgentSecrets
+  readonly processesOf: (
+    call: Call,
+    signal: AbortSignal,
+    noted: (facts: Readonly<Record<string, unknown>>) => void,
+  ) => AgentProcesses
 }
 
 /** Everything a capability may reach, made when it is first asked for: most calls need one thing. */
@@ -78,6 +84,9 @@ class Context implements CapabilityContext {
   }
   get git(): AgentGit {
     return gitOf(this.#deps, this.#call, this.signal, this.#noted)
+  }
+  get processes(): AgentProcesses {
+    return this.#deps.processesOf(this.#call, this.signal, this.#noted)
   }
   get resolved(): Readonly<Record<string, unknown>> | null {
     return this.#call.resolved ?? null
@@ -156,6 +165,9 @@ export const createContexts = (deps: ContextDeps): ContextFactory => ({
     files: deps.files.open(call.agent),
     get git() {
       return gitOf(deps, call, signal, () => {})
+    },
+    get processes() {
+      return deps.processesOf(call, signal, () => {})
     },
     signal,
   }),

@@ -10,6 +10,7 @@ import type { Notifier } from '../ports/notifier.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import type { Passwords } from '../ports/passwords.ts'
 import type { PolicyFiles } from '../ports/policy.ts'
+import type { ProcessHost } from '../ports/processes.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
 import type { Calendar } from '../ports/schedules.ts'
 import type { Secrets } from '../ports/secrets.ts'
@@ -47,8 +48,10 @@ import { bindModels, type ModelParts, noModels } from './models.ts'
 import type { CallFacts } from './notification-news.ts'
 import { Notifications } from './notifications.ts'
 import type { Op } from './op.ts'
+import { bindProcesses, noProcesses } from './people-processes.ts'
 import { listOperators, removeOperator, setPassword } from './operators.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
+import { ProcessTable } from './process-table.ts'
 import { reportTokenFailures } from './report-token-failures.ts'
 import { SeenAgents } from './seen-agents.ts'
 import { status, systemFacts } from './service-state.ts'
@@ -96,6 +99,8 @@ export type AppDeps = Basics & {
   readonly approvalWaitMs: number
   /** Absent where git cannot run, as in tests of other things. */
   readonly git?: GitFactory
+  /** Absent where no program can run, as in tests of other things. */
+  readonly processHost?: ProcessHost
   /** Absent where nothing lies in files, as in tests. */
   readonly backups?: Backups
   /** Absent where nobody is told. */
@@ -172,7 +177,12 @@ export function createApp(given: AppDeps): BoundApp {
     },
   }
   const models = bindModels({ ...deps, models: deps.models ?? noModels })
-  const supervision = bindSupervision(state)
+  const processes = new ProcessTable({
+    ...base,
+    host: deps.processHost ?? noProcesses,
+    contexts: () => contexts,
+  })
+  const supervision = bindSupervision({ ...state, processes })
   const contexts = createContexts({
     ...deps,
     git: deps.git ?? noGit,
@@ -185,6 +195,7 @@ export function createApp(given: AppDeps): BoundApp {
     stateOf: (call, kind) => stateOf(base, call, areaOf(call, kind)),
     alertsOf: (call) => alertsOf(base, call),
     secretsOf: (call) => secretsOf(base, call),
+    processesOf: (call, signal, noted) => processes.of(call, signal, noted),
   })
   const gate = {
     ...base,
@@ -276,6 +287,7 @@ export function createApp(given: AppDeps): BoundApp {
     async revokeAgent(op, input) {
       const agent = await revokeAgent(op, base, input)
       watches.endAll(agent.name)
+      void processes.endAll(agent.name, 'its agent was revoked')
       return agent
     },
     restoreAgent: (op, input) => restoreAgent(op, base, input),
@@ -319,9 +331,12 @@ export function createApp(given: AppDeps): BoundApp {
     ...supervision.useCases,
     ...models.useCases,
     ...time.useCases,
+    ...bindProcesses({ ...base, processes }),
     doors: state.doors,
 
     async start() {
+      // Before anything is run: what the store calls running now is of an earlier life.
+      await processes.start()
       await upkeep.start()
       await supervision.start()
       await time.start()
@@ -334,6 +349,7 @@ export function createApp(given: AppDeps): BoundApp {
       watches[Symbol.dispose]()
       await Promise.all([
         upkeep.stopped(),
+        processes.stopped(),
         supervision.stopped(),
         time.stopped(),
         models.stopped(),

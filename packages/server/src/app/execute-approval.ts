@@ -1,4 +1,4 @@
-import { GatehouseError } from '@gatehouse/contract'
+import { errorTable, GatehouseError } from '@gatehouse/contract'
 import { freezeDeep } from '../domain/arguments.ts'
 import { failureOf } from '../domain/failure.ts'
 import type { StoredAgent } from '../ports/agents.ts'
@@ -79,12 +79,19 @@ async function prepare(deps: ExecuteDeps, approval: StoredApproval): Promise<Pre
     }),
   )
   if (decision.kind === 'deny') return refused('policy blocks it now')
-  const call = callOf(deps, approval, agent, capability, args)
+  const call: Call = {
+    ...callOf(deps, approval, agent, capability, args),
+    ...(decision.network ? { network: decision.network } : {}),
+  }
   if (capability.resolve) {
-    const resolved = await capability.resolve(
-      args as never,
-      deps.contexts.previewOf(call, deps.signal),
-    )
+    let resolved: Readonly<Record<string, unknown>>
+    try {
+      const context = deps.contexts.previewOf(call, deps.signal)
+      resolved = await capability.resolve(args as never, context)
+    } catch (cause) {
+      if (!(cause instanceof GatehouseError) || errorTable[cause.type].rpc !== null) throw cause
+      return refused(`what it touches has changed: ${cause.message}`)
+    }
     if (deps.digest.canonical(resolved) !== deps.digest.canonical(bound.resolved))
       return refused('what it touches has changed since it was asked for')
     return { kind: 'ready', call: { ...call, resolved } }

@@ -1,4 +1,9 @@
-import { type CapabilityError, GatehouseError, type PolicyTier } from '@gatehouse/contract'
+import {
+  type CapabilityError,
+  errorTable,
+  GatehouseError,
+  type PolicyTier,
+} from '@gatehouse/contract'
 import { failureOf } from '../domain/failure.ts'
 import type { Decision } from '../domain/policy/types.ts'
 import type { StoredAgent } from '../ports/agents.ts'
@@ -156,7 +161,10 @@ async function admit(
     }),
   )
   const { rule, reason } = decision
-  const call: Call = { op, agent, session, capability, args, rule, reason, startedAt }
+  const call: Call = {
+    ...{ op, agent, session, capability, args, rule, reason, startedAt },
+    ...(decision.network ? { network: decision.network } : {}),
+  }
   if (decision.kind === 'deny') return deny(deps, call)
 
   const keys = countedLimits(agent.name, policy.limitsFor(agent.name, capability.name))
@@ -262,10 +270,35 @@ async function ask(
   stamps: readonly LimitStamp[],
 ): Promise<InvokeOutcome> {
   const taken = await takeGrant(deps, call, stamps)
-  if (!taken) return requestApproval(deps, call, stamps)
+  if (!taken) {
+    try {
+      return await requestApproval(deps, call, stamps)
+    } catch (cause) {
+      return unaskable(deps, call, stamps, cause)
+    }
+  }
   const { grant_id, intent_id } = taken
   const policy_decision = 'approval_required'
   return runIntended(deps, call, { policy_decision, intent_id, detail: { grant_id } })
+}
+
+/** What names something that is not there or not allowed is not worth a person's time: the agent hears it now. */
+async function unaskable(
+  deps: InvokeDeps,
+  call: Call,
+  stamps: readonly LimitStamp[],
+  cause: unknown,
+): Promise<InvokeOutcome> {
+  if (!(cause instanceof GatehouseError) || errorTable[cause.type].rpc !== null) throw cause
+  const error = failureOf(cause)
+  const draft = callDraft(call.op, call.capability, call.args, {
+    result: 'error',
+    policy_decision: 'approval_required',
+    rule: call.rule,
+    error,
+  })
+  await deps.journal.append(draft, { stamps, counts: true })
+  return { kind: 'failed', error }
 }
 
 async function runIntended(deps: InvokeDeps, call: Call, facts: OutcomeFacts) {

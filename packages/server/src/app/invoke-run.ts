@@ -91,12 +91,11 @@ async function runPlainly(deps: RunDeps, call: Call): Promise<RunResult> {
     const context = deps.contexts.create(call, limit, (facts) => {
       noted = { ...noted, ...facts }
     })
+    const timeout_seconds = capability.deadline?.(args as never) ?? capability.timeout_seconds
     const data = await new Promise<Readonly<Record<string, unknown>>>((resolve, reject) => {
-      deadline = deps.deadlines.start(capability.timeout_seconds * 1000, () => {
-        const error = new GatehouseError('DeadlineExceeded', {
-          capability: capability.name,
-          timeout_seconds: capability.timeout_seconds,
-        })
+      deadline = deps.deadlines.start(timeout_seconds * 1000, () => {
+        const facts = { capability: capability.name, timeout_seconds }
+        const error = new GatehouseError('DeadlineExceeded', facts)
         limit.abort(error)
         reject(error)
       })

@@ -1,8 +1,13 @@
 import type { Gauges, Metrics } from '../ports/metrics.ts'
 import { type HealthDeps, health } from './health.ts'
+import type { ProcessTable } from './process-table.ts'
 import type { SessionTable } from './session-table.ts'
 
-type Deps = HealthDeps & { readonly sessions: SessionTable; readonly metrics: Metrics }
+type Deps = HealthDeps & {
+  readonly sessions: SessionTable
+  readonly processes: Pick<ProcessTable, 'running'>
+  readonly metrics: Metrics
+}
 
 const levels = { healthy: 1, disabled: 1, degraded: 0.5, unhealthy: 0 } as const
 
@@ -23,6 +28,7 @@ async function gaugesOf(deps: Deps): Promise<Gauges> {
     sessions_open: deps.sessions.count(),
     approvals_pending,
     alerts_open,
+    processes_running: deps.processes.running,
     audit_entries: components.audit.entries,
     health: Object.fromEntries(
       Object.entries(components).map(([name, { status }]) => [name, levels[status]]),

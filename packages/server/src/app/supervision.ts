@@ -12,6 +12,7 @@ import { type HealthDeps, health, readiness } from './health.ts'
 import { renderMetrics } from './metrics.ts'
 import { pauseAll, resumeAll } from './pause-all.ts'
 import { changeState, deleteState, listState, showState } from './people-state.ts'
+import type { ProcessTable } from './process-table.ts'
 import type { SessionTable } from './session-table.ts'
 import { probeSandbox } from './sandbox-access.ts'
 import { sweepState } from './state-upkeep.ts'
@@ -23,6 +24,7 @@ export type SupervisionDeps = Basics &
     readonly host: Host
     readonly metrics: Metrics
     readonly sessions: SessionTable
+    readonly processes: Pick<ProcessTable, 'running'>
     readonly directory: AgentDirectory
     readonly approvalWaitMs: number
     readonly signal: AbortSignal

@@ -23,6 +23,7 @@ type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
   readonly redact?: readonly (keyof z.output<I> & string)[]
   readonly waits?: boolean
   readonly timeout_seconds?: number
+  readonly deadline?: (args: z.output<I>) => number
   readonly text?: (data: z.output<O>) => string
   readonly preview?: (args: z.output<I>, ctx: PreviewContext) => Preview | Promise<Preview>
   readonly resolve?: (
@@ -124,6 +125,7 @@ export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
     input_schema,
     output_schema,
     description: told as Capability['description'],
+    ...(d.deadline ? { deadline: d.deadline as NonNullable<Capability['deadline']> } : {}),
     ...(d.text ? { text: d.text as NonNullable<Capability['text']> } : {}),
     ...(d.preview ? { preview: d.preview as NonNullable<Capability['preview']> } : {}),
     ...(d.resolve ? { resolve: d.resolve as NonNullable<Capability['resolve']> } : {}),

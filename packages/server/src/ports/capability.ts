@@ -16,6 +16,7 @@ import type { Clock } from './clock.ts'
 import type { Files } from './files.ts'
 import type { AgentGit } from './git.ts'
 import type { Ids } from './ids.ts'
+import type { AgentProcesses } from './processes.ts'
 import type { SecretListing } from './secrets.ts'
 
 /** What a capability may touch. Everything else is out of its reach. */
@@ -34,6 +35,7 @@ export interface CapabilityContext {
   readonly ids: Ids
   readonly files: Files
   readonly git: AgentGit
+  readonly processes: AgentProcesses
   /**
    * What `resolve` found when a person approved this call, compared again just before it runs; null for
    * a call that nobody had to approve. Acting on this, not on a new look, is what makes it what was shown.
@@ -305,6 +307,8 @@ export interface Capability {
   /** Whether it waits (long poll): such calls have their own, larger cap. */
   readonly waits: boolean
   readonly timeout_seconds: number
+  /** Where the arguments say how long a call may take, in seconds; in place of `timeout_seconds`. */
+  readonly deadline?: (args: never) => number
   /** SHA-256 of everything about the definition that an approver relies on. */
   readonly definition_hash: string
   /** JSON Schema of `inputs`, closed. */
@@ -326,6 +330,7 @@ export interface Capability {
 export type PreviewContext = {
   readonly files: Files
   readonly git: AgentGit
+  readonly processes: Pick<AgentProcesses, 'resolve'>
   readonly signal: AbortSignal
 }
 

@@ -6,6 +6,8 @@ export type Gauges = {
   readonly sessions_open: number
   readonly approvals_pending: number
   readonly alerts_open: number
+  /** Programs of agents. */
+  readonly processes_running: number
   readonly audit_entries: number
   /** 1 for a part that is well or not there, 0.5 for a degraded one, 0 for one that is not. */
   readonly health: Readonly<Record<string, number>>

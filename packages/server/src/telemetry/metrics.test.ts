@@ -8,6 +8,7 @@ const gauges: Gauges = {
   sessions_open: 3,
   approvals_pending: 4,
   alerts_open: 5,
+  processes_running: 6,
   audit_entries: 6,
   health: { audit: 0.5 },
 }
@@ -75,6 +76,7 @@ test('shows how things stand when it is asked, and how the process is', async ()
     'gatehouse_approvals_pending 9',
     'gatehouse_sessions_open 3',
     'gatehouse_alerts_open 5',
+    'gatehouse_processes_running 6',
     'gatehouse_audit_entries 6',
     'gatehouse_agents{status="paused"} 1',
     'gatehouse_health{component="audit"} 0.5',

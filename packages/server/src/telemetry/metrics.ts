@@ -154,6 +154,11 @@ const gaugesOf = (now: () => Gauges | null): Described[] => {
     one('gatehouse_approvals_pending', 'Calls that wait for a person.', (g) => g.approvals_pending),
     one('gatehouse_sessions_open', 'Open sessions of agents.', (g) => g.sessions_open),
     one('gatehouse_alerts_open', 'Alerts that nobody has acknowledged.', (g) => g.alerts_open),
+    one(
+      'gatehouse_processes_running',
+      'Programs of agents that run now.',
+      (g) => g.processes_running,
+    ),
     one('gatehouse_audit_entries', 'Entries of the audit log.', (g) => g.audit_entries),
     many('gatehouse_agents', 'Agents, by status.', 'status', (g) => g.agents),
     many(

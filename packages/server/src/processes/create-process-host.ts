@@ -1,0 +1,131 @@
+import { mkdirSync, readdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { GatehouseError, type ProcessStream } from '@gatehouse/contract'
+import type { Clock } from '../ports/clock.ts'
+import type { Outbound } from '../ports/outbound.ts'
+import type { ProcessHost, StreamPiece } from '../ports/processes.ts'
+import type { Sandbox } from '../ports/sandbox.ts'
+import { Head } from './head.ts'
+import { Hosted, type Keeper } from './hosted.ts'
+import { openSpec } from './open-spec.ts'
+import { makePlan } from './plan.ts'
+import { Ring, readRing } from './ring.ts'
+import { assertSame, stale } from './stale.ts'
+
+export type ProcessHostDeps = {
+  readonly sandbox: Sandbox
+  readonly outbound: Pick<Outbound, 'openEgress'>
+  readonly clock: Clock
+  /** For output that stays, and for copies of what was approved. */
+  readonly folder: string
+  /** Puts marks in the place of secrets. */
+  readonly scrub?: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
+  /** In place of files, for tests. */
+  readonly keeperOf?: (id: string, stream: ProcessStream) => Keeper
+}
+
+/** Where nothing holds, it is tried again, but not for every call. */
+const probeEveryMs = 30_000
+
+/** Clears what a killed service left: copies belong to processes that ended with it. */
+const sweep = async (folder: string): Promise<void> => {
+  for (const name of readdirSync(folder))
+    if (name.startsWith('run-')) await rm(join(folder, name), { recursive: true, force: true })
+}
+
+/** The sandbox compares what it mounted with what was held open. */
+const swappedOr = (error: unknown): unknown => {
+  const isOther =
+    error instanceof GatehouseError &&
+    error.type === 'SandboxFailed' &&
+    String(error.facts['detail']).startsWith('a mount is not')
+  return isOther ? stale('a folder was swapped while the program was started') : error
+}
+
+export const createProcessHost = async (deps: ProcessHostDeps): Promise<ProcessHost> => {
+  const { sandbox, clock, folder } = deps
+  const copies = join(folder, 'copies')
+  const logs = join(folder, 'logs')
+  for (const one of [copies, logs]) mkdirSync(one, { recursive: true, mode: 0o700 })
+  await sweep(copies)
+  const running = new Set<Hosted>()
+
+  let probedMs = -Infinity
+  const rung = async () => {
+    let state = sandbox.state()
+    if (!state.usable && clock.now() - probedMs >= probeEveryMs) {
+      probedMs = clock.now()
+      state = await sandbox.probe()
+    }
+    return state.usable ? state.rung : null
+  }
+  const folderOf = (id: string) => join(logs, id)
+  const readKept = (id: string, stream: ProcessStream, offset: number, limit: number) =>
+    readRing(folderOf(id), stream, offset, limit)
+
+  return {
+    resolve: async (site, request) => (await makePlan(site, request, await rung())).facts,
+
+    async start(site, request, setting) {
+      const plan = await makePlan(site, request, await rung())
+      if (setting.approved) assertSame(setting.approved, plan.facts)
+      const opened = await openSpec({
+        site,
+        request,
+        plan,
+        setting,
+        copies,
+        openEgress: (hosts) => deps.outbound.openEgress(hosts),
+      })
+      try {
+        const child = await sandbox.spawn(opened.spec).catch((error: unknown) => {
+          throw setting.approved ? swappedOr(error) : error
+        })
+        opened.started()
+        if (setting.stdin) {
+          // Whoever does not read it all is not waited for.
+          void child.stdin
+            .write(setting.stdin)
+            .catch(() => {})
+            .finally(() => child.stdin.end())
+        } else child.stdin.end()
+        const { output, id } = setting
+        const keeperOf = (stream: ProcessStream): Keeper => {
+          if (output.keeps === 'ring')
+            return deps.keeperOf?.(id, stream) ?? new Ring(folderOf(id), stream)
+          return new Head(output.bytes_max)
+        }
+        const keepers = { stdout: keeperOf('stdout'), stderr: keeperOf('stderr') }
+        const hosted = new Hosted({
+          child,
+          clock,
+          working_directory: plan.facts.working_directory.path,
+          timeout_ms: setting.timeout_ms,
+          keepers,
+          scrub: deps.scrub ?? ((chunks) => chunks),
+          read: async (stream, offset, limit): Promise<StreamPiece> => {
+            const keeper = keepers[stream]
+            return keeper instanceof Head
+              ? keeper.read(offset, limit)
+              : readKept(id, stream, offset, limit)
+          },
+          close: async () => opened[Symbol.asyncDispose](),
+        })
+        running.add(hosted)
+        void hosted.exited.then(() => running.delete(hosted))
+        return hosted
+      } catch (error) {
+        await opened[Symbol.asyncDispose]()
+        throw error
+      }
+    },
+
+    readKept,
+    forget: (id) => rm(folderOf(id), { recursive: true, force: true }),
+
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...running].map((one) => one.end(1_000, 'the service stopped')))
+    },
+  }
+}
