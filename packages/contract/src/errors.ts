@@ -200,6 +200,18 @@ export const errorTable = {
   InvalidEncoding: entry(422, null, false, '{path} is not {encoding}: {detail}', [
     { action: 'filesystem.read', description: 'Read it with encoding base64 or latin1.' },
   ]),
+  DigestMismatch: entry(
+    422,
+    null,
+    false,
+    'What arrived for {path} has the sha256 {sha256}, not {expected}; it was not kept.',
+    [
+      {
+        action: 'sha256',
+        description: 'Check the address and the sha256 with whoever published them.',
+      },
+    ],
+  ),
   EditMismatch: entry(409, null, false, 'Expected {expected} replacements, found {found}.', [
     { action: 'dry_run', description: 'Set dry_run to true to see every place that would change.' },
   ]),

@@ -15,6 +15,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Files, FilesFactory } from '../ports/files.ts'
 import type { AgentGit, GitFactory } from '../ports/git.ts'
 import type { Ids } from '../ports/ids.ts'
+import type { AgentNetwork } from '../ports/network.ts'
 import type { AgentProcesses } from '../ports/processes.ts'
 import type { Call } from './call.ts'
 import type { LazyAbort } from './lazy-abort.ts'
@@ -35,6 +36,7 @@ export type ContextDeps = {
   readonly stateOf: (call: Call, kind: 'own' | 'shared' | 'scratch') => StateArea
   readonly alertsOf: (call: Call) => AgentAlerts
   readonly secretsOf: (call: Call) => AgentSecrets
+  readonly networkOf: (call: Call, signal: AbortSignal) => AgentNetwork
   readonly processesOf: (
     call: Call,
     signal: AbortSignal,
@@ -123,6 +125,9 @@ class Context implements CapabilityContext {
   }
   get secrets(): AgentSecrets {
     return this.#deps.secretsOf(this.#call)
+  }
+  get network(): AgentNetwork {
+    return this.#deps.networkOf(this.#call, this.signal)
   }
   note(facts: Readonly<Record<string, unknown>>): void {
     this.#noted(facts)

@@ -18,6 +18,7 @@ import type { Vault } from '../ports/vault.ts'
 import type { WakeCommands } from '../ports/wakes.ts'
 import { approvalsOf } from './agent-approvals.ts'
 import { AgentDirectory } from './agent-directory.ts'
+import { networkOf } from './agent-network.ts'
 import { agentRecord } from './agent-record.ts'
 import { secretsOf } from './agent-secrets.ts'
 import { selfOf } from './agent-self.ts'
@@ -48,8 +49,8 @@ import { bindModels, type ModelParts, noModels } from './models.ts'
 import type { CallFacts } from './notification-news.ts'
 import { Notifications } from './notifications.ts'
 import type { Op } from './op.ts'
-import { bindProcesses, noProcesses } from './people-processes.ts'
 import { listOperators, removeOperator, setPassword } from './operators.ts'
+import { bindProcesses, noProcesses } from './people-processes.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
 import { ProcessTable } from './process-table.ts'
 import { reportTokenFailures } from './report-token-failures.ts'
@@ -195,6 +196,12 @@ export function createApp(given: AppDeps): BoundApp {
     stateOf: (call, kind) => stateOf(base, call, areaOf(call, kind)),
     alertsOf: (call) => alertsOf(base, call),
     secretsOf: (call) => secretsOf(base, call),
+    networkOf: (call, aborted) =>
+      networkOf(
+        { ...deps, contexts: () => contexts, secretsOf: (one) => secretsOf(base, one) },
+        call,
+        aborted,
+      ),
     processesOf: (call, signal, noted) => processes.of(call, signal, noted),
   })
   const gate = {

@@ -4,6 +4,7 @@ import { alertCapabilities } from './alerts/index.ts'
 import { approvalCapabilities } from './approvals/index.ts'
 import { commsCapabilities } from './comms/index.ts'
 import { filesystemCapabilities } from './filesystem/index.ts'
+import { networkCapabilities } from './network/index.ts'
 import { schedulerCapabilities } from './scheduler/index.ts'
 import { scratchCapabilities } from './scratch/index.ts'
 import { secretCapabilities } from './secrets/index.ts'
@@ -18,6 +19,7 @@ export const standardCapabilities: readonly Capability[] = [
   ...approvalCapabilities,
   ...commsCapabilities,
   ...filesystemCapabilities,
+  ...networkCapabilities,
   ...schedulerCapabilities,
   ...scratchCapabilities,
   ...secretCapabilities,

@@ -13,6 +13,7 @@ import type { Trash } from './trash.ts'
 import { treeBelow } from './tree.ts'
 import { watchPath } from './watch.ts'
 import { writeFile } from './write.ts'
+import { writeStream } from './write-stream.ts'
 
 /** All that an agent can do with its folders. */
 export const createFiles = (deps: Deps & { readonly trash: Trash }): Files => {
@@ -37,6 +38,7 @@ export const createFiles = (deps: Deps & { readonly trash: Trash }): Files => {
     list: (path) => reviving(() => listFolder(roots, path)),
     walk: (path, signal, enter = () => true) => treeBelow(roots, path, signal, enter),
     write: (path, bytes, options) => reviving(() => writeFile(deps, path, bytes, options)),
+    writeStream: (path, chunks, options) => writeStream(deps, path, chunks, options),
     append: (path, bytes) => reviving(() => appendFile(deps, path, bytes)),
     copy: (from, to, options) => reviving(() => copyPath(deps, from, to, options)),
     move: (from, to, options) => reviving(() => movePath(deps, from, to, options)),

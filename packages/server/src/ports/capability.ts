@@ -16,6 +16,7 @@ import type { Clock } from './clock.ts'
 import type { Files } from './files.ts'
 import type { AgentGit } from './git.ts'
 import type { Ids } from './ids.ts'
+import type { AgentNetwork } from './network.ts'
 import type { AgentProcesses } from './processes.ts'
 import type { SecretListing } from './secrets.ts'
 
@@ -53,6 +54,7 @@ export interface CapabilityContext {
   readonly scratch: StateArea
   readonly alerts: AgentAlerts
   readonly secrets: AgentSecrets
+  readonly network: AgentNetwork
   /** Adds facts to the `detail` of the audit entry that closes this call, such as the sandbox it ran in. */
   note(facts: Readonly<Record<string, unknown>>): void
   /** Tells the caller how far a long call is, where its transport can. */

@@ -87,6 +87,26 @@ export interface Files {
     readonly created: boolean
   }>
 
+  /**
+   * The same for what arrives bit by bit. Must not ask for the first chunk before it knows that the place can
+   * be written, and must leave nothing behind where the chunks fail. Raises also `DigestMismatch`.
+   */
+  writeStream(
+    path: string,
+    chunks: AsyncIterable<Uint8Array>,
+    options: {
+      readonly createParents: boolean
+      readonly mustBeNew: boolean
+      /** What the whole must have; anything else is not put in place. */
+      readonly sha256?: string
+    },
+  ): Promise<{
+    readonly path: string
+    readonly size_bytes: number
+    readonly sha256: string
+    readonly created: boolean
+  }>
+
   append(
     path: string,
     bytes: Uint8Array,

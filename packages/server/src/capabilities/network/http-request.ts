@@ -1,0 +1,36 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+import { exchange, exchangeText, requestPreview } from './exchange.ts'
+import { networkErrors, requestInputs, requestOutputs, version } from './fields.ts'
+
+export const httpRequest = defineCapability({
+  name: 'network.http_request',
+  version,
+  title: 'HTTP request',
+  purpose: 'Send an HTTP request to a host on the internet, and read its answer.',
+  when_to_use:
+    'For pages and interfaces that need no secret. With one use network.credentialed_request, for files network.download. Addresses inside of the operator’s network are reached only where the operator listed them.',
+  inputs: z.strictObject(requestInputs),
+  outputs: requestOutputs,
+  tier: 'approval_required',
+  effect: 'immediate',
+  side_effects: [
+    {
+      what: 'whatever the host does with the request, and that it learns of it',
+      reversible: false,
+    },
+  ],
+  common_patterns: [
+    { title: 'Read a page', arguments: { url: 'https://example.org/' } },
+    {
+      title: 'Send JSON',
+      arguments: { url: 'https://api.example.org/items', method: 'POST', body: { name: 'a' } },
+    },
+  ],
+  errors: networkErrors,
+  redact: ['headers'],
+  timeout_seconds: 130,
+  text: exchangeText,
+  preview: (inputs) => requestPreview(inputs),
+  run: (ctx, inputs) => exchange(ctx, inputs),
+})
