@@ -14,6 +14,8 @@ export type OptionSpec = {
   readonly value?: string
   readonly integer?: true
   readonly choices?: readonly string[]
+  /** A list: separated by commas, and the option may be given again. */
+  readonly many?: true
 }
 
 type Args = Readonly<Record<string, ArgSpec>>
@@ -31,7 +33,9 @@ type OptionValue<O extends OptionSpec> = O extends { value: string }
     ? number | undefined
     : O extends { choices: readonly (infer C)[] }
       ? C | undefined
-      : string | undefined
+      : O extends { many: true }
+        ? readonly string[] | undefined
+        : string | undefined
   : boolean
 type OptionValues<O extends Options> = { readonly [K in keyof O]: OptionValue<O[K]> }
 

@@ -63,6 +63,12 @@ const helpOf = ({ name }: Shape) => [
   { action: `gatehouse ${name} --help`, description: 'See what there is.' },
 ]
 
+const listOf = (value: string): string[] =>
+  value
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+
 /** One option as it was written: its name and its value, checked. */
 function readOption(
   token: Extract<Token, { kind: 'option' }>,
@@ -117,7 +123,11 @@ export function parseCommand(command: Shape, argv: readonly string[]): Parsed {
     if (token.kind === 'positional') words.push(token.value)
     if (token.kind !== 'option') continue
     const [name, value] = readOption(token, options, command)
-    values[name] = value
+    const before = values[name]
+    values[name] =
+      options[name]?.many && typeof value === 'string'
+        ? [...(Array.isArray(before) ? (before as string[]) : []), ...listOf(value)]
+        : value
   }
   const mine = Object.fromEntries(Object.keys(own).map((name) => [name, values[name]]))
   const args = values.help === true ? {} : readArguments(command, words)

@@ -232,6 +232,66 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./wake.ts')).wake,
   },
   {
+    name: 'vault status',
+    summary: 'Show whether the vault is locked, how, and how much it holds',
+    load: async () => (await import('./vault-status.ts')).vaultStatus,
+  },
+  {
+    name: 'vault list',
+    summary: 'List the secrets: where they may be used and when they were, never their values',
+    load: async () => (await import('./vault-list.ts')).vaultList,
+  },
+  {
+    name: 'vault show',
+    summary: 'Show everything about a secret but its value',
+    load: async () => (await import('./vault-show.ts')).vaultShow,
+  },
+  {
+    name: 'vault add',
+    summary: 'Keep a secret; its value comes from the input or a file, never as an argument',
+    load: async () => (await import('./vault-add.ts')).vaultAdd,
+  },
+  {
+    name: 'vault rotate',
+    summary: 'Give a secret a new value; nothing is left of the old one',
+    load: async () => (await import('./vault-rotate.ts')).vaultRotate,
+  },
+  {
+    name: 'vault scope',
+    summary: 'Change where a secret may be used; each list given replaces the one there is',
+    load: async () => (await import('./vault-scope.ts')).vaultScope,
+  },
+  {
+    name: 'vault delete',
+    summary: 'Delete a secret; calls that name it are refused from now on',
+    load: async () => (await import('./vault-delete.ts')).vaultDelete,
+  },
+  {
+    name: 'vault check',
+    summary: 'Say whether an agent may use a secret with a capability at a host, and why',
+    load: async () => (await import('./vault-check.ts')).vaultCheck,
+  },
+  {
+    name: 'vault lock',
+    summary: 'Let the running server forget the master key; what needs a secret is refused',
+    load: async () => (await import('./vault-lock.ts')).vaultLock,
+  },
+  {
+    name: 'vault unlock',
+    summary: 'Open the vault of the running server, by its passphrase or its key file',
+    load: async () => (await import('./vault-unlock.ts')).vaultUnlock,
+  },
+  {
+    name: 'vault passphrase',
+    summary: 'Set or change the passphrase of the vault, or go back to a key file',
+    load: async () => (await import('./vault-passphrase.ts')).vaultPassphrase,
+  },
+  {
+    name: 'vault rotate-key',
+    summary: 'Make a new master key, and put it around every secret in place of the old one',
+    load: async () => (await import('./vault-rotate-key.ts')).vaultRotateKey,
+  },
+  {
     name: 'user-token create',
     summary: 'Create a token for a person or a program and show it once',
     load: async () => (await import('./user-token-create.ts')).userTokenCreate,

@@ -1,4 +1,4 @@
-import { chmod, mkdtemp } from 'node:fs/promises'
+import { chmod, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client } from '@gatehouse/client'
@@ -36,6 +36,22 @@ test('finds nothing wrong where nothing is', async () => {
   const failed = report.checks.filter(({ status }) => status === 'failed')
   expect(failed).toEqual([])
   expect(report.ok).toBe(true)
+})
+
+test('asks for a key file of the vault that nobody else can read', async () => {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
+  const file = join(dataDir, 'vault.key')
+  await writeFile(file, 'key', { mode: 0o600 })
+  const found = async () => {
+    const report = await runChecks(checks, { api: healthy as unknown as Client, dataDir })
+    return report.checks.find(({ name }) => name === 'Vault key')
+  }
+  expect(await found()).toMatchObject({ status: 'ok' })
+  await chmod(file, 0o640)
+  expect(await found()).toMatchObject({
+    status: 'failed',
+    fix: expect.stringContaining('chmod 600'),
+  })
 })
 
 test.each([

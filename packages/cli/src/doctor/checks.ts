@@ -1,5 +1,5 @@
 import { constants } from 'node:fs'
-import { access, stat, statfs } from 'node:fs/promises'
+import { access, lstat, stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { findServer } from '../connect.ts'
@@ -61,6 +61,25 @@ const secrets: Check = {
     const found = await stat(join(dataDir, 'cli-token')).catch(() => null)
     if (!found) return fine('it is made at the first start')
     await readCliToken(dataDir)
+    return fine('it is private')
+  },
+}
+
+/** The vault refuses a key file that others can read, and stays locked. */
+const vaultKey: Check = {
+  name: 'Vault key',
+  async run({ dataDir }) {
+    const file = join(dataDir, 'vault.key')
+    const found = await lstat(file).catch(() => null)
+    if (!found) return fine('there is no key file: a passphrase, or before the first start')
+    if (!found.isFile()) return fail(`${file} is no regular file`, 'restore it from a backup')
+    if (process.getuid && found.uid !== process.getuid())
+      return fail(`${file} belongs to another user`, 'chown it to the user who runs the server')
+    if (process.platform !== 'win32' && (found.mode & 0o077) !== 0)
+      return fail(
+        `${file} can be read by others`,
+        `chmod 600 ${file}, then gatehouse vault rotate-key`,
+      )
     return fine('it is private')
   },
 }
@@ -199,6 +218,7 @@ export const checks: readonly Check[] = [
   node,
   dataDirectory,
   secrets,
+  vaultKey,
   space,
   clock,
   ports,

@@ -1,0 +1,29 @@
+import { defineCommand } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
+import { readSecret } from '../read-secret.ts'
+import { unlockFirst, unlockOption } from '../unlock-first.ts'
+import { scopeOf, scopeOptions } from '../vault-scope-options.ts'
+
+export const vaultAdd = defineCommand({
+  name: 'vault add',
+  summary: 'Keep a secret; its value comes from the input or a file, never as an argument',
+  args: { name: 'how agents call it' },
+  options: {
+    ...scopeOptions,
+    file: { value: 'FILE', about: 'holds the value (- for the input)' },
+    ...unlockOption,
+  },
+  examples: [
+    'gatehouse vault add github_token --capability network.credentialed_request --host api.github.com --agent coder < token.txt',
+    'gatehouse vault add deploy_key --capability git.* --host git.example.org --agent coder --file key.txt',
+  ],
+  async run({ api, io }, { name, file, 'passphrase-file': passphraseFile, ...scope }) {
+    const value = await readSecret(io, file, 'Value')
+    await unlockFirst(api, io, passphraseFile)
+    return api.addSecret({ name, value, ...scopeOf(scope) })
+  },
+  text: ({ name, capabilities, agents }) =>
+    capabilities.length === 0 || agents.length === 0
+      ? `${escapeText(name)} is kept. Nothing may use it yet: gatehouse vault scope ${escapeText(name)} --capability … --host … --agent …`
+      : `${escapeText(name)} is kept. Nobody can read it again, this command included.`,
+})

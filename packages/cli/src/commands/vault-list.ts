@@ -1,0 +1,27 @@
+import { defineCommand } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
+import { shownList } from '../secret-text.ts'
+import { renderTable } from '../table.ts'
+import { shownTime } from '../times.ts'
+
+export const vaultList = defineCommand({
+  name: 'vault list',
+  summary: 'List the secrets: where they may be used and when they were, never their values',
+  examples: ['gatehouse vault list', 'gatehouse vault list --json'],
+  run: ({ api }) => api.listSecrets(),
+  text: ({ secrets }, view) =>
+    secrets.length === 0
+      ? 'There are no secrets. Add one: gatehouse vault add NAME --capability … --host … --agent …'
+      : renderTable(
+          [
+            { title: 'NAME', value: ({ name }) => escapeText(name) },
+            { title: 'LAST USED', value: ({ last_use: use }) => shownTime(use?.at ?? null) },
+            { title: 'VALUE OF', value: ({ rotated_at: at }) => shownTime(at) },
+            { title: 'AGENTS', value: ({ agents }) => shownList(agents) },
+            { title: 'CAPABILITIES', value: ({ capabilities }) => shownList(capabilities) },
+            { title: 'HOSTS', value: ({ hosts }) => shownList(hosts), cut: true },
+          ],
+          secrets,
+          view,
+        ),
+})

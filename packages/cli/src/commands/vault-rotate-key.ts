@@ -1,0 +1,23 @@
+import { defineCommand } from '../define.ts'
+import { readSecret } from '../read-secret.ts'
+
+export const vaultRotateKey = defineCommand({
+  name: 'vault rotate-key',
+  summary: 'Make a new master key, and put it around every secret in place of the old one',
+  options: {
+    'passphrase-file': { value: 'FILE', about: 'the present passphrase, if there is one' },
+  },
+  examples: [
+    'gatehouse vault rotate-key',
+    'gatehouse vault rotate-key --passphrase-file passphrase.txt',
+  ],
+  async run({ api, io }, { 'passphrase-file': file }) {
+    const { mode, locked } = await api.showVault()
+    if (mode === 'key_file') return api.rotateVaultKey({})
+    const passphrase = await readSecret(io, file, 'Passphrase')
+    if (locked) await api.unlockVault({ passphrase })
+    return api.rotateVaultKey({ passphrase })
+  },
+  text: ({ secrets }) =>
+    `There is a new master key around ${secrets} secrets. Backups made before still open with the old one.`,
+})

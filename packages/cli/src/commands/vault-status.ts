@@ -1,0 +1,10 @@
+import { defineCommand } from '../define.ts'
+import { vaultText } from '../secret-text.ts'
+
+export const vaultStatus = defineCommand({
+  name: 'vault status',
+  summary: 'Show whether the vault is locked, how, and how much it holds',
+  examples: ['gatehouse vault status'],
+  run: ({ api }) => api.showVault(),
+  text: (vault) => vaultText(vault),
+})
