@@ -67,3 +67,16 @@ export const parseEndpoint = (text: string): { host: string; port: number } | nu
     return null
   }
 }
+
+/**
+ * The one host that arguments lead to, as conditions see it (`host`): of `url`, `host` or `hostname`. Throws
+ * where there is none, and where there are several, since a rule could speak of the wrong one.
+ */
+export const hostIn = (args: Readonly<Record<string, unknown>>): string => {
+  const named = ['url', 'host', 'hostname'].filter((name) => Object.hasOwn(args, name))
+  const [name = '', ...others] = named
+  const value = args[name]
+  if (others.length > 0 || typeof value !== 'string')
+    throw new Error('the arguments name no host, or more than one')
+  return name === 'url' ? unbracket(parseUrl(value).hostname) : parseHost(value)
+}

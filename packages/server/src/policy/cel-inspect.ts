@@ -118,7 +118,7 @@ const note = (node: ASTNode, found: Found, depth: number): void => {
   if (node.op === 'value' && typeof node.args === 'string') {
     found.absolute ||= node.args.startsWith('/')
   }
-  if (node.op === 'id') found.readsArguments ||= node.args === 'args'
+  if (node.op === 'id') found.readsArguments ||= node.args === 'args' || node.args === 'host'
   if (node.op === '+') found.additions++
   if (node.op === 'list' || node.op === 'map') {
     found.literalList = Math.max(found.literalList, node.args.length)

@@ -140,6 +140,44 @@ test('knows which conditions look at the arguments', () => {
   expect(compiled('[1].exists(x, x == args.n)').readsArguments).toBe(true)
 })
 
+test('knows the host that arguments lead to, however it is written', () => {
+  const leads = [
+    'HTTPS://Api.Example.ORG./a',
+    'https://api.example.org:8443/',
+    'https://api。example.org',
+  ]
+  for (const url of leads) expect(holds('host == "api.example.org"', { url }), url).toBe(true)
+  expect(holds('host.endsWith(".example.org")', { host: 'API.example.org' })).toBe(true)
+  expect(holds('host in ["127.0.0.1", "::1"]', { hostname: '0x7f.1' })).toBe(true)
+  expect(holds('host == "::1"', { url: 'http://[0:0:0:0:0:0:0:1]/' })).toBe(true)
+  const astray = [
+    'https://api.example.org.evil.example/',
+    'https://evil.example/api.example.org',
+    'https://evil.example/?https://api.example.org/',
+    'https://evil.example#api.example.org',
+    'https://evilapi.example.org/',
+  ]
+  for (const url of astray) expect(holds('host == "api.example.org"', { url }), url).toBe(false)
+})
+
+test('throws for a host that is not clear, so that the rule falls to the safe side', () => {
+  const unclear: Record<string, unknown>[] = [
+    {},
+    { url: 7 },
+    { url: 'https://api.example.org@evil.example/' },
+    { url: 'https:\\\\api.example.org\\' },
+    { url: 'git@example.org:a/b' },
+    { url: 'https://a.example/', host: 'b.example' },
+    { host: 'a.example/path' },
+    { __proto__: { host: 'a.example' } },
+  ]
+  for (const args of unclear) {
+    expect(() => holds('host != "a"', args), JSON.stringify(args)).toThrow()
+    expect(compiled('host != "a"').explain?.(ask(args))).not.toBeNull()
+  }
+  expect(compiled('host == "a"').readsArguments).toBe(true)
+})
+
 test('is not led astray by hostile keys', () => {
   const hostile = JSON.parse('{"constructor": {"name": "Array"}, "__proto__": {"admin": true}}')
   expect(() => holds('args.admin == true', hostile)).toThrow()

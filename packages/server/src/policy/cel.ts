@@ -1,5 +1,6 @@
 import { type ASTNode, Environment } from '@marcbachmann/cel-js'
 import type { Condition, PathForm, PolicyQuestion } from '../domain/policy/types.ts'
+import { hostIn } from '../domain/web-address.ts'
 import { compileFast, type FastCondition, failed, slow } from './cel-fast.ts'
 import { inspectExpression } from './cel-inspect.ts'
 import { assertAffordable, type Shape } from './condition-budget.ts'
@@ -46,6 +47,9 @@ class Variables {
   get session(): SessionView {
     return new SessionView(this.#question.session)
   }
+  get host(): string {
+    return hostIn(this.#question.args)
+  }
   get now(): Date {
     return new Date(this.#question.nowMs)
   }
@@ -77,6 +81,7 @@ const createEnvironment = (): Environment => {
     .registerVariable('args', 'map')
     .registerVariable('agent', 'Agent')
     .registerVariable('session', 'Session')
+    .registerVariable('host', 'string')
     .registerVariable('now', 'google.protobuf.Timestamp')
     .registerFunction(
       'string.matches(Pattern): bool',
