@@ -12,6 +12,7 @@ import type { Settings } from './config/load.ts'
 import { createFilesFactory } from './files/create-files-factory.ts'
 import { createCatalogSource } from './inference/create-catalog-source.ts'
 import { createModelFiles } from './inference/create-model-files.ts'
+import { createGit } from './git/create-git.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { assertMount } from './platform/assert-mount.ts'
 import { createCalendar } from './platform/calendar.ts'
@@ -36,6 +37,7 @@ import { openPolicySource } from './policy/source.ts'
 import { renderSystemPolicy } from './policy/system-policy.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Log } from './ports/log.ts'
+import { createProcessHost } from './processes/create-process-host.ts'
 import { createSandbox } from './sandbox/create-sandbox.ts'
 import { copyRunning } from './storage/sqlite/copy-running.ts'
 import { lockDataDirectory } from './storage/sqlite/lock.ts'
@@ -138,6 +140,15 @@ export async function compose(
   const outbound = createOutbound(settings.outbound, {
     ownPorts: () => new Set([...ownPorts, ...app.doors.ports]),
   })
+  const processHost = opening.use(
+    await createProcessHost({
+      sandbox,
+      outbound,
+      clock,
+      folder: join(dataDir, 'processes'),
+      scrub: (chunks) => secrets.scrubStream(chunks),
+    }),
+  )
   const stopping = new AbortController()
   // Whoever waits listens to it: as many as there are waits, and each leaves with its own.
   setMaxListeners(0, stopping.signal)
@@ -162,6 +173,7 @@ export async function compose(
     calendar: createCalendar(),
     outbound,
     sandbox,
+    processHost,
     models: {
       files: createModelFiles({
         folder: join(dataDir, 'models'),

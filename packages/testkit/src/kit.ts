@@ -28,6 +28,7 @@ import type { Sandbox } from '@gatehouse/server/ports/sandbox'
 import type { Secrets } from '@gatehouse/server/ports/secrets'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import type { WakeCommands } from '@gatehouse/server/ports/wakes'
+import { createProcessHost } from '@gatehouse/server/processes/create-process-host'
 import { openMemory } from '@gatehouse/server/storage/memory/open'
 import { createMetrics } from '@gatehouse/server/telemetry/metrics'
 import { openVault } from '@gatehouse/server/vault/open-vault'
@@ -246,6 +247,14 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
   const registry = createRegistry(capabilities)
+  const sandbox = options.sandbox ?? noSandbox()
+  const outbound = options.outbound ?? noWayOut()
+  const processHost = await createProcessHost({
+    sandbox,
+    outbound,
+    clock,
+    folder: join(folder, 'processes'),
+  })
   const app = createApp({
     storage,
     journal,
@@ -265,8 +274,9 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     secrets: opened.secrets,
     vault: opened.vault,
     calendar: createCalendar(),
-    outbound: options.outbound ?? noWayOut(),
-    sandbox: options.sandbox ?? noSandbox(),
+    outbound,
+    sandbox,
+    processHost,
     wakeCommands: options.wakeCommands ?? { start: () => 'none' },
     ...(options.notifier ? { notifier: options.notifier } : {}),
     ...(options.models ? { models: options.models } : {}),

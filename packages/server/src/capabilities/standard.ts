@@ -4,7 +4,9 @@ import { alertCapabilities } from './alerts/index.ts'
 import { approvalCapabilities } from './approvals/index.ts'
 import { commsCapabilities } from './comms/index.ts'
 import { filesystemCapabilities } from './filesystem/index.ts'
+import { gitCapabilities } from './git/index.ts'
 import { networkCapabilities } from './network/index.ts'
+import { processCapabilities } from './process/index.ts'
 import { schedulerCapabilities } from './scheduler/index.ts'
 import { scratchCapabilities } from './scratch/index.ts'
 import { secretCapabilities } from './secrets/index.ts'
@@ -19,7 +21,9 @@ export const standardCapabilities: readonly Capability[] = [
   ...approvalCapabilities,
   ...commsCapabilities,
   ...filesystemCapabilities,
+  ...gitCapabilities,
   ...networkCapabilities,
+  ...processCapabilities,
   ...schedulerCapabilities,
   ...scratchCapabilities,
   ...secretCapabilities,

@@ -1,0 +1,50 @@
+import { ProcessState } from '@gatehouse/contract'
+import { z } from 'zod'
+import { pathArguments } from '../path-argument.ts'
+
+export const version = '1.0'
+
+/** What is handed to the system as it is, which would cut it off at a NUL. */
+export const textField = (what: string, max: number) =>
+  z
+    .string()
+    .max(max)
+    .refine((text) => !text.includes('\0'), `${what} must not hold a NUL`)
+
+export const folderField = z
+  .string()
+  .min(1)
+  .max(4096)
+  .register(pathArguments, {})
+  .default('.')
+  .describe('Where it runs: absolute inside your folders, or relative to your workspace.')
+
+export const processIdField = z.string().min(1).max(64).describe('As process.run told it.')
+
+export const stateField = ProcessState.describe(
+  'running, completed (it ended by itself), killed (a signal ended it), timed_out, or interrupted (the service ended, and it with the service).',
+)
+
+/** A process as the agent that started it sees it. */
+export const processFields = {
+  process_id: z.string(),
+  command: z.string(),
+  args: z.array(z.string()),
+  working_directory: z.string(),
+  background: z.boolean().describe('Whether it goes on after the call that started it.'),
+  state: stateField,
+  exit_code: z.int().nullable(),
+  signal: z.string().nullable().describe('The signal that ended it.'),
+  sandbox: z.string().describe('What it is kept in.'),
+  network: z.array(z.string()).describe('Hosts that it may reach.'),
+  started_at: z.string(),
+  ended_at: z.string().nullable(),
+  stdout_bytes: z.int().describe('All that it wrote, kept or not.'),
+  stderr_bytes: z.int(),
+  cpu_ms: z.int().nullable().describe('Processor time, once it ended.'),
+  memory_bytes_max: z
+    .int()
+    .nullable()
+    .describe('Most memory that one process of it held, once it ended.'),
+  detail: z.string().nullable().describe('Why it ended, where that was not its own doing.'),
+}

@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+import { processFields, stateField, version } from './fields.ts'
+
+export const list = defineCapability({
+  name: 'process.list',
+  version,
+  purpose: 'List your processes: those that run, and what became of those in the background.',
+  when_to_use:
+    'To find a process_id, or to see what still runs. For one process with what it uses now, use process.monitor. Ended ones are kept for a week.',
+  inputs: z.strictObject({
+    state: stateField.optional(),
+    limit: z.int().min(1).max(100).default(50),
+    offset: z.int().min(0).max(1_000_000).default(0),
+  }),
+  outputs: z.object({
+    processes: z.array(z.object(processFields)),
+    total: z.int().describe('All that match.'),
+    truncated: z.boolean(),
+  }),
+  tier: 'autonomous',
+  effect: 'none',
+  common_patterns: [{ title: 'What still runs', arguments: { state: 'running' } }],
+  errors: [],
+  async run(ctx, { limit, offset, state }) {
+    const { processes, total } = await ctx.processes.list({ state, limit, offset })
+    return {
+      processes: processes.map(({ agent: _own, ...process }) => process),
+      total,
+      truncated: offset + processes.length < total,
+    }
+  },
+})
