@@ -79,14 +79,14 @@ export class MailRig implements AsyncDisposable {
     for await (const batch of this.adapter.sync(this.account, { cursor: this.cursor }, never)) {
       this.batches.push(batch)
       await this.replica.apply('mail', batch.changes, this.#run)
-      if (batch.gone) await this.replica.dropCollections('mail', batch.gone)
-      if (batch.complete) await this.replica.dropOlder('mail', batch.complete, this.#run)
+      if (batch.gone) await this.replica.dropOlder('mail', batch.gone, this.#run + 1, 1_000)
+      if (batch.complete) await this.replica.dropOlder('mail', batch.complete, this.#run, 1_000)
       if (batch.cursor !== undefined) this.cursor = batch.cursor
       count += batch.changes.filter(({ kind }) => kind === 'put').length
       batchesMax -= 1
       if (batchesMax <= 0) return count
     }
-    if (full) await this.replica.dropOlder('mail', null, this.#run)
+    if (full) await this.replica.dropOlder('mail', null, this.#run, 1_000)
     return count
   }
 

@@ -1,7 +1,5 @@
-import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer as createHttps } from 'node:https'
+import { chmodSync, writeFileSync } from 'node:fs'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import {
@@ -12,37 +10,17 @@ import {
   outboundWith,
   textOf,
 } from '../../src/outbound/testing.ts'
-import { issueAuthority, issueLeaf } from '../../src/tls/issue.ts'
+import { makeAuthority, openSafe, temporaryFolder } from './safe-server.ts'
 
-const folder = (): string => {
-  const path = mkdtempSync(join(tmpdir(), 'gatehouse-outbound-'))
-  onTestFinished(() => rmSync(path, { recursive: true }))
-  return path
-}
-
-/** A server with a certificate for `safe.example` and 127.0.0.1, and the authority behind it. */
-const openSafe = async () => {
-  const names = { dns: ['safe.example'], ip: ['127.0.0.1'] }
-  const nowMs = Date.now()
-  const authority = await issueAuthority({ names, nowMs })
-  const { cert, key } = await issueLeaf({ authority, names, nowMs })
-  const caFile = join(folder(), 'ca.pem')
-  writeFileSync(caFile, authority.cert)
-  const seen: string[] = []
-  const server = createHttps({ cert, key }, (request, response) => {
-    seen.push(`${request.method} ${request.headers.host}${request.url}`)
-    response.end('safe')
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { port: (server.address() as AddressInfo).port, caFile, seen }
+const openSafeAlone = async () => {
+  const { pair, caFile } = await makeAuthority()
+  const { port, hits } = await openSafe(pair)
+  const seen = () => hits.map(({ method, headers, url }) => `${method} ${headers.host}${url}`)
+  return { port, caFile, seen }
 }
 
 test('a certificate counts by the authority that the operator named, and for its names alone', async () => {
-  const { port, caFile, seen } = await openSafe()
+  const { port, caFile, seen } = await openSafeAlone()
   const settings = { privateTargets: [`127.0.0.1:${port}`] }
   const deps = { resolve: namesFrom({ 'safe.example': ['127.0.0.1'], 'x.example': ['127.0.0.1'] }) }
   const strangers = outboundWith(settings, deps)
@@ -59,11 +37,11 @@ test('a certificate counts by the authority that the operator named, and for its
   await expect(outbound.request(get(`https://x.example:${port}/`), never)).rejects.toMatchObject({
     type: 'TlsFailed',
   })
-  expect(seen).toEqual([`GET safe.example:${port}/a`, `GET 127.0.0.1:${port}/a`])
+  expect(seen()).toEqual([`GET safe.example:${port}/a`, `GET 127.0.0.1:${port}/a`])
 })
 
 test('plain http on a port of https, and https on one of http, both fail by name', async () => {
-  const { port, caFile } = await openSafe()
+  const { port, caFile } = await openSafeAlone()
   await using canary = await openCanary('127.0.0.1')
   const outbound = outboundWith({
     caFile,
@@ -78,7 +56,7 @@ test('plain http on a port of https, and https on one of http, both fail by name
 
 test('what must go by https does, from the first hop to the last', async () => {
   await using plain = await openCanary('127.0.0.1')
-  const { port, caFile } = await openSafe()
+  const { port, caFile } = await openSafeAlone()
   const outbound = outboundWith({
     caFile,
     privateTargets: [`127.0.0.1:${port}`, `127.0.0.1:${plain.port}`],
@@ -112,13 +90,13 @@ const openProxy = async (to: number, answer = 'HTTP/1.1 200 OK\r\n\r\n') => {
 }
 
 test('a proxy is asked for the address that was checked, and never for a name', async () => {
-  const { port, caFile, seen } = await openSafe()
+  const { port, caFile, seen } = await openSafeAlone()
   const proxy = await openProxy(port)
   const resolve = namesFrom({ 'safe.example': [['93.184.216.34'], ['127.0.0.1']] })
   const outbound = outboundWith({ caFile, proxy: proxy.url, ports: [port] }, { resolve })
   await using response = await outbound.request(get('https://safe.example/a'), never)
   expect(await textOf(response.body)).toBe('safe')
-  expect(seen).toEqual(['GET safe.example/a'])
+  expect(seen()).toEqual(['GET safe.example/a'])
   expect(proxy.heads).toEqual([
     'CONNECT 93.184.216.34:443 HTTP/1.1\r\nHost: 93.184.216.34:443\r\n\r\n',
   ])
@@ -141,7 +119,7 @@ test('a proxy is asked for the address that was checked, and never for a name', 
 test('plain http goes through the proxy as well, with its password from a file', async () => {
   await using server = await openCanary('127.0.0.1')
   const proxy = await openProxy(server.port)
-  const proxyAuthFile = join(folder(), 'auth')
+  const proxyAuthFile = join(temporaryFolder(), 'auth')
   writeFileSync(proxyAuthFile, 'me:pass word\n', { mode: 0o600 })
   const outbound = outboundWith(
     { proxy: proxy.url, proxyAuthFile },
@@ -225,7 +203,7 @@ test.each([
 })
 
 test('a file of authorities that holds none is refused when the service starts', () => {
-  const caFile = join(folder(), 'ca.pem')
+  const caFile = join(temporaryFolder(), 'ca.pem')
   writeFileSync(caFile, 'nothing')
   expect(() => outboundWith({ caFile })).toThrow('holds no certificate')
   writeFileSync(caFile, '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n')

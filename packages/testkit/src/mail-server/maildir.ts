@@ -18,6 +18,13 @@ export type StoredMail = {
   readonly bytes: Buffer
 }
 
+/** IMAP's spelling of names beyond ASCII (RFC 3501, 5.1.3), which Maildir's folders have too. */
+const folderName = (name: string): string =>
+  name.replaceAll('&', '&-').replace(/[^\x20-\x7e]+/g, (text) => {
+    const utf16 = Buffer.from(text, 'utf16le').swap16()
+    return `&${utf16.toString('base64').replace(/=+$/, '').replaceAll('/', ',')}-`
+  })
+
 let count = 0
 
 /** A user's mail on the disk: messages can be put there thousands at a time, and be looked at without a client. */
@@ -32,7 +39,9 @@ export class Maildir {
 
   /** `INBOX`, or a folder such as `Sent` or `Work/2026`. */
   #place(mailbox: string): string {
-    return mailbox === 'INBOX' ? this.folder : join(this.folder, `.${mailbox.replaceAll('/', '.')}`)
+    return mailbox === 'INBOX'
+      ? this.folder
+      : join(this.folder, `.${folderName(mailbox).replaceAll('/', '.')}`)
   }
 
   #own(path: string): void {
