@@ -1,15 +1,7 @@
 import type { SystemView } from './system-view.ts'
 
 /** Parts of the command line that a test can leave out, to see that something depends on each. */
-export type Protection =
-  | 'capabilities'
-  | 'network'
-  | 'nesting'
-  | 'environment'
-  | 'read-only'
-  | 'temporary size'
-  | 'die with parent'
-  | 'session'
+export type Protection = 'network' | 'nesting' | 'read-only' | 'temporary size'
 
 export type BoundMount = {
   /** Where bubblewrap finds it. */
@@ -54,13 +46,9 @@ export const bubblewrapArguments = (options: ArgumentOptions): string[] => {
     ...has('network', '--unshare-net'),
     ...has('nesting', '--disable-userns'),
     ...['--uid', String(insideUid), '--gid', String(insideUid), '--hostname', 'gatehouse'],
-    ...has('capabilities', '--cap-drop', 'ALL'),
-    ...has('environment', '--clearenv'),
-    ...has('die with parent', '--die-with-parent'),
-    ...has('session', '--new-session'),
+    ...['--cap-drop', 'ALL', '--clearenv', '--die-with-parent', '--new-session'],
     ...system.folders.flatMap((path) => ['--ro-bind', path, path]),
     ...system.links.flatMap(({ path, target }) => ['--symlink', target, path]),
-    ...system.files.flatMap((path) => ['--ro-bind', path, path]),
     ...['--proc', '/proc', '--dev', '/dev'],
     ...[...has('temporary size', ...size), '--tmpfs', '/dev/shm'],
     ...has('read-only', '--remount-ro', '/dev'),
@@ -71,6 +59,7 @@ export const bubblewrapArguments = (options: ArgumentOptions): string[] => {
       source,
       target,
     ]),
+    ...system.shown.flatMap((path) => ['--ro-bind', path, path]),
     ...hidden.flatMap((path) => has('read-only', '--remount-ro', path)),
     ...has('read-only', '--remount-ro', '/'),
     ...['--seccomp', String(options.filter)],

@@ -1,16 +1,16 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { chownSync, closeSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import type { SandboxMount, SandboxSpec } from '../ports/sandbox.ts'
 import { bubblewrapArguments, type Protection } from './arguments.ts'
 import { BubblewrapChild } from './bubblewrap-child.ts'
-import type { LaunchOrder } from './channel.ts'
 import { handOver } from './hand-over.ts'
-import { initScript, relayPort, relaySocket } from './init-script.ts'
+import { relaySocket } from './init-script.ts'
+import { assertTexts, orderOf } from './launch-order.ts'
 import { type OpenMount, OpenMounts } from './mounts.ts'
 import type { FilterPart } from './seccomp.ts'
 import type { ServiceUser } from './service-user.ts'
-import { stageFolder, stageScript } from './stage-script.ts'
+import { stageFolder } from './stage-script.ts'
 import type { Machine } from './syscalls.ts'
 import type { SystemView } from './system-view.ts'
 import type { Workshop } from './workshop.ts'
@@ -30,72 +30,21 @@ export type BubblewrapOptions = {
   readonly without?: readonly (Protection | FilterPart | 'limits')[]
 }
 
-const filterDescriptor = 3
-const firstMount = 5
+// As the launchers find them: 0 to 2 are the program's own, 4 is the channel.
+const descriptors = { filter: 3, init: 5, stage: 6, mounts: 7 } as const
+const scriptAt = (descriptor: number): string => `/proc/self/fd/${descriptor}`
+
 const startupMs = 10_000
-const openFilesMax = 4_096
+class Descriptors implements Disposable {
+  readonly #descriptors: number[] = []
 
-const resource = { cpu: 0, fileSize: 1, data: 2, core: 4, processes: 6, openFiles: 7 } as const
+  take(descriptor: number): number {
+    this.#descriptors.push(descriptor)
+    return descriptor
+  }
 
-const given = {
-  PATH: '/usr/local/bin:/usr/bin:/bin',
-  HOME: '/tmp',
-  TMPDIR: '/tmp',
-  LANG: 'C.UTF-8',
-}
-
-const proxied = (): Record<string, string> => {
-  const url = `http://127.0.0.1:${relayPort}`
-  return Object.fromEntries(
-    ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].map((name) => [name, url]),
-  )
-}
-
-const assertTexts = (spec: SandboxSpec): void => {
-  const texts = [spec.program, ...spec.args, spec.working_directory]
-  const names = Object.keys(spec.environment)
-  const values = Object.values(spec.environment)
-  const detail = [...texts, ...names, ...values].some((text) => text.includes('\0'))
-    ? 'a text holds a NUL'
-    : names.some((name) => name === '' || name.includes('='))
-      ? 'a variable has no proper name'
-      : spec.program === ''
-        ? 'no program is named'
-        : null
-  if (detail !== null) throw new GatehouseError('SandboxRefused', { detail })
-}
-
-const orderOf = (
-  spec: SandboxSpec,
-  mounts: readonly OpenMount[],
-  limited: boolean,
-): LaunchOrder => {
-  const { limits } = spec
-  const helpers = spec.network.kind === 'egress' ? 2 : 1
-  return {
-    folder: spec.working_directory,
-    limits: {
-      [resource.core]: 0,
-      ...(limited
-        ? {
-            [resource.cpu]: limits.cpu_seconds,
-            [resource.fileSize]: limits.file_bytes,
-            // Not the address space: engines map far more than they ever touch.
-            [resource.data]: limits.memory_bytes,
-            [resource.processes]: limits.processes + helpers,
-            [resource.openFiles]: openFilesMax,
-          }
-        : {}),
-    },
-    relayPort: spec.network.kind === 'egress' ? relayPort : null,
-    mounts,
-    environment: {
-      ...given,
-      ...(spec.network.kind === 'egress' ? proxied() : {}),
-      ...spec.environment,
-    },
-    program: spec.program,
-    args: spec.args,
+  [Symbol.dispose](): void {
+    for (const descriptor of this.#descriptors) closeSync(descriptor)
   }
 }
 
@@ -123,19 +72,9 @@ const failureOf = async (spec: SandboxSpec, child: BubblewrapChild): Promise<Gat
   return new GatehouseError('SandboxFailed', { detail })
 }
 
-/** Runs one program in bubblewrap. Whatever fails before it runs is thrown; nothing is left then. */
-export const spawnInBubblewrap = async (
-  spec: SandboxSpec,
-  options: BubblewrapOptions,
-): Promise<BubblewrapChild> => {
-  assertTexts(spec)
-  const { without = [], user, own } = options
-  const egress: readonly SandboxMount[] =
-    spec.network.kind === 'egress'
-      ? [{ source: spec.network.socket, target: relaySocket, writable: true }]
-      : []
-  using mounts = new OpenMounts([...options.workshop.mounts, ...egress, ...spec.mounts])
-  for (const { path, target, isFolder, writable, descriptor } of mounts.all) {
+/** What may be mounted at all; folders of the service pass to the user who will work in them. */
+const admit = (mounts: readonly OpenMount[], { own, user }: BubblewrapOptions): void => {
+  for (const { path, target, isFolder, writable, descriptor } of mounts) {
     if (path === own || own.startsWith(`${path}/`)) {
       const detail = `${target} would show the data of the service`
       throw new GatehouseError('SandboxRefused', { detail })
@@ -145,65 +84,92 @@ export const spawnInBubblewrap = async (
     else if (isFolder && (writable || path.startsWith(`${own}/workspaces/`)))
       handOver(`/proc/self/fd/${descriptor}/.`, user)
   }
-  const filter = options.workshop.openFilter({
-    machine: options.machine,
-    sockets: spec.network.kind === 'none' && spec.network.unix_only === true ? 'unix' : 'local',
-    without: without as FilterPart[],
+}
+
+/** The command line; where the service is root, with the stage before it. */
+const commandOf = (
+  spec: SandboxSpec,
+  mounts: readonly OpenMount[],
+  options: BubblewrapOptions,
+): readonly [program: string, args: readonly string[]] => {
+  const { user, bubblewrap, perl } = options
+  const args = bubblewrapArguments({
+    system: options.system,
+    mounts: mounts.map(({ path, target, writable }, at) => ({
+      source: user === null ? path : `${stageFolder}/${at}`,
+      target,
+      writable,
+    })),
+    hidden: options.hidden,
+    temporaryBytes: spec.limits.temporary_bytes,
+    filter: descriptors.filter,
+    command: [perl, scriptAt(descriptors.init)],
+    without: (options.without ?? []) as Protection[],
   })
-  try {
-    const args = bubblewrapArguments({
-      system: options.system,
-      mounts: mounts.all.map(({ path, target, writable }, at) => ({
-        source: user === null ? path : `${stageFolder}/${at}`,
-        target,
-        writable,
-      })),
-      hidden: options.hidden,
-      temporaryBytes: spec.limits.temporary_bytes,
-      filter: filterDescriptor,
-      command: [options.perl, '-e', initScript(options.machine)],
-      without: without as Protection[],
-    })
-    const staged = mounts.all.map((_, at) => String(firstMount + at))
-    const [program, argv] =
-      user === null
-        ? [options.bubblewrap, args]
-        : [
-            options.perl,
-            [
-              ...['-e', stageScript(options.machine), '--'],
-              ...[String(user.uid), String(user.gid), String(staged.length), ...staged],
-              ...[options.bubblewrap, ...args],
-            ],
-          ]
-    const process = spawn(program, argv, {
-      cwd: '/',
-      env: {},
-      shell: false,
-      detached: true,
-      stdio: [
-        ...(['pipe', 'pipe', 'pipe'] as const),
-        filter,
-        'pipe',
-        ...(user === null ? [] : mounts.all.map(({ descriptor }) => descriptor)),
-      ],
-    })
-    if (process.pid === undefined)
-      throw await new Promise((resolve) => {
-        process.once('error', (cause) => {
-          resolve(new GatehouseError('SandboxFailed', { detail: cause.message }, { cause }))
-        })
+  if (user === null) return [bubblewrap, args]
+  const staged = mounts.map((_, at) => descriptors.mounts + at)
+  const before = [user.uid, user.gid, staged.length, ...staged].map(String)
+  return [perl, [scriptAt(descriptors.stage), ...before, bubblewrap, ...args]]
+}
+
+const launch = (
+  spec: SandboxSpec,
+  mounts: readonly OpenMount[],
+  options: BubblewrapOptions,
+): ChildProcess => {
+  const { workshop, user, machine, without = [] } = options
+  const [program, args] = commandOf(spec, mounts, options)
+  const unixOnly = spec.network.kind === 'none' && spec.network.unix_only === true
+  using opened = new Descriptors()
+  const filter = opened.take(
+    workshop.openFilter({
+      machine,
+      sockets: unixOnly ? 'unix' : 'local',
+      without: without as FilterPart[],
+    }),
+  )
+  const init = opened.take(workshop.openScript('init'))
+  const stage = opened.take(workshop.openScript('stage'))
+  return spawn(program, args, {
+    cwd: '/',
+    // @SECURITY Nothing of the service's own environment is anywhere near what runs.
+    env: {},
+    shell: false,
+    detached: true,
+    stdio: [
+      ...(['pipe', 'pipe', 'pipe'] as const),
+      filter,
+      'pipe',
+      init,
+      ...(user === null ? [] : [stage, ...mounts.map(({ descriptor }) => descriptor)]),
+    ],
+  })
+}
+
+/** Runs one program in bubblewrap. Whatever fails before it runs is thrown; nothing is left then. */
+export const spawnInBubblewrap = async (
+  spec: SandboxSpec,
+  options: BubblewrapOptions,
+): Promise<BubblewrapChild> => {
+  assertTexts(spec)
+  const { workshop, without = [] } = options
+  const proxy: readonly SandboxMount[] =
+    spec.network.kind === 'egress'
+      ? [{ source: spec.network.socket, target: relaySocket, writable: true }]
+      : []
+  using mounts = new OpenMounts([workshop.etc, ...proxy], spec.mounts)
+  admit(mounts.all, options)
+  const process = launch(spec, mounts.all, options)
+  if (process.pid === undefined)
+    throw await new Promise((resolve) => {
+      process.once('error', (cause) => {
+        resolve(new GatehouseError('SandboxFailed', { detail: cause.message }, { cause }))
       })
-    const child = new BubblewrapChild(
-      process,
-      orderOf(spec, mounts.all, !without.includes('limits')),
-    )
-    const late = setTimeout(() => void child.end(0), startupMs)
-    const started = await child.started
-    clearTimeout(late)
-    if (started?.kind !== 'started') throw await failureOf(spec, child)
-    return child
-  } finally {
-    closeSync(filter)
-  }
+    })
+  const child = new BubblewrapChild(process, orderOf(spec, mounts.all, !without.includes('limits')))
+  const late = setTimeout(() => void child.end(0), startupMs)
+  const started = await child.started
+  clearTimeout(late)
+  if (started?.kind !== 'started') throw await failureOf(spec, child)
+  return child
 }

@@ -78,7 +78,7 @@ export const createSandbox = (options: SandboxOptions): Sandbox & AsyncDisposabl
       system,
       own,
       hidden: hidden === null ? [] : [hidden],
-      workshop: new Workshop(join(own, 'sandbox')),
+      workshop: new Workshop(join(own, 'sandbox'), machine, system),
       user: process.getuid?.() === 0 ? chooseServiceUser(options.user, readAccounts()) : null,
       ...(options.without ? { without: options.without } : {}),
     }

@@ -22,21 +22,21 @@ const refuse = (detail: string): never => {
   throw new GatehouseError('SandboxRefused', { detail })
 }
 
-const system = ['/proc', '/sys', '/dev', '/usr', '/etc', '/bin', '/sbin', '/lib', '/lib64']
+const ofTheSystem = /^\/(proc|sys|dev|etc|bin|sbin|lib|lib32|lib64|libx32)(\/|$)|^\/(usr|tmp)$/
 
 const assertTarget = (target: string): void => {
   if (!target.startsWith('/') || /\/\/|\/\.\.?(\/|$)|\0/.test(target) || target.endsWith('/'))
     refuse(`${target} is no plain absolute path`)
-  if (system.includes(target)) refuse(`${target} belongs to the system`)
+  if (ofTheSystem.test(target)) refuse(`${target} belongs to the system`)
 }
 
-const openMount = (mount: SandboxMount): OpenMount => {
+const openMount = (mount: SandboxMount, isOurs: boolean): OpenMount => {
   const descriptor = openSync(mount.source, pathOnly)
   try {
     const stat = fstatSync(descriptor, { bigint: true })
     const path = readlinkSync(`/proc/self/fd/${descriptor}`)
     const target = mount.target ?? (mount.source.startsWith('/proc/self/fd/') ? path : mount.source)
-    assertTarget(target)
+    if (!isOurs) assertTarget(target)
     if (path === '/' || path.endsWith(' (deleted)')) refuse(`${mount.source} cannot be mounted`)
     return {
       descriptor,
@@ -57,9 +57,11 @@ const openMount = (mount: SandboxMount): OpenMount => {
 export class OpenMounts implements Disposable {
   readonly all: OpenMount[] = []
 
-  constructor(mounts: readonly SandboxMount[]) {
+  /** `ours`: what every sandbox has, at places that nothing else is mounted at. */
+  constructor(ours: readonly SandboxMount[], mounts: readonly SandboxMount[]) {
     try {
-      for (const mount of mounts) this.all.push(openMount(mount))
+      for (const mount of ours) this.all.push(openMount(mount, true))
+      for (const mount of mounts) this.all.push(openMount(mount, false))
       const targets = new Set(this.all.map(({ target }) => target))
       if (targets.size < this.all.length) refuse('two mounts have the same place')
     } catch (cause) {

@@ -4,31 +4,34 @@ import { accessSync, constants, lstatSync, readlinkSync, realpathSync, statSync 
 export type SystemView = {
   readonly links: readonly { readonly path: string; readonly target: string }[]
   readonly folders: readonly string[]
-  readonly files: readonly string[]
+  /** Below `/etc`, as they are at the time. */
+  readonly shown: readonly string[]
+  /** Small files below `/etc`, as they were when the service started: each mount costs time. */
+  readonly copied: readonly string[]
 }
 
 const places = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
 
-/** Names and look-ups that programs cannot do without, and nothing that tells of this machine. */
-const etc = [
+// Names and look-ups that programs cannot do without, and nothing that tells of this machine.
+const shown = [
   '/etc/alternatives',
-  '/etc/ca-certificates.conf',
   '/etc/crypto-policies',
   '/etc/ld.so.cache',
+  '/etc/pki/ca-trust/extracted',
+  '/etc/pki/tls/certs',
+  '/etc/ssl/certs',
+]
+const copied = [
+  '/etc/ca-certificates.conf',
   '/etc/ld.so.conf',
-  '/etc/ld.so.conf.d',
   '/etc/localtime',
   '/etc/magic',
   '/etc/mime.types',
   '/etc/os-release',
-  '/etc/pki/tls/certs',
-  '/etc/pki/ca-trust/extracted',
   '/etc/protocols',
   '/etc/services',
   '/etc/shells',
-  '/etc/ssl/certs',
   '/etc/ssl/openssl.cnf',
-  '/etc/terminfo',
   '/etc/timezone',
 ]
 
@@ -37,7 +40,8 @@ const isPublic = (path: string): boolean => {
   try {
     accessSync(path, constants.R_OK)
     const stat = statSync(path)
-    return (stat.mode & (stat.isDirectory() ? 0o5 : 0o4)) === (stat.isDirectory() ? 0o5 : 0o4)
+    const needed = stat.isDirectory() ? 0o5 : 0o4
+    return (stat.mode & needed) === needed
   } catch {
     return false
   }
@@ -51,11 +55,11 @@ export const loadSystemView = (): SystemView => {
     if (stat?.isSymbolicLink()) links.push({ path, target: readlinkSync(path) })
     else if (stat?.isDirectory()) folders.push(path)
   }
-  return { links, folders, files: etc.filter(isPublic) }
+  return { links, folders, shown: shown.filter(isPublic), copied: copied.filter(isPublic) }
 }
 
-/** The folder that would be seen through the system's own, such as data kept below `/usr/local`. */
-export const seenThrough = (view: SystemView, folder: string): string | null => {
+/** The real path of a folder that would be seen through the system's own, such as data below `/usr/local`. */
+export const seenThrough = (view: Pick<SystemView, 'folders'>, folder: string): string | null => {
   const real = realpathSync(folder)
   return view.folders.some((path) => real.startsWith(`${path}/`)) ? real : null
 }

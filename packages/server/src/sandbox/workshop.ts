@@ -1,31 +1,84 @@
-import { mkdirSync, openSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import {
+  chmodSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
+import { dirname, join } from 'node:path'
 import type { SandboxMount } from '../ports/sandbox.ts'
 import { insideUid } from './arguments.ts'
+import { initScript } from './init-script.ts'
 import { createFilter, type FilterOptions } from './seccomp.ts'
+import { stageScript } from './stage-script.ts'
+import type { Machine } from './syscalls.ts'
+import type { SystemView } from './system-view.ts'
 
 /** What stands for files of the host that nobody inside may see. */
-const etc = {
+const ours = {
   passwd: `nobody:x:${insideUid}:${insideUid}:nobody:/tmp:/bin/sh\n`,
   group: `nogroup:x:${insideUid}:\n`,
   hosts: '127.0.0.1 localhost gatehouse\n::1 localhost\n',
   'nsswitch.conf': 'passwd: files\ngroup: files\nhosts: files dns\n',
 } as const
 
-/** The small files that every sandbox is made with, written once into a folder of the service. */
+/** Made below `base`, where nobody but the service comes; everybody may read what is in it. */
+const publicFolder = (base: string, path: string): void => {
+  if (path === base) return
+  publicFolder(base, dirname(path))
+  mkdirSync(path, { recursive: true })
+  chmodSync(path, 0o755)
+}
+
+const publicFile = (file: string, text: string | null, from: string): void => {
+  if (text === null) copyFileSync(from, file)
+  else writeFileSync(file, text)
+  chmodSync(file, 0o644)
+}
+
+/** The `/etc` of every sandbox: our own files, copies of harmless ones, and places to mount the others at. */
+const makeEtc = (folder: string, system: SystemView): void => {
+  const place = (path: string) => join(folder, path)
+  publicFolder(folder, place('/etc'))
+  for (const [name, text] of Object.entries(ours)) publicFile(place(`/etc/${name}`), text, '')
+  for (const path of system.copied) {
+    publicFolder(folder, dirname(place(path)))
+    publicFile(place(path), null, path)
+  }
+  for (const path of system.shown) {
+    if (statSync(path).isDirectory()) publicFolder(folder, place(path))
+    else {
+      publicFolder(folder, dirname(place(path)))
+      publicFile(place(path), '', '')
+    }
+  }
+}
+
+/** The files that every sandbox is made with, written once into a folder of the service. */
 export class Workshop {
   readonly #folder: string
   readonly #filters = new Map<string, string>()
-  readonly mounts: readonly SandboxMount[]
+  readonly #scripts: Readonly<Record<'init' | 'stage', string>>
+  readonly etc: SandboxMount
 
-  constructor(folder: string) {
+  constructor(folder: string, machine: Machine, system: SystemView) {
     this.#folder = folder
+    rmSync(folder, { recursive: true, force: true })
     mkdirSync(folder, { recursive: true, mode: 0o700 })
-    this.mounts = Object.entries(etc).map(([name, text]) => ({
-      source: this.#keep(name, text, 0o644),
-      target: `/etc/${name}`,
-      writable: false,
-    }))
+    makeEtc(folder, system)
+    this.etc = { source: join(folder, 'etc'), target: '/etc', writable: false }
+    this.#scripts = {
+      init: this.#keep('init.pl', initScript(machine), 0o644),
+      stage: this.#keep('stage.pl', stageScript(machine), 0o600),
+    }
+  }
+
+  /** A descriptor that a launcher reads its script from. The caller closes it. */
+  openScript(name: 'init' | 'stage'): number {
+    return openSync(this.#scripts[name], 'r')
   }
 
   /** A descriptor that reads the filter from its beginning. The caller closes it. */
@@ -42,8 +95,8 @@ export class Workshop {
   #keep(name: string, content: string | Uint8Array, mode: number): string {
     const file = join(this.#folder, name)
     const temporary = `${file}.${process.pid}`
-    rmSync(temporary, { force: true })
-    writeFileSync(temporary, content, { mode, flag: 'wx' })
+    writeFileSync(temporary, content, { mode })
+    chmodSync(temporary, mode)
     renameSync(temporary, file)
     return file
   }

@@ -1,0 +1,72 @@
+import { GatehouseError } from '@gatehouse/contract'
+import type { SandboxSpec } from '../ports/sandbox.ts'
+import type { LaunchOrder } from './channel.ts'
+import { relayPort } from './init-script.ts'
+import type { OpenMount } from './mounts.ts'
+
+const openFilesMax = 4_096
+
+const resource = { cpu: 0, fileSize: 1, data: 2, core: 4, processes: 6, openFiles: 7 } as const
+
+const given = {
+  PATH: '/usr/local/bin:/usr/bin:/bin',
+  HOME: '/tmp',
+  TMPDIR: '/tmp',
+  LANG: 'C.UTF-8',
+}
+
+const proxied = (): Record<string, string> => {
+  const url = `http://127.0.0.1:${relayPort}`
+  return Object.fromEntries(
+    ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].map((name) => [name, url]),
+  )
+}
+
+export const assertTexts = (spec: SandboxSpec): void => {
+  const texts = [spec.program, ...spec.args, spec.working_directory]
+  const names = Object.keys(spec.environment)
+  const values = Object.values(spec.environment)
+  const detail = [...texts, ...names, ...values].some((text) => text.includes('\0'))
+    ? 'a text holds a NUL'
+    : names.some((name) => name === '' || name.includes('='))
+      ? 'a variable has no proper name'
+      : spec.program === ''
+        ? 'no program is named'
+        : null
+  if (detail !== null) throw new GatehouseError('SandboxRefused', { detail })
+}
+
+/** What the launcher inside is to do. `limited` is false only in tests. */
+export const orderOf = (
+  spec: SandboxSpec,
+  mounts: readonly OpenMount[],
+  limited: boolean,
+): LaunchOrder => {
+  const { limits } = spec
+  const helpers = spec.network.kind === 'egress' ? 2 : 1
+  return {
+    folder: spec.working_directory,
+    limits: {
+      [resource.core]: 0,
+      ...(limited
+        ? {
+            [resource.cpu]: limits.cpu_seconds,
+            [resource.fileSize]: limits.file_bytes,
+            // Not the address space: engines map far more than they ever touch.
+            [resource.data]: limits.memory_bytes,
+            [resource.processes]: limits.processes + helpers,
+            [resource.openFiles]: openFilesMax,
+          }
+        : {}),
+    },
+    relayPort: spec.network.kind === 'egress' ? relayPort : null,
+    mounts,
+    environment: {
+      ...given,
+      ...(spec.network.kind === 'egress' ? proxied() : {}),
+      ...spec.environment,
+    },
+    program: spec.program,
+    args: spec.args,
+  }
+}
