@@ -79,8 +79,10 @@ const admit = (mounts: readonly OpenMount[], { own, user }: BubblewrapOptions): 
       const detail = `${target} would show the data of the service`
       throw new GatehouseError('SandboxRefused', { detail })
     }
-    if (user === null || !path.startsWith(`${own}/`)) continue
+    if (user === null) continue
+    // The one mount of a socket that is always ours, wherever it lies.
     if (target === relaySocket) chownSync(`/proc/self/fd/${descriptor}`, user.uid, user.gid)
+    else if (!path.startsWith(`${own}/`)) continue
     else if (isFolder && (writable || path.startsWith(`${own}/workspaces/`)))
       handOver(`/proc/self/fd/${descriptor}/.`, user)
   }

@@ -1,0 +1,68 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath, pathToFileURL } from 'node:url'
+import { hasProgram } from '@gatehouse/testkit/programs'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
+
+const sources = join(dirname(fileURLToPath(import.meta.url)), '../../src/sandbox')
+
+/** Reads the sources as the test runner does, then keeps a program in the sandbox until it is killed. */
+const service = `
+import { createViteServer } from '${pathToFileURL(fileURLToPath(import.meta.resolve('vitest/node'))).href}'
+const conditions = ['gatehouse-source', 'node', 'import', 'default']
+const vite = await createViteServer({
+  configFile: false, logLevel: 'silent', root: ${JSON.stringify(sources)},
+  server: { middlewareMode: true, hmr: false, ws: false, watch: null },
+  optimizeDeps: { noDiscovery: true }, oxc: { target: 'node20' }, resolve: { conditions }, ssr: { resolve: { conditions } },
+})
+const { createSandbox } = await vite.ssrLoadModule('/create-sandbox.ts')
+const [dataDir, workspace, word] = process.argv.slice(1)
+const log = { debug() {}, info() {}, warn: console.error, error: console.error }
+const sandbox = createSandbox({ dataDir, mode: 'auto', user: null, log })
+await sandbox.spawn({
+  program: 'sh',
+  args: ['-c', 'trap "" TERM INT HUP; (setsid sleep 60 &) ; touch up; sleep 60 # ' + word],
+  environment: {}, working_directory: workspace, mounts: [{ source: workspace, writable: true }],
+  network: { kind: 'none' },
+  limits: { memory_bytes: 1e9, processes: 32, cpu_seconds: 60, file_bytes: 1e6, temporary_bytes: 1e6 },
+})
+console.log('running')
+setInterval(() => {}, 1_000)
+`
+
+const named = (word: string): readonly number[] =>
+  readdirSync('/proc').flatMap((name) => {
+    try {
+      return /^\d+$/.test(name) && readFileSync(`/proc/${name}/cmdline`, 'utf8').includes(word)
+        ? [Number(name)]
+        : []
+    } catch {
+      return []
+    }
+  })
+
+describe.skipIf(!hasProgram('bwrap'))('when the service is killed', () => {
+  test('nothing of what ran in the sandbox is left within two seconds', async () => {
+    const base = mkdtempSync(join(tmpdir(), 'gatehouse-crash-'))
+    onTestFinished(() => rmSync(base, { recursive: true, force: true }))
+    const workspace = join(base, 'workspaces', 'mailbot')
+    mkdirSync(workspace, { recursive: true, mode: 0o700 })
+    const word = `orphan-${process.pid}-${Date.now()}`
+    const child = spawn(
+      process.execPath,
+      ['--input-type=module', '-e', service, base, workspace, word],
+      { stdio: ['ignore', 'pipe', 'inherit'] },
+    )
+    onTestFinished(() => void child.kill('SIGKILL'))
+    expect(String((await once(child.stdout, 'data'))[0])).toBe('running\n')
+    await vi.waitFor(() => expect(existsSync(join(workspace, 'up'))).toBe(true), 5_000)
+    const inside = () => named(word).filter((pid) => pid !== child.pid)
+    expect(inside().length).toBeGreaterThan(0)
+    child.kill('SIGKILL')
+    await once(child, 'close')
+    await vi.waitFor(() => expect(inside()).toEqual([]), 2_000)
+  })
+})
