@@ -4,6 +4,7 @@ import './lib/require-node.mjs'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { capabilities } from './generate/capabilities.mjs'
+import { catalog } from './generate/catalog.mjs'
 import { cli } from './generate/cli.mjs'
 import { config } from './generate/config.mjs'
 import { errors } from './generate/errors.mjs'
@@ -15,7 +16,7 @@ import { build } from './lib/build.mjs'
 import { root } from './lib/run.mjs'
 
 /** Each has the file it writes and a function that makes its text. */
-const pages = [errors, layers, capabilities, config, policy, cli, rpc, openapi]
+const pages = [errors, layers, capabilities, config, policy, cli, rpc, openapi, catalog]
 
 const checking = process.argv.includes('--check')
 

@@ -4,12 +4,13 @@ import { defineCommand } from '../define.ts'
 import { globalOptions } from '../global-options.ts'
 import { commands } from './index.ts'
 
-type Names = 'agent' | 'approval' | 'secret' | 'user-token'
+type Names = 'agent' | 'approval' | 'model' | 'secret' | 'user-token'
 
 /** Which kind of name the first word after a command is. */
 function namesFor(command: string): Names | null {
   if (/^agent (show|pause|resume|rotate|revoke|restore)$/.test(command)) return 'agent'
   if (command === 'policy test') return 'agent'
+  if (/^models (show|install|cancel|remove|verify|default)$/.test(command)) return 'model'
   if (/^approvals (show|approve|reject)$/.test(command)) return 'approval'
   if (/^vault (show|rotate|scope|delete|check)$/.test(command)) return 'secret'
   return command === 'user-token revoke' ? 'user-token' : null
@@ -21,6 +22,7 @@ async function liveNames(kind: Names, dataDir: string): Promise<string[]> {
   if (!server) return []
   const api = createClient({ baseUrl: placeholderUrl, fetch: server.fetch })
   if (kind === 'agent') return (await api.listAgents()).agents.map(({ name }) => name)
+  if (kind === 'model') return (await api.listModels()).models.map(({ id }) => id)
   if (kind === 'approval') return (await api.listApprovals()).approvals.map(({ id }) => id)
   if (kind === 'secret') return (await api.listSecrets()).secrets.map(({ name }) => name)
   return (await api.listUserTokens()).user_tokens.map(({ id }) => id)

@@ -227,6 +227,51 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./schedules-delete.ts')).schedulesDelete,
   },
   {
+    name: 'models list',
+    summary: 'List local models: what is installed, what may be, and whether it fits',
+    load: async () => (await import('./models-list.ts')).modelsList,
+  },
+  {
+    name: 'models show',
+    summary: 'Show one model; with --inspect, read what it is from its source first',
+    load: async () => (await import('./models-show.ts')).modelsShow,
+  },
+  {
+    name: 'models install',
+    summary: 'Fetch a model, verify it and put it in its place; it goes on where it stopped',
+    load: async () => (await import('./models-install.ts')).modelsInstall,
+  },
+  {
+    name: 'models cancel',
+    summary: 'End the installation of a model; what was fetched stays for the next one',
+    load: async () => (await import('./models-cancel.ts')).modelsCancel,
+  },
+  {
+    name: 'models remove',
+    summary: 'Remove the file of a model, or what is left of an unfinished download',
+    load: async () => (await import('./models-remove.ts')).modelsRemove,
+  },
+  {
+    name: 'models verify',
+    summary: 'Hash the installed file of a model again; one that changed is taken out of use',
+    load: async () => (await import('./models-verify.ts')).modelsVerify,
+  },
+  {
+    name: 'models default',
+    summary: 'Show or choose the model that is used where a caller names none',
+    load: async () => (await import('./models-default.ts')).modelsDefault,
+  },
+  {
+    name: 'models catalog',
+    summary: 'Show how the catalog is and which entries it lost; with --refresh, fetch it now',
+    load: async () => (await import('./models-catalog.ts')).modelsCatalog,
+  },
+  {
+    name: 'catalog validate',
+    summary: 'Check a catalog of models by the rules that load it, without a server',
+    load: async () => (await import('./catalog-validate.ts')).catalogValidate,
+  },
+  {
     name: 'wake',
     summary: 'Tell an agent that there is something to do',
     load: async () => (await import('./wake.ts')).wake,

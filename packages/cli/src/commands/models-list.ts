@@ -1,0 +1,29 @@
+import { defineCommand } from '../define.ts'
+import { catalogText, fitText, shownBytes, stateText } from '../model-text.ts'
+import { renderTable } from '../table.ts'
+
+export const modelsList = defineCommand({
+  name: 'models list',
+  summary: 'List local models: what is installed, what may be, and whether it fits',
+  examples: ['gatehouse models list', 'gatehouse models list --json'],
+  run: ({ api }) => api.listModels(),
+  text: ({ models, catalog }, view) =>
+    [
+      renderTable(
+        [
+          { title: 'ID', value: ({ id }) => id },
+          { title: 'STATE', value: stateText },
+          { title: 'DEFAULT', value: (model) => (model.default ? 'yes' : '-') },
+          { title: 'SIZE', value: ({ size_bytes }) => shownBytes(size_bytes), align: 'right' },
+          { title: 'MEMORY', value: ({ fit }) => fitText(fit) },
+          { title: 'LICENCE', value: ({ license_tag }) => license_tag ?? '-' },
+          { title: 'SOURCE', value: ({ source }) => source },
+          { title: 'NAME', value: ({ label }) => label ?? '-', cut: true },
+        ],
+        models,
+        view,
+      ),
+      '',
+      catalogText(catalog),
+    ].join('\n'),
+})
