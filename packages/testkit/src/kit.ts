@@ -55,7 +55,7 @@ export type KitOptions = {
   readonly wakeCommands?: Pick<WakeCommands, 'start'>
   readonly notifier?: Notifier
   readonly models?: ModelParts
-  readonly sandbox?: Sandbox
+  readonly sandbox?: Sandbox | ((folder: string) => Sandbox)
   /** Without one no name leads anywhere. */
   readonly outbound?: Outbound
 }
@@ -247,7 +247,8 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
   const registry = createRegistry(capabilities)
-  const sandbox = options.sandbox ?? noSandbox()
+  const made = options.sandbox ?? noSandbox()
+  const sandbox = typeof made === 'function' ? made(folder) : made
   const outbound = options.outbound ?? noWayOut()
   const processHost = await createProcessHost({
     sandbox,
