@@ -49,12 +49,20 @@ export type ProxyStatus = z.infer<typeof ProxyStatus>
 export const WriteStatus = z.enum(['buffered', 'executing', 'executed', 'cancelled', 'failed'])
 export type WriteStatus = z.infer<typeof WriteStatus>
 
+/** What a list of writes may be asked for: a status, the pending ones, or those that wait for a person. */
+export const WriteFilterStatus = z.enum([...WriteStatus.options, 'pending', 'dead'])
+export type WriteFilterStatus = z.infer<typeof WriteFilterStatus>
+
 export const WriteError = z.object({
   type: z.string(),
   message: z.string(),
   recovery: z.array(z.object({ action: z.string(), description: z.string() })),
 })
 export type WriteError = z.infer<typeof WriteError>
+
+/** `refused`: the state was not what the write left. A person may look and try again until it expires. */
+export const RollbackStatus = z.enum(['ready', 'rolling_back', 'rolled_back', 'refused', 'expired'])
+export type RollbackStatus = z.infer<typeof RollbackStatus>
 
 /** A change that an agent asked for, held back until its time. */
 export const BufferedWrite = z.object({
@@ -81,6 +89,7 @@ export const BufferedWrite = z.object({
   ended_by: z.string().nullable(),
   /** The point to go back to, while there is one. */
   rollback_id: z.string().nullable(),
+  rollback_status: RollbackStatus.nullable(),
   /** Until when it can be undone once it ran; null where it cannot. */
   undo_until: Timestamp.nullable(),
   undo_note: z.string(),
@@ -89,10 +98,6 @@ export type BufferedWrite = z.infer<typeof BufferedWrite>
 
 export const BufferedWriteList = z.object({ writes: z.array(BufferedWrite), total: z.int() })
 export type BufferedWriteList = z.infer<typeof BufferedWriteList>
-
-/** `refused`: the state was not what the write left. A person may look and try again until it expires. */
-export const RollbackStatus = z.enum(['ready', 'rolling_back', 'rolled_back', 'refused', 'expired'])
-export type RollbackStatus = z.infer<typeof RollbackStatus>
 
 /** What stood before a write: a way back, while it is kept. */
 export const RollbackPoint = z.object({
@@ -111,6 +116,10 @@ export const RollbackPoint = z.object({
   rolled_back_by: z.string().nullable(),
 })
 export type RollbackPoint = z.infer<typeof RollbackPoint>
+
+/** `full`: everything is read anew, not only what changed. */
+export const SyncService = z.strictObject({ full: z.boolean().default(false) })
+export type SyncService = z.infer<typeof SyncService>
 
 export const RollbackList = z.object({ rollbacks: z.array(RollbackPoint), total: z.int() })
 export type RollbackList = z.infer<typeof RollbackList>

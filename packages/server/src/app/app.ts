@@ -11,14 +11,18 @@ import type {
   AuditEntry,
   AuditFilter,
   AuditPage,
+  BufferedWrite,
   CapabilityDescription,
   CapabilityError,
   CapabilityListing,
+  ConnectedService,
+  ConnectService,
   CreateAgent,
   CreatedUserToken,
   CreateUserToken,
   DecideOutcome,
   DeletedState,
+  DisconnectService,
   FailedNotification,
   GatehouseEvent,
   Grant,
@@ -37,19 +41,28 @@ import type {
   Process,
   ProcessLog,
   ProcessState,
+  ProxyService,
+  ProxyStatus,
   Remember,
   RetriedNotifications,
+  RollbackPoint,
+  RollbackPreview,
+  RollbackStatus,
   RotateAgent,
   SandboxReport,
   Schedule,
+  ServiceKind,
+  ServiceTest,
   Session,
   SetState,
   SetupLink,
   StateKeys,
   StateValue,
+  SyncService,
   SystemStatus,
   Transport,
   UserToken,
+  WriteFilterStatus,
 } from '@gatehouse/contract'
 import type { Decision, TraceStep } from '../domain/policy/types.ts'
 import type { Capability } from '../ports/capability.ts'
@@ -61,6 +74,7 @@ import type { LoggedIn, WebLogin } from './login.ts'
 import type { MakeBackupInput } from './make-backup.ts'
 import type { ModelUseCases } from './models.ts'
 import type { AgentOp, Op } from './op.ts'
+import type { ChangedWrite } from './proxy/change-write.ts'
 import type { SetPasswordInput } from './operators.ts'
 import type { VaultUseCases } from './vault-access.ts'
 import type { WakeInput, WakeVerdict } from './wakes.ts'
@@ -330,6 +344,35 @@ export interface App extends VaultUseCases, ModelUseCases {
   /** Without an offset, its end. */
   readProcessLog(op: Op, input: LogRequest): Promise<ProcessLog>
   killProcess(op: Op, input: { process_id: string } & KillProcess): Promise<KilledProcess>
+
+  // Services, their replicas, and the writes that wait for their time
+  showProxy(op: Op): Promise<ProxyStatus>
+  listServiceKinds(op: Op): Promise<readonly ServiceKind[]>
+  /** Raises `ServiceConnectionFailed`, whose `recovery` has every check. */
+  connectService(op: Op, input: ConnectService): Promise<ConnectedService>
+  testService(op: Op, input: { name: string }): Promise<ServiceTest>
+  disconnectService(op: Op, input: { name: string } & DisconnectService): Promise<ProxyService>
+  syncService(op: Op, input: { name: string } & SyncService): Promise<ProxyService>
+  /** `pending`: buffered and executing ones; `dead`: those that failed and wait for a person. */
+  listWrites(
+    op: Op,
+    input: {
+      status?: WriteFilterStatus
+      agent?: string
+      service?: string
+      limit: number
+      offset: number
+    },
+  ): Promise<{ readonly writes: readonly BufferedWrite[]; readonly total: number }>
+  cancelWrite(op: Op, input: { write_id: string }): Promise<ChangedWrite>
+  retryWrite(op: Op, input: { write_id: string }): Promise<ChangedWrite>
+  discardWrite(op: Op, input: { write_id: string }): Promise<ChangedWrite>
+  listRollbacks(
+    op: Op,
+    input: { service?: string; status?: RollbackStatus; limit: number; offset: number },
+  ): Promise<{ readonly rollbacks: readonly RollbackPoint[]; readonly total: number }>
+  previewRollback(op: Op, input: { rollback_id: string }): Promise<RollbackPreview>
+  rollBack(op: Op, input: { rollback_id: string }): Promise<RollbackPoint>
 
   // Everything at once
   pauseAll(op: Op): Promise<PausedAgents>

@@ -1,3 +1,4 @@
+import type { AgentServices, AgentWrites } from '../ports/agent-services.ts'
 import type {
   AgentAlerts,
   AgentApprovals,
@@ -35,6 +36,8 @@ export type ContextDeps = {
   /** Values: the agent's own, those of all, those of its session. */
   readonly stateOf: (call: Call, kind: 'own' | 'shared' | 'scratch') => StateArea
   readonly alertsOf: (call: Call) => AgentAlerts
+  readonly servicesOf: (call: Call) => AgentServices
+  readonly writesOf: (call: Call) => AgentWrites
   readonly secretsOf: (call: Call) => AgentSecrets
   readonly networkOf: (call: Call, signal: AbortSignal) => AgentNetwork
   readonly processesOf: (
@@ -119,6 +122,12 @@ class Context implements CapabilityContext {
   }
   get scratch(): StateArea {
     return this.#deps.stateOf(this.#call, 'scratch')
+  }
+  get services(): AgentServices {
+    return this.#deps.servicesOf(this.#call)
+  }
+  get writes(): AgentWrites {
+    return this.#deps.writesOf(this.#call)
   }
   get alerts(): AgentAlerts {
     return this.#deps.alertsOf(this.#call)

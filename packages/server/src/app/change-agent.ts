@@ -25,6 +25,11 @@ export type ChangeAgentDeps = Pick<Basics, 'journal' | 'clock' | 'ids' | 'digest
   readonly signals: ApprovalSignals
 }
 
+type RevokeDeps = ChangeAgentDeps & {
+  /** What the agent has buffered does not run any more. */
+  readonly cancelWritesOf: (op: Op, tx: JournalTransaction, agent: string) => Promise<void>
+}
+
 type Change = (current: StoredAgent) => StoredAgent | null
 
 /**
@@ -112,7 +117,7 @@ export async function rotateAgent(
 }
 
 /** Ends the token for good, closes the agent's sessions and withdraws what it still asks for. */
-export async function revokeAgent(op: Op, deps: ChangeAgentDeps, { name }: Named): Promise<Agent> {
+export async function revokeAgent(op: Op, deps: RevokeDeps, { name }: Named): Promise<Agent> {
   const withdrawn: StoredApproval[] = []
   const agent = await change(
     op,
@@ -126,6 +131,7 @@ export async function revokeAgent(op: Op, deps: ChangeAgentDeps, { name }: Named
     async (tx) => {
       withdrawn.length = 0
       await stopSchedulesOf(tx, name, deps.clock.wall())
+      await deps.cancelWritesOf(op, tx, name)
       const by = actorText(op.actor)
       for (const grant_id of await tx.grants.revokeAllOf(name, deps.clock.wall(), by))
         tx.append(actDraft(op, 'grant.revoked', { agent: name, arguments: { grant_id } }))

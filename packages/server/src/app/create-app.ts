@@ -53,6 +53,8 @@ import { listOperators, removeOperator, setPassword } from './operators.ts'
 import { bindProcesses, noProcesses } from './people-processes.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
 import { ProcessTable } from './process-table.ts'
+import { bindProxy } from './proxy/bind-proxy.ts'
+import type { ServiceParts } from './proxy/deps.ts'
 import { reportTokenFailures } from './report-token-failures.ts'
 import { SeenAgents } from './seen-agents.ts'
 import { status, systemFacts } from './service-state.ts'
@@ -106,6 +108,8 @@ export type AppDeps = Basics & {
   readonly backups?: Backups
   /** Absent where nobody is told. */
   readonly notifier?: Notifier
+  /** Absent where no kind of service can be connected. */
+  readonly services?: ServiceParts
   /** Absent where no files of models are kept. */
   readonly models?: ModelParts
   /** How the parts are that not every version has. */
@@ -117,6 +121,16 @@ export type AppDeps = Basics & {
 const nobody: Notifier = {
   targets: [],
   send: async () => ({ kind: 'failed', status: null, detail: 'there is no such target' }),
+}
+
+const noServices: ServiceParts = {
+  adapters: new Map(),
+  proxy: {
+    delaySecondsOf: () => null,
+    syncEverySeconds: null,
+    rollbackMs: 72 * 3_600_000,
+    burst: { limit: 20, windowMs: 60_000 },
+  },
 }
 
 const noGit: GitFactory = {
@@ -173,10 +187,12 @@ export function createApp(given: AppDeps): BoundApp {
     doors,
     parts: {
       vault: () => vaultHealth(deps),
+      proxy: () => proxy.health(),
       ...(deps.models ? { models: () => models.health() } : {}),
       ...deps.parts,
     },
   }
+  const proxy = bindProxy({ ...base, ...(deps.services ?? noServices) })
   const models = bindModels({ ...deps, models: deps.models ?? noModels })
   const processes = new ProcessTable({
     ...base,
@@ -195,6 +211,8 @@ export function createApp(given: AppDeps): BoundApp {
     messagesOf: (call) => time.messagesOf(call),
     stateOf: (call, kind) => stateOf(base, call, areaOf(call, kind)),
     alertsOf: (call) => alertsOf(base, call),
+    servicesOf: (call) => proxy.servicesOf(call),
+    writesOf: (call) => proxy.writesOf(call),
     secretsOf: (call) => secretsOf(base, call),
     networkOf: (call, aborted) =>
       networkOf(
@@ -209,6 +227,7 @@ export function createApp(given: AppDeps): BoundApp {
     notified: (facts: CallFacts) => notifications.called(facts),
     deadlines: new Deadlines(clock),
     contexts,
+    bursts: proxy.bursts,
   }
   const time = bindTime({ ...base, invoke: (op, input) => invokeCapability(op, gate, input) })
   const upkeep = new ApprovalUpkeep(gate)
@@ -292,7 +311,7 @@ export function createApp(given: AppDeps): BoundApp {
     resumeAgent: (op, input) => resumeAgent(op, base, input),
     rotateAgent: (op, input) => rotateAgent(op, base, input),
     async revokeAgent(op, input) {
-      const agent = await revokeAgent(op, base, input)
+      const agent = await revokeAgent(op, { ...base, cancelWritesOf: proxy.cancelWritesOf }, input)
       watches.endAll(agent.name)
       void processes.endAll(agent.name, 'its agent was revoked')
       return agent
@@ -338,6 +357,7 @@ export function createApp(given: AppDeps): BoundApp {
     ...supervision.useCases,
     ...models.useCases,
     ...time.useCases,
+    ...proxy.useCases,
     ...bindProcesses({ ...base, processes }),
     doors: state.doors,
 
@@ -347,6 +367,7 @@ export function createApp(given: AppDeps): BoundApp {
       await upkeep.start()
       await supervision.start()
       await time.start()
+      if (deps.runsApproved) await proxy.start()
       await models.start()
       await notifications.start()
       sweeping = sweep()
@@ -359,6 +380,7 @@ export function createApp(given: AppDeps): BoundApp {
         processes.stopped(),
         supervision.stopped(),
         time.stopped(),
+        proxy.stopped(),
         models.stopped(),
         notifications.stopped(),
         sweeping,

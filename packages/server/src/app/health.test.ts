@@ -11,7 +11,7 @@ test('names every part of the contract, and says of what is not there that it is
     gateway: { status: 'disabled', uptime: 61 },
     vault: { status: 'healthy', locked: false },
     audit: { status: 'healthy', entries: 2 },
-    proxy: { status: 'disabled', services: 0 },
+    proxy: { status: 'healthy', services: 0 },
     dashboard: { status: 'disabled' },
     policy: { status: 'healthy' },
     storage: { status: 'healthy', engine: 'memory' },

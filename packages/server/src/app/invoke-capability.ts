@@ -21,6 +21,7 @@ import { type RunDeps, type RunResult, runCapability } from './invoke-run.ts'
 import type { CallFacts } from './notification-news.ts'
 import type { AgentOp } from './op.ts'
 import { questionOf } from './policy-question.ts'
+import type { Bursts } from './proxy/burst.ts'
 import { type RequestDeps, requestApproval } from './request-approval.ts'
 import type { SessionTable } from './session-table.ts'
 import { takeGrant } from './take-grant.ts'
@@ -36,6 +37,8 @@ export type InvokeDeps = Basics &
     readonly directory: AgentDirectory
     readonly sessions: SessionTable
     readonly slots: AgentSlots
+    /** Tells a burst of buffered writes from the usual ones. */
+    readonly bursts: Bursts
   }
 
 const recordableArguments = (given: unknown): Readonly<Record<string, unknown>> =>
@@ -178,7 +181,13 @@ async function admit(
     return refuseLimited(deps, call, tierOf[decision.kind], limit, verdict.retry_after_ms)
   }
   if (decision.notify) await announce(deps, call)
-  return decision.kind === 'ask' ? ask(deps, call, verdict.stamps) : act(deps, call, verdict.stamps)
+  if (decision.kind === 'ask') return ask(deps, call, verdict.stamps)
+  if (capability.effect !== 'buffered') return act(deps, call, verdict.stamps)
+  // @SECURITY More writes than are usual are for a person to decide; burst.test.ts.
+  const burst = await deps.bursts.take(agent.name)
+  return burst.kind === 'burst'
+    ? ask(deps, { ...call, reason: burst.reason }, verdict.stamps)
+    : act(deps, call, [...verdict.stamps, ...burst.stamps])
 }
 
 async function deny(deps: InvokeDeps, call: Call): Promise<InvokeOutcome> {

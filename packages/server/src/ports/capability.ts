@@ -12,6 +12,7 @@ import type {
   ScheduleStatus,
 } from '@gatehouse/contract'
 import type { z } from 'zod'
+import type { AgentServices, AgentWrites } from './agent-services.ts'
 import type { Clock } from './clock.ts'
 import type { Files } from './files.ts'
 import type { AgentGit } from './git.ts'
@@ -53,6 +54,10 @@ export interface CapabilityContext {
   readonly shared: StateArea
   readonly scratch: StateArea
   readonly alerts: AgentAlerts
+  /** Mail, calendars, … as an operator connected them. */
+  readonly services: AgentServices
+  /** The agent's own buffered writes. */
+  readonly writes: AgentWrites
   readonly secrets: AgentSecrets
   readonly network: AgentNetwork
   /** Adds facts to the `detail` of the audit entry that closes this call, such as the sandbox it ran in. */

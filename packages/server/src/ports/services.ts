@@ -1,6 +1,6 @@
 import type { ServiceStatus } from '@gatehouse/contract'
 
-/** A service that an operator connected. Times are ms since 1970 of the wall clock, but for the lease. */
+/** A service that an operator connected. Times are ms since 1970 of the wall clock, but for `next_sync_ms`: it is of the service clock. */
 export type StoredService = {
   readonly name: string
   readonly kind: string

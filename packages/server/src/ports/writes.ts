@@ -6,7 +6,7 @@ import type { RollbackStatus, WriteStatus } from '@gatehouse/contract'
  */
 export type WritePhase = 'capturing' | 'sending' | 'proving'
 
-/** Times are ms since 1970 of the wall clock, but for the lease. */
+/** Times are ms since 1970 of the wall clock, but for `due_ms` and the lease: they are of the service clock. */
 export type StoredWrite = {
   readonly id: string
   readonly service: string
@@ -21,7 +21,7 @@ export type StoredWrite = {
   /** Names, types and sizes of its files. */
   readonly files_json: string
   readonly buffered_ms: number
-  /** When it runs, or runs next. */
+  /** When it runs, or runs next; on the service clock, which no jump of the wall clock shortens. */
   readonly due_ms: number
   readonly status: WriteStatus
   readonly phase: WritePhase | null
@@ -50,7 +50,7 @@ export type StoredWriteFile = {
 export type WriteClaim = {
   readonly services: readonly string[]
   readonly owner: string
-  /** Writes due at this moment of the wall clock or before. */
+  /** Writes due at this moment of the service clock or before. */
   readonly dueMs: number
   readonly leaseMs: number
   readonly limit: number
@@ -128,6 +128,7 @@ export type StoredRollback = {
   /** `pending` until the write took place, or may have. */
   readonly status: RollbackStatus | 'pending'
   readonly created_ms: number
+  /** On the service clock. */
   readonly expires_ms: number
   readonly owner: string | null
   readonly lease_ms: number | null
@@ -170,7 +171,7 @@ export interface RollbackStore {
   /** How many are ready, by service. */
   counts(): Promise<ReadonlyMap<string, number>>
 
-  /** Must turn ready and refused ones whose time ended at or before the moment into expired ones, and drop their captures. */
-  expire(wallMs: number): Promise<void>
+  /** Must turn ready and refused ones whose time ended at or before the moment of the service clock into expired ones, and drop their captures. */
+  expire(nowMs: number): Promise<void>
   removeOfService(service: string): Promise<void>
 }

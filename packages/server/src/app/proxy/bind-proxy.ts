@@ -1,0 +1,133 @@
+import { toJSONSchema } from 'zod'
+import type { ServiceKind } from '@gatehouse/contract'
+import type { AgentServices, AgentWrites } from '../../ports/agent-services.ts'
+import type { JournalTransaction } from '../../ports/audit.ts'
+import type { App } from '../app.ts'
+import type { Call } from '../call.ts'
+import type { HealthParts } from '../health.ts'
+import type { Op } from '../op.ts'
+import { servicesOf, writesOf } from './agent-access.ts'
+import { type Bursts, burstsOf } from './burst.ts'
+import { cancelAll, cancelWrite, discardWrite, listWrites, retryWrite } from './change-write.ts'
+import { connectService, disconnectService, requestSync, testService } from './connect-service.ts'
+import type { ProxyDeps } from './deps.ts'
+import { OpenServices } from './open-services.ts'
+import { serviceRecords } from './records.ts'
+import { listRollbacks, previewRollback, resumeRollbacks, rollback } from './rollback.ts'
+import { SyncRunner } from './sync-runner.ts'
+import { WriteRunner } from './write-runner.ts'
+
+type UseCases = Pick<
+  App,
+  | 'showProxy'
+  | 'listServiceKinds'
+  | 'connectService'
+  | 'testService'
+  | 'disconnectService'
+  | 'syncService'
+  | 'listWrites'
+  | 'cancelWrite'
+  | 'retryWrite'
+  | 'discardWrite'
+  | 'listRollbacks'
+  | 'previewRollback'
+  | 'rollBack'
+>
+
+export type Proxy = {
+  readonly useCases: UseCases
+  readonly bursts: Bursts
+  readonly health: NonNullable<HealthParts['proxy']>
+  servicesOf(call: Call): AgentServices
+  writesOf(call: Call): AgentWrites
+  /** Joins the transaction that revokes an agent: what it has buffered does not run any more. */
+  cancelWritesOf(op: Op, tx: JournalTransaction, agent: string): Promise<void>
+  start(): Promise<void>
+  stopped(): Promise<void>
+}
+
+const resumeEveryMs = 5_000
+
+const kindsOf = ({ adapters }: Pick<ProxyDeps, 'adapters'>): ServiceKind[] =>
+  [...adapters.values()].map((adapter) => {
+    const { $schema: _schema, ...settings } = toJSONSchema(adapter.settings, {
+      io: 'input',
+      unrepresentable: 'any',
+    })
+    return {
+      kind: adapter.kind,
+      title: adapter.title,
+      settings,
+      secrets: adapter.secrets.map((secret) => ({ ...secret })),
+      sync_every_seconds: adapter.sync_every_seconds,
+      operations: adapter.operations.map(({ name, delay_seconds, undoable, undo_note }) => ({
+        ...{ name, delay_seconds, undoable, undo_note },
+      })),
+    }
+  })
+
+/** Services, their replicas, and the writes that wait for their time, bound to their dependencies. */
+export function bindProxy(given: Omit<ProxyDeps, 'opened' | 'nudge'>): Proxy {
+  const opened = new OpenServices(given)
+  const deps: ProxyDeps = {
+    ...given,
+    opened,
+    nudge: { writes: () => writes.nudge(), syncs: () => syncs.nudge() },
+  }
+  const writes = new WriteRunner(deps)
+  const syncs = new SyncRunner(deps)
+  const { clock, log, signal, node } = deps
+  let resuming: Promise<void> = Promise.resolve()
+
+  const resume = async (): Promise<void> => {
+    for (let own: string | undefined = node; !signal.aborted; own = undefined) {
+      try {
+        await resumeRollbacks(deps, own)
+      } catch (cause) {
+        log.error({ err: cause }, 'looking for rollbacks that were cut off failed')
+      }
+      await clock.sleep(resumeEveryMs, signal)
+    }
+  }
+
+  return {
+    useCases: {
+      showProxy: async () => ({ services: await serviceRecords(deps) }),
+      listServiceKinds: async () => kindsOf(deps),
+      connectService: (op, input) => connectService(op, deps, input),
+      testService: (op, input) => testService(op, deps, input),
+      disconnectService: (op, input) => disconnectService(op, deps, input),
+      syncService: (op, input) => requestSync(op, deps, input),
+      listWrites: (_op, input) => listWrites(deps, input),
+      cancelWrite: (op, input) => cancelWrite(op, deps, input),
+      retryWrite: (op, input) => retryWrite(op, deps, input),
+      discardWrite: (op, input) => discardWrite(op, deps, input),
+      listRollbacks: (_op, input) => listRollbacks(deps, input),
+      previewRollback: (op, input) => previewRollback(deps, input, op.signal),
+      rollBack: (op, input) => rollback(op, deps, input),
+    },
+    bursts: burstsOf(deps, deps.proxy.burst),
+    health() {
+      const live = syncs.services().filter(({ status }) => status !== 'disconnected')
+      const failing = live.filter(({ status }) => status === 'degraded')
+      const services = live.length
+      if (failing.length === 0) return { status: 'healthy', services }
+      const reason = failing.map(({ name, reason: why }) => `${name}: ${why}`).join('; ')
+      return { status: 'degraded', reason, services }
+    },
+    servicesOf: (call) => servicesOf(deps, call),
+    writesOf: (call) => writesOf(deps, call),
+    async cancelWritesOf(op, tx, agent) {
+      await cancelAll(op, deps, tx, { agent })
+    },
+    async start() {
+      await syncs.start()
+      await writes.start()
+      resuming = resume()
+    },
+    async stopped() {
+      await Promise.all([writes.stopped(), syncs.stopped(), resuming])
+      await opened[Symbol.asyncDispose]()
+    },
+  }
+}

@@ -1,0 +1,276 @@
+import {
+  type ConnectedService,
+  type ConnectService,
+  GatehouseError,
+  type ProxyService,
+  type ServiceCheck,
+  type ServiceTest,
+  ServiceName,
+} from '@gatehouse/contract'
+import type { ServiceAdapter } from '../../ports/service-adapter.ts'
+import type { StoredService } from '../../ports/services.ts'
+import { resolveAlert } from '../alerts.ts'
+import { actDraft } from '../audit-draft.ts'
+import type { Op } from '../op.ts'
+import { publishWrite } from './buffer-write.ts'
+import { cancelAll } from './change-write.ts'
+import type { ProxyDeps } from './deps.ts'
+import { failureText } from './failure-text.ts'
+import { connectionOf, secretName } from './open-services.ts'
+import { serviceRecords } from './records.ts'
+import { alertKey, dropReplica } from './sync-runner.ts'
+import { within } from './within.ts'
+
+const testSeconds = 60
+const servicesMax = 100
+
+const recordOf = async (deps: ProxyDeps, name: string): Promise<ProxyService> => {
+  const record = (await serviceRecords(deps)).find((service) => service.name === name)
+  if (!record) throw notThere(name)
+  return record
+}
+
+const notThere = (service: string): GatehouseError =>
+  new GatehouseError(
+    'ServiceNotFound',
+    { service, agent: 'anybody' },
+    { recovery: [{ action: 'proxy status', description: 'See which services there are.' }] },
+  )
+
+async function existing(deps: ProxyDeps, name: string): Promise<StoredService> {
+  const service = await deps.storage.services.find(name)
+  if (!service) throw notThere(name)
+  return service
+}
+
+const invalid = (detail: string): never => {
+  throw new GatehouseError('ServiceSettingsInvalid', { detail })
+}
+
+const parseSettings = (adapter: ServiceAdapter, given: Record<string, unknown>): string => {
+  const parsed = adapter.settings.safeParse(given)
+  if (parsed.success) return JSON.stringify(parsed.data)
+  const faults = parsed.error.issues.map(({ path, message }) =>
+    path.length === 0 ? message : `${path.join('.')}: ${message}`,
+  )
+  return invalid(faults.join('; '))
+}
+
+/** The names of the credentials it will have: those given now, and those kept from before. */
+const secretsOf = (
+  adapter: ServiceAdapter,
+  given: Readonly<Record<string, string>>,
+  kept: readonly string[],
+): string[] => {
+  const known = adapter.secrets.map(({ name }) => name)
+  for (const name of Object.keys(given))
+    if (!known.includes(name))
+      invalid(`there is no credential ${name}; there are ${known.join(', ') || 'none'}`)
+  const all = known.filter((name) => name in given || kept.includes(name))
+  for (const { name, required, description } of adapter.secrets)
+    if (required && !all.includes(name))
+      invalid(`the credential ${name} is missing: ${description}`)
+  return all
+}
+
+async function assertAgents(deps: ProxyDeps, agents: readonly string[]): Promise<void> {
+  for (const name of agents)
+    if (name !== '*' && !(await deps.storage.agents.find(name)))
+      throw new GatehouseError('AgentNotFound', { agent: name })
+}
+
+/** Looks at each thing that must work. A test that breaks down is a check that failed. */
+async function check(
+  op: Op,
+  deps: ProxyDeps,
+  service: StoredService,
+  given: Readonly<Record<string, string>>,
+): Promise<ServiceCheck[]> {
+  try {
+    const connection = connectionOf(deps, service, given)
+    const checks = await within(deps.clock, testSeconds, op.signal, (signal) =>
+      deps.opened.adapterOf(service.kind).test(connection, signal),
+    )
+    return checks.map((one) => ({ ...one, detail: scrubbed(deps, given, one.detail) }))
+  } catch (cause) {
+    const detail = scrubbed(deps, given, failureText(deps, cause))
+    return [
+      { name: 'connection', ok: false, detail, fix: 'Check that the service can be reached.' },
+    ]
+  }
+}
+
+/** Credentials that the vault does not know yet are not known to its scrubber either. */
+const scrubbed = (
+  { secrets }: ProxyDeps,
+  given: Readonly<Record<string, string>>,
+  text: string,
+): string => {
+  let clean = secrets.scrub(text)
+  for (const [name, value] of Object.entries(given))
+    clean = clean.replaceAll(value, `[secret:${name}]`)
+  return clean
+}
+
+/** What is not yet there, or comes in place of what is. */
+const drafted = (
+  deps: ProxyDeps,
+  input: ConnectService,
+  known: StoredService | null,
+): StoredService => {
+  const name = input.name ?? ServiceName.parse(input.kind)
+  const adapter = deps.opened.adapterOf(input.kind)
+  if (known && known.kind !== input.kind)
+    throw new GatehouseError('Conflict', {
+      detail: `${name} is a service of kind ${known.kind}: choose another name, or forget it first.`,
+    })
+  const settings_json = parseSettings(adapter, input.settings)
+  const live = known?.status === 'disconnected' ? null : known
+  const same = live?.settings_json === settings_json
+  return {
+    name,
+    kind: input.kind,
+    settings_json,
+    secrets: secretsOf(adapter, input.secrets, live?.secrets ?? []),
+    agents: [...new Set(input.agents)],
+    connected_ms: deps.clock.wall(),
+    generation: (known?.generation ?? 0) + 1,
+    status: same && live ? live.status : 'syncing',
+    // The same place with other credentials: what was read stays.
+    cursor: same && live ? live.cursor : null,
+    run: known?.run ?? 0,
+    full: same && live ? live.full : true,
+    last_sync_ms: live?.last_sync_ms ?? null,
+    next_sync_ms: deps.clock.now(),
+    failing_since_ms: null,
+    failures: 0,
+    reason: null,
+    progress_json: null,
+  }
+}
+
+/** Connects a service, or connects it anew, once everything about it was seen to work. */
+export async function connectService(
+  op: Op,
+  deps: ProxyDeps,
+  input: ConnectService,
+): Promise<ConnectedService> {
+  const name = input.name ?? input.kind
+  const known = await deps.storage.services.find(name)
+  const service = drafted(deps, input, known)
+  await assertAgents(deps, service.agents)
+  const checks = await check(op, deps, service, input.secrets)
+  const wrong = checks.filter(({ ok }) => !ok)
+  if (wrong.length > 0)
+    throw new GatehouseError(
+      'ServiceConnectionFailed',
+      { detail: wrong.map((one) => `${one.name}: ${one.detail}`).join('; ') },
+      {
+        recovery: checks.map((one) => ({
+          action: `${one.ok ? 'well' : 'fix'}: ${one.name}`,
+          description: one.ok ? one.detail : `${one.detail} ${one.fix ?? ''}`.trim(),
+        })),
+      },
+    )
+  for (const [field, value] of Object.entries(input.secrets))
+    await deps.secrets.keepForService(secretName(name, field), value)
+  await deps.journal.transaction(async (tx) => {
+    const current = await tx.services.find(name)
+    if (current?.generation !== known?.generation)
+      throw new GatehouseError('Conflict', { detail: `${name} was connected by somebody else.` })
+    if (!current && (await tx.services.list()).length >= servicesMax)
+      throw new GatehouseError('QuotaExceeded', { limit: servicesMax, what: 'services' })
+    await tx.services.put(service)
+    const { kind, agents } = service
+    tx.append(actDraft(op, 'service.connected', { arguments: { name, kind, agents } }))
+  })
+  deps.opened.forget(name)
+  deps.nudge.syncs()
+  return { service: await recordOf(deps, name), checks }
+}
+
+/** Looks at a connected service as it was looked at when it was connected. */
+export async function testService(
+  op: Op,
+  deps: ProxyDeps,
+  { name }: { readonly name: string },
+): Promise<ServiceTest> {
+  const service = await existing(deps, name)
+  if (service.status === 'disconnected')
+    throw new GatehouseError('ServiceUnavailable', { service: name, detail: 'it is disconnected' })
+  const checks = await check(op, deps, service, {})
+  return { ok: checks.every(({ ok }) => ok), checks }
+}
+
+/** Ends a service: what waits for it is cancelled, its entries, ways back and credentials go. */
+export async function disconnectService(
+  op: Op,
+  deps: ProxyDeps,
+  { name, forget }: { readonly name: string; readonly forget: boolean },
+): Promise<ProxyService> {
+  const before = await recordOf(deps, name)
+  const { service, writes } = await deps.journal.transaction(async (tx) => {
+    const current = await tx.services.find(name)
+    if (!current) throw notThere(name)
+    const cancelled = await cancelAll(op, deps, tx, { service: name })
+    await tx.rollbacks.removeOfService(name)
+    const ended: StoredService = {
+      ...current,
+      status: 'disconnected',
+      secrets: [],
+      generation: current.generation + 1,
+      cursor: null,
+      full: true,
+      failing_since_ms: null,
+      failures: 0,
+      reason: null,
+      progress_json: null,
+    }
+    if (forget) await tx.services.remove(name)
+    else await tx.services.put(ended)
+    const detail = { cancelled_writes: cancelled.length, forgotten: forget }
+    tx.append(actDraft(op, 'service.disconnected', { arguments: { name }, detail }))
+    return { service: current, writes: cancelled }
+  })
+  deps.opened.forget(name)
+  for (const field of service.secrets) await deps.secrets.forgetForService(secretName(name, field))
+  await dropReplica(deps, name)
+  const alert = await deps.storage.alerts.findOpen(alertKey(name))
+  if (alert) await resolveAlert(op, deps, alert.id)
+  for (const write of writes) publishWrite(deps, 'write.cancelled', write)
+  deps.nudge.syncs()
+  if (!forget) return recordOf(deps, name)
+  const none = { replica_entries: 0, buffered_writes: 0, rollback_points: 0, dead_letters: 0 }
+  return { ...before, ...none, status: 'disconnected', reason: null, next_sync: null }
+}
+
+/** Reads what changed now, or everything anew. */
+export async function requestSync(
+  op: Op,
+  deps: ProxyDeps,
+  { name, full }: { readonly name: string; readonly full: boolean },
+): Promise<ProxyService> {
+  await deps.journal.transaction(async (tx) => {
+    const service = await tx.services.find(name)
+    if (!service) throw notThere(name)
+    if (service.status === 'disconnected')
+      throw new GatehouseError('ServiceUnavailable', {
+        service: name,
+        detail: 'it is disconnected',
+      })
+    const now = { next_sync_ms: deps.clock.now() }
+    // A full run is another one, so that whatever is under way ends and nothing of it is mixed in.
+    if (full)
+      await tx.services.put({
+        ...service,
+        ...now,
+        generation: service.generation + 1,
+        cursor: null,
+        full: true,
+      })
+    else await tx.services.progress(service, now)
+    tx.append(actDraft(op, 'service.sync_requested', { arguments: { name, full } }))
+  })
+  deps.nudge.syncs()
+  return recordOf(deps, name)
+}

@@ -1,0 +1,46 @@
+import { GatehouseError, type WriteError } from '@gatehouse/contract'
+import type { WriteReason } from '../../ports/service-adapter.ts'
+import type { ProxyDeps } from './deps.ts'
+import { TimeUp } from './within.ts'
+
+const charsMax = 500
+
+/** What went wrong, for people: never a credential, never more than they would read. */
+export const failureText = ({ secrets }: Pick<ProxyDeps, 'secrets'>, cause: unknown): string => {
+  const text =
+    cause instanceof GatehouseError && typeof cause.facts['detail'] === 'string'
+      ? cause.facts['detail']
+      : cause instanceof Error && (cause instanceof GatehouseError || cause instanceof TimeUp)
+        ? cause.message
+        : cause instanceof Error
+          ? `it failed unexpectedly: ${cause.message}`
+          : 'it failed unexpectedly'
+  return secrets.scrub(text).slice(0, charsMax)
+}
+
+/** An error of the table as a record keeps it, with what the adapter would do about it. */
+export const writeError = (error: GatehouseError, reason?: WriteReason): WriteError => ({
+  type: error.type,
+  message: error.message,
+  recovery: [
+    ...(reason?.fix ? [{ action: 'fix', description: reason.fix }] : []),
+    ...error.recovery,
+  ],
+})
+
+/** Nobody knows whether a write took place: a person looks, and decides. */
+export const outcomeUnknown = (reason: WriteReason): WriteError => ({
+  type: 'OutcomeUnknown',
+  message: `It is not known whether it took place: ${reason.detail}`,
+  recovery: [
+    ...(reason.fix ? [{ action: 'fix', description: reason.fix }] : []),
+    {
+      action: 'look',
+      description: 'Look at the service whether it is there. It is not sent again by itself.',
+    },
+    {
+      action: 'proxy retry or discard',
+      description: 'An operator sends it again if it is not there, or discards it if it is.',
+    },
+  ],
+})

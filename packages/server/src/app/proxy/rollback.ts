@@ -1,0 +1,302 @@
+import {
+  GatehouseError,
+  type RollbackPoint,
+  type RollbackPreview,
+  type RollbackStatus,
+  type WriteError,
+} from '@gatehouse/contract'
+import type {
+  Capture,
+  JsonObject,
+  ServiceOperation,
+  UndoOutcome,
+  UndoPlan,
+  UndoPoint,
+} from '../../ports/service-adapter.ts'
+import type { StoredService } from '../../ports/services.ts'
+import type { StoredRollback, StoredWrite } from '../../ports/writes.ts'
+import { actDraft } from '../audit-draft.ts'
+import { actorText, type Op } from '../op.ts'
+import { writeFacts } from './buffer-write.ts'
+import { type ProxyDeps, systemOp } from './deps.ts'
+import { failureText, writeError } from './failure-text.ts'
+import { operationOf, rollbackRecord } from './records.ts'
+import { leaseAfter } from './run-write.ts'
+import { showChanges } from './settle-write.ts'
+import { within } from './within.ts'
+
+const againMs = 30_000
+
+/** All that undoing needs. */
+type Way = {
+  readonly write: StoredWrite
+  readonly service: StoredService
+  readonly operation: ServiceOperation<AsyncDisposable>
+  readonly point: UndoPoint
+}
+
+async function wayBack(deps: ProxyDeps, stored: StoredRollback): Promise<Way> {
+  const { rollbacks, writes, services } = deps.storage
+  const [captured, write, service] = await Promise.all([
+    rollbacks.capture(stored.write_id),
+    writes.find(stored.write_id),
+    services.find(stored.service),
+  ])
+  const operation = write && operationOf(deps, write)
+  if (captured === null || !write || !operation)
+    throw new GatehouseError('RollbackNotFound', { detail: 'what stood before is no longer kept' })
+  if (!service || service.status === 'disconnected')
+    throw new GatehouseError('ServiceUnavailable', {
+      service: stored.service,
+      detail: 'it is disconnected',
+    })
+  const { id, agent, arguments_json, result_json } = write
+  const point: UndoPoint = {
+    write: {
+      id,
+      operation: write.operation,
+      agent,
+      arguments: JSON.parse(arguments_json) as JsonObject,
+    },
+    capture: JSON.parse(captured) as Capture,
+    result: result_json === null ? null : (JSON.parse(result_json) as JsonObject),
+  }
+  return { write, service, operation, point }
+}
+
+const notReady = ({ id, status }: StoredRollback): GatehouseError =>
+  new GatehouseError('RollbackNotReady', {
+    rollback_id: id,
+    status: status === 'pending' ? 'not there yet: the write has not run' : status,
+  })
+
+const isOpen = (point: StoredRollback): boolean =>
+  point.status === 'ready' || point.status === 'refused'
+
+/** What rolling back would do now; changes nothing. */
+export async function previewRollback(
+  deps: ProxyDeps,
+  { rollback_id }: { readonly rollback_id: string },
+  signal: AbortSignal,
+): Promise<RollbackPreview> {
+  const stored = await deps.storage.rollbacks.find(rollback_id)
+  if (!stored) throw new GatehouseError('RollbackNotFound', { detail: rollback_id })
+  if (!isOpen(stored)) throw notReady(stored)
+  const { service, operation, point } = await wayBack(deps, stored)
+  const plan = await ask(deps, service, (opened) =>
+    within(deps.clock, operation.timeout_seconds, signal, (until) =>
+      operation.planUndo(opened, point, until),
+    ),
+  )
+  const rollback = rollbackRecord(deps, stored)
+  return plan.kind === 'possible'
+    ? { rollback, possible: true, steps: [...plan.steps], reason: null, differences: [] }
+    : {
+        rollback,
+        possible: false,
+        steps: [],
+        reason: plan.reason.detail,
+        differences: [...plan.differences],
+      }
+}
+
+async function ask(
+  deps: ProxyDeps,
+  service: StoredService,
+  work: (opened: AsyncDisposable) => Promise<UndoPlan>,
+): Promise<UndoPlan> {
+  try {
+    return await deps.opened.use(service, (_adapter, opened) => work(opened))
+  } catch (cause) {
+    const detail = failureText(deps, cause)
+    throw new GatehouseError('ServiceUnavailable', { service: service.name, detail }, { cause })
+  }
+}
+
+type Named =
+  | { readonly rollback_id: string }
+  | { readonly write_id: string; readonly agent: string }
+
+async function find(deps: ProxyDeps, named: Named): Promise<StoredRollback> {
+  const { rollbacks, writes } = deps.storage
+  if ('rollback_id' in named) {
+    const stored = await rollbacks.find(named.rollback_id)
+    if (!stored) throw new GatehouseError('RollbackNotFound', { detail: named.rollback_id })
+    return stored
+  }
+  const write = await writes.find(named.write_id)
+  if (write?.agent !== named.agent)
+    throw new GatehouseError('WriteNotFound', { write_id: named.write_id })
+  const operation = operationOf(deps, write)
+  const stored = await rollbacks.ofWrite(write.id)
+  if (stored) return stored
+  if (write.status === 'buffered')
+    throw new GatehouseError(
+      'RollbackNotFound',
+      { detail: 'the write has not run yet' },
+      { recovery: [{ action: 'writes.cancel', description: 'Cancel it: then it never runs.' }] },
+    )
+  throw operation?.undoable
+    ? new GatehouseError('RollbackNotFound', { detail: `the write is ${write.status}` })
+    : new GatehouseError('NotUndoable', { detail: operation?.undo_note ?? 'no version knows how' })
+}
+
+const refusal = (point: StoredRollback): GatehouseError => {
+  const error = point.error_json === null ? null : (JSON.parse(point.error_json) as WriteError)
+  return new GatehouseError(
+    'RollbackRefused',
+    { detail: error?.message ?? 'others changed it' },
+    {
+      recovery: [
+        ...point.differences.map((description) => ({ action: 'difference', description })),
+        ...(error?.recovery ?? []),
+      ],
+    },
+  )
+}
+
+/**
+ * Goes back to what stood before a write, exactly or not at all. Of several who try one does; what a crash
+ * cuts off is gone on with, so that it ends in the old state or the new one.
+ */
+export async function rollback(op: Op, deps: ProxyDeps, named: Named): Promise<RollbackPoint> {
+  const found = await find(deps, named)
+  if (!isOpen(found)) throw notReady(found)
+  const way = await wayBack(deps, found)
+  const taken: StoredRollback = {
+    ...found,
+    status: 'rolling_back',
+    owner: deps.node,
+    lease_ms: leaseAfter(deps, way.operation.timeout_seconds),
+    error_json: null,
+    differences: [],
+    rolled_back_by: actorText(op.actor),
+  }
+  await deps.journal.transaction(async (tx) => {
+    if (!(await tx.rollbacks.replace(found, taken)))
+      throw notReady((await tx.rollbacks.find(found.id)) ?? found)
+    tx.append(actDraft(op, 'rollback.started', factsOf(way, found)))
+  })
+  const ended = await goBack(op, deps, way, taken)
+  if (ended.status === 'refused') throw refusal(ended)
+  if (ended.status === 'rolling_back')
+    throw new GatehouseError('ServiceUnavailable', {
+      service: ended.service,
+      detail: `${(JSON.parse(ended.error_json ?? '{}') as Partial<WriteError>).message ?? 'it does not answer'}; it is tried again until it is clear`,
+    })
+  return rollbackRecord(deps, ended)
+}
+
+const factsOf = ({ write }: Way, { id }: StoredRollback) => {
+  const facts = writeFacts(write)
+  return { ...facts, arguments: { ...facts.arguments, rollback_id: id } }
+}
+
+async function undo(deps: ProxyDeps, { service, operation, point }: Way): Promise<UndoOutcome> {
+  try {
+    return await deps.opened.use(service, (_adapter, opened) =>
+      within(deps.clock, operation.timeout_seconds, deps.signal, (signal) =>
+        operation.undo(opened, point, signal),
+      ),
+    )
+  } catch (cause) {
+    return { kind: 'not_undone', reason: { detail: failureText(deps, cause) } }
+  }
+}
+
+/** Undoes a write that this node has taken, and stores what came of it. */
+async function goBack(
+  op: Op,
+  deps: ProxyDeps,
+  way: Way,
+  taken: StoredRollback,
+): Promise<StoredRollback> {
+  const outcome = await undo(deps, way)
+  const left = { ...taken, owner: null, lease_ms: null }
+  if (outcome.kind === 'not_undone') {
+    const error = new GatehouseError('ServiceUnavailable', {
+      service: taken.service,
+      detail: outcome.reason.detail,
+    })
+    const next = {
+      ...left,
+      lease_ms: deps.clock.now() + againMs,
+      error_json: JSON.stringify({ ...writeError(error), message: outcome.reason.detail }),
+    }
+    await deps.storage.rollbacks.replace(taken, next)
+    return next
+  }
+  const next: StoredRollback =
+    outcome.kind === 'undone'
+      ? { ...left, status: 'rolled_back', rolled_back_ms: deps.clock.wall(), error_json: null }
+      : {
+          ...left,
+          status: 'refused',
+          rolled_back_by: null,
+          error_json: JSON.stringify({
+            type: 'RollbackRefused',
+            message: outcome.reason.detail,
+            recovery: outcome.reason.fix
+              ? [{ action: 'fix', description: outcome.reason.fix }]
+              : [],
+          }),
+          differences: outcome.differences,
+        }
+  const act = next.status === 'rolled_back' ? 'write.rolled_back' : 'rollback.refused'
+  const stored = await deps.journal.transaction(async (tx) => {
+    if (!(await tx.rollbacks.replace(taken, next))) return false
+    const result = next.status === 'rolled_back' ? 'success' : 'error'
+    const detail = outcome.kind === 'refused' ? { differences: outcome.differences } : {}
+    tx.append(actDraft(op, act, { ...factsOf(way, taken), result, detail }))
+    return true
+  })
+  if (!stored) return (await deps.storage.rollbacks.find(taken.id)) ?? next
+  const { id: write_id, service, operation, agent } = way.write
+  deps.events.publish({ type: act, agent, data: { write_id, service, operation } })
+  if (outcome.kind === 'undone') await showChanges(deps, way.service, outcome.changes)
+  return next
+}
+
+/** Goes on with what a crash, or a service that was away, cut off. */
+export async function resumeRollbacks(deps: ProxyDeps, owner?: string): Promise<void> {
+  const nowMs = deps.clock.now()
+  const lost = await deps.storage.rollbacks.listLost({ nowMs, ...(owner ? { owner } : {}) })
+  for (const point of lost) {
+    if (deps.signal.aborted) return
+    try {
+      const way = await wayBack(deps, point)
+      const taken = {
+        ...point,
+        owner: deps.node,
+        lease_ms: leaseAfter(deps, way.operation.timeout_seconds),
+      }
+      // Two nodes may both find it: undoing is safe to repeat, and of two ends one is stored.
+      if (await deps.storage.rollbacks.replace(point, taken))
+        await goBack(systemOp(deps), deps, way, taken)
+    } catch (cause) {
+      deps.log.warn({ err: cause, rollback_id: point.id }, 'a rollback could not be gone on with')
+      await deps.storage.rollbacks
+        .replace(point, { ...point, owner: null, lease_ms: nowMs + againMs })
+        .catch(() => false)
+    }
+  }
+}
+
+export async function listRollbacks(
+  deps: ProxyDeps,
+  filter: {
+    readonly service?: string | undefined
+    readonly status?: RollbackStatus | undefined
+    readonly limit: number
+    readonly offset: number
+  },
+): Promise<{ readonly rollbacks: readonly RollbackPoint[]; readonly total: number }> {
+  const { service, status, limit, offset } = filter
+  const { points, total } = await deps.storage.rollbacks.list({
+    limit,
+    offset,
+    ...(service === undefined ? {} : { service }),
+    ...(status === undefined ? {} : { statuses: [status] }),
+  })
+  return { rollbacks: points.map((point) => rollbackRecord(deps, point)), total }
+}

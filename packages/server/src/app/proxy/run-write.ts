@@ -1,0 +1,192 @@
+import { GatehouseError } from '@gatehouse/contract'
+import type {
+  Capture,
+  CaptureRefusal,
+  JsonObject,
+  ServiceOperation,
+  ServiceWrite,
+  WriteOutcome,
+  WriteReason,
+} from '../../ports/service-adapter.ts'
+import type { StoredService } from '../../ports/services.ts'
+import type { StoredRollback, StoredWrite } from '../../ports/writes.ts'
+import { actDraft } from '../audit-draft.ts'
+import { questionOf } from '../policy-question.ts'
+import { writeFacts } from './buffer-write.ts'
+import { type ProxyDeps, systemOp } from './deps.ts'
+import { failureText, writeError } from './failure-text.ts'
+import { proveWrite } from './prove-write.ts'
+import { operationOf } from './records.ts'
+import { settleAgain, settleCancelled, settleOutcome, settleRefused } from './settle-write.ts'
+import { TimeUp, within } from './within.ts'
+
+type Operation = ServiceOperation<AsyncDisposable>
+
+const heldForMs = 5_000
+/** Beyond what the steps of an attempt may take together. */
+const leaseMarginMs = 60_000
+
+/** How long a step may hold a write before another node takes it for lost. */
+export const leaseAfter = (deps: ProxyDeps, seconds: number): number =>
+  deps.clock.now() + seconds * 1000 + leaseMarginMs
+
+export const isRefusal = (found: Capture | CaptureRefusal): found is CaptureRefusal =>
+  'kind' in found && found.kind === 'refused'
+
+export const serviceWriteOf = async (
+  deps: ProxyDeps,
+  write: StoredWrite,
+): Promise<ServiceWrite> => ({
+  id: write.id,
+  operation: write.operation,
+  agent: write.agent,
+  arguments: JSON.parse(write.arguments_json) as JsonObject,
+  files: await deps.storage.writes.files(write.id),
+})
+
+/** Whether the agent may still do it: what was allowed when it was buffered may have been taken back. */
+async function permission(
+  deps: ProxyDeps,
+  { agent: name, capability }: StoredWrite,
+): Promise<'granted' | 'held' | GatehouseError> {
+  const agent = await deps.directory.find(name)
+  if (!agent || agent.status === 'revoked')
+    return new GatehouseError('AgentNotFound', { agent: name })
+  if (agent.status === 'paused') return 'held'
+  const question = questionOf(agent, null, capability, {}, deps.clock.wall())
+  return deps.policy.current().listed(question) === 'blocked'
+    ? new GatehouseError('PolicyDenied', { agent: name, capability, detail: 'it is blocked now' })
+    : 'granted'
+}
+
+/** A paused agent's writes wait until it is resumed; that is no attempt. */
+async function hold(deps: ProxyDeps, write: StoredWrite): Promise<void> {
+  await deps.storage.writes.replace(write, {
+    ...write,
+    status: 'buffered',
+    phase: null,
+    owner: null,
+    lease_ms: null,
+    attempts: write.attempts - 1,
+    due_ms: deps.clock.now() + heldForMs,
+  })
+}
+
+/**
+ * Stores what stood before, and that the write begins, in one step: whoever finds it in `sending` after a
+ * crash knows that it may have taken place, and has all that is needed to find out and to go back.
+ * @SECURITY Durable before the first byte leaves; write-kill.test.ts.
+ */
+async function begin(
+  deps: ProxyDeps,
+  operation: Operation,
+  write: StoredWrite,
+  capture: Capture,
+): Promise<StoredWrite | null> {
+  const next: StoredWrite = {
+    ...write,
+    phase: 'sending',
+    repeatable: true,
+    lease_ms: leaseAfter(deps, operation.timeout_seconds),
+  }
+  const nowMs = deps.clock.now()
+  const point: StoredRollback = {
+    id: deps.ids.next('rb'),
+    write_id: write.id,
+    service: write.service,
+    operation: write.operation,
+    agent: write.agent,
+    status: 'pending',
+    created_ms: deps.clock.wall(),
+    expires_ms: nowMs + deps.proxy.rollbackMs,
+    owner: null,
+    lease_ms: null,
+    error_json: null,
+    differences: [],
+    rolled_back_ms: null,
+    rolled_back_by: null,
+  }
+  const begun = await deps.journal.transaction(async (tx) => {
+    if (!(await tx.writes.replace(write, next))) return false
+    await tx.rollbacks.putCapture(write.id, JSON.stringify(capture))
+    if (operation.undoable && capture.before !== null) await tx.rollbacks.put(point)
+    tx.append(actDraft(systemOp(deps), 'write.started', writeFacts(next)))
+    return true
+  })
+  return begun ? next : null
+}
+
+type Attempt =
+  | { readonly kind: 'settled'; readonly outcome: Exclude<WriteOutcome, { kind: 'unknown' }> }
+  /** `over`: whether the adapter has ended, so that nothing of it can still arrive. */
+  | { readonly kind: 'unclear'; readonly reason: WriteReason; readonly over: boolean }
+
+async function send(
+  deps: ProxyDeps,
+  operation: Operation,
+  service: StoredService,
+  given: ServiceWrite,
+  capture: Capture,
+): Promise<Attempt> {
+  try {
+    const outcome = await deps.opened.use(service, (_adapter, opened) =>
+      within(deps.clock, operation.timeout_seconds, deps.signal, (signal) =>
+        operation.execute(opened, given, capture, signal),
+      ),
+    )
+    return outcome.kind === 'unknown'
+      ? { kind: 'unclear', reason: outcome.reason, over: true }
+      : { kind: 'settled', outcome }
+  } catch (cause) {
+    deps.log.warn({ err: cause, write_id: given.id }, 'a write ended without an answer')
+    const over = !(cause instanceof TimeUp) && !deps.signal.aborted
+    return { kind: 'unclear', reason: { detail: failureText(deps, cause) }, over }
+  }
+}
+
+async function look(
+  deps: ProxyDeps,
+  operation: Operation,
+  service: StoredService,
+  given: ServiceWrite,
+): Promise<Capture | CaptureRefusal> {
+  return deps.opened.use(service, (_adapter, opened) =>
+    within(deps.clock, operation.timeout_seconds, deps.signal, (signal) =>
+      operation.capture(opened, given, signal),
+    ),
+  )
+}
+
+/** One attempt at a write that this node has claimed, up to a state that a restart could go on from. */
+export async function runWrite(deps: ProxyDeps, write: StoredWrite): Promise<void> {
+  const permitted = await permission(deps, write)
+  if (permitted === 'held') return hold(deps, write)
+  if (permitted !== 'granted') return settleCancelled(deps, write, writeError(permitted))
+  const service = await deps.storage.services.find(write.service)
+  if (!service || service.status === 'disconnected' || service.kind !== write.kind) {
+    const facts = { service: write.service, detail: 'it is disconnected' }
+    return settleCancelled(deps, write, writeError(new GatehouseError('ServiceUnavailable', facts)))
+  }
+  const operation = operationOf(deps, write)
+  if (!operation)
+    return settleRefused(deps, write, { detail: `this version cannot ${write.operation}` })
+  const given = await serviceWriteOf(deps, write)
+  let capture: Capture | CaptureRefusal
+  try {
+    capture = await look(deps, operation, service, given)
+  } catch (cause) {
+    if (deps.signal.aborted) return
+    return settleAgain(deps, write, { detail: failureText(deps, cause) }, null)
+  }
+  if (isRefusal(capture)) return settleRefused(deps, write, capture.reason)
+  const sending = await begin(deps, operation, write, capture)
+  if (!sending) return
+  const attempt = await send(deps, operation, service, given, capture)
+  if (attempt.kind === 'settled') {
+    await settleOutcome(deps, service, sending, attempt.outcome)
+    return
+  }
+  // The next start finds it as it is, and asks then.
+  if (deps.signal.aborted) return
+  await proveWrite(deps, sending, { repeatable: attempt.over, reason: attempt.reason })
+}

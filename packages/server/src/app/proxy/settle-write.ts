@@ -1,0 +1,187 @@
+import { GatehouseError, type WriteError } from '@gatehouse/contract'
+import type { JournalTransaction } from '../../ports/audit.ts'
+import type { ReplicaChange } from '../../ports/replica.ts'
+import type { JsonObject, WriteOutcome, WriteReason } from '../../ports/service-adapter.ts'
+import type { StoredService } from '../../ports/services.ts'
+import type { StoredWrite } from '../../ports/writes.ts'
+import { actDraft } from '../audit-draft.ts'
+import { publishWrite, writeFacts } from './buffer-write.ts'
+import { cancelled } from './change-write.ts'
+import { backOffMs, type ProxyDeps, systemOp } from './deps.ts'
+import { outcomeUnknown, writeError } from './failure-text.ts'
+
+const attemptsMax = 10
+
+type Extra = (tx: JournalTransaction, next: StoredWrite) => Promise<void>
+
+/** Stores how a write now stands, with its entry, unless somebody else has taken it meanwhile. */
+export async function settle(
+  deps: ProxyDeps,
+  current: StoredWrite,
+  next: StoredWrite,
+  act: string,
+  facts: {
+    readonly result?: 'success' | 'error'
+    readonly detail?: Readonly<Record<string, unknown>>
+    readonly also?: Extra
+  } = {},
+): Promise<StoredWrite | null> {
+  const { result = 'success', detail, also } = facts
+  const stored = await deps.journal.transaction(async (tx) => {
+    if (!(await tx.writes.replace(current, next))) return false
+    await also?.(tx, next)
+    tx.append(
+      actDraft(systemOp(deps), act, { ...writeFacts(next), result, ...(detail ? { detail } : {}) }),
+    )
+    return true
+  })
+  if (!stored) {
+    deps.log.warn({ write_id: current.id, act }, 'a write was taken by somebody else meanwhile')
+    return null
+  }
+  publishWrite(deps, act, next)
+  return next
+}
+
+const left = (write: StoredWrite): StoredWrite => ({
+  ...write,
+  phase: null,
+  owner: null,
+  lease_ms: null,
+})
+
+/** The point that was laid before the write is a way back from now on. */
+const openPoint =
+  (deps: ProxyDeps): Extra =>
+  async (tx, { id }) => {
+    const point = await tx.rollbacks.ofWrite(id)
+    if (point?.status !== 'pending') return
+    const expires_ms = deps.clock.now() + deps.proxy.rollbackMs
+    await tx.rollbacks.replace(point, { ...point, status: 'ready', expires_ms })
+  }
+
+const dropPoint: Extra = (tx, { id }) => tx.rollbacks.removeOfWrite(id)
+
+/** What the replica shows at once. The next sync corrects it, so a failure here costs nothing. */
+export async function showChanges(
+  deps: ProxyDeps,
+  service: StoredService,
+  changes: readonly ReplicaChange[] = [],
+): Promise<void> {
+  try {
+    await deps.storage.transaction(async (tx) => {
+      const current = await tx.services.find(service.name)
+      if (current?.generation !== service.generation || current.status === 'disconnected') return
+      if (changes.length > 0) await tx.replica.apply(service.name, changes, current.run)
+      await tx.services.progress(current, { next_sync_ms: deps.clock.now() })
+    })
+    deps.nudge.syncs()
+  } catch (cause) {
+    deps.log.warn(
+      { err: cause, service: service.name },
+      'the replica could not be brought up to date',
+    )
+  }
+}
+
+export async function settleExecuted(
+  deps: ProxyDeps,
+  service: StoredService,
+  write: StoredWrite,
+  result: JsonObject,
+  changes?: readonly ReplicaChange[],
+): Promise<void> {
+  const next: StoredWrite = {
+    ...left(write),
+    status: 'executed',
+    finished_ms: deps.clock.wall(),
+    result_json: JSON.stringify(result),
+    error_json: null,
+  }
+  await settle(deps, write, next, 'write.executed', { also: openPoint(deps) })
+  await showChanges(deps, service, changes)
+}
+
+/** It failed, and a person decides what becomes of it. `back`: whether it may have taken place. */
+export async function settleFailed(
+  deps: ProxyDeps,
+  write: StoredWrite,
+  error: WriteError,
+  { back }: { readonly back: boolean },
+): Promise<void> {
+  const next: StoredWrite = {
+    ...left(write),
+    status: 'failed',
+    finished_ms: deps.clock.wall(),
+    error_json: JSON.stringify(error),
+    dead: true,
+  }
+  const also = back ? openPoint(deps) : dropPoint
+  const detail = { error: error.type, message: error.message }
+  await settle(deps, write, next, 'write.failed', { result: 'error', detail, also })
+}
+
+export const settleUnknown = (deps: ProxyDeps, write: StoredWrite, reason: WriteReason) =>
+  settleFailed(deps, write, outcomeUnknown(reason), { back: true })
+
+/** Provably nothing happened: it waits for its next attempt, unless there were enough. */
+export async function settleAgain(
+  deps: ProxyDeps,
+  write: StoredWrite,
+  reason: WriteReason,
+  afterMs: number | null,
+): Promise<void> {
+  const given = new GatehouseError('WriteGivenUp', {
+    attempts: write.attempts,
+    detail: reason.detail,
+  })
+  const error = writeError(given, reason)
+  if (write.attempts >= attemptsMax) return settleFailed(deps, write, error, { back: false })
+  const next: StoredWrite = {
+    ...left(write),
+    status: 'buffered',
+    due_ms: deps.clock.now() + (afterMs ?? backOffMs(write.attempts)),
+    proofs: 0,
+    error_json: JSON.stringify({ ...error, type: 'ServiceUnavailable', message: reason.detail }),
+  }
+  const detail = { reason: reason.detail, attempts: write.attempts }
+  await settle(deps, write, next, 'write.postponed', { result: 'error', detail, also: dropPoint })
+}
+
+export const settleRefused = (deps: ProxyDeps, write: StoredWrite, reason: WriteReason) => {
+  const error = new GatehouseError('WriteRefused', { detail: reason.detail })
+  return settleFailed(deps, write, writeError(error, reason), { back: false })
+}
+
+/** It may not run any more, such as for a revoked agent. */
+export async function settleCancelled(
+  deps: ProxyDeps,
+  write: StoredWrite,
+  error: WriteError,
+): Promise<void> {
+  const next = {
+    ...cancelled(write, 'system', deps.clock.wall()),
+    error_json: JSON.stringify(error),
+  }
+  await settle(deps, write, next, 'write.cancelled', { detail: { reason: error.message } })
+}
+
+/** Stores what became of an attempt; false where nobody knows. */
+export async function settleOutcome(
+  deps: ProxyDeps,
+  service: StoredService,
+  write: StoredWrite,
+  outcome: WriteOutcome,
+): Promise<boolean> {
+  switch (outcome.kind) {
+    case 'executed':
+      await settleExecuted(deps, service, write, outcome.result, outcome.changes)
+      return true
+    case 'not_executed':
+      if (outcome.retry === 'never') await settleRefused(deps, write, outcome.reason)
+      else await settleAgain(deps, write, outcome.reason, outcome.retry.after_ms)
+      return true
+    case 'unknown':
+      return false
+  }
+}

@@ -1,0 +1,121 @@
+import type { StoredService } from '../../ports/services.ts'
+import { raiseAlert, resolveAlert } from '../alerts.ts'
+import { type ProxyDeps, systemOp } from './deps.ts'
+import { syncService } from './sync-service.ts'
+
+const lookAgainMs = 1_000
+/** So long, or so often, a service fails before people are told: a short cut is none of theirs. */
+const alertAfterMs = 5 * 60_000
+const alertAfterFailures = 3
+const everything = Number.MAX_SAFE_INTEGER
+const dropAtOnce = 50
+
+export const alertKey = (name: string): string => `system:service:${name}`
+
+/** Keeps the replicas up to date: each service by one node, again and again, and later where it fails. */
+export class SyncRunner {
+  readonly #deps: ProxyDeps
+  readonly #running = new Map<string, Promise<void>>()
+  #services: readonly StoredService[] = []
+  #nudged = new AbortController()
+  #ended: Promise<void> = Promise.resolve()
+
+  constructor(deps: ProxyDeps) {
+    this.#deps = deps
+  }
+
+  nudge(): void {
+    this.#nudged.abort()
+  }
+
+  /** As they were at the last look: for health, which must not wait. */
+  services(): readonly StoredService[] {
+    return this.#services
+  }
+
+  async start(): Promise<void> {
+    this.#services = await this.#deps.storage.services.list()
+    this.#deps.signal.addEventListener('abort', () => this.nudge(), { once: true })
+    this.#ended = this.#look()
+  }
+
+  async stopped(): Promise<void> {
+    this.nudge()
+    await this.#ended
+    await Promise.all(this.#running.values())
+  }
+
+  async #look(): Promise<void> {
+    const { signal, clock, log } = this.#deps
+    await this.#dropLeft().catch((cause: unknown) => {
+      log.error({ err: cause }, 'what services left behind could not be dropped')
+    })
+    while (!signal.aborted) {
+      this.#nudged = new AbortController()
+      try {
+        await this.#syncDue()
+        for (const service of this.#services) await this.#warn(service)
+      } catch (cause) {
+        log.error({ err: cause }, 'looking after services failed')
+      }
+      await clock.sleep(lookAgainMs, this.#nudged.signal)
+    }
+  }
+
+  async #syncDue(): Promise<void> {
+    const { storage, clock, log } = this.#deps
+    this.#services = await storage.services.list()
+    const nowMs = clock.now()
+    for (const { name, status, next_sync_ms } of this.#services) {
+      if (status === 'disconnected' || next_sync_ms > nowMs || this.#running.has(name)) continue
+      const run = syncService(this.#deps, name)
+        .catch((cause: unknown) => {
+          log.error({ err: cause, service: name }, 'a sync ended unexpectedly')
+        })
+        .finally(() => this.#running.delete(name))
+      this.#running.set(name, run)
+    }
+  }
+
+  /** Tells people of a service that fails for long, once, and takes it back when it works again. */
+  async #warn(service: StoredService): Promise<void> {
+    const { name, status, failing_since_ms, failures, reason } = service
+    const open = await this.#deps.storage.alerts.findOpen(alertKey(name))
+    const failing =
+      status !== 'disconnected' &&
+      failing_since_ms !== null &&
+      (failures >= alertAfterFailures || this.#deps.clock.wall() - failing_since_ms >= alertAfterMs)
+    if (open && failing_since_ms === null)
+      await resolveAlert(systemOp(this.#deps), this.#deps, open.id)
+    if (open || !failing) return
+    await raiseAlert(systemOp(this.#deps), this.#deps, {
+      source: 'system',
+      kind: 'service',
+      severity: 'warning',
+      message: `The service ${name} fails: ${reason ?? 'no reason is known'}. Reads go on from the replica.`,
+      context: { service: name, failures },
+      dedup_key: alertKey(name),
+    })
+  }
+
+  /** A service may have been disconnected just before the end: its entries go now. */
+  async #dropLeft(): Promise<void> {
+    const { storage } = this.#deps
+    const known = new Map((await storage.services.list()).map((s) => [s.name, s.status]))
+    for (const name of (await storage.replica.counts()).keys())
+      if ((known.get(name) ?? 'disconnected') === 'disconnected')
+        await dropReplica(this.#deps, name)
+  }
+}
+
+export async function dropReplica(
+  { storage }: Pick<ProxyDeps, 'storage'>,
+  name: string,
+): Promise<void> {
+  for (;;) {
+    const dropped = await storage.transaction((tx) =>
+      tx.replica.dropOlder(name, null, everything, dropAtOnce),
+    )
+    if (dropped < dropAtOnce) return
+  }
+}

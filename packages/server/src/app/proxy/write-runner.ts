@@ -1,0 +1,154 @@
+import type { StoredWrite } from '../../ports/writes.ts'
+import { type ProxyDeps, systemOp } from './deps.ts'
+import { actDraft } from '../audit-draft.ts'
+import { writeFacts } from './buffer-write.ts'
+import { proveWrite } from './prove-write.ts'
+import { leaseAfter, runWrite } from './run-write.ts'
+
+const lookAgainMs = 500
+const sweepEveryMs = 60_000
+const keptMs = 30 * 86_400_000
+
+/**
+ * Runs writes when their time comes: of each service one at a time, in the order they are due, so that a
+ * slow service holds up its own only. The claim is durable before anything begins.
+ */
+export class WriteRunner {
+  readonly #deps: ProxyDeps
+  /** By service. */
+  readonly #running = new Map<string, { readonly id: string; readonly done: Promise<void> }>()
+  readonly #proving = new Map<string, Promise<void>>()
+  #nudged = new AbortController()
+  #sweptMs = -Infinity
+  #ended: Promise<void> = Promise.resolve()
+
+  constructor(deps: ProxyDeps) {
+    this.#deps = deps
+  }
+
+  nudge(): void {
+    this.#nudged.abort()
+  }
+
+  /** At start what this node held was lost by its last run, and nothing of it can still arrive. */
+  async start(): Promise<void> {
+    await this.#takeLost(this.#deps.node)
+    this.#deps.signal.addEventListener('abort', () => this.nudge(), { once: true })
+    this.#ended = this.#look()
+  }
+
+  async stopped(): Promise<void> {
+    this.nudge()
+    await this.#ended
+    await Promise.all([...this.#running.values()].map(({ done }) => done))
+    await Promise.all(this.#proving.values())
+  }
+
+  async #look(): Promise<void> {
+    const { signal, clock, log } = this.#deps
+    while (!signal.aborted) {
+      this.#nudged = new AbortController()
+      try {
+        await this.#takeLost()
+        await this.#claimDue()
+        await this.#sweep()
+      } catch (cause) {
+        log.error({ err: cause }, 'looking for due writes failed')
+      }
+      await clock.sleep(lookAgainMs, this.#nudged.signal)
+    }
+  }
+
+  async #claimDue(): Promise<void> {
+    const { storage, clock, node, signal, opened } = this.#deps
+    const services = (await storage.services.list()).filter(
+      ({ name, status }) => status !== 'disconnected' && !this.#running.has(name),
+    )
+    const names = services.map(({ name }) => name)
+    const dueMs = clock.now()
+    // Reading first costs a lookup; a claim costs a place among the writers.
+    if (((await storage.writes.nextDue(names)) ?? Infinity) > dueMs) return
+    for (const { name, kind } of services) {
+      if (signal.aborted) return
+      const seconds = Math.max(...opened.adapterOf(kind).operations.map((o) => o.timeout_seconds))
+      const [write] = await storage.writes.claim({
+        services: [name],
+        owner: node,
+        dueMs,
+        leaseMs: leaseAfter(this.#deps, seconds),
+        limit: 1,
+      })
+      if (write) this.#run(write)
+    }
+  }
+
+  #run(write: StoredWrite): void {
+    const done = runWrite(this.#deps, write)
+      .catch((cause: unknown) => {
+        // It stays as it is until its lease ends; then it is taken up from there.
+        this.#deps.log.error({ err: cause, write_id: write.id }, 'a write could not be finished')
+      })
+      .finally(() => {
+        this.#running.delete(write.service)
+        this.nudge()
+      })
+    this.#running.set(write.service, { id: write.id, done })
+  }
+
+  /**
+   * Writes whose run died. @SECURITY Only what was not sent yet is put back; the rest is never sent again
+   * unless it is proven that nothing happened; write-kill.test.ts.
+   */
+  async #takeLost(owner?: string): Promise<void> {
+    const { storage, clock } = this.#deps
+    const nowMs = clock.now()
+    const lost = await storage.writes.listLost({ nowMs, limit: 100, ...(owner ? { owner } : {}) })
+    const busy = new Set([...this.#running.values()].map(({ id }) => id))
+    for (const write of lost) {
+      if (busy.has(write.id) || this.#proving.has(write.id)) continue
+      if (write.phase === 'capturing') {
+        await this.#putBack(write)
+        continue
+      }
+      const doubt = {
+        repeatable: write.phase === 'proving' || owner !== undefined,
+        reason: { detail: 'the service stopped while it was sent' },
+      }
+      const proving = proveWrite(this.#deps, write, doubt)
+        .catch((cause: unknown) => {
+          this.#deps.log.error({ err: cause, write_id: write.id }, 'a write could not be looked up')
+        })
+        .finally(() => {
+          this.#proving.delete(write.id)
+          this.nudge()
+        })
+      this.#proving.set(write.id, proving)
+    }
+  }
+
+  async #putBack(write: StoredWrite): Promise<void> {
+    const { journal, clock } = this.#deps
+    await journal.transaction(async (tx) => {
+      const next: StoredWrite = {
+        ...write,
+        status: 'buffered',
+        phase: null,
+        owner: null,
+        lease_ms: null,
+        due_ms: clock.now(),
+      }
+      if (await tx.writes.replace(write, next))
+        tx.append(actDraft(systemOp(this.#deps), 'write.put_back', writeFacts(next)))
+    })
+  }
+
+  async #sweep(): Promise<void> {
+    const { storage, clock } = this.#deps
+    if (clock.now() - this.#sweptMs < sweepEveryMs) return
+    this.#sweptMs = clock.now()
+    await storage.transaction(async (tx) => {
+      await tx.rollbacks.expire(clock.now())
+      await tx.writes.prune(clock.wall() - keptMs)
+    })
+  }
+}
