@@ -174,6 +174,14 @@ export async function compose(
     outbound,
     sandbox,
     processHost,
+    git: createGit({
+      sandbox,
+      outbound,
+      secrets,
+      folder: join(dataDir, 'git'),
+      configAllowed: settings.gitConfigAllowed,
+      caFile: settings.outbound.caFile,
+    }),
     models: {
       files: createModelFiles({
         folder: join(dataDir, 'models'),

@@ -5,11 +5,15 @@ import { standardCapabilities } from './standard.ts'
 const looksLikePath =
   /^(path|root|source|destination|folder|directory|file|.*_(path|file|directory))s?$/
 
+/** Places in a repository, whose own place is `path`; and a commit. Neither leads out of what `path` names. */
+const inRepository = /^git\.\w+ (file|files|paths|source)$/
+
 test('every argument that looks like a path is one for policy too', () => {
   const unmarked = standardCapabilities.flatMap(({ name, inputs, paths }) =>
     Object.keys(inputs.shape)
       .filter((argument) => looksLikePath.test(argument) && !paths.includes(argument))
-      .map((argument) => `${name} ${argument}`),
+      .map((argument) => `${name} ${argument}`)
+      .filter((argument) => !inRepository.test(argument)),
   )
   expect(unmarked).toEqual([])
   expect(standardCapabilities.find(({ name }) => name === 'filesystem.copy')?.paths).toEqual([

@@ -197,6 +197,13 @@ export const fields = [
       'Where files of models are fetched instead, as host=https://mirror.example/path. The hash of each file is pinned, so a mirror need not be trusted.',
   },
   {
+    key: 'git.config_allowed',
+    type: 'list',
+    default: [],
+    description:
+      'Keys that the configuration of a repository may set beside the harmless ones, such as branch.*.rebase. None may name a program.',
+  },
+  {
     key: 'outbound.private_targets',
     type: 'list',
     default: [],

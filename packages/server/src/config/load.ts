@@ -37,6 +37,8 @@ export type Settings = {
   readonly onWake: Readonly<Record<string, readonly string[]>>
   /** Who is told outside of the dashboard; files of secrets as absolute paths. */
   readonly notifications: readonly Target[]
+  /** Keys of a repository's configuration that are harmless here besides. */
+  readonly gitConfigAllowed: readonly string[]
   /** The way out to the network; files as absolute paths. */
   readonly outbound: OutboundValues
   readonly models: ModelValues
@@ -198,6 +200,7 @@ export const loadSettings = (flags: Flags, environment: Environment = process.en
       ...target,
       secretFile: target.secretFile === null ? null : resolve(dataDir, target.secretFile),
     })),
+    gitConfigAllowed: get('git.config_allowed'),
     outbound: outboundOf(get, { dataDir, environment, origins }),
     models: modelsOf(get, origins),
     commandEnvironment: inherited(environment),

@@ -94,7 +94,8 @@ export type Commit = {
 export type BlameLine = {
   readonly line: number
   readonly content: string
-  readonly commit: string
+  /** Null for a line that is not committed yet. */
+  readonly commit: string | null
   readonly author_name: string
   readonly authored_at: string
   readonly summary: string
@@ -111,19 +112,29 @@ export type Branch = {
 /** What a push would do, seen from here. */
 export type PushPlan = {
   readonly url: string
+  /** Its name in the configuration; null where an address was given. */
+  readonly remote: string | null
   readonly branch: string
   readonly head: string
   /** Where the remote's branch was last seen; null when it was not. */
   readonly remote_head: string | null
-  readonly commits: readonly { readonly hash: string; readonly subject: string }[]
+  /** The newest of them. */
+  readonly commits: readonly {
+    readonly hash: string
+    readonly subject: string
+    readonly author_name: string
+  }[]
   readonly total_commits: number
-  /** SHA-256 over the ids of all commits that would go, in order. */
+  /** Commits taken to be there already: what this repository last saw of the remote. */
+  readonly bases: readonly string[]
+  /** SHA-256 over the sorted ids of all commits that would go. */
   readonly commits_digest: string
 }
 
 /** What a pull would ask for, and what it would be merged into. */
 export type PullPlan = {
   readonly url: string
+  readonly remote: string | null
   readonly branch: string
   readonly into: string
   readonly head: string | null
@@ -254,7 +265,7 @@ export interface AgentGit {
     path: string,
     plan: PullPlan,
     secret?: string,
-  ): Promise<Merged & { readonly new_commits: number; readonly truncated: boolean }>
+  ): Promise<Merged & { readonly new_commits: number }>
 
   planPush(path: string, remote: string, branch?: string): Promise<PushPlan>
   /** Pushes exactly the commits of the plan onto what the plan saw, or raises `PushRejected`. */

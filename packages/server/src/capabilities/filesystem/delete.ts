@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { commandPreview } from '../command-preview.ts'
 import { defineCapability } from '../define.ts'
 import { pathField, version, writeErrors } from './fields.ts'
-import { commandPreview } from './preview.ts'
 
 /** `delete` is a word of the language. */
 export const deletePath = defineCapability({

@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import { commandPreview } from '../command-preview.ts'
 import { defineCapability } from '../define.ts'
 import { pathField, sha256Field, version, writeErrors } from './fields.ts'
-import { commandPreview } from './preview.ts'
 
 export const move = defineCapability({
   name: 'filesystem.move',

@@ -1,0 +1,91 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+import {
+  changeErrors,
+  changeOutput,
+  filesField,
+  filesMax,
+  list,
+  repositoryField,
+  version,
+} from './fields.ts'
+
+const messageCharsMax = 50_000
+
+export const commit = defineCapability({
+  name: 'git.commit',
+  version,
+  purpose: 'Record changes: all of them, or those of some files, new and deleted ones included.',
+  when_to_use:
+    'After git.status or git.diff showed what you want. Files need not be staged first. It also ends a merge whose conflicts you have settled.',
+  inputs: z.strictObject({
+    path: repositoryField,
+    message: z
+      .string()
+      .max(messageCharsMax)
+      .refine((text) => text.trim() !== '', 'expected a message')
+      .refine((text) => !text.includes('\0'), 'a message holds no NUL')
+      .describe('What was done and why; the first line is its title.'),
+    files: filesField(
+      'Only these files and folders of the repository. Default: everything that is not ignored.',
+    ).optional(),
+    author_name: z
+      .string()
+      .max(200)
+      .optional()
+      .describe('Default: user.name of the repository, or you.'),
+    author_email: z.string().max(200).optional(),
+  }),
+  outputs: z.object({
+    commit_hash: z.string(),
+    files_committed: z.int(),
+    files: list(changeOutput).describe('The first 1000 of them.'),
+    branch: z.string().nullable().describe('Null on a detached head.'),
+  }),
+  tier: 'autonomous',
+  notify: true,
+  effect: 'immediate',
+  side_effects: [{ what: 'a new commit on the current branch', reversible: true }],
+  timeout_seconds: 300,
+  common_patterns: [
+    { title: 'All changes', arguments: { path: 'project', message: 'Parse empty input' } },
+    {
+      title: 'Some files',
+      arguments: { path: 'project', message: 'Fix the title', files: ['README.md', 'docs'] },
+    },
+  ],
+  errors: [...changeErrors, 'NothingToCommit'],
+  preview: async ({ path, message, files }, { git, files: folders }) => {
+    const plan = await git.planCommit(path, files)
+    const shown = plan.changes.slice(0, 200).map(({ status, path: name }) => `  ${status} ${name}`)
+    const more = plan.changes.length - shown.length
+    return {
+      kind: 'diff',
+      path: folders.resolve(path),
+      text: [
+        `commit of ${plan.changes.length} files on ${plan.branch ?? 'a detached head'}:`,
+        ...shown,
+        ...(more > 0 ? [`  and ${more} more`] : []),
+        '',
+        message,
+      ].join('\n'),
+    }
+  },
+  resolve: async ({ path, files }, { git, files: folders }) => {
+    const { branch, head, changes } = await git.planCommit(path, files)
+    const prints = changes.slice(0, filesMax).map(async (change) => ({
+      ...change,
+      content: await folders.fingerprint(`${folders.resolve(path)}/${change.path}`),
+    }))
+    return { branch, head, total: changes.length, changes: await Promise.all(prints) }
+  },
+  async run(ctx, { path, message, files, author_name, author_email }) {
+    const { changes, ...made } = await ctx.git.commit(path, {
+      message,
+      files,
+      authorName: author_name,
+      authorEmail: author_email,
+    })
+    return { ...made, files_committed: changes.length, files: changes.slice(0, filesMax) }
+  },
+})

@@ -1,0 +1,40 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+import { changeErrors, headField, list, refField, repositoryField, version } from './fields.ts'
+
+export const merge = defineCapability({
+  name: 'git.merge',
+  version,
+  purpose: 'Bring the commits of a branch into the current one.',
+  when_to_use:
+    'For a branch that is here. For one of a remote use git.pull. After conflicts: edit the files, then git.commit; or call again with abort.',
+  inputs: z
+    .strictObject({
+      path: repositoryField,
+      ref: refField('The branch or commit to merge.').optional(),
+      abort: z.boolean().default(false).describe('Give up a merge that has conflicts.'),
+    })
+    .refine(({ ref, abort }) => (ref === undefined) === abort, {
+      message: 'give either ref or abort',
+      path: ['ref'],
+    }),
+  outputs: z.object({
+    result: z.enum(['up_to_date', 'fast_forward', 'merged', 'conflicts', 'aborted']),
+    head: headField,
+    conflicts: list(z.string()).describe('Files with conflict markers to settle.'),
+  }),
+  tier: 'autonomous',
+  notify: true,
+  effect: 'immediate',
+  side_effects: [
+    { what: 'new commits on the current branch, or conflicts to settle', reversible: true },
+  ],
+  timeout_seconds: 300,
+  common_patterns: [
+    { title: 'Merge a branch', arguments: { path: 'project', ref: 'fix/title' } },
+    { title: 'Give up', arguments: { path: 'project', abort: true } },
+  ],
+  errors: [...changeErrors, 'InvalidRef'],
+  run: (ctx, { path, ref }) =>
+    ref === undefined ? ctx.git.abortMerge(path) : ctx.git.merge(path, ref),
+})

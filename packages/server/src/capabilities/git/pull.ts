@@ -1,0 +1,62 @@
+import { z } from 'zod'
+import type { PullPlan } from '../../ports/git.ts'
+import { commandPreview } from '../command-preview.ts'
+import { defineCapability } from '../define.ts'
+import {
+  branchField,
+  changeErrors,
+  headField,
+  list,
+  remoteErrors,
+  remoteField,
+  repositoryField,
+  secretField,
+  version,
+} from './fields.ts'
+
+export const pull = defineCapability({
+  name: 'git.pull',
+  version,
+  purpose: 'Fetch a branch from a remote and merge it into the current one.',
+  when_to_use: 'To get what others pushed, and before git.push where that was rejected.',
+  inputs: z.strictObject({
+    path: repositoryField,
+    remote: remoteField,
+    branch: branchField(
+      'The branch of the remote. Default: the one that belongs to yours.',
+    ).optional(),
+    secret: secretField,
+  }),
+  outputs: z.object({
+    result: z.enum(['up_to_date', 'fast_forward', 'merged', 'conflicts', 'aborted']),
+    new_commits: z.int().describe('Commits that were not in the current branch before.'),
+    head: headField,
+    conflicts: list(z.string()).describe('Files with conflict markers to settle.'),
+  }),
+  tier: 'approval_required',
+  effect: 'immediate',
+  side_effects: [
+    { what: 'new commits on the current branch, or conflicts to settle', reversible: true },
+  ],
+  timeout_seconds: 600,
+  common_patterns: [
+    { title: 'Bring a repository up to date', arguments: { path: 'project', secret: 'git-token' } },
+  ],
+  errors: [...changeErrors, ...remoteErrors, 'InvalidRef'],
+  preview: async ({ path, remote, branch, secret }, { git }) => {
+    const plan = await git.planPull(path, remote, branch)
+    const login = secret === undefined ? '' : `, with the secret ${secret}`
+    return commandPreview(
+      ['git', 'pull', plan.url, plan.branch],
+      `into ${plan.into} at ${plan.head ?? 'no commit'}${login}`,
+    )
+  },
+  resolve: async ({ path, remote, branch }, { git }) => ({
+    plan: await git.planPull(path, remote, branch),
+  }),
+  async run(ctx, { path, remote, branch, secret }) {
+    const approved = ctx.resolved?.['plan'] as PullPlan | undefined
+    const plan = approved ?? (await ctx.git.planPull(path, remote, branch))
+    return await ctx.git.pull(path, plan, secret)
+  },
+})

@@ -1,0 +1,38 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+import { changeErrors, filesField, list, refField, repositoryField, version } from './fields.ts'
+
+export const restore = defineCapability({
+  name: 'git.restore',
+  version,
+  purpose: 'Put files back as they are in a commit, and drop what was changed or staged since.',
+  when_to_use:
+    'To undo changes of tracked files. New files that git does not know stay; remove them with filesystem.delete.',
+  inputs: z.strictObject({
+    path: repositoryField,
+    files: filesField('Files and folders of the repository; "." for all of it.'),
+    source: refField('The commit that they are taken from.').default('HEAD'),
+  }),
+  outputs: z.object({
+    result: z.enum(['restored', 'unchanged']),
+    restored: list(z.string()).describe('Files that differed, and are now as in source.'),
+    conflicts: list(z.string()).describe('Always empty; a restored file has none.'),
+  }),
+  tier: 'autonomous',
+  notify: true,
+  effect: 'immediate',
+  side_effects: [{ what: 'changes that were not committed are gone', reversible: false }],
+  timeout_seconds: 300,
+  common_patterns: [
+    { title: 'Undo changes of a file', arguments: { path: 'project', files: ['src/main.ts'] } },
+  ],
+  errors: [...changeErrors, 'InvalidRef'],
+  async run(ctx, { path, files, source }) {
+    const restored = await ctx.git.restore(path, files, source)
+    return {
+      result: restored.length > 0 ? ('restored' as const) : ('unchanged' as const),
+      restored,
+      conflicts: [],
+    }
+  },
+})

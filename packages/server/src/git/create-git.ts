@@ -1,0 +1,141 @@
+import { lstatSync, rmSync } from 'node:fs'
+import { GatehouseError } from '@gatehouse/contract'
+import type { AgentGit, GitFactory, GitUse } from '../ports/git.ts'
+import type { Outbound } from '../ports/outbound.ts'
+import type { Sandbox } from '../ports/sandbox.ts'
+import type { Secrets } from '../ports/secrets.ts'
+import { assertBranchName, assertRef } from './arguments.ts'
+import { authoritiesFile } from './authorities.ts'
+import {
+  abortMerge,
+  createBranch,
+  deleteBranch,
+  mergeCommit,
+  restoreFiles,
+  switchBranch,
+} from './change.ts'
+import { commitChanges, selectChanges } from './commit.ts'
+import { configGuard, type Setting } from './config.ts'
+import { diffOf, showCommit } from './diff.ts'
+import { environmentOf, fixedArguments } from './environment.ts'
+import { saidBy } from './failure.ts'
+import { blameOf, branchesOf, logOf } from './history.ts'
+import { KeyedLock } from './keyed-lock.ts'
+import { withRepository } from './open-with.ts'
+import { planPush } from './push-plan.ts'
+import { cloneRepository, pullBranch, pushBranch, type RemoteDeps } from './remote-work.ts'
+import { planPull } from './remotes.ts'
+import { mountsOf, type Repository } from './repository.ts'
+import { runProgram } from './runner.ts'
+import { statusOf } from './status.ts'
+import { parseRemoteUrl } from './url.ts'
+
+export type GitOptions = {
+  readonly sandbox: Pick<Sandbox, 'run'>
+  readonly outbound: Pick<Outbound, 'openEgress'>
+  readonly secrets: Pick<Secrets, 'use' | 'scrub'>
+  /** Of the service's own; emptied at the start, as a killed process may have left something. */
+  readonly folder: string
+  /** Keys of a repository's configuration that are harmless here besides; `*` stands for a part. */
+  readonly configAllowed: readonly string[]
+  /** PEM of authorities that are trusted beside the usual ones. */
+  readonly caFile: string | null
+}
+
+const initRepository = async (
+  deps: RemoteDeps,
+  path: string,
+  branch: string,
+): ReturnType<AgentGit['init']> => {
+  assertBranchName(branch)
+  const { files } = deps.use
+  await files.makeDirectory(path, { parents: true })
+  using folder = files.pin(path, { writable: true })
+  if (lstatSync(`/proc/self/fd/${folder.fd}/.git`, { throwIfNoEntry: false })) {
+    throw new GatehouseError(
+      'AlreadyExists',
+      { path: `${folder.path}/.git` },
+      { recovery: [{ action: 'git.status', description: 'It is a repository already: use it.' }] },
+    )
+  }
+  const { code, stderr } = await runProgram(deps, {
+    args: [
+      ...fixedArguments,
+      ...['init', '--quiet', '--template=', `--initial-branch=${branch}`, '--', folder.path],
+    ],
+    environment: environmentOf(folder.path),
+    mounts: mountsOf(folder, true),
+    workingDirectory: folder.path,
+  })
+  if (code !== 0) throw new GatehouseError('GitFailed', { detail: saidBy(stderr) })
+  return { path: folder.path, default_branch: branch, head: null }
+}
+
+const agentGit = (deps: RemoteDeps): AgentGit => {
+  const on = <T>(
+    path: string,
+    access: 'read' | 'write',
+    work: (repository: Repository) => Promise<T>,
+  ): Promise<T> => withRepository(deps, path, access, work)
+  const { agent } = deps.use
+  return {
+    status: (path, options) => on(path, 'read', (it) => statusOf(it, options)),
+    diff: (path, options) => on(path, 'read', (it) => diffOf(it, options)),
+    log: (path, options) => on(path, 'read', (it) => logOf(it, options)),
+    show: (path, options) => on(path, 'read', (it) => showCommit(it, options)),
+    blame: (path, options) => on(path, 'read', (it) => blameOf(it, options)),
+    branches: (path) => on(path, 'read', branchesOf),
+    init: (path, branch) => initRepository(deps, path, branch),
+    planCommit: (path, files) =>
+      on(path, 'read', async (it) => {
+        const { status, changes } = await selectChanges(it, files)
+        return { branch: status.branch, head: status.head, changes }
+      }),
+    commit: (path, draft) => on(path, 'write', (it) => commitChanges(it, agent, draft)),
+    createBranch: (path, name, start) => on(path, 'write', (it) => createBranch(it, name, start)),
+    switchBranch: (path, name) => on(path, 'write', (it) => switchBranch(it, name)),
+    deleteBranch: (path, name) => on(path, 'write', (it) => deleteBranch(it, name)),
+    merge: (path, ref) =>
+      on(path, 'write', async (it) =>
+        mergeCommit(it, agent, { hash: await it.commitOf(assertRef(ref)), shown: ref }),
+      ),
+    abortMerge: (path) => on(path, 'write', abortMerge),
+    restore: (path, files, source) => on(path, 'write', (it) => restoreFiles(it, files, source)),
+    planClone: (url, path) => ({
+      url: parseRemoteUrl(url).url,
+      path: deps.use.files.resolve(path),
+    }),
+    clone: (...wanted) => cloneRepository(deps, wanted),
+    planPull: (path, remote, branch) => on(path, 'read', (it) => planPull(it, remote, branch)),
+    pull: (path, plan, secret) => pullBranch(deps, path, plan, secret),
+    planPush: (path, remote, branch) => on(path, 'read', (it) => planPush(it, remote, branch)),
+    push: (path, plan, secret) => pushBranch(deps, path, plan, secret),
+  }
+}
+
+/** Real git for agents, in the sandbox. */
+export const createGit = (options: GitOptions): GitFactory => {
+  const { sandbox, outbound, secrets, folder, configAllowed, caFile } = options
+  rmSync(folder, { recursive: true, force: true })
+  const shared = {
+    sandbox,
+    outbound,
+    secrets,
+    folder,
+    isAllowedKey: configGuard(configAllowed),
+    listings: new Map<string, readonly Setting[]>(),
+    locks: new KeyedLock(),
+    authorities: authoritiesFile(folder, caFile),
+    scrub: <T>(value: T): T => secrets.scrub(value),
+  }
+  return {
+    open: (use: GitUse) =>
+      agentGit({
+        ...shared,
+        use,
+        signal: use.signal,
+        noted: use.noted,
+        capability: use.capability,
+      }),
+  }
+}

@@ -1,0 +1,66 @@
+import { GatehouseError } from '@gatehouse/contract'
+import type { Sandbox, SandboxMount, SandboxResult, SandboxSpec } from '../ports/sandbox.ts'
+
+const mebibyte = 1024 * 1024
+
+const limits = {
+  memory_bytes: 2048 * mebibyte,
+  processes: 64,
+  cpu_seconds: 600,
+  file_bytes: 8192 * mebibyte,
+  temporary_bytes: 64 * mebibyte,
+} as const
+
+export const outputBytesMax = 64 * mebibyte
+const localMs = 120_000
+
+export type RunOptions = {
+  readonly program?: string
+  readonly args: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+  readonly mounts: readonly SandboxMount[]
+  readonly workingDirectory: string
+  readonly network?: SandboxSpec['network']
+  readonly stdin?: Uint8Array
+  readonly outputBytesMax?: number
+  readonly timeoutMs?: number
+}
+
+export type RunnerDeps = {
+  readonly sandbox: Pick<Sandbox, 'run'>
+  readonly signal: AbortSignal
+  readonly noted: (facts: Readonly<Record<string, unknown>>) => void
+  readonly capability: string
+}
+
+/** Runs one program in the sandbox, and says which rung of it held. */
+export const runProgram = async (deps: RunnerDeps, options: RunOptions): Promise<SandboxResult> => {
+  deps.signal.throwIfAborted()
+  const timeout_ms = options.timeoutMs ?? localMs
+  const result = await deps.sandbox.run(
+    {
+      program: options.program ?? 'git',
+      args: options.args,
+      environment: options.environment,
+      working_directory: options.workingDirectory,
+      mounts: options.mounts,
+      network: options.network ?? { kind: 'none' },
+      limits,
+    },
+    {
+      ...(options.stdin ? { stdin: options.stdin } : {}),
+      max_output_bytes: options.outputBytesMax ?? outputBytesMax,
+      timeout_ms,
+    },
+    deps.signal,
+  )
+  deps.noted({ sandbox: result.rung })
+  deps.signal.throwIfAborted()
+  if (result.timed_out) {
+    throw new GatehouseError('DeadlineExceeded', {
+      capability: deps.capability,
+      timeout_seconds: timeout_ms / 1000,
+    })
+  }
+  return result
+}

@@ -1,0 +1,154 @@
+import { execFileSync } from 'node:child_process'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { GatehouseError } from '@gatehouse/contract'
+import { createFilesFactory } from '../../src/files/create-files-factory.ts'
+import { createGit, type GitOptions } from '../../src/git/create-git.ts'
+import { createIds } from '../../src/platform/ids.ts'
+import type { Files } from '../../src/ports/files.ts'
+import type { AgentGit } from '../../src/ports/git.ts'
+import { createSandbox } from '../../src/sandbox/create-sandbox.ts'
+
+export const patch = { paths: [], patchBytesMax: 100_000, filesMax: 1000 } as const
+export const whole = { staged: false, ...patch } as const
+export const newest = { limit: 100, offset: 0, ref: 'HEAD' } as const
+
+const plainEnvironment = {
+  PATH: process.env['PATH'],
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_AUTHOR_NAME: 'Ana',
+  GIT_AUTHOR_EMAIL: 'ana@example.org',
+  GIT_COMMITTER_NAME: 'Ana',
+  GIT_COMMITTER_EMAIL: 'ana@example.org',
+}
+
+/** Git as a person has it, beside the service: to make repositories and to look at them. */
+export const plainGit = (folder: string, ...args: string[]): string =>
+  execFileSync('git', ['-c', 'safe.directory=*', '-c', 'protocol.file.allow=always', ...args], {
+    cwd: folder,
+    env: plainEnvironment,
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  }).trim()
+
+/** The git of one agent, in the real sandbox, over folders of its own; and a canary outside of them. */
+export class GitKit implements AsyncDisposable {
+  readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-git-')))
+  readonly dataDir = join(this.root, 'data')
+  readonly workspace = join(this.dataDir, 'workspaces', 'coder')
+  /** Nothing an agent does may read what is in it, or change it. */
+  readonly outside = join(this.root, 'outside')
+  /** Nobody may make it. */
+  readonly mark = join(this.root, 'outside', 'MARK')
+  readonly canary = `CANARY-${Math.random().toString(36).slice(2)}`
+  readonly files: Files
+  readonly notes: Record<string, unknown>[] = []
+  readonly #sandbox
+  readonly #factory
+  readonly #options
+
+  constructor(
+    options: Partial<GitOptions> & {
+      readonly mounts?: readonly { path: string; read_only: boolean }[]
+    } = {},
+  ) {
+    mkdirSync(this.workspace, { recursive: true, mode: 0o700 })
+    mkdirSync(this.outside)
+    chmodSync(this.root, 0o755)
+    chmodSync(this.outside, 0o777)
+    writeFileSync(join(this.outside, 'secret.txt'), this.canary)
+    const log = { debug() {}, info() {}, warn() {}, error() {} }
+    this.#sandbox = createSandbox({ dataDir: this.dataDir, mode: 'auto', user: null, log })
+    this.#factory = createFilesFactory({
+      ids: createIds(),
+      clock: { wall: () => Date.now(), now: () => Date.now() },
+    })
+    this.files = this.#factory.open({
+      name: 'coder',
+      workspace: this.workspace,
+      mounts: options.mounts ?? [],
+    })
+    const none = () => Promise.reject(new GatehouseError('HostUnreachable', { host: 'none' }))
+    this.#options = createGit({
+      sandbox: this.#sandbox,
+      outbound: { openEgress: none },
+      secrets: { use: none, scrub: (value) => value },
+      folder: join(this.dataDir, 'git'),
+      configAllowed: [],
+      caFile: null,
+      ...options,
+    })
+  }
+
+  as(capability: string, signal = new AbortController().signal): AgentGit {
+    return this.#options.open({
+      agent: 'coder',
+      capability,
+      files: this.files,
+      signal,
+      noted: (facts) => this.notes.push({ ...facts }),
+    })
+  }
+
+  get git(): AgentGit {
+    return this.as('git.test')
+  }
+
+  at(...names: string[]): string {
+    return join(this.workspace, ...names)
+  }
+
+  put(name: string, content: string | Buffer): void {
+    mkdirSync(dirname(this.at(name)), { recursive: true })
+    writeFileSync(this.at(name), content)
+  }
+
+  get(name: string): string {
+    return readFileSync(this.at(name), 'utf8')
+  }
+
+  /** A repository with one commit of `a.txt`. */
+  async repository(name = 'project'): Promise<string> {
+    await this.git.init(name, 'main')
+    this.put(`${name}/a.txt`, 'one\n')
+    const { commit_hash } = await this.git.commit(name, { message: 'First' })
+    return commit_hash
+  }
+
+  isUnharmed(): boolean {
+    return (
+      !existsSync(this.mark) &&
+      readFileSync(join(this.outside, 'secret.txt'), 'utf8') === this.canary
+    )
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#sandbox[Symbol.asyncDispose]()
+    this.#factory[Symbol.dispose]()
+    rmSync(this.root, { recursive: true, force: true })
+  }
+}
+
+/** The error that work ends with; it must. */
+export const refusal = async (
+  work: Promise<unknown> | (() => Promise<unknown>),
+): Promise<GatehouseError> => {
+  try {
+    await (typeof work === 'function' ? work() : work)
+  } catch (error) {
+    if (error instanceof GatehouseError) return error
+    throw error
+  }
+  throw new Error('expected a refusal')
+}
