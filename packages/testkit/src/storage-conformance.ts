@@ -17,6 +17,7 @@ import { replicaMusts } from './storage/replica.ts'
 import { processMusts } from './storage/processes.ts'
 import { scheduleMusts } from './storage/schedules.ts'
 import { serviceMusts } from './storage/services.ts'
+import { secretMusts } from './storage/secrets.ts'
 import { transactionMusts } from './storage/transactions.ts'
 import { valueMusts } from './storage/values.ts'
 import { wakeMusts } from './storage/wakes.ts'
@@ -47,6 +48,7 @@ export const describeStorage = (name: string, open: Open): void => {
     serviceMusts(open)
     writeMusts(open)
     replicaMusts(open)
+    secretMusts(open)
     transactionMusts(open)
   })
 }
