@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, ftruncateSync, openSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import { failure } from './failure.ts'
+import { passToOwner } from './owner.ts'
 import type { Roots } from './roots.ts'
 import type { Temps } from './temps.ts'
 import { chunksOf, fsyncOf, writeAll } from './transfer.ts'
@@ -34,6 +35,7 @@ const appendInPlace = async (fd: number, bytes: Uint8Array): Promise<number> => 
 const openForAppend = (place: Place, shown: string, denyHardlinks: boolean): number => {
   const make = place.old ? 0 : constants.O_CREAT
   const fd = openSync(place.dir.at + place.name, appendFlags | make, 0o666)
+  if (!place.old) passToOwner(fd, place.dir)
   const stat = fstatSync(fd)
   const type = !stat.isFile()
     ? 'NotARegularFile'

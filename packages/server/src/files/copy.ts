@@ -16,6 +16,7 @@ import { codeOf, failure } from './failure.ts'
 import { entriesOf, openFolder } from './look.ts'
 import { isGit } from './names.ts'
 import { openFile } from './open.ts'
+import { passToOwner } from './owner.ts'
 import { depthMax } from './paths.ts'
 import { rename } from './publish.ts'
 import type { Roots } from './roots.ts'
@@ -72,6 +73,7 @@ const copyOneFile = async (from: Dir, to: Dir, name: string, path: string): Prom
     if (!stat.isFile()) throw new GatehouseError('NotARegularFile', { path })
     const target = openSync(to.at + name, newFlags, 0o600)
     try {
+      passToOwner(target, to)
       const { size_bytes } = await pour(source, target)
       fchmodSync(target, stat.mode & 0o777)
       await fsyncOf(target)
@@ -115,6 +117,7 @@ const copyBelow = async (
         mkdirSync(to.at + name)
         const target = to.child(name)
         try {
+          passToOwner(target.fd, to)
           size += await copyBelow(source, target, below, count, depth + 1)
         } finally {
           target.close()

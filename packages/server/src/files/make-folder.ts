@@ -1,6 +1,7 @@
 import { fsyncSync, mkdirSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import { failure } from './failure.ts'
+import { passFolderToOwner } from './owner.ts'
 import type { Roots } from './roots.ts'
 import { walkTo } from './walk.ts'
 import { followToStat } from './write.ts'
@@ -16,6 +17,7 @@ export const makeFolder = (
     if (old && !old.isDirectory()) throw new GatehouseError('AlreadyExists', { path: shown })
     if (old) return { path: walk.path, created: false }
     mkdirSync(walk.at)
+    if (walk.leaf !== null) passFolderToOwner(walk.leaf, walk.dir)
     fsyncSync(walk.dir.fd)
     return { path: walk.path, created: true }
   } catch (error) {

@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import type { Dir } from './dir.ts'
 import { codeOf } from './failure.ts'
 import { isTempName, tempPrefix } from './names.ts'
+import { passFolderToOwner, passToOwner } from './owner.ts'
 import { Slice } from './pause.ts'
 import { removeTree } from './remove.ts'
 
@@ -43,7 +44,9 @@ export class Temps {
     await this.sweep(dir)
     const name = this.#name()
     try {
-      return { name, fd: openSync(dir.at + name, createFlags, 0o600) }
+      const fd = openSync(dir.at + name, createFlags, 0o600)
+      passToOwner(fd, dir)
+      return { name, fd }
     } catch (error) {
       live.delete(name)
       throw error
@@ -55,6 +58,7 @@ export class Temps {
     const name = this.#name()
     try {
       mkdirSync(dir.at + name, 0o700)
+      passFolderToOwner(name, dir)
       return name
     } catch (error) {
       live.delete(name)

@@ -3,6 +3,7 @@ import { GatehouseError } from '@gatehouse/contract'
 import type { Dir } from './dir.ts'
 import { codeOf, failure, saying } from './failure.ts'
 import { isGit, isReserved } from './names.ts'
+import { passFolderToOwner } from './owner.ts'
 import { componentsOf, depthMax, linkHopsMax } from './paths.ts'
 import type { Root } from './root.ts'
 import type { Roots, Spot } from './roots.ts'
@@ -190,6 +191,7 @@ export class Walk implements Disposable {
     this.assertHolds()
     try {
       mkdirSync(this.dir.at + name)
+      passFolderToOwner(name, this.dir)
       fsyncSync(this.dir.fd)
     } catch (error) {
       if (codeOf(error) !== 'EEXIST') throw error
