@@ -1,4 +1,12 @@
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { join } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import type { Backups } from '../ports/backup.ts'
@@ -20,6 +28,17 @@ const prefix = '.backup-'
 /** Beside the log and keys, what makes a data directory. The rest is made anew at the next start. */
 const smallParts = ['policies', 'tls', 'secrets', 'cli-token', 'node-id', 'gatehouse.yaml'] as const
 
+const vaultKey = 'vault.key'
+
+const linesOf = (file: string): string[] => {
+  try {
+    return readFileSync(file, 'utf8').split('\n').filter(Boolean)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw cause
+  }
+}
+
 /** Copies are made inside the data directory: they hold keys, and no other place is known to be private. */
 export const createBackups = (parts: BackupParts): Backups => {
   const { dataDir } = parts
@@ -36,6 +55,14 @@ export const createBackups = (parts: BackupParts): Backups => {
       await parts.copyDatabase(copy)
       yield* collect(copy, 'gatehouse.db')
       rmSync(copy, { force: true })
+    }
+    // The copy of the database may be older than a new master key, or newer: each finds its key in there.
+    const keys = [
+      ...new Set([...linesOf(join(dataDir, vaultKey)), ...linesOf(join(staging, vaultKey))]),
+    ]
+    if (keys.length > 0) {
+      writeFileSync(join(staging, vaultKey), `${keys.join('\n')}\n`, { mode: 0o600 })
+      yield* collect(join(staging, vaultKey), vaultKey)
     }
     for (const name of smallParts) yield* collect(join(dataDir, name), name)
     if (withWorkspaces) yield* collect(join(dataDir, 'workspaces'), 'workspaces')
@@ -54,6 +81,8 @@ export const createBackups = (parts: BackupParts): Backups => {
       try {
         mkdirSync(join(staging, 'audit'), { mode: 0o700 })
         cpSync(join(dataDir, 'audit'), join(staging, 'audit'), { recursive: true })
+        const keys = linesOf(join(dataDir, vaultKey))
+        writeFileSync(join(staging, vaultKey), keys.join('\n'), { mode: 0o600 })
       } catch (cause) {
         release()
         throw cause

@@ -107,6 +107,7 @@ test('takes the files of a data directory, follows no link in a workspace, and c
   writeFileSync(join(dataDir, 'cli-token'), 'token')
   mkdirSync(join(dataDir, 'secrets'))
   writeFileSync(join(dataDir, 'secrets/ops'), 'secret')
+  writeFileSync(join(dataDir, 'vault.key'), 'key of then\n')
   writeFileSync(join(dataDir, 'run.json'), '{}')
   writeFileSync(join(dataDir, 'workspaces/bot/a.txt'), 'a')
   symlinkSync('../../cli-token', join(dataDir, 'workspaces/bot/link'))
@@ -123,6 +124,7 @@ test('takes the files of a data directory, follows no link in a workspace, and c
   expect(() => backups.snapshot()).toThrow('another one is being made')
   // What changes after the snapshot is of a later moment than the log it was taken with.
   writeFileSync(join(dataDir, 'audit/audit.mark'), 'later')
+  writeFileSync(join(dataDir, 'vault.key'), 'key of now\n')
   const folder = newFolder()
   const file = join(folder, 'made.backup')
   const { signal } = new AbortController()
@@ -142,11 +144,15 @@ test('takes the files of a data directory, follows no link in a workspace, and c
     'policies/organisation.yaml',
     'secrets',
     'secrets/ops',
+    'vault.key',
     'workspaces',
     'workspaces/bot',
     'workspaces/bot/a.txt',
   ])
   expect(readFileSync(join(target, 'audit/audit.mark'), 'utf8')).toBe('mark')
+  // Whichever of them the copy of the database needs.
+  expect(readFileSync(join(target, 'vault.key'), 'utf8')).toBe('key of now\nkey of then\n')
+  expect(statSync(join(target, 'vault.key')).mode & 0o777).toBe(0o600)
 })
 
 test('where the database lies elsewhere, everything but the database is in it', async () => {

@@ -14,6 +14,9 @@ import { dirname } from 'node:path'
 
 const line = /^gatehouse-vault-key-v1 ([0-9a-f]{64})$/
 
+/** More than the present and the next are only in a backup that was made during changes. */
+const keysMax = 8
+
 export type KeyFile =
   | { readonly kind: 'keys'; readonly keys: readonly Buffer[] }
   | { readonly kind: 'absent' }
@@ -48,7 +51,7 @@ export function readKeyFile(file: string): KeyFile {
       return refused(`${file} can be read by others`, `run: chmod 600 ${file}`)
     const lines = readFileSync(descriptor, 'utf8').split('\n').filter(Boolean)
     const keys = lines.map((text) => line.exec(text)?.[1])
-    if (keys.length === 0 || keys.length > 2 || keys.includes(undefined))
+    if (keys.length === 0 || keys.length > keysMax || keys.includes(undefined))
       return refused(`${file} is damaged`, 'restore it from a backup')
     return { kind: 'keys', keys: keys.map((hex) => Buffer.from(hex as string, 'hex')) }
   } finally {
