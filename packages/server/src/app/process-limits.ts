@@ -8,7 +8,7 @@ const processesMax = 256
 
 /** What one run may take at most. */
 export const sandboxLimitsOf = ({
-  memory_limit_bytes = 512 * mebibyte,
+  memory_limit_bytes = 1024 * mebibyte,
   cpu_limit,
   timeout_seconds,
 }: Pick<RunProcess, 'memory_limit_bytes' | 'cpu_limit' | 'timeout_seconds'>): SandboxLimits => ({

@@ -80,7 +80,7 @@ export const run = defineCapability({
       .min(16 * mebibyte)
       .max(16_384 * mebibyte)
       .optional()
-      .describe('For each process of it; 512 MiB where it is left out.'),
+      .describe('For each process of it; 1 GiB where it is left out.'),
     cpu_limit: z
       .int()
       .min(1)
