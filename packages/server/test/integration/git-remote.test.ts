@@ -1,0 +1,202 @@
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { join } from 'node:path'
+import { GatehouseError } from '@gatehouse/contract'
+import { hasProgram } from '@gatehouse/testkit/programs'
+import { describe, expect, test } from 'vitest'
+import { outboundWith } from '../../src/outbound/testing.ts'
+import type { SecretUse } from '../../src/ports/secrets.ts'
+import { GitServer } from '../git/git-server.ts'
+import { GitKit, newest, plainGit, refusal } from '../git/kit.ts'
+
+const noReal = !hasProgram('git') || !hasProgram('bwrap')
+
+/** An agent whose vault knows the login of the server, for that host alone. */
+const agentOf = (server: GitServer) => {
+  const uses: SecretUse[] = []
+  const kit = new GitKit({
+    caFile: server.caFile,
+    outbound: outboundWith({ privateTargets: [server.host] }),
+    secrets: {
+      async use(use, work) {
+        uses.push(use)
+        if (use.name === 'git-token' && use.host === '127.0.0.1') return work(server.login)
+        throw new GatehouseError('SecretNotAllowed', { ...use })
+      },
+      scrub: (value) => value,
+    },
+  })
+  return { kit, uses }
+}
+
+/** Every file below a folder that holds the text. */
+const holding = (folder: string, text: string): string[] =>
+  readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name)
+    const stat = statSync(path, { throwIfNoEntry: false })
+    if (stat?.isDirectory()) return holding(path, text)
+    return stat?.isFile() && readFileSync(path).includes(text) ? [path] : []
+  })
+
+const secret = 'git-token'
+
+describe.skipIf(noReal)('remotes', () => {
+  test('clones with a login that no file, argument or answer keeps', async () => {
+    await using server = await GitServer.open()
+    const { kit, uses } = agentOf(server)
+    await using _kit = kit
+    const url = server.create('app.git', 3)
+    const made = await kit.as('git.clone').clone(url, 'app', { secret })
+    expect(made).toEqual({
+      path: kit.at('app'),
+      default_branch: 'main',
+      head: server.head('app.git'),
+    })
+    expect(kit.get('app/file-3.txt')).toBe('3\n')
+    expect(uses).toMatchObject([
+      { name: secret, agent: 'coder', capability: 'git.clone', host: '127.0.0.1' },
+    ])
+    expect(await kit.git.status('app', { limit: 10 })).toMatchObject({
+      branch: 'main',
+      upstream: 'origin/main',
+      ahead: 0,
+      behind: 0,
+      state: 'clean',
+    })
+    expect((await kit.git.log('app', newest)).commits).toHaveLength(3)
+    const password = server.login.split(':')[1] ?? ''
+    expect(holding(kit.dataDir, password)).toEqual([])
+    expect(holding(kit.dataDir, Buffer.from(server.login).toString('base64'))).toEqual([])
+    expect(kit.get('app/.git/config')).toContain(url)
+    expect(readdirSync(join(kit.dataDir, 'git'))).toEqual(['authorities.pem'])
+  })
+
+  test('without the login the remote says no, and nothing is left in the folder', async () => {
+    await using server = await GitServer.open()
+    const { kit } = agentOf(server)
+    await using _kit = kit
+    const url = server.create('app.git')
+    const error = await refusal(kit.git.clone(url, 'app', {}))
+    expect(error.type).toBe('RemoteRefused')
+    expect(error.message).toContain('it asks for a login')
+    expect(existsSync(kit.at('app'))).toBe(false)
+  })
+
+  test('a depth brings only the newest commits, and the copy goes on working', async () => {
+    await using server = await GitServer.open()
+    const { kit } = agentOf(server)
+    await using _kit = kit
+    const url = server.create('app.git', 4)
+    await kit.git.clone(url, 'app', { depth: 1, secret })
+    expect((await kit.git.log('app', newest)).commits).toHaveLength(1)
+    server.add('app.git', 'more.txt', 'more\n', 'More')
+    const plan = await kit.git.planPull('app', 'origin')
+    expect(await kit.git.pull('app', plan, secret)).toMatchObject({
+      result: 'fast_forward',
+      new_commits: 1,
+    })
+    kit.put('app/own.txt', 'own\n')
+    await kit.git.commit('app', { message: 'Own' })
+    const sent = await kit.git.push('app', await kit.git.planPush('app', 'origin'), secret)
+    expect(sent).toEqual({ pushed_refs: ['refs/heads/main'], new_commits: 1 })
+  })
+
+  test('pulls, merges, and pushes exactly what was planned', async () => {
+    await using server = await GitServer.open()
+    const { kit } = agentOf(server)
+    await using _kit = kit
+    const url = server.create('app.git')
+    await kit.git.clone(url, 'app', { secret })
+    kit.put('app/own.txt', 'own\n')
+    const own = await kit.git.commit('app', { message: 'Own work' })
+    const theirs = server.add('app.git', 'theirs.txt', 'theirs\n', 'Their work')
+
+    const plan = await kit.git.planPush('app', 'origin')
+    expect(plan).toMatchObject({ url, branch: 'main', head: own.commit_hash, total_commits: 1 })
+    expect(plan.commits).toMatchObject([{ hash: own.commit_hash, subject: 'Own work' }])
+    const behind = await refusal(kit.git.push('app', plan, secret))
+    expect(behind.type).toBe('PushRejected')
+    expect(behind.message).toContain('commits that are not here')
+    expect(server.head('app.git')).toBe(theirs)
+
+    const pulled = await kit.git.pull('app', await kit.git.planPull('app', 'origin'), secret)
+    expect(pulled).toMatchObject({ result: 'merged', new_commits: 1, conflicts: [] })
+    expect(kit.get('app/theirs.txt')).toBe('theirs\n')
+    const again = await kit.git.pull('app', await kit.git.planPull('app', 'origin'), secret)
+    expect(again).toMatchObject({ result: 'up_to_date', new_commits: 0 })
+
+    const next = await kit.git.planPush('app', 'origin')
+    expect(next).toMatchObject({ total_commits: 2, remote_head: theirs })
+    expect(await kit.git.push('app', next, secret)).toEqual({
+      pushed_refs: ['refs/heads/main'],
+      new_commits: 2,
+    })
+    expect(server.head('app.git')).toBe(pulled.head)
+    expect(await kit.git.status('app', { limit: 10 })).toMatchObject({ ahead: 0, behind: 0 })
+    expect(await kit.git.push('app', await kit.git.planPush('app', 'origin'), secret)).toEqual({
+      pushed_refs: [],
+      new_commits: 0,
+    })
+    expect(plainGit(kit.at('app'), 'fsck', '--strict')).not.toContain('error')
+  })
+
+  test('a conflict of a pull is told, settled by a commit, and can be given up instead', async () => {
+    await using server = await GitServer.open()
+    const { kit } = agentOf(server)
+    await using _kit = kit
+    await kit.git.clone(server.create('app.git'), 'app', { secret })
+    kit.put('app/file-1.txt', 'mine\n')
+    const own = await kit.git.commit('app', { message: 'Mine' })
+    server.add('app.git', 'file-1.txt', 'theirs\n', 'Theirs')
+    const plan = await kit.git.planPull('app', 'origin')
+    expect(await kit.git.pull('app', plan, secret)).toMatchObject({
+      result: 'conflicts',
+      conflicts: ['file-1.txt'],
+    })
+    expect(await kit.git.status('app', { limit: 10 })).toMatchObject({
+      state: 'merging',
+      conflicted: [{ path: 'file-1.txt' }],
+    })
+    expect((await refusal(kit.git.commit('app', { message: 'Too soon' }))).message).toContain(
+      'still holds conflict markers',
+    )
+    expect(await kit.git.abortMerge('app')).toMatchObject({
+      result: 'aborted',
+      head: own.commit_hash,
+    })
+    expect(kit.get('app/file-1.txt')).toBe('mine\n')
+    await kit.git.pull('app', plan, secret)
+    kit.put('app/file-1.txt', 'both\n')
+    const settled = await kit.git.commit('app', { message: 'Settle' })
+    const { commit } = await kit.git.show('app', { ref: 'HEAD', patchBytesMax: 0, filesMax: 10 })
+    expect(commit).toMatchObject({ hash: settled.commit_hash, subject: 'Settle' })
+    expect(commit.parents).toHaveLength(2)
+  })
+
+  test('a new branch goes whole where nothing of the remote is known, and to an address', async () => {
+    await using server = await GitServer.open()
+    const { kit } = agentOf(server)
+    await using _kit = kit
+    const url = server.create('empty.git', 0)
+    const first = await kit.repository()
+    expect((await refusal(kit.git.planPush('project', 'origin'))).type).toBe('GitRefused')
+    const plan = await kit.git.planPush('project', url)
+    expect(plan).toMatchObject({ remote: null, remote_head: null, total_commits: 1, head: first })
+    expect(await kit.git.push('project', plan, secret)).toMatchObject({ new_commits: 1 })
+    expect(server.head('empty.git')).toBe(first)
+  })
+
+  test('an empty remote can be cloned and filled', async () => {
+    await using server = await GitServer.open()
+    const { kit } = agentOf(server)
+    await using _kit = kit
+    const url = server.create('empty.git', 0)
+    expect(await kit.git.clone(url, 'app', { secret })).toMatchObject({
+      head: null,
+      default_branch: 'main',
+    })
+    kit.put('app/a.txt', 'a\n')
+    const { commit_hash } = await kit.git.commit('app', { message: 'First' })
+    await kit.git.push('app', await kit.git.planPush('app', 'origin'), secret)
+    expect(server.head('empty.git')).toBe(commit_hash)
+  })
+})
