@@ -31,6 +31,19 @@ const certificateCodes: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host',
 }
 
+// The SMTP library keeps the sentence and replaces the code.
+const certificateSentences: readonly (readonly [RegExp, string])[] = [
+  [/certificate has expired/i, 'CERT_HAS_EXPIRED'],
+  [/certificate is not yet valid/i, 'CERT_NOT_YET_VALID'],
+  [/self-signed certificate in certificate chain/i, 'SELF_SIGNED_CERT_IN_CHAIN'],
+  [/self-signed certificate/i, 'DEPTH_ZERO_SELF_SIGNED_CERT'],
+  [/unable to (get|verify)/i, 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'],
+  [/does not match certificate's altnames/i, 'ERR_TLS_CERT_ALTNAME_INVALID'],
+  [/getaddrinfo ENOTFOUND/, 'ENOTFOUND'],
+  [/getaddrinfo EAI_AGAIN/, 'EAI_AGAIN'],
+  [/ECONNREFUSED/, 'ECONNREFUSED'],
+]
+
 const trustFix =
   'Check the host name; for a server with an authority of its own enter that in ca_certificate.'
 
@@ -89,9 +102,8 @@ export const describeFailure = (
   { host, port, security, user }: Pick<Endpoint, 'host' | 'port' | 'security' | 'user'>,
 ): Failure => {
   const told = (typeof error === 'object' && error !== null ? error : {}) as Told
-  const code = codeOf(told)
   const where = `${host}:${port}`
-  if (isAuthentication(told, code)) {
+  if (isAuthentication(told, codeOf(told))) {
     const said = saidText(told.responseText ?? told.response)
     return {
       detail: `${where} refused the login of ${user}${said ? `: ${said}` : ''}`,
@@ -99,12 +111,14 @@ export const describeFailure = (
       final: true,
     }
   }
+  const message = saidText(told.message)
+  const code =
+    certificateSentences.find(([sentence]) => sentence.test(message))?.[1] ?? codeOf(told)
   const certificate = certificateCodes[code]
   if (certificate)
     return { detail: `${where} is not trusted: ${certificate}`, fix: trustFix, final: true }
   const known = reached[code]
   if (known) return { detail: `${where}: ${known[0]}`, fix: known[1], final: false }
-  const message = saidText(told.message)
   if (/wrong version number|packet length too long|SSL|TLS/i.test(`${code} ${message}`))
     return security === 'starttls'
       ? {

@@ -20,8 +20,6 @@ type Begun = {
   readonly wanted: readonly (TextPart & { readonly bytes_max: number })[]
 }
 
-const nothing: Outline = { texts: [], attachments: [], attachments_total: 0 }
-
 /** Plain text says it all where there is some; HTML is kept beside it for who wants to look. */
 const wantedOf = (outline: Outline | null) => {
   const texts = outline?.texts ?? []
@@ -135,6 +133,7 @@ const finish = async (
     mail,
     ...hanging(outline, mail),
     truncated:
+      outline?.more === true ||
       wanted.some(({ size_bytes, bytes_max }) => size_bytes > bytes_max) ||
       (message.source !== undefined && size > sourceBytesMax),
     damaged: damaged || outline === null,
@@ -151,7 +150,7 @@ const hanging = (outline: Outline | null, mail: ReadMail) => {
     size_bytes: 0,
     inline: false,
   }))
-  return { ...nothing, attachments, attachments_total: attachments.length }
+  return { attachments, attachments_total: attachments.length }
 }
 
 /** Reads messages of the folder that is open, in the order the server gives them. Never more than a few megabytes at once. */

@@ -1,12 +1,13 @@
 import { isIP } from 'node:net'
 import { z } from 'zod'
 
+const hostPattern = /^[A-Za-z0-9.:_-]+$/
 const host = (what: string) =>
   z
     .string()
     .min(1)
     .max(253)
-    .regex(/^[A-Za-z0-9.:_-]+$/, 'a host name or an address, without a scheme or a port')
+    .regex(hostPattern, 'a host name or an address, without a scheme or a port')
     .transform((name) => name.toLowerCase())
     .describe(what)
 const port = z.int().min(1).max(65_535)
@@ -19,6 +20,10 @@ export const isLoopback = (name: string): boolean =>
   name.endsWith('.localhost') ||
   name === '::1' ||
   (isIP(name) === 4 && name.startsWith('127.'))
+
+// A host that is none has its own complaint already.
+const isClear = (how: string, name: string): boolean =>
+  how === 'plain' && hostPattern.test(name) && !isLoopback(name)
 
 /** What an operator enters to connect a mailbox. The passwords are no part of it. */
 export const mailSettings = z
@@ -61,7 +66,7 @@ export const mailSettings = z
   })
   .superRefine((settings, refuse) => {
     for (const side of ['imap', 'smtp'] as const)
-      if (settings[`${side}_security`] === 'plain' && !isLoopback(settings[`${side}_host`]))
+      if (isClear(settings[`${side}_security`], settings[`${side}_host`]))
         refuse.addIssue({
           code: 'custom',
           path: [`${side}_security`],

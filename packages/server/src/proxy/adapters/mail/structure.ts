@@ -23,6 +23,8 @@ export type Outline = {
   readonly texts: readonly TextPart[]
   readonly attachments: readonly AttachmentPart[]
   readonly attachments_total: number
+  /** Whether there is more than was looked through. */
+  readonly more: boolean
 }
 
 const textsMax = 16
@@ -89,5 +91,6 @@ export const outlineOf = (root: MessageStructureObject): Outline => {
       texts.push(textPartOf(node, kind))
     else attach(node)
   }
-  return { texts, attachments, attachments_total: total }
+  const more = waiting.length > 0 || total > attachments.length
+  return { texts, attachments, attachments_total: total, more }
 }

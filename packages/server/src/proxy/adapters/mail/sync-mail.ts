@@ -60,12 +60,21 @@ const openFolder = async (client: ImapFlow, { path, uidvalidity }: MailFolder): 
     })
 }
 
-/** Reads some messages; where one of them is garbled it is found by halving, and read without its structure or left out. */
-const readWindow = async (
+/** Whole beginnings of messages, a quarter of a megabyte each: few at a time. */
+const sourcesMax = 8
+
+const leftOut = ({ account }: Run, folder: MailFolder, uids: readonly number[]): void =>
+  account.connection.log.warn(
+    { service: account.connection.service, folder: folder.path, uids },
+    'messages could not be read and were left out',
+  )
+
+/** Reads some messages; where an answer is garbled, the message that makes it so is found by halving. */
+const readSome = async (
   run: Run,
   folder: MailFolder,
   uids: readonly number[],
-  structure = true,
+  structure: boolean,
 ): Promise<ReplicaEntry[]> => {
   const { account, signal } = run
   try {
@@ -81,17 +90,34 @@ const readWindow = async (
     if (uids.length > 1) {
       const half = uids.length >> 1
       return [
-        ...(await readWindow(run, folder, uids.slice(0, half))),
-        ...(await readWindow(run, folder, uids.slice(half))),
+        ...(await readSome(run, folder, uids.slice(0, half), structure)),
+        ...(await readSome(run, folder, uids.slice(half), structure)),
       ]
     }
-    if (structure) return readWindow(run, folder, uids, false)
-    account.connection.log.warn(
-      { service: account.connection.service, folder: folder.path, uid: uids[0] },
-      'a message could not be read and was left out',
-    )
     return []
   }
+}
+
+/**
+ * Reads a window. The library drops answers that it cannot take apart, such as for a message of too many
+ * layers: those are read again without their structure, from the beginning of their text.
+ */
+const readWindow = async (
+  run: Run,
+  folder: MailFolder,
+  uids: readonly number[],
+): Promise<ReplicaEntry[]> => {
+  const missing = (found: readonly ReplicaEntry[]) => {
+    const ids = new Set(found.map(({ id }) => id))
+    return uids.filter((uid) => !ids.has(entryIdOf({ uidvalidity: folder.uidvalidity, uid })))
+  }
+  const entries = await readSome(run, folder, uids, true)
+  for (const some of chunks(missing(entries), sourcesMax))
+    entries.push(...(await readSome(run, folder, some, false)))
+  // Deleted since the list was made, or beyond reading.
+  const lost = missing(entries)
+  if (lost.length > 0) leftOut(run, folder, lost)
+  return entries
 }
 
 const stored = (
