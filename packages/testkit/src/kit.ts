@@ -7,6 +7,7 @@ import type { InvokeOutcome } from '@gatehouse/server/app/app'
 import { type BoundApp, createApp } from '@gatehouse/server/app/create-app'
 import type { ModelParts } from '@gatehouse/server/app/models'
 import type { AgentOp, Op } from '@gatehouse/server/app/op'
+import type { ServiceParts } from '@gatehouse/server/app/proxy/deps'
 import { openJournal } from '@gatehouse/server/audit/journal'
 import { HandClock, silent } from '@gatehouse/server/audit/testing'
 import { createRegistry } from '@gatehouse/server/capabilities/registry'
@@ -21,6 +22,7 @@ import { createIds } from '@gatehouse/server/platform/ids'
 import { openPolicySource } from '@gatehouse/server/policy/source'
 import { renderSystemPolicy } from '@gatehouse/server/policy/system-policy'
 import type { Capability } from '@gatehouse/server/ports/capability'
+import type { Log } from '@gatehouse/server/ports/log'
 import type { Notifier } from '@gatehouse/server/ports/notifier'
 import type { Outbound } from '@gatehouse/server/ports/outbound'
 import type { Passwords } from '@gatehouse/server/ports/passwords'
@@ -55,6 +57,9 @@ export type KitOptions = {
   readonly wakeCommands?: Pick<WakeCommands, 'start'>
   readonly notifier?: Notifier
   readonly models?: ModelParts
+  /** The kinds of services that can be connected. */
+  readonly services?: ServiceParts
+  readonly log?: Log
   readonly sandbox?: Sandbox | ((folder: string) => Sandbox)
   /** Without one no name leads anywhere. */
   readonly outbound?: Outbound
@@ -209,7 +214,8 @@ export const failureIn = (outcome: InvokeOutcome): CapabilityError | null =>
 
 export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-kit-')))
-  const [clock, ids, digest, log] = [new HandClock(), createIds(), createDigest(), silent]
+  const [clock, ids, digest] = [new HandClock(), createIds(), createDigest()]
+  const log = options.log ?? silent
   const memory = await openMemory()
   const storage = options.storage?.(memory) ?? memory
   const journal = await openJournal({
@@ -281,6 +287,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     wakeCommands: options.wakeCommands ?? { start: () => 'none' },
     ...(options.notifier ? { notifier: options.notifier } : {}),
     ...(options.models ? { models: options.models } : {}),
+    ...(options.services ? { services: options.services } : {}),
     approvalTtlMs: options.approvalTtlMs ?? 86_400_000,
     metrics: createMetrics({
       version: '0.0.0',

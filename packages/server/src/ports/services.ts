@@ -16,7 +16,7 @@ export type StoredService = {
   /** Opaque; null before anything was read. */
   readonly cursor: string | null
   /** Counts the syncs begun: entries are stamped with it. */
-  readonly run: number
+  readonly syncs: number
   /** Whether a run that reads everything has not ended yet. */
   readonly full: boolean
   readonly last_sync_ms: number | null
@@ -34,7 +34,7 @@ export type ServiceProgress = Partial<
     StoredService,
     | 'status'
     | 'cursor'
-    | 'run'
+    | 'syncs'
     | 'full'
     | 'last_sync_ms'
     | 'next_sync_ms'

@@ -13,7 +13,7 @@ export const serviceOf = (name: string, over: Partial<StoredService> = {}): Stor
   generation: 1,
   status: 'syncing',
   cursor: null,
-  run: 0,
+  syncs: 0,
   full: true,
   last_sync_ms: null,
   next_sync_ms: newYear,

@@ -138,7 +138,7 @@ const drafted = (
     status: same && live ? live.status : 'syncing',
     // The same place with other credentials: what was read stays.
     cursor: same && live ? live.cursor : null,
-    run: known?.run ?? 0,
+    syncs: known?.syncs ?? 0,
     full: same && live ? live.full : true,
     last_sync_ms: live?.last_sync_ms ?? null,
     next_sync_ms: deps.clock.now(),

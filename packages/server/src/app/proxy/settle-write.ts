@@ -72,7 +72,7 @@ export async function showChanges(
     await deps.storage.transaction(async (tx) => {
       const current = await tx.services.find(service.name)
       if (current?.generation !== service.generation || current.status === 'disconnected') return
-      if (changes.length > 0) await tx.replica.apply(service.name, changes, current.run)
+      if (changes.length > 0) await tx.replica.apply(service.name, changes, current.syncs)
       await tx.services.progress(current, { next_sync_ms: deps.clock.now() })
     })
     deps.nudge.syncs()

@@ -21,7 +21,8 @@ class Superseded extends Error {}
 type Run = {
   readonly deps: ProxyDeps
   readonly service: StoredService
-  readonly run: number
+  /** Counted: entries are stamped with it. */
+  readonly number: number
 }
 
 const chunksOf = <T>(list: readonly T[], size: number): T[][] =>
@@ -57,8 +58,8 @@ async function dropOlder(
 async function store(run: Run, batch: SyncBatch): Promise<void> {
   const { name } = run.service
   for (const changes of chunksOf(batch.changes, changesAtOnce))
-    await step(run, {}, (tx) => tx.replica.apply(name, changes, run.run))
-  await dropOlder(run, batch.complete ?? [], run.run)
+    await step(run, {}, (tx) => tx.replica.apply(name, changes, run.number))
+  await dropOlder(run, batch.complete ?? [], run.number)
   await dropOlder(run, batch.gone ?? [], everything)
   const { cursor, progress } = batch
   // The cursor comes last: after a failure what it has passed is in the replica.
@@ -175,16 +176,16 @@ export async function syncService(deps: ProxyDeps, name: string): Promise<void> 
     // A run that reads everything goes on where it was cut off, and drops at its end what it never met.
     const goesOn = service.full && service.cursor !== null
     const full = service.full || service.cursor === null
-    const run: Run = { deps, service, run: goesOn ? service.run : service.run + 1 }
+    const run: Run = { deps, service, number: goesOn ? service.syncs : service.syncs + 1 }
     keeping = keepLease(run, signal)
     try {
       await step(run, {
-        run: run.run,
+        syncs: run.number,
         full,
         ...(full && service.failing_since_ms === null ? { status: 'syncing' } : {}),
       })
       await readAll(run, deps.signal)
-      if (full) await dropOlder(run, null, run.run)
+      if (full) await dropOlder(run, null, run.number)
       await succeed(run)
     } catch (cause) {
       if (cause instanceof Superseded) return

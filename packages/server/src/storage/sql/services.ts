@@ -48,7 +48,7 @@ const columns = [
   'generation',
   'status',
   'cursor',
-  'run',
+  'syncs',
   'full',
   'last_sync_ms',
   'next_sync_ms',

@@ -317,7 +317,7 @@ export type ServicesTable = {
   generation: number
   status: string
   cursor: string | null
-  run: number
+  syncs: number
   full: Flag
   last_sync_ms: number | null
   next_sync_ms: number
