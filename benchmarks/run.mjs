@@ -5,6 +5,7 @@ import { governed } from './governed.mjs'
 import { machine } from './lib.mjs'
 import { logOfAMillion } from './log-of-a-million.mjs'
 import { policyDecisions } from './policy-decisions.mjs'
+import { sandboxedPrograms } from './sandboxed-programs.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -31,6 +32,7 @@ if (wants('P1', 'P2', 'P3')) {
   y4 = result.y4_microseconds
 }
 if (wants('P5')) rows.push(...(await policyDecisions(options)))
+if (wants('P11')) rows.push(...(await sandboxedPrograms(options)))
 if (wants('P9', 'P13')) rows.push(...(await logOfAMillion(options)))
 
 const show = (number) =>

@@ -20,6 +20,8 @@ export type SandboxOptions = {
   /** Who runs what is inside where the service is root. */
   readonly user: string | null
   readonly log: Log
+  /** Where bubblewrap and perl are looked for, instead of the folders of the system. */
+  readonly bins?: readonly string[]
   /** Left out by tests, to see that something depends on it. */
   readonly without?: BubblewrapOptions['without']
 }
@@ -30,8 +32,8 @@ const machines = { x64: 'x86_64', arm64: 'aarch64' } as const
 const againMs = 30_000
 const endGraceMs = 1_000
 
-const findProgram = (name: string): string | null =>
-  bins.map((folder) => join(folder, name)).find((file) => existsSync(file)) ?? null
+const findProgram = (folders: readonly string[], name: string): string | null =>
+  folders.map((folder) => join(folder, name)).find((file) => existsSync(file)) ?? null
 
 const notTried: SandboxState = {
   usable: false,
@@ -63,8 +65,9 @@ export const createSandbox = (options: SandboxOptions): Sandbox & AsyncDisposabl
         `there is no sandbox for ${process.platform} on ${process.arch} yet`,
         'Run the service on Linux (x86-64 or ARM64), in a virtual machine if need be.',
       )
+    const folders = options.bins ?? bins
     const release = readOr('/etc/os-release', '')
-    const [bubblewrap, perl] = [findProgram('bwrap'), findProgram('perl')]
+    const [bubblewrap, perl] = [findProgram(folders, 'bwrap'), findProgram(folders, 'perl')]
     if (bubblewrap === null) return { usable: false, ...lackOfProgram('bubblewrap', release) }
     if (perl === null) return { usable: false, ...lackOfProgram('perl', release) }
     mkdirSync(dataDir, { recursive: true, mode: 0o700 })

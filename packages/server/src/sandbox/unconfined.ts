@@ -8,8 +8,8 @@ const path = '/usr/local/bin:/usr/bin:/bin'
 /** The proxy as a port of this machine, for as long as the program runs. */
 const openRelay = (socket: string): Promise<Server> =>
   new Promise((resolve, reject) => {
-    const server = createServer((near) => {
-      const far = createConnection(socket)
+    const server = createServer({ allowHalfOpen: true }, (near) => {
+      const far = createConnection({ path: socket, allowHalfOpen: true })
       for (const [from, to] of [
         [near, far],
         [far, near],

@@ -1,0 +1,140 @@
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { createServer } from 'node:net'
+import { join } from 'node:path'
+import { hasProgram } from '@gatehouse/testkit/programs'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { SandboxKit } from './sandbox-kit.ts'
+
+/** A folder of programs that holds just these: a script of our own, or a link to the system's. */
+const binsOf = (programs: Readonly<Record<string, string | null>>): readonly string[] => {
+  // Not /tmp: where the service is root, the launcher has a folder of its own there.
+  const folder = realpathSync(mkdtempSync('/var/tmp/gatehouse-bins-'))
+  chmodSync(folder, 0o755)
+  onTestFinished(() => rmSync(folder, { recursive: true }))
+  for (const [name, script] of Object.entries(programs))
+    if (script === null) symlinkSync(`/usr/bin/${name}`, join(folder, name))
+    else writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 })
+  return [folder]
+}
+
+describe.runIf(process.platform === 'linux')('where no sandbox holds', () => {
+  test.each([
+    ['bubblewrap is missing', {}, 'bubblewrap is not installed', /bubblewrap/],
+    ['perl is missing', { bwrap: 'exit 0' }, 'perl is not installed', /perl/],
+    [
+      'the kernel refuses',
+      {
+        bwrap: 'echo "bwrap: setting up uid map: Permission denied" >&2; exit 1',
+        perl: null,
+      },
+      'setting up uid map: Permission denied',
+      /./,
+    ],
+    [
+      'bubblewrap is too old',
+      { bwrap: 'echo "bwrap: Unknown option --disable-userns" >&2; exit 1', perl: null },
+      'Unknown option',
+      /0\.8/,
+    ],
+    // Says that all is well and keeps nothing: what decides is what a program inside finds.
+    ['bubblewrap only pretends', { bwrap: 'exit 0', perl: null }, 'it ended with 0', /./],
+  ])('because %s, nothing runs, and what to do is said', async (_, programs, reason, remedy) => {
+    await using kit = new SandboxKit({ bins: binsOf(programs) })
+    const state = await kit.sandbox.probe()
+    expect(state).toMatchObject({ usable: false, reason: expect.stringContaining(reason) })
+    expect(state).toMatchObject({ remedy: expect.stringMatching(remedy) })
+    await expect(kit.shell('touch ran')).rejects.toMatchObject({
+      type: 'SandboxUnavailable',
+      facts: { reason: expect.stringContaining(reason) },
+    })
+    await expect(kit.sandbox.spawn(kit.spec('true', []))).rejects.toMatchObject({
+      type: 'SandboxUnavailable',
+    })
+  })
+
+  test('an operator who chose it gets programs without one, and every answer says so', async () => {
+    await using kit = new SandboxKit({ mode: 'unconfined', bins: binsOf({}) })
+    expect(await kit.sandbox.probe()).toMatchObject({ usable: true, rung: 'unconfined' })
+    expect(await kit.shell('pwd; cat; exit 3', { stdin: 'fed' })).toMatchObject({
+      rung: 'unconfined',
+      code: 3,
+      stdout: `${kit.workspace}\nfed`,
+    })
+    await expect(kit.run('no-such-program', [])).rejects.toMatchObject({ type: 'ProgramNotFound' })
+    const mounts = [{ source: kit.workspace, target: '/elsewhere', writable: true }]
+    await expect(kit.shell('true', { mounts })).rejects.toMatchObject({ type: 'SandboxRefused' })
+    const late = await kit.shell('trap "" TERM; sleep 60 & wait; wait', { timeout_ms: 200 })
+    expect(late).toMatchObject({ timed_out: true, signal: 'SIGKILL' })
+  })
+
+  test('without a sandbox the way out is the same proxy', async () => {
+    await using kit = new SandboxKit({ mode: 'unconfined' })
+    const socket = join(kit.dataDir, 'egress')
+    const server = createServer({ allowHalfOpen: true }, (near) => near.pipe(near))
+    await new Promise<void>((resolve) => server.listen(socket, resolve))
+    const { stdout } = await kit.run(
+      process.execPath,
+      [
+        '-e',
+        `const { hostname, port } = new URL(process.env.HTTPS_PROXY)
+         const socket = require('node:net').connect(Number(port), hostname, () => socket.end('hello'))
+         socket.pipe(process.stdout)`,
+      ],
+      { network: { kind: 'egress', socket } },
+    )
+    expect(stdout).toBe('hello')
+    await new Promise((resolve) => server.close(resolve))
+  })
+})
+
+describe.skipIf(!hasProgram('bwrap'))('where the sandbox holds', () => {
+  test('it is found by trying, by the first call if nobody tried before', async () => {
+    await using kit = new SandboxKit()
+    expect(kit.sandbox.state()).toMatchObject({ usable: false, reason: 'it was not tried yet' })
+    expect(await kit.shell('echo ran')).toMatchObject({ rung: 'bubblewrap', stdout: 'ran\n' })
+    expect(kit.sandbox.state()).toMatchObject({ usable: true, rung: 'bubblewrap' })
+  })
+
+  test('a folder mounted inside another keeps its own rule, whatever order they are named in', async () => {
+    await using kit = new SandboxKit()
+    const inner = join(kit.workspace, 'inner')
+    mkdirSync(inner)
+    writeFileSync(join(inner, 'kept'), 'kept', { mode: 0o644 })
+    const mounts = [
+      { source: inner, writable: false },
+      { source: kit.workspace, writable: true },
+    ]
+    const script =
+      'cat inner/kept; echo x > inner/new || echo refused; echo y > new && echo written'
+    for (const order of [mounts, mounts.toReversed()])
+      expect((await kit.shell(script, { mounts: order })).stdout).toBe('keptrefused\nwritten\n')
+  })
+
+  test('a mount may be handed over open, and stays the one that was opened', async () => {
+    await using kit = new SandboxKit()
+    writeFileSync(join(kit.workspace, 'mine'), 'mine', { mode: 0o644 })
+    const descriptor = openSync(kit.workspace, 'r')
+    // Moved and replaced since: what is mounted is what was looked at.
+    const moved = join(kit.dataDir, 'workspaces', 'moved')
+    renameSync(kit.workspace, moved)
+    mkdirSync(kit.workspace)
+    const source = `/proc/self/fd/${descriptor}`
+    const { stdout } = await kit.shell('cat mine', {
+      mounts: [{ source, target: '/work', writable: true }],
+      working_directory: '/work',
+    })
+    closeSync(descriptor)
+    expect(stdout).toBe('mine')
+  })
+})
