@@ -315,6 +315,25 @@ export const errorTable = {
   PartNotFound: entry(404, null, false, 'There is no part {part} of {id} at {service}.', [
     { action: 'read', description: 'Read the entry again to see which parts it has.' },
   ]),
+  MailNotFound: entry(404, null, false, 'There is no message {message_id} in the mailbox.', [
+    { action: 'email.search', description: 'Search for it again: it may have been moved.' },
+  ]),
+  MailAmbiguous: entry(409, null, false, 'There are copies of {message_id} in {folders}.', [
+    {
+      action: 'email.search',
+      description: 'Search in one of these folders, and use the message_id that is told there.',
+    },
+  ]),
+  MailFolderNotFound: entry(404, null, false, 'There is no mail folder {folder}.', [
+    { action: 'email.folders', description: 'List the folders there are.' },
+  ]),
+  MailRefused: entry(422, null, false, 'This cannot be done with mail: {detail}'),
+  InvalidRecipient: entry(400, null, false, 'Mail cannot be sent to {address}: {detail}', [
+    { action: 'change it', description: 'Give plain addresses such as ben@example.net.' },
+  ]),
+  InvalidHeader: entry(400, null, false, 'The header {header} cannot be sent: {detail}', [
+    { action: 'change it', description: 'Give one line of plain text.' },
+  ]),
   WriteNotFound: entry(404, null, false, 'There is no buffered write {write_id}.', [
     { action: 'writes.list', description: 'List your writes to see which there are.' },
   ]),

@@ -183,6 +183,9 @@ export const createContexts = (deps: ContextDeps): ContextFactory => ({
     get processes() {
       return deps.processesOf(call, signal, () => {})
     },
+    get services() {
+      return deps.servicesOf(call)
+    },
     signal,
   }),
 })

@@ -336,6 +336,8 @@ export interface Capability {
 
 export type PreviewContext = {
   readonly files: Files
+  /** What the replica holds: whom an answer would go to, what a message is called. */
+  readonly services: AgentServices
   readonly git: AgentGit
   readonly processes: Pick<AgentProcesses, 'resolve'>
   readonly signal: AbortSignal
