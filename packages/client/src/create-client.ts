@@ -13,11 +13,8 @@ import type {
   ApproveBody,
   AuditEntry,
   AuditPage,
-  BufferedWrite,
-  BufferedWriteList,
   CatalogState,
   ChangeSecret,
-  ConnectedService,
   CreatedUserToken,
   DecideBody,
   DecideOutcomes,
@@ -45,15 +42,9 @@ import type {
   PolicyTrial,
   PolicyVerdict,
   PolicyView,
-  ProxyService,
-  ProxyStatus,
   RejectBody,
   RemovedModel,
   RetriedNotifications,
-  RollbackList,
-  RollbackPoint,
-  RollbackPreview,
-  RollbackStatus,
   RotatedVaultKey,
   RotateVaultKey,
   SandboxReport,
@@ -63,8 +54,6 @@ import type {
   Secret,
   SecretCheck,
   SecretList,
-  ServiceKindList,
-  ServiceTest,
   SetPassword,
   SetUp,
   SetupLink,
@@ -78,7 +67,6 @@ import type {
   UserTokenList,
   VaultStatus,
   Whoami,
-  WriteFilterStatus,
 } from '@gatehouse/contract'
 import type { OperationId } from './operations.ts'
 import { readEvents, readLines, type ServerEvent } from './read-lines.ts'
@@ -141,27 +129,6 @@ type NewSecret = {
   readonly hosts?: readonly string[]
   readonly agents?: readonly string[]
 }
-type NewService = {
-  readonly name?: string
-  readonly kind: string
-  readonly settings?: Readonly<Record<string, unknown>>
-  readonly secrets?: Readonly<Record<string, string>>
-  readonly agents: readonly string[]
-}
-type WriteQuery = {
-  readonly status?: WriteFilterStatus | 'all'
-  readonly agent?: string
-  readonly service?: string
-  readonly limit?: number
-  readonly offset?: number
-}
-type RollbackQuery = {
-  readonly status?: RollbackStatus
-  readonly service?: string
-  readonly limit?: number
-  readonly offset?: number
-}
-
 type Named = { readonly name: string }
 type WithId = { readonly id: string }
 
@@ -273,22 +240,6 @@ export function createClient(options: ClientOptions) {
     verifyModel: (params: WithId) => ask<ModelVerification>('verifyModel', { params }),
     removeModel: (params: WithId) => ask<RemovedModel>('removeModel', { params }),
     showJob: (params: WithId) => ask<ModelJob>('showJob', { params }),
-
-    showProxy: () => ask<ProxyStatus>('showProxy'),
-    listServiceKinds: () => ask<ServiceKindList>('listServiceKinds'),
-    connectService: (body: NewService) => ask<ConnectedService>('connectService', { body }),
-    testService: (params: Named) => ask<ServiceTest>('testService', { params }),
-    syncService: ({ name, ...body }: Named & { readonly full?: boolean }) =>
-      ask<ProxyService>('syncService', { params: { name }, body }),
-    disconnectService: ({ name, ...body }: Named & { readonly forget?: boolean }) =>
-      ask<ProxyService>('disconnectService', { params: { name }, body }),
-    listWrites: (query: WriteQuery = {}) => ask<BufferedWriteList>('listWrites', { query }),
-    cancelWrite: (params: WithId) => ask<BufferedWrite>('cancelWrite', { params }),
-    retryWrite: (params: WithId) => ask<BufferedWrite>('retryWrite', { params }),
-    discardWrite: (params: WithId) => ask<BufferedWrite>('discardWrite', { params }),
-    listRollbacks: (query: RollbackQuery = {}) => ask<RollbackList>('listRollbacks', { query }),
-    previewRollback: (params: WithId) => ask<RollbackPreview>('previewRollback', { params }),
-    rollBack: (params: WithId) => ask<RollbackPoint>('rollBack', { params }),
 
     listUserTokens: () => ask<UserTokenList>('listUserTokens'),
     createUserToken: (body: { readonly label: string; readonly role?: UserToken['role'] }) =>

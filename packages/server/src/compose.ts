@@ -5,6 +5,7 @@ import { type BoundApp, createApp } from './app/create-app.ts'
 import { firstStart } from './app/first-start.ts'
 import type { Op } from './app/op.ts'
 import { openJournal } from './audit/journal.ts'
+import { readRecords } from './audit/mark.ts'
 import { createBackups } from './backup/create-backups.ts'
 import { createRegistry } from './capabilities/registry.ts'
 import { standardCapabilities } from './capabilities/standard.ts'
@@ -80,7 +81,10 @@ export async function compose(
   const node = nodeName(dataDir)
   const storage = opening.use(
     settings.databaseUrl === null
-      ? await openSqlite({ file: join(dataDir, 'gatehouse.db') })
+      ? await openSqlite({
+          file: join(dataDir, 'gatehouse.db'),
+          promised: readRecords(join(dataDir, 'audit')),
+        })
       : // Loaded only where it is used: most installations never do.
         await (await import('./storage/postgres/open.ts')).openPostgres({
           url: settings.databaseUrl,
@@ -206,7 +210,10 @@ export async function compose(
       engine: storage.engine,
       copyDatabase:
         storage.engine === 'sqlite'
-          ? (file) => copyRunning(join(dataDir, 'gatehouse.db'), file)
+          ? async (file) => {
+              await storage.promises?.settle()
+              await copyRunning(join(dataDir, 'gatehouse.db'), file)
+            }
           : null,
     }),
     approvalTtlMs: settings.approvalTtlMs,

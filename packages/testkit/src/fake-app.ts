@@ -19,7 +19,6 @@ import {
   type VaultStatus,
 } from '@gatehouse/contract'
 import type { App } from '@gatehouse/server/app/app'
-import { fakeProxy } from './fake-service/fake-proxy.ts'
 import { fakeModels } from './models/fake-models.ts'
 
 const time = '2026-03-01T12:00:00.000Z'
@@ -429,7 +428,6 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
       return { ...use, allowed: use.agent === 'mailbot', reason: 'its agents are mailbot' }
     },
     ...fakeModels,
-    ...fakeProxy,
     needsSetup: async () => false,
     createSetupLink: async () => ({ token: 's'.repeat(43), expires_at: time }),
     async login(_op, { password, name = 'ana' }) {

@@ -34,7 +34,7 @@ export class AgentDirectory {
     if (!tokenForm.test(token)) return null
     const hash = this.#digest.sha256(token)
     const known = this.#byHash.get(hash)
-    if (known) return this.#admits(known, hash) ? known : null
+    if (known) return this.#stillAdmits(known, hash) ? known : null
     const epoch = this.#epoch
     const found = await this.#store.findByTokenHash(hash)
     if (!found) return null
@@ -91,6 +91,14 @@ export class AgentDirectory {
       const agent = await this.#store.find(name)
       if (agent && agent.generation !== known.generation) this.changed(agent)
     }
+  }
+
+  /** Of a record that this hash led to: it changes only by way of `changed`, which forgets the hash. */
+  #stillAdmits(agent: StoredAgent, hash: string): boolean {
+    if (agent.status === 'revoked') return false
+    return (
+      agent.token_hash === hash || (agent.previous_token_hash === hash && this.#admits(agent, hash))
+    )
   }
 
   #admits(agent: StoredAgent, hash: string): boolean {

@@ -57,7 +57,7 @@ export const callDraft = (
   intent_id: facts.intent_id ?? null,
   error: facts.error ? { type: facts.error.type, message: facts.error.message } : null,
   detail: facts.detail ?? null,
-  ...(capability.redact.length > 0 ? { redact: capability.redact } : {}),
+  redact: capability.redact,
 })
 
 /** The capability of that name as the log knows it, also when there is none. */

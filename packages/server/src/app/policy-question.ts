@@ -19,13 +19,45 @@ const located = (
   names: readonly string[],
   files: Files,
   form: PathForm,
-): Arguments =>
-  Object.freeze({
-    ...args,
-    ...Object.fromEntries(
-      names.filter((name) => name in args).map((name) => [name, pathIn(args[name], files, form)]),
-    ),
-  })
+): Arguments => {
+  const told: Record<string, unknown> = {}
+  for (const name of Object.keys(args))
+    told[name] = names.includes(name) ? pathIn(args[name], files, form) : args[name]
+  return Object.freeze(told)
+}
+
+/** A question whose paths are looked up when they are asked for. Written out: every call makes one. */
+class PlacedQuestion implements PolicyQuestion {
+  readonly capability: string
+  readonly agent: PolicyQuestion['agent']
+  readonly session: PolicyQuestion['session']
+  readonly args: Arguments
+  readonly nowMs: number
+  readonly #look: (form: PathForm) => Arguments
+  #absolute: PolicyQuestion | null = null
+  #relative: PolicyQuestion | null = null
+
+  constructor(asked: PolicyQuestion, look: (form: PathForm) => Arguments) {
+    this.capability = asked.capability
+    this.agent = asked.agent
+    this.session = asked.session
+    this.args = asked.args
+    this.nowMs = asked.nowMs
+    this.#look = look
+  }
+
+  as(form: PathForm): PolicyQuestion {
+    if (form === 'absolute') return (this.#absolute ??= this.#told(form))
+    return (this.#relative ??= this.#told(form))
+  }
+
+  #told(form: PathForm): PolicyQuestion {
+    const { capability, agent, session, nowMs } = this
+    return { capability, agent, session, args: this.#look(form), nowMs }
+  }
+}
+
+const noSession: PolicyQuestion['session'] = { id: '', transport: '', client: '' }
 
 /** The folders to look at, where the question is about a call and not about a listing. */
 export type Places = { readonly capability: Capability; readonly contexts: ContextFactory }
@@ -42,25 +74,15 @@ export const questionOf = (
   const question: PolicyQuestion = {
     capability,
     agent: { name: agent.name, purpose: agent.purpose, status: agent.status },
-    session: {
-      id: session?.id ?? '',
-      transport: session?.transport ?? '',
-      client: session?.client?.name ?? '',
-    },
+    session: session
+      ? { id: session.id, transport: session.transport, client: session.client?.name ?? '' }
+      : noSession,
     args,
     nowMs,
   }
   const names = places?.capability.paths ?? []
   if (!places || names.length === 0) return question
-  const forms: Partial<Record<PathForm, PolicyQuestion>> = {}
-  return {
-    ...question,
-    as: (form) => {
-      forms[form] ??= {
-        ...question,
-        args: located(args, names, places.contexts.filesOf({ agent }), form),
-      }
-      return forms[form]
-    },
-  }
+  return new PlacedQuestion(question, (form) =>
+    located(args, names, places.contexts.filesOf({ agent }), form),
+  )
 }

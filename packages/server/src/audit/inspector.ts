@@ -193,6 +193,8 @@ export const createInspector = (parts: InspectorParts): Inspector => {
       changes += 1
     },
     async inspect(reach) {
+      // Making the mark's file anew forgets what is kept in it.
+      await storage.promises?.settle()
       checkMark()
       if (await storage.foreignChange()) changes += 1
       const whole =

@@ -1,9 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { crc32 } from 'node:zlib'
 import type { IntegrityKind } from '@gatehouse/contract'
 import { canonical } from '../domain/audit/canonical.ts'
 import type { LogState } from '../domain/audit/chain.ts'
 import { frontierFits, rootOf } from '../domain/audit/merkle.ts'
+import type { RecordPlace } from '../ports/storage.ts'
 import { readIfThere } from './files.ts'
 import { hashing } from './hashing.ts'
 import type { Keys, Verifier } from './keys.ts'
@@ -37,6 +39,12 @@ export type Mark = LogState & {
 
 export const markFile = 'audit.mark'
 const slotBytes = 4096
+const recordsAt = slotBytes * 2
+/** Each half holds records of groups that the store may not have yet; more are stored first. */
+const halfBytes = 1024 * 1024
+const halfAt = (half: 0 | 1): number => recordsAt + half * halfBytes
+/** Before each record: its length in bytes and their CRC-32, both little-endian. */
+const headBytes = 8
 const tag = 'gatehouse-mark-v1\n'
 
 const encode = (mark: Mark, keys: Keys): Buffer => {
@@ -67,9 +75,40 @@ export const readMark = (directory: string, verifier: Verifier): Mark | null => 
   return marks.sort((a, b) => b.count - a.count)[0] ?? null
 }
 
+const recordsOf = (half: Buffer): string[] => {
+  const records: string[] = []
+  for (let at = 0; at + headBytes <= half.length; ) {
+    const length = half.readUInt32LE(at)
+    const record = half.subarray(at + headBytes, at + headBytes + length)
+    const whole = length > 0 && record.length === length
+    if (!whole || crc32(record) !== half.readUInt32LE(at + 4)) break
+    records.push(record.toString('utf8'))
+    at += headBytes + length
+  }
+  return records
+}
+
+/**
+ * What was kept with the marks, in no order. A torn last record is left out: nobody was answered for it.
+ * Records that the store has long had may be among them.
+ */
+export const readRecords = (directory: string): string[] => {
+  const bytes = readIfThere(path.join(directory, markFile))
+  if (!bytes) return []
+  return ([0, 1] as const).flatMap((half) =>
+    recordsOf(bytes.subarray(halfAt(half), halfAt(half) + halfBytes)),
+  )
+}
+
 export interface MarkFile extends Disposable {
   /** Must be on the disk when this returns. */
   write(mark: Mark): void
+
+  /**
+   * The same with a record, both in one sync. Must return false, and write nothing, where there is no room
+   * in that half.
+   */
+  writeWith(mark: Mark, record: string, place: RecordPlace): boolean
 
   /** Whether the file under its name still says what was written last. */
   intact(): boolean
@@ -87,29 +126,48 @@ export const openMark = (directory: string, keys: Keys): MarkFile => {
   ]
   let fd = -1
   let last: 0 | 1 = 0
+  const next: [number, number] = [halfAt(0), halfAt(1)]
 
   const open = (): void => {
     if (fd !== -1) fs.closeSync(fd)
     fd = fs.openSync(file, fs.constants.O_RDWR | fs.constants.O_CREAT, 0o600)
     // Full length before the first mark, so that syncing the data is enough from then on.
-    if (fs.fstatSync(fd).size < slotBytes * 2)
-      fs.writeSync(fd, Buffer.concat(slots), 0, undefined, 0)
+    if (fs.fstatSync(fd).size < recordsAt) fs.writeSync(fd, Buffer.concat(slots), 0, undefined, 0)
+    const { size } = fs.fstatSync(fd)
+    const missing = recordsAt + 2 * halfBytes - size
+    if (missing > 0) fs.writeSync(fd, Buffer.alloc(missing), 0, missing, size)
     fs.fsyncSync(fd)
     const folder = fs.openSync(directory, 'r')
     fs.fsyncSync(folder)
     fs.closeSync(folder)
   }
 
+  const writeSlot = (mark: Mark): void => {
+    const at = mark.count % 2 === 0 ? 0 : 1
+    const slot = encode(mark, keys)
+    fs.writeSync(fd, slot, 0, slotBytes, at * slotBytes)
+    // @SECURITY before any answer: crash tests lose acknowledged entries unseen without it.
+    fs.fdatasyncSync(fd)
+    slots = at === 0 ? [slot, slots[1]] : [slots[0], slot]
+    last = at
+  }
+
   open()
   return {
-    write(mark) {
-      const at = mark.count % 2 === 0 ? 0 : 1
-      const slot = encode(mark, keys)
-      fs.writeSync(fd, slot, 0, slotBytes, at * slotBytes)
-      // @SECURITY before any answer: crash tests lose acknowledged entries unseen without it.
-      fs.fdatasyncSync(fd)
-      slots = at === 0 ? [slot, slots[1]] : [slots[0], slot]
-      last = at
+    write: writeSlot,
+    writeWith(mark, record, { half, fresh }) {
+      const at = fresh ? halfAt(half) : next[half]
+      const length = Buffer.byteLength(record)
+      if (at + headBytes + length > halfAt(half) + halfBytes) return false
+      const bytes = Buffer.allocUnsafe(headBytes + length)
+      bytes.write(record, headBytes, 'utf8')
+      bytes.writeUInt32LE(length, 0)
+      bytes.writeUInt32LE(crc32(bytes.subarray(headBytes)), 4)
+      // The record before the mark: whoever is killed in between leaves a longer log, never a shorter one.
+      fs.writeSync(fd, bytes, 0, bytes.length, at)
+      writeSlot(mark)
+      next[half] = at + bytes.length
+      return true
     },
     intact() {
       const found = readIfThere(file)?.subarray(last * slotBytes, (last + 1) * slotBytes)

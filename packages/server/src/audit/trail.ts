@@ -11,7 +11,7 @@ const unknown = '0'.repeat(entryBytes * 2)
  */
 export interface Trail extends Disposable {
   /** Notes the hashes of entries from a seq on. Never throws: a trail with holes is still useful. */
-  note(from: number, hashes: readonly string[]): void
+  note(from: number, rows: readonly { readonly hash: string }[]): void
 }
 
 /** Beginnings of hashes in hex, by seq; null where none was noted. */
@@ -24,10 +24,10 @@ export const openTrail = (directory: string): Trail => {
     0o600,
   )
   return {
-    note(from, hashes) {
-      const bytes = Buffer.alloc(hashes.length * entryBytes)
-      for (const [i, hash] of hashes.entries())
-        bytes.write(hash.slice(0, 16), i * entryBytes, 'hex')
+    note(from, rows) {
+      const bytes = Buffer.allocUnsafe(rows.length * entryBytes)
+      for (let i = 0; i < rows.length; i++)
+        bytes.write((rows[i] as { hash: string }).hash, i * entryBytes, entryBytes, 'hex')
       try {
         fs.writeSync(fd, bytes, 0, bytes.length, from * entryBytes)
       } catch {

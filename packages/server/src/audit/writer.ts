@@ -16,9 +16,9 @@ import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { LimitStamp } from '../ports/limits.ts'
 import type { Log } from '../ports/log.ts'
-import type { Storage } from '../ports/storage.ts'
+import type { RecordPlace, Storage } from '../ports/storage.ts'
 import { hashing } from './hashing.ts'
-import type { Alarm, Baseline, MarkFile } from './mark.ts'
+import type { Alarm, Baseline, Mark, MarkFile } from './mark.ts'
 import { reconcile } from './reconcile.ts'
 import type { Trail } from './trail.ts'
 
@@ -228,11 +228,19 @@ export class Writer implements Omit<Journal, 'onCommit'> {
   async #commit(
     group: readonly Waiting[],
   ): Promise<{ readonly entries: AuditEntry[]; readonly commit: Commit }> {
+    const { storage, mark } = this.#parts
     const placed = this.#place(group.map((waiting) => waiting.sealed))
     const startedAt = performance.now()
     try {
-      await this.#parts.storage.commitGroup(this.#groupOf(group, placed))
-      this.#advance(placed)
+      const stored = this.#groupOf(group, placed)
+      const next = { ...this.#standing, state: placed.state, count: this.#standing.count + 1 }
+      const keep = (record: string, place: RecordPlace): boolean =>
+        mark.writeWith(this.#markOf(next), record, place)
+      if (storage.promises?.add(stored, keep)) this.#advanced(placed, next)
+      else {
+        await storage.commitGroup(stored)
+        this.#advance(placed)
+      }
     } catch (error) {
       this.#doubts(error, placed)
       throw unavailable(error)
@@ -275,26 +283,32 @@ export class Writer implements Omit<Journal, 'onCommit'> {
     return { rows, state: { size: tree.size, head, peaks: tree.peaks() } }
   }
 
-  #advance({ rows, state }: Placed): void {
+  #advance(placed: Placed): void {
+    const next = { ...this.#standing, state: placed.state, count: this.#standing.count + 1 }
+    this.#parts.mark.write(this.#markOf(next))
+    this.#advanced(placed, next)
+  }
+
+  #advanced({ rows }: Placed, next: Standing): void {
     const { size } = this.#standing.state
-    this.#markAt({ ...this.#standing, state })
-    this.#parts.trail.note(
-      size,
-      rows.map((row) => row.hash),
-    )
+    this.#standing = next
+    this.#parts.trail.note(size, rows)
     this.#failure = null
   }
 
   /** On the disk first, then in memory: an answer never speaks of what the mark does not cover. */
-  #markAt(next: Standing): void {
-    // Signed and synced here and now: handing either to another thread took longer than both, measured.
-    const { chain, clock, mark } = this.#parts
-    const { state, epoch, alarm, baseline } = next
-    const count = this.#standing.count + 1
+  #markAt(changed: Standing): void {
+    const next = { ...changed, count: this.#standing.count + 1 }
+    this.#parts.mark.write(this.#markOf(next))
+    this.#standing = next
+  }
+
+  // Signed and synced here and now: handing either to another thread took longer than both, measured.
+  #markOf({ state, count, epoch, alarm, baseline }: Standing): Mark {
+    const { chain, clock } = this.#parts
     const root = rootOf(hashing, state.peaks)
     const time = new Date(clock.wall()).toISOString()
-    mark.write({ ...state, chain, root, count, time, epoch, alarm, baseline })
-    this.#standing = { ...next, count }
+    return { ...state, chain, root, count, time, epoch, alarm, baseline }
   }
 
   async #runTransaction<T>(work: (tx: JournalTransaction) => Promise<T>): Promise<T> {

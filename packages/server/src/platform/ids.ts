@@ -12,22 +12,32 @@ const base32 = (value: number, digits: number): string => {
   return text
 }
 
-const poolBytes = 16 * 256
+/** Two digits at a time: an id is made for every request and every entry of the log. */
+const pairs = Array.from({ length: 1024 }, (_, value) => base32(value, 2))
+const pairsOfRandom = 8
+const poolBytes = pairsOfRandom * 2 * 256
 
 /** Ids of 48 bits of time and 80 random bits. Random bytes come from a pool: one system call in 256. */
 export const createIds = (): Ids => {
   let pool = randomBytes(poolBytes)
   let used = 0
+  let timeMs = -1
+  let time = ''
   return {
     next(prefix) {
-      if (used + 16 > poolBytes) {
+      if (used === poolBytes) {
         pool = randomBytes(poolBytes)
         used = 0
       }
       let random = ''
-      for (let i = 0; i < 16; i += 1) random += alphabet.charAt((pool[used + i] ?? 0) & 31)
-      used += 16
-      return `${prefix}-${base32(Date.now(), 10)}${random}`
+      for (const end = used + pairsOfRandom * 2; used < end; used += 2)
+        random += pairs[pool.readUInt16LE(used) & 1023] ?? ''
+      const nowMs = Date.now()
+      if (nowMs !== timeMs) {
+        timeMs = nowMs
+        time = base32(nowMs, 10)
+      }
+      return `${prefix}-${time}${random}`
     },
     secret: () => randomBytes(32),
   }

@@ -8,8 +8,8 @@ import type { RateLimits } from './limits.ts'
 import type { MessageStore, SubscriptionStore } from './messages.ts'
 import type { ModelStore } from './models.ts'
 import type { OperatorStore, UserTokenStore, WebSessionStore } from './people.ts'
-import type { ReplicaStore } from './replica.ts'
 import type { ProcessStore } from './process-store.ts'
+import type { ReplicaStore } from './replica.ts'
 import type { ScheduleStore } from './schedules.ts'
 import type { SecretStore } from './secret-store.ts'
 import type { ServiceStore } from './services.ts'
@@ -55,6 +55,30 @@ export type StorageTransaction = Stores & {
   storeGroup(group: CommitGroup): Promise<void>
 }
 
+/** One of two places for records, so that one can be filled while what the other holds is stored. */
+export type RecordPlace = {
+  readonly half: 0 | 1
+  /** Whether everything kept in this half may be forgotten. */
+  readonly fresh: boolean
+}
+
+/**
+ * For engines whose own commit costs more than one synced append to a file: the caller keeps a group
+ * durably, and the engine stores it a little later together with others.
+ */
+export interface GroupPromises {
+  /**
+   * Must call `keep` once, with text that brings the group back when the store is next opened with it. Where
+   * it returns true, every read must include the group from then on; where it returns false (there is no
+   * room), nothing happened and `add` must return false. Must raise where `keep` does, or where earlier
+   * groups cannot be stored.
+   */
+  add(group: CommitGroup, keep: (record: string, place: RecordPlace) => boolean): boolean
+
+  /** Must have stored all groups when it resolves. */
+  settle(): Promise<void>
+}
+
 /** An engine. Everything durable is in one: SQLite by default, PostgreSQL, or memory for tests. */
 export interface Storage extends Stores, AsyncDisposable {
   readonly engine: 'sqlite' | 'postgres' | 'memory'
@@ -71,6 +95,8 @@ export interface Storage extends Stores, AsyncDisposable {
 
   /** Must store the whole group in one durable transaction, as fast as the engine can: it is the hot path. */
   commitGroup(group: CommitGroup): Promise<void>
+
+  readonly promises?: GroupPromises
 
   /**
    * Must be false only when nobody but this process changed the store since the last call. Once it was

@@ -3,6 +3,10 @@ export class FifoMutex {
   #held = false
   readonly #waiting: (() => void)[] = []
 
+  get isHeld(): boolean {
+    return this.#held
+  }
+
   /** Takes it if it is free. */
   tryLock(): boolean {
     if (this.#held) return false

@@ -17,7 +17,7 @@ import { listRollbacks, previewRollback, resumeRollbacks, rollback } from './rol
 import { SyncRunner } from './sync-runner.ts'
 import { WriteRunner } from './write-runner.ts'
 
-export type ProxyUseCases = Pick<
+type UseCases = Pick<
   App,
   | 'showProxy'
   | 'listServiceKinds'
@@ -35,7 +35,7 @@ export type ProxyUseCases = Pick<
 >
 
 export type Proxy = {
-  readonly useCases: ProxyUseCases
+  readonly useCases: UseCases
   readonly bursts: Bursts
   readonly health: NonNullable<HealthParts['proxy']>
   servicesOf(call: Call): AgentServices

@@ -68,3 +68,7 @@ const writeObject = (
  * nesting beyond any request.
  */
 export const canonical = (value: unknown): string => write(value, '', 0)
+
+/** The same of a text, or of none. */
+export const canonicalText = (text: string | null): string =>
+  text === null ? 'null' : textOf(text, '')

@@ -1,5 +1,5 @@
 import type { AuditEntry } from '@gatehouse/contract'
-import { canonical } from './canonical.ts'
+import { canonical, canonicalText } from './canonical.ts'
 import type { Digests } from './hashing.ts'
 import { keepFields, keepSentence, keepWord } from './redact.ts'
 import type { LogRow } from './row.ts'
@@ -55,19 +55,21 @@ export const sealEntry = (draft: EntryDraft, place: Place, digests: Digests): Se
     detail: detail?.value ?? null,
     chain: place.chain,
   }
+  const text = canonicalText
+  // Written out with a function for texts alone: this runs for every entry.
   return {
     fields,
     before:
-      `{"actor":${canonical(fields.actor)},"agent":${canonical(fields.agent)}` +
-      `,"approval_id":${canonical(fields.approval_id)},"arguments":${kept.text}` +
-      `,"capability":${canonical(fields.capability)},"chain":${canonical(fields.chain)}` +
-      `,"detail":${detail?.text ?? 'null'},"duration_ms":${canonical(fields.duration_ms)}` +
-      `,"error":${canonical(fields.error)},"id":${canonical(fields.id)}` +
-      `,"intent_id":${canonical(fields.intent_id)},"kind":${canonical(fields.kind)}` +
-      `,"policy_decision":${canonical(fields.policy_decision)}` +
-      `,"request_id":${canonical(fields.request_id)},"result":${canonical(fields.result)}` +
-      `,"rule":${canonical(fields.rule)},"seq":`,
-    after: `,"session_id":${canonical(fields.session_id)},"timestamp":${canonical(fields.timestamp)}}`,
+      `{"actor":${text(fields.actor)},"agent":${text(fields.agent)}` +
+      `,"approval_id":${text(fields.approval_id)},"arguments":${kept.text}` +
+      `,"capability":${text(fields.capability)},"chain":${text(fields.chain)}` +
+      `,"detail":${detail?.text ?? 'null'},"duration_ms":${fields.duration_ms ?? 'null'}` +
+      `,"error":${fields.error === null ? 'null' : canonical(fields.error)},"id":${text(fields.id)}` +
+      `,"intent_id":${text(fields.intent_id)},"kind":${text(fields.kind)}` +
+      `,"policy_decision":${text(fields.policy_decision)}` +
+      `,"request_id":${text(fields.request_id)},"result":${text(fields.result)}` +
+      `,"rule":${fields.rule === null ? 'null' : canonical(fields.rule)},"seq":`,
+    after: `,"session_id":${text(fields.session_id)},"timestamp":${text(fields.timestamp)}}`,
   }
 }
 

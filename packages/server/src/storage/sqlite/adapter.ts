@@ -14,9 +14,18 @@ const versionMin = [3, 51, 3] as const
 const statementsMax = 256
 
 export type SqlValue = string | number | bigint | null | Uint8Array
+/** A text and the values of its parameters. */
+export type Statement = readonly [text: string, values: readonly SqlValue[]]
+
 export type SqlRow = Record<string, unknown>
 
-type Prepared = { readonly statement: StatementSyncInstance; readonly returnsRows: boolean }
+type Prepared = {
+  readonly statement: StatementSyncInstance
+  readonly returnsRows: boolean
+  readonly onlyReads: boolean
+}
+
+const reading = /^\s*(select|pragma)\b/i
 
 /** What a statement did: rows it returned, or how many rows it changed. */
 export type SqlResult = { readonly rows: SqlRow[]; readonly changes: number }
@@ -29,7 +38,7 @@ const codeOf = (error: unknown): number | undefined => {
 const constraintCode = 19
 
 /** What went wrong in our words: a broken rule of the schema is the caller's, the rest is the store's. */
-const failure = (error: unknown, file: string): GatehouseError => {
+export const failure = (error: unknown, file: string): GatehouseError => {
   if (error instanceof GatehouseError) return error
   const detail = error instanceof Error ? error.message : String(error)
   const code = codeOf(error)
@@ -45,6 +54,7 @@ export class SqliteConnection implements Disposable {
   readonly #database: DatabaseSyncInstance
   /** By SQL text, least recently used first. */
   readonly #statements = new Map<string, Prepared>()
+  #wrote = true
 
   constructor(file: string, options: { readonly readOnly: boolean }) {
     this.file = file
@@ -56,12 +66,20 @@ export class SqliteConnection implements Disposable {
     this.#assertVersion()
   }
 
+  /** Whether anything that may write was run here since the last call. */
+  takeWrites(): boolean {
+    const wrote = this.#wrote
+    this.#wrote = false
+    return wrote
+  }
+
   get inTransaction(): boolean {
     return this.#database.isTransaction
   }
 
   /** Runs statements without parameters or rows. */
   exec(sql: string): void {
+    this.#wrote = true
     try {
       this.#database.exec(sql)
     } catch (error) {
@@ -71,7 +89,8 @@ export class SqliteConnection implements Disposable {
 
   run(sql: string, parameters: readonly SqlValue[]): SqlResult {
     try {
-      const { statement, returnsRows } = this.#prepare(sql)
+      const { statement, returnsRows, onlyReads } = this.#prepare(sql)
+      if (!onlyReads) this.#wrote = true
       if (!returnsRows) return { rows: [], changes: statement.run(...parameters).changes }
       const rows = statement.all(...parameters) as SqlRow[]
       return { rows, changes: rows.length }
@@ -104,7 +123,8 @@ export class SqliteConnection implements Disposable {
       return cached
     }
     const statement = this.#database.prepare(sql)
-    const prepared = { statement, returnsRows: statement.columns().length > 0 }
+    const returnsRows = statement.columns().length > 0
+    const prepared = { statement, returnsRows, onlyReads: reading.test(sql) }
     this.#statements.set(sql, prepared)
     if (this.#statements.size > statementsMax) {
       const [oldest] = this.#statements.keys()

@@ -79,16 +79,28 @@ class Connection implements DatabaseConnection {
 class OneConnectionDriver implements Driver {
   readonly #connection: Connection
   readonly #mutex: FifoMutex | null
+  readonly #settle: () => Promise<void> | undefined
 
-  constructor(connection: Connection, mutex: FifoMutex | null) {
+  constructor(
+    connection: Connection,
+    mutex: FifoMutex | null,
+    settle: () => Promise<void> | undefined,
+  ) {
     this.#connection = connection
     this.#mutex = mutex
+    this.#settle = settle
   }
 
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
     await this.#mutex?.lock()
+    try {
+      await this.#settle()
+    } catch (error) {
+      this.#mutex?.unlock()
+      throw error
+    }
     return this.#connection
   }
 
@@ -111,9 +123,13 @@ class OneConnectionDriver implements Driver {
   async destroy(): Promise<void> {}
 }
 
-const dialect = (connection: Connection, mutex: FifoMutex | null): Dialect => ({
+const dialect = (
+  connection: Connection,
+  mutex: FifoMutex | null,
+  settle: () => Promise<void> | undefined,
+): Dialect => ({
   createAdapter: () => new TransactionalSqliteAdapter(),
-  createDriver: () => new OneConnectionDriver(connection, mutex),
+  createDriver: () => new OneConnectionDriver(connection, mutex, settle),
   createIntrospector: (db) => new SqliteIntrospector(db),
   createQueryCompiler: () => new OneWriterCompiler(),
 })
@@ -122,10 +138,14 @@ export const writerDialect = (
   sqlite: SqliteConnection,
   watch: FileWatch,
   mutex: FifoMutex,
-): Dialect => dialect(new Connection(sqlite, watch), mutex)
+  settle: () => Promise<void> | undefined,
+): Dialect => dialect(new Connection(sqlite, watch), mutex, settle)
 
-export const readerDialect = (sqlite: SqliteConnection): Dialect =>
-  dialect(new Connection(sqlite, null), null)
+/** `settle` stores what was promised, so that every read sees it. */
+export const readerDialect = (
+  sqlite: SqliteConnection,
+  settle: () => Promise<void> | undefined,
+): Dialect => dialect(new Connection(sqlite, null), null, settle)
 
 export const sqliteSchema: SchemaDialect = {
   text: sql`text collate binary`,

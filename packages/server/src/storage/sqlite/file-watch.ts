@@ -41,6 +41,13 @@ export class FileWatch {
     this.#files = this.#look()
   }
 
+  /** After a write by another connection of ours; `foreign`: what that connection noticed. */
+  afterWriteElsewhere(foreign: boolean): void {
+    this.#foreign ||= foreign
+    this.#files = this.#look()
+    this.#versions = this.#readVersions()
+  }
+
   /** Whether anybody else changed anything since the last call. */
   takeForeign(): boolean {
     this.beforeWrite()

@@ -1,10 +1,10 @@
-import type { CompiledQuery, Kysely } from 'kysely'
+import type { Kysely } from 'kysely'
 import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
 import { auditColumns, toAuditRow } from '../sql/audit-codec.ts'
 import { foldStatements, foldsAt } from '../sql/audit-daily.ts'
 import type { AuditTable, Tables } from '../sql/tables.ts'
 import { encodeText } from '../sql/text.ts'
-import type { SqliteConnection, SqlValue } from './adapter.ts'
+import type { SqliteConnection, SqlValue, Statement } from './adapter.ts'
 import type { LimitBatches } from './limits.ts'
 
 /** One statement for so many rows at most: what one group holds. */
@@ -68,16 +68,22 @@ export class GroupCommit {
 
   /** In a transaction that is open already. */
   store(group: CommitGroup): void {
-    this.#insertRows(group.rows)
-    this.#batches.add(group.stamps, group.clockMs)
-    for (const [name, calls] of group.agentCounts)
-      this.#writer.run(this.#texts.countAgent, [calls, encodeText(name)])
-    for (const [id, calls] of group.sessionCounts)
-      this.#writer.run(this.#texts.countSession, [calls, encodeText(id)])
-    this.#writer.run(this.#texts.setClock, ['clock_ms', String(group.clockMs)])
+    for (const [text, values] of this.statements(group)) this.#writer.run(text, values)
   }
 
-  #insertRows(rows: readonly AuditRow[]): void {
+  /** What stores a group, to be run in this order in one transaction. */
+  statements(group: CommitGroup): Statement[] {
+    const { countAgent, countSession, setClock } = this.#texts
+    const all = this.#inserts(group.rows)
+    all.push(...this.#batches.statements(group.stamps, group.clockMs))
+    for (const [name, calls] of group.agentCounts) all.push([countAgent, [calls, encodeText(name)]])
+    for (const [id, calls] of group.sessionCounts) all.push([countSession, [calls, encodeText(id)]])
+    all.push([setClock, ['clock_ms', String(group.clockMs)]])
+    return all
+  }
+
+  #inserts(rows: readonly AuditRow[]): Statement[] {
+    const all: Statement[] = []
     for (let from = 0; from < rows.length; from += rowsPerInsert) {
       const some = rows.slice(from, from + rowsPerInsert)
       const values: SqlValue[] = []
@@ -85,12 +91,15 @@ export class GroupCommit {
         const stored = toAuditRow(row)
         for (const column of auditColumns) values.push(stored[column])
       }
-      this.#writer.run(this.#insertText(some.length), values)
+      all.push([this.#insertText(some.length), values])
     }
     for (const { chain, seq } of rows)
       if (foldsAt(seq))
-        for (const statement of foldStatements(chain, seq))
-          this.#runCompiled(statement.compile(this.#db))
+        for (const statement of foldStatements(chain, seq)) {
+          const { sql: text, parameters } = statement.compile(this.#db)
+          all.push([text, parameters as readonly SqlValue[]])
+        }
+    return all
   }
 
   #insertText(count: number): string {
@@ -100,9 +109,5 @@ export class GroupCommit {
     const text = this.#db.insertInto('audit').values(rows).compile().sql
     this.#insertTexts[count] = text
     return text
-  }
-
-  #runCompiled({ sql: text, parameters }: CompiledQuery): void {
-    this.#writer.run(text, parameters as readonly SqlValue[])
   }
 }

@@ -1,11 +1,11 @@
 import type { LimitStamp, SlidingWindows } from '../../domain/sliding-window.ts'
-import type { SqliteConnection } from './adapter.ts'
+import type { SqliteConnection, Statement } from './adapter.ts'
 
 /** Every so many batches, expired ones are removed: at most so many, so that no commit waits for long. */
 const pruneEvery = 8
 const pruneMax = 32
 
-type Stored = readonly [key: string, at_ms: number, window_ms: number]
+type Stored = readonly [key: string, window_ms: number, at_ms: readonly number[]]
 
 /** The stamps of the windows, one row for each group: a row for each stamp cost more than the entry. */
 export class LimitBatches {
@@ -16,33 +16,37 @@ export class LimitBatches {
     this.#writer = writer
   }
 
-  /** In the transaction of the group. */
-  add(stamps: readonly LimitStamp[], clockMs: number): void {
-    if (stamps.length === 0) return
-    const stored = stamps.map((s): Stored => [s.key, s.at_ms, s.window_ms])
-    const expires = stamps.reduce((latest, s) => Math.max(latest, s.at_ms + s.window_ms), 0)
-    this.#writer.run('insert into limit_batches (expires_ms, stamps) values (?, ?)', [
-      expires,
-      JSON.stringify(stored),
-    ])
-    if (++this.#batches % pruneEvery > 0) return
-    this.#writer.run(
-      `delete from limit_batches where n in
-       (select n from limit_batches where expires_ms <= ? order by expires_ms limit ?)`,
-      [clockMs, pruneMax],
-    )
+  /** To be run in the transaction of the group. */
+  statements(stamps: readonly LimitStamp[], clockMs: number): Statement[] {
+    if (stamps.length === 0) return []
+    const byKey = new Map<string, { readonly window_ms: number; readonly at: number[] }>()
+    let expires = 0
+    for (const { key, window_ms, at_ms } of stamps) {
+      const known = byKey.get(key)
+      if (known) known.at.push(at_ms)
+      else byKey.set(key, { window_ms, at: [at_ms] })
+      expires = Math.max(expires, at_ms + window_ms)
+    }
+    const stored = [...byKey].map(([key, { window_ms, at }]): Stored => [key, window_ms, at])
+    const insert = 'insert into limit_batches (expires_ms, stamps) values (?, ?)'
+    const all: Statement[] = [[insert, [expires, JSON.stringify(stored)]]]
+    if (++this.#batches % pruneEvery > 0) return all
+    const prune = `delete from limit_batches where n in
+      (select n from limit_batches where expires_ms <= ? order by expires_ms limit ?)`
+    all.push([prune, [clockMs, pruneMax]])
+    return all
   }
 
   /** Counts what was stored before and had not left its window by `clockMs`. */
   prime(windows: SlidingWindows, clockMs: number): void {
-    const stamps: Stored[] = []
+    const stamps: LimitStamp[] = []
     const rows = this.#writer.run('select stamps from limit_batches where expires_ms > ?', [
       clockMs,
     ]).rows
     for (const row of rows)
-      for (const stamp of JSON.parse(String(row['stamps'])) as Stored[])
-        if (stamp[1] + stamp[2] > clockMs) stamps.push(stamp)
-    stamps.sort((a, b) => a[1] - b[1])
-    for (const [key, at_ms, window_ms] of stamps) windows.restore({ key, at_ms, window_ms })
+      for (const [key, window_ms, at] of JSON.parse(String(row['stamps'])) as Stored[])
+        for (const at_ms of at)
+          if (at_ms + window_ms > clockMs) stamps.push({ key, at_ms, window_ms })
+    for (const stamp of stamps.sort((a, b) => a.at_ms - b.at_ms)) windows.restore(stamp)
   }
 }

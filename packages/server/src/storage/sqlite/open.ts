@@ -1,5 +1,6 @@
 import { Kysely, type Migration } from 'kysely'
 import { SlidingWindows } from '../../domain/sliding-window.ts'
+import type { AuditRows, CommitGroup } from '../../ports/audit-rows.ts'
 import type { Storage } from '../../ports/storage.ts'
 import { FifoMutex } from '../mutex.ts'
 import { migrate } from '../sql/migrate.ts'
@@ -13,16 +14,24 @@ import { readerDialect, sqliteSchema, writerDialect } from './dialect.ts'
 import { FileWatch } from './file-watch.ts'
 import { GroupCommit } from './group-commit.ts'
 import { LimitBatches } from './limits.ts'
+import { groupsOfTexts, PromisedGroups } from './promised-groups.ts'
 import { sqliteSearch } from './search.ts'
-import { settleReader, settleWriter } from './settings.ts'
+import { settleReader, settleWriter, writerPragmas } from './settings.ts'
+import { SettleWorker } from './settle-worker.ts'
+
+type Options = {
+  readonly file: string
+  /** Groups that the last run promised, whether or not it stored them. */
+  readonly promised?: readonly string[]
+}
 
 /** Opens the store in this file, makes or upgrades it as needed, and counts on being its only writer. */
-export const openSqlite = (options: { readonly file: string }): Promise<Storage> =>
-  openSqliteWith(options.file, migrations(sqliteSchema))
+export const openSqlite = (options: Options): Promise<Storage> =>
+  openSqliteWith(options, migrations(sqliteSchema))
 
 /** The same, with the migrations given. */
 export const openSqliteWith = async (
-  file: string,
+  { file, promised = [] }: Options,
   steps: Record<string, Migration>,
 ): Promise<Storage> => {
   createPrivateFile(file)
@@ -37,7 +46,7 @@ export const openSqliteWith = async (
     for (const connection of opened) connection[Symbol.dispose]()
   }
   try {
-    return await build(connect, close, steps)
+    return await build(connect, close, steps, promised)
   } catch (error) {
     close()
     throw error
@@ -48,28 +57,57 @@ const build = async (
   connect: (readOnly: boolean) => SqliteConnection,
   close: () => void,
   steps: Record<string, Migration>,
+  promised: readonly string[],
 ): Promise<Storage> => {
   const writer = connect(false)
   settleWriter(writer)
   const watch = new FileWatch(writer)
   const mutex = new FifoMutex()
-  const write = new Kysely<Tables>({ dialect: writerDialect(writer, watch, mutex) })
+  // Named before it exists: it stores with what needs the migrated schema.
+  let promises: PromisedGroups | null = null
+  const settle = () => promises?.settleInTurn()
+  const write = new Kysely<Tables>({ dialect: writerDialect(writer, watch, mutex, settle) })
   await migrate(write, steps, async (migration) => {
     copyBeforeMigration(writer, migration)
   })
   const reader = connect(true)
   settleReader(reader)
-  const read = new Kysely<Tables>({ dialect: readerDialect(reader) })
+  const read = new Kysely<Tables>({
+    dialect: readerDialect(reader, () => promises?.settleForReader()),
+  })
 
   const stores = sqlStores({ read, write }, sqliteSearch)
   const windows = new SlidingWindows()
   const batches = new LimitBatches(writer)
-  batches.prime(windows, Number((await stores.meta.get('clock_ms')) ?? 0))
   const groups = new GroupCommit(write, writer, batches)
+  const run = (group: CommitGroup): void => {
+    watch.beforeWrite()
+    try {
+      groups.run(group)
+    } finally {
+      watch.afterWrite()
+    }
+  }
+  for (const group of groupsOfTexts(promised)) await bringBack(stores.auditRows, group, run)
+  batches.prime(windows, Number((await stores.meta.get('clock_ms')) ?? 0))
   watch.takeForeign()
+  const beside = new SettleWorker(writer.file, writerPragmas)
+  const promising = new PromisedGroups(mutex, async (group) => {
+    watch.beforeWrite()
+    let foreign = false
+    try {
+      foreign = await beside.run(groups.statements(group), writer.takeWrites())
+    } finally {
+      watch.afterWriteElsewhere(foreign)
+    }
+  })
+  promises = promising
 
   return {
     ...stores,
+    // The log is compared with its mark, which covers promised groups: they have to be there, whoever waits.
+    auditRows: settledFirst(stores.auditRows, () => promising.settle()),
+    promises: promising,
     engine: 'sqlite',
     limits: windowLimits(windows),
 
@@ -83,14 +121,12 @@ const build = async (
       ),
 
     commitGroup: (group) =>
-      mutex.runNow(() => {
-        watch.beforeWrite()
-        try {
-          groups.run(group)
-        } finally {
-          watch.afterWrite()
-        }
-      }),
+      promising.isEmpty
+        ? mutex.runNow(() => run(group))
+        : mutex.run(async () => {
+            await settle()
+            run(group)
+          }),
 
     foreignChange: async () => {
       const changed = watch.takeForeign()
@@ -101,6 +137,48 @@ const build = async (
     },
 
     // Whoever is in a transaction finishes it first; who comes later finds the connections closed.
-    [Symbol.asyncDispose]: () => mutex.run(close),
+    [Symbol.asyncDispose]: () =>
+      mutex.run(async () => {
+        try {
+          await settle()
+        } finally {
+          await beside.end()
+          close()
+        }
+      }),
+  }
+}
+
+/** Stores a promised group if it is the next one; what is there already, or leaves a gap, the mark judges. */
+const bringBack = async (
+  rows: AuditRows,
+  group: CommitGroup,
+  store: (group: CommitGroup) => void,
+): Promise<void> => {
+  const first = group.rows[0]
+  if (!first) return
+  const head = await rows.head(first.chain)
+  if (first.seq === (head?.seq ?? -1) + 1) store(group)
+}
+
+const settledFirst = (rows: AuditRows, settle: () => Promise<void>): AuditRows => {
+  const after =
+    <A extends readonly unknown[], R>(method: (...given: A) => Promise<R>) =>
+    async (...given: A): Promise<R> => {
+      await settle()
+      return method(...given)
+    }
+  return {
+    insert: after(rows.insert),
+    head: after(rows.head),
+    range: after(rows.range),
+    chains: after(rows.chains),
+    ends: after(rows.ends),
+    find: after(rows.find),
+    query: after(rows.query),
+    activity: after(rows.activity),
+    openIntents: after(rows.openIntents),
+    counts: after(rows.counts),
+    statsOf: after(rows.statsOf),
   }
 }

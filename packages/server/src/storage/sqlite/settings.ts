@@ -47,6 +47,11 @@ const apply = (connection: SqliteConnection, settings: readonly Setting[]): void
 export const settleWriter = (connection: SqliteConnection): void =>
   apply(connection, [...shared, ...ofWriter])
 
+/** What another connection that writes has to run first. */
+export const writerPragmas: readonly string[] = [...shared, ...ofWriter].map(
+  ({ pragma, value }) => `pragma ${pragma} = ${value}`,
+)
+
 export const settleReader = (connection: SqliteConnection): void => apply(connection, shared)
 
 /** Refuses a connection whose settings have been changed since. */

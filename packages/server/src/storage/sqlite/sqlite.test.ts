@@ -278,14 +278,14 @@ describe('a migration of SQLite', () => {
   test('copies a store in use beside it first, and a new one not', async () => {
     using folder = inFolder()
     const copy = `${folder.file}.before-9998-notes`
-    await (await openSqliteWith(folder.file, addTable))[Symbol.asyncDispose]()
+    await (await openSqliteWith({ file: folder.file }, addTable))[Symbol.asyncDispose]()
     expect(existsSync(copy)).toBe(false)
 
     using other = inFolder()
     const first = await openSqlite({ file: other.file })
     await first.commitGroup(group(row(0)))
     await first[Symbol.asyncDispose]()
-    await (await openSqliteWith(other.file, addTable))[Symbol.asyncDispose]()
+    await (await openSqliteWith({ file: other.file }, addTable))[Symbol.asyncDispose]()
     await using restored = await openSqlite({ file: `${other.file}.before-9998-notes` })
     expect(await restored.auditRows.head('main')).toEqual(row(0))
     expect((statSync(`${other.file}.before-9998-notes`).mode & 0o777).toString(8)).toBe('600')
@@ -300,7 +300,9 @@ describe('a migration of SQLite', () => {
       ...addTable,
       ...step('9999-wrong', (db) => sql`create table notes (text text)`.execute(db)),
     }
-    await expect(openSqliteWith(folder.file, { ...addTable, ...failing })).rejects.toMatchObject({
+    await expect(
+      openSqliteWith({ file: folder.file }, { ...addTable, ...failing }),
+    ).rejects.toMatchObject({
       type: 'StorageUnavailable',
       message: expect.stringContaining('9999-wrong') as string,
     })
@@ -312,11 +314,11 @@ describe('a migration of SQLite', () => {
 
   test('of a newer program makes an older program refuse the store, and say why', async () => {
     using folder = inFolder()
-    await (await openSqliteWith(folder.file, addTable))[Symbol.asyncDispose]()
+    await (await openSqliteWith({ file: folder.file }, addTable))[Symbol.asyncDispose]()
     await expect(openSqlite({ file: folder.file })).rejects.toMatchObject({
       type: 'StorageUnavailable',
       message: expect.stringMatching(/newer version of Gatehouse.*9998-notes/) as string,
     })
-    await (await openSqliteWith(folder.file, addTable))[Symbol.asyncDispose]()
+    await (await openSqliteWith({ file: folder.file }, addTable))[Symbol.asyncDispose]()
   })
 })

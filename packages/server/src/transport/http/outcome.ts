@@ -43,13 +43,9 @@ export type RpcOutcome =
 export const rpcOutcome = (outcome: InvokeOutcome): RpcOutcome => {
   switch (outcome.kind) {
     case 'succeeded':
-      return {
-        result: {
-          success: true,
-          data: outcome.data,
-          ...(outcome.note === undefined ? {} : { note: outcome.note }),
-        },
-      }
+      return outcome.note === undefined
+        ? { result: { success: true, data: outcome.data } }
+        : { result: { success: true, data: outcome.data, note: outcome.note } }
     case 'failed':
       return { result: { success: false, error: outcome.error } }
     case 'pending':

@@ -182,8 +182,9 @@ const pageText = ({ entries, nextCursor }: ToolPage): string => {
 }
 
 const toolText = (deps: McpDeps, id: RpcId, outcome: ToolOutcome): string => {
-  const text = JSON.stringify({ jsonrpc: '2.0', id, ...outcome })
-  if (text.length <= deps.resultBytesMax || 'error' in outcome) return text
+  if ('error' in outcome) return errorText(id, outcome.error)
+  const text = JSON.stringify({ jsonrpc: '2.0', id, result: outcome.result })
+  if (text.length <= deps.resultBytesMax) return text
   const tooLarge = new GatehouseError('ResultTooLarge', {
     size_bytes: text.length,
     limit_bytes: deps.resultBytesMax,

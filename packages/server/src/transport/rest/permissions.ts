@@ -11,20 +11,18 @@ export type Permission =
   | 'models.manage'
   | 'notifications.manage'
   | 'policies.manage'
-  | 'proxy.manage'
   | 'schedules.manage'
   | 'state.manage'
   | 'user_tokens.manage'
   | 'vault.manage'
   | 'operators.manage'
-  | 'writes.cancel'
 
 /**
  * @SECURITY Every route is checked against this table; roles.test.ts holds each role against each route.
  */
 const granted: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: ['read'],
-  approver: ['read', 'approvals.decide', 'writes.cancel'],
+  approver: ['read', 'approvals.decide'],
   operator: [
     'read',
     'approvals.decide',
@@ -35,13 +33,11 @@ const granted: Readonly<Record<Role, readonly Permission[]>> = {
     'models.manage',
     'notifications.manage',
     'policies.manage',
-    'proxy.manage',
     'schedules.manage',
     'state.manage',
     'user_tokens.manage',
     'vault.manage',
     'operators.manage',
-    'writes.cancel',
   ],
 }
 

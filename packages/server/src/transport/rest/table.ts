@@ -14,7 +14,6 @@ import { notificationRoutes } from './routes/notifications.ts'
 import { operatorRoutes } from './routes/operators.ts'
 import { pauseRoutes } from './routes/pause.ts'
 import { policyRoutes } from './routes/policies.ts'
-import { proxyRoutes } from './routes/proxy.ts'
 import { sandboxRoutes } from './routes/sandbox.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { sessionRoutes } from './routes/session.ts'
@@ -45,7 +44,6 @@ const nouns: readonly Route[] = [
   ...sessionRoutes,
   ...operatorRoutes,
   ...policyRoutes,
-  ...proxyRoutes,
 ]
 
 export function createTable(version: string): readonly Route[] {

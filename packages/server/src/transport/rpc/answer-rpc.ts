@@ -52,14 +52,16 @@ const perform = async (
   requestId: string,
 ): Promise<MethodAnswer> => {
   const members = checkParams(withSession.get(method.name) ?? {}, method.required, params)
-  const { session_id: named, ...own } = members
+  const named = members['session_id']
   const session = sessionOf(caller, named)
   const who = { actor: caller.actor, session_id: session }
   const op = new TransportOp(who, requestId, caller.cancellation, atOnce)
   if (method.inSession && session !== null) {
     await caller.app.assertSession(op, { session_id: session })
   }
-  return method.answer(caller.app, op, named === undefined ? members : own)
+  if (named === undefined) return method.answer(caller.app, op, members)
+  const { session_id: _named, ...own } = members
+  return method.answer(caller.app, op, own)
 }
 
 type Done = MethodAnswer & { readonly unavailable?: boolean }

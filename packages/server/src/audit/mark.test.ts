@@ -1,0 +1,77 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { emptyLog } from '../domain/audit/chain.ts'
+import { rootOf } from '../domain/audit/merkle.ts'
+import { hashing } from './hashing.ts'
+import { loadKeys } from './keys.ts'
+import { type Mark, markFile, openMark, readMark, readRecords } from './mark.ts'
+
+const bench = () => {
+  const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'gatehouse-mark-'))
+  onTestFinished(() => fs.rmSync(directory, { recursive: true }))
+  const keys = loadKeys(directory)
+  return { directory, keys, file: path.join(directory, markFile) }
+}
+
+const markOf = (count: number): Mark => ({
+  ...emptyLog,
+  chain: 'main',
+  root: rootOf(hashing, emptyLog.peaks),
+  count,
+  time: '2026-01-01T00:00:00.000Z',
+  epoch: 0,
+  alarm: null,
+  baseline: null,
+})
+
+const first = { half: 0, fresh: true } as const
+const next = { half: 0, fresh: false } as const
+const other = { half: 1, fresh: true } as const
+
+test('a mark and a record that it covers come back together', () => {
+  const { directory, keys } = bench()
+  using mark = openMark(directory, keys)
+  expect(mark.writeWith(markOf(1), 'one', first)).toBe(true)
+  expect(mark.writeWith(markOf(2), 'zwei €', next)).toBe(true)
+  expect(mark.writeWith(markOf(3), 'three', other)).toBe(true)
+  expect(readMark(directory, keys)?.count).toBe(3)
+  expect(readRecords(directory)).toEqual(['one', 'zwei €', 'three'])
+})
+
+test('a record of which a part is missing is left out, and so is what follows it', () => {
+  const { directory, keys, file } = bench()
+  using mark = openMark(directory, keys)
+  mark.writeWith(markOf(1), 'whole', first)
+  mark.writeWith(markOf(2), 'torn to pieces', next)
+  mark.writeWith(markOf(3), 'after', next)
+  const bytes = fs.readFileSync(file)
+  bytes[bytes.indexOf('pieces')] = 0
+  fs.writeFileSync(file, bytes)
+  expect(readRecords(directory)).toEqual(['whole'])
+})
+
+test('a fresh half is filled from its start, over what it held', () => {
+  const { directory, keys } = bench()
+  using mark = openMark(directory, keys)
+  mark.writeWith(markOf(1), 'a long record of long ago', first)
+  mark.writeWith(markOf(2), 'another', next)
+  mark.writeWith(markOf(3), 'new', first)
+  expect(readRecords(directory)).toEqual(['new'])
+})
+
+test('where there is no room nothing is written, not even the mark', () => {
+  const { directory, keys } = bench()
+  using mark = openMark(directory, keys)
+  const large = 'x'.repeat(700_000)
+  expect(mark.writeWith(markOf(1), large, first)).toBe(true)
+  expect(mark.writeWith(markOf(2), large, next)).toBe(false)
+  expect(readMark(directory, keys)?.count).toBe(1)
+  expect(mark.writeWith(markOf(2), large, other)).toBe(true)
+  expect(readRecords(directory)).toHaveLength(2)
+})
+
+test('a directory without a mark holds no records', () => {
+  expect(readRecords(bench().directory)).toEqual([])
+})

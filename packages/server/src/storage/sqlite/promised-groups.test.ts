@@ -1,0 +1,171 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
+import type { Storage } from '../../ports/storage.ts'
+import { SqliteConnection } from './adapter.ts'
+import { openSqlite } from './open.ts'
+
+const fileOf = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-promised-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return join(folder, 'gatehouse.db')
+}
+
+const row = (seq: number): AuditRow => {
+  const columns = {
+    chain: 'main',
+    seq,
+    id: `aud-${seq}`,
+    timestamp: '2026-01-01T00:00:00.000Z',
+    kind: 'call',
+    agent: 'a',
+    capability: 'filesystem.read',
+    result: 'success',
+    policy_decision: 'autonomous',
+    session_id: null,
+    duration_ms: 1,
+    intent_id: null,
+    approval_id: null,
+  }
+  return { ...columns, hash: 'f'.repeat(64), body: JSON.stringify(columns) }
+}
+
+const groupOf = (...seqs: number[]): CommitGroup => ({
+  rows: seqs.map(row),
+  stamps: seqs.map((at_ms) => ({ key: 'a', at_ms, window_ms: 1_000_000 })),
+  agentCounts: new Map(),
+  sessionCounts: new Map(),
+  clockMs: seqs.at(-1) ?? 0,
+})
+
+/** Promises groups as the log does, and remembers what it was given to keep. */
+const promise = (storage: Storage, ...groups: CommitGroup[]): string[] => {
+  const kept: string[] = []
+  for (const group of groups)
+    expect(storage.promises?.add(group, (record) => kept.push(record) > 0)).toBe(true)
+  return kept
+}
+
+const seqs = async (storage: Storage): Promise<number[]> =>
+  (await storage.auditRows.range('main', 0, 1_000_000, 1_000_000)).map(({ seq }) => seq)
+
+const limitUsed = (storage: Storage) =>
+  storage.limits.used({ key: 'a', limit: 100, window_ms: 1_000_000 }, 10)
+
+test('a promised group is in every read that begins afterwards', async () => {
+  await using storage = await openSqlite({ file: fileOf() })
+  promise(storage, groupOf(0, 1), groupOf(2))
+  expect(await seqs(storage)).toEqual([0, 1, 2])
+  promise(storage, groupOf(3))
+  expect(await storage.auditRows.head('main')).toEqual(row(3))
+  expect(await storage.meta.get('clock_ms')).toBe('3')
+})
+
+test('a transaction that begins after a promise finds it stored', async () => {
+  await using storage = await openSqlite({ file: fileOf() })
+  promise(storage, groupOf(0))
+  const head = await storage.transaction((tx) => tx.auditRows.head('main'))
+  expect(head?.seq).toBe(0)
+})
+
+test('a read inside a transaction does not wait for what was promised meanwhile', async () => {
+  await using storage = await openSqlite({ file: fileOf() })
+  await storage.transaction(async () => {
+    promise(storage, groupOf(0))
+    await storage.meta.get('clock_ms')
+  })
+  expect(await seqs(storage)).toEqual([0])
+})
+
+test('what a killed process promised is there when the store is opened with it, once', async () => {
+  const file = fileOf()
+  const killed = await openSqlite({ file })
+  const kept = promise(killed, groupOf(0), groupOf(1, 2))
+  await killed.promises?.settle()
+  kept.push(...promise(killed, groupOf(3, 4), groupOf(5)))
+  // Nothing of the second half reached the file: a copy of it is what a kill leaves.
+  const copy = fileOf()
+  using other = new SqliteConnection(file, { readOnly: true })
+  other.run('vacuum into ?', [copy])
+  await killed[Symbol.asyncDispose]()
+
+  const again = await openSqlite({ file: copy, promised: kept.toReversed() })
+  expect(await seqs(again)).toEqual([0, 1, 2, 3, 4, 5])
+  expect(await limitUsed(again)).toBe(6)
+  await again[Symbol.asyncDispose]()
+  await using third = await openSqlite({ file: copy, promised: kept })
+  expect(await seqs(third)).toEqual([0, 1, 2, 3, 4, 5])
+  expect(await limitUsed(third)).toBe(6)
+})
+
+test('a record that does not follow what is stored is left to the mark', async () => {
+  const kept: string[] = []
+  {
+    await using storage = await openSqlite({ file: fileOf() })
+    kept.push(...promise(storage, groupOf(0), groupOf(1), groupOf(2)))
+  }
+  await using holed = await openSqlite({ file: fileOf(), promised: [kept[0], kept[2]] as string[] })
+  expect(await seqs(holed)).toEqual([0])
+})
+
+test('nothing is promised where it cannot be kept', async () => {
+  await using storage = await openSqlite({ file: fileOf() })
+  expect(storage.promises?.add(groupOf(0), () => false)).toBe(false)
+  const full = new Error('the disk is full')
+  expect(() =>
+    storage.promises?.add(groupOf(0), () => {
+      throw full
+    }),
+  ).toThrow(full)
+  expect(await seqs(storage)).toEqual([])
+})
+
+test('once the store refuses what was promised, nothing more is promised until it takes it', async () => {
+  const file = fileOf()
+  await using storage = await openSqlite({ file })
+  using other = new SqliteConnection(file, { readOnly: false })
+  other.exec("create trigger deaf before insert on audit begin select raise(abort, 'no'); end")
+  promise(storage, groupOf(0))
+  await expect(seqs(storage)).rejects.toMatchObject({
+    message: expect.stringContaining('no') as string,
+  })
+  expect(() => promise(storage, groupOf(1))).toThrow('no')
+  other.exec('drop trigger deaf')
+  expect(await seqs(storage)).toEqual([0])
+  promise(storage, groupOf(1))
+  expect(await seqs(storage)).toEqual([0, 1])
+})
+
+test('halves take turns, and a fresh one is told so', async () => {
+  await using storage = await openSqlite({ file: fileOf() })
+  const places: object[] = []
+  const add = (seq: number) =>
+    storage.promises?.add(groupOf(seq), (_, place) => places.push(place) > 0)
+  add(0)
+  add(1)
+  await storage.promises?.settle()
+  add(2)
+  expect(places).toEqual([
+    { half: 0, fresh: true },
+    { half: 0, fresh: false },
+    { half: 1, fresh: true },
+  ])
+})
+
+test('a commit by somebody else is noticed also where only the thread beside writes', async () => {
+  const file = fileOf()
+  await using storage = await openSqlite({ file })
+  promise(storage, groupOf(0))
+  await storage.promises?.settle()
+  expect(await storage.foreignChange()).toBe(false)
+  promise(storage, groupOf(1))
+  await storage.promises?.settle()
+  expect(await storage.foreignChange()).toBe(false)
+  using other = new SqliteConnection(file, { readOnly: false })
+  other.exec("insert into meta (key, value) values ('stranger', 'here')")
+  promise(storage, groupOf(2))
+  await storage.promises?.settle()
+  expect(await storage.foreignChange()).toBe(true)
+})

@@ -1,0 +1,149 @@
+import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
+import type { GroupPromises, RecordPlace } from '../../ports/storage.ts'
+import type { FifoMutex } from '../mutex.ts'
+
+const settleAfterMs = 20
+const againAfterMs = 1_000
+
+const separator = '\n'
+const hashLength = 64
+
+/**
+ * A group as text: a line about the group, then hash and body of each row. Columns are not kept: they are
+ * copies of what the body says.
+ */
+const groupText = ({ rows, stamps, agentCounts, sessionCounts, clockMs }: CommitGroup) => {
+  let text = JSON.stringify([stamps, [...agentCounts], [...sessionCounts], clockMs])
+  for (const row of rows) text += separator + row.hash + row.body
+  return text
+}
+
+/** The group that a text stands for. */
+const groupOfText = (text: string): CommitGroup => {
+  const [about = '', ...lines] = text.split(separator)
+  const [stamps, agents, sessions, clockMs] = JSON.parse(about) as [
+    CommitGroup['stamps'],
+    [string, number][],
+    [string, number][],
+    number,
+  ]
+  const rows = lines.map((line): AuditRow => {
+    const body = line.slice(hashLength)
+    return { ...(JSON.parse(body) as AuditRow), hash: line.slice(0, hashLength), body }
+  })
+  return {
+    rows,
+    stamps,
+    agentCounts: new Map(agents),
+    sessionCounts: new Map(sessions),
+    clockMs,
+  }
+}
+
+const firstSeq = (group: CommitGroup): number => group.rows[0]?.seq ?? -1
+
+/** The groups of these texts in the order they were made. */
+export const groupsOfTexts = (texts: readonly string[]): CommitGroup[] =>
+  texts.map(groupOfText).sort((a, b) => firstSeq(a) - firstSeq(b))
+
+const addUp = (all: readonly ReadonlyMap<string, number>[]): Map<string, number> => {
+  const sums = new Map<string, number>()
+  for (const counts of all)
+    for (const [key, count] of counts) sums.set(key, (sums.get(key) ?? 0) + count)
+  return sums
+}
+
+/** Several groups as one, in their order: what they cost beside their rows is paid once. */
+const joined = (groups: readonly CommitGroup[]): CommitGroup => ({
+  rows: groups.flatMap((group) => group.rows),
+  stamps: groups.flatMap((group) => group.stamps),
+  agentCounts: addUp(groups.map((group) => group.agentCounts)),
+  sessionCounts: addUp(groups.map((group) => group.sessionCounts)),
+  clockMs: groups.at(-1)?.clockMs ?? 0,
+})
+
+/**
+ * Groups that somebody else keeps durably until they are in the database. One half is filled while the
+ * other is stored, by a thread beside this one: a commit of SQLite's writes every page that a row touches,
+ * which is several times the work of keeping the row, and less for each row the more there are.
+ */
+export class PromisedGroups implements GroupPromises {
+  readonly #mutex: FifoMutex
+  readonly #store: (group: CommitGroup) => Promise<void>
+  #half: 0 | 1 = 0
+  #filling: CommitGroup[] = []
+  /** What is being stored, or was not stored yet when the store failed. */
+  #settling: CommitGroup[] = []
+  #running: Promise<void> | null = null
+  #timer: NodeJS.Timeout | null = null
+  #failure: unknown = null
+
+  /** `store` runs while the mutex is held. */
+  constructor(mutex: FifoMutex, store: (group: CommitGroup) => Promise<void>) {
+    this.#mutex = mutex
+    this.#store = store
+  }
+
+  get isEmpty(): boolean {
+    return this.#filling.length === 0 && this.#settling.length === 0
+  }
+
+  add(group: CommitGroup, keep: (record: string, place: RecordPlace) => boolean): boolean {
+    // What could not be stored must not grow: then the next caller learns why, and nobody is answered.
+    if (this.#failure !== null) throw this.#failure
+    const place = { half: this.#half, fresh: this.#filling.length === 0 }
+    if (!keep(groupText(group), place)) return false
+    this.#filling.push(group)
+    this.#later(settleAfterMs)
+    return true
+  }
+
+  /** Resolves when everything promised before is stored. Raises what the store raised. */
+  async settle(): Promise<void> {
+    while (!this.isEmpty) {
+      this.#running ??= this.#mutex.run(() => this.settleInTurn())
+      await this.#running
+    }
+  }
+
+  /** The same for a reader: not while a transaction is open, since it may be the reader's own. */
+  async settleForReader(): Promise<void> {
+    if (this.isEmpty) return
+    if (this.#running) await this.#running
+    else if (!this.#mutex.isHeld) await this.settle()
+  }
+
+  /** The same for who holds the mutex. */
+  async settleInTurn(): Promise<void> {
+    try {
+      while (!this.isEmpty) await this.#storeHalf()
+      this.#failure = null
+    } catch (error) {
+      this.#failure = error
+      this.#later(againAfterMs)
+      throw error
+    } finally {
+      this.#running = null
+    }
+  }
+
+  async #storeHalf(): Promise<void> {
+    if (this.#timer) clearTimeout(this.#timer)
+    this.#timer = null
+    if (this.#settling.length === 0) {
+      this.#settling = this.#filling
+      this.#filling = []
+      this.#half = this.#half === 0 ? 1 : 0
+    }
+    await this.#store(joined(this.#settling))
+    this.#settling = []
+  }
+
+  #later(ms: number): void {
+    // Whoever is told of a failure is the next caller.
+    this.#timer ??= setTimeout(() => {
+      this.#timer = null
+      this.settle().catch(() => undefined)
+    }, ms).unref()
+  }
+}

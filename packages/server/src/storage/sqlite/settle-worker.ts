@@ -1,0 +1,95 @@
+import { createRequire } from 'node:module'
+import { Worker } from 'node:worker_threads'
+import { failure, type Statement } from './adapter.ts'
+
+type Answer =
+  | { readonly foreign: boolean }
+  | { readonly message: string; readonly errcode: number | undefined }
+
+/**
+ * @NOTE Given as text because a file of its own would have another name built than in the sources, where
+ * Node cannot load it. `data_version` moves with commits of other connections only.
+ */
+const program = `
+const { parentPort, workerData } = require('node:worker_threads')
+const { DatabaseSync } = require(workerData.driver)
+const database = new DatabaseSync(workerData.file, { timeout: 5000 })
+for (const pragma of workerData.pragmas) database.exec(pragma)
+const prepared = new Map()
+const prepare = (text) => {
+  let statement = prepared.get(text)
+  if (!statement) prepared.set(text, (statement = database.prepare(text)))
+  return statement
+}
+const version = () => Object.values(prepare('pragma data_version').get())[0]
+let seen = version()
+parentPort.on('message', ({ statements, others }) => {
+  try {
+    database.exec('begin immediate')
+    const now = version()
+    const foreign = !others && now !== seen
+    for (const [text, values] of statements) prepare(text).run(...values)
+    database.exec('commit')
+    seen = version()
+    parentPort.postMessage({ foreign })
+  } catch (error) {
+    if (database.isTransaction) database.exec('rollback')
+    parentPort.postMessage({ message: String(error.message), errcode: error.errcode })
+  }
+})
+parentPort.on('close', () => database.close())
+`
+
+/** A second connection in a thread of its own, which stores what nobody waits for. One job at a time. */
+export class SettleWorker {
+  readonly #file: string
+  readonly #pragmas: readonly string[]
+  #worker: Worker | null = null
+
+  constructor(file: string, pragmas: readonly string[]) {
+    this.#file = file
+    this.#pragmas = pragmas
+  }
+
+  /**
+   * Runs the statements in one transaction. `others`: whether this process wrote by another connection
+   * since the last time. Resolves with whether anybody else did. Raises like the connection here.
+   */
+  async run(statements: readonly Statement[], others: boolean): Promise<boolean> {
+    const worker = (this.#worker ??= this.#start())
+    const answer = await new Promise<Answer>((resolve) => {
+      const died = (cause: unknown) => {
+        this.#worker = null
+        const message = cause instanceof Error ? cause.message : 'the thread that stores ended'
+        resolve({ message, errcode: undefined })
+      }
+      worker.removeAllListeners()
+      worker.once('message', resolve)
+      worker.once('error', died)
+      worker.once('exit', died)
+      worker.ref()
+      worker.postMessage({ statements, others })
+    })
+    worker.unref()
+    if ('foreign' in answer) return answer.foreign
+    throw failure(Object.assign(new Error(answer.message), { errcode: answer.errcode }), this.#file)
+  }
+
+  async end(): Promise<void> {
+    const worker = this.#worker
+    this.#worker = null
+    worker?.removeAllListeners()
+    await worker?.terminate()
+  }
+
+  #start(): Worker {
+    const driver = createRequire(import.meta.url).resolve('@photostructure/sqlite')
+    const worker = new Worker(program, {
+      eval: true,
+      env: {},
+      execArgv: [],
+      workerData: { file: this.#file, pragmas: this.#pragmas, driver },
+    })
+    return worker
+  }
+}
