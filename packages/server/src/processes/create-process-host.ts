@@ -39,7 +39,7 @@ const swappedOr = (error: unknown): unknown => {
   const isOther =
     error instanceof GatehouseError &&
     error.type === 'SandboxFailed' &&
-    String(error.facts['detail']).startsWith('a mount is not')
+    /\bmount\b|\bCan't mkdir\b/.test(String(error.facts['detail']))
   return isOther ? stale('a folder was swapped while the program was started') : error
 }
 
