@@ -11,7 +11,9 @@ import { sandboxHealth } from './sandbox-access.ts'
 export type HealthParts = {
   readonly vault?: () => PartHealth & { readonly locked: boolean }
   readonly proxy?: () => PartHealth & { readonly services: number }
-  readonly models?: () => PartHealth & { readonly installed: number; readonly catalog: string }
+  readonly models?: () => Promise<
+    PartHealth & { readonly installed: number; readonly catalog: string }
+  >
 }
 
 export type HealthDeps = Pick<Basics, 'storage' | 'clock'> & {
@@ -87,7 +89,7 @@ export async function health(deps: HealthDeps): Promise<Health> {
     policy: { ...policyHealth(deps), version: deps.policy.current().version },
     storage: { ...storage, engine: deps.storage.engine },
     sandbox: sandboxHealth(deps.sandbox),
-    models: deps.parts.models?.() ?? {
+    models: (await deps.parts.models?.()) ?? {
       status: 'disabled',
       reason: 'no models are kept here',
       installed: 0,
@@ -107,8 +109,12 @@ export async function health(deps: HealthDeps): Promise<Health> {
 
 /** The same in a word, without asking anybody: cheap enough for every probe and status. */
 export const readiness = (
-  deps: Pick<HealthDeps, 'doors' | 'auditHealth' | 'policy'>,
+  deps: Pick<HealthDeps, 'doors' | 'auditHealth' | 'policy' | 'parts'>,
 ): HealthStatus =>
   deps.doors.notReady() === null
-    ? worst([deps.auditHealth().status, policyHealth(deps).status])
+    ? worst([
+        deps.auditHealth().status,
+        policyHealth(deps).status,
+        deps.parts.vault?.().status ?? 'disabled',
+      ])
     : 'unhealthy'

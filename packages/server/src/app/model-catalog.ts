@@ -99,7 +99,10 @@ export class ModelCatalog {
   async #load(): Promise<void> {
     const { source } = this.#deps
     if (source.url === null) return
-    const kept = await source.kept()
+    const kept = await source.kept().catch((err: unknown) => {
+      this.#deps.log.warn({ err }, 'the kept catalog could not be read')
+      return null
+    })
     if (kept) this.#take(kept)
     else await this.#fetch()
   }

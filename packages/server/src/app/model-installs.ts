@@ -199,7 +199,7 @@ export class ModelInstalls {
     bytes: number,
     error: CapabilityError | null,
   ): JobVerdict {
-    const outcome: InstallOutcome = { status, error, fruitless: 0, bytes, fit }
+    const outcome: InstallOutcome = { status, error, fruitless: 0, bytes, most: bytes, fit }
     return { kind: 'done', outcome }
   }
 
@@ -214,18 +214,21 @@ export class ModelInstalls {
     const bytes = await files.partialBytes(entry.sha256)
     if (active.cancelled.signal.aborted) return this.#done('cancelled', active, bytes, null)
     const before = outcomeOf(job)
+    const most = Math.max(before?.most ?? 0, bytes)
     if (signal.aborted) {
       const outcome: InstallOutcome = {
         status: 'waiting',
         error: null,
         fruitless: before?.fruitless ?? 0,
         bytes,
+        most,
         fit: active.fit,
       }
       return { kind: 'again', afterMs: 0, outcome }
     }
     const error = failureText(cause)
-    const fruitless = bytes > (before?.bytes ?? 0) ? 1 : (before?.fruitless ?? 0) + 1
+    // One that ignores ranges begins anew each time: only more than there ever was is new.
+    const fruitless = most > (before?.most ?? 0) ? 1 : (before?.fruitless ?? 0) + 1
     const isFinal = cause instanceof GatehouseError && final.includes(cause.type)
     log.warn({ err: cause, model: entry.id, bytes, fruitless }, 'an installation did not get on')
     if (isFinal || fruitless >= fruitlessMax) {
@@ -235,7 +238,14 @@ export class ModelInstalls {
       })
       return this.#done('failed', active, bytes, error)
     }
-    const outcome: InstallOutcome = { status: 'waiting', error, fruitless, bytes, fit: active.fit }
+    const outcome: InstallOutcome = {
+      status: 'waiting',
+      error,
+      fruitless,
+      bytes,
+      most,
+      fit: active.fit,
+    }
     return { kind: 'again', afterMs: Math.min(1_000 * 2 ** (fruitless - 1), againMaxMs), outcome }
   }
 

@@ -15,9 +15,11 @@ export type InstallPayload = {
 export type InstallOutcome = {
   readonly status: 'waiting' | 'done' | 'failed' | 'cancelled'
   readonly error: CapabilityError | null
-  /** Runs in a row that brought nothing, and the bytes there were. */
+  /** Runs in a row that brought nothing new. */
   readonly fruitless: number
+  /** What there is of the file, and the most that there ever was. */
   readonly bytes: number
+  readonly most: number
   readonly fit: ModelFit | null
 }
 

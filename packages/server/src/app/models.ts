@@ -61,7 +61,7 @@ export interface ModelUseCases {
 export type Models = {
   readonly useCases: ModelUseCases
   readonly installed: InstalledModels
-  health(): PartHealth & { readonly installed: number; readonly catalog: string }
+  health(): Promise<PartHealth & { readonly installed: number; readonly catalog: string }>
   start(): Promise<void>
   stopped(): Promise<void>
 }
@@ -79,7 +79,6 @@ export function bindModels(deps: ModelsDeps): Models {
   const installs = new ModelInstalls({ ...deps, files })
   /** Headers that were read ahead, by hash. */
   const inspected = new Map<string, ModelHeader>()
-  let known = { installed: 0, broken: [] as readonly string[] }
 
   /** Why an installed one is not to be loaded, or null. */
   const problemOf = async (stored: StoredModel): Promise<string | null> =>
@@ -176,10 +175,6 @@ export function bindModels(deps: ModelsDeps): Models {
   const listInstalled = async (): Promise<readonly StoredModel[]> => {
     const all = await storage.models.list(node)
     const problems = await Promise.all(all.map(problemOf))
-    known = {
-      installed: problems.filter((problem) => problem === null).length,
-      broken: all.filter((_, i) => problems[i] !== null).map(({ id }) => id),
-    }
     return all.filter((_, i) => problems[i] === null)
   }
 
@@ -202,7 +197,6 @@ export function bindModels(deps: ModelsDeps): Models {
     async listModels() {
       const { offered, stored } = await byId()
       const [chosen, memory] = [await chosenDefault(), await files.availableMemory()]
-      await listInstalled()
       const models: Model[] = []
       for (const [id, one] of offered)
         models.push(await recordOf(one, stored.get(id) ?? null, chosen, memory))
@@ -249,7 +243,6 @@ export function bindModels(deps: ModelsDeps): Models {
         if ((await tx.meta.get(defaultKey)) === id) await tx.meta.set(defaultKey, '')
         tx.append(actDraft(op, 'model.removed', { arguments: { id, sha256, freed_bytes } }))
       })
-      await listInstalled()
       return { id, removed: true, freed_bytes }
     },
 
@@ -272,7 +265,6 @@ export function bindModels(deps: ModelsDeps): Models {
         const result = detail === null ? 'success' : 'error'
         tx.append(actDraft(op, 'model.verified', { arguments: facts, result }))
       })
-      await listInstalled()
       return {
         id,
         verified: detail === null,
@@ -306,10 +298,13 @@ export function bindModels(deps: ModelsDeps): Models {
   return {
     useCases,
     installed,
-    health() {
+    async health() {
       const { status, reason } = catalog.look()
-      const facts = { installed: known.installed, catalog: status }
-      const [broken] = known.broken
+      const usable = await listInstalled()
+      const facts = { installed: usable.length, catalog: status }
+      const broken = (await storage.models.list(node)).find(
+        ({ id }) => !usable.some((model) => model.id === id),
+      )?.id
       if (broken !== undefined)
         return { status: 'degraded', reason: `the model ${broken} cannot be used`, ...facts }
       if (status === 'refused' || (status === 'unavailable' && reason !== null))
@@ -317,7 +312,6 @@ export function bindModels(deps: ModelsDeps): Models {
       return { status: 'healthy', ...facts }
     },
     async start() {
-      await listInstalled()
       await installs.start()
       catalog.start()
     },

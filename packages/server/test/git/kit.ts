@@ -17,6 +17,7 @@ import { createGit, type GitOptions } from '../../src/git/create-git.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import type { Files } from '../../src/ports/files.ts'
 import type { AgentGit } from '../../src/ports/git.ts'
+import type { SandboxSpec } from '../../src/ports/sandbox.ts'
 import { createSandbox } from '../../src/sandbox/create-sandbox.ts'
 
 export const patch = { paths: [], patchBytesMax: 100_000, filesMax: 1000 } as const
@@ -54,6 +55,8 @@ export class GitKit implements AsyncDisposable {
   readonly canary = `CANARY-${Math.random().toString(36).slice(2)}`
   readonly files: Files
   readonly notes: Record<string, unknown>[] = []
+  /** Called before each program is run: what somebody else may do just then. */
+  beforeRun: (spec: SandboxSpec) => void = () => {}
   readonly #sandbox
   readonly #factory
   readonly #options
@@ -81,7 +84,12 @@ export class GitKit implements AsyncDisposable {
     })
     const none = () => Promise.reject(new GatehouseError('HostUnreachable', { host: 'none' }))
     this.#options = createGit({
-      sandbox: this.#sandbox,
+      sandbox: {
+        run: (spec, ...rest) => {
+          this.beforeRun(spec)
+          return this.#sandbox.run(spec, ...rest)
+        },
+      },
       outbound: { openEgress: none },
       secrets: { use: none, scrub: (value) => value },
       folder: join(this.dataDir, 'git'),

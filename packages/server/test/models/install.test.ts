@@ -1,0 +1,504 @@
+import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { scriptModel } from '@gatehouse/testkit'
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { openCanary } from '../../src/outbound/testing.ts'
+import { type ModelKit, openModelKit } from './kit.ts'
+import { entryOf, type Handler, ModelSource, sha256Of } from './model-source.ts'
+
+const bytes = scriptModel()
+const sha256 = sha256Of(bytes)
+let source: ModelSource
+beforeAll(async () => {
+  source = await ModelSource.open()
+})
+afterAll(() => source[Symbol.asyncDispose]())
+
+const listing = (...models: object[]) => source.json('/models.json', { schema_version: 1, models })
+beforeEach(() => {
+  source.requests.length = 0
+  source.file('/tiny.gguf', bytes)
+  listing(entryOf('tiny', source.url('/tiny.gguf'), bytes))
+})
+
+const whole = { name: `${sha256}.gguf`, sha256, mode: 0o444 }
+
+test('a model whose hash is equal is put in its place, read-only, and offered', async () => {
+  await using kit = await openModelKit(source)
+  expect(await kit.show('tiny')).toMatchObject({ installed: false, fit: { basis: 'size' } })
+  const job = await kit.installed('tiny')
+  expect(job).toMatchObject({
+    status: 'done',
+    phase: 'ended',
+    percent: 100,
+    downloaded_bytes: bytes.length,
+    error: null,
+    fit: { basis: 'header' },
+  })
+  expect(kit.offered()).toEqual([whole])
+  expect(kit.aside()).toEqual([])
+  expect(await kit.show('tiny')).toMatchObject({
+    installed: true,
+    source: 'catalog',
+    default: false,
+    problem: null,
+    header: { architecture: 'llama', parameters: 115_008 },
+    job: { id: job.id },
+  })
+  const acts = (await kit.kit.audit()).map(({ capability }) => capability)
+  expect(acts).toEqual(expect.arrayContaining(['model.install_requested', 'model.installed']))
+  const { events } = await kit.kit.app.listActivity(kit.op, { limit: 50, offset: 0 })
+  expect(events.find(({ type }) => type === 'model_installed')).toMatchObject({
+    success: true,
+    model: { id: 'tiny', job_id: job.id, size_bytes: bytes.length },
+  })
+  const { components } = await kit.kit.app.health(kit.op)
+  expect(components.models).toMatchObject({ status: 'healthy', installed: 1, catalog: 'current' })
+})
+
+test('a second request joins the first, and one for what is installed begins nothing', async () => {
+  source.file('/tiny.gguf', bytes, { bytes: 16_384, ms: 10 })
+  await using kit = await openModelKit(source)
+  const [one, two] = await Promise.all([kit.install('tiny'), kit.install('tiny')])
+  expect(two.id).toBe(one.id)
+  await kit.until(one.id, ({ status }) => status === 'done')
+  expect((await kit.install('tiny')).id).toBe(one.id)
+  expect(source.of('/tiny.gguf')).toHaveLength(1)
+})
+
+describe('a source that lies', () => {
+  const wrong = Buffer.from(bytes)
+  wrong[100_000] = (wrong[100_000] ?? 0) ^ 1
+  const answer =
+    (status: number, headers: Record<string, string | number>, body: Uint8Array): Handler =>
+    (_request, response) =>
+      void response.writeHead(status, headers).end(body)
+  const redirect =
+    (to: string): Handler =>
+    (_request, response) =>
+      void response.writeHead(302, { location: to }).end()
+  const chunked =
+    (body: Uint8Array): Handler =>
+    (_request, response) => {
+      response.writeHead(200)
+      response.write(body)
+      response.end()
+    }
+  test.each<readonly [string, Handler, string]>([
+    ['by one bit', answer(200, {}, wrong), 'ModelHashMismatch'],
+    [
+      'with a longer body that it announces',
+      answer(200, { 'content-length': bytes.length + 9 }, Buffer.concat([bytes, Buffer.alloc(9)])),
+      'ModelSizeMismatch',
+    ],
+    [
+      'with a longer body that it does not announce',
+      chunked(Buffer.concat([bytes, Buffer.alloc(9)])),
+      'ModelSizeMismatch',
+    ],
+    [
+      'with 10 TB announced',
+      (_q, r) => void r.writeHead(200, { 'content-length': 10 ** 13 }).flushHeaders(),
+      'ModelSizeMismatch',
+    ],
+    [
+      'with a shorter body that it announces',
+      answer(200, { 'content-length': 9_999 }, bytes.subarray(0, 9_999)),
+      'ModelSizeMismatch',
+    ],
+    [
+      'with a page in place of a file',
+      chunked(Buffer.alloc(bytes.length, '<html>')),
+      'ModelHeaderRefused',
+    ],
+    ['with 404', answer(404, {}, Buffer.from('gone')), 'ModelSourceFailed'],
+    ['with 403', answer(403, {}, Buffer.from('no')), 'ModelSourceFailed'],
+    ['with a redirect to http', redirect('http://127.0.0.1:9/tiny.gguf'), 'RedirectRefused'],
+    [
+      'with a redirect to an inner address',
+      redirect('https://127.0.0.1:9/tiny.gguf'),
+      'UrlNotAllowed',
+    ],
+    ['with a redirect to a file', redirect('file:///tiny.gguf'), 'RedirectRefused'],
+  ])('%s is found out, and nothing of it is offered', async (_what, handler, type) => {
+    source.on('/tiny.gguf', handler)
+    await using kit = await openModelKit(source)
+    const job = await kit.installed('tiny')
+    expect(job).toMatchObject({ status: 'failed', error: { type } })
+    expect(job.error?.recovery.length).toBeGreaterThan(0)
+    expect(kit.offered()).toEqual([])
+    expect((await kit.show('tiny')).installed).toBe(false)
+    const [failed] = await kit.kit.audit({ capability: 'model.install_failed' })
+    expect(failed).toMatchObject({ result: 'error', arguments: { id: 'tiny', error: type } })
+  })
+
+  test.each<readonly [string, Handler]>([
+    ['answers 503', answer(503, {}, Buffer.alloc(0))],
+    ['says nothing', () => undefined],
+    [
+      'sends half and closes, each time',
+      (_q, r) => {
+        r.writeHead(200, { 'content-length': bytes.length })
+        r.write(bytes.subarray(0, 50_000), () => r.destroy())
+      },
+    ],
+    [
+      'ends early without saying so',
+      (_q, r) => {
+        r.writeHead(200)
+        r.end(bytes.subarray(0, 50_000))
+      },
+    ],
+  ])('or %s is tried again, and then given up', { timeout: 30_000 }, async (_what, handler) => {
+    source.on('/tiny.gguf', handler)
+    await using kit = await openModelKit(source)
+    const job = await kit.installed('tiny')
+    expect(job.status).toBe('failed')
+    expect(job.attempts).toBeGreaterThanOrEqual(8)
+    expect(kit.offered()).toEqual([])
+  })
+
+  test('keeps what was refused apart, and a good source mends it', async () => {
+    source.on('/tiny.gguf', answer(200, {}, wrong))
+    await using kit = await openModelKit(source)
+    await kit.installed('tiny')
+    expect(kit.aside()).toEqual([`${sha256}.rejected`])
+    source.file('/tiny.gguf', bytes)
+    expect((await kit.installed('tiny')).status).toBe('done')
+    expect(kit.offered()).toEqual([whole])
+    expect(kit.aside()).toEqual([])
+  })
+
+  test('is not asked by plain http', async () => {
+    await using canary = await openCanary('127.0.0.1')
+    source.on('/tiny.gguf', redirect(`${canary.url}/tiny.gguf`))
+    await using kit = await openModelKit(source, { targets: [`127.0.0.1:${canary.port}`] })
+    expect((await kit.installed('tiny')).status).toBe('failed')
+    expect(canary.connections()).toBe(0)
+  })
+
+  test('of a header that would bring an engine down is refused although the hash is equal', async () => {
+    const hostile = scriptModel({ change: { 'llama.feed_forward_length': null } })
+    source.file('/hostile.gguf', hostile)
+    listing(entryOf('hostile', source.url('/hostile.gguf'), hostile))
+    await using kit = await openModelKit(source)
+    const job = await kit.installed('hostile')
+    expect(job.error).toMatchObject({ type: 'ModelHeaderRefused' })
+    expect(job.error?.message).toContain('llama.feed_forward_length')
+    expect(kit.offered()).toEqual([])
+  })
+})
+
+describe('a download that was interrupted', () => {
+  /** Sends the first half and then nothing more, once. */
+  const halfOnce = (then: Handler): Handler => {
+    let first = true
+    return (request, response) => {
+      if (!first) return then(request, response)
+      first = false
+      response.writeHead(200, { 'content-length': bytes.length })
+      response.write(bytes.subarray(0, 70_000), () => setTimeout(() => response.destroy(), 30))
+    }
+  }
+  const parts =
+    (change: (from: number) => { range: string; body: Uint8Array; status?: number }): Handler =>
+    (request, response) => {
+      const from = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? Number.NaN)
+      if (Number.isNaN(from)) return void response.writeHead(200).end(bytes)
+      const { range, body, status = 206 } = change(from)
+      response.writeHead(status, { 'content-range': range }).end(body)
+    }
+
+  const cases: readonly (readonly [string, Handler, number])[] = [
+    [
+      'goes on where it stopped',
+      parts((from) => ({
+        range: `bytes ${from}-${bytes.length - 1}/${bytes.length}`,
+        body: bytes.subarray(from),
+      })),
+      2,
+    ],
+    [
+      'goes on in smaller parts than it asked for',
+      parts((from) => ({
+        range: `bytes ${from}-${Math.min(from + 29_999, bytes.length - 1)}/${bytes.length}`,
+        body: bytes.subarray(from, from + 30_000),
+      })),
+      4,
+    ],
+    ['starts again where ranges are ignored', (_q, r) => void r.writeHead(200).end(bytes), 2],
+    [
+      'starts again where another range comes',
+      parts(() => ({ range: `bytes 0-${bytes.length - 1}/${bytes.length}`, body: bytes })),
+      3,
+    ],
+    [
+      'starts again where a part does not say which',
+      parts((from) => ({ range: 'bytes', body: bytes.subarray(from) })),
+      3,
+    ],
+    [
+      'starts again where the range is refused',
+      parts(() => ({ range: `bytes */${bytes.length}`, body: Buffer.alloc(0), status: 416 })),
+      3,
+    ],
+  ]
+  test.each(cases)('%s', async (_what, then, requests) => {
+    source.on('/tiny.gguf', halfOnce(then))
+    await using kit = await openModelKit(source)
+    expect((await kit.installed('tiny')).status).toBe('done')
+    expect(kit.offered()).toEqual([whole])
+    expect(source.of('/tiny.gguf')).toHaveLength(requests)
+    expect(source.of('/tiny.gguf')[1]?.range).toBe('bytes=70000-')
+  })
+
+  test('is refused where the part is of a file of another size', async () => {
+    source.on(
+      '/tiny.gguf',
+      halfOnce(
+        parts((from) => ({
+          range: `bytes ${from}-${bytes.length}/${bytes.length + 1}`,
+          body: bytes.subarray(from),
+        })),
+      ),
+    )
+    await using kit = await openModelKit(source)
+    expect((await kit.installed('tiny')).error).toMatchObject({ type: 'ModelSizeMismatch' })
+    expect(kit.offered()).toEqual([])
+  })
+
+  test('is found out where the part holds other bytes, and the next one starts anew', async () => {
+    const lie = parts((from) => ({
+      range: `bytes ${from}-${bytes.length - 1}/${bytes.length}`,
+      body: Buffer.alloc(bytes.length - from, 7),
+    }))
+    source.on('/tiny.gguf', halfOnce(lie))
+    await using kit = await openModelKit(source)
+    expect((await kit.installed('tiny')).error).toMatchObject({ type: 'ModelHashMismatch' })
+    expect(kit.offered()).toEqual([])
+    source.file('/tiny.gguf', bytes)
+    expect((await kit.installed('tiny')).status).toBe('done')
+    expect(source.of('/tiny.gguf').at(-1)?.range).toBeNull()
+  })
+
+  test('takes nothing that lies in its place on trust: other bytes there are found out', async () => {
+    await using kit = await openModelKit(source)
+    await kit.models()
+    const { mkdirSync } = await import('node:fs')
+    mkdirSync(join(kit.folder, 'unfinished'), { recursive: true })
+    writeFileSync(join(kit.folder, 'unfinished', `${sha256}.part`), Buffer.alloc(bytes.length, 1))
+    const job = await kit.installed('tiny')
+    expect(job.status).toBe('failed')
+    expect(kit.offered()).toEqual([])
+    expect((await kit.installed('tiny')).status).toBe('done')
+  })
+
+  test('takes a file without a record for nothing: it is hashed before it is offered', async () => {
+    await using kit = await openModelKit(source)
+    await kit.models()
+    writeFileSync(join(kit.folder, `${sha256}.gguf`), Buffer.alloc(bytes.length, 1))
+    expect((await kit.show('tiny')).installed).toBe(false)
+    expect((await kit.installed('tiny')).status).toBe('done')
+    expect(kit.offered()).toEqual([whole])
+  })
+})
+
+describe('an installation', () => {
+  const slow = { bytes: 4_096, ms: 15 }
+  const begun = async (kit: ModelKit) => {
+    const { id } = await kit.install('tiny')
+    return kit.until(
+      id,
+      ({ phase, downloaded_bytes }) => phase === 'downloading' && downloaded_bytes > 8_000,
+    )
+  }
+
+  test('that is cancelled keeps what it has, and the next one goes on from there', async () => {
+    source.file('/tiny.gguf', bytes, slow)
+    await using kit = await openModelKit(source)
+    const job = await begun(kit)
+    expect(job).toMatchObject({ status: 'running', total_bytes: bytes.length })
+    const cancelled = await kit.kit.app.cancelInstall(kit.op, { id: 'tiny' })
+    expect(cancelled).toMatchObject({ id: job.id, status: 'cancelled' })
+    await expect.poll(async () => (await kit.show('tiny')).partial_bytes).toBeGreaterThan(8_000)
+    await expect(kit.kit.app.cancelInstall(kit.op, { id: 'tiny' })).rejects.toMatchObject({
+      type: 'Conflict',
+    })
+    source.file('/tiny.gguf', bytes)
+    expect((await kit.installed('tiny')).status).toBe('done')
+    expect(source.of('/tiny.gguf').at(-1)?.range).toMatch(/^bytes=\d{4,}-$/)
+    expect((await kit.kit.audit({ capability: 'model.install_cancelled' }))[0]).toMatchObject({
+      actor: 'user:ana',
+      arguments: { id: 'tiny', job_id: job.id },
+    })
+  })
+
+  test('is told of in steps by the activity stream', async () => {
+    source.file('/tiny.gguf', bytes, { bytes: 4_096, ms: 2 })
+    await using kit = await openModelKit(source)
+    await kit.installed('tiny')
+    const { events } = await kit.kit.app.listActivity(kit.op, { limit: 100, offset: 0 })
+    const steps = events
+      .filter(({ type }) => type === 'model_install_progress')
+      .map(({ model }) => model?.percent)
+    expect(steps.toReversed()).toEqual([10, 20, 30, 40, 50, 60, 70, 80, 90])
+  })
+
+  test('does not begin where the disk lacks the room, and says by how much', async () => {
+    await using kit = await openModelKit(source, {
+      change: (parts) => ({ ...parts, files: { ...parts.files, freeBytes: async () => 100_000 } }),
+    })
+    await expect(kit.install('tiny')).rejects.toMatchObject({
+      type: 'NotEnoughDisk',
+      facts: { id: 'tiny', needed_bytes: bytes.length, free_bytes: 100_000 },
+    })
+    expect(source.of('/tiny.gguf')).toEqual([])
+  })
+
+  test('counts only what is left of it', async () => {
+    await using kit = await openModelKit(source, {
+      change: (parts) => ({
+        ...parts,
+        files: { ...parts.files, freeBytes: async () => 70_000, partialBytes: async () => 70_000 },
+      }),
+    })
+    expect((await kit.installed('tiny')).status).toBe('done')
+  })
+
+  test('of two models with one file fetches it once at a time, and removing one leaves the other', async () => {
+    source.file('/tiny.gguf', bytes, { bytes: 32_768, ms: 5 })
+    listing(
+      entryOf('tiny', source.url('/tiny.gguf'), bytes),
+      entryOf('twin', source.url('/tiny.gguf'), bytes),
+    )
+    await using kit = await openModelKit(source)
+    const jobs = await Promise.all([kit.installed('tiny'), kit.installed('twin')])
+    expect(jobs.map(({ status }) => status)).toEqual(['done', 'done'])
+    expect(source.of('/tiny.gguf')).toHaveLength(1)
+    expect(await kit.kit.app.removeModel(kit.op, { id: 'tiny' })).toMatchObject({ freed_bytes: 0 })
+    expect((await kit.show('twin')).installed).toBe(true)
+    expect(await kit.kit.app.removeModel(kit.op, { id: 'twin' })).toMatchObject({
+      freed_bytes: bytes.length,
+    })
+    expect(kit.offered()).toEqual([])
+  })
+
+  test('fetches from the mirror of a host, which the hash makes safe', async () => {
+    source.file('/mirror/a/tiny.gguf', bytes)
+    listing(entryOf('tiny', 'https://models.example/a/tiny.gguf', bytes))
+    const mirrors = new Map([['models.example', source.url('/mirror')]])
+    await using kit = await openModelKit(source, { mirrors })
+    expect((await kit.installed('tiny')).status).toBe('done')
+    expect(source.of('/mirror/a/tiny.gguf')).toHaveLength(1)
+  })
+})
+
+describe('an installed model', () => {
+  test('whose bytes change is taken out of use when it is verified, and can be installed again', async () => {
+    await using kit = await openModelKit(source)
+    await kit.installed('tiny')
+    expect(await kit.kit.app.verifyModel(kit.op, { id: 'tiny' })).toMatchObject({
+      verified: true,
+      found_sha256: sha256,
+    })
+    const file = join(kit.folder, whole.name)
+    chmodSync(file, 0o600)
+    writeFileSync(file, Buffer.alloc(bytes.length, 1))
+    const verdict = await kit.kit.app.verifyModel(kit.op, { id: 'tiny' })
+    expect(verdict).toMatchObject({ verified: false, expected_sha256: sha256 })
+    expect(kit.offered()).toEqual([])
+    expect(await kit.show('tiny')).toMatchObject({ installed: false })
+    expect((await kit.show('tiny')).problem).toContain('taken out of use')
+    const { components } = await kit.kit.app.health(kit.op)
+    expect(components.models).toMatchObject({ status: 'degraded', installed: 0 })
+    expect((await kit.installed('tiny')).status).toBe('done')
+    expect(await kit.show('tiny')).toMatchObject({ installed: true, problem: null })
+  })
+
+  test('whose file is cut short is not offered from then on', async () => {
+    await using kit = await openModelKit(source)
+    await kit.installed('tiny')
+    const file = join(kit.folder, whole.name)
+    chmodSync(file, 0o600)
+    writeFileSync(file, bytes.subarray(0, 1_000))
+    expect(await kit.show('tiny')).toMatchObject({
+      installed: false,
+      problem: expect.stringContaining('incomplete') as string,
+    })
+  })
+
+  test('can be chosen as the default, and none is by itself', async () => {
+    await using kit = await openModelKit(source)
+    await kit.installed('tiny')
+    expect((await kit.models()).default_model).toBeNull()
+    await kit.kit.app.setDefaultModel(kit.op, { id: 'tiny' })
+    expect(await kit.models()).toMatchObject({ default_model: 'tiny' })
+    expect((await kit.show('tiny')).default).toBe(true)
+    await kit.kit.app.removeModel(kit.op, { id: 'tiny' })
+    expect((await kit.models()).default_model).toBeNull()
+  })
+
+  test('stays as it is when the catalog gives its id to another file, or to none', async () => {
+    await using kit = await openModelKit(source)
+    await kit.installed('tiny')
+    const other = scriptModel({ seed: 9 })
+    source.file('/other.gguf', other)
+    listing({ ...entryOf('tiny', source.url('/other.gguf'), other), label: 'Other' })
+    await kit.kit.app.refreshCatalog(kit.op)
+    expect(await kit.show('tiny')).toMatchObject({
+      installed: true,
+      sha256,
+      update_available: true,
+      listed: true,
+    })
+    listing()
+    await kit.kit.app.refreshCatalog(kit.op)
+    expect(await kit.show('tiny')).toMatchObject({
+      installed: true,
+      sha256,
+      listed: false,
+      source: 'catalog',
+    })
+    listing(entryOf('tiny', source.url('/other.gguf'), other))
+    await kit.kit.app.refreshCatalog(kit.op)
+    expect((await kit.installed('tiny')).status).toBe('done')
+    expect(kit.offered().map((file) => file.sha256)).toEqual([sha256Of(other)])
+  })
+
+  test('is removed with its file, and what a cancelled download left is, too', async () => {
+    await using kit = await openModelKit(source)
+    await kit.installed('tiny')
+    expect(await kit.kit.app.removeModel(kit.op, { id: 'tiny' })).toEqual({
+      id: 'tiny',
+      removed: true,
+      freed_bytes: bytes.length,
+    })
+    expect(existsSync(join(kit.folder, whole.name))).toBe(false)
+    await expect(kit.kit.app.removeModel(kit.op, { id: 'tiny' })).rejects.toMatchObject({
+      type: 'ModelNotInstalled',
+    })
+    expect((await kit.installed('tiny')).status).toBe('done')
+    expect(statSync(join(kit.folder, whole.name)).size).toBe(bytes.length)
+  })
+})
+
+test('tells what a model is, and whether it fits, from its first bytes alone', async () => {
+  const large = scriptModel({ type: 'F32', mode: 'random', dim: 128, ffn: 1_024, layers: 4 })
+  source.file('/large.gguf', large)
+  listing(entryOf('large', source.url('/large.gguf'), large))
+  await using kit = await openModelKit(source)
+  expect(large.length).toBeGreaterThan(5_000_000)
+  const model = await kit.kit.app.inspectModel(kit.op, { id: 'large' })
+  expect(model).toMatchObject({
+    installed: false,
+    partial_bytes: 0,
+    fit: { basis: 'header' },
+    header: { layers: 4 },
+  })
+  expect(source.of('/large.gguf').map(({ range }) => range)).toEqual(['bytes=0-1048575'])
+  // A source that ignores the range is stopped.
+  source.on('/large.gguf', (_request, response) => void response.writeHead(200).end(large))
+  expect(await kit.kit.app.inspectModel(kit.op, { id: 'large' })).toMatchObject({
+    fit: { basis: 'header' },
+  })
+})

@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Model, ModelJob } from '@gatehouse/contract'
+import type { ModelParts } from '@gatehouse/server/app/models'
+import { createKit, type Kit } from '@gatehouse/testkit'
+import { createCatalogSource } from '../../src/inference/create-catalog-source.ts'
+import { createModelFiles } from '../../src/inference/create-model-files.ts'
+import { outboundWith } from '../../src/outbound/testing.ts'
+import { ModelSource, sha256Of } from './model-source.ts'
+
+type Options = {
+  readonly catalogUrl?: string | null
+  /** Other addresses that may be reached. */
+  readonly targets?: readonly string[]
+  readonly mirrors?: ReadonlyMap<string, string>
+  readonly change?: (parts: ModelParts) => ModelParts
+  /** Of another service that has ended: what it left is there. */
+  readonly folder?: string
+}
+
+/** A service whose models come from a source of the test's own. */
+export class ModelKit implements AsyncDisposable {
+  readonly kit: Kit
+  readonly source: ModelSource
+  readonly folder: string
+
+  constructor(kit: Kit, source: ModelSource, folder: string) {
+    this.kit = kit
+    this.source = source
+    this.folder = folder
+  }
+
+  get op() {
+    return this.kit.operator()
+  }
+
+  models(): ReturnType<Kit['app']['listModels']> {
+    return this.kit.app.listModels(this.op)
+  }
+
+  show(id: string): Promise<Model> {
+    return this.kit.app.showModel(this.op, { id })
+  }
+
+  install(id: string): Promise<ModelJob> {
+    return this.kit.app.installModel(this.op, { id })
+  }
+
+  /** Waits until the job is as wanted; the service's clock runs on meanwhile, so that retries come. */
+  async until(job_id: string, isThere: (job: ModelJob) => boolean): Promise<ModelJob> {
+    for (let tries = 0; tries < 3_000; tries += 1) {
+      const job = await this.kit.app.showModelJob(this.op, { job_id })
+      if (isThere(job)) return job
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      if (job.status === 'waiting') this.kit.clock.move(1_000)
+    }
+    throw new Error(
+      `the job is not there: ${JSON.stringify(await this.kit.app.showModelJob(this.op, { job_id }))}`,
+    )
+  }
+
+  async installed(id: string): Promise<ModelJob> {
+    const { id: job_id } = await this.install(id)
+    return this.until(job_id, ({ status }) => status !== 'waiting' && status !== 'running')
+  }
+
+  /** What lies where an engine looks: name and hash of each. */
+  offered(): { readonly name: string; readonly sha256: string; readonly mode: number }[] {
+    return namesIn(this.folder)
+      .filter((name) => name.endsWith('.gguf'))
+      .map((name) => ({
+        name,
+        sha256: sha256Of(readFileSync(join(this.folder, name))),
+        mode: statSync(join(this.folder, name)).mode & 0o777,
+      }))
+  }
+
+  aside(): string[] {
+    return namesIn(join(this.folder, 'unfinished'))
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.kit[Symbol.asyncDispose]()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+const namesIn = (folder: string): string[] => {
+  try {
+    return readdirSync(folder)
+  } catch {
+    return []
+  }
+}
+
+/** The catalog is at `/models.json` of the source unless said. */
+export async function openModelKit(source: ModelSource, options: Options = {}): Promise<ModelKit> {
+  const folder = options.folder ?? mkdtempSync(join(tmpdir(), 'gatehouse-models-'))
+  const outbound = outboundWith({
+    privateTargets: [source.target, ...(options.targets ?? [])],
+    caFile: source.caFile,
+  })
+  const { catalogUrl = source.url('/models.json'), mirrors = new Map<string, string>() } = options
+  const parts: ModelParts = {
+    files: createModelFiles({ folder, outbound, mirrors, stallMs: 250 }),
+    source: createCatalogSource({
+      url: catalogUrl,
+      file: join(folder, 'catalog.json'),
+      outbound,
+      timeoutMs: 700,
+    }),
+    refreshMs: 86_400_000,
+  }
+  const kit = await createKit({ models: options.change?.(parts) ?? parts })
+  return new ModelKit(kit, source, folder)
+}
