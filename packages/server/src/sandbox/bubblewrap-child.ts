@@ -79,6 +79,7 @@ export class BubblewrapChild implements SandboxChild {
     this.stdin = writer(stdin)
     this.stdout = held(stdout)
     this.stderr = held(stderr)
+    process.on('error', () => {})
     let ended: Extract<LaunchReport, { kind: 'ended' }> | null = null
     let settle: (started: Started | null) => void = () => {}
     this.started = new Promise((resolve) => {

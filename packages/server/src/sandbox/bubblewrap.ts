@@ -64,8 +64,10 @@ const failureOf = async (spec: SandboxSpec, child: BubblewrapChild): Promise<Gat
     return new GatehouseError('SandboxFailed', { detail })
   }
   const { what, errno } = started
-  if (what === 'exec' && [2, 13, 20, 40].includes(errno))
+  if (what === 'exec' && [2, 8, 13, 20, 40].includes(errno))
     return new GatehouseError('ProgramNotFound', { program: spec.program })
+  if (what === 'exec' && errno === 7)
+    return new GatehouseError('SandboxRefused', { detail: 'its arguments are too long' })
   if (what === 'chdir') return new GatehouseError('NotADirectory', { path: spec.working_directory })
   const detail =
     what === 'mount' ? 'a mount is not what was asked for' : `${what} failed (errno ${errno})`
@@ -73,7 +75,10 @@ const failureOf = async (spec: SandboxSpec, child: BubblewrapChild): Promise<Gat
 }
 
 /** What may be mounted at all; folders of the service pass to the user who will work in them. */
-const admit = (mounts: readonly OpenMount[], { own, user }: BubblewrapOptions): void => {
+const admit = async (
+  mounts: readonly OpenMount[],
+  { own, user }: BubblewrapOptions,
+): Promise<void> => {
   for (const { path, target, isFolder, writable, descriptor } of mounts) {
     if (path === own || own.startsWith(`${path}/`)) {
       const detail = `${target} would show the data of the service`
@@ -84,7 +89,7 @@ const admit = (mounts: readonly OpenMount[], { own, user }: BubblewrapOptions): 
     if (target === relaySocket) chownSync(`/proc/self/fd/${descriptor}`, user.uid, user.gid)
     else if (!path.startsWith(`${own}/`)) continue
     else if (isFolder && (writable || path.startsWith(`${own}/workspaces/`)))
-      handOver(`/proc/self/fd/${descriptor}/.`, user)
+      await handOver(`/proc/self/fd/${descriptor}/.`, user)
   }
 }
 
@@ -160,7 +165,7 @@ export const spawnInBubblewrap = async (
       ? [{ source: spec.network.socket, target: relaySocket, writable: true }]
       : []
   using mounts = new OpenMounts([workshop.etc, ...proxy], spec.mounts)
-  admit(mounts.all, options)
+  await admit(mounts.all, options)
   const process = launch(spec, mounts.all, options)
   if (process.pid === undefined)
     throw await new Promise((resolve) => {

@@ -82,6 +82,7 @@ export const newest = 462
 /** What the launchers call by number. */
 export const launching = {
   close: [3, 57],
+  execve: [59, 221],
   prctl: [157, 167],
   prlimit64: [302, 261],
   getrusage: [98, 165],

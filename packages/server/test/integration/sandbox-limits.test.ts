@@ -190,6 +190,23 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
     expect(usage.duration_ms).toBeGreaterThanOrEqual(20)
   })
 
+  test('comes after the service for the processor, and before it where memory ends', async () => {
+    await using kit = new SandboxKit()
+    const { stdout } = await kit.shell('cat /proc/self/oom_score_adj; nice')
+    expect(stdout).toBe('1000\n5\n')
+  })
+
+  test('is never handed to a shell: what the kernel cannot run is not run', async () => {
+    await using kit = new SandboxKit()
+    const file = join(kit.workspace, 'script')
+    writeFileSync(file, 'touch ran\n', { mode: 0o755 })
+    await expect(kit.run(file, [])).rejects.toMatchObject({ type: 'ProgramNotFound' })
+    expect(existsSync(join(kit.workspace, 'ran'))).toBe(false)
+    writeFileSync(file, '#!/bin/sh\ntouch ran\n', { mode: 0o755 })
+    expect(await kit.run(file, [])).toMatchObject({ code: 0 })
+    expect(existsSync(join(kit.workspace, 'ran'))).toBe(true)
+  })
+
   test('that is not there, or has no place to run in, is named', async () => {
     await using kit = new SandboxKit()
     for (const program of ['no-such-program', '/no/such', kit.workspace])
@@ -201,7 +218,8 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
     await expect(kit.run('true', [], { working_directory })).rejects.toMatchObject({
       type: 'NotADirectory',
     })
-    await expect(kit.run('true', ['a\0b'])).rejects.toMatchObject({ type: 'SandboxRefused' })
+    for (const word of ['a\0b', 'x'.repeat(200_000)])
+      await expect(kit.run('true', [word])).rejects.toMatchObject({ type: 'SandboxRefused' })
   })
 
   test('gets exactly the words and variables that were meant, no shell between', async () => {
