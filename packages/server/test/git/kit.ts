@@ -120,6 +120,21 @@ export class GitKit implements AsyncDisposable {
   put(name: string, content: string | Buffer): void {
     mkdirSync(dirname(this.at(name)), { recursive: true })
     writeFileSync(this.at(name), content)
+    this.#giveBack(name)
+  }
+
+  /** Git as somebody beside the service uses it, in a folder of the workspace. */
+  plain(name: string, ...args: string[]): string {
+    const said = plainGit(this.at(name), ...args)
+    this.#giveBack(name)
+    return said
+  }
+
+  /** What a test of root makes belongs to the owner of the project, as what the service makes does. */
+  #giveBack(name: string): void {
+    const [project = ''] = name.split('/')
+    if (process.getuid?.() !== 0 || !existsSync(this.at(project, '.git'))) return
+    execFileSync('chown', ['-R', '-h', `--reference=${this.at(project, '.git')}`, this.at(project)])
   }
 
   get(name: string): string {
