@@ -13,6 +13,7 @@ import { secretCapabilities } from './secrets/index.ts'
 import { sharedCapabilities } from './shared/index.ts'
 import { stateCapabilities } from './state/index.ts'
 import { systemCapabilities } from './system/index.ts'
+import { writeCapabilities } from './writes/index.ts'
 
 /** Every built-in capability. To add one: write its file, name it here. */
 export const standardCapabilities: readonly Capability[] = [
@@ -30,4 +31,5 @@ export const standardCapabilities: readonly Capability[] = [
   ...sharedCapabilities,
   ...stateCapabilities,
   ...systemCapabilities,
+  ...writeCapabilities,
 ]

@@ -48,18 +48,21 @@ export class WriteRunner {
     const { signal, clock, log } = this.#deps
     while (!signal.aborted) {
       this.#nudged = new AbortController()
+      let waitMs = lookAgainMs
       try {
         await this.#takeLost()
-        await this.#claimDue()
+        const nextMs = await this.#claimDue()
+        waitMs = Math.min(waitMs, Math.max(1, nextMs - clock.now()))
         await this.#sweep()
       } catch (cause) {
         log.error({ err: cause }, 'looking for due writes failed')
       }
-      await clock.sleep(lookAgainMs, this.#nudged.signal)
+      await clock.sleep(waitMs, this.#nudged.signal)
     }
   }
 
-  async #claimDue(): Promise<void> {
+  /** Begins what is due, and says when the next one is. */
+  async #claimDue(): Promise<number> {
     const { storage, clock, node, signal, opened } = this.#deps
     const services = (await storage.services.list()).filter(
       ({ name, status }) => status !== 'disconnected' && !this.#running.has(name),
@@ -67,9 +70,10 @@ export class WriteRunner {
     const names = services.map(({ name }) => name)
     const dueMs = clock.now()
     // Reading first costs a lookup; a claim costs a place among the writers.
-    if (((await storage.writes.nextDue(names)) ?? Infinity) > dueMs) return
+    const nextMs = (await storage.writes.nextDue(names)) ?? Infinity
+    if (nextMs > dueMs) return nextMs
     for (const { name, kind } of services) {
-      if (signal.aborted) return
+      if (signal.aborted) break
       const seconds = Math.max(...opened.adapterOf(kind).operations.map((o) => o.timeout_seconds))
       const [write] = await storage.writes.claim({
         services: [name],
@@ -80,6 +84,8 @@ export class WriteRunner {
       })
       if (write) this.#run(write)
     }
+    // Whatever ends nudges, and others of the same service wait for that.
+    return Infinity
   }
 
   #run(write: StoredWrite): void {
