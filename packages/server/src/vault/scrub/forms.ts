@@ -34,7 +34,21 @@ const hexForms = (plain: Buffer): string[] => {
   return [hex, hex.replace(/..(?=.)/g, '$&:')]
 }
 
-const isPrintable = (value: string): boolean => !/\s/.test(value)
+const isWithin = (value: string, highest: number): boolean =>
+  Array.from(value).every((char) => (char.codePointAt(0) ?? 0) <= highest)
+
+/**
+ * What becomes of letters beyond ASCII on the way: headers carry them as one byte each, and who reads those
+ * as UTF-8, or UTF-8 as those, sees others.
+ */
+const foreignBytes = (value: string): Buffer[] => {
+  if (isWithin(value, 0x7f)) return []
+  const plain = Buffer.from(value, 'utf8')
+  const misread = Buffer.from(plain.toString('latin1'), 'utf8')
+  if (!isWithin(value, 0xff)) return [misread]
+  const narrow = Buffer.from(value, 'latin1')
+  return [misread, narrow, Buffer.from(narrow.toString('utf8'), 'utf8')]
+}
 
 /**
  * Every spelling in which a secret is looked for. Escapes are no spellings: they are undone in what is
@@ -42,6 +56,7 @@ const isPrintable = (value: string): boolean => !/\s/.test(value)
  */
 export function formsOf(value: string): readonly Form[] {
   const plain = Buffer.from(value, 'utf8')
+  const others = foreignBytes(value)
   const texts: Uint8Array[] = [plain]
   for (
     let view = unescaped({ bytes: plain, from: null, to: null }, false);
@@ -49,15 +64,18 @@ export function formsOf(value: string): readonly Form[] {
     view = unescaped(view, false)
   )
     texts.push(view.bytes)
-  // Form encoding writes a space as a plus, and dumps drop it.
-  if (!isPrintable(value)) {
-    texts.push(Buffer.from(value.replace(/ /g, '+'), 'utf8'))
-    texts.push(Buffer.from(value.replace(/\s/g, ''), 'utf8'))
-  }
-  const whole = [...texts, ...hexForms(plain).map((hex) => Buffer.from(hex, 'latin1'))].map(
-    (bytes): Form => ({ bytes: foldAll(bytes), before: 0, after: 0 }),
+  // The search folds the case of ASCII by itself.
+  const cases = others.length === 0 ? [] : [value.toUpperCase(), value.toLowerCase()]
+  texts.push(...others, ...cases.map((text) => Buffer.from(text, 'utf8')))
+  // As it is found where white space was taken out.
+  if (/\s/.test(value)) texts.push(Buffer.from(value.replace(/\s/g, ''), 'utf8'))
+  const whole = [
+    ...texts,
+    ...[plain, ...others].flatMap(hexForms).map((hex) => Buffer.from(hex, 'latin1')),
+  ].map((bytes): Form => ({ bytes: foldAll(bytes), before: 0, after: 0 }))
+  const encoded = [plain, ...others, Buffer.from(value, 'utf16le'), utf16be(value)].flatMap(
+    base64Forms,
   )
-  const encoded = [plain, Buffer.from(value, 'utf16le'), utf16be(value)].flatMap(base64Forms)
   const seen = new Set<string>()
   return [...whole, ...encoded].filter(({ bytes }) => {
     const text = Buffer.from(bytes).toString('latin1')

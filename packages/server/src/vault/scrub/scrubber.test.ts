@@ -15,7 +15,7 @@ const escapeAll = (text: string, escape: (char: string) => string) =>
 const html = (text: string) => text.replace(/[&<>"']/g, (char) => `&#${char.charCodeAt(0)};`)
 const spellings: readonly (readonly [string, (text: string) => string])[] = [
   ['as it is', (text) => text],
-  ['in upper case', (text) => text.replace(/[a-z]/g, (letter) => letter.toUpperCase())],
+  ['in upper case', (text) => text.toUpperCase()],
   ['in base64', (text) => Buffer.from(text).toString('base64')],
   ['in base64 after one byte', (text) => Buffer.from(`x${text}yz`).toString('base64')],
   ['in base64 after two bytes', (text) => Buffer.from(`xx${text}y`).toString('base64')],
@@ -52,6 +52,10 @@ const spellings: readonly (readonly [string, (text: string) => string])[] = [
     (text) => escapeAll(text, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`),
   ],
   ['in JSON with escaped slashes', (text) => JSON.stringify(text).replaceAll('/', '\\/')],
+  ['in Latin-1', (text) => Buffer.from(text, 'latin1').toString('latin1')],
+  ['in Latin-1 read as UTF-8', (text) => Buffer.from(text, 'latin1').toString('utf8')],
+  ['in UTF-8 read as Latin-1', (text) => Buffer.from(text).toString('latin1')],
+  ['in base64 of Latin-1', (text) => Buffer.from(text, 'latin1').toString('base64')],
   ['in HTML', html],
   [
     'in HTML, by numbers',
@@ -103,6 +107,12 @@ describe('scrubbing', () => {
     const scrubber = knowing('aaaabbbbcccc', 'bbbbccccdddd')
     expect(scrubber.scrub('aaaabbbbccccdddd')).toBe('[secret:s0]')
     expect(scrubber.scrub('aaaabbbbcccc'.repeat(3))).toBe('[secret:s0]'.repeat(3))
+  })
+
+  test('finds the password of a name and password alone', () => {
+    const scrubber = knowing('ana:hunter2-hunter2', 'https://example.org/secret')
+    expect(scrubber.scrub('ana logs in with hunter2-hunter2')).toBe('ana logs in with [secret:s0]')
+    expect(scrubber.scrub('see //example.org/secret')).toBe('see //example.org/secret')
   })
 
   test('finds what is known later in what was clean before', () => {

@@ -9,6 +9,12 @@ const escapedBytesMax = 14
 /** A cut of a stream may stand in an escape; no escape is longer. */
 const escapeBytesMax = 12
 
+/** The whole, and of a name and password as basic authentication sends them the password too. */
+const partsOf = (value: string): string[] => {
+  const password = /^[^:\s]+:(\S+)$/.exec(value)?.[1]
+  return password === undefined || password.startsWith('//') ? [value] : [value, password]
+}
+
 type Plain = Record<string, unknown>
 
 const isPlain = (value: object): value is Plain => {
@@ -30,7 +36,8 @@ export class Scrubber {
   know(name: string, value: string): void {
     if (this.#known.has(value)) return
     this.#known.set(value, name)
-    this.#patterns = [...this.#patterns, ...formsOf(value).map((form) => ({ ...form, name }))]
+    const forms = partsOf(value).flatMap(formsOf)
+    this.#patterns = [...this.#patterns, ...forms.map((form) => ({ ...form, name }))]
     this.#matcher = new Matcher(this.#patterns)
     this.#heldBytes = Math.max(
       this.#heldBytes,
