@@ -1,3 +1,4 @@
+import { fstatSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import type { PinnedFolder } from '../ports/files.ts'
 import type { Dir } from './dir.ts'
@@ -20,8 +21,10 @@ export const pinFolder = (
     using walk = walkTo(roots, shown, options.writable ? 'write' : 'read')
     const dir = openFolder(walk, shown)
     opened.push(dir)
-    const { path, root } = walk
-    // A link at the end may have led into another root, which has its own rules.
+    const { path } = walk
+    // The last step of a walk does not enter a root that stands there, and its rules hold.
+    const { dev, ino } = fstatSync(dir.fd)
+    const root = roots.all.find((one) => one.dev === dev && one.ino === ino) ?? walk.root
     if (options.writable && root.readOnly) throw new GatehouseError('ReadOnlyRoot', { path: shown })
     const inner = root.inner
       .filter((other) => other.path.startsWith(`${path}/`))
