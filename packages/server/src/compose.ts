@@ -46,6 +46,7 @@ import { openSqlite } from './storage/sqlite/open.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { openVault } from './vault/open-vault.ts'
 import { Scrubber } from './vault/scrub/scrubber.ts'
+import { openTracing } from './telemetry/tracing.ts'
 import { version } from './version.ts'
 
 /** The service without its doors: everything but listening. */
@@ -91,6 +92,8 @@ export async function compose(
         }),
   )
   const clock = createClock(Number((await storage.meta.get('clock_ms')) ?? 0))
+  const tracing = await openTracing({ env: process.env, version, log })
+  if (tracing) opening.use(tracing)
   const journal = opening.use(
     await openJournal({ storage, directory: join(dataDir, 'audit'), chain: node, ids, clock, log }),
   )
@@ -171,6 +174,7 @@ export async function compose(
     policy,
     files,
     host: createHost(dataDir),
+    tracing: tracing ?? undefined,
     passwords: createPasswords(),
     secrets,
     vault,

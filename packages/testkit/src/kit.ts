@@ -29,6 +29,7 @@ import type { Passwords } from '@gatehouse/server/ports/passwords'
 import type { Sandbox } from '@gatehouse/server/ports/sandbox'
 import type { Secrets } from '@gatehouse/server/ports/secrets'
 import type { Storage } from '@gatehouse/server/ports/storage'
+import type { Tracing } from '@gatehouse/server/ports/tracing'
 import type { WakeCommands } from '@gatehouse/server/ports/wakes'
 import { createProcessHost } from '@gatehouse/server/processes/create-process-host'
 import { openMemory } from '@gatehouse/server/storage/memory/open'
@@ -60,6 +61,7 @@ export type KitOptions = {
   /** The kinds of services that can be connected. */
   readonly services?: ServiceParts
   readonly log?: Log
+  readonly tracing?: Tracing
   readonly sandbox?: Sandbox | ((folder: string) => Sandbox)
   /** Without one no name leads anywhere. */
   readonly outbound?: Outbound
@@ -263,6 +265,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     folder: join(folder, 'processes'),
   })
   const app = createApp({
+    tracing: options.tracing,
     storage,
     journal,
     audit: journal,

@@ -2,12 +2,14 @@ import { GatehouseError } from '@gatehouse/contract'
 import { resultOf } from '../domain/approvals/outcome.ts'
 import { expire } from '../domain/approvals/transition.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
+import type { Tracing } from '../ports/tracing.ts'
 import { tellOriginal } from './approval-edit.ts'
 import { actDraft } from './audit-draft.ts'
 import { callDraft, recordedAs } from './call.ts'
 import { type ExecuteDeps, executeApproval } from './execute-approval.ts'
 import type { Op } from './op.ts'
 import { settle } from './settle-approval.ts'
+import { traceExecution } from './trace-calls.ts'
 
 const batch = 100
 const lookAgainMs = 1_000
@@ -30,8 +32,12 @@ export class ApprovalUpkeep {
   readonly #line: string[] = []
   #ended: Promise<void> = Promise.resolve()
 
-  constructor(deps: ExecuteDeps) {
+  readonly #run: (approvalId: string) => Promise<void>
+
+  constructor(deps: ExecuteDeps & { readonly tracing?: Tracing | undefined }) {
     this.#deps = deps
+    const run = (id: string) => executeApproval(deps, id)
+    this.#run = deps.tracing ? traceExecution(deps.tracing, run) : run
   }
 
   /** Puts an approved request in line; asking twice is harmless, the claim decides. */
@@ -46,7 +52,7 @@ export class ApprovalUpkeep {
       if (id === undefined) return
       if (this.#running.has(id)) continue
       this.#running.add(id)
-      void executeApproval(this.#deps, id)
+      void this.#run(id)
         // Nothing ran, or its outcome is stored: a later look finds what is still waiting.
         .catch((cause: unknown) =>
           this.#deps.log.error(

@@ -13,6 +13,7 @@ import type { PolicyFiles } from '../ports/policy.ts'
 import type { ProcessHost } from '../ports/processes.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
 import type { Calendar } from '../ports/schedules.ts'
+import type { Tracing } from '../ports/tracing.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { Vault } from '../ports/vault.ts'
 import type { WakeCommands } from '../ports/wakes.ts'
@@ -25,7 +26,7 @@ import { selfOf } from './agent-self.ts'
 import { AgentSlots } from './agent-slots.ts'
 import { areaOf, stateOf } from './agent-state.ts'
 import { alertsOf } from './alerts.ts'
-import type { App } from './app.ts'
+import type { App, InvokeInput } from './app.ts'
 import { getApprovalOutcome, waitApprovalOutcome } from './approval-outcomes.ts'
 import { ApprovalSignals } from './approval-signals.ts'
 import { ApprovalUpkeep } from './approval-upkeep.ts'
@@ -48,7 +49,7 @@ import { makeBackup } from './make-backup.ts'
 import { bindModels, type ModelParts, noModels } from './models.ts'
 import type { CallFacts } from './notification-news.ts'
 import { Notifications } from './notifications.ts'
-import type { Op } from './op.ts'
+import type { AgentOp, Op } from './op.ts'
 import { listOperators, removeOperator, setPassword } from './operators.ts'
 import { bindProcesses, noProcesses } from './people-processes.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
@@ -66,6 +67,7 @@ import { listApprovals, showApproval, subscribeApprovals } from './show-approval
 import { bindSupervision } from './supervision.ts'
 import { bindTime } from './time.ts'
 import { ToolChanges } from './tool-changes.ts'
+import { traceCalls } from './trace-calls.ts'
 import {
   authenticateUser,
   createUserToken,
@@ -76,6 +78,7 @@ import { bindVault, vaultHealth } from './vault-access.ts'
 import { WatchTable } from './watches.ts'
 
 export type AppDeps = Basics & {
+  readonly tracing?: Tracing | undefined
   readonly version: string
   readonly node: string
   readonly registry: CapabilityRegistry
@@ -229,7 +232,9 @@ export function createApp(given: AppDeps): BoundApp {
     contexts,
     bursts: proxy.bursts,
   }
-  const time = bindTime({ ...base, invoke: (op, input) => invokeCapability(op, gate, input) })
+  const untraced = (op: AgentOp, input: InvokeInput) => invokeCapability(op, gate, input)
+  const invoke = deps.tracing ? traceCalls(deps.tracing, untraced) : untraced
+  const time = bindTime({ ...base, invoke })
   const upkeep = new ApprovalUpkeep(gate)
   const people = { ...gate, execute: deps.runsApproved ? upkeep.execute : () => {} }
   const tools = new ToolChanges(base)
@@ -279,7 +284,7 @@ export function createApp(given: AppDeps): BoundApp {
 
     listCapabilities: (op, input) => listCapabilities(op, base, input),
     describeCapability: (op, input) => describeCapability(op, base, input),
-    invoke: (op, input) => invokeCapability(op, gate, input),
+    invoke,
     listing,
 
     getApprovalOutcome: (op, input) => getApprovalOutcome(op, base, input),

@@ -17,6 +17,8 @@ export interface Op {
   readonly signal: AbortSignal
   /** Whether a call may stay open until a person decided, for agents that ask for it. */
   readonly holds?: boolean
+  /** The W3C `traceparent` that came with the request, as it was sent; whoever reads it checks it. */
+  readonly trace?: string
   /** Set where the transport can tell a caller how far a long call is. */
   readonly progress?: (done: number, total?: number, message?: string) => void
 }

@@ -216,8 +216,8 @@ export class GatewayServer {
     if (admitted.kind === 'refused') return refuse(req, res, admitted.refusal)
     const { path } = splitToken(req.url ?? '/')
     req.url = path
-    if (this.#decidedByRoute(req, res, path)) return
     const { headers } = admitted
+    if (this.#decidedByRoute(req, res, path, headers.upgrade !== undefined)) return
     const known = await this.#door.identify(
       bearerToken(headers.authorization),
       req.socket.remoteAddress,
@@ -232,13 +232,18 @@ export class GatewayServer {
     const value = await this.#readValue(req, res, path)
     if (value === undefined) return
     return path === '/rpc'
-      ? this.#rpc(res, actor, headers.session ?? null, value)
+      ? this.#rpc(res, actor, headers, value)
       : this.#mcp(req, res, actor, value)
   }
 
   /** What the path and method alone decide; true where the request is answered or refused by that. */
-  #decidedByRoute(req: IncomingMessage, res: ServerResponse, path: string): boolean {
-    const route = routeOf(req.method ?? '', path, req.headers.upgrade !== undefined)
+  #decidedByRoute(
+    req: IncomingMessage,
+    res: ServerResponse,
+    path: string,
+    offersUpgrade: boolean,
+  ): boolean {
+    const route = routeOf(req.method ?? '', path, offersUpgrade)
     if (route.kind === 'refused') refuse(req, res, route.refusal)
     else if (this.#stopping && path !== '/healthz') refuse(req, res, refusals.stopping)
     else if (route.kind === 'health') this.#probe(res, path)
@@ -286,13 +291,15 @@ export class GatewayServer {
   async #rpc(
     res: ServerResponse,
     actor: AgentOp['actor'],
-    session: string | null,
+    headers: FrontHeaders,
     value: unknown,
   ): Promise<void> {
     const { app, ids, log } = this.#options
     const { batchMax, resultBytesMax } = this.#limits
     const cancellation = this.#exchanges.begin(res, actor, 'unwanted')
-    const caller = { app, ids, log, actor, cancellation, session, batchMax, resultBytesMax }
+    const session = headers.session ?? null
+    const trace = headers.traceparent
+    const caller = { app, ids, log, actor, cancellation, session, trace, batchMax, resultBytesMax }
     const { status, body } = await answerRpc(caller, value)
     if (res.destroyed) return
     if (body === null) sendEmpty(res, status)

@@ -8,11 +8,14 @@ export type FrontHeaders = {
   readonly contentLength: number
   readonly contentEncoding: string | undefined
   readonly session: string | undefined
+  /** The two that decide nothing about who calls: the first of them, where there are several. */
+  readonly upgrade: string | undefined
+  readonly traceparent: string | undefined
 }
 
 export type HeaderFault = 'duplicate_header' | 'too_many_headers'
 
-/** Those we read, by their lowercase names; each may stand once. */
+/** Those we read, by their lowercase names; each but the last two may stand once. */
 const names = [
   'host',
   'origin',
@@ -21,7 +24,10 @@ const names = [
   'content-length',
   'content-encoding',
   'gatehouse-session',
+  'upgrade',
+  'traceparent',
 ] as const
+const onceMax = names.indexOf('gatehouse-session')
 const places: ReadonlyMap<string, number> = new Map(names.map((name, place) => [name, place]))
 
 /**
@@ -39,8 +45,8 @@ export const readHeaders = (
   for (let i = 0; i < raw.length; i += 2) {
     const place = places.get((raw[i] ?? '').toLowerCase())
     if (place === undefined) continue
-    if (found[place] !== undefined) return 'duplicate_header'
-    found[place] = raw[i + 1] ?? ''
+    if (found[place] === undefined) found[place] = raw[i + 1] ?? ''
+    else if (place <= onceMax) return 'duplicate_header'
   }
   return {
     host: found[0],
@@ -50,5 +56,7 @@ export const readHeaders = (
     contentLength: Number(found[4] ?? 0),
     contentEncoding: found[5],
     session: found[6],
+    upgrade: found[7],
+    traceparent: found[8],
   }
 }

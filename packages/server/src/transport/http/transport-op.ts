@@ -43,6 +43,7 @@ export class TransportOp implements AgentOp {
   readonly request_id: string
   readonly session_id: string | null
   readonly holds: boolean
+  readonly trace?: string
   readonly progress?: NonNullable<AgentOp['progress']>
   readonly #cancellation: Cancellation
 
@@ -50,13 +51,18 @@ export class TransportOp implements AgentOp {
     who: { readonly actor: AgentOp['actor']; readonly session_id: string | null },
     request_id: string,
     cancellation: Cancellation,
-    open: { readonly holds: boolean; readonly progress?: AgentOp['progress'] | undefined },
+    open: {
+      readonly holds: boolean
+      readonly progress?: AgentOp['progress'] | undefined
+      readonly trace?: string | undefined
+    },
   ) {
     this.actor = who.actor
     this.request_id = request_id
     this.session_id = who.session_id
     this.holds = open.holds
     if (open.progress) this.progress = open.progress
+    if (open.trace !== undefined) this.trace = open.trace
     this.#cancellation = cancellation
   }
 

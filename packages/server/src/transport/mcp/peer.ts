@@ -92,8 +92,12 @@ export const initialize = (app: App, params: unknown): Initialized => {
 }
 
 /** Every carrier of MCP can keep a call open until a person has decided. */
-const opOf = (call: McpCall, requestId: string, progress: AgentOp['progress']): AgentOp =>
-  new TransportOp(call, requestId, call.cancellation, { holds: true, progress })
+const opOf = (
+  call: McpCall,
+  requestId: string,
+  progress: AgentOp['progress'],
+  trace?: string,
+): AgentOp => new TransportOp(call, requestId, call.cancellation, { holds: true, progress, trace })
 
 /** One page of the agent's tools; null for a cursor that is none of ours. */
 export const listTools = async (
@@ -126,10 +130,14 @@ export const callTool = async (
   deps: McpDeps,
   call: McpCall,
   requestId: string,
-  input: { readonly name: string; readonly arguments: unknown },
+  input: {
+    readonly name: string
+    readonly arguments: unknown
+    readonly trace?: string | undefined
+  },
   tell: ((progress: Progress) => void) | undefined,
 ): Promise<ToolOutcome> => {
-  const op = opOf(call, requestId, tell ? progressOf(tell) : undefined)
+  const op = opOf(call, requestId, tell ? progressOf(tell) : undefined, input.trace)
   try {
     return toolOutcome(
       await deps.app.invoke(op, {
@@ -150,6 +158,8 @@ export type ToolCall = {
   readonly name: string
   readonly arguments: Members
   readonly progressToken: string | number | undefined
+  /** `_meta.traceparent`. */
+  readonly trace: string | undefined
 }
 
 /** The parameters of `tools/call`; members we do not know are dropped, as MCP has it. */
@@ -161,10 +171,12 @@ export const readToolCall = (params: unknown): ToolCall | { readonly error: RpcE
     return { error: invalidParams('arguments', 'must be an object') }
   }
   const token = isMembers(meta) ? meta['progressToken'] : undefined
+  const trace = isMembers(meta) ? meta['traceparent'] : undefined
   return {
     name,
     arguments: given ?? {},
     progressToken: typeof token === 'string' || typeof token === 'number' ? token : undefined,
+    trace: typeof trace === 'string' ? trace : undefined,
   }
 }
 

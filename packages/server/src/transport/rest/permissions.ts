@@ -11,6 +11,7 @@ export type Permission =
   | 'models.manage'
   | 'notifications.manage'
   | 'policies.manage'
+  | 'processes.manage'
   | 'schedules.manage'
   | 'state.manage'
   | 'user_tokens.manage'
@@ -33,6 +34,7 @@ const granted: Readonly<Record<Role, readonly Permission[]>> = {
     'models.manage',
     'notifications.manage',
     'policies.manage',
+    'processes.manage',
     'schedules.manage',
     'state.manage',
     'user_tokens.manage',

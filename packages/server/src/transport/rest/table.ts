@@ -14,6 +14,7 @@ import { notificationRoutes } from './routes/notifications.ts'
 import { operatorRoutes } from './routes/operators.ts'
 import { pauseRoutes } from './routes/pause.ts'
 import { policyRoutes } from './routes/policies.ts'
+import { processRoutes } from './routes/processes.ts'
 import { sandboxRoutes } from './routes/sandbox.ts'
 import { scheduleRoutes } from './routes/schedules.ts'
 import { sessionRoutes } from './routes/session.ts'
@@ -34,6 +35,7 @@ const nouns: readonly Route[] = [
   ...grantRoutes,
   ...alertRoutes,
   ...stateRoutes,
+  ...processRoutes,
   ...scheduleRoutes,
   ...auditRoutes,
   ...backupRoutes,
@@ -44,6 +46,7 @@ const nouns: readonly Route[] = [
   ...sessionRoutes,
   ...operatorRoutes,
   ...policyRoutes,
+  ...proxyRoutes,
 ]
 
 export function createTable(version: string): readonly Route[] {

@@ -20,6 +20,8 @@ export type RpcCaller = {
   readonly cancellation: Cancellation
   /** From the header Gatehouse-Session. */
   readonly session: string | null
+  /** From the header traceparent. */
+  readonly trace: string | undefined
   readonly batchMax: number
   readonly resultBytesMax: number
 }
@@ -55,7 +57,9 @@ const perform = async (
   const named = members['session_id']
   const session = sessionOf(caller, named)
   const who = { actor: caller.actor, session_id: session }
-  const op = new TransportOp(who, requestId, caller.cancellation, atOnce)
+  const { cancellation, trace } = caller
+  const open = trace === undefined ? atOnce : { holds: false, trace }
+  const op = new TransportOp(who, requestId, cancellation, open)
   if (method.inSession && session !== null) {
     await caller.app.assertSession(op, { session_id: session })
   }
