@@ -13,8 +13,11 @@ import type {
   ApproveBody,
   AuditEntry,
   AuditPage,
+  BufferedWrite,
+  BufferedWriteList,
   CatalogState,
   ChangeSecret,
+  ConnectedService,
   CreatedUserToken,
   DecideBody,
   DecideOutcomes,
@@ -27,6 +30,8 @@ import type {
   Health,
   HealthStatus,
   Integrity,
+  KilledProcess,
+  KillProcess,
   LoggedOut,
   Login,
   Model,
@@ -42,9 +47,20 @@ import type {
   PolicyTrial,
   PolicyVerdict,
   PolicyView,
+  Process,
+  ProcessList,
+  ProcessLog,
+  ProcessState,
+  ProcessStream,
+  ProxyService,
+  ProxyStatus,
   RejectBody,
   RemovedModel,
   RetriedNotifications,
+  RollbackList,
+  RollbackPoint,
+  RollbackPreview,
+  RollbackStatus,
   RotatedVaultKey,
   RotateVaultKey,
   SandboxReport,
@@ -54,6 +70,8 @@ import type {
   Secret,
   SecretCheck,
   SecretList,
+  ServiceKindList,
+  ServiceTest,
   SetPassword,
   SetUp,
   SetupLink,
@@ -67,6 +85,7 @@ import type {
   UserTokenList,
   VaultStatus,
   Whoami,
+  WriteFilterStatus,
 } from '@gatehouse/contract'
 import type { OperationId } from './operations.ts'
 import { readEvents, readLines, type ServerEvent } from './read-lines.ts'
@@ -129,7 +148,41 @@ type NewSecret = {
   readonly hosts?: readonly string[]
   readonly agents?: readonly string[]
 }
+type NewService = {
+  readonly name?: string
+  readonly kind: string
+  readonly settings?: Readonly<Record<string, unknown>>
+  readonly secrets?: Readonly<Record<string, string>>
+  readonly agents: readonly string[]
+}
+type WriteQuery = {
+  readonly status?: WriteFilterStatus | 'all'
+  readonly agent?: string
+  readonly service?: string
+  readonly limit?: number
+  readonly offset?: number
+}
+type RollbackQuery = {
+  readonly status?: RollbackStatus
+  readonly service?: string
+  readonly limit?: number
+  readonly offset?: number
+}
+
 type Named = { readonly name: string }
+type ProcessQuery = {
+  readonly agent?: string
+  readonly state?: ProcessState
+  readonly limit?: number
+  readonly offset?: number
+}
+
+type ProcessLogQuery = {
+  readonly stream?: ProcessStream
+  readonly offset?: number
+  readonly limit?: number
+}
+
 type WithId = { readonly id: string }
 
 export type Client = ReturnType<typeof createClient>
@@ -223,6 +276,12 @@ export function createClient(options: ClientOptions) {
       readonly with_workspaces?: boolean
     }): Promise<ReadableStream<Uint8Array>> => bodyOf('makeBackup', undefined, { body }),
 
+    listProcesses: (query: ProcessQuery = {}) => ask<ProcessList>('listProcesses', { query }),
+    showProcess: (params: WithId) => ask<Process>('showProcess', { params }),
+    readProcessLog: ({ id, ...query }: WithId & ProcessLogQuery) =>
+      ask<ProcessLog>('readProcessLog', { params: { id }, query }),
+    killProcess: ({ id, ...body }: WithId & Partial<KillProcess>) =>
+      ask<KilledProcess>('killProcess', { params: { id }, body }),
     listSchedules: (
       query: { readonly agent?: string; readonly limit?: number; readonly offset?: number } = {},
     ) => ask<ScheduleList>('listSchedules', { query }),
@@ -240,6 +299,22 @@ export function createClient(options: ClientOptions) {
     verifyModel: (params: WithId) => ask<ModelVerification>('verifyModel', { params }),
     removeModel: (params: WithId) => ask<RemovedModel>('removeModel', { params }),
     showJob: (params: WithId) => ask<ModelJob>('showJob', { params }),
+
+    showProxy: () => ask<ProxyStatus>('showProxy'),
+    listServiceKinds: () => ask<ServiceKindList>('listServiceKinds'),
+    connectService: (body: NewService) => ask<ConnectedService>('connectService', { body }),
+    testService: (params: Named) => ask<ServiceTest>('testService', { params }),
+    syncService: ({ name, ...body }: Named & { readonly full?: boolean }) =>
+      ask<ProxyService>('syncService', { params: { name }, body }),
+    disconnectService: ({ name, ...body }: Named & { readonly forget?: boolean }) =>
+      ask<ProxyService>('disconnectService', { params: { name }, body }),
+    listWrites: (query: WriteQuery = {}) => ask<BufferedWriteList>('listWrites', { query }),
+    cancelWrite: (params: WithId) => ask<BufferedWrite>('cancelWrite', { params }),
+    retryWrite: (params: WithId) => ask<BufferedWrite>('retryWrite', { params }),
+    discardWrite: (params: WithId) => ask<BufferedWrite>('discardWrite', { params }),
+    listRollbacks: (query: RollbackQuery = {}) => ask<RollbackList>('listRollbacks', { query }),
+    previewRollback: (params: WithId) => ask<RollbackPreview>('previewRollback', { params }),
+    rollBack: (params: WithId) => ask<RollbackPoint>('rollBack', { params }),
 
     listUserTokens: () => ask<UserTokenList>('listUserTokens'),
     createUserToken: (body: { readonly label: string; readonly role?: UserToken['role'] }) =>

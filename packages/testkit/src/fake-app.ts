@@ -11,6 +11,8 @@ import {
   Grant,
   type Integrity,
   type Operator,
+  type Process,
+  ProcessId,
   type Role,
   type Schedule,
   ScheduleId,
@@ -19,6 +21,7 @@ import {
   type VaultStatus,
 } from '@gatehouse/contract'
 import type { App } from '@gatehouse/server/app/app'
+import { fakeProxy } from './fake-service/fake-proxy.ts'
 import { fakeModels } from './models/fake-models.ts'
 
 const time = '2026-03-01T12:00:00.000Z'
@@ -56,6 +59,27 @@ const agentOf = (name: string, purpose: string): Agent => ({
   workspace: `/data/workspaces/${name}`,
   mounts: [],
   token_fingerprint: '0a1b2c3d',
+})
+
+const processOf = (state: Process['state']): Process => ({
+  process_id: ProcessId.parse(idOf('proc', 1)),
+  agent: AgentName.parse('mailbot'),
+  command: 'python3',
+  args: ['server.py', '--port', '8080'],
+  working_directory: '/work/mailbot',
+  background: true,
+  state,
+  exit_code: null,
+  signal: null,
+  sandbox: 'bubblewrap',
+  network: [],
+  started_at: time,
+  ended_at: null,
+  stdout_bytes: 10,
+  stderr_bytes: 0,
+  cpu_ms: null,
+  memory_bytes_max: null,
+  detail: null,
 })
 
 const scheduleOf = (status: Schedule['status']): Schedule => ({
@@ -376,6 +400,32 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
         problems: [{ ...where, message: 'version must be 1', severity: 'error' }],
       }
     },
+    listProcesses: async () => ({ processes: [processOf('running')], total: 1 }),
+    async showProcess(_op, { process_id }) {
+      if (process_id !== idOf('proc', 1))
+        throw new GatehouseError('ProcessNotFound', { process_id })
+      return processOf('running')
+    },
+    async readProcessLog(_op, { process_id, stream, offset = 0 }) {
+      if (process_id !== idOf('proc', 1))
+        throw new GatehouseError('ProcessNotFound', { process_id })
+      return {
+        process_id: ProcessId.parse(process_id),
+        stream,
+        state: 'running',
+        content: 'listening\n',
+        offset,
+        next_offset: offset + 10,
+        total_bytes: offset + 10,
+        lost_bytes: 0,
+        truncated: false,
+      }
+    },
+    async killProcess(_op, { process_id, signal }) {
+      if (process_id !== idOf('proc', 1))
+        throw new GatehouseError('ProcessNotFound', { process_id })
+      return { process_id: ProcessId.parse(process_id), state: 'killed', signal_sent: signal }
+    },
     listSchedules: async () => ({ schedules: [scheduleOf('active')], total: 1 }),
     async deleteSchedule(_op, { schedule_id }) {
       if (schedule_id !== idOf('sched', 1))
@@ -428,6 +478,7 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
       return { ...use, allowed: use.agent === 'mailbot', reason: 'its agents are mailbot' }
     },
     ...fakeModels,
+    ...fakeProxy,
     needsSetup: async () => false,
     createSetupLink: async () => ({ token: 's'.repeat(43), expires_at: time }),
     async login(_op, { password, name = 'ana' }) {

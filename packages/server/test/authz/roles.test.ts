@@ -6,6 +6,12 @@ import {
   fakePassword,
   fakeSecret,
 } from '@gatehouse/testkit/fake-app'
+import {
+  fakeDeadLetter,
+  fakeRollback,
+  fakeService,
+  fakeWrite,
+} from '@gatehouse/testkit/fake-service'
 import { describe, expect, test } from 'vitest'
 import type { Route } from '../../src/transport/rest/define.ts'
 import { createTable } from '../../src/transport/rest/table.ts'
@@ -48,6 +54,10 @@ const promised: Readonly<Record<string, readonly Role[] | 'everybody'>> = {
   decideApprovals: decide,
   listGrants: read,
   revokeGrant: decide,
+  listProcesses: read,
+  showProcess: read,
+  readProcessLog: read,
+  killProcess: manage,
   listSchedules: read,
   deleteSchedule: manage,
   makeBackup: manage,
@@ -99,10 +109,24 @@ const promised: Readonly<Record<string, readonly Role[] | 'everybody'>> = {
   testPolicy: read,
   saveOrganisationPolicy: manage,
   saveAgentPolicy: manage,
+  showProxy: read,
+  listServiceKinds: read,
+  connectService: manage,
+  testService: manage,
+  syncService: manage,
+  disconnectService: manage,
+  listWrites: read,
+  cancelWrite: decide,
+  retryWrite: manage,
+  discardWrite: manage,
+  listRollbacks: read,
+  previewRollback: manage,
+  rollBack: manage,
   getOpenApi: read,
 }
 
 const bodies: Readonly<Record<string, unknown>> = {
+  killProcess: {},
   createAgent: { name: 'newbot' },
   setState: { value: 1 },
   acknowledgeAudit: { reason: 'disk replaced' },
@@ -120,24 +144,42 @@ const bodies: Readonly<Record<string, unknown>> = {
   testPolicy: { agent: 'mailbot', capability: 'email.send' },
   saveOrganisationPolicy: { text: 'version: 1' },
   saveAgentPolicy: { text: 'version: 1' },
+  connectService: { kind: 'mail', agents: ['*'] },
+  syncService: {},
+  disconnectService: {},
 }
 
 const approval = fakeApproval(7)
+
+const ofTheProxy: Readonly<Record<string, string>> = {
+  testService: fakeService.name,
+  syncService: fakeService.name,
+  disconnectService: fakeService.name,
+  cancelWrite: fakeWrite.id,
+  retryWrite: fakeDeadLetter.id,
+  discardWrite: fakeDeadLetter.id,
+  previewRollback: fakeRollback.id,
+  rollBack: fakeRollback.id,
+}
 
 function pathOf({ path, operationId }: Route): string {
   const id = operationId.endsWith('Approval')
     ? approval.id
     : operationId === 'revokeUserToken'
       ? 'ut-00000000000000000000000001'
-      : operationId === 'deleteSchedule'
-        ? 'sched-00000000000000000000000001'
-        : 'aud-00000000000000000000000000'
+      : operationId.includes('Process')
+        ? 'proc-00000000000000000000000001'
+        : operationId === 'deleteSchedule'
+          ? 'sched-00000000000000000000000001'
+          : 'aud-00000000000000000000000000'
   const name = operationId.endsWith('Secret')
     ? fakeSecret.name
     : operationId === 'removeOperator'
       ? 'ana'
       : 'mailbot'
   const query = operationId === 'checkSecret' ? '?agent=mailbot&capability=git.push' : ''
+  const thing = ofTheProxy[operationId]
+  if (thing) return path.replace(/:name|:id/, thing)
   return `${path}${query}`
     .replace(':name', name)
     .replace(':id', operationId === 'acknowledgeAlert' ? fakeAlert.id : id)

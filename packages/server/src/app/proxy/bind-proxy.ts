@@ -17,7 +17,7 @@ import { listRollbacks, previewRollback, resumeRollbacks, rollback } from './rol
 import { SyncRunner } from './sync-runner.ts'
 import { WriteRunner } from './write-runner.ts'
 
-type UseCases = Pick<
+export type ProxyUseCases = Pick<
   App,
   | 'showProxy'
   | 'listServiceKinds'
@@ -35,7 +35,7 @@ type UseCases = Pick<
 >
 
 export type Proxy = {
-  readonly useCases: UseCases
+  readonly useCases: ProxyUseCases
   readonly bursts: Bursts
   readonly health: NonNullable<HealthParts['proxy']>
   servicesOf(call: Call): AgentServices

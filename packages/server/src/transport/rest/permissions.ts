@@ -11,19 +11,21 @@ export type Permission =
   | 'models.manage'
   | 'notifications.manage'
   | 'policies.manage'
+  | 'proxy.manage'
   | 'processes.manage'
   | 'schedules.manage'
   | 'state.manage'
   | 'user_tokens.manage'
   | 'vault.manage'
   | 'operators.manage'
+  | 'writes.cancel'
 
 /**
  * @SECURITY Every route is checked against this table; roles.test.ts holds each role against each route.
  */
 const granted: Readonly<Record<Role, readonly Permission[]>> = {
   viewer: ['read'],
-  approver: ['read', 'approvals.decide'],
+  approver: ['read', 'approvals.decide', 'writes.cancel'],
   operator: [
     'read',
     'approvals.decide',
@@ -34,12 +36,14 @@ const granted: Readonly<Record<Role, readonly Permission[]>> = {
     'models.manage',
     'notifications.manage',
     'policies.manage',
+    'proxy.manage',
     'processes.manage',
     'schedules.manage',
     'state.manage',
     'user_tokens.manage',
     'vault.manage',
     'operators.manage',
+    'writes.cancel',
   ],
 }
 
