@@ -217,6 +217,26 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./alerts-ack.ts')).alertsAck,
   },
   {
+    name: 'processes list',
+    summary: 'List the programs that agents run, and what became of those in the background',
+    load: async () => (await import('./processes-list.ts')).processesList,
+  },
+  {
+    name: 'processes show',
+    summary: 'Show one program of an agent',
+    load: async () => (await import('./processes-show.ts')).processesShow,
+  },
+  {
+    name: 'processes logs',
+    summary: 'Print what a program of an agent wrote, its end first of all',
+    load: async () => (await import('./processes-logs.ts')).processesLogs,
+  },
+  {
+    name: 'processes kill',
+    summary: 'End a program of an agent, with all that it started',
+    load: async () => (await import('./processes-kill.ts')).processesKill,
+  },
+  {
     name: 'schedules list',
     summary: 'List the calls that agents put off, the newest first',
     load: async () => (await import('./schedules-list.ts')).schedulesList,

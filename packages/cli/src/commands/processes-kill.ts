@@ -1,0 +1,30 @@
+import { defineCommand } from '../define.ts'
+
+const signals = [
+  ...(['SIGTERM', 'SIGINT', 'SIGKILL', 'SIGQUIT', 'SIGABRT'] as const),
+  ...(['SIGHUP', 'SIGUSR1', 'SIGUSR2', 'SIGWINCH', 'SIGSTOP', 'SIGCONT'] as const),
+] as const
+
+export const processesKill = defineCommand({
+  name: 'processes kill',
+  summary: 'End a program of an agent, with all that it started',
+  args: { id: 'its id, as `processes list` shows it' },
+  options: {
+    signal: { value: 'NAME', choices: signals, about: 'send this one (SIGTERM)' },
+    'force-after': { value: 'SECONDS', integer: true, about: 'then SIGKILL (10)' },
+  },
+  examples: [
+    'gatehouse processes kill proc-01jqz4xk2m8v5w9r3t6y0b7n1c',
+    'gatehouse processes kill proc-01jqz4xk2m8v5w9r3t6y0b7n1c --signal SIGKILL --yes',
+  ],
+  async run({ api, confirm }, { id, signal, 'force-after': force_after_seconds }) {
+    await confirm(`Send ${signal ?? 'SIGTERM'} to ${id}?`)
+    return api.killProcess({
+      id,
+      ...(signal === undefined ? {} : { signal }),
+      ...(force_after_seconds === undefined ? {} : { force_after_seconds }),
+    })
+  },
+  text: ({ process_id, state, signal_sent }) =>
+    `${process_id} was sent ${signal_sent} and is ${state}.`,
+})

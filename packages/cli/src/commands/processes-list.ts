@@ -1,0 +1,45 @@
+import { defineCommand } from '../define.ts'
+import { renderTable } from '../table.ts'
+import { shownTime } from '../times.ts'
+
+export const processesList = defineCommand({
+  name: 'processes list',
+  summary: 'List the programs that agents run, and what became of those in the background',
+  options: {
+    agent: { value: 'NAME', about: 'of one agent only' },
+    running: { about: 'only those that run' },
+    limit: { value: 'N', integer: true, about: 'at most this many (50)' },
+    offset: { value: 'N', integer: true, about: 'leave out this many first' },
+  },
+  examples: ['gatehouse processes list', 'gatehouse processes list --running --agent mailbot'],
+  run: ({ api }, { agent, running, limit, offset }) =>
+    api.listProcesses({
+      ...(agent === undefined ? {} : { agent }),
+      ...(running ? { state: 'running' } : {}),
+      ...(limit === undefined ? {} : { limit }),
+      ...(offset === undefined ? {} : { offset }),
+    }),
+  text: ({ processes, total }, view) =>
+    processes.length === 0
+      ? 'No agent runs a program.'
+      : [
+          renderTable(
+            [
+              { title: 'ID', value: ({ process_id }) => process_id },
+              { title: 'AGENT', value: ({ agent }) => agent },
+              { title: 'STATE', value: ({ state }) => state },
+              { title: 'EXIT', value: ({ exit_code, signal }) => exit_code ?? signal ?? '-' },
+              { title: 'SANDBOX', value: ({ sandbox }) => sandbox },
+              { title: 'STARTED', value: ({ started_at }) => shownTime(started_at) },
+              {
+                title: 'COMMAND',
+                value: ({ command, args }) => [command, ...args].join(' '),
+                cut: true,
+              },
+            ],
+            processes,
+            view,
+          ),
+          ...(total > processes.length ? [`${processes.length} of ${total} shown.`] : []),
+        ].join('\n'),
+})

@@ -1,0 +1,29 @@
+import { defineCommand } from '../define.ts'
+import { escapeLines } from '../escape-text.ts'
+
+export const processesLogs = defineCommand({
+  name: 'processes logs',
+  summary: 'Print what a program of an agent wrote, its end first of all',
+  args: { id: 'its id, as `processes list` shows it' },
+  options: {
+    stream: { value: 'NAME', choices: ['stdout', 'stderr'], about: 'which of the two (stdout)' },
+    offset: { value: 'BYTES', integer: true, about: 'from there on, and not the end' },
+    limit: { value: 'BYTES', integer: true, about: 'at most this many (65536)' },
+  },
+  examples: [
+    'gatehouse processes logs proc-01jqz4xk2m8v5w9r3t6y0b7n1c',
+    'gatehouse processes logs proc-01jqz4xk2m8v5w9r3t6y0b7n1c --stream stderr --offset 0',
+  ],
+  run: ({ api }, { id, stream, offset, limit }) =>
+    api.readProcessLog({
+      id,
+      ...(stream === undefined ? {} : { stream }),
+      ...(offset === undefined ? {} : { offset }),
+      ...(limit === undefined ? {} : { limit }),
+    }),
+  text: ({ content, lost_bytes }) =>
+    [
+      ...(lost_bytes > 0 ? [`(${lost_bytes} bytes before this are no longer kept)`] : []),
+      escapeLines(content.replace(/\n$/, '')),
+    ].join('\n'),
+})
