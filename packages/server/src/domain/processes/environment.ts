@@ -170,9 +170,9 @@ const prefixes = [
 /** Endings that speak of what is loaded, where it is found or which program does the work. */
 const endings = [
   '_PRELOAD',
-  '_PATH',
+  'PATH',
   '_OPTIONS',
-  '_OPTS',
+  'OPTS',
   '_STARTUP',
   '_HOOK',
   '_HOOKS',
