@@ -91,3 +91,18 @@ test.each([
   expect(report.ok).toBe(false)
   expect(finding(name)).toMatchObject({ status: 'failed', fix: expect.stringContaining(fix) })
 })
+
+test('warns where programs do not run or run without a sandbox, and names what to do', async () => {
+  const lack = { usable: false, rung: 'none', detail: 'no bubblewrap', remedy: 'install it' }
+  const none = await examine({ probeSandbox: async () => lack })
+  expect(none.finding('Sandbox')).toEqual({
+    name: 'Sandbox',
+    status: 'warning',
+    detail: 'programs do not run: no bubblewrap',
+    fix: 'install it',
+  })
+  const chosen = { usable: true, rung: 'unconfined', detail: 'chosen', remedy: 'choose again' }
+  const open = await examine({ probeSandbox: async () => chosen })
+  expect(open.finding('Sandbox')).toMatchObject({ status: 'warning', fix: 'choose again' })
+  expect(open.report.ok).toBe(true)
+})

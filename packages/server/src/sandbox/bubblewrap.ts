@@ -135,7 +135,9 @@ const launch = (
       without: without as FilterPart[],
     }),
   )
-  const init = opened.take(workshop.openScript('init'))
+  const init = opened.take(
+    workshop.openScript(spec.network.kind === 'egress' ? 'init-relay' : 'init'),
+  )
   const stage = opened.take(workshop.openScript('stage'))
   return spawn(program, args, {
     cwd: '/',

@@ -194,10 +194,11 @@ export const searched = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sb
 export const relaySocket = '/run/gatehouse/egress'
 export const relayPort = 3128
 
-export const initScript = (machine: Machine): string =>
+/** `relays`: with the way to the proxy; without, there is less to read at each start. */
+export const initScript = (machine: Machine, relays: boolean): string =>
   script
     .replace('PLACES', () => searched.join(' '))
-    .replace('RELAY', () => relay.replace('RELAY_SOCKET', relaySocket))
+    .replace('RELAY', () => (!relays ? '' : relay.replace('RELAY_SOCKET', relaySocket)))
     .replace(/\b(PRCTL|PRLIMIT64|RT_SIGPROCMASK|SIGNALFD4|GETRUSAGE|CLOSE|EXECVE)\b/g, (name) =>
       String(numberOf(launching[name.toLowerCase() as keyof typeof launching], machine)),
     )

@@ -61,7 +61,7 @@ const makeEtc = (folder: string, system: SystemView): void => {
 export class Workshop {
   readonly #folder: string
   readonly #filters = new Map<string, string>()
-  readonly #scripts: Readonly<Record<'init' | 'stage', string>>
+  readonly #scripts: Readonly<Record<'init' | 'init-relay' | 'stage', string>>
   readonly etc: SandboxMount
 
   constructor(folder: string, machine: Machine, system: SystemView) {
@@ -71,13 +71,14 @@ export class Workshop {
     makeEtc(folder, system)
     this.etc = { source: join(folder, 'etc'), target: '/etc', writable: false }
     this.#scripts = {
-      init: this.#keep('init.pl', initScript(machine), 0o644),
+      init: this.#keep('init.pl', initScript(machine, false), 0o644),
+      'init-relay': this.#keep('init-relay.pl', initScript(machine, true), 0o644),
       stage: this.#keep('stage.pl', stageScript(machine), 0o600),
     }
   }
 
   /** A descriptor that a launcher reads its script from. The caller closes it. */
-  openScript(name: 'init' | 'stage'): number {
+  openScript(name: 'init' | 'init-relay' | 'stage'): number {
     return openSync(this.#scripts[name], 'r')
   }
 
