@@ -385,6 +385,7 @@ test('the secret goes to its host, by https and at its port alone', async () => 
     expect(await typeFor(`https://${host}:${port}/`), host).toBe('SecretNotAllowed')
   expect(await typeFor('https://safe.example/')).toBe('SecretNotAllowed')
   expect(await typeFor(`http://safe.example:${port}/`)).toBe('UrlNotAllowed')
+  expect((await kit.app.showSecret(kit.operator(), { name: 'token' })).uses).toBe(3)
   expect(await typeFor(`https://x@safe.example:${port}/`)).toBe('InvalidArguments')
   expect(
     await typeOf(kit, 'credentialed_request', {
