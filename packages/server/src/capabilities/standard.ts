@@ -3,6 +3,7 @@ import { agentCapabilities } from './agent/index.ts'
 import { alertCapabilities } from './alerts/index.ts'
 import { approvalCapabilities } from './approvals/index.ts'
 import { commsCapabilities } from './comms/index.ts'
+import { emailCapabilities } from './email/index.ts'
 import { filesystemCapabilities } from './filesystem/index.ts'
 import { gitCapabilities } from './git/index.ts'
 import { networkCapabilities } from './network/index.ts'
@@ -21,6 +22,7 @@ export const standardCapabilities: readonly Capability[] = [
   ...alertCapabilities,
   ...approvalCapabilities,
   ...commsCapabilities,
+  ...emailCapabilities,
   ...filesystemCapabilities,
   ...gitCapabilities,
   ...networkCapabilities,

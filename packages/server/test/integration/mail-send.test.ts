@@ -258,6 +258,8 @@ describe.skipIf(!hasProgram('dovecot'))('sending mail', () => {
     const { outcome } = await sendWith(two, outgoing())
     expect(outcome).toMatchObject({ kind: 'not_executed' })
     expect(JSON.stringify(outcome)).toContain('is not trusted')
-    expect([...clear.commands, ...secure.commands].filter((line) => /^AUTH/.test(line))).toEqual([])
+    expect(
+      [...clear.commands, ...secure.commands].filter((line) => line.startsWith('AUTH')),
+    ).toEqual([])
   })
 })

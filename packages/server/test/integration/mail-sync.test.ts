@@ -2,9 +2,8 @@ import { rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { Dovecot } from '@gatehouse/testkit/mail-server/dovecot'
 import { hasProgram } from '@gatehouse/testkit/programs'
-import { ImapFlow } from 'imapflow'
 import { describe, expect, test } from 'vitest'
-import { type MailRig, mailText, openRig } from '../mail/kit.ts'
+import { elsewhere, type MailRig, mailText, openRig } from '../mail/kit.ts'
 
 const raw = (n: number) =>
   mailText(
@@ -15,25 +14,6 @@ const raw = (n: number) =>
     },
     `This is report number ${n} about ${n % 2 === 0 ? 'apples' : 'pears'}.\r\n`,
   )
-
-/** Another mail program at work in the same mailbox. */
-const elsewhere = async (
-  server: Dovecot,
-  folder: string,
-  work: (client: ImapFlow) => Promise<unknown>,
-) => {
-  await using client = new ImapFlow({
-    host: server.host,
-    port: server.imapPort,
-    secure: false,
-    doSTARTTLS: false,
-    auth: { user: server.user, pass: server.password },
-    logger: false,
-  })
-  await client.connect()
-  await client.mailboxOpen(folder)
-  await work(client)
-}
 
 const subjects = async (rig: MailRig, folder: string) =>
   (await rig.list(folder)).map(({ title }) => title).toSorted()

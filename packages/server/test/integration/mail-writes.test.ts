@@ -1,17 +1,12 @@
 import type { JsonObject } from '@gatehouse/server/ports/service-adapter'
 import { Dovecot } from '@gatehouse/testkit/mail-server/dovecot'
-import type { StoredMail } from '@gatehouse/testkit/mail-server/maildir'
 import { TcpGate } from '@gatehouse/testkit/mail-server/tcp-gate'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, test } from 'vitest'
-import { type MailRig, mailText, never, openRig, outgoing } from '../mail/kit.ts'
+import { type MailRig, mailText, never, openRig, outgoing, stand } from '../mail/kit.ts'
 
 const raw = (n: number) =>
   mailText({ Subject: `Letter ${n}`, 'Message-ID': `<l-${n}@example.net>` })
-
-/** What lies in a folder, without the names that a server gives. */
-const stand = (list: readonly StoredMail[]) =>
-  list.map(({ flags, bytes }) => `${flags} ${bytes.toString('base64')}`).toSorted()
 
 const imapFlags = async (rig: MailRig, folder: string) =>
   (await rig.list(folder))

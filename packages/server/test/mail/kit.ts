@@ -11,8 +11,10 @@ import type {
 } from '@gatehouse/server/ports/service-adapter'
 import { silent } from '@gatehouse/server/audit/testing'
 import { HandClock } from '@gatehouse/testkit'
+import { ImapFlow } from 'imapflow'
 import { openMemory } from '@gatehouse/server/storage/memory/open'
 import type { Dovecot } from '@gatehouse/testkit/mail-server/dovecot'
+import type { StoredMail } from '@gatehouse/testkit/mail-server/maildir'
 import type { SmtpReceiver } from '@gatehouse/testkit/mail-server/smtp-receiver'
 
 export const never = new AbortController().signal
@@ -162,6 +164,29 @@ export const mailText = (
   const lines = Object.entries({ From: 'Ben <ben@example.net>', To: 'ana@example.org', ...headers })
   return `${lines.map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`
 }
+
+/** Another mail program at work in the same mailbox. */
+export const elsewhere = async (
+  server: Pick<Dovecot, 'host' | 'imapPort' | 'user' | 'password'>,
+  folder: string,
+  work: (client: ImapFlow) => Promise<unknown>,
+): Promise<void> => {
+  await using client = new ImapFlow({
+    host: server.host,
+    port: server.imapPort,
+    secure: false,
+    doSTARTTLS: false,
+    auth: { user: server.user, pass: server.password },
+    logger: false,
+  })
+  await client.connect()
+  await client.mailboxOpen(folder)
+  await work(client)
+}
+
+/** What lies in a folder, without the names that a server gives. */
+export const stand = (list: readonly StoredMail[]): string[] =>
+  list.map(({ flags, bytes }) => `${flags} ${bytes.toString('base64')}`).toSorted()
 
 let numbered = 0
 

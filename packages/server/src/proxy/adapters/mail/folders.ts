@@ -1,4 +1,5 @@
 import type { ImapFlow, ListResponse } from 'imapflow'
+import { foldersCollection } from '../../../domain/mail/message.ts'
 import type { MailSettings } from './settings.ts'
 
 /** What a folder is for, where the server says so or its name does. */
@@ -34,9 +35,6 @@ const uses: Readonly<Record<string, FolderUse>> = {
 }
 
 const foldersMax = 2_000
-
-/** The collection that tells of the folders themselves; no mailbox can have it, since a newline is in it. */
-export const foldersCollection = 'folders\n'
 
 const skips = (patterns: readonly string[], path: string): boolean =>
   patterns.some((pattern) =>

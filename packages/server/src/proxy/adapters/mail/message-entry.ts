@@ -1,7 +1,8 @@
-import type { Json, JsonObject } from '../../../ports/service-adapter.ts'
+import type { MailMessage, MailPerson } from '../../../domain/mail/message.ts'
+import type { JsonObject } from '../../../ports/service-adapter.ts'
 import type { ReplicaEntry } from '../../../ports/replica.ts'
 import { contentKeyOf, entryIdOf, type MessagePlace, messageRefOf } from './message-place.ts'
-import type { MailPerson, ReadMail } from './read-mail.ts'
+import type { ReadMail } from './read-mail.ts'
 import type { AttachmentPart } from './structure.ts'
 
 /** What was found of a message at the server. */
@@ -43,15 +44,13 @@ export const flagWords = (flags: readonly string[]): string[] => {
 const shownPerson = ({ name, address }: MailPerson): string =>
   name === '' || name === address ? address : `${name} <${address}>`
 
-const personJson = ({ name, address }: MailPerson): JsonObject => ({ name, address })
-
 /** What the replica keeps of a message: enough to search, list and read it. */
 export const messageEntry = (found: FoundMessage): ReplicaEntry => {
   const { place, mail, fingerprint } = found
   const ref = messageRefOf(fingerprint, place)
   const people = [...mail.to, ...mail.cc, ...mail.bcc].map(shownPerson).join('\n')
   const names = found.attachments.map(({ name }) => name).join('\n')
-  const body: Record<string, Json> = {
+  const body = {
     ref,
     fingerprint,
     uid: place.uid,
@@ -59,11 +58,11 @@ export const messageEntry = (found: FoundMessage): ReplicaEntry => {
     message_id: mail.message_id,
     references: mail.references,
     subject: mail.subject,
-    from: mail.from && personJson(mail.from),
-    to: mail.to.map(personJson),
-    cc: mail.cc.map(personJson),
-    bcc: mail.bcc.map(personJson),
-    reply_to: mail.reply_to.map(personJson),
+    from: mail.from,
+    to: mail.to,
+    cc: mail.cc,
+    bcc: mail.bcc,
+    reply_to: mail.reply_to,
     date: mail.date,
     received_ms: found.received_ms,
     text: mail.text,
@@ -74,7 +73,7 @@ export const messageEntry = (found: FoundMessage): ReplicaEntry => {
     attachments_total: found.attachments_total,
     truncated: found.truncated,
     damaged: found.damaged,
-  }
+  } satisfies MailMessage & JsonObject
   return {
     collection: place.folder,
     id: entryIdOf(place),

@@ -1,3 +1,5 @@
+import type { MailPerson } from '../../../domain/mail/message.ts'
+
 /** Raw pieces of a message: its header, and the texts in it with just enough of a header to be decoded. */
 export type MailPieces = {
   readonly header: Uint8Array
@@ -5,8 +7,6 @@ export type MailPieces = {
   /** In place of the parts where the server could not say how the message is built: its beginning, raw. */
   readonly source: Uint8Array | null
 }
-
-export type MailPerson = { readonly name: string; readonly address: string }
 
 /** A message in plain words; nothing in it is longer than a screenful of pages. */
 export type ReadMail = {

@@ -1,10 +1,11 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { foldersCollection, type MailFolderFacts } from '../../../domain/mail/message.ts'
 import type { ImapFlow } from 'imapflow'
 import type { ReplicaChange, ReplicaEntry } from '../../../ports/replica.ts'
 import type { SyncBatch } from '../../../ports/service-adapter.ts'
 import { type FolderState, formatCursor, parseCursor } from './cursor.ts'
 import { fetchMessages } from './fetch-messages.ts'
-import { foldersCollection, listFolders, type MailFolder } from './folders.ts'
+import { listFolders, type MailFolder } from './folders.ts'
 import { compareFolder, type FolderNews } from './folder-news.ts'
 import { isGarbled } from './is-garbled.ts'
 import type { MailAccount } from './mail-account.ts'
@@ -37,7 +38,10 @@ const foldersEntry = (folders: readonly MailFolder[]): ReplicaEntry => ({
   flags: [],
   keys: [],
   body: {
-    folders: folders.map(({ path, use, messages, unseen }) => ({ path, use, messages, unseen })),
+    folders: folders.map(
+      ({ path, use, messages, unseen }) =>
+        ({ path, use, messages, unseen }) satisfies MailFolderFacts,
+    ),
   },
   size_bytes: 0,
 })
@@ -151,6 +155,8 @@ async function* syncFolder(run: Run, folder: MailFolder): AsyncGenerator<SyncBat
     return compareFolder(client, folder, kept)
   })
   const { path } = folder
+  // Its UIDs mean other messages now: what is held of it is of another time.
+  if (known && !kept) yield { changes: [], gone: [path] }
   const uids = new Set(kept?.uids ?? [])
   for (const gone of chunks(news.gone, removalsMax)) {
     for (const uid of gone) uids.delete(uid)
@@ -187,12 +193,7 @@ async function* syncFolder(run: Run, folder: MailFolder): AsyncGenerator<SyncBat
     uids,
     flags: news.flags,
   }
-  yield {
-    changes: [],
-    // Read from nothing: what the replica held of it before is of another time.
-    ...(kept ? {} : { complete: [path] }),
-    ...stored(run, state, path),
-  }
+  yield { changes: [], ...stored(run, state, path) }
 }
 
 const asBefore = (folder: MailFolder, state: FolderState | undefined): boolean =>
@@ -222,7 +223,8 @@ export async function* syncMail(
   { cursor }: { readonly cursor: string | null },
   signal: AbortSignal,
 ): AsyncGenerator<SyncBatch> {
-  const states = new Map((cursor === null ? null : parseCursor(cursor)) ?? [])
+  const parsed = cursor === null ? null : parseCursor(cursor)
+  const states = new Map(parsed ?? [])
   const folders = await account.imap('sync', signal, (client) =>
     listFolders(client, account.settings),
   )
@@ -232,7 +234,9 @@ export async function* syncMail(
       detail: 'the server tells of no folder that could be read',
     })
   const present = new Set(folders.map(({ path }) => path))
-  const gone = [...states.keys()].filter((path) => !present.has(path))
+  // Of a cursor that another version wrote nothing is known: all is read anew.
+  const unknown = cursor !== null && parsed === null ? present : []
+  const gone = [...[...states.keys()].filter((path) => !present.has(path)), ...unknown]
   for (const path of gone) states.delete(path)
   const due = folders.filter((folder) => !mayRest(account, folder, states.get(folder.path)))
   const total = due.reduce(

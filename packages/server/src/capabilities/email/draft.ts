@@ -1,0 +1,51 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+import { readAttachments } from './attach.ts'
+import { recipients, subjectField, version, writingErrors, writingFields } from './fields.ts'
+import { letterOutputs } from './letter-fields.ts'
+import { letterWriter } from './write-letter.ts'
+
+const inputs = z.strictObject({
+  to: recipients('Who it is meant for').default([]),
+  subject: subjectField,
+  ...writingFields,
+})
+
+const { preview, resolve, buffer } = letterWriter<z.output<typeof inputs>>(
+  'draft',
+  async (_service, files, { to, cc, bcc, subject, body, html, attachments }) => ({
+    to,
+    cc,
+    bcc,
+    subject,
+    text: body,
+    html: html ?? null,
+    in_reply_to: null,
+    references: [],
+    files: await readAttachments(files, attachments),
+    original: null,
+  }),
+)
+
+export const draft = defineCapability({
+  name: 'email.draft',
+  version,
+  purpose: 'Put a mail into the drafts, for a person to look at and send.',
+  when_to_use: 'When a person is to have the last word. To send it yourself use email.send.',
+  inputs,
+  outputs: letterOutputs,
+  tier: 'autonomous',
+  notify: true,
+  effect: 'buffered',
+  side_effects: [{ what: 'a draft in the mailbox', reversible: true }],
+  common_patterns: [
+    {
+      title: 'Prepare an answer',
+      arguments: { to: ['ben@example.net'], subject: 'Re: Offer', body: 'Dear Ben,\n…' },
+    },
+  ],
+  errors: [...writingErrors],
+  preview,
+  resolve,
+  run: buffer,
+})

@@ -1,0 +1,98 @@
+import type { ErrorType } from '@gatehouse/contract'
+import { z } from 'zod'
+import { pathArguments } from '../path-argument.ts'
+
+export const version = '1.0'
+
+export const serviceField = z
+  .string()
+  .max(63)
+  .optional()
+  .describe('Which mailbox, by the name of its service. Needed only where you may use several.')
+
+export const messageIdField = z.string().max(200).describe('The message_id that email.search told.')
+
+export const messageIdsField = z
+  .array(messageIdField)
+  .min(1)
+  .max(100)
+  .describe('The message_ids that email.search told; at most 100.')
+
+const attachedPath = z
+  .string()
+  .min(1)
+  .max(4096)
+  .describe('Absolute inside your folders, or relative to your workspace.')
+  .register(pathArguments, {})
+
+const address = z.string().max(400)
+export const recipients = (what: string) =>
+  z.array(address).max(100).describe(`${what}: plain addresses such as ben@example.net.`)
+
+/** What every mail that is written has. Line ends in headers are refused with a reason of their own. */
+export const writingFields = {
+  cc: recipients('Who gets a copy').default([]),
+  bcc: recipients('Who gets a copy that the others do not see').default([]),
+  body: z.string().max(524_288).describe('The text, plain.'),
+  html: z
+    .string()
+    .max(524_288)
+    .optional()
+    .describe('The same as HTML, for those who prefer it. The text goes along in any case.'),
+  attachments: z
+    .array(attachedPath)
+    .max(20)
+    .default([])
+    .describe('Files of your folders to attach; 15 MiB together. They are read now.'),
+  service: serviceField,
+}
+
+export const subjectField = z.string().max(2_000).describe('One line.')
+
+const person = z.object({ name: z.string(), address: z.string() })
+export const personField = person
+  .nullable()
+  .describe('The name is what the sender claims; the address is what counts.')
+export const peopleField = z.array(person)
+
+export const freshnessField = z
+  .object({
+    name: z.string(),
+    status: z.string(),
+    last_sync: z.string().nullable(),
+  })
+  .describe(
+    'How fresh this is: what is read comes from a copy, which is brought up to date all the time.',
+  )
+
+/** What is told of a write that is held back until its time. */
+export const ticketFields = {
+  write_id: z.string(),
+  status: z.string(),
+  execute_at: z.string().describe('Until then writes.cancel stops it.'),
+  undo_until: z.string().nullable().describe('Until when writes.rollback undoes it once it ran.'),
+  undo_note: z.string(),
+}
+
+export const serviceErrors = [
+  'ServiceNotFound',
+  'ServiceAmbiguous',
+] as const satisfies readonly ErrorType[]
+
+export const findErrors = [
+  ...serviceErrors,
+  'MailNotFound',
+  'MailAmbiguous',
+] as const satisfies readonly ErrorType[]
+
+export const writingErrors = [
+  ...serviceErrors,
+  'InvalidRecipient',
+  'InvalidHeader',
+  'MailRefused',
+  'FileNotFound',
+  'FileTooLarge',
+  'PathOutOfScope',
+  'ProtectedPath',
+  'QuotaExceeded',
+] as const satisfies readonly ErrorType[]

@@ -1,0 +1,60 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+import { readAttachments } from './attach.ts'
+import { recipients, subjectField, version, writingErrors, writingFields } from './fields.ts'
+import { letterOutputs } from './letter-fields.ts'
+import { letterWriter } from './write-letter.ts'
+
+const inputs = z.strictObject({
+  to: recipients('Who it goes to').min(1),
+  subject: subjectField,
+  ...writingFields,
+})
+
+const { preview, resolve, buffer } = letterWriter<z.output<typeof inputs>>(
+  'send',
+  async (_service, files, { to, cc, bcc, subject, body, html, attachments }) => ({
+    to,
+    cc,
+    bcc,
+    subject,
+    text: body,
+    html: html ?? null,
+    in_reply_to: null,
+    references: [],
+    files: await readAttachments(files, attachments),
+    original: null,
+  }),
+)
+
+export const send = defineCapability({
+  name: 'email.send',
+  version,
+  purpose: 'Send a new mail. It is held for a moment, in which it can be cancelled.',
+  when_to_use:
+    'For a new conversation. To answer use email.reply, to pass on use email.forward, to leave it for a person to send use email.draft. Once it was sent it cannot be called back.',
+  inputs,
+  outputs: letterOutputs,
+  tier: 'approval_required',
+  effect: 'buffered',
+  side_effects: [{ what: 'a mail to people outside, after the delay', reversible: false }],
+  common_patterns: [
+    {
+      title: 'Send a text',
+      arguments: { to: ['ben@example.net'], subject: 'The report', body: 'Dear Ben,\n…' },
+    },
+    {
+      title: 'Send a file',
+      arguments: {
+        to: ['ben@example.net'],
+        subject: 'The report',
+        body: 'Attached.',
+        attachments: ['reports/may.pdf'],
+      },
+    },
+  ],
+  errors: [...writingErrors],
+  preview,
+  resolve,
+  run: buffer,
+})
