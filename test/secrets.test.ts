@@ -103,6 +103,10 @@ describe('forty canaries', () => {
     seen.push(answer.stdout, answer.stderr)
     return answer
   }
+  const must = async (answer: ReturnType<typeof cli>) => {
+    const { code, stderr } = await answer
+    if (code !== 0) throw new Error(stderr)
+  }
   const call = async (capability: string, args: object) => {
     const answer = await invoke(run, agent.token, capability, args)
     seen.push(JSON.stringify(answer))
@@ -127,13 +131,12 @@ describe('forty canaries', () => {
     await gate.createAgent('beta')
     const file = join(gate.dataDir, 'o.yaml')
     writeFileSync(file, policy)
-    expect(await cli(['policy', 'set', file])).toMatchObject({ code: 0 })
+    await must(cli(['policy', 'set', file]))
     const token = readFileSync(join(gate.dataDir, 'cli-token'), 'utf8').trim()
     const first = canaries[0] as (typeof canaries)[0]
     const scope = ['--capability=network.credentialed_request', '--agent=alpha']
     const host = `--host=127.0.0.1:${reflector.port}`
-    const added = await cli(['vault', 'add', first.name, ...scope, host], `${first.value}\n`)
-    expect(added).toMatchObject({ code: 0, stderr: '' })
+    await must(cli(['vault', 'add', first.name, ...scope, host], `${first.value}\n`))
     for (const { name, value } of canaries.slice(1)) {
       const response = await fetch(`${run.user_api_url}/api/vault/secrets`, {
         method: 'POST',
@@ -146,8 +149,8 @@ describe('forty canaries', () => {
           agents: ['alpha'],
         }),
       })
-      expect(response.status).toBe(201)
       seen.push(await response.text())
+      if (response.status !== 201) throw new Error(seen.at(-1))
     }
   }, 60_000)
 

@@ -2,6 +2,7 @@ import { type ChangeSecret, GatehouseError } from '@gatehouse/contract'
 import { decideUse, isFor } from '../domain/secrets/scope.ts'
 import type { AuditDraft } from '../ports/audit.ts'
 import type { StoredSecret } from '../ports/secret-store.ts'
+import type { Storage } from '../ports/storage.ts'
 import type { Vault } from '../ports/vault.ts'
 import { openValue, sealValue } from './envelope.ts'
 import type { Root } from './keyring.ts'
@@ -18,16 +19,17 @@ type Change = Pick<StoredSecret, 'description' | 'capabilities' | 'hosts' | 'age
 const given = (change: ChangeSecret): Partial<Change> =>
   Object.fromEntries(Object.entries(change).filter(([, value]) => value !== undefined))
 
-/** What operators do with secrets; none of it shows a value. */
-export function managing(parts: VaultParts, keys: VaultKeys): Managing {
-  const { storage, journal, clock, ids } = parts
+const found = async (store: Pick<Storage, 'secrets'>, name: string): Promise<StoredSecret> => {
+  const secret = await store.secrets.find(name)
+  if (!secret) throw new GatehouseError('SecretNotFound', { name })
+  return secret
+}
 
-  const found = async (store: Pick<typeof storage, 'secrets'>, name: string) => {
-    const secret = await store.secrets.find(name)
-    if (!secret) throw new GatehouseError('SecretNotFound', { name })
-    return secret
-  }
-
+/** What changes a secret: each change in one step with its entry. */
+function changing(
+  { journal, clock, ids }: VaultParts,
+  keys: VaultKeys,
+): Pick<Managing, 'add' | 'rotate' | 'change' | 'remove'> {
   /** Reads, changes and stores in one step, or raises `Conflict`. */
   const change = (
     name: string,
@@ -45,9 +47,6 @@ export function managing(parts: VaultParts, keys: VaultKeys): Managing {
     })
 
   return {
-    list: async () => (await storage.secrets.list()).map(secretRecord),
-    show: async (name) => secretRecord(await found(storage, name)),
-
     async add({ value, name, description, ...scope }, entry) {
       assertKeepable(name, value)
       const nowMs = clock.wall()
@@ -110,6 +109,18 @@ export function managing(parts: VaultParts, keys: VaultKeys): Managing {
         if (!(await tx.secrets.delete(name))) throw new GatehouseError('SecretNotFound', { name })
         tx.append(entry('secret.deleted', { arguments: { name } }))
       }),
+  }
+}
+
+/** What operators do with secrets; none of it shows a value. */
+export function managing(parts: VaultParts, keys: VaultKeys): Managing {
+  const { storage, clock } = parts
+
+  return {
+    list: async () => (await storage.secrets.list()).map(secretRecord),
+    show: async (name) => secretRecord(await found(storage, name)),
+
+    ...changing(parts, keys),
 
     async check({ name, agent, capability, host }) {
       const secret = await found(storage, name)

@@ -2,10 +2,10 @@ import { GatehouseError } from '@gatehouse/contract'
 import { decideUse, isFor, servicePrefix, type UseVerdict } from '../domain/secrets/scope.ts'
 import type { SecretStore, StoredSecret } from '../ports/secret-store.ts'
 import type { Secrets, SecretUse } from '../ports/secrets.ts'
-import { systemEntry, useEntry } from './entries.ts'
-import { openValue, sealValue } from './envelope.ts'
-import { assertKeepable } from './records.ts'
+import { useEntry } from './entries.ts'
+import { openValue } from './envelope.ts'
 import type { Scrubber } from './scrub/scrubber.ts'
+import { serviceSecrets } from './service-secrets.ts'
 import type { VaultKeys, VaultParts } from './vault-keys.ts'
 
 /** How often a use that meets a change of its secret is begun anew. */
@@ -92,41 +92,6 @@ export function secretsOf(parts: VaultParts, keys: VaultKeys, scrubber: Scrubber
     scrub: (value) => scrubber.scrub(value),
     scrubStream: (chunks) => scrubber.scrubStream(chunks),
 
-    async keepForService(given, value) {
-      const name = given.startsWith(servicePrefix) ? given : servicePrefix + given
-      assertKeepable(name, value)
-      const nowMs = clock.wall()
-      await journal.transaction(async (tx) => {
-        const root = await keys.present(tx)
-        const current = await tx.secrets.find(name)
-        const scope = { capabilities: [`${servicePrefix}*`], hosts: [], agents: [] }
-        const version = (current?.version ?? 0) + 1
-        const facts = { id: current?.id ?? ids.next('sec'), name, version, ...scope }
-        const next: StoredSecret = {
-          description: '',
-          created_ms: nowMs,
-          scoped_ms: nowMs,
-          uses: 0,
-          last_use: null,
-          ...current,
-          ...facts,
-          ...sealValue(root, facts, value),
-          rotated_ms: nowMs,
-          rotation_request: null,
-        }
-        if (!current) await tx.secrets.insert(next)
-        else if (!(await tx.secrets.replace(current, next)))
-          throw new GatehouseError('Conflict', { detail: `${name} changed meanwhile` })
-        tx.append(systemEntry(ids)('secret.kept', { arguments: { name, version } }))
-      })
-    },
-
-    async forgetForService(given) {
-      const name = given.startsWith(servicePrefix) ? given : servicePrefix + given
-      await journal.transaction(async (tx) => {
-        if (await tx.secrets.delete(name))
-          tx.append(systemEntry(ids)('secret.deleted', { arguments: { name } }))
-      })
-    },
+    ...serviceSecrets(parts, keys),
   }
 }

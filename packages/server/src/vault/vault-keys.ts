@@ -10,9 +10,9 @@ import { rewrap } from './envelope.ts'
 import { removeKeyFile, writeKeyFile } from './key-file.ts'
 import { type Keyring, type Lock, newRoot, parseKeyring, type Root, sealRoot } from './keyring.ts'
 import {
+  damaged,
   firstKeyFile,
   newPassphraseLock,
-  damaged,
   type Opened,
   openByKeyFile,
   openByPassphrase,

@@ -51,15 +51,7 @@ const names = new Map([
 function afterBackslash(bytes: Uint8Array, at: number): Unit {
   const next = bytes[at + 1]
   if (next === undefined) return null
-  if (next === 0x75) {
-    const unit = hexAt(bytes, at + 2, 4)
-    if (unit === -1) return null
-    const isHigh = unit >= 0xd800 && unit < 0xdc00
-    if (!isHigh || bytes[at + 6] !== backslash || bytes[at + 7] !== 0x75) return point(unit, 6)
-    const low = hexAt(bytes, at + 8, 4)
-    if (low < 0xdc00 || low > 0xdfff) return point(unit, 6)
-    return point(0x10000 + (unit - 0xd800) * 0x400 + (low - 0xdc00), 12)
-  }
+  if (next === 0x75) return afterBackslashU(bytes, at)
   if (next === 0x78) {
     const byte = hexAt(bytes, at + 2, 2)
     return byte === -1 ? null : one(byte, 4)
@@ -68,6 +60,17 @@ function afterBackslash(bytes: Uint8Array, at: number): Unit {
   if (short !== undefined) return one(short, 2)
   // `\\`, `\"`, `\/` and whatever else somebody thought worth a backslash.
   return next > 0x20 && next < 0x7f && !isWordByte(next) ? one(next, 2) : null
+}
+
+/** Two that make one character together are one unit. */
+function afterBackslashU(bytes: Uint8Array, at: number): Unit {
+  const unit = hexAt(bytes, at + 2, 4)
+  if (unit === -1) return null
+  const isHigh = unit >= 0xd800 && unit < 0xdc00
+  if (!isHigh || bytes[at + 6] !== backslash || bytes[at + 7] !== 0x75) return point(unit, 6)
+  const low = hexAt(bytes, at + 8, 4)
+  if (low < 0xdc00 || low > 0xdfff) return point(unit, 6)
+  return point(0x10000 + (unit - 0xd800) * 0x400 + (low - 0xdc00), 12)
 }
 
 const isWordByte = (byte: number): boolean =>
