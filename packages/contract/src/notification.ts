@@ -9,7 +9,7 @@ export const NotificationEvent = z.enum([
 ])
 export type NotificationEvent = z.infer<typeof NotificationEvent>
 
-export const NotificationKind = z.enum(['webhook', 'ntfy', 'slack'])
+export const NotificationKind = z.enum(['webhook', 'ntfy', 'slack', 'mail'])
 export type NotificationKind = z.infer<typeof NotificationKind>
 
 /** A place that is told. Where exactly it lies, and its secret, are never shown. */

@@ -40,6 +40,21 @@ test('targets are read, with the usual events and files beside the data', () => 
   expect(settingsOf('').load().notifications).toEqual([])
 })
 
+test('a mail target has a server, a sender and its receivers', () => {
+  const { folder, load } = settingsOf(
+    listOf(
+      'name: me, kind: mail, url: "smtp://mail.example:587", user: g, secret_file: m, from: g@mail.example, to: [a@b.c, d@e.f]',
+    ),
+  )
+  expect(load().notifications).toMatchObject([
+    {
+      url: 'smtp://mail.example:587',
+      secretFile: join(folder, 'm'),
+      mail: { from: 'g@mail.example', to: ['a@b.c', 'd@e.f'], user: 'g' },
+    },
+  ])
+})
+
 test.each([
   ['name: ops, kind: webhook, url: "ftp://a/b"', 'url must begin with https:// or http://'],
   ['name: ops, kind: webhook, url: "file:///etc/passwd"', 'url must begin with'],
@@ -47,7 +62,24 @@ test.each([
   ['name: ops, kind: webhook', 'url must be an address'],
   ['name: ops, kind: webhook, url: "https://u:p@a/b"', 'url must not hold a name or a password'],
   ['name: ops, kind: ntfy, url: "https://ntfy.sh/"', 'url must end with the topic'],
-  ['name: ops, kind: mail, url: "https://a/b"', 'kind must be one of webhook, ntfy, slack'],
+  ['name: ops, kind: pager, url: "https://a/b"', 'kind must be one of webhook, ntfy, slack, mail'],
+  ['name: ops, kind: mail, url: "https://a/b"', 'url must begin with smtps:// or smtp://'],
+  ['name: ops, kind: mail, url: "smtp://a:587/inbox"', 'url must be scheme, host and port alone'],
+  [
+    'name: ops, kind: mail, url: "smtp://u:p@a"',
+    'url must not hold a name or a password; put them into user',
+  ],
+  ['name: ops, kind: mail, url: "smtps://a"', 'from must be a mail address'],
+  ['name: ops, kind: mail, url: "smtps://a", from: g@a', 'to must be a mail address'],
+  [
+    'name: ops, kind: mail, url: "smtps://a", from: g@a, to: "b@c, d@e"',
+    'to must be a mail address',
+  ],
+  [
+    'name: ops, kind: mail, url: "smtps://a", from: g@a, to: b@c, user: g',
+    'user and secret_file stand together',
+  ],
+  ['name: ops, kind: webhook, url: "https://a", to: b@c', 'has no key to'],
   ['name: Ops!, kind: webhook, url: "https://a/b"', 'name must be'],
   ['name: ops, kind: slack, url: "https://a/b", secret_file: x', 'secret_file is of no use'],
   ['name: ops, kind: webhook, url: "https://a/b", events: [all]', 'events must be a list of'],

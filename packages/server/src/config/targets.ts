@@ -1,15 +1,26 @@
 /** A place that notifications go to, as it stands in the settings. */
 export type Target = {
   readonly name: string
-  readonly kind: 'webhook' | 'ntfy' | 'slack'
+  readonly kind: 'webhook' | 'ntfy' | 'slack' | 'mail'
   readonly url: string
   readonly secretFile: string | null
+  /** Set for mail. */
+  readonly mail?: MailTarget
   readonly events: readonly TargetEvent[]
+}
+export type MailTarget = {
+  readonly from: string
+  readonly to: readonly string[]
+  /** Who logs in, with the secret as password; null where nobody needs to. */
+  readonly user: string | null
 }
 type TargetEvent = 'approval.pending' | 'approval.settled' | 'alert.raised' | 'capability.notified'
 
-const kinds = ['webhook', 'ntfy', 'slack'] as const
+const kinds = ['webhook', 'ntfy', 'slack', 'mail'] as const
 const keys = ['name', 'kind', 'url', 'secret_file', 'events']
+const mailKeys = ['from', 'to', 'user']
+const recipientsMax = 20
+const address = /^[^\s<>,;:"@]{1,64}@[^\s<>,;:"@]{1,255}$/
 const allEvents: readonly TargetEvent[] = [
   'approval.pending',
   'approval.settled',
@@ -27,8 +38,13 @@ const urlOf = (raw: unknown, kind: Target['kind'], refuse: Refuse): string => {
   try {
     url = new URL(typeof raw === 'string' ? raw : '')
   } catch {
-    return refuse('url must be an address such as https://hooks.example/abc')
+    return refuse(
+      kind === 'mail'
+        ? 'url must be a mail server such as smtps://mail.example or smtp://mail.example:587'
+        : 'url must be an address such as https://hooks.example/abc',
+    )
   }
+  if (kind === 'mail') return mailServerOf(url, refuse)
   if (url.protocol !== 'https:' && url.protocol !== 'http:')
     return refuse('url must begin with https:// or http://')
   if (url.username !== '' || url.password !== '')
@@ -38,12 +54,37 @@ const urlOf = (raw: unknown, kind: Target['kind'], refuse: Refuse): string => {
   return url.href
 }
 
+const mailServerOf = (url: URL, refuse: Refuse): string => {
+  if (url.protocol !== 'smtp:' && url.protocol !== 'smtps:')
+    return refuse('url must begin with smtps:// or smtp://')
+  if (url.hostname === '' || url.pathname.length > 1 || url.search !== '')
+    return refuse('url must be scheme, host and port alone, as in smtp://mail.example:587')
+  if (url.username !== '' || url.password !== '')
+    return refuse('url must not hold a name or a password; put them into user and secret_file')
+  return url.href
+}
+
+const mailOf = (given: Readonly<Record<string, unknown>>, refuse: Refuse): MailTarget => {
+  const { from, to, user = null, secret_file = null } = given
+  const isAddress = (one: unknown): one is string => typeof one === 'string' && address.test(one)
+  if (!isAddress(from)) return refuse('from must be a mail address such as gatehouse@mail.example')
+  const all = Array.isArray(to) ? to : [to]
+  if (all.length === 0 || all.length > recipientsMax || !all.every(isAddress))
+    return refuse(`to must be a mail address, or a list of at most ${recipientsMax}`)
+  if (user !== null && (typeof user !== 'string' || user === ''))
+    return refuse('user must be the name to log in with')
+  if ((user === null) !== (secret_file === null))
+    return refuse('user and secret_file stand together: the secret is the password')
+  return { from, to: all, user }
+}
+
 const targetOf = (raw: unknown, refuse: Refuse): Target => {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
     return refuse('must be a map with name, kind and url')
   const given = raw as Record<string, unknown>
-  const stranger = Object.keys(given).find((key) => !keys.includes(key))
-  if (stranger !== undefined) return refuse(`has no key ${stranger}; it knows ${keys.join(', ')}`)
+  const known = given['kind'] === 'mail' ? [...keys, ...mailKeys] : keys
+  const stranger = Object.keys(given).find((key) => !known.includes(key))
+  if (stranger !== undefined) return refuse(`has no key ${stranger}; it knows ${known.join(', ')}`)
   const { name, secret_file = null, events = usualEvents } = given
   if (typeof name !== 'string' || !/^[a-z0-9][a-z0-9_-]{0,63}$/.test(name))
     return refuse('name must be up to 64 of a-z, 0-9, - and _')
@@ -57,7 +98,8 @@ const targetOf = (raw: unknown, refuse: Refuse): Target => {
   const isEvent = (one: unknown): one is TargetEvent => allEvents.some((event) => event === one)
   if (!Array.isArray(events) || events.length === 0 || !events.every(isEvent))
     return refuse(`events must be a list of ${allEvents.join(', ')}`)
-  return { name, kind, url, secretFile: secret_file, events: [...new Set(events)] }
+  const target = { name, kind, url, secretFile: secret_file, events: [...new Set(events)] }
+  return kind === 'mail' ? { ...target, mail: mailOf(given, refuse) } : target
 }
 
 /** Every place, or a refusal that names the field. */

@@ -29,7 +29,10 @@ const forSlack = (url: string, { title, text, link }: Notice): Post => {
   return { url, body: JSON.stringify({ text: lines.filter((line) => line !== '').join('\n') }) }
 }
 
-export const formats: Readonly<Record<NotificationKind, (url: string, notice: Notice) => Post>> = {
+/** Those that are a request over HTTP. */
+export type PostKind = Exclude<NotificationKind, 'mail'>
+
+export const formats: Readonly<Record<PostKind, (url: string, notice: Notice) => Post>> = {
   webhook: forWebhook,
   ntfy: forNtfy,
   slack: forSlack,

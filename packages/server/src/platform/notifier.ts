@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { GatehouseError, type NotificationEvent, type NotificationKind } from '@gatehouse/contract'
-import type { Delivery, Notifier } from '../ports/notifier.ts'
-import { formats } from './notice-formats.ts'
+import type { Delivery, Notice, Notifier } from '../ports/notifier.ts'
+import { formats, type PostKind } from './notice-formats.ts'
 
 export type TargetSettings = {
   readonly name: string
@@ -11,6 +11,12 @@ export type TargetSettings = {
   /** Absolute. */
   readonly secretFile: string | null
   readonly events: readonly NotificationEvent[]
+  /** Set for mail. */
+  readonly mail?: {
+    readonly from: string
+    readonly to: readonly string[]
+    readonly user: string | null
+  }
 }
 
 const timeoutMs = 10_000
@@ -23,12 +29,12 @@ const refuse = (origin: string, detail: string): never => {
 }
 
 /** Read at each sending, so that a new secret needs no restart. */
-const readSecret = (file: string): string => {
+const readSecret = (file: string, lengthMin = secretMin): string => {
   if ((statSync(file).mode & 0o077) !== 0) refuse(file, 'others can read it; run chmod 400 on it')
   const secret = readFileSync(file, 'utf8').trim()
-  return secret.length >= secretMin
+  return secret.length >= lengthMin
     ? secret
-    : refuse(file, `a secret has at least ${secretMin} characters`)
+    : refuse(file, `a secret has at least ${lengthMin} characters`)
 }
 
 /** Over moment and body, so that neither an old message nor a changed one passes for a new one. */
@@ -85,6 +91,42 @@ const reasonOf = (cause: unknown): string => {
   return typeof code === 'string' ? `it cannot be reached (${code})` : 'it cannot be reached'
 }
 
+const post = async (
+  target: TargetSettings,
+  kind: PostKind,
+  notice: Notice,
+  wallMs: number,
+  signal: AbortSignal,
+): Promise<Delivery> => {
+  const { url, body } = formats[kind](target.url, notice)
+  const response = await fetch(url, {
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      'user-agent': 'gatehouse',
+      ...headersFor(target, body, wallMs),
+    },
+    body,
+    redirect: 'manual',
+    signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+  })
+  const delivery = judge(response)
+  await skim(response).catch(() => undefined)
+  return delivery
+}
+
+const mail = async (target: TargetSettings, notice: Notice): Promise<Delivery> => {
+  const { url, secretFile, mail: to } = target
+  if (!to) return { kind: 'failed', status: null, detail: 'it names no receiver' }
+  // Loaded with the first mail: most installations send none.
+  const { sendMail } = await import('./notice-mail.ts')
+  const password = secretFile === null ? null : readSecret(secretFile, 1)
+  return sendMail({ url, ...to }, password, notice, timeoutMs)
+}
+
+/** Scheme and host: addresses of other schemes have no origin of their own. */
+const originOf = ({ protocol, host }: URL): string => `${protocol}//${host}`
+
 /** Speaks to the targets that the operator named. Their addresses are the operator's own business. */
 export const createNotifier = (
   targets: readonly TargetSettings[],
@@ -92,13 +134,14 @@ export const createNotifier = (
   { assertsSecrets = true } = {},
 ): Notifier => {
   // A secret that cannot be read is said at the start of a server, not at its first message.
-  for (const { secretFile } of targets) if (assertsSecrets && secretFile !== null) check(secretFile)
+  for (const { secretFile, kind } of targets)
+    if (assertsSecrets && secretFile !== null) check(secretFile, kind === 'mail' ? 1 : secretMin)
   const byName = new Map(targets.map((target) => [target.name, target]))
   return {
     targets: targets.map(({ name, kind, url, events, secretFile }) => ({
       name,
       kind,
-      origin: new URL(url).origin,
+      origin: originOf(new URL(url)),
       events,
       hasSecret: secretFile !== null,
     })),
@@ -106,21 +149,9 @@ export const createNotifier = (
       const target = byName.get(name)
       if (!target) return { kind: 'failed', status: null, detail: 'there is no such target' }
       try {
-        const { url, body } = formats[target.kind](target.url, notice)
-        const response = await fetch(url, {
-          method: 'POST',
-          headers: {
-            'content-type': 'application/json',
-            'user-agent': 'gatehouse',
-            ...headersFor(target, body, wall()),
-          },
-          body,
-          redirect: 'manual',
-          signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
-        })
-        const delivery = judge(response)
-        await skim(response).catch(() => undefined)
-        return delivery
+        return await (target.kind === 'mail'
+          ? mail(target, notice)
+          : post(target, target.kind, notice, wall(), signal))
       } catch (cause) {
         return { kind: 'failed', status: null, detail: reasonOf(cause) }
       }
@@ -128,9 +159,9 @@ export const createNotifier = (
   }
 }
 
-const check = (file: string): void => {
+const check = (file: string, lengthMin: number): void => {
   try {
-    readSecret(file)
+    readSecret(file, lengthMin)
   } catch (cause) {
     if (cause instanceof GatehouseError) throw cause
     refuse(file, 'this secret_file of notifications cannot be read')
