@@ -68,14 +68,19 @@ export async function runCapability(deps: RunDeps, call: Call): Promise<RunResul
     const text =
       data === result.data || !call.capability.text ? result.text : call.capability.text(data)
     return {
-      ...result,
+      kind: 'succeeded',
       data,
       text: deps.secrets.scrub(text),
       noted: deps.secrets.scrub(result.noted),
     }
   }
   const { error, fault, noted = null } = result
-  return { ...result, error: deps.secrets.scrub(error), fault, noted: deps.secrets.scrub(noted) }
+  return {
+    kind: 'failed',
+    error: deps.secrets.scrub(error),
+    fault,
+    noted: deps.secrets.scrub(noted),
+  }
 }
 
 /**
