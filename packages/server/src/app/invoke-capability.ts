@@ -164,10 +164,8 @@ async function admit(
     }),
   )
   const { rule, reason } = decision
-  const call: Call = {
-    ...{ op, agent, session, capability, args, rule, reason, startedAt },
-    ...(decision.network ? { network: decision.network } : {}),
-  }
+  const plain = { op, agent, session, capability, args, rule, reason, startedAt }
+  const call: Call = decision.network ? { ...plain, network: decision.network } : plain
   if (decision.kind === 'deny') return deny(deps, call)
 
   const keys = countedLimits(agent.name, policy.limitsFor(agent.name, capability.name))
