@@ -363,7 +363,7 @@ export class ModelInstalls {
   }
 
   async #record(act: string, job: StoredJob, entry: Entry): Promise<void> {
-    await this.#deps.journal.transaction(async (tx) => void this.#append(tx, act, job, entry))
+    await this.#deps.journal.transaction(async (tx) => this.#append(tx, act, job, entry))
   }
 
   #append(

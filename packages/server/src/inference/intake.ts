@@ -4,6 +4,8 @@ import { HeaderWatch } from './header-watch.ts'
 
 const readBytes = 1024 * 1024
 const writeBytes = 1024 * 1024
+/** On a slow line a kill must not cost minutes. */
+const writeEveryMs = 200
 
 /** Everything that one pass over the bytes does: they are hashed, looked at and written as they come. */
 export class Intake {
@@ -13,6 +15,7 @@ export class Intake {
   #watch: HeaderWatch
   #waiting: Uint8Array[] = []
   #waitingBytes = 0
+  #writtenMs = performance.now()
   /** Taken in so far: hashed, and written but for what waits. */
   bytes = 0
 
@@ -55,7 +58,8 @@ export class Intake {
     this.#look(chunk)
     this.#waiting.push(chunk)
     this.#waitingBytes += chunk.length
-    if (this.#waitingBytes >= writeBytes) await this.flush()
+    if (this.#waitingBytes >= writeBytes || performance.now() - this.#writtenMs >= writeEveryMs)
+      await this.flush()
   }
 
   async flush(): Promise<void> {
@@ -63,6 +67,7 @@ export class Intake {
     if (length === 0) return
     this.#waiting = []
     this.#waitingBytes = 0
+    this.#writtenMs = performance.now()
     const at = this.bytes - length
     const { bytesWritten } = await this.#handle.writev(parts, at)
     // A disk that is nearly full may take less than it was given.

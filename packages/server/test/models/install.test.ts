@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { scriptModel } from '@gatehouse/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -98,7 +98,7 @@ describe('a source that lies', () => {
     ],
     [
       'with 10 TB announced',
-      (_q, r) => void r.writeHead(200, { 'content-length': 10 ** 13 }).flushHeaders(),
+      (_q, r) => r.writeHead(200, { 'content-length': 10 ** 13 }).flushHeaders(),
       'ModelSizeMismatch',
     ],
     [
@@ -284,7 +284,6 @@ describe('a download that was interrupted', () => {
   test('takes nothing that lies in its place on trust: other bytes there are found out', async () => {
     await using kit = await openModelKit(source)
     await kit.models()
-    const { mkdirSync } = await import('node:fs')
     mkdirSync(join(kit.folder, 'unfinished'), { recursive: true })
     writeFileSync(join(kit.folder, 'unfinished', `${sha256}.part`), Buffer.alloc(bytes.length, 1))
     const job = await kit.installed('tiny')

@@ -169,7 +169,7 @@ function writeValue(out: Writer, given: KeyValue): void {
       out.u32(9)
       out.u32(given.type === 'f32s' ? 6 : 5)
       out.u64(given.value.length)
-      for (const value of given.value) given.type === 'f32s' ? out.f32(value) : out.i32(value)
+      for (const value of given.value) out[given.type === 'f32s' ? 'f32' : 'i32'](value)
       return
     case 'bool':
       out.u32(typeNumbers.bool)

@@ -40,7 +40,7 @@ type Vocabulary = {
   readonly words: readonly number[]
 }
 
-const letters = [...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ']
+const letters = 'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ'.split('')
 
 function vocabularyOf(sentence: string): Vocabulary {
   const tokens = ['<unk>', '<s>', '</s>']
