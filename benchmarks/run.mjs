@@ -4,7 +4,9 @@ import { parseArgs } from 'node:util'
 import { governed } from './governed.mjs'
 import { machine } from './lib.mjs'
 import { logOfAMillion } from './log-of-a-million.mjs'
+import { modelDownload } from './model-download.mjs'
 import { policyDecisions } from './policy-decisions.mjs'
+import { processRun } from './process-run.mjs'
 import { sandboxedPrograms } from './sandboxed-programs.mjs'
 
 const { values } = parseArgs({
@@ -32,8 +34,9 @@ if (wants('P1', 'P2', 'P3')) {
   y4 = result.y4_microseconds
 }
 if (wants('P5')) rows.push(...(await policyDecisions(options)))
-if (wants('P11')) rows.push(...(await sandboxedPrograms(options)))
+if (wants('P11')) rows.push(...(await sandboxedPrograms(options)), ...(await processRun(options)))
 if (wants('P9', 'P13')) rows.push(...(await logOfAMillion(options)))
+if (wants('P12')) rows.push(...(await modelDownload(options)))
 
 const show = (number) =>
   number === null || number === undefined
