@@ -130,8 +130,8 @@ export class Siege implements AsyncDisposable {
   }
 
   /** O3: no canary and no token in anything that the server wrote. */
-  leaks(): string[] {
-    const secrets = [this.canary, this.alpha.token, this.beta.token]
+  leaks(more: readonly string[] = []): string[] {
+    const secrets = [this.canary, this.alpha.token, this.beta.token, ...more]
     const found: string[] = []
     const visit = (folder: string): void => {
       for (const name of readdirSync(folder)) {

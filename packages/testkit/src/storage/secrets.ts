@@ -68,7 +68,7 @@ export const secretMusts = (open: Open): void => {
       expect(await secrets.used(first, use)).toBe(true)
       const next = { ...first, version: 2, sealed_value: 'bmV4dA==', agents: [] }
       const done = await Promise.all([secrets.replace(first, next), secrets.replace(first, next)])
-      expect(done.toSorted()).toEqual([false, true])
+      expect(done.filter(Boolean)).toHaveLength(1)
       expect(await secrets.find('a')).toEqual({ ...next, uses: 1, last_use: use })
       expect(await secrets.used(first, use)).toBe(false)
       const rewrapped = { ...next, root_id: 'root-2' }
