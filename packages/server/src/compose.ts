@@ -11,9 +11,9 @@ import { createRegistry } from './capabilities/registry.ts'
 import { standardCapabilities } from './capabilities/standard.ts'
 import type { Settings } from './config/load.ts'
 import { createFilesFactory } from './files/create-files-factory.ts'
+import { createGit } from './git/create-git.ts'
 import { createCatalogSource } from './inference/create-catalog-source.ts'
 import { createModelFiles } from './inference/create-model-files.ts'
-import { createGit } from './git/create-git.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { assertMount } from './platform/assert-mount.ts'
 import { createCalendar } from './platform/calendar.ts'
@@ -38,15 +38,17 @@ import { openPolicySource } from './policy/source.ts'
 import { renderSystemPolicy } from './policy/system-policy.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Log } from './ports/log.ts'
+import type { ServiceAdapter } from './ports/service-adapter.ts'
 import { createProcessHost } from './processes/create-process-host.ts'
+import { createMailAdapter } from './proxy/adapters/mail/mail-adapter.ts'
 import { createSandbox } from './sandbox/create-sandbox.ts'
 import { copyRunning } from './storage/sqlite/copy-running.ts'
 import { lockDataDirectory } from './storage/sqlite/lock.ts'
 import { openSqlite } from './storage/sqlite/open.ts'
 import { createMetrics } from './telemetry/metrics.ts'
+import { openTracing } from './telemetry/tracing.ts'
 import { openVault } from './vault/open-vault.ts'
 import { Scrubber } from './vault/scrub/scrubber.ts'
-import { openTracing } from './telemetry/tracing.ts'
 import { version } from './version.ts'
 
 /** The service without its doors: everything but listening. */
@@ -65,6 +67,9 @@ const systemOp = (ids: Ids, signal: AbortSignal): Op => ({
   session_id: null,
   signal,
 })
+
+/** What can be connected behind the proxy. */
+const serviceAdapters: readonly ServiceAdapter[] = [createMailAdapter()]
 
 /** The one place that names concrete classes. Opens in order, and closes in the reverse order. */
 export async function compose(
@@ -202,6 +207,13 @@ export async function compose(
         outbound,
       }),
       refreshMs: settings.models.refreshMs,
+    },
+    services: {
+      adapters: new Map(serviceAdapters.map((adapter) => [adapter.kind, adapter])),
+      proxy: {
+        ...settings.proxy,
+        delaySecondsOf: (operation) => settings.proxy.delaySeconds.get(operation) ?? null,
+      },
     },
     wakeCommands,
     notifier: createNotifier(settings.notifications, () => clock.wall(), {

@@ -146,6 +146,46 @@ export const fields = [
     description: 'How long a request may wait for a decision before operators are warned.',
   },
   {
+    key: 'proxy.delays',
+    type: 'list',
+    default: [],
+    description:
+      'How long writes are held before they run, as operation=duration, such as mail.send=60s. Others are held as their adapter says.',
+  },
+  {
+    key: 'proxy.burst_limit',
+    type: 'integer',
+    default: 20,
+    min: 1,
+    max: 1_000_000,
+    description:
+      'How many writes an agent may buffer within proxy.burst_window; what goes beyond needs approval.',
+  },
+  {
+    key: 'proxy.burst_window',
+    type: 'duration',
+    default: '1m',
+    min: 1_000,
+    max: 86_400_000,
+    description: 'The time in which proxy.burst_limit is counted.',
+  },
+  {
+    key: 'proxy.rollback_kept',
+    type: 'duration',
+    default: '72h',
+    min: 60_000,
+    max: 30 * 86_400_000,
+    description: 'How long a write can be undone after it ran, and what stood before it is kept.',
+  },
+  {
+    key: 'proxy.sync_every',
+    type: 'duration',
+    default: null,
+    min: 5_000,
+    max: 86_400_000,
+    description: 'How often services are read. Default: as the adapter of each says.',
+  },
+  {
     key: 'sandbox.mode',
     type: 'choice',
     default: 'auto',

@@ -7,6 +7,7 @@ import { type Field, fields, flagOf, variableOf } from './fields.ts'
 import { type ModelValues, modelsOf } from './models.ts'
 import { type OutboundValues, outboundOf } from './outbound.ts'
 import { parseValue, type Value } from './parse.ts'
+import { type ProxyValues, proxyOf } from './proxy.ts'
 import type { Target } from './targets.ts'
 
 /** The settings in force, typed, each with where it came from. */
@@ -42,6 +43,7 @@ export type Settings = {
   /** The way out to the network; files as absolute paths. */
   readonly outbound: OutboundValues
   readonly models: ModelValues
+  readonly proxy: ProxyValues
   /** What commands of the operator inherit of the environment. */
   readonly commandEnvironment: Readonly<Record<string, string>>
   /** Origin of each value by key: `--flag`, `VARIABLE`, `file:line:column` or `default`. */
@@ -203,6 +205,7 @@ export const loadSettings = (flags: Flags, environment: Environment = process.en
     gitConfigAllowed: get('git.config_allowed'),
     outbound: outboundOf(get, { dataDir, environment, origins }),
     models: modelsOf(get, origins),
+    proxy: proxyOf(get, origins),
     commandEnvironment: inherited(environment),
     origins,
   }
