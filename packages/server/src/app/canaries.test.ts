@@ -93,6 +93,17 @@ test('a secret leaves in nothing that an approved call comes to, either', async 
   expect(text).toContain('[secret:canary]')
 })
 
+test('what is recorded and told beside the gate holds no secret, either', async () => {
+  await using kit = await kitWithCanary()
+  await kit.invoke('coder', 'test.leak', { how: 'result' })
+  const message = `The host answered ${value}, and ${hex}.`
+  await kit.invoke('coder', 'alerts.send', { message, context: { [hex]: base64 } })
+  await kit.invoke('coder', 'filesystem.read', { path: value })
+  const { entries } = await kit.app.queryAudit(kit.operator(), { limit: 100, offset: 0 })
+  expect(entries.map(({ capability }) => capability)).toContain('alerts.send')
+  expect(leaksIn(JSON.stringify(entries))).toEqual([])
+})
+
 test('what holds no secret is answered as it is', async () => {
   await using kit = await kitWithCanary()
   await kit.invoke('coder', 'test.leak', { how: 'result' })

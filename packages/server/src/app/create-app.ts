@@ -57,6 +57,7 @@ import { ProcessTable } from './process-table.ts'
 import { bindProxy } from './proxy/bind-proxy.ts'
 import type { ServiceParts } from './proxy/deps.ts'
 import { reportTokenFailures } from './report-token-failures.ts'
+import { scrubbing } from './scrubbing.ts'
 import { SeenAgents } from './seen-agents.ts'
 import { status, systemFacts } from './service-state.ts'
 import { SessionTable } from './session-table.ts'
@@ -164,7 +165,8 @@ export type BoundApp = App & {
   stopped(): Promise<void>
 }
 
-export function createApp(given: AppDeps): BoundApp {
+export function createApp(parts: AppDeps): BoundApp {
+  const given: AppDeps = scrubbing(parts)
   const doors = new Doors()
   const notifications = new Notifications({
     ...given,
