@@ -13,7 +13,7 @@ import path from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import { expect, test } from 'vitest'
 import { createFilesFactory } from '../../files/create-files-factory.ts'
-import type { Capability, CapabilityContext } from '../../ports/capability.ts'
+import type { Capability, CapabilityContext, PreviewContext } from '../../ports/capability.ts'
 import { filesystemCapabilities } from './index.ts'
 
 type Args = Readonly<Record<string, unknown>>
@@ -69,7 +69,7 @@ const open = () => {
   const show = async (name: string, given: Args) => {
     const capability = find(name)
     const args = capability.inputs.parse(given) as never
-    const seeing = { files, signal: new AbortController().signal }
+    const seeing = { files, signal: new AbortController().signal } as PreviewContext
     return {
       preview: (await capability.preview?.(args, seeing)) as { kind: string; text: string },
       resolved: await capability.resolve?.(args, seeing),
