@@ -72,7 +72,7 @@ const openBoth = async () => {
 
 const refused = ['HostUnreachable', 'UrlNotAllowed', 'RedirectRefused']
 
-test('no spelling and no name reaches this machine: 0 connections', async () => {
+test('N01 N02 N03 no spelling and no name reaches this machine: 0 connections', async () => {
   const canary = await openBoth()
   const outbound = outboundWith({ ports: [canary.port] }, { resolve: namesFrom(names) })
   for (const host of targets) {
@@ -100,7 +100,7 @@ test('what is not dialled reads word for word like what is not there', async () 
     expect(await failure(host)).toEqual(missing)
 })
 
-test('no redirect leads inside: 0 connections, and the redirecting server is reached', async () => {
+test('N05 no redirect leads inside: 0 connections, and the redirecting server is reached', async () => {
   const canary = await openBoth()
   let location = ''
   await using outside = await openCanary('127.0.0.1', (_request, response) => {
@@ -124,7 +124,7 @@ test('no redirect leads inside: 0 connections, and the redirecting server is rea
   expect(canary.connections()).toBe(0)
 })
 
-test('a name that leads elsewhere the second time is dialled where it led when it was checked', async () => {
+test('N04 a name that leads elsewhere the second time is dialled where it led when it was checked', async () => {
   const canary = await openBoth()
   await using honest = await openCanary('127.0.0.1')
   const resolve = namesFrom({ 'rebind.example': [['127.0.0.1'], ['::1']] })
