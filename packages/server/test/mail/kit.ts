@@ -56,7 +56,8 @@ export class MailRig implements AsyncDisposable {
   readonly adapter = createMailAdapter(quickTimeouts)
   readonly connection: ServiceConnection
   readonly account: MailAccount
-  readonly replica: ReplicaStore
+  /** Where batches go; in memory unless a test says otherwise. */
+  store: ReplicaStore
   readonly batches: SyncBatch[] = []
   cursor: string | null = null
   #run = 0
@@ -64,13 +65,17 @@ export class MailRig implements AsyncDisposable {
   private constructor(connection: ServiceConnection, account: MailAccount, replica: ReplicaStore) {
     this.connection = connection
     this.account = account
-    this.replica = replica
+    this.store = replica
   }
 
   static async open(settings: JsonObject): Promise<MailRig> {
     const connection = connectionTo(settings)
     const account = await createMailAdapter(quickTimeouts).open(connection)
     return new MailRig(connection, account, (await openMemory()).replica)
+  }
+
+  get replica(): ReplicaStore {
+    return this.store
   }
 
   /** One whole run, or as many batches of it as wanted. */
