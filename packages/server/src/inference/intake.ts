@@ -13,10 +13,13 @@ export class Intake {
   readonly #fileBytes: number
   #hash: Hash = createHash('sha256')
   #watch: HeaderWatch
-  #waiting: Uint8Array[] = []
+  /** One buffer for all: chunks that waited here would keep memory that nobody counts. */
+  readonly #waiting = Buffer.allocUnsafe(writeBytes)
   #waitingBytes = 0
   #writtenMs = performance.now()
-  /** Taken in so far: hashed, and written but for what waits. */
+  /** Of these, what is written or waits to be. */
+  #takenBytes = 0
+  /** Taken in so far: hashed and looked at. */
   bytes = 0
 
   constructor(handle: FileHandle, fileBytes: number) {
@@ -39,6 +42,7 @@ export class Intake {
       const { bytesRead } = await this.#handle.read(buffer, 0, buffer.length, this.bytes)
       if (bytesRead === 0) break
       this.#look(buffer.subarray(0, bytesRead))
+      this.#takenBytes = this.bytes
       onBytes(this.bytes)
     }
   }
@@ -48,40 +52,39 @@ export class Intake {
     await this.#handle.truncate(0)
     this.#hash = createHash('sha256')
     this.#watch = new HeaderWatch(this.#fileBytes)
-    this.#waiting = []
     this.#waitingBytes = 0
+    this.#takenBytes = 0
     this.bytes = 0
   }
 
   /** Raises `HeaderNotAccepted` as soon as that is clear. */
   async take(chunk: Uint8Array): Promise<void> {
     this.#look(chunk)
-    this.#waiting.push(chunk)
-    this.#waitingBytes += chunk.length
-    if (this.#waitingBytes >= writeBytes || performance.now() - this.#writtenMs >= writeEveryMs)
-      await this.flush()
+    for (let from = 0; from < chunk.length; ) {
+      const part = chunk.subarray(from, from + writeBytes - this.#waitingBytes)
+      this.#waiting.set(part, this.#waitingBytes)
+      this.#waitingBytes += part.length
+      this.#takenBytes += part.length
+      from += part.length
+      if (this.#waitingBytes === writeBytes) await this.flush()
+    }
+    if (performance.now() - this.#writtenMs >= writeEveryMs) await this.flush()
   }
 
   async flush(): Promise<void> {
-    const [parts, length] = [this.#waiting, this.#waitingBytes]
-    if (length === 0) return
-    this.#waiting = []
-    this.#waitingBytes = 0
+    const [length, at] = [this.#waitingBytes, this.#takenBytes - this.#waitingBytes]
     this.#writtenMs = performance.now()
-    const at = this.bytes - length
-    const { bytesWritten } = await this.#handle.writev(parts, at)
+    this.#waitingBytes = 0
     // A disk that is nearly full may take less than it was given.
-    if (bytesWritten < length) {
-      const rest = Buffer.concat(parts).subarray(bytesWritten)
-      for (let done = 0; done < rest.length; ) {
-        const written = await this.#handle.write(
-          rest,
-          done,
-          rest.length - done,
-          at + bytesWritten + done,
-        )
-        done += written.bytesWritten
-      }
+    for (let done = 0; done < length; ) {
+      const { bytesWritten } = await this.#handle.write(
+        this.#waiting,
+        done,
+        length - done,
+        at + done,
+      )
+      if (bytesWritten === 0) throw Object.assign(new Error('nothing was written'), { code: 'ENOSPC' })
+      done += bytesWritten
     }
   }
 
