@@ -24,7 +24,7 @@ import { questionOf } from './policy-question.ts'
 import type { Bursts } from './proxy/burst.ts'
 import { type RequestDeps, requestApproval } from './request-approval.ts'
 import type { SessionTable } from './session-table.ts'
-import { takeGrant } from './take-grant.ts'
+import { type TakenGrant, takeGrant } from './take-grant.ts'
 import { validateArguments } from './validate-arguments.ts'
 
 export type InvokeDeps = Basics &
@@ -276,17 +276,17 @@ async function ask(
   call: Call,
   stamps: readonly LimitStamp[],
 ): Promise<InvokeOutcome> {
-  const taken = await takeGrant(deps, call, stamps)
-  if (!taken) {
-    try {
-      return await requestApproval(deps, call, stamps)
-    } catch (cause) {
-      return unaskable(deps, call, stamps, cause)
-    }
+  let taken: TakenGrant | null
+  try {
+    taken = await takeGrant(deps, call, stamps)
+    if (!taken) return await requestApproval(deps, call, stamps)
+  } catch (cause) {
+    return unaskable(deps, call, stamps, cause)
   }
-  const { grant_id, intent_id } = taken
+  const { grant_id, intent_id, resolved } = taken
   const policy_decision = 'approval_required'
-  return runIntended(deps, call, { policy_decision, intent_id, detail: { grant_id } })
+  const granted = resolved ? { ...call, resolved } : call
+  return runIntended(deps, granted, { policy_decision, intent_id, detail: { grant_id } })
 }
 
 /** What names something that is not there or not allowed is not worth a person's time: the agent hears it now. */

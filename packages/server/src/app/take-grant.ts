@@ -1,9 +1,46 @@
 import type { LimitStamp } from '../ports/limits.ts'
+import type { Stores } from '../ports/storage.ts'
 import { type Call, callDraft } from './call.ts'
 import { callKeyOf } from './call-key.ts'
+import type { ContextFactory } from './capability-context.ts'
 import type { Basics } from './deps.ts'
 
-export type TakenGrant = { readonly grant_id: string; readonly intent_id: string }
+export type TakenGrant = {
+  readonly grant_id: string
+  readonly intent_id: string
+  /** What the call resolves to, where the grant is for exactly that. */
+  readonly resolved?: Facts
+}
+
+type Facts = Readonly<Record<string, unknown>>
+type Deps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'digest'> & {
+  readonly contexts: ContextFactory
+}
+
+/** What the call resolves to now, for a capability whose grants hold for that only. */
+const resolvedNow = async ({ contexts }: Deps, call: Call): Promise<Facts | null> => {
+  const { capability, op, args } = call
+  if (!capability.grants_bind || !capability.resolve) return null
+  return capability.resolve(args as never, contexts.previewOf(call, op.signal))
+}
+
+/**
+ * @SECURITY "The same again" is the same script, not the same name of one (process-approval.test.ts,
+ * "remembered").
+ */
+const isSame = async (
+  { digest }: Deps,
+  tx: Stores,
+  grant_id: string,
+  resolved: Facts,
+): Promise<boolean> => {
+  const grant = await tx.grants.find(grant_id)
+  if (grant?.match !== 'same_arguments') return true
+  const approval = await tx.approvals.find(grant.approval_id)
+  if (!approval) return false
+  const bound = JSON.parse(approval.bound_json) as { readonly resolved: unknown }
+  return digest.canonical(bound.resolved) === digest.canonical(resolved)
+}
 
 /**
  * Lets a call that would ask run by a standing grant: one use is counted and the intent is on record, in
@@ -11,10 +48,11 @@ export type TakenGrant = { readonly grant_id: string; readonly intent_id: string
  * for comes first, so that its result is handed over and nothing runs twice.
  */
 export async function takeGrant(
-  deps: Pick<Basics, 'storage' | 'journal' | 'clock' | 'digest'>,
-  { op, agent, capability, args, rule }: Call,
+  deps: Deps,
+  call: Call,
   stamps: readonly LimitStamp[],
 ): Promise<TakenGrant | null> {
+  const { op, agent, capability, args, rule } = call
   // @SECURITY A critical call is decided on each time, whatever was remembered; grants.test.ts.
   if (capability.critical) return null
   const call_key = callKeyOf(deps, agent.name, capability.name, args)
@@ -22,9 +60,11 @@ export async function takeGrant(
   const question = { agent: agent.name, capability: name, definition_hash, call_key }
   const moment = { nowMs: deps.clock.now(), wallMs: deps.clock.wall() }
   if ((await deps.storage.grants.listUsable(question, moment)).length === 0) return null
+  const resolved = await resolvedNow(deps, call)
   return deps.journal.transaction(async (tx) => {
     if (await tx.approvals.findOpenCall(agent.name, call_key)) return null
     for (const grant_id of await tx.grants.listUsable(question, moment)) {
+      if (resolved && !(await isSame(deps, tx, grant_id, resolved))) continue
       if (!(await tx.grants.use(grant_id, moment))) continue
       const intent = callDraft(op, capability, args, {
         result: 'pending',
@@ -32,7 +72,8 @@ export async function takeGrant(
         rule,
         detail: { grant_id },
       })
-      return { grant_id, intent_id: tx.append(intent, { stamps, counts: true }) }
+      const intent_id = tx.append(intent, { stamps, counts: true })
+      return { grant_id, intent_id, ...(resolved ? { resolved } : {}) }
     }
     return null
   })

@@ -17,6 +17,7 @@ type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
   readonly notify?: boolean
   readonly effect: 'none' | 'immediate' | 'buffered'
   readonly critical?: boolean
+  readonly grants_bind?: boolean
   readonly side_effects?: Capability['side_effects']
   readonly common_patterns?: Capability['common_patterns']
   readonly errors: readonly ErrorType[]
@@ -114,6 +115,7 @@ export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
     notify: d.notify ?? false,
     effect: d.effect,
     critical: d.critical ?? false,
+    grants_bind: d.grants_bind ?? false,
     side_effects: told.side_effects,
     common_patterns: told.common_patterns,
     errors: d.errors,

@@ -307,6 +307,8 @@ export interface Capability {
     readonly arguments: Readonly<Record<string, unknown>>
   }[]
   readonly errors: readonly ErrorType[]
+  /** A standing grant for the same arguments holds only while `resolve` finds the same, too. */
+  readonly grants_bind: boolean
   /** Names of top-level arguments that are stored as a keyed hash. */
   readonly redact: readonly string[]
   /** Names of top-level arguments that are paths (or lists of them): policy sees where they lead. */

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { GatehouseError, type ProcessStream } from '@gatehouse/contract'
 import type { Clock } from '../ports/clock.ts'
 import type { Outbound } from '../ports/outbound.ts'
-import type { ProcessHost, StreamPiece } from '../ports/processes.ts'
+import type { ProcessHost, ProcessRequest, StreamPiece } from '../ports/processes.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
 import { Head } from './head.ts'
 import { Hosted, type Keeper } from './hosted.ts'
@@ -34,13 +34,22 @@ const sweep = async (folder: string): Promise<void> => {
     if (name.startsWith('run-')) await rm(join(folder, name), { recursive: true, force: true })
 }
 
-/** The sandbox compares what it mounted with what was held open. */
-const swappedOr = (error: unknown): unknown => {
-  const isOther =
-    error instanceof GatehouseError &&
-    error.type === 'SandboxFailed' &&
-    /\bmount\b|\bCan't mkdir\b/.test(String(error.facts['detail']))
-  return isOther ? stale('a folder was swapped while the program was started') : error
+/** What the sandbox says of a start that failed, in words about what was asked for. */
+const startFailure = (error: unknown, request: ProcessRequest, approved: boolean): unknown => {
+  if (!(error instanceof GatehouseError)) return error
+  const { command } = request
+  if (error.type === 'ProgramNotFound')
+    return command.includes('/')
+      ? new GatehouseError('NotExecutable', {
+          path: command,
+          detail: 'it is no program of this system, or names none after #! in its first line',
+        })
+      : new GatehouseError('ProgramNotFound', { program: command })
+  // It compares what it mounted with what was held open.
+  const swapped = /\bmount\b|\bCan't mkdir\b/.test(String(error.facts['detail']))
+  return approved && error.type === 'SandboxFailed' && swapped
+    ? stale('a folder was swapped while the program was started')
+    : error
 }
 
 export const createProcessHost = async (deps: ProcessHostDeps): Promise<ProcessHost> => {
@@ -80,7 +89,7 @@ export const createProcessHost = async (deps: ProcessHostDeps): Promise<ProcessH
       })
       try {
         const child = await sandbox.spawn(opened.spec).catch((error: unknown) => {
-          throw setting.approved ? swappedOr(error) : error
+          throw startFailure(error, request, setting.approved !== null)
         })
         opened.started()
         if (setting.stdin) {

@@ -68,7 +68,7 @@ describe.skipIf(!hasProgram('bwrap'))('an approved process.run', () => {
   })
 
   test('runs what was shown, and hands its result over', async () => {
-    script('build.sh', 'echo "$@"')
+    script('build.sh', '#!/bin/sh\necho "$@"')
     expect(await stdoutOf(await ask({ command: './build.sh', args: ['fast'] }))).toBe('fast\n')
     expect(await stdoutOf(await ask({ command: 'sh', args: ['build.sh', 'slow'] }))).toBe('slow\n')
   })
@@ -80,7 +80,7 @@ describe.skipIf(!hasProgram('bwrap'))('an approved process.run', () => {
     writeFileSync(at('scripts', 'side.sh'), 'echo side')
     script(
       'scripts/run.sh',
-      'here=$(dirname "$0"); . "$here/side.sh"; . "$here/lib/part.sh"; cat "$here/../top.txt"; echo made >made.txt',
+      '#!/bin/sh\nhere=$(dirname "$0"); . "$here/side.sh"; . "$here/lib/part.sh"; cat "$here/../top.txt"; echo made >made.txt',
     )
     expect(await stdoutOf(await ask({ command: './scripts/run.sh' }))).toBe('side\npart\ntop')
     expect(readFileSync(at('made.txt'), 'utf8')).toBe('made\n')
@@ -153,8 +153,23 @@ describe.skipIf(!hasProgram('bwrap'))('an approved process.run', () => {
     expect(processes).toMatchObject([{ state: 'running', background: true }])
   })
 
+  test('that is remembered runs again as long as it is the same script, and asks for another', async () => {
+    script('build.sh', '#!/bin/sh\necho one')
+    const args = { command: './build.sh' }
+    const id = await ask(args)
+    await kit.decide(id, 'approve', { remember: { match: 'same_arguments', ttl_seconds: 60 } })
+    await kit.settled('alpha', id)
+    const again = async () => kit.invoke('alpha', 'process.run', args)
+    // The first repetition hands over the result of what was approved.
+    expect(await again()).toMatchObject({ kind: 'succeeded' })
+    expect(await again()).toMatchObject({ kind: 'succeeded', data: { stdout: 'one\n' } })
+    script('build.sh', `#!/bin/sh\ntouch ${at('MARK')}`)
+    expect(await again()).toMatchObject({ kind: 'pending' })
+    expect(existsSync(at('MARK'))).toBe(false)
+  })
+
   test('leaves no copy of what it ran', async () => {
-    script('build.sh', 'true')
+    script('build.sh', '#!/bin/sh\n')
     await approved(await ask({ command: './build.sh' }))
     await expect.poll(() => readdirSync(join(kit.folder, 'processes', 'copies'))).toEqual([])
   })

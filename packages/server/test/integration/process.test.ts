@@ -96,6 +96,7 @@ describe.skipIf(!hasProgram('bwrap'))('process.run in the sandbox', () => {
   ])('refuses %s', async (_what, args, type) => {
     mkdirSync(at('sub'), { recursive: true })
     writeFileSync(at('plain.txt'), 'x')
+    writeFileSync(at('bare.sh'), 'echo', { mode: 0o755 })
     writeFileSync(at('x.bat'), 'x')
     expect(failureOf(await run(args))).toBe(type)
   })

@@ -116,6 +116,7 @@ export const run = defineCapability({
   }),
   tier: 'approval_required',
   effect: 'immediate',
+  grants_bind: true,
   side_effects: [{ what: 'whatever the program does to the folders it sees', reversible: false }],
   common_patterns: [
     { title: 'Run the tests', arguments: { command: 'python3', args: ['-m', 'unittest', '-v'] } },
@@ -144,6 +145,7 @@ export const run = defineCapability({
     'PermissionRefused',
     'QuotaExceeded',
     'SandboxUnavailable',
+    'SandboxRefused',
     'SandboxFailed',
     'HostUnreachable',
     'Cancelled',
