@@ -148,9 +148,11 @@ export const createIds = (): Ids => {
 /** Stands still until it is moved; sleepers wake when their time has come or their signal aborts. */
 export class HandClock implements Clock {
   ms = Date.UTC(2026, 0, 1)
+  /** How far the wall clock is off: somebody sets it, or it follows another one. */
+  wallOffsetMs = 0
   readonly #sleepers = new Set<{ at: number; wake: () => void }>()
   wall(): number {
-    return this.ms
+    return this.ms + this.wallOffsetMs
   }
   now(): number {
     return this.ms
