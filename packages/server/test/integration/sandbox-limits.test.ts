@@ -108,6 +108,17 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
     expect(existsSync(join(kit.workspace, 'after'))).toBe(true)
   })
 
+  test('that has ended before anybody reads it is heard all the same', async () => {
+    await using kit = new SandboxKit()
+    const child = await kit.sandbox.spawn(kit.spec('/bin/sh', ['-c', 'echo out; echo err >&2']))
+    await child.exited
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    let text = ''
+    for (const stream of [child.stdout, child.stderr])
+      for await (const chunk of stream) text += new TextDecoder().decode(chunk)
+    expect(text).toBe('out\nerr\n')
+  })
+
   test('that ignores being asked is gone within two seconds after its deadline', async () => {
     await using kit = new SandboxKit()
     const started = performance.now()
@@ -144,10 +155,13 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
     const turning = new AbortController()
     const running = kit.shell(`sh -c 'sleep 61 # ${word}' & sleep 62 # ${word}`, {
       signal: turning.signal,
+      timeout_ms: 50_000,
     })
     await until(() => named(word).length > 1)
     turning.abort(new Error('enough'))
+    const turned = performance.now()
     await expect(running).rejects.toThrow('enough')
+    expect(performance.now() - turned).toBeLessThan(3_000)
     expect(named(word)).toEqual([])
   })
 
