@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { cli, load, median, startServer, startYardstick, temporaryFolder } from './lib.mjs'
 import { fdatasyncMicroseconds } from './yardsticks/fdatasync.mjs'
 
-/** A policy of 100 rules with conditions on arguments, a fifth of them for the call, that lets it through at the end. */
+/** A policy of 100 rules with conditions on arguments, ten of them for the call, that lets it through at the end. */
 const policy = () => {
   const names = [
     'filesystem.read',
@@ -12,11 +12,16 @@ const policy = () => {
     'filesystem.list',
     'filesystem.delete',
     'filesystem.move',
+    'filesystem.copy',
+    'filesystem.mkdir',
+    'filesystem.append',
+    'filesystem.edit',
+    'filesystem.stat',
   ]
   const rules = Array.from(
     { length: 99 },
     (_, i) =>
-      `  - { match: ${names[i % 5]}, when: 'has(args.path) && args.path.startsWith("/never/${i}/")', tier: blocked }`,
+      `  - { match: ${names[i % 10]}, when: 'has(args.path) && args.path.startsWith("/never/${i}/")', tier: blocked }`,
   )
   return `version: 1\nrules:\n${rules.join('\n')}\n  - { match: filesystem.read, tier: autonomous }\nlimits:\n  - { match: "filesystem.*", limit: 100000, window: 1s }\n`
 }

@@ -27,7 +27,7 @@ const draft = (i) => ({
   detail: null,
 })
 
-const fill = async (folder, entries) => {
+export const fill = async (folder, entries) => {
   const storage = await openSqlite({ file: join(folder, 'gatehouse.db') })
   const journal = await openJournal({
     storage,

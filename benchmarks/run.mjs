@@ -8,6 +8,7 @@ import { modelDownload } from './model-download.mjs'
 import { policyDecisions } from './policy-decisions.mjs'
 import { processRun } from './process-run.mjs'
 import { sandboxedPrograms } from './sandboxed-programs.mjs'
+import { commandTimes, idleConnections, muchOfEverything } from './supervision.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -34,6 +35,9 @@ if (wants('P1', 'P2', 'P3')) {
   y4 = result.y4_microseconds
 }
 if (wants('P5')) rows.push(...(await policyDecisions(options)))
+if (wants('P8')) rows.push(...(await idleConnections(options)))
+if (wants('P10')) rows.push(...(await commandTimes(options)))
+if (wants('P6', 'P7')) rows.push(...(await muchOfEverything(options)))
 if (wants('P11')) rows.push(...(await sandboxedPrograms(options)), ...(await processRun(options)))
 if (wants('P9', 'P13')) rows.push(...(await logOfAMillion(options)))
 if (wants('P12')) rows.push(...(await modelDownload(options)))
