@@ -11,7 +11,8 @@ const importPattern =
   /(?:^|[\s;])(?:import|export)\s[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|[\s;])import\s*['"]([^'"]+)['"]|\bimport\s*\(\s*['"]([^'"]+)['"]/g
 // Any mention of `x.run`: called, bound or taken away to be called later. In these layers nothing else
 // may be named so.
-const runPattern = /\.run\b(?!\s+as\b)|\[['"`]run['"`]\]\s*[(.?]|\{[^{}]*\brun\b[^{}]*\}\s*=[^>=]/
+const runPattern =
+  /(?<!['`][a-z]+)\.run\b(?!\s+as\b)|\[['"`]run['"`]\]\s*[(.?]|\{[^{}]*\brun\b[^{}]*\}\s*=[^>=]/
 
 const withoutComments = (text) => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '')
 

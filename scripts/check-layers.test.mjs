@@ -59,4 +59,6 @@ test.each([
 test('lets the gate run a capability, and the engines their statements', () => {
   expect(breaches('app/invoke-capability.ts', 'await capability.run(ctx, args)')).toEqual([])
   expect(breaches('storage/sqlite/open.ts', 'statement.run(1)')).toEqual([])
+  // The name of a capability runs nothing.
+  expect(breaches('capabilities/process/run.ts', "name: 'process.run',")).toEqual([])
 })

@@ -53,7 +53,7 @@ describe.skipIf(!hasProgram('bwrap'))('processes', () => {
     const id = String(asked.error?.data?.['approval_id'])
     change()
     const decided = await siege.gate.cli(['approvals', 'approve', id, '--yes', '--json'])
-    expect(decided.code, decided.stderr).toBe(0)
+    if (decided.code !== 0) throw new Error(decided.stderr)
     const { result } = await rpc(siege.run, siege.alpha.token, 'approvals.wait', {
       approval_id: id,
       timeout_seconds: 20,

@@ -67,12 +67,12 @@ export class LiveProcesses {
   }
 
   /** Raises `QuotaExceeded` where there is no room for one more. */
-  async begin(call: Call, id: string, run: RunProcess): Promise<Live> {
+  async begin(call: Call, id: string, asked: RunProcess): Promise<Live> {
     const agent = call.agent.name
-    this.#assertRoom(agent, run.background)
-    this.#starting.set(id, { agent, background: run.background })
+    this.#assertRoom(agent, asked.background)
+    this.#starting.set(id, { agent, background: asked.background })
     try {
-      return await this.#start(call, id, run)
+      return await this.#start(call, id, asked)
     } finally {
       this.#starting.delete(id)
     }
@@ -108,9 +108,9 @@ export class LiveProcesses {
       refuse(backgroundMax, 'processes in the background')
   }
 
-  async #start(call: Call, id: string, run: RunProcess): Promise<Live> {
+  async #start(call: Call, id: string, asked: RunProcess): Promise<Live> {
     const { storage, host, clock, node } = this.#deps
-    const { background, command, args } = run
+    const { background, command, args } = asked
     const network = call.network ?? []
     const stored: StoredProcess = {
       id,
@@ -118,7 +118,7 @@ export class LiveProcesses {
       node,
       command,
       args_json: JSON.stringify(args),
-      working_directory: run.working_directory,
+      working_directory: asked.working_directory,
       network_json: JSON.stringify(network),
       sandbox: 'none',
       state: 'running',
@@ -137,16 +137,16 @@ export class LiveProcesses {
     try {
       const hosted = await host.start(
         this.siteOf(call),
-        { ...run, network },
+        { ...asked, network },
         {
           id,
           approved: (call.resolved as ProcessFacts | undefined) ?? null,
-          stdin: run.stdin === undefined ? null : Buffer.from(run.stdin),
-          limits: sandboxLimitsOf(run),
-          timeout_ms: run.timeout_seconds * 1000,
+          stdin: asked.stdin === undefined ? null : Buffer.from(asked.stdin),
+          limits: sandboxLimitsOf(asked),
+          timeout_ms: asked.timeout_seconds * 1000,
           output: background
             ? { keeps: 'ring' }
-            : { keeps: 'head', bytes_max: run.max_output_bytes },
+            : { keeps: 'head', bytes_max: asked.max_output_bytes },
         },
       )
       const { sandbox, working_directory } = hosted

@@ -63,7 +63,7 @@ export class ProcessTable {
           ...request,
           network: call.network ?? [],
         }),
-      run: (run) => this.#run(call, run, signal, noted),
+      launch: (asked) => this.#launch(call, asked, signal, noted),
       list: (filter) => this.list({ ...definedOf(filter), agent }),
       monitor: async (id) => ({ process: await mine(id), now: this.sample(id) }),
       logs: async (request) => {
@@ -226,15 +226,20 @@ export class ProcessTable {
       throw new GatehouseError('ProcessElsewhere', { process_id, node: stored.node })
   }
 
-  async #run(call: Call, run: RunProcess, signal: AbortSignal, noted: Noted): Promise<RanProcess> {
+  async #launch(
+    call: Call,
+    asked: RunProcess,
+    signal: AbortSignal,
+    noted: Noted,
+  ): Promise<RanProcess> {
     const { ids } = this.#deps
     signal.throwIfAborted()
     const id = ids.next('proc')
-    const live = await this.#live.begin(call, id, run)
+    const live = await this.#live.begin(call, id, asked)
     const { hosted } = live
     noted({ process_id: id, sandbox: hosted.sandbox })
     if (this.#deps.signal.aborted) void hosted.end(0, 'the service stopped')
-    if (run.background) return ranOf(id, null, [])
+    if (asked.background) return ranOf(id, null, [])
     const cancel = () => void hosted.end(endGraceMs, 'the call was cancelled')
     signal.addEventListener('abort', cancel, { once: true })
     if (signal.aborted) cancel()
@@ -242,7 +247,9 @@ export class ProcessTable {
     signal.removeEventListener('abort', cancel)
     signal.throwIfAborted()
     const pieces = await Promise.all(
-      (['stdout', 'stderr'] as const).map((stream) => hosted.read(stream, 0, run.max_output_bytes)),
+      (['stdout', 'stderr'] as const).map((stream) =>
+        hosted.read(stream, 0, asked.max_output_bytes),
+      ),
     )
     return ranOf(id, end, pieces)
   }

@@ -152,7 +152,7 @@ export type LogRequest = {
 /** An agent's own processes; those of others do not exist for it. Raises `ProcessNotFound`, `QuotaExceeded`. */
 export interface AgentProcesses {
   resolve(request: Omit<ProcessRequest, 'network'>): Promise<ProcessFacts>
-  run(run: RunProcess): Promise<RanProcess>
+  launch(asked: RunProcess): Promise<RanProcess>
   list(filter: {
     readonly state?: ProcessState | undefined
     readonly limit: number

@@ -19,7 +19,11 @@ export const folderField = z
   .default('.')
   .describe('Where it runs: absolute inside your folders, or relative to your workspace.')
 
-export const processIdField = z.string().min(1).max(64).describe('As process.run told it.')
+export const processIdField = z
+  .string()
+  .min(1)
+  .max(64)
+  .describe('As the call that started it told it.')
 
 export const stateField = ProcessState.describe(
   'running, completed (it ended by itself), killed (a signal ended it), timed_out, or interrupted (the service ended, and it with the service).',

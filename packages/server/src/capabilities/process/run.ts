@@ -156,5 +156,5 @@ export const run = defineCapability({
   text: asText,
   preview: async (args, { processes }) => processPreview(args, await processes.resolve(args)),
   resolve: async (args, { processes }) => ({ ...(await processes.resolve(args)) }),
-  run: (ctx, args) => ctx.processes.run(args),
+  run: (ctx, args) => ctx.processes.launch(args),
 })

@@ -32,9 +32,14 @@ test('is on one line, and no two vectors look the same', () => {
 test.skipIf(!existsSync('/bin/bash'))('means to a shell what it says', () => {
   fc.assert(
     fc.property(
-      fc.array(fc.string({ unit: fc.constantFrom(...'\'\\ $*a\n\té\u202E\u{1F600}\x1b"`!~#') }), {
-        maxLength: 4,
-      }),
+      fc.array(
+        fc.string({
+          unit: fc.constantFrom(...Array.from('\'\\ $*a\n\té\u202E\u{1F600}\x1b"`!~#')),
+        }),
+        {
+          maxLength: 4,
+        },
+      ),
       (words) => {
         const script = `printf '%s\\0' end ${commandLine(words)}`
         const out = execFileSync('/bin/bash', ['--norc', '-c', script], {
