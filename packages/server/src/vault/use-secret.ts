@@ -44,9 +44,19 @@ export function secretsOf(parts: VaultParts, keys: VaultKeys, scrubber: Scrubber
     })
   }
 
+  const opened = async (secret: StoredSecret): Promise<string> => {
+    const root = await keys.rootOf(secret.root_id)
+    try {
+      return openValue(root, secret)
+    } catch (cause) {
+      parts.log.error({ err: cause, name: secret.name }, 'a stored secret was changed from outside')
+      throw cause
+    }
+  }
+
   /** The value, once its use is on record; null where the secret changed in between. */
   async function take(secret: StoredSecret, use: SecretUse): Promise<string | null> {
-    const value = openValue(await keys.rootOf(secret.root_id), secret)
+    const value = await opened(secret)
     scrubber.know(secret.name, value)
     const { agent, capability, host } = use
     const lastUse = { ms: clock.wall(), agent, capability, host }

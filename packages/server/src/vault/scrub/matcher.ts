@@ -5,6 +5,8 @@ export type Pattern = Form & { readonly name: string }
 export type Found = { readonly pattern: Pattern; readonly start: number; readonly end: number }
 
 const block = 3
+const nobody: readonly Pattern[] = []
+const nothing: readonly Found[] = []
 const tableBits = 16
 
 const hash = (a: number, b: number, c: number): number =>
@@ -32,26 +34,32 @@ export class Matcher {
 
   /** Every place of every pattern; a pattern is not looked for within its own last place. */
   find(text: Uint8Array): readonly Found[] {
-    const found: Found[] = []
-    const reached = new Map<Pattern, number>()
-    const at = (i: number) => fold[text[i] as number] as number
+    const shifts = this.#shift
+    let found: Found[] | null = null
+    let reached: Map<Pattern, number> | null = null
     for (let i = formBytesMin - 1; i < text.length; ) {
-      const key = hash(at(i - 2), at(i - 1), at(i))
-      const shift = this.#shift[key] as number
+      const key = hash(
+        fold[text[i - 2] as number] as number,
+        fold[text[i - 1] as number] as number,
+        fold[text[i] as number] as number,
+      )
+      const shift = shifts[key] as number
       if (shift > 0) {
         i += shift
         continue
       }
       const start = i - formBytesMin + 1
-      for (const pattern of this.#ending.get(key) ?? []) {
-        if (start < (reached.get(pattern) ?? 0) || !stands(pattern.bytes, text, start)) continue
+      for (const pattern of this.#ending.get(key) ?? nobody) {
+        if (start < (reached?.get(pattern) ?? 0) || !stands(pattern.bytes, text, start)) continue
         const end = start + pattern.bytes.length
+        reached ??= new Map()
         reached.set(pattern, end)
+        found ??= []
         found.push({ pattern, start, end })
       }
       i += 1
     }
-    return found
+    return found ?? nothing
   }
 }
 
