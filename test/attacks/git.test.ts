@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict'
 import {
   existsSync,
   mkdirSync,
@@ -44,15 +45,15 @@ describe.skipIf(noReal)('git', () => {
     siege = await Siege.begin()
     await git('init', { path: 'project' })
     await write('project/a.txt', 'one\n')
-    expect((await git('commit', { path: 'project', message: 'First' })).type).toBe('success')
+    assert.equal((await git('commit', { path: 'project', message: 'First' })).type, 'success')
   }, 60_000)
   afterEach(async () => {
     await siege.unharmed()
-    expect(existsSync(mark)).toBe(false)
-    expect(readdirSync(out)).toEqual(['canary.txt'])
-    expect(readFileSync(canaryFile, 'utf8')).toBe(canary)
+    assert.equal(existsSync(mark), false)
+    assert.deepEqual(readdirSync(out), ['canary.txt'])
+    assert.equal(readFileSync(canaryFile, 'utf8'), canary)
     // O8: the honest use beside it works.
-    expect((await git('status', { path: 'project' })).type).toBe('success')
+    assert.equal((await git('status', { path: 'project' })).type, 'success')
   })
   afterAll(async () => {
     try {
