@@ -2,8 +2,8 @@ import { setTimeout as pause } from 'node:timers/promises'
 import type { ModelJob } from '@gatehouse/contract'
 import type { Context } from '../define.ts'
 import { defineCommand } from '../define.ts'
-import { exitCodes } from '../exit-codes.ts'
 import { escapeLines } from '../escape-text.ts'
+import { exitCodes } from '../exit-codes.ts'
 import { fitLine, progressLine, shownBytes } from '../model-text.ts'
 
 const lookEveryMs = 500

@@ -5,7 +5,7 @@ import {
   GatehouseError,
 } from '@gatehouse/contract'
 import { builtInModels } from '../domain/models/built-in.ts'
-import { mergeModels, type Merged } from '../domain/models/merge-models.ts'
+import { type Merged, mergeModels } from '../domain/models/merge-models.ts'
 import { parseCatalog } from '../domain/models/parse-catalog.ts'
 import type { CatalogSource, FetchedCatalog } from '../ports/models.ts'
 import { actDraft } from './audit-draft.ts'

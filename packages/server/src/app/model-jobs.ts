@@ -1,5 +1,11 @@
-import type { ModelEntry, ModelFit, ModelHeader, ModelJob, ModelSource } from '@gatehouse/contract'
-import type { CapabilityError } from '@gatehouse/contract'
+import type {
+  CapabilityError,
+  ModelEntry,
+  ModelFit,
+  ModelHeader,
+  ModelJob,
+  ModelSource,
+} from '@gatehouse/contract'
 import type { Clock } from '../ports/clock.ts'
 import type { StoredJob } from '../ports/jobs.ts'
 import type { FileProgress } from '../ports/models.ts'

@@ -83,7 +83,8 @@ export class Intake {
         length - done,
         at + done,
       )
-      if (bytesWritten === 0) throw Object.assign(new Error('nothing was written'), { code: 'ENOSPC' })
+      if (bytesWritten === 0)
+        throw Object.assign(new Error('nothing was written'), { code: 'ENOSPC' })
       done += bytesWritten
     }
   }

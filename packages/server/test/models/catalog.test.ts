@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createRestApp } from '../../src/transport/rest/create-rest-app.ts'
 import { createKit } from '@gatehouse/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { builtInModels } from '../../src/domain/models/built-in.ts'
 import { openCanary } from '../../src/outbound/testing.ts'
+import { createRestApp } from '../../src/transport/rest/create-rest-app.ts'
 import { type ModelKit, openModelKit } from './kit.ts'
 import { entryOf, type Handler, ModelSource } from './model-source.ts'
 
