@@ -1,5 +1,5 @@
 import { createServer, request as httpRequest } from 'node:http'
-import { type AddressInfo, createConnection } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import type { Json } from '@gatehouse/server/ports/service-adapter'
 import type { FakeRequest, FakeServer } from './fake-server.ts'
 
@@ -78,20 +78,7 @@ export const httpLink =
       const fail = (cause: unknown) =>
         reject(new FakeLinkError(`fake.example: ${String(cause)}`, connected))
       const sending = httpRequest(
-        {
-          method: 'POST',
-          host: hostname,
-          port,
-          signal,
-          agent: false,
-          createConnection: () => {
-            const socket = createConnection({ host: hostname, port: Number(port) })
-            socket.once('connect', () => {
-              connected = true
-            })
-            return socket
-          },
-        },
+        { method: 'POST', host: hostname, port, signal, agent: false },
         (response) => {
           let text = ''
           response.on('data', (chunk: Buffer) => {
@@ -107,6 +94,12 @@ export const httpLink =
           })
         },
       )
+      // From here on something of it may have arrived.
+      sending.on('socket', (socket) => {
+        socket.on('connect', () => {
+          connected = true
+        })
+      })
       sending.on('error', fail)
       sending.end(JSON.stringify(request))
     })

@@ -1,0 +1,115 @@
+import { join } from 'node:path'
+import { fakeAdapter } from '@gatehouse/testkit/fake-service/fake-adapter'
+import type { FakeLink } from '@gatehouse/testkit/fake-service/fake-link'
+import { AgentDirectory } from '../../src/app/agent-directory.ts'
+import type { Call } from '../../src/app/call.ts'
+import { bindProxy, type Proxy } from '../../src/app/proxy/bind-proxy.ts'
+import { openJournal } from '../../src/audit/journal.ts'
+import { silent } from '../../src/audit/testing.ts'
+import { createClock } from '../../src/platform/clock.ts'
+import { createDigest } from '../../src/platform/digest.ts'
+import { createEventBus } from '../../src/platform/event-bus.ts'
+import { createIds } from '../../src/platform/ids.ts'
+import type { StoredAgent } from '../../src/ports/agents.ts'
+import type { AuditReader } from '../../src/ports/audit.ts'
+import type { PolicySource } from '../../src/ports/policy.ts'
+import type { JsonObject } from '../../src/ports/service-adapter.ts'
+import type { Storage } from '../../src/ports/storage.ts'
+import { openSqlite } from '../../src/storage/sqlite/open.ts'
+
+const agent: StoredAgent = {
+  name: 'mailbot' as StoredAgent['name'],
+  purpose: '',
+  status: 'active',
+  approvals: 'pending',
+  workspace: '/nowhere',
+  mounts: [],
+  created_ms: 0,
+  last_connected_ms: null,
+  total_invocations: 0,
+  token_hash: 'a'.repeat(64),
+  previous_token_hash: null,
+  previous_until_ms: null,
+  generation: 1,
+}
+
+export type ProxyNode = AsyncDisposable & {
+  readonly proxy: Proxy
+  readonly storage: Storage
+  readonly audit: Pick<AuditReader, 'verify' | 'query'>
+  /** Buffers a write that is due at once. */
+  buffer(operation: string, args: JsonObject): Promise<string>
+}
+
+/** The proxy on a store of its own with a real clock, and nothing else: quick to start and to kill. */
+export async function openNode(
+  folder: string,
+  link: FakeLink,
+  {
+    node = 'node',
+    opens,
+  }: { readonly node?: string; readonly opens?: () => Promise<Storage> } = {},
+): Promise<ProxyNode> {
+  const storage = await (opens?.() ?? openSqlite({ file: join(folder, 'gatehouse.db') }))
+  const clock = createClock(Number((await storage.meta.get('clock_ms')) ?? 0))
+  const [ids, digest, log] = [createIds(), createDigest(), silent]
+  const journal = await openJournal({
+    ...{ storage, ids, clock, log },
+    directory: join(folder, `audit-${node}`),
+    chain: node,
+  })
+  const events = createEventBus({ ids, clock, log })
+  const basics = { storage, journal, clock, ids, digest, events, log }
+  const stopping = new AbortController()
+  const allowed = { current: () => ({ listed: () => 'autonomous' }) } as unknown as PolicySource
+  const proxy = bindProxy({
+    ...basics,
+    adapters: new Map([['fake', fakeAdapter(link, { pageSize: 100 })]]),
+    secrets: {
+      use: (_use, work) => work('open sesame'),
+      keepForService: async () => {},
+      forgetForService: async () => {},
+      scrub: (value) => value,
+    },
+    proxy: {
+      delaySecondsOf: () => 0,
+      syncEverySeconds: 3_600,
+      rollbackMs: 72 * 3_600_000,
+      burst: { limit: 1_000_000, windowMs: 1_000 },
+    },
+    directory: new AgentDirectory(basics),
+    policy: allowed,
+    node,
+    signal: stopping.signal,
+  })
+  const op = {
+    actor: { kind: 'agent', name: agent.name, credential: 1 },
+    request_id: 'req-1',
+    session_id: null,
+    signal: stopping.signal,
+  } as const
+  if (!(await storage.agents.find(agent.name))) {
+    await storage.agents.insert(agent)
+    await proxy.useCases.connectService(
+      { ...op, actor: { kind: 'system' } },
+      { kind: 'fake', settings: {}, secrets: { password: 'open sesame' }, agents: ['*'] },
+    )
+  }
+  const call = { op, agent, capability: { name: 'fake.send' } } as unknown as Call
+  await proxy.start()
+  return {
+    proxy,
+    storage,
+    audit: journal,
+    async buffer(operation, args) {
+      const service = await proxy.servicesOf(call).open('fake')
+      return (await service.buffer({ operation, arguments: args })).write_id
+    },
+    async [Symbol.asyncDispose]() {
+      stopping.abort()
+      await proxy.stopped()
+      await journal[Symbol.asyncDispose]()
+      await storage[Symbol.asyncDispose]()
+    },
+  }
+}
