@@ -203,7 +203,10 @@ export class LiveProcesses {
             actDraft(systemOp(this.#deps), 'process.ended', {
               agent,
               arguments: facts,
-              ...(detail === null ? {} : { detail: { detail } }),
+              detail: {
+                ...(detail === null ? {} : { detail }),
+                ...(end.refused_hosts.length > 0 ? { refused_hosts: end.refused_hosts } : {}),
+              },
             }),
           )
         })

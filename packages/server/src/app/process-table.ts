@@ -245,6 +245,7 @@ export class ProcessTable {
     if (signal.aborted) cancel()
     const end = await live.settled
     signal.removeEventListener('abort', cancel)
+    if (end.refused_hosts.length > 0) noted({ refused_hosts: end.refused_hosts })
     signal.throwIfAborted()
     const pieces = await Promise.all(
       (['stdout', 'stderr'] as const).map((stream) =>

@@ -67,6 +67,8 @@ export type ProcessEnd = {
   readonly usage: SandboxUsage
   /** Why, where it was ended from outside. */
   readonly detail: string | null
+  /** Hosts that it asked for and policy does not name, as `host:port`. */
+  readonly refused_hosts: readonly string[]
 }
 
 export type ProcessSample = {

@@ -119,6 +119,7 @@ export const createProcessHost = async (deps: ProcessHostDeps): Promise<ProcessH
               ? keeper.read(offset, limit)
               : readKept(id, stream, offset, limit)
           },
+          refused: () => opened.refused(),
           close: async () => opened[Symbol.asyncDispose](),
         })
         running.add(hosted)

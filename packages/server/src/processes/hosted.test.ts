@@ -79,6 +79,7 @@ const host = (
     keepers: { stdout: keeper(10), stderr: new Head(10) },
     read: async () => ({ bytes: new Uint8Array(), offset: 0, total_bytes: 0 }),
     scrub: (chunks) => chunks,
+    refused: () => ['b.example:443'],
     close: async () => {
       closed += 1
     },
@@ -97,6 +98,7 @@ test('tells the end once everything is kept, and closes what was opened for it',
     signal: null,
     usage,
     detail: null,
+    refused_hosts: ['b.example:443'],
   })
   expect(hosted.written('stdout')).toBe(11)
   expect(closed()).toBe(1)

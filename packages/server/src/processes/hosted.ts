@@ -20,6 +20,8 @@ export type HostedParts = {
   readonly read: (stream: ProcessStream, offset: number, limit: number) => Promise<StreamPiece>
   /** Puts marks in the place of secrets. */
   readonly scrub: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
+  /** What it asked for and was not let through to. */
+  readonly refused: () => readonly string[]
   /** Once everything is over: what was opened for this process. */
   readonly close: () => Promise<void>
 }
@@ -90,9 +92,11 @@ export class Hosted implements HostedProcess {
     late[Symbol.dispose]()
     await kept
     await Promise.all([keepers.stdout.close(), keepers.stderr.close()]).catch(() => {})
+    const refused_hosts = this.#parts.refused()
     await close().catch(() => {})
     const state = this.#cause?.state ?? (signal === null ? 'completed' : 'killed')
-    return { state, exit_code: code, signal, usage, detail: this.#cause?.detail ?? null }
+    const detail = this.#cause?.detail ?? null
+    return { state, exit_code: code, signal, usage, detail, refused_hosts }
   }
 
   /** @SECURITY What is not kept does not go on: the group ends at once (hosted.test.ts, "cannot be kept"). */

@@ -13,6 +13,8 @@ export const copiesInside = '/run/gatehouse/approved'
 
 export type OpenedSpec = AsyncDisposable & {
   readonly spec: SandboxSpec
+  /** What it was not let through to, as `host:port`. */
+  refused(): readonly string[]
   /** Once it runs, descriptors that only its start needed are closed. */
   started(): void
 }
@@ -130,6 +132,7 @@ export const openSpec = async (given: Given): Promise<OpenedSpec> => {
           : { kind: 'none' },
         limits: setting.limits,
       },
+      refused: () => opened.egress?.refused().map(({ host, port }) => `${host}:${port}`) ?? [],
       started,
       [Symbol.asyncDispose]: close,
     }
