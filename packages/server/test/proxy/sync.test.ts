@@ -1,0 +1,175 @@
+import { expect, test } from 'vitest'
+import type { FakeFault } from '@gatehouse/testkit/fake-service'
+import type { StoredService } from '../../src/ports/services.ts'
+import { fakeService, openProxyKit, type ProxyKit } from './kit.ts'
+
+const ids = async ({ kit }: ProxyKit, words = ''): Promise<readonly string[]> => {
+  const found = await kit.invoke('alpha', 'fake.search', { words })
+  return found.kind === 'succeeded' ? (found.data['ids'] as string[]) : []
+}
+
+const fill = ({ server }: ProxyKit, count: number) => {
+  for (let n = 0; n < count; n += 1) server.put('things', `t${n}`, `thing ${n}`)
+}
+
+/** Moves the clock to the next sync, and waits for the condition. */
+const syncUntil = (proxy: ProxyKit, condition: () => Promise<boolean>) =>
+  proxy.until(async () => {
+    proxy.kit.clock.move(1_000)
+    return condition()
+  })
+
+test('everything is read, then what changes, and reads never ask the service', async () => {
+  await using proxy = await openProxyKit({ connects: false })
+  const { kit, server } = proxy
+  fill(proxy, 10)
+  await kit.app.connectService(kit.operator(), fakeService)
+  await proxy.until(async () => (await proxy.service()).status === 'connected')
+  expect(await proxy.service()).toMatchObject({ replica_entries: 10, reason: null })
+  const before = server.requests
+  expect(await ids(proxy, '"thing 4"')).toEqual(['t4'])
+  expect(await ids(proxy)).toHaveLength(10)
+  expect(server.requests).toBe(before)
+  server.put('things', 't4', null)
+  server.put('things', 't5', 'another')
+  await syncUntil(proxy, async () => (await proxy.service()).replica_entries === 9)
+  expect(await ids(proxy, 'another')).toEqual(['t5'])
+})
+
+test('while a service is down, broken or away in the middle, reads go on and the reason is told', async () => {
+  await using proxy = await openProxyKit()
+  const { kit, server } = proxy
+  fill(proxy, 9)
+  await syncUntil(proxy, async () => (await proxy.service()).replica_entries === 9)
+  const healthy = (await proxy.service()).last_sync
+  for (const [fault, reason] of [
+    ['refuse', 'refused the connection'],
+    ['garbage', 'makes no sense'],
+    ['cut', 'the connection broke'],
+  ] as const satisfies readonly (readonly [FakeFault, string])[]) {
+    let requests = 0
+    for (let n = 0; n < 9; n += 1) server.put('more', `${fault}${n}`, 'more')
+    // The second page fails: what the first brought stays.
+    server.fault = ({ kind }) => {
+      if (kind !== 'changes') return null
+      requests += 1
+      return requests % 2 === 0 || fault === 'refuse' ? fault : null
+    }
+    await syncUntil(proxy, async () => (await proxy.service()).status === 'degraded')
+    const service = await proxy.service()
+    expect(service.reason).toContain(reason)
+    expect(service.failing_since).not.toBeNull()
+    expect(await ids(proxy, '"thing 4"')).toEqual(['t4'])
+    const health = await kit.app.health(kit.operator())
+    expect(health.components.proxy).toMatchObject({ status: 'degraded', services: 1 })
+    expect(health.components.proxy.reason).toContain(reason)
+    server.fault = () => null
+    await syncUntil(proxy, async () => (await proxy.service()).status === 'connected')
+  }
+  expect(await proxy.service()).toMatchObject({
+    replica_entries: 9 + 27,
+    reason: null,
+    failing_since: null,
+  })
+  expect((await proxy.service()).last_sync).not.toBe(healthy)
+  expect((await kit.app.health(kit.operator())).components.proxy.status).toBe('healthy')
+  expect(await proxy.acts('service.')).toEqual([
+    'service.connected',
+    ...['service.degraded', 'service.recovered'],
+    ...['service.degraded', 'service.recovered'],
+    ...['service.degraded', 'service.recovered'],
+  ])
+})
+
+test('a service that hangs is given up, tried again later each time, and people are told once', async () => {
+  await using proxy = await openProxyKit()
+  const { kit, server } = proxy
+  server.fault = ({ kind }) => (kind === 'changes' ? 'hang' : null)
+  kit.clock.move(60_000)
+  await proxy.until(() => server.requests > 1)
+  await syncUntil(proxy, async () => (await proxy.service()).status === 'degraded')
+  expect((await proxy.service()).reason).toContain('no answer within 120 s')
+  server.fault = () => 'refuse'
+  const alerts = async () => {
+    const { alerts: open } = await kit.app.listAlerts(kit.operator(), {
+      ...{ status: 'open', limit: 10, offset: 0 },
+    })
+    return open.filter(({ kind }) => kind === 'service')
+  }
+  await syncUntil(proxy, async () => (await alerts()).length > 0)
+  const [alert] = await alerts()
+  expect(alert?.message).toContain('The service fake fails')
+  const { next_sync } = await proxy.service()
+  expect(Date.parse(next_sync ?? '')).toBeGreaterThan(kit.clock.wall() + 1_000)
+  server.fault = () => null
+  await syncUntil(proxy, async () => (await alerts()).length === 0)
+})
+
+test('a run that reads everything goes on where it was cut off, and drops at its end what is gone', async () => {
+  await using proxy = await openProxyKit()
+  const { kit, server } = proxy
+  fill(proxy, 9)
+  await syncUntil(proxy, async () => (await proxy.service()).replica_entries === 9)
+  // What vanished without a trace at the service is found by reading everything.
+  const stray = (await kit.storage.services.find('fake')) as StoredService
+  const entry = { collection: 'things', id: 'stray', version: '1', title: '', from: '', text: '' }
+  await kit.storage.replica.apply(
+    'fake',
+    [
+      {
+        kind: 'put',
+        entry: {
+          ...entry,
+          ...{ sort_ms: 0, until_ms: 0, flags: [], keys: [], body: {}, size_bytes: 0 },
+        },
+      },
+    ],
+    stray.syncs,
+  )
+  expect(await ids(proxy)).toHaveLength(10)
+  let pages = 0
+  server.fault = ({ kind }) => {
+    if (kind !== 'changes') return null
+    pages += 1
+    return pages === 3 ? 'drop' : null
+  }
+  await kit.app.syncService(kit.operator(), { name: 'fake', full: true })
+  await proxy.until(async () => (await proxy.service()).status === 'degraded')
+  const cut = await kit.storage.services.find('fake')
+  expect(cut).toMatchObject({ cursor: '6', full: true })
+  expect(await ids(proxy)).toHaveLength(10)
+  await syncUntil(proxy, async () => (await proxy.service()).status === 'connected')
+  expect(await ids(proxy)).toHaveLength(9)
+  expect(pages).toBe(5)
+})
+
+test('a node that lost its lease, or whose service was connected anew, stores nothing any more', async () => {
+  await using proxy = await openProxyKit()
+  const { kit, server } = proxy
+  fill(proxy, 6)
+  let pages = 0
+  server.fault = ({ kind }) => {
+    if (kind !== 'changes') return null
+    pages += 1
+    if (pages === 2) {
+      const until = { nowMs: Number.MAX_SAFE_INTEGER - 1, untilMs: Number.MAX_SAFE_INTEGER }
+      void kit.storage.services.lease('fake', 'another node', until)
+    }
+    return null
+  }
+  kit.clock.move(60_000)
+  await proxy.until(() => pages >= 2)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect((await kit.storage.services.find('fake'))?.cursor).toBe('3')
+  expect(await ids(proxy)).toHaveLength(3)
+})
+
+test('syncing now does not wait for its time', async () => {
+  await using proxy = await openProxyKit()
+  proxy.server.put('things', 'new', 'x')
+  await proxy.kit.app.syncService(proxy.kit.operator(), { name: 'fake', full: false })
+  await proxy.until(async () => (await proxy.service()).replica_entries === 1)
+  await expect(
+    proxy.kit.app.syncService(proxy.kit.operator(), { name: 'none', full: false }),
+  ).rejects.toMatchObject({ type: 'ServiceNotFound' })
+})
