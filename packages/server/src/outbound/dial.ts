@@ -51,6 +51,8 @@ export const createDialler = (dialling: Dialling): buildConnector.connector => {
       timeout: connectTimeoutMs,
       lookup: guardedLookup(resolve, allows),
       maxCachedSessions: 0,
+      // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+      rejectUnauthorized: true,
       ...(secureContext ? { secureContext } : {}),
     })
     if (proxy !== null && !goesDirect(proxy, host)) {
@@ -73,17 +75,19 @@ export const createDialler = (dialling: Dialling): buildConnector.connector => {
   }
 }
 
-/** A plain connection through the same dialler; a caller that gave up gets none. */
+/** A connection through the dialler; a caller that gave up gets none, however late it is made. */
 export const dial = (
   connector: buildConnector.connector,
-  { host, port }: { readonly host: string; readonly port: number },
+  target: { readonly host: string; readonly port: number; readonly protocol?: 'http:' | 'https:' },
   signal: AbortSignal,
 ): Promise<Socket> =>
   new Promise((resolve, reject) => {
+    const { host: hostname, port, protocol = 'http:' } = target
     const aborted = () => reject(signal.reason as Error)
     if (signal.aborted) return aborted()
     signal.addEventListener('abort', aborted, { once: true })
-    connector({ hostname: host, protocol: 'http:', port: String(port) }, (error, socket) => {
+    const host = isIP(hostname) === 6 ? `[${hostname}]` : hostname
+    connector({ hostname, host, protocol, port: String(port) }, (error, socket) => {
       signal.removeEventListener('abort', aborted)
       if (error) return reject(error)
       if (signal.aborted) socket.destroy()

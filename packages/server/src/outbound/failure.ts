@@ -1,5 +1,4 @@
 import { GatehouseError } from '@gatehouse/contract'
-import { errors } from 'undici'
 
 const codeOf = (cause: unknown): string => {
   const code = (cause as { code?: unknown } | null)?.code
@@ -8,7 +7,7 @@ const codeOf = (cause: unknown): string => {
 
 const tlsCodes =
   /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|HOSTNAME_MISMATCH|INVALID_CA|INVALID_PURPOSE|EPROTO$)/
-const answerCodes = /^UND_ERR_(HEADERS_OVERFLOW|RES_|RESPONSE)/
+const answerCodes = /^HPE_/
 
 /** The errors of everything below, as the port names them. Whatever is not dialled reads like what is not there. */
 export const failureOf = (cause: unknown, host: string): unknown => {
@@ -16,7 +15,7 @@ export const failureOf = (cause: unknown, host: string): unknown => {
   const code = codeOf(cause)
   if (tlsCodes.test(code)) return new GatehouseError('TlsFailed', { host, detail: code }, { cause })
   // Without the cause: it carries what was received, which is not for the log.
-  if (cause instanceof errors.HTTPParserError || answerCodes.test(code))
+  if (answerCodes.test(code))
     return new GatehouseError('ResponseRefused', { host, detail: 'it is not sound HTTP' })
   return new GatehouseError('HostUnreachable', { host }, { cause })
 }

@@ -39,12 +39,12 @@ const withoutBody = (hop: Hop): Hop => ({
  */
 export const nextHop = (
   hop: Hop,
-  answer: { readonly status: number; readonly location: string | string[] | undefined },
+  answer: { readonly status: number; readonly location: string | readonly string[] | undefined },
   limits: { readonly https_only: boolean },
 ): Hop | null => {
   const { status, location } = answer
   if (!statuses.has(status) || location === undefined) return null
-  if (Array.isArray(location)) return refuse('it names more than one address')
+  if (typeof location !== 'string') return refuse('it names more than one address')
   const url = targetOf(location, hop.url)
   if (url.protocol === 'http:' && (hop.url.protocol === 'https:' || limits.https_only))
     refuse('it leads from https to http')

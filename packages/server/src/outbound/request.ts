@@ -1,18 +1,19 @@
+import type { IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
 import { GatehouseError } from '@gatehouse/contract'
-import { Agent, type Dispatcher } from 'undici'
-import { parseUrl, portOf } from '../domain/web-address.ts'
+import { parseUrl, portOf, unbracket } from '../domain/web-address.ts'
 import type { OutboundRequest, OutboundResponse } from '../ports/outbound.ts'
 import { Deadline } from './deadline.ts'
 import { acceptedEncodings, decoded, encodingOf } from './decode.ts'
 import type { Dialling } from './dial.ts'
-import { createDialler } from './dial.ts'
+import { createDialler, dial } from './dial.ts'
 import { failureOf } from './failure.ts'
 import { checkHeaders, joinedHeaders } from './headers.ts'
 import { type Hop, nextHop } from './redirect.ts'
+import { send } from './send.ts'
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
 const redirectsMax = 5
-const headBytesMax = 32 * 1024
 
 const refuse = (type: 'RequestNotAllowed' | 'UrlNotAllowed', detail: string): never => {
   throw new GatehouseError(type, { detail })
@@ -65,27 +66,17 @@ const assertKeeps = (from: Hop, to: Hop, values: readonly string[]): void => {
     })
 }
 
-const send = (
-  agent: Agent,
-  hop: Hop,
-  credentials: ReturnType<typeof credentialsFor>,
-  signal: AbortSignal,
-): Promise<Dispatcher.ResponseData> =>
-  agent.request({
-    origin: hop.url.origin,
-    path: credentials.path,
-    method: hop.method,
-    headers: {
-      'user-agent': 'gatehouse',
-      accept: '*/*',
-      // A range counts bytes of what is sent, so it must not be encoded.
-      'accept-encoding': 'range' in hop.headers ? 'identity' : acceptedEncodings,
-      ...hop.headers,
-      ...credentials.headers,
-    },
-    body: hop.body === null ? null : Buffer.from(hop.body),
-    signal,
-  })
+const messageOf = (hop: Hop, credentials: ReturnType<typeof credentialsFor>) => ({
+  path: credentials.path,
+  headers: {
+    'user-agent': 'gatehouse',
+    accept: '*/*',
+    // A range counts bytes of what is sent, so it must not be encoded.
+    'accept-encoding': 'range' in hop.headers ? 'identity' : acceptedEncodings,
+    ...hop.headers,
+    ...credentials.headers,
+  },
+})
 
 /** No more than allowed, told as soon as it is clear. */
 async function* limited(body: AsyncIterable<Uint8Array>, bytesMax: number | undefined) {
@@ -102,15 +93,16 @@ const hasNoBody = (method: string, status: number): boolean =>
   method === 'HEAD' || status === 204 || status === 304
 
 const responseOf = (
-  answer: Dispatcher.ResponseData,
+  answer: IncomingMessage,
   hop: Hop,
   request: OutboundRequest,
   deadline: Deadline,
   close: () => Promise<void>,
 ): OutboundResponse => {
   const host = hop.url.hostname
-  const headers = joinedHeaders(answer.headers)
-  const encoding = hasNoBody(hop.method, answer.statusCode)
+  const status = answer.statusCode ?? 0
+  const headers = joinedHeaders(answer.headersDistinct)
+  const encoding = hasNoBody(hop.method, status)
     ? null
     : encodingOf(headers['content-encoding'], host)
   if (encoding !== null) {
@@ -120,11 +112,11 @@ const responseOf = (
   }
   const length = Number(headers['content-length'] ?? 0)
   if (request.body_bytes_max !== undefined && length > request.body_bytes_max)
-    if (!hasNoBody(hop.method, answer.statusCode))
+    if (!hasNoBody(hop.method, status))
       throw new GatehouseError('ResponseTooLarge', { limit_bytes: request.body_bytes_max })
   async function* read(): AsyncIterable<Uint8Array> {
     try {
-      const raw = answer.body as AsyncIterable<Buffer>
+      const raw = answer as AsyncIterable<Buffer>
       const plain = encoding === null ? raw : decoded(raw, encoding, host)
       yield* limited(plain, request.body_bytes_max)
     } catch (cause) {
@@ -134,7 +126,7 @@ const responseOf = (
     }
   }
   return {
-    status: answer.statusCode,
+    status,
     headers,
     url: hop.url.href,
     body: read(),
@@ -150,40 +142,44 @@ export const sendRequest = async (
 ): Promise<OutboundResponse> => {
   let hop = firstHop(request)
   const deadline = new Deadline(request.timeout_ms, signal)
-  const agent = new Agent({
-    connect: createDialler(dialling),
-    connections: 1,
-    pipelining: 1,
-    maxHeaderSize: headBytesMax,
-    headersTimeout: 0,
-    bodyTimeout: 0,
-  })
+  const connector = createDialler(dialling)
+  let socket: Socket | null = null
   let isClosed = false
   const close = async () => {
     if (isClosed) return
     isClosed = true
     deadline.clear()
-    await agent.destroy()
+    socket?.destroy()
   }
   try {
     for (let followed = 0; ; followed += 1) {
       assertAllowed(hop, request, dialling)
       const credentials = credentialsFor(hop, request)
-      const answer = await send(agent, hop, credentials, deadline.signal)
-      // A body that is never read may still fail.
-      answer.body.on('error', () => {})
-      const { statusCode: status } = answer
+      const { protocol, hostname } = hop.url
+      const target = {
+        host: unbracket(hostname),
+        port: portOf(hop.url),
+        protocol: protocol === 'https:' ? protocol : 'http:',
+      } as const
+      socket = await dial(connector, target, deadline.signal)
+      const answer = await send(socket, hop, messageOf(hop, credentials), deadline.signal)
+      const [location, ...more] = answer.headersDistinct['location'] ?? []
+      const status = answer.statusCode ?? 0
       const next =
         request.redirects_max === 0
           ? null
-          : nextHop(hop, { status, location: answer.headers.location }, request)
+          : nextHop(
+              hop,
+              { status, location: more.length > 0 ? [location ?? '', ...more] : location },
+              request,
+            )
       if (next === null) return responseOf(answer, hop, request, deadline, close)
       assertKeeps(hop, next, credentials.values)
       if (followed >= Math.min(request.redirects_max, redirectsMax))
         throw new GatehouseError('RedirectRefused', {
           detail: `it is one more than the ${Math.min(request.redirects_max, redirectsMax)} allowed`,
         })
-      answer.body.destroy()
+      socket.destroy()
       hop = next
     }
   } catch (cause) {

@@ -28,6 +28,7 @@ const openTo = ({ url }: Proxy, secureContext: SecureContext | undefined): Socke
   return connectTls({
     host,
     port,
+    rejectUnauthorized: true,
     ...(isIP(host) === 0 ? { servername: host } : {}),
     ...(secureContext ? { secureContext } : {}),
   })

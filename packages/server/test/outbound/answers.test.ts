@@ -96,6 +96,36 @@ test('an answer of just the size that is allowed is whole', async () => {
   expect(await textOf(response.body)).toBe('12345')
 })
 
+test.each([
+  ['whole', (response: ServerResponse, bytes: Buffer) => response.end(bytes)],
+  [
+    'cut off',
+    (response: ServerResponse, bytes: Buffer) =>
+      response.write(bytes.subarray(0, 200_000), () => response.socket?.end()),
+  ],
+])('an answer that is %s before its reader begins harms nothing', async (what, send) => {
+  const bytes = Buffer.alloc(300_000, 'x')
+  const { server, request } = await answering((response) => {
+    response.setHeader('connection', 'close')
+    response.setHeader('content-length', bytes.length)
+    send(response, bytes)
+  })
+  for (let times = 0; times < 20; times += 1) {
+    await using response = await request()
+    const chunks = response.body[Symbol.asyncIterator]()
+    await chunks.next()
+    await expect.poll(() => server.hits[times]?.socket.writableFinished).toBe(true)
+    await new Promise((resolve) => setImmediate(resolve))
+    const rest = textOf({ [Symbol.asyncIterator]: () => chunks })
+    if (what === 'whole') expect((await rest).length).toBeGreaterThan(0)
+    else await expect(rest).rejects.toMatchObject({ type: 'HostUnreachable' })
+  }
+  for (let times = 0; times < 20; times += 1) {
+    await using response = await request({ body_bytes_max: 300_000 })
+    expect(response.status).toBe(200)
+  }
+})
+
 test('chunks without end stop where the reader stops', async () => {
   const { server, request } = await answering((response) => {
     const more = () => {
@@ -133,6 +163,19 @@ test('a byte now and then does not hold a request beyond its time', async () => 
 test('nor does a server that takes the request and says nothing', async () => {
   const { request } = await answering(() => {})
   await expect(request({ timeout_ms: 200 })).rejects.toMatchObject({ type: 'TimedOut' })
+})
+
+test('a name that is never found does not hold a request beyond its time either', async () => {
+  const outbound = outboundWith({}, { resolve: () => new Promise(() => {}) })
+  const began = performance.now()
+  await expect(
+    outbound.request(get('http://a.example/', { timeout_ms: 200 }), never),
+  ).rejects.toMatchObject({ type: 'TimedOut' })
+  expect(performance.now() - began).toBeLessThan(2_000)
+  const stop = new AbortController()
+  const looking = outbound.lookup('a.example', stop.signal)
+  stop.abort(new Error('enough'))
+  await expect(looking).rejects.toThrow('enough')
 })
 
 test('the caller ends it at any moment, with its own reason', async () => {

@@ -78,7 +78,7 @@ test.each([301, 302, 303, 307, 308])(
     expect(bodyBytes(second)).toBe(0)
     expect(second?.headers).toEqual({
       host: `other.example:${other.port}`,
-      connection: 'keep-alive',
+      connection: 'close',
       'user-agent': 'gatehouse',
       accept: 'text/html',
       'accept-encoding': 'identity',

@@ -54,6 +54,19 @@ test('plain http on a port of https, and https on one of http, both fail by name
   expect(response.status).toBe(200)
 })
 
+test('no variable of the environment leaves certificates unchecked', async () => {
+  const { port, seen } = await openSafeAlone()
+  process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = '0'
+  onTestFinished(() => {
+    delete process.env['NODE_TLS_REJECT_UNAUTHORIZED']
+  })
+  const outbound = outboundWith({ privateTargets: [`127.0.0.1:${port}`] })
+  await expect(outbound.request(get(`https://127.0.0.1:${port}/`), never)).rejects.toMatchObject({
+    type: 'TlsFailed',
+  })
+  expect(seen()).toEqual([])
+})
+
 test('what must go by https does, from the first hop to the last', async () => {
   await using plain = await openCanary('127.0.0.1')
   const { port, caFile } = await openSafeAlone()

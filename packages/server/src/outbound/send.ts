@@ -1,0 +1,43 @@
+import { request as begin, type IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Hop } from './redirect.ts'
+
+const headBytesMax = 32 * 1024
+
+/** Those that say how long their body is even where there is none. */
+const withLength = new Set(['POST', 'PUT', 'PATCH'])
+
+const lengthOf = ({ method, body }: Hop): Record<string, string> =>
+  body !== null || withLength.has(method) ? { 'content-length': String(body?.length ?? 0) } : {}
+
+/**
+ * One request over one connection, which ends with it. By the parser of Node: that of undici has a check that
+ * a server can make fail, by closing while nobody reads, and nothing catches it (answers.test.ts).
+ */
+export const send = (
+  socket: Socket,
+  hop: Hop,
+  message: { readonly path: string; readonly headers: Readonly<Record<string, string>> },
+  signal: AbortSignal,
+): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    const request = begin({
+      createConnection: () => socket,
+      method: hop.method,
+      path: message.path,
+      headers: { host: hop.url.host, ...message.headers, ...lengthOf(hop) },
+      setHost: false,
+      maxHeaderSize: headBytesMax,
+      insecureHTTPParser: false,
+      signal,
+    })
+    request.on('error', reject)
+    // A tunnel is handed over paused, so that nothing of it is lost before somebody listens.
+    request.on('socket', () => socket.resume())
+    request.on('response', (answer) => {
+      // A body that is never read may still fail.
+      answer.on('error', () => {})
+      resolve(answer)
+    })
+    request.end(hop.body ?? undefined)
+  })
