@@ -9,6 +9,9 @@ import type { Root } from './keyring.ts'
 import { assertKeepable, secretRecord } from './records.ts'
 import type { VaultKeys, VaultParts } from './vault-keys.ts'
 
+/** They are listed whole, and each that is used is searched for. */
+const secretsMax = 1_000
+
 type Managing = Omit<Vault, 'state' | 'lock' | 'unlock' | 'relock' | 'rotateKey'>
 
 const scopeOf = ({ capabilities, hosts, agents }: StoredSecret) => ({ capabilities, hosts, agents })
@@ -54,6 +57,8 @@ function changing(
       return journal.transaction(async (tx) => {
         const root = await keys.present(tx)
         if (await tx.secrets.find(name)) throw new GatehouseError('SecretExists', { name })
+        if ((await tx.secrets.list()).length >= secretsMax)
+          throw new GatehouseError('QuotaExceeded', { limit: secretsMax, what: 'secrets' })
         const secret: StoredSecret = {
           ...facts,
           description,

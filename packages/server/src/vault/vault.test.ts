@@ -303,6 +303,20 @@ describe('managing', () => {
     await expect(vault.show('other')).rejects.toMatchObject(absent)
   })
 
+  test('keeps a thousand and no more', async () => {
+    await using place = await Place.make()
+    const { vault } = await place.open()
+    await vault.add(secret(), entry)
+    const stored = (await place.storage.secrets.find('token')) as StoredSecret
+    for (let n = 1; n < 1_000; n += 1)
+      await place.storage.secrets.insert({ ...stored, id: `sec-${n}`, name: `other_${n}` })
+    await expect(vault.add(secret({ name: 'last' }), entry)).rejects.toMatchObject({
+      type: 'QuotaExceeded',
+    })
+    await vault.remove('other_1', entry)
+    await vault.add(secret({ name: 'last' }), entry)
+  })
+
   test('answers whether a use would be let through, and uses nothing', async () => {
     await using place = await Place.make()
     const { vault } = await place.open()

@@ -100,7 +100,7 @@ const add = defineRoute({
   bodyBytesMax,
   response: Secret,
   success: 201,
-  errors: ['SecretExists', 'SecretRefused', 'VaultLocked'],
+  errors: ['SecretExists', 'SecretRefused', 'QuotaExceeded', 'VaultLocked'],
   handle: async (op, app, { body }) => created(await app.addSecret(op, body)),
 })
 
