@@ -23,6 +23,7 @@ type Setting = {
   readonly lenient?: boolean
   readonly sizeMax?: number
   readonly unknown?: readonly string[]
+  readonly answersAfterMs?: number
   readonly faults: SmtpFaults
   readonly heard: (line: string) => void
   readonly took: (delivery: Delivery) => void
@@ -199,7 +200,10 @@ export class SmtpConversation {
     }
     this.#setting.took(this.#deliveryOf(wire))
     this.#reset()
-    this.#answer('accepted', '250 2.0.0 taken')
+    const { answersAfterMs = 0 } = this.#setting
+    if (answersAfterMs > 0)
+      setTimeout(() => this.#answer('accepted', '250 2.0.0 taken'), answersAfterMs)
+    else this.#answer('accepted', '250 2.0.0 taken')
     return true
   }
 

@@ -13,6 +13,8 @@ export type SmtpReceiverOptions = {
   /** Also ends a message at a dot between bare line feeds, as the servers do that smuggling aims at. */
   readonly lenient?: boolean
   readonly sizeMax?: number
+  /** How long it thinks before it says that it took a mail: time to be killed in. */
+  readonly answersAfterMs?: number
   /** Recipients that it refuses with 550. */
   readonly unknown?: readonly string[]
 }
