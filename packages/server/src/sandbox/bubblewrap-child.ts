@@ -4,6 +4,7 @@ import { constants } from 'node:os'
 import type { Duplex, Readable, Writable } from 'node:stream'
 import type { SandboxChild, SandboxExit, SandboxRung } from '../ports/sandbox.ts'
 import { Channel, type LaunchOrder, type LaunchReport } from './channel.ts'
+import { inputOf } from './program-input.ts'
 
 /** After it was told to kill everything, how long the launcher inside has before it is killed itself. */
 const launcherGraceMs = 500
@@ -34,21 +35,6 @@ const childrenOf = (pid: number): readonly number[] => {
   }
 }
 
-const writer = (stdin: Writable): SandboxChild['stdin'] => {
-  stdin.on('error', () => {})
-  return {
-    // A program that does not read its input has its reasons; what it leaves is dropped.
-    write: (bytes) =>
-      new Promise((resolve) => {
-        if (stdin.writable) stdin.write(bytes, () => resolve())
-        else resolve()
-      }),
-    end: () => {
-      stdin.end()
-    },
-  }
-}
-
 /** Without a reader Node drops what is left when the process ends; so it waits for one from the start. */
 const held = (stream: Readable): Readable => stream.on('readable', () => {}).on('error', () => {})
 
@@ -76,7 +62,7 @@ export class BubblewrapChild implements SandboxChild {
     ]
     const startedMs = performance.now()
     this.pid = process.pid as number
-    this.stdin = writer(stdin)
+    this.stdin = inputOf(stdin)
     this.stdout = held(stdout)
     this.stderr = held(stderr)
     process.on('error', () => {})

@@ -8,19 +8,19 @@ const openFilesMax = 4_096
 
 const resource = { cpu: 0, fileSize: 1, data: 2, core: 4, processes: 6, openFiles: 7 } as const
 
-const given = {
+/** What every program is given of an environment. */
+export const given = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   HOME: '/tmp',
   TMPDIR: '/tmp',
   LANG: 'C.UTF-8',
 }
 
-const proxied = (): Record<string, string> => {
-  const url = `http://127.0.0.1:${relayPort}`
-  return Object.fromEntries(
+/** The variables by which programs find a proxy. */
+export const proxiedBy = (url: string): Record<string, string> =>
+  Object.fromEntries(
     ['HTTP_PROXY', 'HTTPS_PROXY', 'http_proxy', 'https_proxy'].map((name) => [name, url]),
   )
-}
 
 export const assertTexts = (spec: SandboxSpec): void => {
   const texts = [spec.program, ...spec.args, spec.working_directory]
@@ -63,7 +63,7 @@ export const orderOf = (
     mounts,
     environment: {
       ...given,
-      ...(spec.network.kind === 'egress' ? proxied() : {}),
+      ...(spec.network.kind === 'egress' ? proxiedBy(`http://127.0.0.1:${relayPort}`) : {}),
       ...spec.environment,
     },
     program: spec.program,

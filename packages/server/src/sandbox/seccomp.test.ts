@@ -56,10 +56,12 @@ const ask = (machine: Machine, change: Partial<FilterOptions> = {}) => {
 
 test.each(machines)('on %s each call that changes the machine is refused', (machine) => {
   const { at } = ask(machine)
-  for (const [name, numbers] of Object.entries(refused)) {
+  const answers = Object.entries(refused).flatMap(([name, numbers]) => {
     const nr = numberOf(numbers, machine)
-    if (nr !== null) expect([name, at(nr)]).toEqual([name, 'EPERM'])
-  }
+    return nr === null ? [] : [[name, at(nr)]]
+  })
+  expect(answers.length).toBeGreaterThan(40)
+  expect(answers.filter(([, answer]) => answer !== 'EPERM')).toEqual([])
 })
 
 test.each(machines)(

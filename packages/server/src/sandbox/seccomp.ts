@@ -57,6 +57,39 @@ const refuseBits = (n: number, bits: number): Lines => [
   allow,
 ]
 
+/** No call leaves a file with a set-id bit. Where a file may be made, only if it is. */
+const noSetId = (machine: Machine): Lines => {
+  const call = (name: keyof typeof judged) => numberOf(judged[name], machine)
+  const modes = (name: keyof typeof judged, n: number): Lines =>
+    when(call(name), refuseBits(n, setId))
+  const made = (name: 'open' | 'openat', flags: number, mode: number): Lines =>
+    when(call(name), [argument(flags), anyOf(creating, 1, 0), allow, ...refuseBits(mode, setId)])
+  return [
+    ...modes('chmod', 1),
+    ...modes('fchmod', 1),
+    ...modes('fchmodat', 2),
+    ...modes('fchmodat2', 2),
+    ...modes('creat', 1),
+    ...made('open', 1, 2),
+    ...made('openat', 2, 3),
+    // Its mode is behind a pointer, too.
+    ...when(call('openat2'), [enosys]),
+  ]
+}
+
+/** As the kernel reads it. */
+const assemble = (lines: Lines): Uint8Array => {
+  const bytes = new Uint8Array(lines.length * 8)
+  const view = new DataView(bytes.buffer)
+  lines.forEach(([code = 0, yes = 0, no = 0, value = 0], at) => {
+    view.setUint16(at * 8, code, true)
+    view.setUint8(at * 8 + 2, yes)
+    view.setUint8(at * 8 + 3, no)
+    view.setUint32(at * 8 + 4, value, true)
+  })
+  return bytes
+}
+
 /**
  * The program that the kernel runs before each system call of what is in the sandbox. All is allowed but
  * what is named, and what came into Linux after it was written.
@@ -67,11 +100,6 @@ export const createFilter = ({ machine, sockets, without = [] }: FilterOptions):
   const on = (part: FilterPart, lines: () => Lines): Lines => (has(part) ? lines() : [])
   const call = (name: keyof typeof judged) => numberOf(judged[name], machine)
 
-  /** A mode in argument `n`: no set-id bits. Where a file is made: only if it is. */
-  const modes = (name: keyof typeof judged, n: number): Lines =>
-    when(call(name), refuseBits(n, setId))
-  const made = (name: 'open' | 'openat', flags: number, mode: number): Lines =>
-    when(call(name), [argument(flags), anyOf(creating, 1, 0), allow, ...refuseBits(mode, setId)])
   const nodes = (name: 'mknod' | 'mknodat', n: number): Lines =>
     when(call(name), [
       ...(has('set-id') ? [argument(n), anyOf(setId, 0, 1), eperm] : []),
@@ -111,16 +139,7 @@ export const createFilter = ({ machine, sockets, without = [] }: FilterOptions):
         allow,
       ]),
     ),
-    ...on('set-id', () => [
-      ...modes('chmod', 1),
-      ...modes('fchmod', 1),
-      ...modes('fchmodat', 2),
-      ...modes('fchmodat2', 2),
-      ...modes('creat', 1),
-      ...made('open', 1, 2),
-      ...made('openat', 2, 3),
-      ...when(call('openat2'), [enosys]),
-    ]),
+    ...on('set-id', () => noSetId(machine)),
     ...nodes('mknod', 1),
     ...nodes('mknodat', 2),
     ...on('sockets', () =>
@@ -132,13 +151,5 @@ export const createFilter = ({ machine, sockets, without = [] }: FilterOptions):
     ),
     allow,
   ]
-  const bytes = new Uint8Array(lines.length * 8)
-  const view = new DataView(bytes.buffer)
-  lines.forEach(([code = 0, yes = 0, no = 0, value = 0], at) => {
-    view.setUint16(at * 8, code, true)
-    view.setUint8(at * 8 + 2, yes)
-    view.setUint8(at * 8 + 3, no)
-    view.setUint32(at * 8 + 4, value, true)
-  })
-  return bytes
+  return assemble(lines)
 }

@@ -1,9 +1,10 @@
 import { spawn } from 'node:child_process'
+import { readlinkSync } from 'node:fs'
 import { createConnection, createServer, type Server } from 'node:net'
 import { GatehouseError } from '@gatehouse/contract'
 import type { SandboxChild, SandboxExit, SandboxSpec } from '../ports/sandbox.ts'
-
-const path = '/usr/local/bin:/usr/bin:/bin'
+import { given, proxiedBy } from './launch-order.ts'
+import { inputOf } from './program-input.ts'
 
 /** The proxy as a port of this machine, for as long as the program runs. */
 const openRelay = (socket: string): Promise<Server> =>
@@ -22,12 +23,20 @@ const openRelay = (socket: string): Promise<Server> =>
     server.listen(0, '127.0.0.1', () => resolve(server))
   })
 
+const environmentOf = (spec: SandboxSpec, relay: Server | null): Record<string, string> => {
+  const address = relay?.address()
+  const proxy =
+    typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : null
+  return { ...given, ...(proxy === null ? {} : proxiedBy(proxy)), ...spec.environment }
+}
+
 const assertPossible = (spec: SandboxSpec): void => {
-  const moved = spec.mounts.find(({ source, target }) => target !== undefined && target !== source)
-  if (moved && !moved.source.startsWith('/proc/self/fd/'))
-    throw new GatehouseError('SandboxRefused', {
-      detail: `without a sandbox ${moved.source} cannot stand at ${moved.target}`,
-    })
+  for (const { source, target } of spec.mounts) {
+    const real = source.startsWith('/proc/self/fd/') ? readlinkSync(source) : source
+    if (target === undefined || target === real) continue
+    const detail = `without a sandbox ${real} cannot stand at ${target}`
+    throw new GatehouseError('SandboxRefused', { detail })
+  }
 }
 
 /**
@@ -37,28 +46,15 @@ const assertPossible = (spec: SandboxSpec): void => {
 export const spawnUnconfined = async (spec: SandboxSpec): Promise<SandboxChild> => {
   assertPossible(spec)
   const relay = spec.network.kind === 'egress' ? await openRelay(spec.network.socket) : null
-  const address = relay?.address()
-  const url =
-    typeof address === 'object' && address !== null ? `http://127.0.0.1:${address.port}` : null
-  const proxied =
-    url === null ? {} : { HTTP_PROXY: url, HTTPS_PROXY: url, http_proxy: url, https_proxy: url }
   const startedMs = performance.now()
   const child = spawn(spec.program, spec.args, {
     cwd: spec.working_directory,
-    env: {
-      PATH: path,
-      HOME: '/tmp',
-      TMPDIR: '/tmp',
-      LANG: 'C.UTF-8',
-      ...proxied,
-      ...spec.environment,
-    },
+    env: environmentOf(spec, relay),
     stdio: ['pipe', 'pipe', 'pipe'],
     shell: false,
     detached: true,
   })
   for (const stream of [child.stdout, child.stderr]) stream.on('readable', () => {})
-  child.stdin.on('error', () => {})
   const group = (signal: NodeJS.Signals) => {
     try {
       process.kill(-(child.pid as number), signal)
@@ -88,16 +84,7 @@ export const spawnUnconfined = async (spec: SandboxSpec): Promise<SandboxChild> 
   return {
     pid: child.pid as number,
     rung: 'unconfined',
-    stdin: {
-      write: (bytes) =>
-        new Promise((resolve) => {
-          if (child.stdin.writable) child.stdin.write(bytes, () => resolve())
-          else resolve()
-        }),
-      end: () => {
-        child.stdin.end()
-      },
-    },
+    stdin: inputOf(child.stdin),
     stdout: child.stdout,
     stderr: child.stderr,
     exited,

@@ -1,13 +1,12 @@
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, test } from 'vitest'
 import type { FilterPart } from '../../src/sandbox/seccomp.ts'
-import { judged, numberOf, refused } from '../../src/sandbox/syscalls.ts'
+import { judged, numberOf, refused, type Syscalls } from '../../src/sandbox/syscalls.ts'
 import { SandboxKit } from './sandbox-kit.ts'
 
 const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
-const numbers = { ...refused, ...judged }
-const call = (name: keyof typeof refused | keyof typeof judged): number =>
-  numberOf(numbers[name] as readonly [number | null, number | null], machine) ?? -1
+const numbers: Syscalls = { ...refused, ...judged }
+const call = (name: string): number => numberOf(numbers[name] ?? [null, null], machine) ?? -1
 
 const errors = { EPERM: 1, EACCES: 13, ENOSYS: 38, EAFNOSUPPORT: 97 } as const
 
