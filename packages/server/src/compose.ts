@@ -193,6 +193,7 @@ export async function compose(
       secrets,
       folder: join(dataDir, 'git'),
       configAllowed: settings.gitConfigAllowed,
+      plainTargets: settings.outbound.privateTargets,
       caFile: settings.outbound.caFile,
     }),
     models: {

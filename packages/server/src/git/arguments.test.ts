@@ -118,3 +118,18 @@ test.each([
 ])('%s is refused', (url) => {
   expect(() => parseRemoteUrl(url)).toThrow(/This address is not allowed/)
 })
+
+test('http is for the operator’s own servers, by address and port', () => {
+  const own = new Set(['10.0.0.5:8080', '10.0.0.5:80'])
+  expect(parseRemoteUrl('http://10.0.0.5:8080/app', own)).toMatchObject({
+    target: '10.0.0.5:8080',
+    isPlain: true,
+  })
+  expect(parseRemoteUrl('http://10.0.0.5/app', own).target).toBe('10.0.0.5:80')
+  for (const url of [
+    'http://10.0.0.5:81/app',
+    'http://10.0.0.6:8080/app',
+    'http://git.example/app',
+  ])
+    expect(() => parseRemoteUrl(url, own)).toThrow(/use https/)
+})

@@ -38,6 +38,8 @@ export type GitOptions = {
   readonly folder: string
   /** Keys of a repository's configuration that are harmless here besides; `*` stands for a part. */
   readonly configAllowed: readonly string[]
+  /** `address:port` of the operator's own servers, which may be reached by http. */
+  readonly plainTargets: readonly string[]
   /** PEM of authorities that are trusted beside the usual ones. */
   readonly caFile: string | null
 }
@@ -102,20 +104,22 @@ const agentGit = (deps: RemoteDeps): AgentGit => {
     abortMerge: (path) => on(path, 'write', abortMerge),
     restore: (path, files, source) => on(path, 'write', (it) => restoreFiles(it, files, source)),
     planClone: (url, path) => ({
-      url: parseRemoteUrl(url).url,
+      url: parseRemoteUrl(url, deps.plainTargets).url,
       path: deps.use.files.resolve(path),
     }),
     clone: (...wanted) => cloneRepository(deps, wanted),
-    planPull: (path, remote, branch) => on(path, 'read', (it) => planPull(it, remote, branch)),
+    planPull: (path, remote, branch) =>
+      on(path, 'read', (it) => planPull(it, remote, branch, deps.plainTargets)),
     pull: (path, plan, secret) => pullBranch(deps, path, plan, secret),
-    planPush: (path, remote, branch) => on(path, 'read', (it) => planPush(it, remote, branch)),
+    planPush: (path, remote, branch) =>
+      on(path, 'read', (it) => planPush(it, remote, branch, deps.plainTargets)),
     push: (path, plan, secret) => pushBranch(deps, path, plan, secret),
   }
 }
 
 /** Real git for agents, in the sandbox. */
 export const createGit = (options: GitOptions): GitFactory => {
-  const { sandbox, outbound, secrets, folder, configAllowed, caFile } = options
+  const { sandbox, outbound, secrets, folder, configAllowed, plainTargets, caFile } = options
   rmSync(folder, { recursive: true, force: true })
   const shared = {
     sandbox,
@@ -125,6 +129,7 @@ export const createGit = (options: GitOptions): GitFactory => {
     isAllowedKey: configGuard(configAllowed),
     listings: new Map<string, readonly Setting[]>(),
     locks: new KeyedLock(),
+    plainTargets: new Set(plainTargets),
     authorities: authoritiesFile(folder, caFile),
     scrub: <T>(value: T): T => secrets.scrub(value),
   }

@@ -25,6 +25,10 @@ export const withCredential = <T>(
 ): Promise<T> => {
   const { agent, capability, secret } = use
   if (secret === undefined) return work(null)
+  if (remote.isPlain) {
+    const detail = 'a secret is sent over https only'
+    return Promise.reject(new GatehouseError('UrlNotAllowed', { detail }))
+  }
   return secrets.use({ name: secret, agent, capability, host: remote.host }, (value) =>
     work(credentialOf(secret, value)),
   )

@@ -6,6 +6,7 @@ import { textOf } from './fields.ts'
 import { commitFormat, parseLog } from './parse-log.ts'
 import { checkedOut, remoteOf } from './remotes.ts'
 import type { Repository } from './repository.ts'
+import type { PlainTargets } from './url.ts'
 
 const basesMax = 1000
 const commitsShown = 100
@@ -44,8 +45,9 @@ export const planPush = async (
   repository: Repository,
   given: string,
   wanted: string | undefined,
+  plainTargets: PlainTargets,
 ): Promise<PushPlan> => {
-  const remote = remoteOf(repository, given)
+  const remote = remoteOf(repository, given, plainTargets)
   const branch = assertBranchName(wanted ?? (await checkedOut(repository)))
   let head: string
   try {

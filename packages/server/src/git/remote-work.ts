@@ -12,10 +12,11 @@ import { sendBranch } from './push.ts'
 import { Repository } from './repository.ts'
 import { runProgram } from './runner.ts'
 import { Transfer } from './transfer.ts'
-import { parseRemoteUrl } from './url.ts'
+import { type PlainTargets, parseRemoteUrl } from './url.ts'
 
 export type RemoteDeps = AgentDeps & {
   readonly secrets: Parameters<typeof withCredential>[0]
+  readonly plainTargets: PlainTargets
 }
 
 const loginOf = ({ use }: RemoteDeps, secret: string | undefined) => ({
@@ -36,7 +37,7 @@ export const cloneRepository = async (
   deps: RemoteDeps,
   [url, path, { secret, ...wishes }]: Parameters<AgentGit['clone']>,
 ): ReturnType<AgentGit['clone']> => {
-  const remote = parseRemoteUrl(url)
+  const remote = parseRemoteUrl(url, deps.plainTargets)
   if (wishes.branch !== undefined) assertBranchName(wishes.branch)
   await assertFree(deps, path)
   using transfer = new Transfer(deps, remote)
@@ -85,7 +86,7 @@ export const pullBranch = (
   secret: string | undefined,
 ): ReturnType<AgentGit['pull']> =>
   withRepository(deps, path, 'write', async (repository) => {
-    const remote = parseRemoteUrl(plan.url)
+    const remote = parseRemoteUrl(plan.url, deps.plainTargets)
     if ((await repository.currentBranch()) !== plan.into) {
       const detail = `${plan.into} is no longer checked out`
       throw new GatehouseError('GitRefused', { detail })
@@ -153,7 +154,7 @@ export const pushBranch = async (
   plan: PushPlan,
   secret: string | undefined,
 ): ReturnType<AgentGit['push']> => {
-  const remote = parseRemoteUrl(plan.url)
+  const remote = parseRemoteUrl(plan.url, deps.plainTargets)
   const sent = await withRepository(deps, path, 'read', (repository) =>
     withObjects(repository, async (lender) => {
       using transfer = new Transfer(deps, remote, lender)

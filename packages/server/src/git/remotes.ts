@@ -3,7 +3,7 @@ import type { PullPlan } from '../ports/git.ts'
 import { assertBranchName, assertRemoteName } from './arguments.ts'
 import { lastValue, type Setting } from './config.ts'
 import type { Repository } from './repository.ts'
-import { parseRemoteUrl, type RemoteUrl } from './url.ts'
+import { type PlainTargets, parseRemoteUrl, type RemoteUrl } from './url.ts'
 
 /** What the agent named: a remote of the configuration, or an address. */
 export type Remote = RemoteUrl & {
@@ -16,15 +16,19 @@ const firstValue = (settings: readonly Setting[], key: string): string | null =>
   return found ? lastValue([found], key) : null
 }
 
-export const remoteOf = (repository: Repository, given: string): Remote => {
-  if (given.includes(':')) return { ...parseRemoteUrl(given), name: null }
+export const remoteOf = (
+  repository: Repository,
+  given: string,
+  plainTargets: PlainTargets,
+): Remote => {
+  if (given.includes(':')) return { ...parseRemoteUrl(given, plainTargets), name: null }
   const name = assertRemoteName(given)
   const url = firstValue(repository.settings, `remote.${name}.url`)
   if (url === null) {
     const detail = `there is no remote ${name}; give the https address in its place`
     throw new GatehouseError('GitRefused', { detail })
   }
-  return { ...parseRemoteUrl(url), name }
+  return { ...parseRemoteUrl(url, plainTargets), name }
 }
 
 /** The branch that is checked out, which something is to be brought to or from. */
@@ -47,8 +51,9 @@ export const planPull = async (
   repository: Repository,
   given: string,
   branch: string | undefined,
+  plainTargets: PlainTargets,
 ): Promise<PullPlan> => {
-  const remote = remoteOf(repository, given)
+  const remote = remoteOf(repository, given, plainTargets)
   const into = await checkedOut(repository)
   return {
     url: remote.url,

@@ -129,7 +129,8 @@ export class Transfer implements Disposable {
 
   #environment(): Readonly<Record<string, string>> {
     const lent = this.#lender ? { GIT_ALTERNATE_OBJECT_DIRECTORIES: this.#lender.objects } : {}
-    return { ...environmentOf(this.folder.path), ...lent }
+    const plain = this.#remote.isPlain ? { GIT_ALLOW_PROTOCOL: 'http' } : {}
+    return { ...environmentOf(this.folder.path), ...plain, ...lent }
   }
 
   #mounts(): readonly SandboxMount[] {

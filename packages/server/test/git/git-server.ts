@@ -1,6 +1,11 @@
 import { spawn } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import type { IncomingMessage, ServerResponse } from 'node:http'
+import {
+  createServer as createPlain,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+} from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
@@ -34,18 +39,20 @@ export class GitServer implements AsyncDisposable {
   readonly requests: string[] = []
   /** Called before each request is answered. */
   onRequest: (request: IncomingMessage, response: ServerResponse) => boolean = () => false
-  #server = createServer()
+  #server: Server = createPlain()
+  isPlain = false
   port = 0
 
-  static async open(): Promise<GitServer> {
+  static async open({ isPlain = false } = {}): Promise<GitServer> {
     const server = new GitServer()
     const names = { dns: ['git.example'], ip: ['127.0.0.1'] }
     const authority = await issueAuthority({ names, nowMs: Date.now() })
     writeFileSync(server.caFile, authority.cert)
     const { cert, key } = await issueLeaf({ authority, names, nowMs: Date.now() })
-    server.#server = createServer({ cert, key }, (request, response) =>
-      server.#answer(request, response),
-    )
+    const listener = (request: IncomingMessage, response: ServerResponse) =>
+      server.#answer(request, response)
+    server.isPlain = isPlain
+    server.#server = isPlain ? createPlain(listener) : createServer({ cert, key }, listener)
     await new Promise<void>((resolve) => server.#server.listen(0, '127.0.0.1', resolve))
     server.port = (server.#server.address() as AddressInfo).port
     return server
@@ -56,7 +63,7 @@ export class GitServer implements AsyncDisposable {
   }
 
   url(name: string): string {
-    return `https://${this.host}/${name}`
+    return `${this.isPlain ? 'http' : 'https'}://${this.host}/${name}`
   }
 
   path(name: string): string {
@@ -94,7 +101,7 @@ export class GitServer implements AsyncDisposable {
     const isIn = request.headers.authorization === wanted
     this.requests.push(`${request.method} ${request.url} ${isIn ? 'in' : 'out'}`)
     if (this.onRequest(request, response)) return
-    if (!isIn) {
+    if (!isIn && !this.isPlain) {
       response.writeHead(401, { 'www-authenticate': 'Basic realm="git"' }).end('login please')
       return
     }

@@ -94,6 +94,7 @@ export class GitKit implements AsyncDisposable {
       secrets: { use: none, scrub: (value) => value },
       folder: join(this.dataDir, 'git'),
       configAllowed: [],
+      plainTargets: [],
       caFile: null,
       ...options,
     })

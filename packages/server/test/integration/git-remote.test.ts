@@ -18,6 +18,7 @@ const agentOf = (server: GitServer) => {
   const uses: SecretUse[] = []
   const kit = new GitKit({
     caFile: server.caFile,
+    plainTargets: server.isPlain ? [server.host] : [],
     outbound: outboundWith({ privateTargets: [server.host] }),
     secrets: {
       async use(use, work) {
@@ -190,6 +191,33 @@ describe.skipIf(noReal)('remotes', () => {
     expect(plan).toMatchObject({ remote: null, remote_head: null, total_commits: 1, head: first })
     expect(await kit.git.push('project', plan, secret)).toMatchObject({ new_commits: 1 })
     expect(server.head('empty.git')).toBe(first)
+  })
+
+  test('a server of the operator’s own may be reached by http, and gets no login', async () => {
+    await using server = await GitServer.open({ isPlain: true })
+    const { kit, uses } = agentOf(server)
+    await using _kit = kit
+    const url = server.create('app.git')
+    expect(url).toMatch(/^http:/)
+    const refused = await refusal(kit.git.clone(url, 'app', { secret }))
+    expect(refused.type).toBe('UrlNotAllowed')
+    expect(uses).toEqual([])
+    await kit.git.clone(url, 'app', {})
+    kit.put('app/own.txt', 'own\n')
+    const { commit_hash } = await kit.git.commit('app', { message: 'Own' })
+    await kit.git.push('app', await kit.git.planPush('app', 'origin'))
+    expect(server.head('app.git')).toBe(commit_hash)
+  })
+
+  test('a repository without a commit can pull its first ones', async () => {
+    await using server = await GitServer.open()
+    const { kit } = agentOf(server)
+    await using _kit = kit
+    const url = server.create('app.git', 2)
+    await kit.git.init('app', 'main')
+    const pulled = await kit.git.pull('app', await kit.git.planPull('app', url), secret)
+    expect(pulled).toMatchObject({ new_commits: 2, head: server.head('app.git'), conflicts: [] })
+    expect(kit.get('app/file-2.txt')).toBe('2\n')
   })
 
   test('an empty remote can be cloned and filled', async () => {
