@@ -62,10 +62,48 @@ function agentsTable(agents) {
   return table
 }
 
+/** The approval that a link from elsewhere leads to: `#approvals/<id>`. */
+const linkedApproval = () => /^#approvals\/(appr-[0-9a-z]+)$/.exec(location.hash)?.[1] ?? null
+
+/** In words, where the request that a link leads to waits no more. */
+async function settledText(id) {
+  const approval = await ask('GET', `/api/approvals/${encodeURIComponent(id)}`).catch((error) => {
+    if (error.status === 404) return null
+    throw error
+  })
+  if (approval === null) return `There is no request ${id} any more.`
+  const by = approval.decided_by === null ? '' : ` by ${approval.decided_by.replace(/^user:/, '')}`
+  return `${approval.agent} asked for ${approval.capability}: ${approval.status}${by}.`
+}
+
 /** The page after login. `failed` hears of what goes wrong; the stream tells of approvals as they come. */
 export function overviewView(whoami, { notice, failed }) {
   const { root, part } = viewOf('overview-view')
   const mayDecide = whoami.role !== 'viewer'
+
+  let closed = false
+  /** Whether the notice says that the server is away. */
+  let lost = false
+  let linked = linkedApproval()
+  /** Brings the card that a link leads to into view, once; says what became of it where it is not there. */
+  const reveal = async () => {
+    const id = linked
+    if (id === null) return ''
+    linked = null
+    for (const other of part('#approvals').children) other.classList.remove('linked')
+    const card = [...part('#approvals').children].find((one) => one.dataset.id === id)
+    if (!card) return settledText(id)
+    card.classList.add('linked')
+    card.tabIndex = -1
+    card.focus({ preventScroll: true })
+    card.scrollIntoView({ block: 'start' })
+    return ''
+  }
+  const followLink = () => {
+    linked = linkedApproval()
+    if (linked !== null) void refresh()
+  }
+  addEventListener('hashchange', followLink)
 
   const refresh = async (message) => {
     try {
@@ -82,9 +120,13 @@ export function overviewView(whoami, { notice, failed }) {
       part('#pending-count').textContent = total > 0 ? `(${total})` : ''
       document.title = total > 0 ? `(${total}) Gatehouse` : 'Gatehouse'
       showApprovals(part('#approvals'), approvals, mayDecide, refresh)
-      notice(message ?? '')
+      const said = (await reveal()) || message
+      if (said) notice(said)
+      else if (lost) notice('')
+      lost = false
     } catch (error) {
-      failed(error)
+      // Whoever has left the page hears no more of it.
+      if (!closed) failed(error)
     }
   }
 
@@ -92,13 +134,16 @@ export function overviewView(whoami, { notice, failed }) {
   stream.addEventListener('snapshot', () => void refresh())
   stream.addEventListener('approval', () => void refresh())
   stream.addEventListener('error', () => {
+    lost = true
     notice('Reconnecting to the server…')
     // The browser tries again by itself, unless the server said no.
     if (stream.readyState === EventSource.CLOSED) void refresh()
   })
   const timer = setInterval(() => void refresh(), 15_000)
   const close = () => {
+    closed = true
     clearInterval(timer)
+    removeEventListener('hashchange', followLink)
     stream.close()
   }
   void refresh()
