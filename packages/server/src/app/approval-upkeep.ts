@@ -13,7 +13,9 @@ import { traceExecution } from './trace-calls.ts'
 
 const batch = 100
 const lookAgainMs = 1_000
-const executingMax = 16
+/** At once: one agent whose programs take their time holds up nobody else. */
+const executingMax = 64
+const executingOfAgentMax = 8
 
 const systemOp = (deps: ExecuteDeps): Op => ({
   actor: { kind: 'system' },
@@ -28,8 +30,9 @@ const systemOp = (deps: ExecuteDeps): Op => ({
  */
 export class ApprovalUpkeep {
   readonly #deps: ExecuteDeps
-  readonly #running = new Set<string>()
-  readonly #line: string[] = []
+  /** Both by id, with the agent. */
+  readonly #running = new Map<string, string>()
+  readonly #line = new Map<string, string>()
   #ended: Promise<void> = Promise.resolve()
 
   readonly #run: (approvalId: string) => Promise<void>
@@ -42,16 +45,27 @@ export class ApprovalUpkeep {
 
   /** Puts an approved request in line; asking twice is harmless, the claim decides. */
   readonly execute = (approval_id: string): void => {
-    this.#line.push(approval_id)
+    // What cannot be read now is found by a later look.
+    void this.#admit(approval_id).catch((cause: unknown) =>
+      this.#deps.log.error({ err: cause, approval_id }, 'an approved call could not be read'),
+    )
+  }
+
+  async #admit(id: string): Promise<void> {
+    if (this.#running.has(id) || this.#line.has(id)) return
+    const approval = await this.#deps.storage.approvals.find(id)
+    if (!approval || this.#running.has(id)) return
+    this.#line.set(id, approval.agent)
     this.#next()
   }
 
   #next(): void {
-    while (this.#running.size < executingMax) {
-      const id = this.#line.shift()
-      if (id === undefined) return
-      if (this.#running.has(id)) continue
-      this.#running.add(id)
+    for (const [id, agent] of this.#line) {
+      if (this.#running.size >= executingMax || this.#deps.signal.aborted) return
+      const own = [...this.#running.values()].filter((other) => other === agent)
+      if (own.length >= executingOfAgentMax) continue
+      this.#line.delete(id)
+      this.#running.set(id, agent)
       void this.#run(id)
         // Nothing ran, or its outcome is stored: a later look finds what is still waiting.
         .catch((cause: unknown) =>

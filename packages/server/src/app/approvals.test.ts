@@ -3,6 +3,8 @@ import { join } from 'node:path'
 import type { GatehouseEvent } from '@gatehouse/contract'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { defineCapability } from '../capabilities/define.ts'
 
 const policy = `version: 1
 rules:
@@ -335,4 +337,37 @@ test('one decision on many is recorded one by one, and what cannot be decided st
   expect(readFileSync(file, 'utf8')).toBe('3\n')
   const acts = (await kit.audit()).filter(({ capability }) => capability === 'approval.approved')
   expect(acts.map(({ approval_id }) => approval_id)).toEqual([third])
+})
+
+test('the approved calls of one agent, however long they take, hold up nobody else', async () => {
+  const slow: (() => void)[] = []
+  const waiting = defineCapability({
+    name: 'test.wait',
+    version: '1.0',
+    purpose: 'Waits.',
+    when_to_use: 'In this test.',
+    inputs: z.strictObject({ n: z.int() }),
+    outputs: z.object({}),
+    tier: 'approval_required',
+    effect: 'immediate',
+    errors: [],
+    run: () =>
+      new Promise((resolve) => {
+        slow.push(() => resolve({}))
+      }),
+  })
+  await using kit = await createKit({ policy, capabilities: [waiting] })
+  await withFile(kit)
+  await kit.agent('beta')
+  for (let n = 0; n < 20; n += 1)
+    await kit.decide(await kit.pending('beta', 'test.wait', { n }), 'approve')
+  await expect.poll(() => slow.length).toBe(8)
+  const id = await kit.pending('alpha', 'filesystem.append', line(1))
+  await kit.decide(id, 'approve')
+  expect((await kit.settled('alpha', id)).result).toMatchObject({ success: true })
+  for (let ended = 0; ended < 20; ended += 1) {
+    await expect.poll(() => slow.length).toBeGreaterThan(ended)
+    slow[ended]?.()
+  }
+  expect(slow).toHaveLength(20)
 })

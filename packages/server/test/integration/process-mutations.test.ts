@@ -34,7 +34,7 @@ const withHosts = (host: string) =>
 /** Puts one thing in the place of another and back, as fast as it can, until it is killed. */
 const swapper = (script: string, ...args: string[]): ChildProcess =>
   spawn(
-    'perl',
+    '/usr/bin/perl',
     ['-e', `${script} while (1) { one(); select(undef, undef, undef, 0.0001); two(); }`, ...args],
     {
       stdio: 'ignore',
