@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { chmodSync, chownSync, existsSync, mkdirSync, mkdtempSync, realpathSync } from 'node:fs'
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -28,6 +28,8 @@ type DovecotFacts = {
   readonly owner: Owner
   readonly users: Readonly<Record<string, string>>
 }
+
+const groupName = (): string => execFileSync('id', ['-gn'], { encoding: 'utf8' }).trim()
 
 const greets = (port: number): Promise<boolean> =>
   new Promise((resolve) => {
@@ -88,13 +90,18 @@ export class Dovecot implements AsyncDisposable {
         imapPort,
         imapsPort,
         mailUser: owner,
-        helpers: asRoot ? null : { user: me.username, group: `${me.gid}`, login: me.username },
+        helpers: asRoot ? null : { user: me.username, group: groupName(), login: me.username },
         hides: options.hides ?? [],
       }),
     )
     const server = new Dovecot({ folder, imapPort, imapsPort, certificate: cert, owner, users })
-    await server.up()
-    return server
+    try {
+      await server.up()
+      return server
+    } catch (error) {
+      await server[Symbol.asyncDispose]()
+      throw error
+    }
   }
 
   /** The mail of a user as files, for making and looking without IMAP. */
