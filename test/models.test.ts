@@ -90,6 +90,36 @@ test(`a download that is killed ${kills} times goes on each time, and nothing un
   expect((await installation.cli(['audit', 'verify'])).code).toBe(0)
 })
 
+test(`a kill around the end of an installation, ${full ? 60 : 4} times, leaves all of it or nothing`, {
+  timeout: full ? 900_000 : 120_000,
+}, async () => {
+  const bytes = scriptModel({ mode: 'random', type: 'F32', dim: 128, layers: 4 })
+  const sha256 = sha256Of(bytes)
+  source.file('/quick.gguf', bytes)
+  source.json('/models.json', {
+    schema_version: 1,
+    models: [entryOf('quick', source.url('/quick.gguf'), bytes)],
+  })
+  await using installation = installationFor(source)
+  for (let kill = 0; kill < (full ? 60 : 4); kill += 1) {
+    let run = await installation.start()
+    const job = await ask<ModelJob>(installation, run, 'POST', '/api/models/quick/install')
+    await pause((kill * 29) % 120)
+    await installation.kill()
+    for (const name of inPlace(installation))
+      expect(sha256Of(readFileSync(join(installation.dataDir, 'models', name)))).toBe(sha256)
+    run = await installation.start()
+    const ended = async () => ask<ModelJob>(installation, run, 'GET', `/api/jobs/${job.id}`)
+    await expect.poll(async () => (await ended()).status, { timeout: 30_000 }).toBe('done')
+    expect(await ask<Model>(installation, run, 'GET', '/api/models/quick')).toMatchObject({
+      installed: true,
+    })
+    expect(inPlace(installation)).toEqual([`${sha256}.gguf`])
+    await ask(installation, run, 'DELETE', '/api/models/quick')
+    await installation.stop()
+  }
+})
+
 test('the command line installs, shows, verifies, chooses and removes, with a server', async () => {
   const bytes = scriptModel()
   source.file('/tiny.gguf', bytes, { bytes: 32_768, ms: 20 })

@@ -6,6 +6,7 @@ import type { FilesFactory } from '../ports/files.ts'
 import type { GitFactory } from '../ports/git.ts'
 import type { Host } from '../ports/host.ts'
 import type { Metrics } from '../ports/metrics.ts'
+import type { InstalledModels } from '../ports/models.ts'
 import type { Notifier } from '../ports/notifier.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import type { Passwords } from '../ports/passwords.ts'
@@ -159,6 +160,8 @@ const systemOp = ({ ids, signal }: Pick<AppDeps, 'ids' | 'signal'>): Op => ({
 
 /** All use cases, bound once. The service starts what looks after itself, and waits for it at the end. */
 export type BoundApp = App & {
+  /** What an engine may load, and nothing else of models. */
+  readonly installedModels: InstalledModels
   /** Told by whoever opens and closes doors, asked by health. */
   readonly doors: Doors
   /** Begins to run approved calls, expire old requests and end idle sessions. */
@@ -364,6 +367,7 @@ export function createApp(parts: AppDeps): BoundApp {
     ...bindVault(deps),
     ...supervision.useCases,
     ...models.useCases,
+    installedModels: models.installed,
     ...time.useCases,
     ...proxy.useCases,
     ...bindProcesses({ ...base, processes }),

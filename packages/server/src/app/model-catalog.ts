@@ -129,12 +129,31 @@ export class ModelCatalog {
       else this.#kept = next
       // The same rules read it again at the next start: a broken one stays refused without the network.
       await source.keep(next)
+      if (answer && !isSame(before, next)) await this.#recordChange()
     } catch (cause) {
       if (signal.aborted) return
       this.#checkedMs = clock.wall()
       this.#failure = cause instanceof GatehouseError ? cause.message : 'it could not be kept'
       log.warn({ err: cause, url: source.url }, 'the catalog of models could not be fetched')
     }
+  }
+
+  /** What is offered changed without anybody here doing it. */
+  async #recordChange(): Promise<void> {
+    const { source, journal, ids, signal } = this.#deps
+    const op: Op = {
+      actor: { kind: 'system' },
+      request_id: ids.next('req'),
+      session_id: null,
+      signal,
+    }
+    const models = this.#merged.models.filter((model) => model.source === 'catalog').length
+    const facts = { url: source.url, models, dropped: this.#merged.dropped.length }
+    const reason = this.#refusal === null ? {} : { reason: this.#refusal }
+    const result = this.#refusal === null ? 'success' : 'error'
+    await journal.append(
+      actDraft(op, 'catalog.changed', { arguments: { ...facts, ...reason }, result }),
+    )
   }
 
   /** @SECURITY One structural fault and nothing of the file counts; models.test.ts fails without it. */
@@ -161,6 +180,11 @@ export class ModelCatalog {
     }
   }
 }
+
+const isSame = (before: FetchedCatalog | null, next: FetchedCatalog): boolean =>
+  before !== null &&
+  before.bytes.length === next.bytes.length &&
+  before.bytes.every((byte, i) => byte === next.bytes[i])
 
 const reasonOf = (fault: CatalogProblem | undefined): string => {
   if (!fault) return 'the file is broken'

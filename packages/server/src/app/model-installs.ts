@@ -1,17 +1,14 @@
-import { type CapabilityError, GatehouseError, type ModelJob } from '@gatehouse/contract'
-import { failureOf } from '../domain/failure.ts'
-import { gradeFit } from '../domain/models/fit.ts'
+import { GatehouseError, type ModelEntry, type ModelJob } from '@gatehouse/contract'
 import type { OfferedModel } from '../domain/models/merge-models.ts'
-import type { JournalTransaction } from '../ports/audit.ts'
 import type { StoredJob } from '../ports/jobs.ts'
 import type { ModelFiles } from '../ports/models.ts'
 import { actDraft } from './audit-draft.ts'
 import type { Basics } from './deps.ts'
 import { type JobKind, type JobVerdict, newJob } from './job-kind.ts'
 import { JobRunner } from './job-runner.ts'
+import { InstallRun } from './model-install-run.ts'
 import {
   ActiveInstall,
-  type InstallOutcome,
   type InstallPayload,
   isUnderWay,
   jobRecord,
@@ -29,24 +26,7 @@ type Deps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 'log'> & {
 
 /** A kill costs a run, and nothing is lost by many. */
 const attemptsMax = 1_000_000
-/** Runs in a row without a new byte before it is given up; what is here stays for the next request. */
-const fruitlessMax = 8
-const againMaxMs = 60_000
-const progressSteps = 10
 const jobsKept = 20
-
-/** These would come out the same again. */
-const final: readonly string[] = [
-  'ModelHashMismatch',
-  'ModelSizeMismatch',
-  'ModelHeaderRefused',
-  'ModelSourceFailed',
-  'NotEnoughDisk',
-  'UrlNotAllowed',
-  'RequestNotAllowed',
-  'RedirectRefused',
-  'TlsFailed',
-]
 
 /** Ids sort by creation; due times do not, as those that waited for a retry show. */
 const newestOf = (jobs: readonly StoredJob[]): StoredJob | null =>
@@ -54,11 +34,6 @@ const newestOf = (jobs: readonly StoredJob[]): StoredJob | null =>
     (newest, job) => (newest && newest.id > job.id ? newest : job),
     null,
   )
-
-const failureText = (cause: unknown): CapabilityError =>
-  cause instanceof GatehouseError
-    ? failureOf(cause)
-    : { type: 'InternalError', message: 'The installation failed unexpectedly.', recovery: [] }
 
 /**
  * Installs models, one job each: it goes on after kills, stops and lost connections, and ends with a verified
@@ -178,151 +153,23 @@ export class ModelInstalls {
   }
 
   async #perform(job: StoredJob, signal: AbortSignal): Promise<JobVerdict> {
-    const { entry } = payloadOf(job)
     const active = new ActiveInstall(this.#deps.clock)
     this.#active.set(job.id, active)
-    const ending = AbortSignal.any([signal, active.cancelled.signal])
+    const deps = {
+      ...this.#deps,
+      assertRoom: (own: StoredJob) => this.#assertRoom(payloadOf(own).entry, own.id),
+      isShared: (sha256: string, besides: string | null) => this.isShared(sha256, besides),
+    }
+    const run = new InstallRun(deps, job, active, signal)
     try {
-      await this.#inTurn(entry.sha256, () => this.#install(job, active, ending))
+      await this.#inTurn(payloadOf(job).entry.sha256, () => run.install())
       await this.#deps.storage.jobs.prune(0, { subject: job.subject, keep: jobsKept })
-      return this.#done('done', active, entry.size_bytes, null)
+      return run.done()
     } catch (cause) {
-      return await this.#failed(job, active, cause, signal)
+      return await run.failed(cause, signal.aborted)
     } finally {
       this.#active.delete(job.id)
     }
-  }
-
-  #done(
-    status: 'done' | 'failed' | 'cancelled',
-    { fit }: ActiveInstall,
-    bytes: number,
-    error: CapabilityError | null,
-  ): JobVerdict {
-    const outcome: InstallOutcome = { status, error, fruitless: 0, bytes, most: bytes, fit }
-    return { kind: 'done', outcome }
-  }
-
-  async #failed(
-    job: StoredJob,
-    active: ActiveInstall,
-    cause: unknown,
-    signal: AbortSignal,
-  ): Promise<JobVerdict> {
-    const { entry } = payloadOf(job)
-    const { files, log } = this.#deps
-    const bytes = await files.partialBytes(entry.sha256)
-    if (active.cancelled.signal.aborted) return this.#done('cancelled', active, bytes, null)
-    const before = outcomeOf(job)
-    const most = Math.max(before?.most ?? 0, bytes)
-    if (signal.aborted) {
-      const outcome: InstallOutcome = {
-        status: 'waiting',
-        error: null,
-        fruitless: before?.fruitless ?? 0,
-        bytes,
-        most,
-        fit: active.fit,
-      }
-      return { kind: 'again', afterMs: 0, outcome }
-    }
-    const error = failureText(cause)
-    // One that ignores ranges begins anew each time: only more than there ever was is new.
-    const fruitless = most > (before?.most ?? 0) ? 1 : (before?.fruitless ?? 0) + 1
-    const isFinal = cause instanceof GatehouseError && final.includes(cause.type)
-    log.warn({ err: cause, model: entry.id, bytes, fruitless }, 'an installation did not get on')
-    if (isFinal || fruitless >= fruitlessMax) {
-      await this.#record('model.install_failed', job, {
-        result: 'error',
-        facts: { error: error.type, message: error.message, downloaded_bytes: bytes },
-      })
-      return this.#done('failed', active, bytes, error)
-    }
-    const outcome: InstallOutcome = {
-      status: 'waiting',
-      error,
-      fruitless,
-      bytes,
-      most,
-      fit: active.fit,
-    }
-    return { kind: 'again', afterMs: Math.min(1_000 * 2 ** (fruitless - 1), againMaxMs), outcome }
-  }
-
-  async #install(job: StoredJob, active: ActiveInstall, signal: AbortSignal): Promise<void> {
-    const { files, log } = this.#deps
-    const { entry } = payloadOf(job)
-    const kept = await this.#keptHeader(job, active, signal)
-    if (kept) return this.#publish(job, kept)
-    await this.#assertRoom(entry, job.id)
-    let told = Math.floor(
-      ((await files.partialBytes(entry.sha256)) / entry.size_bytes) * progressSteps,
-    )
-    let telling: Promise<void> = Promise.resolve()
-    const memory = await files.availableMemory()
-    active.fit = gradeFit(entry.size_bytes, null, memory)
-    const header = await files.fetch(
-      entry,
-      (progress) => {
-        active.report(progress)
-        if (progress.header && active.fit?.basis !== 'header')
-          active.fit = gradeFit(entry.size_bytes, progress.header, memory)
-        const step = Math.floor((progress.bytes / entry.size_bytes) * progressSteps)
-        if (progress.phase !== 'downloading' || step <= told || step >= progressSteps) return
-        told = step
-        const facts = {
-          percent: (step * 100) / progressSteps,
-          downloaded_bytes: progress.bytes,
-          bytes_per_second: active.bytesPerSecond(),
-        }
-        telling = telling
-          .then(() => this.#record('model.install_progress', job, { facts }))
-          .catch((err: unknown) => log.warn({ err }, 'how far an installation is was not recorded'))
-      },
-      signal,
-    )
-    await telling
-    await this.#publish(job, header)
-  }
-
-  /** The file may be there already: another model has the same, or the service died before it said so. */
-  async #keptHeader(job: StoredJob, active: ActiveInstall, signal: AbortSignal) {
-    const { files } = this.#deps
-    const { entry } = payloadOf(job)
-    if (!(await files.holds(entry))) return null
-    const found = await files.hash(entry.sha256, signal, (bytes) =>
-      active.report({ phase: 'verifying', bytes, header: null }),
-    )
-    if (found?.sha256 === entry.sha256) return files.header(entry)
-    await files.reject(entry.sha256)
-    return null
-  }
-
-  async #publish(job: StoredJob, header: Awaited<ReturnType<ModelFiles['fetch']>>): Promise<void> {
-    const { journal, clock, node, files } = this.#deps
-    const { entry, source, requested_by } = payloadOf(job)
-    const nowMs = clock.wall()
-    let replaced: string | null = null
-    await journal.transaction(async (tx) => {
-      // Cancelled at the last moment: the file stays for the next time, and is not offered.
-      if ((await tx.jobs.find(job.id))?.state === 'cancelled') throw new GatehouseError('Cancelled')
-      const before = await tx.models.find(node, entry.id)
-      replaced = before && before.sha256 !== entry.sha256 ? before.sha256 : null
-      await tx.models.put({
-        node,
-        id: entry.id,
-        source,
-        sha256: entry.sha256,
-        size_bytes: entry.size_bytes,
-        entry_json: JSON.stringify(entry),
-        header_json: JSON.stringify(header),
-        installed_ms: nowMs,
-        verified_ms: nowMs,
-        problem: null,
-      })
-      this.#append(tx, 'model.installed', job, { facts: { sha256: entry.sha256, requested_by } })
-    })
-    if (replaced !== null && !(await this.isShared(replaced, null))) await files.remove(replaced)
   }
 
   /** Whether an installed model other than `besides` has this file. */
@@ -333,14 +180,16 @@ export class ModelInstalls {
 
   /** Counts only what is left of it, and what others under way will still write. */
   async #assertRoom(
-    { id, sha256, size_bytes }: { id: string; sha256: string; size_bytes: number },
+    { id, sha256, size_bytes }: Pick<ModelEntry, 'id' | 'sha256' | 'size_bytes'>,
     ownJob: string | null = null,
   ): Promise<void> {
     const { files, storage } = this.#deps
     const needed_bytes = size_bytes - Math.min(size_bytes, await files.partialBytes(sha256))
     let free_bytes = await files.freeBytes()
-    for (const job_id of this.#active.keys()) {
-      const job = job_id === ownJob ? null : await storage.jobs.find(job_id)
+    // Of two that do not both fit, the earlier one goes on.
+    const earlier = [...this.#active.keys()].filter((id) => ownJob === null || id < ownJob)
+    for (const job_id of earlier) {
+      const job = await storage.jobs.find(job_id)
       if (!job || payloadOf(job).entry.sha256 === sha256) continue
       const other = payloadOf(job).entry
       free_bytes -= Math.max(0, other.size_bytes - (await files.partialBytes(other.sha256)))
@@ -361,32 +210,4 @@ export class ModelInstalls {
       if (this.#turns.get(sha256) === settled) this.#turns.delete(sha256)
     }
   }
-
-  async #record(act: string, job: StoredJob, entry: Entry): Promise<void> {
-    await this.#deps.journal.transaction(async (tx) => this.#append(tx, act, job, entry))
-  }
-
-  #append(
-    tx: JournalTransaction,
-    act: string,
-    job: StoredJob,
-    { facts, result = 'success' }: Entry,
-  ): void {
-    const { ids, signal } = this.#deps
-    const op: Op = {
-      actor: { kind: 'system' },
-      request_id: ids.next('req'),
-      session_id: null,
-      signal,
-    }
-    const { id, size_bytes } = payloadOf(job).entry
-    tx.append(
-      actDraft(op, act, { arguments: { id, job_id: job.id, size_bytes, ...facts }, result }),
-    )
-  }
-}
-
-type Entry = {
-  readonly facts: Readonly<Record<string, unknown>>
-  readonly result?: 'success' | 'error'
 }

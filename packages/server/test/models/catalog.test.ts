@@ -186,6 +186,12 @@ test('a catalog that breaks takes its models away, and gives them back once it i
   expect(await idsOf(kit)).toContain('one')
   const acts = await kit.kit.audit({ capability: 'catalog.refreshed' })
   expect(acts.map(({ result }) => result)).toEqual(['success', 'error'])
+  const changes = await kit.kit.audit({ capability: 'catalog.changed' })
+  expect(changes.map(({ result, arguments: { models } }) => [result, models])).toEqual([
+    ['success', 1],
+    ['error', 0],
+    ['success', 1],
+  ])
 })
 
 test('a kept catalog that was damaged on the disk is fetched again', async () => {

@@ -1,4 +1,4 @@
-import { chmodSync, existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { scriptModel } from '@gatehouse/testkit'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
@@ -435,6 +435,29 @@ describe('an installed model', () => {
     expect((await kit.show('tiny')).default).toBe(true)
     await kit.kit.app.removeModel(kit.op, { id: 'tiny' })
     expect((await kit.models()).default_model).toBeNull()
+  })
+
+  test('is all that an engine is told of, with its file and its header', async () => {
+    await using kit = await openModelKit(source)
+    const { installedModels } = kit.kit.app
+    expect(await installedModels.list()).toEqual([])
+    expect(await installedModels.default()).toBeNull()
+    await expect(installedModels.find('tiny')).rejects.toMatchObject({ type: 'ModelNotInstalled' })
+    await expect(installedModels.find('tinny')).rejects.toMatchObject({ type: 'ModelNotFound' })
+    await kit.installed('tiny')
+    await kit.kit.app.setDefaultModel(kit.op, { id: 'tiny' })
+    const found = await installedModels.find('tiny')
+    expect(found).toMatchObject({
+      id: 'tiny',
+      sha256,
+      file: join(kit.folder, whole.name),
+      header: { layers: 2 },
+    })
+    expect(await installedModels.list()).toEqual([found])
+    expect(await installedModels.default()).toEqual(found)
+    rmSync(found.file)
+    expect(await installedModels.list()).toEqual([])
+    expect(await installedModels.default()).toBeNull()
   })
 
   test('stays as it is when the catalog gives its id to another file, or to none', async () => {

@@ -101,7 +101,7 @@ test.each([
   [
     'cut off',
     (response: ServerResponse, bytes: Buffer) =>
-      response.write(bytes.subarray(0, 200_000), () => response.socket?.end()),
+      response.write(bytes.subarray(0, 70_000), () => response.socket?.end()),
   ],
 ])('an answer that is %s before its reader begins harms nothing', async (what, send) => {
   const bytes = Buffer.alloc(300_000, 'x')
