@@ -60,6 +60,11 @@ const answers: Record<string, RequestListener> = {
     response.on('drain', more)
     more()
   },
+  '/cut': (request, response) => {
+    const size = Number(new URL(request.url ?? '/', 'http://a.example').searchParams.get('size'))
+    response.writeHead(200, { connection: 'close', 'content-length': 10_000_000 })
+    response.write(Buffer.alloc(size), () => response.socket?.end())
+  },
   '/slow': (_request, response) => {
     const timer = setInterval(() => response.write('.'), 100)
     response.on('close', () => clearInterval(timer))
@@ -242,6 +247,13 @@ test('N06 bombs, chains of encodings, endless and slow answers end in time and b
   expect((await ask('http_request', { url: url('/chained') })).type).toBe('ResponseRefused')
   expect((await ask('http_request', { url: url('/endless') })).data['truncated']).toBe(true)
   expect((await ask('download', { url: url('/endless'), path: 'x' })).type).toBe('ResponseTooLarge')
+  // Hanging up while nobody reads has ended a whole process.
+  for (const size of [1, 60_000, 65_536, 70_000, 200_000]) {
+    const args = { url: url(`/cut?size=${size}`), max_bytes: 5_000_000 }
+    expect((await ask('http_request', args)).type, String(size)).toBe('HostUnreachable')
+    expect((await ask('download', { ...args, path: 'x' })).type).toBe('ResponseTooLarge')
+    await ask('http_request', { ...args, max_bytes: 0 })
+  }
   const began = Date.now()
   expect((await ask('http_request', { url: url('/slow'), timeout_seconds: 1 })).type).toBe(
     'TimedOut',
