@@ -56,9 +56,26 @@ test.skipIf(!hasProgram('bwrap'))(
     expect(kept.result?.data).toMatchObject({ content: 'ready\n', state: 'interrupted' })
 
     const stopped = await start(run, token, marker)
+    const waited = invoke(run, token, 'process.run', {
+      command: 'perl',
+      args: ['-e', `$SIG{TERM} = "IGNORE"; $0 = "${marker}-waited"; sleep 1000 while 1`],
+      timeout_seconds: 3_600,
+    }).catch(() => null)
+    await expect.poll(() => survivors(`${marker}-waited`).length, { timeout: 10_000 }).toBe(1)
+    const stoppingMs = performance.now()
     expect(await gate.stop()).toBe(0)
+    expect(performance.now() - stoppingMs).toBeLessThan(12_000)
+    await waited
     expect(survivors(marker)).toEqual([])
     const shown = await gate.json<{ state: string; detail: string }>(['processes', 'show', stopped])
     expect(shown).toMatchObject({ state: 'killed', detail: 'the service stopped' })
+    const { entries } = await gate.json<{ entries: { result: string; error: unknown }[] }>([
+      'audit',
+      'query',
+      '--capability',
+      'process.run',
+    ])
+    // Each call that began has its end on record, also those that a stop or a kill cut short.
+    expect(entries.filter(({ result }) => result === 'pending')).toHaveLength(entries.length / 2)
   },
 )
