@@ -55,11 +55,25 @@ const readAll = async (stream: AsyncIterable<Uint8Array>): Promise<string> => {
   return text.trim()
 }
 
+/** The mount that was deleted after it was opened, if that is what a launcher complains of. */
+const goneOf = (said: string, mounts: readonly OpenMount[]): string | null => {
+  const staged = /^gatehouse: gone (\d+)/m.exec(said)?.[1]
+  if (staged !== undefined) return mounts[Number(staged)]?.target ?? null
+  const named = /^bwrap: Can't find source path (.*): No such file/m.exec(said)?.[1]
+  return mounts.find(({ path }) => path === named)?.target ?? null
+}
+
 /** Why the program did not start, in the words of the error table. */
-const failureOf = async (spec: SandboxSpec, child: BubblewrapChild): Promise<GatehouseError> => {
+const failureOf = async (
+  spec: SandboxSpec,
+  mounts: readonly OpenMount[],
+  child: BubblewrapChild,
+): Promise<GatehouseError> => {
   const started = await child.started
   const [said, exit] = await Promise.all([readAll(child.stderr), child.exited])
   if (started?.kind !== 'failed') {
+    const path = goneOf(said, mounts)
+    if (path !== null) return new GatehouseError('FileNotFound', { path })
     const detail = said === '' ? `it ended with ${exit.signal ?? exit.code}` : said
     return new GatehouseError('SandboxFailed', { detail })
   }
@@ -179,6 +193,6 @@ export const spawnInBubblewrap = async (
   const late = setTimeout(() => void child.end(0), startupMs)
   const started = await child.started
   clearTimeout(late)
-  if (started?.kind !== 'started') throw await failureOf(spec, child)
+  if (started?.kind !== 'started') throw await failureOf(spec, mounts.all, child)
   return child
 }

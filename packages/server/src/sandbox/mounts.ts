@@ -30,14 +30,25 @@ const assertTarget = (target: string): void => {
   if (ofTheSystem.test(target)) refuse(`${target} belongs to the system`)
 }
 
+const openSource = (source: string): number => {
+  try {
+    return openSync(source, pathOnly)
+  } catch (cause) {
+    const { code = '' } = cause as NodeJS.ErrnoException
+    if (!['ENOENT', 'ENOTDIR', 'ELOOP'].includes(code)) throw cause
+    throw new GatehouseError('FileNotFound', { path: source }, { cause })
+  }
+}
+
 const openMount = (mount: SandboxMount, isOurs: boolean): OpenMount => {
-  const descriptor = openSync(mount.source, pathOnly)
+  const descriptor = openSource(mount.source)
   try {
     const stat = fstatSync(descriptor, { bigint: true })
     const path = readlinkSync(`/proc/self/fd/${descriptor}`)
     const target = mount.target ?? (mount.source.startsWith('/proc/self/fd/') ? path : mount.source)
     if (!isOurs) assertTarget(target)
-    if (path === '/' || path.endsWith(' (deleted)')) refuse(`${mount.source} cannot be mounted`)
+    if (stat.nlink === 0n) throw new GatehouseError('FileNotFound', { path: target })
+    if (path === '/') refuse('the whole file system is not mounted')
     return {
       descriptor,
       path,

@@ -26,7 +26,7 @@ for my $at (0 .. $#trees) {
   my $place = "$stage/$at";
   if (-d "/proc/self/fd/$given[$at]") { mkdir $place, 0755 or failed('mkdir') }
   else { open(my $made, '>', $place) or failed('create'); close $made }
-  syscall(MOVE_MOUNT, $trees[$at], $empty, -100, $place, 4) == 0 or failed('move_mount');
+  syscall(MOVE_MOUNT, $trees[$at], $empty, -100, $place, 4) == 0 or failed($! == 2 ? "gone $at" : 'move_mount');
 }
 syscall(CLOSE, $_ + 0) for @given, @trees;
 chdir '/' or failed('chdir');

@@ -121,6 +121,26 @@ describe.skipIf(!hasProgram('bwrap'))('where the sandbox holds', () => {
       expect((await kit.shell(script, { mounts: order })).stdout).toBe('keptrefused\nwritten\n')
   })
 
+  test('what was deleted before it could be mounted is named', async () => {
+    await using kit = new SandboxKit()
+    const gone = join(kit.workspace, 'gone')
+    const missing = (source: string) =>
+      expect(
+        kit.shell('true', { mounts: [{ source, target: '/gone', writable: false }] }),
+      ).rejects.toMatchObject({ type: 'FileNotFound' })
+    await missing(gone)
+    mkdirSync(gone)
+    const descriptor = openSync(gone, 'r')
+    rmSync(gone, { recursive: true })
+    await missing(`/proc/self/fd/${descriptor}`)
+    closeSync(descriptor)
+    // Deleted while the launcher starts: opened and looked at, and gone when it is to be mounted.
+    mkdirSync(gone)
+    const racing = missing(gone)
+    rmSync(gone, { recursive: true })
+    await racing
+  })
+
   test('a mount may be handed over open, and stays the one that was opened', async () => {
     await using kit = new SandboxKit()
     writeFileSync(join(kit.workspace, 'mine'), 'mine', { mode: 0o644 })
