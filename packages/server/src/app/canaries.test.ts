@@ -104,6 +104,20 @@ test('what is recorded and told beside the gate holds no secret, either', async 
   expect(leaksIn(JSON.stringify(entries))).toEqual([])
 })
 
+test('a secret that is a word renames nobody', async () => {
+  await using kit = await kitWithCanary()
+  await kit.agent('production')
+  await kit.app.rotateSecret(kit.operator(), { name: 'canary', value: 'production' })
+  await kit.invoke('coder', 'test.leak', { how: 'result' })
+  const outcome = await kit.invoke('production', 'state.set', { key: 'a', value: 'in production' })
+  expect(outcome.kind).toBe('succeeded')
+  const [entry] = await kit.audit({ agent: 'production', capability: 'state.set' })
+  expect(entry).toMatchObject({
+    actor: 'agent:production',
+    arguments: { value: 'in [secret:canary]' },
+  })
+})
+
 test('what holds no secret is answered as it is', async () => {
   await using kit = await kitWithCanary()
   await kit.invoke('coder', 'test.leak', { how: 'result' })
