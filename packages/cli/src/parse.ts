@@ -96,9 +96,11 @@ function readArguments(command: Shape, words: readonly string[]): Values {
   const specs = Object.entries(command.args ?? {})
   const last = specs.at(-1)?.[1]
   const many = typeof last === 'object' && 'many' in last
-  const extra = many ? undefined : words[specs.length]
-  if (extra !== undefined)
-    throw usageError(`"${extra}" is one word too many for gatehouse ${command.name}.`)
+  // The words themselves are not repeated: the one too many may be a secret that belongs elsewhere.
+  if (!many && words.length > specs.length) {
+    const takes = specs.length === 1 ? '1 word' : `${specs.length || 'no'} words`
+    throw usageError(`gatehouse ${command.name} takes ${takes} after it, not ${words.length}.`)
+  }
   const read: Values = {}
   for (const [i, [name, spec]] of specs.entries()) {
     const optional = typeof spec === 'object' && 'optional' in spec

@@ -61,6 +61,8 @@ const refuse = (origin: string, detail: string): never => {
 const table: readonly Field[] = fields
 const byKey = new Map(table.map((field) => [field.key, field]))
 
+const settingName = /^[a-z][a-z0-9_.]{0,63}$/
+
 /** Reads `gatehouse.yaml`. An unknown key, a key set twice or a wrong value is refused at its position. */
 const readFile = (file: string, mustExist: boolean): Map<string, Found> => {
   let text: string
@@ -94,6 +96,8 @@ const readFile = (file: string, mustExist: boolean): Map<string, Found> => {
         const plain = (value as Node | null)?.toJS(document) as unknown
         found.set(name, { value: parseValue(field, plain, at(value as Node)), origin: at(key) })
       } else if (table.some((other) => other.key.startsWith(`${name}.`))) visit(value, name)
+      // What is no name of a setting may be a line of a file that is not ours to show.
+      else if (!settingName.test(name)) refuse(at(key), 'this is no name of a setting')
       else refuse(at(key), `there is no setting ${name}.${didYouMean(name, [...byKey.keys()])}`)
     }
   }
