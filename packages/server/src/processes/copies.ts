@@ -12,6 +12,7 @@ import { rm } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
 import type { ProcessSite } from '../ports/processes.ts'
 import type { Code } from './plan.ts'
+import { siteRootOf } from './site-roots.ts'
 
 /** Further names in a folder are not offered beside a copy. */
 const besidesMax = 2_000
@@ -24,11 +25,6 @@ export type Copies = AsyncDisposable & {
   /** What to run in the place of each; null where that one runs where it is. */
   readonly at: (code: Code) => string | null
 }
-
-const rootOf = ({ workspace, mounts }: ProcessSite, path: string): string =>
-  [workspace, ...mounts.map((mount) => mount.path)]
-    .filter((root) => path === root || path.startsWith(`${root}/`))
-    .toSorted((a, b) => b.length - a.length)[0] ?? workspace
 
 /** Links to all that stands in a folder, but for the next step on the way to a copy. */
 const linkBesides = async (
@@ -62,7 +58,7 @@ export const makeCopies = async (
   const at = new Map<Code, string>()
   try {
     for (const [index, code] of codes.entries()) {
-      const root = rootOf(site, code.path)
+      const root = siteRootOf(site, code.path)?.path ?? site.workspace
       const names = relative(root, code.path).split('/')
       let [from, to] = [root, join(top, String(index))]
       mkdirSync(to)

@@ -45,10 +45,12 @@ const startFailure = (error: unknown, request: ProcessRequest, approved: boolean
           detail: 'it is no program of this system, or names none after #! in its first line',
         })
       : new GatehouseError('ProgramNotFound', { program: command })
-  // It compares what it mounted with what was held open.
-  const swapped = /\bmount\b|\bCan't mkdir\b/.test(String(error.facts['detail']))
-  return approved && error.type === 'SandboxFailed' && swapped
-    ? stale('a folder was swapped while the program was started')
+  // It compares what it mounted with what was held open, and cannot mount what was deleted.
+  const isOther =
+    (error.type === 'SandboxFailed' || error.type === 'SandboxRefused') &&
+    /mount|mkdir|open_tree/.test(String(error.facts['detail']))
+  return approved && isOther
+    ? stale('a folder was swapped or deleted while the program was started')
     : error
 }
 

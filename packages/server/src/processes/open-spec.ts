@@ -6,6 +6,7 @@ import type { ProcessRequest, ProcessSetting, ProcessSite } from '../ports/proce
 import type { SandboxMount, SandboxSpec } from '../ports/sandbox.ts'
 import { type Copies, makeCopies } from './copies.ts'
 import type { Plan } from './plan.ts'
+import { isWritable, siteRoots } from './site-roots.ts'
 import { stale } from './stale.ts'
 
 /** Where copies of approved programs and scripts are seen inside. */
@@ -37,33 +38,18 @@ const mountOf = (pin: { readonly fd: number; readonly path: string }, writable: 
 })
 
 /** The folders of the agent, each held open; one that is not there now is left out. */
-const rootsOf = (
-  { files, workspace, mounts }: ProcessSite,
-  pins: PinnedFolder[],
-): SandboxMount[] => {
-  const roots = [
-    { path: workspace, read_only: false },
-    ...mounts.toSorted((a, b) => a.path.length - b.path.length),
-  ]
-  return roots.flatMap(({ path, read_only }) => {
+const mountRoots = (site: ProcessSite, pins: PinnedFolder[]): SandboxMount[] =>
+  siteRoots(site).flatMap(({ path, read_only }) => {
     try {
-      const pin = files.pin(path, { writable: !read_only })
+      const pin = site.files.pin(path, { writable: !read_only })
       pins.push(pin)
       return [mountOf({ fd: pin.fd, path }, !read_only)]
     } catch (error) {
       const isMissing = error instanceof GatehouseError && error.type === 'FileNotFound'
-      if (isMissing && path !== workspace) return []
+      if (isMissing && path !== site.workspace) return []
       throw error
     }
   })
-}
-
-const isWritable = ({ workspace, mounts }: ProcessSite, path: string): boolean => {
-  const over = [{ path: workspace, read_only: false }, ...mounts]
-    .filter((root) => path === root.path || path.startsWith(`${root.path}/`))
-    .toSorted((a, b) => b.path.length - a.path.length)[0]
-  return over !== undefined && !over.read_only
-}
 
 /**
  * The working folder as a mount of its own: the very folder that was looked at, wherever its path leads by now.
@@ -77,7 +63,7 @@ const workingFolder = (site: ProcessSite, plan: Plan, pins: PinnedFolder[]): San
   const found = fstatSync(pin.fd, { bigint: true })
   if (String(found.dev) !== dev || String(found.ino) !== ino)
     throw stale('the working directory was swapped while it was opened')
-  if ([site.workspace, ...site.mounts.map((mount) => mount.path)].includes(path)) return []
+  if (siteRoots(site).some((root) => root.path === path)) return []
   return [mountOf({ fd: pin.fd, path }, writable)]
 }
 
@@ -108,7 +94,7 @@ export const openSpec = async (given: Given): Promise<OpenedSpec> => {
     const { copies } = opened
     if (request.network.length > 0) opened.egress = await given.openEgress(request.network)
     const mounts = [
-      ...rootsOf(site, opened.pins),
+      ...mountRoots(site, opened.pins),
       ...workingFolder(site, plan, opened.pins),
       ...(copies ? [{ source: copies.source, target: copies.target, writable: false }] : []),
     ]
