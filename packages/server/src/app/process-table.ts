@@ -164,7 +164,7 @@ export class ProcessTable {
     return killed(state)
   }
 
-  /** @SECURITY A revoked agent leaves nothing running (process-table.test.ts). */
+  /** @SECURITY A revoked agent leaves nothing running (process-background.test.ts). */
   async endAll(agent: string, detail: string): Promise<void> {
     const own = this.#live.all().filter(({ stored }) => stored.agent === agent)
     await Promise.all(own.map(({ hosted }) => hosted.end(endGraceMs, detail)))
