@@ -27,7 +27,7 @@ export const logOf = async (
       '--no-color',
       '--fixed-strings',
       '--regexp-ignore-case',
-      ...(since === undefined ? [] : [`--since=@${Math.floor(Date.parse(since) / 1000)}`]),
+      ...(since === undefined ? [] : [`--since=@${Math.floor(Date.parse(since) / 1000)} +0000`]),
       ...(author === undefined ? [] : [`--author=${author}`]),
       commitFormat,
       '--end-of-options',

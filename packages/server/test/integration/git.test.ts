@@ -63,6 +63,11 @@ describe.skipIf(noReal)('git for agents', () => {
       { path: 'a.txt', status: 'deleted' },
       { path: 'c/d.txt', status: 'added' },
     ])
+    const root = await kit.git.show('project', { ref: 'HEAD~1', ...patch })
+    expect(root).toMatchObject({
+      commit: { subject: 'First', parents: [] },
+      totals: { additions: 1 },
+    })
     const shown = await kit.git.show('project', { ref: 'HEAD', ...patch })
     expect(shown.files.map(({ path, status }) => [path, status])).toEqual([
       ['a.txt', 'deleted'],
@@ -202,6 +207,8 @@ describe.skipIf(noReal)('git for agents', () => {
     expect(bens.commits.map(({ subject }) => subject)).toEqual(['Change 2'])
     const later = await kit.git.log('project', { ...newest, since: '2199-01-01T00:00:00Z' })
     expect(later.commits).toEqual([])
+    const all = await kit.git.log('project', { ...newest, since: '2001-02-03T04:05:06+07:00' })
+    expect(all.commits).toHaveLength(4)
     expect((await refusal(kit.git.log('project', { ...newest, ref: 'nowhere' }))).type).toBe(
       'InvalidRef',
     )
