@@ -90,7 +90,7 @@ test(`a download that is killed ${kills} times goes on each time, and nothing un
   expect((await installation.cli(['audit', 'verify'])).code).toBe(0)
 })
 
-test(`a kill around the end of an installation, ${full ? 60 : 4} times, leaves all of it or nothing`, {
+test(`a kill around the end of an installation, ${full ? 60 : 2} times, leaves all of it or nothing`, {
   timeout: full ? 900_000 : 120_000,
 }, async () => {
   const bytes = scriptModel({ mode: 'random', type: 'F32', dim: 128, layers: 4 })
@@ -101,7 +101,7 @@ test(`a kill around the end of an installation, ${full ? 60 : 4} times, leaves a
     models: [entryOf('quick', source.url('/quick.gguf'), bytes)],
   })
   await using installation = installationFor(source)
-  for (let kill = 0; kill < (full ? 60 : 4); kill += 1) {
+  for (let kill = 0; kill < (full ? 60 : 2); kill += 1) {
     let run = await installation.start()
     const job = await ask<ModelJob>(installation, run, 'POST', '/api/models/quick/install')
     await pause((kill * 29) % 120)

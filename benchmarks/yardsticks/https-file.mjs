@@ -47,13 +47,16 @@ for (const chunk of chunks()) hash.update(chunk)
 const nowMs = Date.now()
 const authority = await issueAuthority({ names, nowMs })
 const leaf = await issueLeaf({ authority, names, nowMs })
-const server = createServer({ cert: leaf.cert, key: leaf.key }, async (_request, response) => {
+const answer = async (response) => {
   response.writeHead(200, { 'content-length': size })
   for (const chunk of chunks()) {
     if (response.destroyed) return
     if (!response.write(chunk)) await new Promise((resolve) => response.once('drain', resolve))
   }
   response.end()
+}
+const server = createServer({ cert: leaf.cert, key: leaf.key }, (_request, response) => {
+  void answer(response)
 })
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address()

@@ -39,7 +39,7 @@ const source = (pieces: number): Outbound => ({
 /** A disk that takes so many bytes, and then acts as it is told. */
 class SmallDisk extends ModelFolder {
   room = Infinity
-  then: 'full' | 'short' = 'full'
+  beyond: 'full' | 'short' = 'full'
 
   override async openPartial(sha256: string): Promise<FileHandle> {
     const handle = await super.openPartial(sha256)
@@ -53,7 +53,7 @@ class SmallDisk extends ModelFolder {
           return typeof value === 'function' ? (value.bind(target) as unknown) : value
         }
         return async (buffer: Buffer, offset: number, length: number, position: number) => {
-          if (this.then === 'short')
+          if (this.beyond === 'short')
             return write(buffer, offset, Math.min(length, this.room), position)
           if (position + length > this.room)
             throw Object.assign(new Error('no space left'), { code: 'ENOSPC' })
@@ -95,7 +95,7 @@ test('a disk that fills up ends it with the numbers, and nothing is in place', a
 
 test('a disk that takes less at a time than it is given gets the rest', async () => {
   const folder = new SmallDisk(path)
-  Object.assign(folder, { room: 1_000, then: 'short' })
+  Object.assign(folder, { room: 1_000, beyond: 'short' })
   await fetched(folder)
   expect(inPlace()).toEqual([`${file.sha256}.gguf`])
 })
