@@ -4,11 +4,9 @@ import type { Hop } from './redirect.ts'
 
 const headBytesMax = 32 * 1024
 
-/** Those that say how long their body is even where there is none. */
-const withLength = new Set(['POST', 'PUT', 'PATCH'])
-
-const lengthOf = ({ method, body }: Hop): Record<string, string> =>
-  body !== null || withLength.has(method) ? { 'content-length': String(body?.length ?? 0) } : {}
+/** Node leaves it out for some methods, and the body would then be no part of the request. */
+const lengthOf = ({ body }: Hop): Record<string, string> =>
+  body === null ? {} : { 'content-length': String(body.length) }
 
 /**
  * One request over one connection, which ends with it. By the parser of Node: that of undici has a check that

@@ -268,6 +268,22 @@ test('other headers and the body arrive as they were given', async () => {
   })
 })
 
+test.each(['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])(
+  '%s carries its body whole, or says that there is none',
+  async (method) => {
+    const { server, request } = await answering((response) => response.end())
+    const told = () =>
+      server.hits.map(({ headers }) => [headers['content-length'], headers['transfer-encoding']])
+    await using _with = await request({ method, body: Buffer.from('hello') })
+    await using _without = await request({ method })
+    const none = method.startsWith('P') ? '0' : undefined
+    expect(told()).toEqual([
+      ['5', undefined],
+      [none, undefined],
+    ])
+  },
+)
+
 test.each(['CONNECT', 'TRACE', 'GET / HTTP/1.1\r\nX: y', ''])(
   'the method %j is refused',
   async (method) => {

@@ -168,10 +168,11 @@ test('a host that hands the secret on in a redirect is not followed', async () =
 })
 
 test('an answer that names several places, or none, leads nowhere', async () => {
-  await using several = await redirecting(302, () => ['/a', '/b'])
+  await using several = await redirecting(302, () => ['/end', '/end'])
   await expect(outboundTo(several).request(get(several.url), never)).rejects.toMatchObject({
     type: 'RedirectRefused',
   })
+  expect(several.hits).toHaveLength(1)
   await using none = await openCanary('127.0.0.1', (_request, response) => {
     response.writeHead(302).end('nowhere')
   })
