@@ -32,7 +32,7 @@ export function secretsOf(parts: VaultParts, keys: VaultKeys, scrubber: Scrubber
     arguments: { name, capability, host },
   })
 
-  /** @SECURITY One answer for what is not there and for what is not allowed; the log knows more. */
+  /** @SECURITY One answer for what is not there and for what is not allowed; vault.test.ts. The log knows more. */
   async function refuse(use: SecretUse, reason: string): Promise<never> {
     const facts = { ...factsOf(use), result: 'denied', detail: { reason } } as const
     await journal.append(useEntry(ids, use)('secret.refused', facts))
