@@ -1,6 +1,6 @@
 export { HandClock } from '@gatehouse/server/audit/testing'
-export { scriptModel, type ScriptModelOptions } from './models/script-model.ts'
-export { type KeyValue, type TensorData, writeGguf } from './models/gguf-writer.ts'
 export { createKit, failureIn, Kit, type KitOptions } from './kit.ts'
+export { type KeyValue, type TensorData, writeGguf } from './models/gguf-writer.ts'
+export { type ScriptModelOptions, scriptModel } from './models/script-model.ts'
 export { type StartedPostgres, startPostgres } from './postgres.ts'
 export { describeStorage, type OpenedStorage } from './storage-conformance.ts'
