@@ -1,4 +1,6 @@
+import { GatehouseError } from '@gatehouse/contract'
 import { z } from 'zod'
+import type { Files } from '../../ports/files.ts'
 import { defineCapability } from '../define.ts'
 import {
   changeErrors,
@@ -11,6 +13,16 @@ import {
 } from './fields.ts'
 
 const messageCharsMax = 50_000
+
+/** A link that leads out of the agent's folders is committed as a link, and not looked through. */
+const printOf = async (files: Files, path: string) => {
+  try {
+    return await files.fingerprint(path)
+  } catch (error) {
+    if (error instanceof GatehouseError) return { leads_to: files.locate(path).absolute }
+    throw error
+  }
+}
 
 export const commit = defineCapability({
   name: 'git.commit',
@@ -75,7 +87,7 @@ export const commit = defineCapability({
     const { branch, head, changes } = await git.planCommit(path, files)
     const prints = changes.slice(0, filesMax).map(async (change) => ({
       ...change,
-      content: await folders.fingerprint(`${folders.resolve(path)}/${change.path}`),
+      content: await printOf(folders, `${folders.resolve(path)}/${change.path}`),
     }))
     return { branch, head, total: changes.length, changes: await Promise.all(prints) }
   },
