@@ -32,6 +32,8 @@ export type SandboxSpec = {
   /** Absolute, inside one of the mounts. */
   readonly working_directory: string
   readonly mounts: readonly SandboxMount[]
+  /** `libraries`: of the system no more than a program needs to load: no shell, no tools. The whole, if left out. */
+  readonly system?: 'whole' | 'libraries'
   /**
    * `none`: no network but the own, empty one; with `unix_only` no sockets but Unix sockets either, as an
    * inference engine needs no more. `egress`: nothing but the CONNECT proxy that listens on this Unix socket of

@@ -12,7 +12,7 @@ import type { FilterPart } from './seccomp.ts'
 import type { ServiceUser } from './service-user.ts'
 import { stageFolder } from './stage-script.ts'
 import type { Machine } from './syscalls.ts'
-import type { SystemView } from './system-view.ts'
+import { librariesOf, type SystemView } from './system-view.ts'
 import type { Workshop } from './workshop.ts'
 
 export type BubblewrapOptions = {
@@ -115,7 +115,7 @@ const commandOf = (
 ): readonly [program: string, args: readonly string[]] => {
   const { user, bubblewrap, perl } = options
   const args = bubblewrapArguments({
-    system: options.system,
+    system: spec.system === 'libraries' ? librariesOf(options.system, perl) : options.system,
     mounts: mounts.map(({ path, target, writable }, at) => ({
       source: user === null ? path : `${stageFolder}/${at}`,
       target,

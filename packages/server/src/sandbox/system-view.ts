@@ -1,4 +1,12 @@
-import { accessSync, constants, lstatSync, readlinkSync, realpathSync, statSync } from 'node:fs'
+import {
+  accessSync,
+  constants,
+  existsSync,
+  lstatSync,
+  readlinkSync,
+  realpathSync,
+  statSync,
+} from 'node:fs'
 
 /** What every program inside sees of the host's system, all of it read-only. */
 export type SystemView = {
@@ -57,6 +65,21 @@ export const loadSystemView = (): SystemView => {
   }
   return { links, folders, shown: shown.filter(isPublic), copied: copied.filter(isPublic) }
 }
+
+/** Libraries alone, and the interpreter of the launcher. */
+export const librariesOf = (view: SystemView, perl: string): SystemView => ({
+  links: view.links.filter(({ path }) => path.startsWith('/lib')),
+  folders: [
+    ...view.folders.filter((path) => path.startsWith('/lib')),
+    ...places.flatMap((path) =>
+      path.startsWith('/lib') && existsSync(`/usr${path}`) ? [`/usr${path}`] : [],
+    ),
+    ...(perl.startsWith('/usr/local/') ? ['/usr/local/lib'] : []),
+    perl,
+  ],
+  shown: view.shown.filter((path) => path === '/etc/ld.so.cache'),
+  copied: view.copied,
+})
 
 /** The real path of a folder that would be seen through the system's own, such as data below `/usr/local`. */
 export const seenThrough = (view: Pick<SystemView, 'folders'>, folder: string): string | null => {

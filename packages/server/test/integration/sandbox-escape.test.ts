@@ -149,6 +149,26 @@ describe.skipIf(!hasProgram('bwrap'))('from inside the sandbox', () => {
     expect(stdout).toBe('givenrefused\n')
   })
 
+  test('a program that needs no tools gets none: neither a shell, nor /usr', async () => {
+    await using kit = new SandboxKit()
+    const look = `print join ',', grep { -e } qw(/bin/sh /usr/bin/sh /usr/bin/env /usr/share /sbin /usr/lib)`
+    expect((await kit.perl(look)).stdout).toContain('/bin/sh,/usr/bin/sh')
+    expect((await kit.perl(look, { system: 'libraries' })).stdout).toBe('/usr/lib')
+    await expect(kit.shell('true', { system: 'libraries' })).rejects.toMatchObject({
+      type: 'ProgramNotFound',
+    })
+    const mounts = [
+      { source: kit.workspace, writable: true },
+      { source: process.execPath, target: '/engine/node', writable: false },
+    ]
+    const { stdout } = await kit.run('/engine/node', ['-p', '6 * 7'], {
+      system: 'libraries',
+      mounts,
+      limits: { memory_bytes: 2 ** 31 },
+    })
+    expect(stdout).toBe('42\n')
+  })
+
   test('nothing shows the folder of the service whole, whoever asks for it', async () => {
     await using kit = new SandboxKit()
     for (const source of [kit.dataDir, join(kit.dataDir, '..'), '/'])
