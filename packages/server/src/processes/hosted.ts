@@ -101,22 +101,36 @@ export class Hosted implements HostedProcess {
 
   /** @SECURITY What is not kept does not go on: the group ends at once (hosted.test.ts, "cannot be kept"). */
   async #keep(stream: ProcessStream, chunks: AsyncIterable<Uint8Array>): Promise<void> {
-    const { clock, keepers, scrub } = this.#parts
+    const { clock, scrub } = this.#parts
     let [taken, sinceMs] = [0, clock.now()]
+    let lost = false
     try {
       for await (const chunk of scrub(chunks)) {
-        await keepers[stream].write(chunk)
+        // Read on to the end: who breaks off holds the child back, and it could not end.
+        lost = lost || !(await this.#write(stream, chunk))
         taken += chunk.length
-        if (taken < burstBytes) continue
+        if (lost || taken < burstBytes) continue
         const restMs = burstMs - (clock.now() - sinceMs)
         if (restMs > 0 && !this.#gone) await clock.sleep(restMs)
         ;[taken, sinceMs] = [0, clock.now()]
       }
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause)
-      this.#stop('killed', `its output could not be kept: ${reason}`, 0)
-      // What holds the child back would keep it from ending.
-      for await (const _chunk of chunks);
+      this.#lose(cause)
     }
+  }
+
+  async #write(stream: ProcessStream, chunk: Uint8Array): Promise<boolean> {
+    try {
+      await this.#parts.keepers[stream].write(chunk)
+      return true
+    } catch (cause) {
+      this.#lose(cause)
+      return false
+    }
+  }
+
+  #lose(cause: unknown): void {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    this.#stop('killed', `its output could not be kept: ${reason}`, 0)
   }
 }

@@ -1,3 +1,5 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Process, ProcessLog } from '@gatehouse/contract'
 import type { Kit } from '@gatehouse/testkit'
 import { hasProgram } from '@gatehouse/testkit/programs'
@@ -131,6 +133,24 @@ describe.skipIf(!hasProgram('bwrap'))('processes in the background', () => {
     expect((await logs(kit, process_id, { limit: 100 })).content).toBe(
       `${String(lines - 1).padStart(49, '0')}\n${String(lines).padStart(49, '0')}\n`,
     )
+  })
+
+  test('end within two seconds, with all that they started, when what they write cannot be kept', async () => {
+    await using kit = await openProcessKit()
+    const logsAt = join(kit.folder, 'processes', 'logs')
+    rmSync(logsAt, { recursive: true })
+    writeFileSync(logsAt, '')
+    const marker = marked()
+    const script = `$SIG{TERM} = "IGNORE"; $0 = "${marker}"; fork; $| = 1; sleep 1; print "x"; sleep 1000 while 1`
+    const process_id = await start(kit, { command: 'perl', args: ['-e', script], background: true })
+    await expect.poll(() => survivors(marker).length, { timeout: 10_000 }).toBe(2)
+    await expect.poll(() => survivors(marker), { timeout: 5_000 }).toEqual([])
+    await expect
+      .poll(() => monitor(kit, process_id))
+      .toMatchObject({
+        state: 'killed',
+        detail: expect.stringContaining('its output could not be kept'),
+      })
   })
 
   test('belong to their agent: to others they do not exist', async () => {
