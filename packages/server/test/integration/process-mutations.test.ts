@@ -125,7 +125,8 @@ test.skipIf(!hasProgram('bwrap'))(
         await kit.app.savePolicy(kit.operator(), { text: withHosts(`h${i}.example:443`) })
       if (how === 2) racing = race(what)
       const other = how === 4 ? { ...request, args: ['/etc/passwd'] } : null
-      if (other) await kit.pending('alpha', 'process.run', other)
+      // Nobody decides on it, and it must not become what was decided on.
+      const another = other ? await kit.pending('alpha', 'process.run', other) : null
       if (racing) await new Promise((resolve) => setTimeout(resolve, random(20)))
       await kit.decide(id, 'approve')
       if (how === 3) {
@@ -134,6 +135,7 @@ test.skipIf(!hasProgram('bwrap'))(
       }
       const { result } = await kit.settled('alpha', id)
       if (racing) await stop(racing)
+      if (another) await kit.decide(another, 'reject')
       const told = `seed ${seed}, turn ${i}: ${what} ${how} ${JSON.stringify(result)}`
       if (result?.success) {
         seen.ran += 1
