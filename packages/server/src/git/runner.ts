@@ -33,13 +33,24 @@ export type RunnerDeps = {
   readonly capability: string
 }
 
+const notInstalled = (program: string, cause: GatehouseError): GatehouseError =>
+  new GatehouseError(
+    'GitFailed',
+    { detail: `${program} is not installed where this service runs` },
+    {
+      cause,
+      recovery: [{ action: 'install git', description: 'An operator installs it on the machine.' }],
+    },
+  )
+
 /** Runs one program in the sandbox, and says which rung of it held. */
 export const runProgram = async (deps: RunnerDeps, options: RunOptions): Promise<SandboxResult> => {
   deps.signal.throwIfAborted()
   const timeout_ms = options.timeoutMs ?? localMs
-  const result = await deps.sandbox.run(
+  const program = options.program ?? 'git'
+  const running = deps.sandbox.run(
     {
-      program: options.program ?? 'git',
+      program,
       args: options.args,
       environment: options.environment,
       working_directory: options.workingDirectory,
@@ -54,6 +65,11 @@ export const runProgram = async (deps: RunnerDeps, options: RunOptions): Promise
     },
     deps.signal,
   )
+  const result = await running.catch((cause: unknown) => {
+    throw cause instanceof GatehouseError && cause.type === 'ProgramNotFound'
+      ? notInstalled(program, cause)
+      : cause
+  })
   deps.noted({ sandbox: result.rung })
   deps.signal.throwIfAborted()
   if (result.timed_out) {
