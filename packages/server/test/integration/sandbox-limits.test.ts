@@ -194,6 +194,18 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
     expect(isAlive(child.pid)).toBe(false)
   })
 
+  test('is killed whole even where the launcher inside hangs', async () => {
+    await using kit = new SandboxKit()
+    const word = `stuck-${process.pid}`
+    const child = await kit.sandbox.spawn(kit.spec('sh', ['-c', `sleep 60 # ${word}`]))
+    const inside = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
+    process.kill(Number(inside.trim()), 'SIGSTOP')
+    const started = performance.now()
+    expect(await child.end(0)).toMatchObject({ usage: { cpu_ms: null } })
+    expect(performance.now() - started).toBeLessThan(2_500)
+    expect(named(word)).toEqual([])
+  })
+
   test('says how much it used', async () => {
     await using kit = new SandboxKit()
     const { usage } = await kit.perl(
