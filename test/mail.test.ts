@@ -195,7 +195,7 @@ describe.skipIf(!hasProgram('dovecot'))('mail and a server that is killed', () =
       if (write?.status === 'executed') expect(count, subject).toBe(1)
       else expect(write, subject).toMatchObject({ status: 'failed', dead_letter: true })
     }
-    const known = new Set(writes.map(({ id }) => id))
+    const known = new Set<string>(writes.map(({ id }) => id))
     expect([...moved].filter((id) => !known.has(id))).toEqual([])
     // Every letter is in one place, once, whatever became of the moves.
     const places = ['INBOX', 'Archive', 'Trash'].map((name) => server.maildir().list(name))

@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createServer, type Server } from 'node:net'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createMailAdapter } from '@gatehouse/server/proxy/adapters/mail/mail-adapter'
@@ -16,7 +16,7 @@ import { connectionTo, never, plainSettings, quickTimeouts } from '../mail/kit.t
 const adapter = createMailAdapter(quickTimeouts)
 
 /** A server that says one thing to everybody. */
-const says = async (text: string): Promise<Server & { port: number }> => {
+const says = async (text: string) => {
   const [port = 0] = await freePorts(1)
   const server = createServer((socket) => {
     socket.on('error', () => {})

@@ -81,7 +81,10 @@ describe.skipIf(!hasProgram('dovecot'))('mail that was made to do harm', () => {
   test('honest mail before and after it is read', async () => {
     const inbox = await rig.list('INBOX')
     const honest = inbox.filter(({ title }) => title.includes('honest'))
-    expect(honest.map(({ body }) => body['text']).toSorted()).toEqual(['Hello.', 'still here'])
+    expect(honest.map(({ body }) => JSON.stringify(body['text'])).toSorted()).toEqual([
+      '"Hello."',
+      '"still here"',
+    ])
     expect(inbox).toHaveLength(names.length + 2)
   })
 

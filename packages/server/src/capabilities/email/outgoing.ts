@@ -55,9 +55,10 @@ export const assertLetter = (letter: Letter, { recipientsNeeded = true } = {}): 
   return letter
 }
 
-const senderOf = ({ settings }: AgentService) => ({
-  name: String(settings['name'] ?? ''),
-  address: String(settings['address'] ?? ''),
+/** Whose mailbox it is, as the operator entered it. */
+export const senderOf = ({ settings: { name, address } }: AgentService) => ({
+  name: typeof name === 'string' ? name : '',
+  address: typeof address === 'string' ? address : '',
 })
 
 /** What is stored, and sent when its time comes: with the Message-ID that any attempt will have. */

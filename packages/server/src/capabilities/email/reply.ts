@@ -5,6 +5,7 @@ import { readAttachments } from './attach.ts'
 import { findErrors, messageIdField, version, writingErrors, writingFields } from './fields.ts'
 import { letterOutputs } from './letter-fields.ts'
 import { findMail, sentAt } from './mailbox.ts'
+import { senderOf } from './outgoing.ts'
 import { letterWriter } from './write-letter.ts'
 
 const inputs = z.strictObject({
@@ -21,8 +22,7 @@ const { preview, resolve, buffer } = letterWriter<z.output<typeof inputs>>(
   'reply',
   async (service, files, args) => {
     const { message, folder } = await findMail(service, args.message_id)
-    const own = String(service.settings['address'] ?? '')
-    const { to, cc } = replyRecipients(message, own, args.reply_all)
+    const { to, cc } = replyRecipients(message, senderOf(service).address, args.reply_all)
     return {
       to,
       cc: [...cc, ...args.cc],

@@ -42,6 +42,16 @@ const changedBetween = (
   return changed
 }
 
+/** UIDs of the messages that changed since the server's count stood so; none without a count. */
+const changedSince = async (client: ImapFlow, modseq: string | null): Promise<Set<number>> => {
+  const changed = new Set<number>()
+  if (modseq === null) return changed
+  const options = { uid: true, changedSince: BigInt(modseq) }
+  for await (const message of client.fetch('1:*', { uid: true, flags: true }, options))
+    changed.add(message.uid)
+  return changed
+}
+
 /**
  * Compares the open folder with what is known of it. The list of its UIDs shows what came and what went,
  * at every server; changes of flags come from its count of changes (CONDSTORE), or from comparing them all.
@@ -60,15 +70,11 @@ export const compareFolder = async (
   const before = known?.uids ?? none
   const fresh = descending(found.filter((uid) => !before.has(uid)))
   const gone = [...before].filter((uid) => !present.has(uid))
-  const changed = new Set<number>()
-  const since = known?.modseq ?? null
-  if (counts && since !== null && before.size > 0) {
-    const query = { uid: true, flags: true }
-    const options = { uid: true, changedSince: BigInt(since) }
-    for await (const message of client.fetch('1:*', query, options)) changed.add(message.uid)
-  }
   const flags = counts ? null : await flagsOf(client)
-  if (flags && known?.flags) for (const uid of changedBetween(known.flags, flags)) changed.add(uid)
+  const changed =
+    flags && known?.flags
+      ? changedBetween(known.flags, flags)
+      : await changedSince(client, counts && before.size > 0 ? (known?.modseq ?? null) : null)
   return {
     fresh,
     changed: descending([...changed].filter((uid) => before.has(uid) && present.has(uid))),

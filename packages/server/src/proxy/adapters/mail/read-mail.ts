@@ -1,3 +1,4 @@
+import type { HtmlToTextOptions } from 'html-to-text'
 import type { MailPerson } from '../../../domain/mail/message.ts'
 
 /** Raw pieces of a message: its header, and the texts in it with just enough of a header to be decoded. */
@@ -52,7 +53,7 @@ type Parsed = {
 /** What `readMail` is handed, since it reaches for nothing by itself. */
 export type MailLibraries = {
   readonly parse: (raw: Uint8Array, options: object) => Promise<Parsed>
-  readonly htmlToText: (html: string, options: object) => string
+  readonly htmlToText: (html: string, options: HtmlToTextOptions) => string
 }
 
 /**

@@ -7,8 +7,10 @@ import type {
   UndoPoint,
   WriteOutcome,
 } from '../../../../ports/service-adapter.ts'
+import { saidText } from '../describe-failure.ts'
 import { composeMail, withBlindCopies } from '../compose-mail.ts'
 import { findFolder } from '../folders.ts'
+import { jsonText } from '../json-text.ts'
 import { findByMessageId, type Looked, lookAtMessages } from '../look-at-messages.ts'
 import type { MailAccount } from '../mail-account.ts'
 import { parseOutgoing } from '../outgoing.ts'
@@ -38,7 +40,8 @@ const resultOf = (messageId: string, found: Found): JsonObject => ({
 const rejected = (error: unknown): string | null => {
   const status = (error as { readonly responseStatus?: unknown } | null)?.responseStatus
   const text = (error as { readonly responseText?: unknown } | null)?.responseText
-  return status === 'NO' || status === 'BAD' ? String(text ?? 'it gave no reason') : null
+  if (status !== 'NO' && status !== 'BAD') return null
+  return saidText(text) || 'it gave no reason'
 }
 
 const execute = async (
@@ -76,7 +79,7 @@ const planned = async (
   client: ImapFlow,
   { write, result }: UndoPoint,
 ): Promise<UndoPlan | { readonly kind: 'draft'; readonly draft: Looked | null }> => {
-  const found = await findDrafts(client, String(write.arguments['message_id']))
+  const found = await findDrafts(client, jsonText(write.arguments['message_id']))
   const [draft, ...more] = found?.drafts ?? []
   if (!draft) return { kind: 'draft', draft: null }
   const wasEdited = result !== null && result['fingerprint'] !== draft.fingerprint
@@ -111,7 +114,7 @@ export const draftOperation: ServiceOperation<MailAccount> = {
   },
   execute: (account, write, _capture, signal) => execute(account, write, signal),
   async prove(account, write, _capture, signal) {
-    const messageId = String(write.arguments['message_id'])
+    const messageId = jsonText(write.arguments['message_id'])
     const found = await account.imap('use', signal, (client) => findDrafts(client, messageId))
     return found && found.drafts.length > 0
       ? { kind: 'executed', result: resultOf(messageId, found) }
@@ -120,7 +123,7 @@ export const draftOperation: ServiceOperation<MailAccount> = {
   async planUndo(account, point, signal) {
     const plan = await account.imap('use', signal, (client) => planned(client, point))
     if (plan.kind !== 'draft') return plan
-    const subject = String(point.write.arguments['subject'])
+    const subject = jsonText(point.write.arguments['subject'])
     return {
       kind: 'possible',
       steps: plan.draft

@@ -7,8 +7,10 @@ import type {
 
 /** An error in the words that were made for people; anything else is named as little as it says. */
 export const reasonOf = (error: unknown): WriteReason => {
-  if (error instanceof GatehouseError)
-    return { detail: String(error.facts['detail'] ?? error.message) }
+  if (error instanceof GatehouseError) {
+    const { detail } = error.facts
+    return { detail: typeof detail === 'string' ? detail : error.message }
+  }
   return { detail: error instanceof Error ? error.message : 'it failed' }
 }
 

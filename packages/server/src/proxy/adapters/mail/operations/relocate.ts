@@ -9,6 +9,7 @@ import type {
   WriteProof,
 } from '../../../../ports/service-adapter.ts'
 import { findFolder } from '../folders.ts'
+import { jsonText } from '../json-text.ts'
 import type { MailAccount } from '../mail-account.ts'
 import { entryIdOf, messageRefOf } from '../message-place.ts'
 import { refreshEntries } from '../refresh-entries.ts'
@@ -174,7 +175,7 @@ const relocation = (
 export const moveOperation = relocation(
   'move',
   'Every message is moved back with its flags, unless somebody has changed or moved it since.',
-  async (_client, write) => String(write.arguments['folder'] ?? ''),
+  async (_client, write) => jsonText(write.arguments['folder']),
 )
 
 /** Deleting is moving to the trash. What is there already only a person can remove for good. */

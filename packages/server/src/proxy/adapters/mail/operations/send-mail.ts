@@ -8,6 +8,7 @@ import type {
 import { composeMail, withBlindCopies } from '../compose-mail.ts'
 import { deliverMail } from '../deliver-mail.ts'
 import { findFolder, type FolderUse } from '../folders.ts'
+import { jsonText } from '../json-text.ts'
 import { findByMessageId } from '../look-at-messages.ts'
 import type { MailAccount } from '../mail-account.ts'
 import { type OutgoingMail, parseOutgoing } from '../outgoing.ts'
@@ -92,13 +93,13 @@ const prove = async (
   write: ServiceWrite,
   signal: AbortSignal,
 ): Promise<WriteProof> => {
-  const { message_id } = write.arguments
+  const message_id = jsonText(write.arguments['message_id'])
   const found = await account.imap('use', signal, async (client) => {
     for (const use of searched) {
       const folder = await findFolder(client, use)
       if (folder === null) continue
       await client.mailboxOpen(folder, { readOnly: true })
-      if ((await findByMessageId(client, String(message_id))).length > 0) return folder
+      if ((await findByMessageId(client, message_id)).length > 0) return folder
     }
     return null
   })
@@ -110,7 +111,7 @@ const prove = async (
           fix: 'Ask a recipient, or look into the log of the mail server, before it is sent again.',
         },
       }
-    : { kind: 'executed', result: { message_id: String(message_id), sent_copy: found } }
+    : { kind: 'executed', result: { message_id, sent_copy: found } }
 }
 
 const capture = async (write: ServiceWrite): Promise<Capture> => ({

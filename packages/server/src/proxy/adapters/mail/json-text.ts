@@ -1,0 +1,5 @@
+import type { Json } from '../../../ports/service-adapter.ts'
+
+/** A value that was stored as text; anything else is none. */
+export const jsonText = (value: Json | undefined): string =>
+  typeof value === 'string' ? value : ''
