@@ -122,7 +122,7 @@ describe.skipIf(noReal)('an agent on a project', () => {
     const pushing = await asked(gate, run, token, 'git.push', { path: 'app', secret: 'git-token' })
     const { text } = pushing.shown.preview
     expect(text).toContain(url)
-    expect(text).toContain('1 commits would go to main')
+    expect(text).toContain('1 commit would go to main')
     expect(text).toContain('Add, do not subtract (coder)')
     expect(server.head('app.git')).not.toBe(made['commit_hash'])
     expect((await approved(gate, run, token, pushing.id)).result).toMatchObject({

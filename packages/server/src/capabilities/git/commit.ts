@@ -75,7 +75,7 @@ export const commit = defineCapability({
       kind: 'diff',
       path: folders.resolve(path),
       text: [
-        `commit of ${plan.changes.length} files on ${plan.branch ?? 'a detached head'}:`,
+        `commit of ${plan.changes.length} ${plan.changes.length === 1 ? 'file' : 'files'} on ${plan.branch ?? 'a detached head'}:`,
         ...shown,
         ...(more > 0 ? [`  and ${more} more`] : []),
         '',

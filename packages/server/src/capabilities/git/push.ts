@@ -23,7 +23,7 @@ const shownPlan = (plan: PushPlan, secret: string | undefined): string => {
   return [
     `git push ${plan.url} ${short(plan.head)}:refs/heads/${plan.branch}`,
     ...(secret === undefined ? [] : [`with the secret ${secret}`]),
-    `${plan.total_commits} commits would go to ${plan.branch}, ${there}:`,
+    `${plan.total_commits} ${plan.total_commits === 1 ? 'commit' : 'commits'} would go to ${plan.branch}, ${there}:`,
     ...plan.commits.map(
       ({ hash, subject, author_name }) => `  ${short(hash)} ${subject} (${author_name})`,
     ),

@@ -1,0 +1,29 @@
+import { spawn } from 'node:child_process'
+import { readdirSync } from 'node:fs'
+import { hasProgram } from '@gatehouse/testkit/programs'
+import { expect, test } from 'vitest'
+
+const folder = new URL('../examples/', import.meta.url)
+
+/** Runs it as its page says; it checks itself. */
+const runExample = (name: string): Promise<{ code: number | null; said: string }> =>
+  new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [new URL(`${name}/run.mjs`, folder).pathname], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    let said = ''
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk) => {
+        said += chunk
+      })
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ code, said }))
+  })
+
+test.skipIf(!hasProgram('git') || !hasProgram('bwrap')).each(readdirSync(folder))(
+  'the example %s does what it says',
+  async (name) => {
+    const { code, said } = await runExample(name)
+    expect(code, said).toBe(0)
+  },
+)
