@@ -1,8 +1,10 @@
 import { ClientError, UnreachableError } from '@gatehouse/client'
+import type { Approval, BufferedWrite } from '@gatehouse/contract'
 import { approvalLine } from './approval-card.ts'
 import { CliError, type Recovery } from './cli-error.ts'
 import { escapeText, jsonText } from './escape-text.ts'
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts'
+import { writeText } from './write-text.ts'
 
 export type Failure = {
   readonly type: string
@@ -27,6 +29,10 @@ const isTyped = (
 const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'code' in error && 'syscall' in error
 
+/** The record for whoever came too late. */
+const currentLine = (record: Approval | BufferedWrite): string =>
+  'capability' in record ? approvalLine(record) : writeText(record)
+
 /** What any thrown thing means to the person at the terminal. */
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof ClientError) {
@@ -37,7 +43,7 @@ export function toFailure(thrown: unknown): Failure {
       exitCode: exitCodeOf(thrown.status),
       details: [
         ...(problem.errors ?? []).map(({ pointer, detail }) => `${pointer}: ${detail}`),
-        ...(problem.current ? [`as it stands now: ${approvalLine(problem.current)}`] : []),
+        ...(problem.current ? [`as it stands now: ${currentLine(problem.current)}`] : []),
       ],
       recovery: problem.recovery ?? [],
       requestId: problem.request_id || null,

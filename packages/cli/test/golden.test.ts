@@ -1,4 +1,5 @@
 import { fakeAlert, fakeApproval } from '@gatehouse/testkit/fake-app'
+import { fakeDeadLetter, fakeRollback, fakeWrite } from '@gatehouse/testkit/fake-service/fake-proxy'
 import { expect, test } from 'vitest'
 import { createCliKit, type Terminal } from './kit.ts'
 
@@ -31,6 +32,16 @@ const lines: readonly Golden[] = [
   ['processes-show', ['processes', 'show', 'proc-00000000000000000000000001']],
   ['processes-logs', ['processes', 'logs', 'proc-00000000000000000000000001', '--offset', '20']],
   ['processes-kill', ['processes', 'kill', 'proc-00000000000000000000000001']],
+  ['proxy-status', ['proxy', 'status'], { columns: 120 }],
+  ['proxy-writes', ['proxy', 'writes'], { columns: 160 }],
+  ['proxy-cancel', ['proxy', 'cancel', fakeWrite.id]],
+  ['proxy-cancel-late', ['proxy', 'cancel', fakeDeadLetter.id]],
+  ['proxy-retry', ['proxy', 'retry', fakeDeadLetter.id, '--yes']],
+  ['proxy-discard', ['proxy', 'discard', fakeDeadLetter.id]],
+  ['proxy-rollbacks', ['proxy', 'rollbacks'], { columns: 160 }],
+  ['proxy-rollback-dry-run', ['proxy', 'rollback', fakeRollback.id, '--dry-run']],
+  ['proxy-rollback', ['proxy', 'rollback', fakeRollback.id, '--yes']],
+  ['proxy-disconnect', ['proxy', 'disconnect', 'mail', '--yes']],
   ['schedules-list', ['schedules', 'list'], { columns: 140 }],
   ['state-list', ['state', 'list', 'shared']],
   ['state-get', ['state', 'get', 'mailbot', 'notes/a']],

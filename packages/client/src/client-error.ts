@@ -1,8 +1,8 @@
-import type { Approval, Problem } from '@gatehouse/contract'
+import type { Approval, BufferedWrite, Problem } from '@gatehouse/contract'
 import type { Answer } from './send.ts'
 
 /** A problem document; `current` is the record as it stands, for whoever decided too late. */
-export type ClientProblem = Problem & { readonly current?: Approval }
+export type ClientProblem = Problem & { readonly current?: Approval | BufferedWrite }
 
 /** The server answered, and the answer is no. */
 export class ClientError extends Error {

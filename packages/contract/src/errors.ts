@@ -337,10 +337,15 @@ export const errorTable = {
   WriteNotFound: entry(404, null, false, 'There is no buffered write {write_id}.', [
     { action: 'writes.list', description: 'List your writes to see which there are.' },
   ]),
-  WriteNotBuffered: entry(409, null, false, 'The write {write_id} is {status}: {detail}', [
+  WriteNotBuffered: entry(409, null, false, 'The status of {write_id} is {status}: {detail}.', [
     { action: 'writes.rollback', description: 'Undo it, where that is possible after it ran.' },
   ]),
-  WriteNotDead: entry(409, -32602, false, 'The write {write_id} is {status}: nobody need decide.'),
+  WriteNotDead: entry(
+    409,
+    -32602,
+    false,
+    'The status of {write_id} is {status}: there is nothing to decide.',
+  ),
   WriteRefused: entry(422, null, false, 'The service did not take it: {detail}', [
     { action: 'change it', description: 'Change what the reason names and make the call again.' },
   ]),

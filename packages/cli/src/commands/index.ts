@@ -297,6 +297,68 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./wake.ts')).wake,
   },
   {
+    name: 'proxy status',
+    summary: 'List the connected services: how each is, what is read and what waits',
+    load: async () => (await import('./proxy-status.ts')).proxyStatus,
+  },
+  {
+    name: 'proxy kinds',
+    summary: 'List what can be connected, with the settings and credentials each asks for',
+    load: async () => (await import('./proxy-kinds.ts')).proxyKinds,
+  },
+  {
+    name: 'proxy connect',
+    summary:
+      'Connect a service once everything about it was seen to work; credentials come from the input',
+    load: async () => (await import('./proxy-connect.ts')).proxyConnect,
+  },
+  {
+    name: 'proxy test',
+    summary: 'Look at each thing a service needs, and name what does not work',
+    load: async () => (await import('./proxy-test.ts')).proxyTest,
+  },
+  {
+    name: 'proxy sync',
+    summary: 'Read now what changed at a service',
+    load: async () => (await import('./proxy-sync.ts')).proxySync,
+  },
+  {
+    name: 'proxy disconnect',
+    summary:
+      'End a service: cancel what waits, drop its replica, its ways back and its credentials',
+    load: async () => (await import('./proxy-disconnect.ts')).proxyDisconnect,
+  },
+  {
+    name: 'proxy writes',
+    summary: 'List writes that wait for their time, or those that stand otherwise',
+    load: async () => (await import('./proxy-writes.ts')).proxyWrites,
+  },
+  {
+    name: 'proxy cancel',
+    summary: 'Cancel a write before it runs',
+    load: async () => (await import('./proxy-cancel.ts')).proxyCancel,
+  },
+  {
+    name: 'proxy retry',
+    summary: 'Send a write that failed once more; look first whether it is there',
+    load: async () => (await import('./proxy-retry.ts')).proxyRetry,
+  },
+  {
+    name: 'proxy discard',
+    summary: 'Let a write that failed go',
+    load: async () => (await import('./proxy-discard.ts')).proxyDiscard,
+  },
+  {
+    name: 'proxy rollbacks',
+    summary: 'List what stood before writes and can be gone back to, the newest first',
+    load: async () => (await import('./proxy-rollbacks.ts')).proxyRollbacks,
+  },
+  {
+    name: 'proxy rollback',
+    summary: 'Go back to what stood before a write, exactly or not at all',
+    load: async () => (await import('./proxy-rollback.ts')).proxyRollback,
+  },
+  {
     name: 'vault status',
     summary: 'Show whether the vault is locked, how, and how much it holds',
     load: async () => (await import('./vault-status.ts')).vaultStatus,

@@ -76,7 +76,10 @@ test('connecting again with other credentials keeps what was read; with other se
   })
   const service = await kit.storage.services.find('fake')
   expect(service?.full === true || service?.status === 'connected').toBe(true)
-  await proxy.until(async () => (await proxy.service()).status === 'connected')
+  await proxy.until(async () => {
+    kit.clock.move(1_000)
+    return (await proxy.service()).status === 'connected'
+  })
 })
 
 test('disconnecting cancels what waits and leaves nothing behind', async () => {

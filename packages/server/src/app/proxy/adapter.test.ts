@@ -1,11 +1,11 @@
-import { createIds } from '../../platform/ids.ts'
-import { HandClock, silent } from '../../audit/testing.ts'
 import {
   describeServiceAdapter,
-  fakeAdapter,
   FakeServer,
+  fakeAdapter,
   memoryLink,
 } from '@gatehouse/testkit/fake-service'
+import { HandClock, silent } from '../../audit/testing.ts'
+import { createIds } from '../../platform/ids.ts'
 import type { ServiceConnection } from '../../ports/service-adapter.ts'
 
 // The suite that real adapters pass is passed by the fake too: what is proven on it holds for them.

@@ -1,5 +1,5 @@
-import { toJSONSchema } from 'zod'
 import type { ServiceKind } from '@gatehouse/contract'
+import { toJSONSchema } from 'zod'
 import type { AgentServices, AgentWrites } from '../../ports/agent-services.ts'
 import type { JournalTransaction } from '../../ports/audit.ts'
 import type { App } from '../app.ts'

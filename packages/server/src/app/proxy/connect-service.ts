@@ -4,8 +4,8 @@ import {
   GatehouseError,
   type ProxyService,
   type ServiceCheck,
-  type ServiceTest,
   ServiceName,
+  type ServiceTest,
 } from '@gatehouse/contract'
 import type { ServiceAdapter } from '../../ports/service-adapter.ts'
 import type { StoredService } from '../../ports/services.ts'

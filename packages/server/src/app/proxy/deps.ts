@@ -1,6 +1,6 @@
+import type { PolicySource } from '../../ports/policy.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { ServiceAdapters } from '../../ports/service-adapter.ts'
-import type { PolicySource } from '../../ports/policy.ts'
 import type { AgentDirectory } from '../agent-directory.ts'
 import type { Basics } from '../deps.ts'
 import type { Op } from '../op.ts'

@@ -1,7 +1,7 @@
 import type { StoredWrite } from '../../ports/writes.ts'
-import { type ProxyDeps, systemOp } from './deps.ts'
 import { actDraft } from '../audit-draft.ts'
 import { writeFacts } from './buffer-write.ts'
+import { type ProxyDeps, systemOp } from './deps.ts'
 import { proveWrite } from './prove-write.ts'
 import { leaseAfter, runWrite } from './run-write.ts'
 

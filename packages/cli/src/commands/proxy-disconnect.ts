@@ -1,0 +1,14 @@
+import { defineCommand } from '../define.ts'
+
+export const proxyDisconnect = defineCommand({
+  name: 'proxy disconnect',
+  summary: 'End a service: cancel what waits, drop its replica, its ways back and its credentials',
+  args: { name: 'the service' },
+  options: { forget: { about: 'its settings too' } },
+  examples: ['gatehouse proxy disconnect mail', 'gatehouse proxy disconnect mail --forget --yes'],
+  async run({ api, confirm }, { name, forget }) {
+    await confirm(`Disconnect ${name}, and cancel all that waits for it?`)
+    return api.disconnectService({ name, forget })
+  },
+  text: ({ name }) => `${name} is disconnected. At the service itself nothing was changed.`,
+})

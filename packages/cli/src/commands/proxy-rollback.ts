@@ -1,0 +1,32 @@
+import { defineCommand } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
+import { exitCodes } from '../exit-codes.ts'
+
+export const proxyRollback = defineCommand({
+  name: 'proxy rollback',
+  summary: 'Go back to what stood before a write, exactly or not at all',
+  args: { id: 'the rollback point, as `proxy rollbacks` shows it' },
+  options: { 'dry-run': { about: 'say what it would do, and do nothing' } },
+  examples: [
+    'gatehouse proxy rollback rb-01jqz4xk2m8v5w9r3t6y0b7n1c --dry-run',
+    'gatehouse proxy rollback rb-01jqz4xk2m8v5w9r3t6y0b7n1c',
+  ],
+  async run({ api, confirm, note }, { id, 'dry-run': dryRun }) {
+    const preview = await api.previewRollback({ id })
+    if (dryRun || !preview.possible) return preview
+    for (const step of preview.steps) await note(escapeText(step))
+    await confirm('Go back so?')
+    return { ...preview, rollback: await api.rollBack({ id }) }
+  },
+  text: ({ rollback, possible, steps, reason, differences }) => {
+    if (!possible)
+      return [
+        `It cannot be undone: ${escapeText(reason ?? '')}`,
+        ...differences.map(escapeText),
+      ].join('\n')
+    return rollback.status === 'rolled_back'
+      ? `What stood before ${rollback.write_id} is back.`
+      : steps.map(escapeText).join('\n')
+  },
+  exitCode: ({ possible }) => (possible ? exitCodes.done : exitCodes.failed),
+})

@@ -1,0 +1,33 @@
+import { defineCommand } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
+import { renderTable } from '../table.ts'
+import { shownTime } from '../times.ts'
+
+export const proxyStatus = defineCommand({
+  name: 'proxy status',
+  summary: 'List the connected services: how each is, what is read and what waits',
+  examples: ['gatehouse proxy status', 'gatehouse proxy status --json'],
+  run: ({ api }) => api.showProxy(),
+  text({ services }, view) {
+    if (services.length === 0)
+      return 'No service is connected. Connect one: gatehouse proxy connect KIND (the kinds: gatehouse proxy kinds)'
+    const table = renderTable(
+      [
+        { title: 'NAME', value: ({ name }) => name },
+        { title: 'STATUS', value: ({ status }) => status },
+        { title: 'LAST SYNC', value: ({ last_sync }) => shownTime(last_sync) },
+        { title: 'ENTRIES', value: (service) => service.replica_entries },
+        { title: 'WAITING', value: (service) => service.buffered_writes },
+        { title: 'UNDOABLE', value: (service) => service.rollback_points },
+        { title: 'FAILED', value: (service) => service.dead_letters },
+        { title: 'AGENTS', value: ({ agents }) => escapeText(agents.join(', ')), cut: true },
+      ],
+      services,
+      view,
+    )
+    const reasons = services
+      .filter(({ reason }) => reason !== null)
+      .map(({ name, reason }) => `${name}: ${escapeText(reason ?? '')}`)
+    return [table, ...reasons].join('\n')
+  },
+})
