@@ -22,11 +22,12 @@ limits:
 export const openProcessKit = async (
   policy = freely,
   options: Omit<KitOptions, 'policy' | 'sandbox'> = {},
+  mode: 'auto' | 'unconfined' = 'auto',
 ): Promise<Kit> => {
   const kit = await createKit({
     ...options,
     policy,
-    sandbox: (dataDir) => createSandbox({ dataDir, mode: 'auto', user: null, log: silent }),
+    sandbox: (dataDir) => createSandbox({ dataDir, mode, user: null, log: silent }),
   })
   await kit.agent('alpha')
   mkdirSync(kit.workspace('alpha'), { recursive: true })

@@ -1,0 +1,44 @@
+import { chmodSync, existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createKit } from '@gatehouse/testkit'
+import { expect, test } from 'vitest'
+import { asking, dataOf, failureOf, freely, openProcessKit } from './process-kit.ts'
+
+test('without any sandbox nothing runs, and the agent hears what is lacking', async () => {
+  await using kit = await createKit({ policy: freely })
+  await kit.agent('alpha')
+  expect(failureOf(await kit.invoke('alpha', 'process.run', { command: 'true' }))).toBe(
+    'SandboxUnavailable',
+  )
+  expect(dataOf<object>(await kit.invoke('alpha', 'process.list'))).toMatchObject({ total: 0 })
+  const failed = await kit.invoke('alpha', 'process.run', { command: 'true', background: true })
+  expect(failureOf(failed)).toBe('SandboxUnavailable')
+  // What did not start leaves nothing behind.
+  expect(dataOf<object>(await kit.invoke('alpha', 'process.list'))).toMatchObject({ total: 0 })
+})
+
+test('where an operator chose to go without, the person who approves and the log read so', async () => {
+  await using kit = await openProcessKit(asking, {}, 'unconfined')
+  const script = join(kit.workspace('alpha'), 'build.sh')
+  writeFileSync(script, '#!/bin/sh\necho one\n')
+  chmodSync(script, 0o755)
+  const id = await kit.pending('alpha', 'process.run', { command: './build.sh' })
+  const { preview } = await kit.app.showApproval(kit.operator(), { approval_id: id })
+  expect(preview).toMatchObject({ text: expect.stringContaining('\nUNCONFINED: ') })
+  await kit.decide(id, 'approve')
+  expect((await kit.settled('alpha', id)).result).toMatchObject({
+    success: true,
+    data: { stdout: 'one\n' },
+  })
+  const [entry] = await kit.audit({ agent: 'alpha', capability: 'process.run' })
+  expect(entry?.detail).toMatchObject({ sandbox: 'unconfined' })
+
+  const changed = await kit.pending('alpha', 'process.run', { command: 'sh', args: ['build.sh'] })
+  writeFileSync(script, `touch ${join(kit.workspace('alpha'), 'MARK')}`)
+  await kit.decide(changed, 'approve')
+  expect((await kit.settled('alpha', changed)).result).toMatchObject({
+    success: false,
+    error: { type: 'ApprovalStale' },
+  })
+  expect(existsSync(join(kit.workspace('alpha'), 'MARK'))).toBe(false)
+})
