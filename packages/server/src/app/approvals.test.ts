@@ -352,7 +352,7 @@ test('the approved calls of one agent, however long they take, hold up nobody el
     effect: 'immediate',
     errors: [],
     run: () =>
-      new Promise((resolve) => {
+      new Promise<Record<string, never>>((resolve) => {
         slow.push(() => resolve({}))
       }),
   })
