@@ -31,7 +31,7 @@ const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
 
 /** The record for whoever came too late. */
 const currentLine = (record: Approval | BufferedWrite): string =>
-  'capability' in record ? approvalLine(record) : writeText(record)
+  'capability' in record ? approvalLine(record) : (writeText(record).split('\n')[0] ?? '')
 
 /** What any thrown thing means to the person at the terminal. */
 export function toFailure(thrown: unknown): Failure {
