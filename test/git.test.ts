@@ -137,7 +137,7 @@ describe.skipIf(noReal)('an agent on a project', () => {
     expect(entries).toContainEqual(
       expect.objectContaining({
         result: 'success',
-        detail: expect.objectContaining({ sandbox: 'bubblewrap' }),
+        detail: expect.objectContaining({ sandbox: 'bubblewrap', remote_url: url, branch: 'main' }),
       }),
     )
     const password = server.login.split(':')[1] ?? ''

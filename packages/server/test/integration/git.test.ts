@@ -340,6 +340,25 @@ describe.skipIf(noReal)('git for agents', () => {
     )
   })
 
+  test('a commit that is cancelled on its way leaves no lock, and can be made again', async () => {
+    await using kit = new GitKit()
+    await kit.repository()
+    mkdirSync(kit.at('project/many'))
+    for (let n = 0; n < 2000; n++) writeFileSync(kit.at(`project/many/${n}`), `${n}\n`)
+    const stop = new AbortController()
+    const lock = kit.at('project/.git/index.lock')
+    let seen: NodeJS.Timeout | undefined
+    kit.beforeRun = ({ args }) => {
+      if (!args.includes('update-index')) return
+      seen = setInterval(() => existsSync(lock) && stop.abort(new Error('enough')), 1)
+    }
+    const cancelled = kit.as('git.commit', stop.signal).commit('project', { message: 'x' })
+    await expect(cancelled.finally(() => clearInterval(seen))).rejects.toThrow('enough')
+    expect(existsSync(lock)).toBe(false)
+    kit.beforeRun = () => {}
+    expect((await kit.git.commit('project', { message: 'x' })).changes).toHaveLength(2000)
+  })
+
   test('a link in the repository is committed as a link', async () => {
     await using kit = new GitKit()
     await kit.repository()

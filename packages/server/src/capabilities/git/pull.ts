@@ -57,6 +57,7 @@ export const pull = defineCapability({
   async run(ctx, { path, remote, branch, secret }) {
     const approved = ctx.resolved?.['plan'] as PullPlan | undefined
     const plan = approved ?? (await ctx.git.planPull(path, remote, branch))
+    ctx.note({ remote_url: plan.url, branch: plan.branch })
     return await ctx.git.pull(path, plan, secret)
   },
 })

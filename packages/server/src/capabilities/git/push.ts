@@ -69,6 +69,8 @@ export const push = defineCapability({
   async run(ctx, { path, remote, branch, secret }) {
     const approved = ctx.resolved?.['plan'] as PushPlan | undefined
     const plan = approved ?? (await ctx.git.planPush(path, remote, branch))
+    // The arguments may say no more than `origin`.
+    ctx.note({ remote_url: plan.url, branch: plan.branch, head: plan.head })
     const sent = await ctx.git.push(path, plan, secret)
     return { ...sent, head: plan.head }
   },

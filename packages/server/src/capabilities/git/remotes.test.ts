@@ -27,6 +27,7 @@ const pullPlan = (branch: string): PullPlan => ({
 /** Git that would now plan something else than what was approved. */
 const contextOf = (resolved: Readonly<Record<string, unknown>> | null) => {
   const done: unknown[] = []
+  const notes: object[] = []
   const git: Partial<AgentGit> = {
     planPush: async () => pushPlan('now'),
     planPull: async () => pullPlan('now'),
@@ -39,15 +40,21 @@ const contextOf = (resolved: Readonly<Record<string, unknown>> | null) => {
       return { result: 'merged', head: 'h', conflicts: [], new_commits: 1 }
     },
   }
-  return { done, ctx: { git, resolved } as unknown as CapabilityContext & PreviewContext }
+  const note = (facts: object) => void notes.push(facts)
+  return {
+    done,
+    notes,
+    ctx: { git, resolved, note } as unknown as CapabilityContext & PreviewContext,
+  }
 }
 
 test('an approved push sends the plan that was approved, not what stands there now', async () => {
   const approved = pushPlan('then')
-  const { ctx, done } = contextOf({ plan: approved })
+  const { ctx, done, notes } = contextOf({ plan: approved })
   const args = push.inputs.parse({ path: 'app', secret: 's' })
   expect(await push.run(ctx, args as never)).toMatchObject({ head: 'then' })
   expect(done).toEqual([['app', approved, 's']])
+  expect(notes).toEqual([{ remote_url: approved.url, branch: 'main', head: 'then' }])
 })
 
 test('a push that nobody had to approve is planned when it runs', async () => {
