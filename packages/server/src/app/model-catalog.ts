@@ -19,6 +19,8 @@ type Deps = Pick<Basics, 'journal' | 'clock' | 'ids' | 'log'> & {
 }
 
 const againMs = 15 * 60_000
+/** How long a first look waits for a catalog that was never here. */
+const firstLookMs = 5_000
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
 
 /** What is offered: the built-in models, and those of the catalog as it was last fetched. */
@@ -33,20 +35,21 @@ export class ModelCatalog {
   #isDue = true
   #loaded: Promise<void> | null = null
   #fetching: Promise<void> | null = null
+  #looked: Promise<void> | null = null
   #ended: Promise<void> = Promise.resolve()
 
   constructor(deps: Deps) {
     this.#deps = deps
   }
 
-  /** Waits for the first fetch where nothing was ever kept: until then there is nothing to show. */
+  /** Waits a little for the first fetch where nothing was ever kept: until then there is nothing to show. */
   async offered(): Promise<Merged['models']> {
-    await this.#ready()
+    await this.#firstLook()
     return this.#merged.models
   }
 
   async state(): Promise<CatalogState> {
-    await this.#ready()
+    await this.#firstLook()
     return this.look()
   }
 
@@ -57,7 +60,7 @@ export class ModelCatalog {
       url: this.#deps.source.url,
       fetched_at: iso(this.#kept?.fetched_ms ?? null),
       checked_at: iso(this.#checkedMs),
-      reason: this.#refusal ?? this.#failure,
+      reason: this.#refusal ?? this.#failure ?? this.#pending(),
       dropped: this.#refusal === null ? [...this.#merged.dropped] : [],
     }
   }
@@ -89,6 +92,24 @@ export class ModelCatalog {
     if (this.#refusal !== null) return 'refused'
     if (this.#kept === null) return 'unavailable'
     return this.#failure === null ? 'current' : 'cached'
+  }
+
+  #pending(): string | null {
+    const isPending = this.#status() === 'unavailable' && this.#checkedMs === null
+    return isPending ? 'it has not been fetched yet' : null
+  }
+
+  /** Once for all: whoever comes later finds what there is. */
+  #firstLook(): Promise<void> {
+    this.#looked ??= this.#waitALittle()
+    return this.#looked
+  }
+
+  async #waitALittle(): Promise<void> {
+    const { clock } = this.#deps
+    const seen = new AbortController()
+    const ready = this.#ready().finally(() => seen.abort())
+    await Promise.race([ready, clock.sleep(firstLookMs, seen.signal)])
   }
 
   #ready(): Promise<void> {

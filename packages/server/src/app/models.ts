@@ -101,12 +101,12 @@ type Inner = Omit<ModelsDeps, 'models'> & {
 }
 
 async function healthOf({ catalog, shelf }: Inner): ReturnType<Models['health']> {
-  const { status, reason } = catalog.look()
+  const { status, reason, checked_at } = catalog.look()
   const facts = { installed: (await shelf.list()).length, catalog: status }
   const [broken] = await shelf.broken()
   if (broken !== undefined)
     return { status: 'degraded', reason: `the model ${broken} cannot be used`, ...facts }
-  if (status === 'refused' || (status === 'unavailable' && reason !== null))
+  if (status === 'refused' || (status === 'unavailable' && checked_at !== null))
     return { status: 'degraded', reason: `the catalog is ${status}: ${reason}`, ...facts }
   return { status: 'healthy', ...facts }
 }

@@ -31,9 +31,10 @@ export class HeaderWatch {
     if (this.#bytes < Math.min(this.#lookAt, this.#fileBytes)) return
     this.#kept = Buffer.concat([this.#kept, ...this.#parts])
     this.#parts = []
-    this.#lookAt = this.#kept.length * 2
     const reading = readGgufHeader(this.#kept, this.#fileBytes)
     if (reading.kind === 'refused') throw new HeaderNotAccepted(reading.reason)
+    if (reading.kind === 'incomplete')
+      this.#lookAt = Math.max(this.#kept.length * 2, reading.atLeast)
     if (reading.kind === 'accepted') this.header = reading.header
     if (reading.kind === 'accepted' || this.#kept.length >= keptMax) this.#kept = null
   }

@@ -151,6 +151,26 @@ test('a catalog that cannot be fetched any more stays as it was, also across a r
   expect(await idsOf(again)).toEqual([...builtIns, 'one'])
 })
 
+test('does not keep people waiting for a catalog that is slow to come', async () => {
+  let answer = (): void => undefined
+  source.on('/slow.json', (_request, response) => {
+    answer = () => void response.writeHead(200).end(JSON.stringify(catalogOf(entry('one'))))
+  })
+  await using kit = await openModelKit(source, {
+    catalogUrl: source.url('/slow.json'),
+    catalogTimeoutMs: 20_000,
+  })
+  const looking = kit.models()
+  await expect.poll(() => source.of('/slow.json').length).toBe(1)
+  kit.kit.clock.move(5_000)
+  const { models, catalog } = await looking
+  expect(models.map(({ id }) => id)).toEqual(builtIns)
+  expect(catalog).toMatchObject({ status: 'unavailable', reason: 'it has not been fetched yet' })
+  expect((await kit.kit.app.health(kit.op)).components.models.status).toBe('healthy')
+  answer()
+  await expect.poll(() => idsOf(kit)).toEqual([...builtIns, 'one'])
+})
+
 test('asks with the ETag it has, and again after a day', async () => {
   source.json('/daily.json', catalogOf(entry('one')))
   await using kit = await openModelKit(source, { catalogUrl: source.url('/daily.json') })

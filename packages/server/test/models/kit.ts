@@ -17,6 +17,7 @@ type Options = {
   readonly change?: (parts: ModelParts) => ModelParts
   /** Of another service that has ended: what it left is there. */
   readonly folder?: string
+  readonly catalogTimeoutMs?: number
 }
 
 /** A service whose models come from a source of the test's own. */
@@ -108,7 +109,7 @@ export async function openModelKit(source: ModelSource, options: Options = {}): 
       url: catalogUrl,
       file: join(folder, 'catalog.json'),
       outbound,
-      timeoutMs: 700,
+      timeoutMs: options.catalogTimeoutMs ?? 700,
     }),
     refreshMs: 86_400_000,
   }

@@ -6,6 +6,13 @@ export class HeaderRefused extends Error {
 /** The bytes at hand end before what is to be read: more are needed, if the file has more. */
 export class HeaderIncomplete extends Error {
   override readonly name = 'HeaderIncomplete'
+  /** With fewer bytes than this there is no use in trying again. */
+  readonly atLeast: number
+
+  constructor(atLeast: number) {
+    super()
+    this.atLeast = atLeast
+  }
 }
 
 export const refuse = (reason: string): never => {
@@ -34,9 +41,14 @@ export class GgufCursor {
 
   #take(count: number): number {
     const from = this.at
-    if (from + count > this.#bytes.length) throw new HeaderIncomplete()
+    if (from + count > this.#bytes.length) throw new HeaderIncomplete(from + count)
     this.at = from + count
     return from
+  }
+
+  /** Ends here and now where so much more cannot be there. */
+  expect(count: number): void {
+    if (this.at + count > this.#bytes.length) throw new HeaderIncomplete(this.at + count)
   }
 
   skip(count: number): void {
@@ -85,23 +97,28 @@ export class GgufCursor {
 
   /** The bytes of a text as a text of as many characters. */
   raw(what: string): string {
-    const length = this.u64(`the length of ${what}`)
-    if (length > stringBytesMax)
-      return refuse(`${what} has ${length} bytes; at most ${stringBytesMax} are allowed`)
+    const length = this.#lengthOf(what)
     const from = this.#take(length)
     return latin.decode(this.#bytes.subarray(from, from + length))
   }
 
+  skipText(what: string): void {
+    this.#take(this.#lengthOf(what))
+  }
+
+  #lengthOf(what: string): number {
+    const length = this.u64('the length of a text')
+    return length <= stringBytesMax
+      ? length
+      : refuse(`${what} has ${length} bytes; at most ${stringBytesMax} are allowed`)
+  }
+
   text(what: string): string {
-    const start = this.at
-    const length = this.u64(`the length of ${what}`)
-    if (length > stringBytesMax)
-      return refuse(`${what} has ${length} bytes; at most ${stringBytesMax} are allowed`)
+    const length = this.#lengthOf(what)
     const from = this.#take(length)
     try {
       return utf8.decode(this.#bytes.subarray(from, from + length))
     } catch {
-      this.at = start
       return refuse(`${what} is not UTF-8`)
     }
   }

@@ -30,9 +30,25 @@ test('tells what a model is and what a token of it costs', () => {
   })
 })
 
+test('says how much more it needs at least, so that nobody asks in vain', () => {
+  for (let given = 4; given < 10_000; ) {
+    const reading = readGgufHeader(whole.subarray(0, given), whole.length)
+    if (reading.kind === 'accepted') return
+    if (reading.kind !== 'incomplete') throw new Error(JSON.stringify(reading))
+    expect(reading.atLeast).toBeGreaterThan(given)
+    expect(readGgufHeader(whole.subarray(0, reading.atLeast - 1), whole.length).kind).toBe(
+      'incomplete',
+    )
+    given = reading.atLeast
+  }
+  throw new Error('it was never satisfied')
+})
+
 test('needs the header alone, and says when it has not all of it', () => {
   for (const length of [4, 24, 100, 5_000])
-    expect(readGgufHeader(whole.subarray(0, length), whole.length)).toEqual({ kind: 'incomplete' })
+    expect(readGgufHeader(whole.subarray(0, length), whole.length)).toMatchObject({
+      kind: 'incomplete',
+    })
   expect(readGgufHeader(whole.subarray(0, 10_000), whole.length).kind).toBe('accepted')
   expect(reasonOf(whole.subarray(0, 5_000))).toBe('it ends inside its header')
 })

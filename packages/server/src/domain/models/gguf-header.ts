@@ -17,8 +17,8 @@ const magic = 0x4655_4747
 
 export type GgufReading =
   | { readonly kind: 'accepted'; readonly header: ModelHeader }
-  /** What was given ends inside the header: come again with more of the file. */
-  | { readonly kind: 'incomplete' }
+  /** What was given ends inside the header: come again with at least so much of the file. */
+  | { readonly kind: 'incomplete'; readonly atLeast: number }
   | { readonly kind: 'refused'; readonly reason: string }
 
 function readValues(cursor: GgufCursor, count: number): GgufValues {
@@ -106,10 +106,11 @@ export function readGgufHeader(bytes: Uint8Array, fileBytes: number): GgufReadin
   } catch (cause) {
     if (cause instanceof HeaderRefused) return { kind: 'refused', reason: cause.message }
     if (!(cause instanceof HeaderIncomplete)) throw cause
-    if (bytes.length >= headerBytesMax)
-      return { kind: 'refused', reason: `its header has more than ${headerBytesMax} bytes` }
-    return bytes.length >= fileBytes
-      ? { kind: 'refused', reason: 'it ends inside its header' }
-      : { kind: 'incomplete' }
+    const { atLeast } = cause
+    if (atLeast > fileBytes || bytes.length >= fileBytes)
+      return { kind: 'refused', reason: 'it ends inside its header' }
+    return atLeast > headerBytesMax || bytes.length >= headerBytesMax
+      ? { kind: 'refused', reason: `its header has more than ${headerBytesMax} bytes` }
+      : { kind: 'incomplete', atLeast }
   }
 }

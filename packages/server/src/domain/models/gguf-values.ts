@@ -17,19 +17,23 @@ export type GgufValue =
   | { readonly kind: 'texts'; readonly length: number }
   | { readonly kind: 'bools'; readonly length: number }
 
-const numberReaders: Readonly<Record<number, (cursor: GgufCursor, what: string) => number>> = {
-  0: (c) => c.u8(),
-  1: (c) => c.i8(),
-  2: (c) => c.u16(),
-  3: (c) => c.i16(),
-  4: (c) => c.u32(),
-  5: (c) => c.i32(),
-  6: (c) => c.f32(),
-  10: (c, what) => c.u64(what),
+type Reader = { readonly bytes: number; read(cursor: GgufCursor, what: string): number }
+
+const numberReaders: Readonly<Record<number, Reader>> = {
+  0: { bytes: 1, read: (c) => c.u8() },
+  1: { bytes: 1, read: (c) => c.i8() },
+  2: { bytes: 2, read: (c) => c.u16() },
+  3: { bytes: 2, read: (c) => c.i16() },
+  4: { bytes: 4, read: (c) => c.u32() },
+  5: { bytes: 4, read: (c) => c.i32() },
+  6: { bytes: 4, read: (c) => c.f32() },
+  10: { bytes: 8, read: (c, what) => c.u64(what) },
   // Signed ones of this width are read as unsigned: a negative one is beyond all bounds, and so refused.
-  11: (c, what) => c.u64(what),
-  12: (c) => c.f64(),
+  11: { bytes: 8, read: (c, what) => c.u64(what) },
+  12: { bytes: 8, read: (c) => c.f64() },
 }
+/** Longer ones are of tokens, whose numbers nobody here asks for. */
+const lookedAtMax = 4_096
 const [boolType, textType, arrayType] = [7, 8, 9]
 
 const readBool = (cursor: GgufCursor, what: string): void => {
@@ -42,22 +46,33 @@ function readArray(cursor: GgufCursor, key: string): GgufValue {
   const length = cursor.u64(`the length of ${what}`)
   if (length > arrayMax) refuse(`${what} has ${length} elements; at most ${arrayMax} are allowed`)
   if (type === textType) {
-    const seen = distinctKeys.includes(key) ? new Set<string>() : null
+    cursor.expect(length * 8)
+    if (!distinctKeys.includes(key)) {
+      for (let i = 0; i < length; i += 1) cursor.skipText(what)
+      return { kind: 'texts', length }
+    }
+    const seen = new Set<string>()
     for (let i = 0; i < length; i += 1) {
       const text = cursor.raw(what)
-      if (seen?.has(text)) refuse(`${what} holds the same element twice, the second at ${i}`)
-      seen?.add(text)
+      if (seen.has(text)) refuse(`${what} holds the same element twice, the second at ${i}`)
+      seen.add(text)
     }
     return { kind: 'texts', length }
   }
   if (type === boolType) {
+    cursor.expect(length)
     for (let i = 0; i < length; i += 1) readBool(cursor, what)
     return { kind: 'bools', length }
   }
-  const read = numberReaders[type] ?? refuse(`${what} is an array of the unknown type ${type}`)
+  const reader = numberReaders[type] ?? refuse(`${what} is an array of the unknown type ${type}`)
+  cursor.expect(length * reader.bytes)
+  if (length > lookedAtMax) {
+    cursor.skip(length * reader.bytes)
+    return { kind: 'numbers', length, least: Number.NaN, most: Number.NaN }
+  }
   let [least, most] = [Infinity, -Infinity]
   for (let i = 0; i < length; i += 1) {
-    const value = read(cursor, what)
+    const value = reader.read(cursor, what)
     if (value < least) least = value
     if (value > most) most = value
   }
@@ -77,6 +92,6 @@ export function readValue(cursor: GgufCursor, key: string): GgufValue {
     readBool(cursor, what)
     return { kind: 'bool' }
   }
-  const read = numberReaders[type] ?? refuse(`${what} has the unknown type ${type}`)
-  return { kind: 'number', value: read(cursor, what) }
+  const reader = numberReaders[type] ?? refuse(`${what} has the unknown type ${type}`)
+  return { kind: 'number', value: reader.read(cursor, what) }
 }
