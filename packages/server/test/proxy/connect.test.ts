@@ -66,7 +66,10 @@ test('connecting again with other credentials keeps what was read; with other se
   await kit.app.syncService(kit.operator(), { name: 'fake', full: false })
   await proxy.until(async () => (await proxy.service()).replica_entries === 1)
   server.password = 'a newer one'
-  await kit.app.connectService(kit.operator(), { ...fakeService, secrets: { password: 'a newer one' } })
+  await kit.app.connectService(kit.operator(), {
+    ...fakeService,
+    secrets: { password: 'a newer one' },
+  })
   expect((await kit.storage.services.find('fake'))?.cursor).toBe('1')
   await proxy.until(() => opened[0]?.closed === true)
   await kit.app.connectService(kit.operator(), {
