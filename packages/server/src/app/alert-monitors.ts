@@ -4,6 +4,7 @@ import type { PolicySource } from '../ports/policy.ts'
 import { raiseAlert, resolveAlert } from './alerts.ts'
 import type { AuditAccess } from './audit-access.ts'
 import type { Basics } from './deps.ts'
+import type { HealthParts } from './health.ts'
 import type { Op } from './op.ts'
 
 const lookEveryMs = 10_000
@@ -16,6 +17,7 @@ export type MonitorDeps = Basics & {
   readonly signal: AbortSignal
   readonly diskPercent: number
   readonly approvalWaitMs: number
+  readonly parts: Pick<HealthParts, 'models'>
 }
 
 type Warning = {
@@ -76,7 +78,21 @@ const approvals: Monitor = {
   },
 }
 
-const monitors: readonly Monitor[] = [disk, audit, policy, approvals]
+const models: Monitor = {
+  kind: 'models',
+  async look({ parts }) {
+    const found = await parts.models?.()
+    if (!found || found.status === 'healthy' || found.status === 'disabled') return null
+    const { status, reason = '' } = found
+    return {
+      severity: 'warning',
+      message: `Local models are ${status}: ${reason}`,
+      context: { status, reason },
+    }
+  },
+}
+
+const monitors: readonly Monitor[] = [disk, audit, policy, models, approvals]
 
 /**
  * Turns what is wrong into alerts: one for each condition, raised when it begins and resolved when it

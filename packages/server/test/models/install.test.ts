@@ -410,7 +410,18 @@ describe('an installed model', () => {
     expect((await kit.show('tiny')).problem).toContain('taken out of use')
     const { components } = await kit.kit.app.health(kit.op)
     expect(components.models).toMatchObject({ status: 'degraded', installed: 0 })
+    const alerts = async () => {
+      kit.kit.clock.move(10_000)
+      const { alerts: open } = await kit.kit.app.listAlerts(kit.op, {
+        status: 'open',
+        limit: 9,
+        offset: 0,
+      })
+      return open.filter(({ kind }) => kind === 'models').map(({ message }) => message)
+    }
+    await expect.poll(alerts).toEqual([expect.stringContaining('the model tiny cannot be used')])
     expect((await kit.installed('tiny')).status).toBe('done')
+    await expect.poll(alerts).toEqual([])
     expect(await kit.show('tiny')).toMatchObject({ installed: true, problem: null })
   })
 
