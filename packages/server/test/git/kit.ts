@@ -64,6 +64,7 @@ export class GitKit implements AsyncDisposable {
   constructor(
     options: Partial<GitOptions> & {
       readonly mounts?: readonly { path: string; read_only: boolean }[]
+      readonly mode?: 'auto' | 'unconfined'
     } = {},
   ) {
     mkdirSync(this.workspace, { recursive: true, mode: 0o700 })
@@ -72,7 +73,12 @@ export class GitKit implements AsyncDisposable {
     chmodSync(this.outside, 0o777)
     writeFileSync(join(this.outside, 'secret.txt'), this.canary)
     const log = { debug() {}, info() {}, warn() {}, error() {} }
-    this.#sandbox = createSandbox({ dataDir: this.dataDir, mode: 'auto', user: null, log })
+    this.#sandbox = createSandbox({
+      dataDir: this.dataDir,
+      mode: options.mode ?? 'auto',
+      user: null,
+      log,
+    })
     this.#factory = createFilesFactory({
       ids: createIds(),
       clock: { wall: () => Date.now(), now: () => Date.now() },

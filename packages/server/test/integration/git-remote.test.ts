@@ -14,9 +14,10 @@ const passwordOf = ({ login }: GitServer): string => login.split(':')[1] as stri
 const encoded = ({ login }: GitServer): string => Buffer.from(login).toString('base64')
 
 /** An agent whose vault knows the login of the server, for that host alone. */
-const agentOf = (server: GitServer) => {
+const agentOf = (server: GitServer, mode: 'auto' | 'unconfined' = 'auto') => {
   const uses: SecretUse[] = []
   const kit = new GitKit({
+    mode,
     caFile: server.caFile,
     plainTargets: server.isPlain ? [server.host] : [],
     outbound: outboundWith({ privateTargets: [server.host] }),
@@ -218,6 +219,22 @@ describe.skipIf(noReal)('remotes', () => {
     const pulled = await kit.git.pull('app', await kit.git.planPull('app', url), secret)
     expect(pulled).toMatchObject({ new_commits: 2, head: server.head('app.git'), conflicts: [] })
     expect(kit.get('app/file-2.txt')).toBe('2\n')
+  })
+
+  test('all of it works where an operator chose to go without a sandbox, and the log says so', async () => {
+    await using server = await GitServer.open()
+    const { kit } = agentOf(server, 'unconfined')
+    await using _kit = kit
+    await kit.git.clone(server.create('app.git'), 'app', { secret })
+    kit.put('app/own.txt', 'own\n')
+    await kit.git.commit('app', { message: 'Own' })
+    server.add('app.git', 'theirs.txt', 'theirs\n', 'Theirs')
+    const pulled = await kit.git.pull('app', await kit.git.planPull('app', 'origin'), secret)
+    expect(pulled.result).toBe('merged')
+    await kit.git.push('app', await kit.git.planPush('app', 'origin'), secret)
+    expect(server.head('app.git')).toBe(pulled.head)
+    expect(kit.notes.every(({ sandbox }) => sandbox === 'unconfined')).toBe(true)
+    expect(holding(kit.dataDir, passwordOf(server))).toEqual([])
   })
 
   test('an empty remote can be cloned and filled', async () => {
