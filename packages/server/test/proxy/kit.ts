@@ -2,13 +2,13 @@ import type { BufferedWrite, ConnectService, ProxyService } from '@gatehouse/con
 import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
 import {
   type FakeConnection,
-  fakeAdapter,
   FakeServer,
+  fakeAdapter,
   memoryLink,
 } from '@gatehouse/testkit/fake-service'
 import { z } from 'zod'
-import { defineCapability } from '../../src/capabilities/define.ts'
 import type { ProxySettings } from '../../src/app/proxy/deps.ts'
+import { defineCapability } from '../../src/capabilities/define.ts'
 import type { WriteTicket } from '../../src/ports/agent-services.ts'
 import type { JsonObject, ServiceAdapter } from '../../src/ports/service-adapter.ts'
 

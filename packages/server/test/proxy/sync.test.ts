@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
 import type { FakeFault } from '@gatehouse/testkit/fake-service'
+import { expect, test } from 'vitest'
 import type { StoredService } from '../../src/ports/services.ts'
 import { fakeService, openProxyKit, type ProxyKit } from './kit.ts'
 

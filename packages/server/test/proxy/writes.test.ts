@@ -1,5 +1,5 @@
-import { expect, test } from 'vitest'
 import type { FakeFault, FakeRequest } from '@gatehouse/testkit/fake-service'
+import { expect, test } from 'vitest'
 import { openProxyKit } from './kit.ts'
 
 const page = { limit: 100, offset: 0 }
