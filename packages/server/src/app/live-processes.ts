@@ -22,6 +22,7 @@ const runningMax = 16
 const allMax = 128
 /** Ended ones that an agent can still look at. */
 const keptMax = 50
+const storeAgainMs = 1_000
 
 export type ProcessDeps = Pick<
   Basics,
@@ -178,7 +179,7 @@ export class LiveProcesses {
   async #settle(id: string, end: ProcessEnd): Promise<ProcessEnd> {
     const live = this.#live.get(id)
     if (!live) return end
-    const { clock, journal, events, log } = this.#deps
+    const { clock } = this.#deps
     const { stored, background, hosted } = live
     const next: StoredProcess = {
       ...stored,
@@ -192,37 +193,41 @@ export class LiveProcesses {
       memory_bytes_max: end.usage.memory_bytes_max,
       ended_ms: clock.wall(),
     }
-    try {
-      if (background) {
-        const { agent } = stored
-        const { state, exit_code, signal, detail } = next
-        await journal.transaction(async (tx) => {
-          await tx.processes.update(next)
-          const facts = { process_id: id, state, exit_code, signal }
-          tx.append(
-            actDraft(systemOp(this.#deps), 'process.ended', {
-              agent,
-              arguments: facts,
-              detail: {
-                ...(detail === null ? {} : { detail }),
-                ...(end.refused_hosts.length > 0 ? { refused_hosts: end.refused_hosts } : {}),
-              },
-            }),
-          )
-        })
-        events.publish({
-          type: 'process.ended',
-          agent,
-          data: { process_id: id, state, exit_code },
-        })
-        await this.#forgetOldest(agent)
-      }
-    } catch (cause) {
-      log.error({ err: cause, process_id: id }, 'how a process ended could not be stored')
-    } finally {
-      this.#live.delete(id)
-    }
+    if (background) await this.#record(next, end)
+    this.#live.delete(id)
     return end
+  }
+
+  /** It has ended: that is stored as soon as the log takes it, however long that takes. */
+  async #record(ended: StoredProcess, { refused_hosts }: ProcessEnd): Promise<void> {
+    const { clock, journal, events, log, signal: stopping } = this.#deps
+    const { id, agent, state, exit_code, signal, detail } = ended
+    const draft = actDraft(systemOp(this.#deps), 'process.ended', {
+      agent,
+      arguments: { process_id: id, state, exit_code, signal },
+      detail: {
+        ...(detail === null ? {} : { detail }),
+        ...(refused_hosts.length > 0 ? { refused_hosts } : {}),
+      },
+    })
+    for (;;) {
+      try {
+        await journal.transaction(async (tx) => {
+          await tx.processes.update(ended)
+          tx.append(draft)
+        })
+        break
+      } catch (cause) {
+        log.error({ err: cause, process_id: id }, 'how a process ended could not be stored yet')
+        // The next start finds it running, and calls it interrupted.
+        if (stopping.aborted) return
+        await clock.sleep(storeAgainMs, stopping)
+      }
+    }
+    events.publish({ type: 'process.ended', agent, data: { process_id: id, state, exit_code } })
+    await this.#forgetOldest(agent).catch((cause: unknown) =>
+      log.error({ err: cause, agent }, 'old processes could not be forgotten'),
+    )
   }
 
   async #forgetOldest(agent: string): Promise<void> {

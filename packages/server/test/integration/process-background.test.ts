@@ -5,7 +5,7 @@ import type { Kit } from '@gatehouse/testkit'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, test } from 'vitest'
 import { survivors } from '../../../../test/support/survivors.ts'
-import { dataOf, failureOf, openProcessKit } from './process-kit.ts'
+import { dataOf, failureOf, freely, openProcessKit } from './process-kit.ts'
 
 const marked = () => `marked-${Math.random().toString(36).slice(2)}`
 
@@ -151,6 +151,31 @@ describe.skipIf(!hasProgram('bwrap'))('processes in the background', () => {
         state: 'killed',
         detail: expect.stringContaining('its output could not be kept'),
       })
+  })
+
+  test('are not forgotten when their end cannot be stored at once', async () => {
+    let broken = false
+    await using kit = await openProcessKit(freely, {
+      storage: (memory) => ({
+        ...memory,
+        transaction: (work) =>
+          broken ? Promise.reject(new Error('no room')) : memory.transaction(work),
+      }),
+    })
+    const marker = marked()
+    const script = `$0 = "${marker}"; $| = 1; print "ready\\n"; sleep 1; exit 4`
+    const process_id = await start(kit, { command: 'perl', args: ['-e', script], background: true })
+    await written(kit, process_id, 'ready')
+    broken = true
+    await expect.poll(() => survivors(marker), { timeout: 10_000 }).toEqual([])
+    expect((await kit.storage.processes.find(process_id))?.state).toBe('running')
+    broken = false
+    const turn = setInterval(() => kit.clock.move(1_000), 10)
+    await expect
+      .poll(() => monitor(kit, process_id))
+      .toMatchObject({ state: 'completed', exit_code: 4 })
+    clearInterval(turn)
+    expect(await kit.audit({ capability: 'process.ended' })).toHaveLength(1)
   })
 
   test('belong to their agent: to others they do not exist', async () => {
