@@ -15,6 +15,7 @@ import {
   outcomeOf,
   payloadOf,
   subjectOf,
+  subjectPrefix,
 } from './model-jobs.ts'
 import { actorText, type Op } from './op.ts'
 
@@ -66,13 +67,13 @@ export class ModelInstalls {
   /** The last installation of a model, or null. */
   async last(id: string): Promise<StoredJob | null> {
     const page = { limit: jobsKept + 1, offset: 0 }
-    const { jobs } = await this.#deps.storage.jobs.listOf(subjectOf(id), page)
+    const { jobs } = await this.#deps.storage.jobs.listOf(subjectOf(this.#deps.node, id), page)
     return jobs.find(isUnderWay) ?? newestOf(jobs)
   }
 
   async find(job_id: string): Promise<ModelJob> {
     const job = await this.#deps.storage.jobs.find(job_id)
-    if (!job?.subject.startsWith(subjectOf(''))) throw new GatehouseError('JobNotFound', { job_id })
+    if (!job?.subject.startsWith(subjectPrefix)) throw new GatehouseError('JobNotFound', { job_id })
     return this.record(job)
   }
 
@@ -85,18 +86,21 @@ export class ModelInstalls {
 
   /** A second request joins the installation that is under way. Raises `NotEnoughDisk` before anything is stored. */
   async request(op: Op, { entry, source }: OfferedModel): Promise<ModelJob> {
-    const { journal, files, clock } = this.#deps
+    const { journal, files, clock, node } = this.#deps
     const running = await this.last(entry.id)
     if (!running || !isUnderWay(running))
       if (!(await files.holds(entry))) await this.#assertRoom(entry)
     const payload: InstallPayload = { entry, source, requested_by: actorText(op.actor) }
     const job = await journal.transaction(async (tx) => {
-      const { jobs } = await tx.jobs.listOf(subjectOf(entry.id), { limit: jobsKept + 1, offset: 0 })
+      const { jobs } = await tx.jobs.listOf(subjectOf(node, entry.id), {
+        limit: jobsKept + 1,
+        offset: 0,
+      })
       const under = jobs.find(isUnderWay)
       if (under) return under
       const made = newJob(this.#deps, {
         kind: this.#kindName,
-        subject: subjectOf(entry.id),
+        subject: subjectOf(node, entry.id),
         agent: '',
         payload,
         dueMs: clock.wall(),
@@ -115,9 +119,9 @@ export class ModelInstalls {
 
   /** What was fetched stays, and the next installation goes on from it. */
   async cancel(op: Op, id: string): Promise<ModelJob> {
-    const { journal, clock } = this.#deps
+    const { journal, clock, node } = this.#deps
     const cancelled = await journal.transaction(async (tx) => {
-      const { jobs } = await tx.jobs.listOf(subjectOf(id), { limit: jobsKept + 1, offset: 0 })
+      const { jobs } = await tx.jobs.listOf(subjectOf(node, id), { limit: jobsKept + 1, offset: 0 })
       const job = jobs.find(isUnderWay)
       if (!job) return null
       const next: StoredJob = {

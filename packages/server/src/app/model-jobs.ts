@@ -29,7 +29,9 @@ export type InstallOutcome = {
   readonly fit: ModelFit | null
 }
 
-export const subjectOf = (id: string): string => `model:${id}`
+export const subjectPrefix = 'model:'
+/** A file lies on one node: what another one installs is another installation. */
+export const subjectOf = (node: string, id: string): string => `${subjectPrefix}${node}:${id}`
 export const payloadOf = (job: StoredJob): InstallPayload =>
   JSON.parse(job.payload_json) as InstallPayload
 export const outcomeOf = (job: StoredJob): InstallOutcome | null =>
