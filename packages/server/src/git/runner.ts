@@ -11,7 +11,7 @@ const limits = {
   temporary_bytes: 64 * mebibyte,
 } as const
 
-export const outputBytesMax = 64 * mebibyte
+export const outputBytesMax = 32 * mebibyte
 const localMs = 120_000
 
 export type RunOptions = {
