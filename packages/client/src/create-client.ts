@@ -13,6 +13,7 @@ import type {
   ApproveBody,
   AuditEntry,
   AuditPage,
+  AuditProof,
   BufferedWrite,
   BufferedWriteList,
   CatalogState,
@@ -255,6 +256,7 @@ export function createClient(options: ClientOptions) {
 
     queryAudit: (query: AuditQuery = {}) => ask<AuditPage>('queryAudit', { query }),
     showAuditEntry: (params: WithId) => ask<AuditEntry>('showAuditEntry', { params }),
+    proveAuditEntry: (params: WithId) => ask<AuditProof>('proveAuditEntry', { params }),
     verifyAudit: () => ask<Integrity>('verifyAudit'),
     acknowledgeAudit: (body: { readonly reason: string }) =>
       ask<Integrity>('acknowledgeAudit', { body }),

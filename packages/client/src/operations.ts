@@ -41,6 +41,7 @@ export const operations = {
   queryAudit: 'GET /api/audit',
   exportAudit: 'GET /api/audit/export',
   showAuditEntry: 'GET /api/audit/:id',
+  proveAuditEntry: 'GET /api/audit/:id/proof',
   verifyAudit: 'POST /api/audit/verify',
   acknowledgeAudit: 'POST /api/audit/acknowledge',
   listNotifications: 'GET /api/notifications',

@@ -72,6 +72,28 @@ export const AuditPage = z.object({
 })
 export type AuditPage = z.infer<typeof AuditPage>
 
+const Hex = z.string().regex(/^[0-9a-f]{64}$/)
+
+/**
+ * What it takes to check one entry without the log: the bytes that were hashed, the hashes that lead from
+ * them to the root (RFC 6962), and the signed checkpoint with that root.
+ */
+export const AuditProof = z.object({
+  format: z.literal('gatehouse-audit-proof-v1'),
+  /** The entry as it was hashed: canonical JSON. */
+  body: z.string(),
+  seq: z.int(),
+  size: z.int(),
+  leaf: Hex,
+  root: Hex,
+  proof: z.array(Hex),
+  /** A signed note (C2SP tlog-checkpoint) over the first `size` entries. */
+  checkpoint: z.string(),
+  /** PEM. Believe it only as far as you believe whoever gave you this. */
+  public_key: z.string(),
+})
+export type AuditProof = z.infer<typeof AuditProof>
+
 export const AuditFilter = z.object({
   agent: z.string().optional(),
   /** A name, or a prefix such as `filesystem.*`. */

@@ -6,6 +6,7 @@ import {
   Approval,
   type AuditEntry,
   AuditId,
+  type AuditProof,
   type DecideOutcome,
   GatehouseError,
   Grant,
@@ -227,6 +228,18 @@ const never = (name: string) => (): never => {
   throw new Error(`${name} is not part of the fake`)
 }
 
+const fakeProof: AuditProof = {
+  format: 'gatehouse-audit-proof-v1',
+  body: '{}',
+  seq: 0,
+  size: 1,
+  leaf: '0'.repeat(64),
+  root: '0'.repeat(64),
+  proof: [],
+  checkpoint: '',
+  public_key: '',
+}
+
 export function createFakeApp(override: Partial<App> = {}): FakeApp {
   const calls: string[] = []
   const approvals = new Map<string, Approval>()
@@ -351,6 +364,10 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
       const found = entries.find((e) => e.id === id)
       if (!found) throw new GatehouseError('NotFound', { path: id })
       return found
+    },
+    async proveAuditEntry(_op, { id }) {
+      if (!entries.some((e) => e.id === id)) throw new GatehouseError('NotFound', { path: id })
+      return fakeProof
     },
     verifyAudit: async () => integrity,
     acknowledgeAudit: async () => integrity,

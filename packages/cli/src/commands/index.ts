@@ -127,6 +127,16 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./audit-verify.ts')).auditVerify,
   },
   {
+    name: 'audit prove',
+    summary: 'Print what it takes to check one entry without the log',
+    load: async () => (await import('./audit-prove.ts')).auditProve,
+  },
+  {
+    name: 'audit check-proof',
+    summary: 'Check the proof of one entry, without a server or its data',
+    load: async () => (await import('./audit-check-proof.ts')).auditCheckProof,
+  },
+  {
     name: 'audit export',
     summary: 'Write the whole log out, to keep or verify elsewhere',
     load: async () => (await import('./audit-export.ts')).auditExport,

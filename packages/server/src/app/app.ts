@@ -11,6 +11,7 @@ import type {
   AuditEntry,
   AuditFilter,
   AuditPage,
+  AuditProof,
   BufferedWrite,
   CapabilityDescription,
   CapabilityError,
@@ -74,8 +75,8 @@ import type { LoggedIn, WebLogin } from './login.ts'
 import type { MakeBackupInput } from './make-backup.ts'
 import type { ModelUseCases } from './models.ts'
 import type { AgentOp, Op } from './op.ts'
-import type { ChangedWrite } from './proxy/change-write.ts'
 import type { SetPasswordInput } from './operators.ts'
+import type { ChangedWrite } from './proxy/change-write.ts'
 import type { VaultUseCases } from './vault-access.ts'
 import type { WakeInput, WakeVerdict } from './wakes.ts'
 
@@ -252,6 +253,9 @@ export interface App extends VaultUseCases, ModelUseCases {
   queryAudit(op: Op, input: AuditFilter): Promise<AuditPage>
   showAuditEntry(op: Op, input: { id: string }): Promise<AuditEntry>
   verifyAudit(op: Op): Promise<Integrity>
+
+  /** Must return what it takes to check one entry without the log. Raises `NotFound`. */
+  proveAuditEntry(op: Op, input: { readonly id: string }): Promise<AuditProof>
   /** After a failure is understood: the log goes on from here, and an entry says so. */
   acknowledgeAudit(op: Op, input: { reason: string }): Promise<Integrity>
   exportAudit(op: Op): AsyncIterable<string>

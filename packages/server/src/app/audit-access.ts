@@ -1,5 +1,6 @@
 import {
   type AuditEntry,
+  type AuditProof,
   GatehouseError,
   type HealthStatus,
   type Integrity,
@@ -25,6 +26,15 @@ export async function showAuditEntry(
   const entry = await deps.audit.find(id)
   if (!entry) throw new GatehouseError('NotFound', { path: id })
   return entry
+}
+
+export async function proveAuditEntry(
+  deps: { readonly audit: AuditReader },
+  { id }: { readonly id: string },
+): Promise<AuditProof> {
+  const proof = await deps.audit.prove(id)
+  if (!proof) throw new GatehouseError('NotFound', { path: id })
+  return proof
 }
 
 export const acknowledgeAudit = (

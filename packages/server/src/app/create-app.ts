@@ -14,8 +14,8 @@ import type { PolicyFiles } from '../ports/policy.ts'
 import type { ProcessHost } from '../ports/processes.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
 import type { Calendar } from '../ports/schedules.ts'
-import type { Tracing } from '../ports/tracing.ts'
 import type { Secrets } from '../ports/secrets.ts'
+import type { Tracing } from '../ports/tracing.ts'
 import type { Vault } from '../ports/vault.ts'
 import type { WakeCommands } from '../ports/wakes.ts'
 import { approvalsOf } from './agent-approvals.ts'
@@ -31,7 +31,12 @@ import type { App, InvokeInput } from './app.ts'
 import { getApprovalOutcome, waitApprovalOutcome } from './approval-outcomes.ts'
 import { ApprovalSignals } from './approval-signals.ts'
 import { ApprovalUpkeep } from './approval-upkeep.ts'
-import { type AuditAccess, acknowledgeAudit, showAuditEntry } from './audit-access.ts'
+import {
+  type AuditAccess,
+  acknowledgeAudit,
+  proveAuditEntry,
+  showAuditEntry,
+} from './audit-access.ts'
 import { createContexts } from './capability-context.ts'
 import { pauseAgent, restoreAgent, resumeAgent, revokeAgent, rotateAgent } from './change-agent.ts'
 import { createAgent } from './create-agent.ts'
@@ -340,6 +345,7 @@ export function createApp(parts: AppDeps): BoundApp {
     queryAudit: (_op, input) => deps.audit.query(input),
     showAuditEntry: (_op, input) => showAuditEntry(deps, input),
     verifyAudit: () => deps.audit.verify(),
+    proveAuditEntry: (_op, input) => proveAuditEntry(deps, input),
     acknowledgeAudit: (op, input) => acknowledgeAudit(op, deps, input),
     exportAudit: () => deps.audit.export(),
     listNotifications: () => notifications.list(),

@@ -13,8 +13,8 @@ import { renderMetrics } from './metrics.ts'
 import { pauseAll, resumeAll } from './pause-all.ts'
 import { changeState, deleteState, listState, showState } from './people-state.ts'
 import type { ProcessTable } from './process-table.ts'
-import type { SessionTable } from './session-table.ts'
 import { probeSandbox } from './sandbox-access.ts'
+import type { SessionTable } from './session-table.ts'
 import { sweepState } from './state-upkeep.ts'
 
 export type SupervisionDeps = Basics &

@@ -15,7 +15,7 @@ import { closeIntents } from './intents.ts'
 import { loadKeys } from './keys.ts'
 import { openMark } from './mark.ts'
 import { verifyPage } from './pages.ts'
-import { type Consistency, type Inclusion, proveConsistency, proveInclusion } from './prove.ts'
+import { type Consistency, proveConsistency, proveInclusion } from './prove.ts'
 import { createSigner } from './signer.ts'
 import { anchorsOf, takeStock } from './take-stock.ts'
 import { openTrail } from './trail.ts'
@@ -53,9 +53,6 @@ export type AuditLog = Journal &
       reason: string,
       by?: { readonly actor: string; readonly request_id: string },
     ): Promise<Integrity>
-
-    /** Must show that the entry of this id is in the tree of this size; null for an unknown id. */
-    prove(id: string): Promise<Inclusion | null>
 
     /** Must show that the tree of now begins with the tree of that size. */
     proveConsistency(first: number): Promise<Consistency>
@@ -206,7 +203,10 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
 
     counts: (sinceMs) => rows.counts(new Date(sinceMs).toISOString()),
 
-    prove: (id) => proveInclusion(rows, chain, id, writer.standing.state.size),
+    prove(id) {
+      signer.sign()
+      return proveInclusion(rows, chain, id, signer.signed().at(-1), keys.pem)
+    },
 
     proveConsistency: (first) => proveConsistency(rows, chain, first, writer.standing.state.size),
 

@@ -4,6 +4,7 @@ import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { verifyConsistency, verifyInclusion } from '../domain/audit/proofs.ts'
+import { checkProof } from './check-proof.ts'
 import { checkpointsFile } from './checkpoints.ts'
 import { hashing } from './hashing.ts'
 import { parsePublicKey, publicKeyFile } from './keys.ts'
@@ -190,7 +191,8 @@ test('proves one entry, and that the log only grew, against signed roots', async
   const entry = bench.store.rows[41]
   const inclusion = await bench.log.prove(entry?.id ?? '')
   if (!inclusion) throw new Error('no proof')
-  expect(verifyInclusion(hashing, inclusion)).toBe(true)
+  expect(inclusion.seq).toBe(41)
+  expect(verifyInclusion(hashing, { ...inclusion, index: 41 })).toBe(true)
   expect(verifyInclusion(hashing, { ...inclusion, index: 42 })).toBe(false)
   await textOf(bench.log.export())
   const key = parsePublicKey(bench.log.publicKey, 'test')
@@ -209,6 +211,36 @@ test('proves one entry, and that the log only grew, against signed roots', async
       proof: grown.proof,
     }),
   ).toBe(true)
+})
+
+test('a proof in a file holds by itself, and by the key that was kept apart', async () => {
+  await using bench = await openBench()
+  await bench.fill(20)
+  await using stranger = await openBench()
+  const proof = await bench.log.prove(bench.store.rows[7]?.id ?? '')
+  if (!proof) throw new Error('no proof')
+  const file = (name: string, content: object | string) => {
+    const at = path.join(bench.directory, name)
+    fs.writeFileSync(at, typeof content === 'string' ? content : JSON.stringify(content))
+    return at
+  }
+  const key = file('kept.pub', bench.log.publicKey)
+  const other = file('other.pub', stranger.log.publicKey)
+  expect(checkProof(file('whole', proof))).toMatchObject({ holds: true, seq: 7, size: 20 })
+  expect(checkProof(file('whole', proof), key)).toMatchObject({ holds: true })
+  expect(checkProof(file('whole', proof), other)).toMatchObject({ holds: false })
+  const altered = [
+    { ...proof, body: proof.body.replace('"success"', '"error"') },
+    { ...proof, seq: 8 },
+    { ...proof, proof: proof.proof.toReversed() },
+    { ...proof, root: proof.leaf },
+    { ...proof, checkpoint: proof.checkpoint.replace('\n20\n', '\n19\n') },
+  ]
+  for (const [n, one] of altered.entries())
+    expect([n, checkProof(file('altered', one), key).holds]).toEqual([n, false])
+  for (const text of ['', '{}', '{"format":"gatehouse-audit-proof-v1"}'])
+    expect(() => checkProof(file('broken', text))).toThrow('this is no proof of an audit entry')
+  expect(await bench.log.prove('aud-nobody')).toBeNull()
 })
 
 test('signs checkpoints that openssl can verify', async () => {

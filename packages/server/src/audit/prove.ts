@@ -1,18 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { AuditProof } from '@gatehouse/contract'
 import { createLinker, leafOf } from '../domain/audit/chain.ts'
 import { createTree } from '../domain/audit/merkle.ts'
 import { consistencyProof, inclusionProof } from '../domain/audit/proofs.ts'
 import type { AuditRows } from '../ports/audit-rows.ts'
 import { hashing } from './hashing.ts'
+import type { Checkpoint } from './note.ts'
 
-/** RFC 6962 proofs, in hex, to be checked against the root of a checkpoint of that size. */
-export type Inclusion = {
-  readonly index: number
-  readonly size: number
-  readonly leaf: string
-  readonly root: string
-  readonly proof: readonly string[]
-}
+/** That the tree only grew, in hex: to be checked against the roots of two checkpoints. */
 export type Consistency = {
   readonly first: number
   readonly second: number
@@ -39,21 +34,28 @@ const rootOfFirst = (leaves: readonly string[], size: number): string => {
   return tree.root()
 }
 
+/** An entry with its way to the root of a checkpoint; null where the checkpoint does not cover it. */
 export const proveInclusion = async (
   rows: Pick<AuditRows, 'range' | 'find'>,
   chain: string,
   id: string,
-  size: number,
-): Promise<Inclusion | null> => {
+  checkpoint: Checkpoint | undefined,
+  publicKey: string,
+): Promise<AuditProof | null> => {
   const row = await rows.find(id)
-  if (!row || row.chain !== chain || row.seq >= size) return null
+  if (!row || !checkpoint || row.chain !== chain || row.seq >= checkpoint.size) return null
+  const { size, note } = checkpoint
   const leaves = await leavesOf(rows, chain, size)
   return {
-    index: row.seq,
+    format: 'gatehouse-audit-proof-v1',
+    body: row.body,
+    seq: row.seq,
     size,
     leaf: leaves[row.seq] as string,
     root: rootOfFirst(leaves, size),
     proof: inclusionProof(hashing, leaves, row.seq),
+    checkpoint: note,
+    public_key: publicKey,
   }
 }
 

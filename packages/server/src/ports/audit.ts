@@ -2,6 +2,7 @@ import type {
   AuditEntry,
   AuditFilter,
   AuditPage,
+  AuditProof,
   AuditResult,
   Integrity,
   PolicyTier,
@@ -74,6 +75,9 @@ export interface AuditReader {
 
   /** Must re-hash the whole log and compare it with mark and checkpoints. */
   verify(): Promise<Integrity>
+
+  /** Must show that the entry is in the tree of the newest signed checkpoint; null for an unknown id. */
+  prove(id: string): Promise<AuditProof | null>
 
   /** Must yield the log as JSON lines: a header with the public key, the entries, the checkpoints. */
   export(): AsyncIterable<string>

@@ -68,6 +68,7 @@ const promised: Readonly<Record<string, readonly Role[] | 'everybody'>> = {
   queryAudit: read,
   exportAudit: read,
   showAuditEntry: read,
+  proveAuditEntry: read,
   verifyAudit: read,
   acknowledgeAudit: manage,
   listModels: read,

@@ -2,6 +2,7 @@ import {
   AcknowledgeAudit,
   AuditEntry,
   AuditPage,
+  AuditProof,
   AuditResult,
   Integrity,
   PolicyTier,
@@ -60,6 +61,19 @@ const show = defineRoute({
   handle: async (op, app, { params: { id } }) => ok(await app.showAuditEntry(op, { id })),
 })
 
+const prove = defineRoute({
+  method: 'GET',
+  path: '/api/audit/:id/proof',
+  operationId: 'proveAuditEntry',
+  summary:
+    'What it takes to check one entry without the log: its bytes, hashes to a root, a signed checkpoint',
+  permission: 'read',
+  params: z.object({ id: pathName }),
+  response: AuditProof,
+  errors: ['NotFound'],
+  handle: async (op, app, { params: { id } }) => ok(await app.proveAuditEntry(op, { id })),
+})
+
 const verify = defineRoute({
   method: 'POST',
   path: '/api/audit/verify',
@@ -83,4 +97,4 @@ const acknowledge = defineRoute({
   handle: async (op, app, { body }) => ok(await app.acknowledgeAudit(op, body)),
 })
 
-export const auditRoutes: readonly Route[] = [query, exported, show, verify, acknowledge]
+export const auditRoutes: readonly Route[] = [query, exported, show, prove, verify, acknowledge]
