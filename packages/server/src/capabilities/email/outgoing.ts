@@ -29,7 +29,7 @@ const assertHeader = (header: string, value: string): void => {
 
 /**
  * Refuses what could not be sent, or not as it is shown.
- * @SECURITY Nothing that becomes a header can end it; email.test.ts.
+ * @SECURITY Nothing that becomes a header can end it; mail-agent.test.ts.
  */
 export const assertLetter = (letter: Letter, { recipientsNeeded = true } = {}): Letter => {
   for (const [header, list] of [

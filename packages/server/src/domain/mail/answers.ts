@@ -3,11 +3,12 @@ import type { MailMessage, MailPerson } from './message.ts'
 const prefixed = (prefix: string, pattern: RegExp, subject: string): string =>
   pattern.test(subject) ? subject : `${prefix}${subject}`.trimEnd()
 
-// What strangers write as a subject may be anything; an answer to it must not be.
+// What strangers write as a subject may be anything; an answer to it must be one that can be sent.
 const plain = (subject: string): string =>
   subject
     .replace(/=\?[^?\s]+\?[bq]\?[^?\s]*\?=/gi, '')
-    .replace(/[\p{Cc}\p{Cf}\u2028\u2029]+/gu, ' ')
+    .replaceAll('=?', '= ?')
+    .replace(/[\p{Cc}\p{Cf}\u2028\u2029\s]+/gu, ' ')
     .trim()
     .slice(0, 900)
     .toWellFormed()
