@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { didYouMean, GatehouseError } from '@gatehouse/contract'
 import { type BoundApp, createApp } from './app/create-app.ts'
 import { firstStart } from './app/first-start.ts'
 import type { Op } from './app/op.ts'
@@ -71,6 +72,19 @@ const systemOp = (ids: Ids, signal: AbortSignal): Op => ({
 /** What can be connected behind the proxy. */
 const serviceAdapters: readonly ServiceAdapter[] = [createMailAdapter()]
 
+/** @throws InvalidConfiguration for a delay of what there is not: it would never be in force. */
+const assertDelays = ({ proxy, origins }: Settings): void => {
+  const known = serviceAdapters.flatMap(({ kind, operations }) =>
+    operations.map(({ name }) => `${kind}.${name}`),
+  )
+  for (const operation of proxy.delaySeconds.keys())
+    if (!known.includes(operation))
+      throw new GatehouseError('InvalidConfiguration', {
+        origin: origins['proxy.delays'] ?? 'proxy.delays',
+        detail: `there is no operation ${operation}.${didYouMean(operation, known)}`,
+      })
+}
+
 /** The one place that names concrete classes. Opens in order, and closes in the reverse order. */
 export async function compose(
   settings: Settings,
@@ -78,6 +92,7 @@ export async function compose(
   { runsApproved = true, scrubber = new Scrubber() } = {},
 ): Promise<Composition> {
   const { dataDir } = settings
+  assertDelays(settings)
   await using opening = new Disposal()
   openDataDirectory(dataDir)
   opening.use(lockDataDirectory(dataDir, () => runningPid(dataDir)))

@@ -181,7 +181,7 @@ async function admit(
   if (decision.notify) await announce(deps, call)
   if (decision.kind === 'ask') return ask(deps, call, verdict.stamps)
   if (capability.effect !== 'buffered') return act(deps, call, verdict.stamps)
-  // @SECURITY More writes than are usual are for a person to decide; burst.test.ts.
+  // @SECURITY More writes than are usual are for a person to decide; test/proxy/writes.test.ts.
   const burst = await deps.bursts.take(agent.name)
   return burst.kind === 'burst'
     ? ask(deps, { ...call, reason: burst.reason }, verdict.stamps)

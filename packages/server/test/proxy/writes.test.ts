@@ -193,8 +193,17 @@ test('what nobody can know is never sent again by itself, and a person decides',
   expect(dead.writes.map(({ id }) => id).toSorted()).toEqual(
     [cut.write_id, drop.write_id].toSorted(),
   )
+  const alerts = async () => {
+    const { alerts: open } = await kit.app.listAlerts(kit.operator(), { status: 'open', ...page })
+    return open.filter(({ kind }) => kind === 'writes')
+  }
+  expect(await alerts()).toMatchObject([
+    { message: expect.stringContaining('fake failed and wait') },
+  ])
   await kit.app.discardWrite(kit.operator(), { write_id: cut.write_id })
+  expect(await alerts()).toHaveLength(1)
   await kit.app.retryWrite(kit.operator(), { write_id: drop.write_id })
+  expect(await alerts()).toEqual([])
   await proxy.settled(drop.write_id, 'executed', 0)
   expect(server.outbox.map(({ text }) => text)).toEqual(['cut', 'drop'])
   expect(await proxy.write(cut.write_id)).toMatchObject({

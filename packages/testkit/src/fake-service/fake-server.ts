@@ -52,7 +52,7 @@ export class FakeServer {
 
   /** Everything there is, to be compared: values only, for who wrote them when makes no difference. */
   values(): Record<string, string> {
-    return Object.fromEntries([...this.items].map(([key, { value }]) => [key, value]).toSorted())
+    return Object.fromEntries([...this.items].map(([key, { value }]) => [key, value]))
   }
 
   handle(request: FakeRequest): Json {

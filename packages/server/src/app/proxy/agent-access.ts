@@ -80,7 +80,7 @@ const opened = (deps: ProxyDeps, call: Call, service: StoredService): AgentServi
 
 /**
  * The services an agent may use; those of others do not exist for it.
- * @SECURITY Who is not named has no access, whatever policy lets it call; agent-access.test.ts.
+ * @SECURITY Who is not named has no access, whatever policy lets it call; test/proxy/connect.test.ts.
  */
 export const servicesOf = (deps: ProxyDeps, call: Call): AgentServices => {
   const agent = call.agent.name
@@ -111,7 +111,7 @@ const notBuffered = (write_id: string, status: string): GatehouseError =>
     detail: 'only what has not begun can be cancelled',
   })
 
-/** An agent's own writes. @SECURITY Others' are not there for it; agent-access.test.ts. */
+/** An agent's own writes. @SECURITY Others' are not there for it; test/proxy/writes.test.ts. */
 export const writesOf = (deps: ProxyDeps, call: Call): AgentWrites => {
   const agent = call.agent.name
   return {

@@ -4,6 +4,7 @@ import type { StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../audit-draft.ts'
 import { actorText, type Op } from '../op.ts'
 import { publishWrite, writeFacts } from './buffer-write.ts'
+import { warnOfDeadLetters } from './dead-letters.ts'
 import type { ProxyDeps } from './deps.ts'
 import { writeRecords } from './records.ts'
 
@@ -53,7 +54,7 @@ export const cancelled = (write: StoredWrite, by: string, wallMs: number): Store
   ended_by: by,
 })
 
-/** The write does not run. @SECURITY Of this and the claim one wins; cancel-race.test.ts. */
+/** The write does not run. @SECURITY Of this and the claim one wins; test/proxy/cancel-race.test.ts. */
 export const cancelWrite = (op: Op, deps: ProxyDeps, input: Named): Promise<ChangedWrite> =>
   change(op, deps, input, 'write.cancelled', async (_tx, current) =>
     current.status === 'buffered'
@@ -84,14 +85,18 @@ export async function retryWrite(op: Op, deps: ProxyDeps, input: Named): Promise
     }
   })
   deps.nudge.writes()
+  if (changed.kind === 'changed') await warnOfDeadLetters(deps, changed.write.service)
   return changed
 }
 
 /** A person has decided that a write which failed is let go. */
-export const discardWrite = (op: Op, deps: ProxyDeps, input: Named): Promise<ChangedWrite> =>
-  change(op, deps, input, 'write.discarded', async (_tx, current) =>
+export async function discardWrite(op: Op, deps: ProxyDeps, input: Named): Promise<ChangedWrite> {
+  const changed = await change(op, deps, input, 'write.discarded', async (_tx, current) =>
     current.dead ? { ...current, dead: false, ended_by: actorText(op.actor) } : null,
   )
+  if (changed.kind === 'changed') await warnOfDeadLetters(deps, changed.write.service)
+  return changed
+}
 
 export async function listWrites(
   deps: ProxyDeps,

@@ -2,11 +2,11 @@ import type { Capture, WriteProof, WriteReason } from '../../ports/service-adapt
 import type { StoredService } from '../../ports/services.ts'
 import type { StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../audit-draft.ts'
+import { leaseAfter, serviceWriteOf } from './attempt.ts'
 import { writeFacts } from './buffer-write.ts'
 import { backOffMs, type ProxyDeps, systemOp } from './deps.ts'
 import { failureText } from './failure-text.ts'
 import { operationOf } from './records.ts'
-import { leaseAfter, serviceWriteOf } from './run-write.ts'
 import { settleAgain, settleExecuted, settleUnknown } from './settle-write.ts'
 import { within } from './within.ts'
 

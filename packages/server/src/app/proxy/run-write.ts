@@ -2,7 +2,6 @@ import { GatehouseError } from '@gatehouse/contract'
 import type {
   Capture,
   CaptureRefusal,
-  JsonObject,
   ServiceOperation,
   ServiceWrite,
   WriteOutcome,
@@ -12,6 +11,7 @@ import type { StoredService } from '../../ports/services.ts'
 import type { StoredRollback, StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../audit-draft.ts'
 import { questionOf } from '../policy-question.ts'
+import { leaseAfter, serviceWriteOf } from './attempt.ts'
 import { writeFacts } from './buffer-write.ts'
 import { type ProxyDeps, systemOp } from './deps.ts'
 import { failureText, writeError } from './failure-text.ts'
@@ -23,26 +23,8 @@ import { TimeUp, within } from './within.ts'
 type Operation = ServiceOperation<AsyncDisposable>
 
 const heldForMs = 5_000
-/** Beyond what the steps of an attempt may take together. */
-const leaseMarginMs = 60_000
-
-/** How long a step may hold a write before another node takes it for lost. */
-export const leaseAfter = (deps: ProxyDeps, seconds: number): number =>
-  deps.clock.now() + seconds * 1000 + leaseMarginMs
-
 export const isRefusal = (found: Capture | CaptureRefusal): found is CaptureRefusal =>
   'kind' in found && found.kind === 'refused'
-
-export const serviceWriteOf = async (
-  deps: ProxyDeps,
-  write: StoredWrite,
-): Promise<ServiceWrite> => ({
-  id: write.id,
-  operation: write.operation,
-  agent: write.agent,
-  arguments: JSON.parse(write.arguments_json) as JsonObject,
-  files: await deps.storage.writes.files(write.id),
-})
 
 /** Whether the agent may still do it: what was allowed when it was buffered may have been taken back. */
 async function permission(
@@ -75,7 +57,7 @@ async function hold(deps: ProxyDeps, write: StoredWrite): Promise<void> {
 /**
  * Stores what stood before, and that the write begins, in one step: whoever finds it in `sending` after a
  * crash knows that it may have taken place, and has all that is needed to find out and to go back.
- * @SECURITY Durable before the first byte leaves; write-kill.test.ts.
+ * @SECURITY Durable before the first byte leaves; test/proxy/write-kill.test.ts.
  */
 async function begin(
   deps: ProxyDeps,

@@ -7,6 +7,7 @@ import type { StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../audit-draft.ts'
 import { publishWrite, writeFacts } from './buffer-write.ts'
 import { cancelled } from './change-write.ts'
+import { warnOfDeadLetters } from './dead-letters.ts'
 import { backOffMs, type ProxyDeps, systemOp } from './deps.ts'
 import { outcomeUnknown, writeError } from './failure-text.ts'
 
@@ -118,7 +119,8 @@ export async function settleFailed(
   }
   const also = back ? openPoint(deps) : dropPoint
   const detail = { error: error.type, message: error.message }
-  await settle(deps, write, next, 'write.failed', { result: 'error', detail, also })
+  if (await settle(deps, write, next, 'write.failed', { result: 'error', detail, also }))
+    await warnOfDeadLetters(deps, write.service)
 }
 
 export const settleUnknown = (deps: ProxyDeps, write: StoredWrite, reason: WriteReason) =>

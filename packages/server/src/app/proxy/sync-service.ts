@@ -30,7 +30,7 @@ const chunksOf = <T>(list: readonly T[], size: number): T[][] =>
     list.slice(at * size, (at + 1) * size),
   )
 
-/** One step of a run. @SECURITY A node that lost its lease stores nothing any more; sync.test.ts. */
+/** One step of a run. @SECURITY A node that lost its lease stores nothing any more; test/proxy/sync.test.ts. */
 const step = <T>(
   { deps, service }: Run,
   change: ServiceProgress,

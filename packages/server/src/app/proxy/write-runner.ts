@@ -1,9 +1,10 @@
 import type { StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../audit-draft.ts'
+import { leaseAfter } from './attempt.ts'
 import { writeFacts } from './buffer-write.ts'
 import { type ProxyDeps, systemOp } from './deps.ts'
 import { proveWrite } from './prove-write.ts'
-import { leaseAfter, runWrite } from './run-write.ts'
+import { runWrite } from './run-write.ts'
 
 const lookAgainMs = 500
 const sweepEveryMs = 60_000
@@ -103,7 +104,7 @@ export class WriteRunner {
 
   /**
    * Writes whose run died. @SECURITY Only what was not sent yet is put back; the rest is never sent again
-   * unless it is proven that nothing happened; write-kill.test.ts.
+   * unless it is proven that nothing happened; test/proxy/steps.test.ts.
    */
   async #takeLost(owner?: string): Promise<void> {
     const { storage, clock } = this.#deps
