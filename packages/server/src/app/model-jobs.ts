@@ -4,6 +4,7 @@ import type {
   ModelFit,
   ModelHeader,
   ModelJob,
+  ModelJobPhase,
   ModelSource,
 } from '@gatehouse/contract'
 import type { Clock } from '../ports/clock.ts'
@@ -85,6 +86,31 @@ const statusOf = (job: StoredJob): ModelJob['status'] => {
 
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
 
+const phaseOf = (status: ModelJob['status'], running: ActiveInstall | undefined): ModelJobPhase => {
+  if (status === 'waiting') return 'waiting'
+  return status === 'running' ? (running?.phase ?? 'checking') : 'ended'
+}
+
+/** How far it is, and how long the rest takes at the pace of the last seconds. */
+function progressOf(
+  total_bytes: number,
+  downloaded_bytes: number,
+  running: ActiveInstall | undefined,
+): Pick<
+  ModelJob,
+  'downloaded_bytes' | 'total_bytes' | 'percent' | 'bytes_per_second' | 'eta_seconds'
+> {
+  const bytes_per_second = running?.phase === 'downloading' ? running.bytesPerSecond() : null
+  const left = total_bytes - downloaded_bytes
+  return {
+    downloaded_bytes,
+    total_bytes,
+    percent: Math.floor((downloaded_bytes / total_bytes) * 1000) / 10,
+    bytes_per_second,
+    eta_seconds: bytes_per_second ? Math.ceil(left / bytes_per_second) : null,
+  }
+}
+
 /** A job as people see it. `partialBytes` is what lies on the disk of it. */
 export function jobRecord(
   job: StoredJob,
@@ -98,23 +124,12 @@ export function jobRecord(
   const running = status === 'running' ? active : undefined
   const downloaded_bytes =
     status === 'done' ? total_bytes : Math.min(total_bytes, running?.bytes || partialBytes)
-  const bytes_per_second = running?.phase === 'downloading' ? running.bytesPerSecond() : null
-  const left = total_bytes - downloaded_bytes
   return {
     id: job.id,
     model_id: entry.id,
     status,
-    phase:
-      status === 'waiting'
-        ? 'waiting'
-        : status === 'running'
-          ? (running?.phase ?? 'checking')
-          : 'ended',
-    downloaded_bytes,
-    total_bytes,
-    percent: Math.floor((downloaded_bytes / total_bytes) * 1000) / 10,
-    bytes_per_second,
-    eta_seconds: bytes_per_second ? Math.ceil(left / bytes_per_second) : null,
+    phase: phaseOf(status, running),
+    ...progressOf(total_bytes, downloaded_bytes, running),
     attempts: job.attempts,
     next_attempt_at: status === 'waiting' && job.attempts > 0 ? iso(job.due_ms) : null,
     error: status === 'done' || status === 'cancelled' ? null : (outcome?.error ?? null),

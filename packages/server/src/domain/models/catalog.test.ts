@@ -120,6 +120,31 @@ describe('a structural fault', () => {
   })
 })
 
+test.each([
+  [
+    'an entry of 80,000 keys',
+    `{"schema_version":1,"models":[{${Array.from({ length: 80_000 }, (_, i) => `"k${i}":0`).join(',')}}]}`,
+  ],
+  ['200,000 entries of nothing', `{"schema_version":1,"models":[${'{},'.repeat(200_000)}{}]}`],
+  [
+    '80,000 keys beside the models',
+    `{"schema_version":1,"models":[],${Array.from({ length: 80_000 }, (_, i) => `"k${i}":0`).join(',')}}`,
+  ],
+  [
+    'a version nested 200,000 deep',
+    `{"schema_version":${'['.repeat(200_000)}${']'.repeat(200_000)},"models":[]}`,
+  ],
+  [
+    'an id nested 200,000 deep',
+    `{"schema_version":1,"models":[{"id":${'['.repeat(200_000)}${']'.repeat(200_000)}}]}`,
+  ],
+])('%s make no more trouble than a few lines do', (_what, text) => {
+  const { problems } = check(text)
+  expect(problems.length).toBeGreaterThan(0)
+  expect(problems.length).toBeLessThan(1_010)
+  expect(JSON.stringify(problems).length).toBeLessThan(300_000)
+})
+
 describe('a value fault', () => {
   const [builtIn] = builtInModels
   test.each([

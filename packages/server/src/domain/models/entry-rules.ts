@@ -19,6 +19,8 @@ export const entryKeyNames = Object.keys(entryKeys) as readonly Key[]
 export const forbiddenKeys = ['source', 'default_model_id'] as const
 export const reservedPrefixes = ['hf-', 'byom-'] as const
 export const idLengthMax = 128
+/** A hostile entry has a hundred thousand keys; the first few say what is wrong with it. */
+const strangersMax = 20
 
 type Problem = Omit<CatalogProblem, 'index' | 'id'>
 const structural = (field: string | null, reason: string): Problem => ({
@@ -45,7 +47,7 @@ export function structuralFaults(raw: unknown): readonly Problem[] {
     return [structural(null, `must be an object, not ${typeName(raw)}`)]
   const given = raw as Readonly<Record<string, unknown>>
   const names = Object.keys(given)
-  const strangers = names.filter((name) => !Object.hasOwn(entryKeys, name))
+  const strangers = names.filter((name) => !Object.hasOwn(entryKeys, name)).slice(0, strangersMax)
   const faults: Problem[] = []
   for (const [key, { type, required }] of Object.entries(entryKeys)) {
     if (!Object.hasOwn(given, key)) {
@@ -70,9 +72,10 @@ export const strangeKeys = (
 ): readonly Problem[] =>
   Object.keys(given)
     .filter((name) => !known.includes(name) && !forbiddenKeys.some((key) => key === name))
+    .slice(0, strangersMax)
     .map((name) => ({
       kind: 'notice',
-      field: name,
+      field: name.slice(0, 200),
       reason: `is not known and is ignored.${didYouMean(name, known)}`,
     }))
 

@@ -67,7 +67,22 @@ function topFaults(file: Readonly<Record<string, unknown>>): readonly CatalogPro
   return faults
 }
 
-const shown = (raw: unknown): string => (JSON.stringify(raw) ?? 'nothing').slice(0, 60)
+/** What stands there, if it is short: a hostile one may be nested deeper than a text can be made of it. */
+const shown = (raw: unknown): string =>
+  typeof raw === 'object' && raw !== null ? 'something nested' : String(raw).slice(0, 60)
+
+/** Every fault of form of one entry; nothing where it has none. */
+type Judged = { readonly isBroken: boolean; readonly problems: readonly CatalogProblem[] }
+
+function judgeEntry(raw: unknown, index: number): Judged {
+  const faults = structuralFaults(raw)
+  const isObject = typeof raw === 'object' && raw !== null && !Array.isArray(raw)
+  const notices = isObject
+    ? strangeKeys(raw as Readonly<Record<string, unknown>>, entryKeyNames)
+    : []
+  const problems = [...faults, ...notices].map((one) => ({ ...one, index, id: idOf(raw) }))
+  return { isBroken: faults.length > 0, problems }
+}
 
 /** Reads the form of a catalog. Values are judged when it is merged: they drop entries, never the file. */
 export function parseCatalog(bytes: Uint8Array): CatalogReading {
@@ -78,40 +93,32 @@ export function parseCatalog(bytes: Uint8Array): CatalogReading {
   const { value: file } = json
   if (typeof file !== 'object' || file === null || Array.isArray(file))
     return refused(null, 'must be a JSON object')
-  const given = file as Readonly<Record<string, unknown>>
-  const models: readonly unknown[] = Array.isArray(given['models']) ? given['models'] : []
-  const problems = [...topFaults(given)]
-  problems.push(
-    ...strangeKeys(given, ['$schema', 'schema_version', 'models']).map((one) => ({
-      ...one,
-      index: null,
-      id: null,
-    })),
-  )
-  let broken = problems.some(({ kind }) => kind === 'structural')
-  for (const [index, raw] of models.entries()) {
-    const faults = structuralFaults(raw)
-    broken ||= faults.length > 0
-    const notices =
-      typeof raw === 'object' && raw !== null && !Array.isArray(raw) ? noticesOf(raw) : []
-    if (problems.length < problemsMax)
-      problems.push(...[...faults, ...notices].map((one) => ({ ...one, index, id: idOf(raw) })))
-  }
-  if (broken) {
-    // Whoever checks a file wants to see all that is wrong with it, not the first layer of it.
-    for (const [index, raw] of models.entries())
-      if (problems.length < problemsMax && structuralFaults(raw).length === 0)
-        problems.push(
-          ...valueFaults(pickEntry(raw)).map((one) => ({ ...one, index, id: idOf(raw) })),
-        )
-    return { kind: 'refused', problems }
-  }
-  return {
-    kind: 'read',
-    entries: models.map((raw, index) => ({ index, entry: pickEntry(raw) })),
-    problems,
-  }
+  return judgeFile(file as Readonly<Record<string, unknown>>)
 }
 
-const noticesOf = (raw: object) =>
-  strangeKeys(raw as Readonly<Record<string, unknown>>, entryKeyNames)
+function judgeFile(given: Readonly<Record<string, unknown>>): CatalogReading {
+  const models: readonly unknown[] = Array.isArray(given['models']) ? given['models'] : []
+  const faults = topFaults(given)
+  const notices = strangeKeys(given, ['$schema', 'schema_version', 'models'])
+  const problems = [...faults, ...notices.map((one) => ({ ...one, index: null, id: null }))]
+  const broken = new Set<number>()
+  for (const [index, raw] of models.entries()) {
+    const judged = judgeEntry(raw, index)
+    if (judged.isBroken) broken.add(index)
+    if (problems.length < problemsMax) problems.push(...judged.problems)
+    // It is refused, and there is no more room to say why.
+    else if (broken.size > 0) break
+  }
+  if (faults.length === 0 && broken.size === 0) {
+    const entries = models.map((raw, index) => ({ index, entry: pickEntry(raw) }))
+    return { kind: 'read', entries, problems }
+  }
+  // Whoever checks a file wants to see all that is wrong with it, not the first layer of it.
+  for (const [index, raw] of models.entries()) {
+    if (problems.length >= problemsMax) break
+    if (broken.has(index)) continue
+    const id = idOf(raw)
+    problems.push(...valueFaults(pickEntry(raw)).map((one) => ({ ...one, index, id })))
+  }
+  return { kind: 'refused', problems }
+}
