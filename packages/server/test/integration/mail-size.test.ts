@@ -61,7 +61,7 @@ describe.skipIf(!hasProgram('dovecot'))('a large mailbox', () => {
         offset: 0,
       })
     expect((await search('')).total).toBe(messages)
-    expect((await search('number77')).entries.map(({ title }) => title)).toContain(
+    expect((await search('"number77"')).entries.map(({ title }) => title)).toContain(
       `${wordAt(77)} ${wordAt(9)} number77`,
     )
     const times: number[] = []
