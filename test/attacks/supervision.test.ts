@@ -396,4 +396,5 @@ describe('the command', () => {
 test('the honest client beside all this noticed nothing', async () => {
   await pause(200)
   await siege.unharmed()
+  expect(siege.failures).toEqual([])
 })

@@ -111,7 +111,7 @@ describe.each(jumps)('when the wall clock is set to %s', (_name, offsetMs) => {
     for (let i = 0; i < 5; i += 1) await write(kit)
     kit.clock.wallOffsetMs = 0
     await write(kit)
-    const { integrity } = await kit.app.verifyAudit()
+    const { integrity } = await kit.app.verifyAudit(kit.operator())
     const seqs = (await kit.audit()).map(({ seq }) => seq).toSorted((a, b) => a - b)
     expect(integrity).toBe('verified')
     expect(seqs).toEqual(seqs.map((_, i) => i))

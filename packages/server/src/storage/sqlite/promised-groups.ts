@@ -76,7 +76,7 @@ export class PromisedGroups implements GroupPromises {
   #settling: CommitGroup[] = []
   #running: Promise<void> | null = null
   #timer: NodeJS.Timeout | null = null
-  #failure: unknown = null
+  #failure: Error | null = null
 
   /** `store` runs while the mutex is held. */
   constructor(mutex: FifoMutex, store: (group: CommitGroup) => Promise<void>) {
@@ -119,7 +119,7 @@ export class PromisedGroups implements GroupPromises {
       while (!this.isEmpty) await this.#storeHalf()
       this.#failure = null
     } catch (error) {
-      this.#failure = error
+      this.#failure = error instanceof Error ? error : new Error(String(error), { cause: error })
       this.#later(againAfterMs)
       throw error
     } finally {
