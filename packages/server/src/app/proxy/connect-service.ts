@@ -2,46 +2,22 @@ import {
   type ConnectedService,
   type ConnectService,
   GatehouseError,
-  type ProxyService,
   type ServiceCheck,
   ServiceName,
   type ServiceTest,
 } from '@gatehouse/contract'
 import type { ServiceAdapter } from '../../ports/service-adapter.ts'
 import type { StoredService } from '../../ports/services.ts'
-import { resolveAlert } from '../alerts.ts'
 import { actDraft } from '../audit-draft.ts'
 import type { Op } from '../op.ts'
-import { publishWrite } from './buffer-write.ts'
-import { cancelAll } from './change-write.ts'
 import type { ProxyDeps } from './deps.ts'
 import { failureText } from './failure-text.ts'
+import { existing, serviceRecordOf } from './find-service.ts'
 import { connectionOf, secretName } from './open-services.ts'
-import { serviceRecords } from './records.ts'
-import { alertKey, dropReplica } from './sync-runner.ts'
 import { within } from './within.ts'
 
 const testSeconds = 60
 const servicesMax = 100
-
-const recordOf = async (deps: ProxyDeps, name: string): Promise<ProxyService> => {
-  const record = (await serviceRecords(deps)).find((service) => service.name === name)
-  if (!record) throw notThere(name)
-  return record
-}
-
-const notThere = (service: string): GatehouseError =>
-  new GatehouseError(
-    'ServiceNotFound',
-    { service, agent: 'anybody' },
-    { recovery: [{ action: 'proxy status', description: 'See which services there are.' }] },
-  )
-
-async function existing(deps: ProxyDeps, name: string): Promise<StoredService> {
-  const service = await deps.storage.services.find(name)
-  if (!service) throw notThere(name)
-  return service
-}
 
 const invalid = (detail: string): never => {
   throw new GatehouseError('ServiceSettingsInvalid', { detail })
@@ -186,7 +162,7 @@ export async function connectService(
   })
   deps.opened.forget(name)
   deps.nudge.syncs()
-  return { service: await recordOf(deps, name), checks }
+  return { service: await serviceRecordOf(deps, name), checks }
 }
 
 /** Looks at a connected service as it was looked at when it was connected. */
@@ -200,77 +176,4 @@ export async function testService(
     throw new GatehouseError('ServiceUnavailable', { service: name, detail: 'it is disconnected' })
   const checks = await check(op, deps, service, {})
   return { ok: checks.every(({ ok }) => ok), checks }
-}
-
-/** Ends a service: what waits for it is cancelled, its entries, ways back and credentials go. */
-export async function disconnectService(
-  op: Op,
-  deps: ProxyDeps,
-  { name, forget }: { readonly name: string; readonly forget: boolean },
-): Promise<ProxyService> {
-  const before = await recordOf(deps, name)
-  const { service, writes } = await deps.journal.transaction(async (tx) => {
-    const current = await tx.services.find(name)
-    if (!current) throw notThere(name)
-    const cancelled = await cancelAll(op, deps, tx, { service: name })
-    await tx.rollbacks.removeOfService(name)
-    const ended: StoredService = {
-      ...current,
-      status: 'disconnected',
-      secrets: [],
-      generation: current.generation + 1,
-      cursor: null,
-      full: true,
-      failing_since_ms: null,
-      failures: 0,
-      reason: null,
-      progress_json: null,
-    }
-    if (forget) await tx.services.remove(name)
-    else await tx.services.put(ended)
-    const detail = { cancelled_writes: cancelled.length, forgotten: forget }
-    tx.append(actDraft(op, 'service.disconnected', { arguments: { name }, detail }))
-    return { service: current, writes: cancelled }
-  })
-  deps.opened.forget(name)
-  for (const field of service.secrets) await deps.secrets.forgetForService(secretName(name, field))
-  await dropReplica(deps, name)
-  const alert = await deps.storage.alerts.findOpen(alertKey(name))
-  if (alert) await resolveAlert(op, deps, alert.id)
-  for (const write of writes) publishWrite(deps, 'write.cancelled', write)
-  deps.nudge.syncs()
-  if (!forget) return recordOf(deps, name)
-  const none = { replica_entries: 0, buffered_writes: 0, rollback_points: 0, dead_letters: 0 }
-  return { ...before, ...none, status: 'disconnected', reason: null, next_sync: null }
-}
-
-/** Reads what changed now, or everything anew. */
-export async function requestSync(
-  op: Op,
-  deps: ProxyDeps,
-  { name, full }: { readonly name: string; readonly full: boolean },
-): Promise<ProxyService> {
-  await deps.journal.transaction(async (tx) => {
-    const service = await tx.services.find(name)
-    if (!service) throw notThere(name)
-    if (service.status === 'disconnected')
-      throw new GatehouseError('ServiceUnavailable', {
-        service: name,
-        detail: 'it is disconnected',
-      })
-    const now = { next_sync_ms: deps.clock.now() }
-    // A full run is another one, so that whatever is under way ends and nothing of it is mixed in.
-    if (full)
-      await tx.services.put({
-        ...service,
-        ...now,
-        generation: service.generation + 1,
-        cursor: null,
-        full: true,
-      })
-    else await tx.services.progress(service, now)
-    tx.append(actDraft(op, 'service.sync_requested', { arguments: { name, full } }))
-  })
-  deps.nudge.syncs()
-  return recordOf(deps, name)
 }

@@ -1,20 +1,11 @@
 import {
   GatehouseError,
   type RollbackPoint,
-  type RollbackPreview,
   type RollbackStatus,
   type WriteError,
 } from '@gatehouse/contract'
-import type {
-  Capture,
-  JsonObject,
-  ServiceOperation,
-  UndoOutcome,
-  UndoPlan,
-  UndoPoint,
-} from '../../ports/service-adapter.ts'
-import type { StoredService } from '../../ports/services.ts'
-import type { StoredRollback, StoredWrite } from '../../ports/writes.ts'
+import type { UndoOutcome } from '../../ports/service-adapter.ts'
+import type { StoredRollback } from '../../ports/writes.ts'
 import { actDraft } from '../audit-draft.ts'
 import { actorText, type Op } from '../op.ts'
 import { leaseAfter } from './attempt.ts'
@@ -23,95 +14,10 @@ import { type ProxyDeps, systemOp } from './deps.ts'
 import { failureText, writeError } from './failure-text.ts'
 import { operationOf, rollbackRecord } from './records.ts'
 import { showChanges } from './settle-write.ts'
+import { isOpen, notReady, type Way, wayBack } from './way-back.ts'
 import { within } from './within.ts'
 
 const againMs = 30_000
-
-/** All that undoing needs. */
-type Way = {
-  readonly write: StoredWrite
-  readonly service: StoredService
-  readonly operation: ServiceOperation<AsyncDisposable>
-  readonly point: UndoPoint
-}
-
-async function wayBack(deps: ProxyDeps, stored: StoredRollback): Promise<Way> {
-  const { rollbacks, writes, services } = deps.storage
-  const [captured, write, service] = await Promise.all([
-    rollbacks.capture(stored.write_id),
-    writes.find(stored.write_id),
-    services.find(stored.service),
-  ])
-  const operation = write && operationOf(deps, write)
-  if (captured === null || !write || !operation)
-    throw new GatehouseError('RollbackNotFound', { detail: 'what stood before is no longer kept' })
-  if (!service || service.status === 'disconnected')
-    throw new GatehouseError('ServiceUnavailable', {
-      service: stored.service,
-      detail: 'it is disconnected',
-    })
-  const { id, agent, arguments_json, result_json } = write
-  const point: UndoPoint = {
-    write: {
-      id,
-      operation: write.operation,
-      agent,
-      arguments: JSON.parse(arguments_json) as JsonObject,
-    },
-    capture: JSON.parse(captured) as Capture,
-    result: result_json === null ? null : (JSON.parse(result_json) as JsonObject),
-  }
-  return { write, service, operation, point }
-}
-
-const notReady = ({ id, status }: StoredRollback): GatehouseError =>
-  new GatehouseError('RollbackNotReady', {
-    rollback_id: id,
-    status: status === 'pending' ? 'not there yet: the write has not run' : status,
-  })
-
-const isOpen = (point: StoredRollback): boolean =>
-  point.status === 'ready' || point.status === 'refused'
-
-/** What rolling back would do now; changes nothing. */
-export async function previewRollback(
-  deps: ProxyDeps,
-  { rollback_id }: { readonly rollback_id: string },
-  signal: AbortSignal,
-): Promise<RollbackPreview> {
-  const stored = await deps.storage.rollbacks.find(rollback_id)
-  if (!stored) throw new GatehouseError('RollbackNotFound', { detail: rollback_id })
-  if (!isOpen(stored)) throw notReady(stored)
-  const { service, operation, point } = await wayBack(deps, stored)
-  const plan = await ask(deps, service, (opened) =>
-    within(deps.clock, operation.timeout_seconds, signal, (until) =>
-      operation.planUndo(opened, point, until),
-    ),
-  )
-  const rollback = rollbackRecord(deps, stored)
-  return plan.kind === 'possible'
-    ? { rollback, possible: true, steps: [...plan.steps], reason: null, differences: [] }
-    : {
-        rollback,
-        possible: false,
-        steps: [],
-        reason: plan.reason.detail,
-        differences: [...plan.differences],
-      }
-}
-
-async function ask(
-  deps: ProxyDeps,
-  service: StoredService,
-  work: (opened: AsyncDisposable) => Promise<UndoPlan>,
-): Promise<UndoPlan> {
-  try {
-    return await deps.opened.use(service, (_adapter, opened) => work(opened))
-  } catch (cause) {
-    const detail = failureText(deps, cause)
-    throw new GatehouseError('ServiceUnavailable', { service: service.name, detail }, { cause })
-  }
-}
 
 type Named =
   | { readonly rollback_id: string }

@@ -1,0 +1,53 @@
+import type { ProxyService } from '@gatehouse/contract'
+import type { StoredService } from '../../ports/services.ts'
+import { resolveAlert } from '../alerts.ts'
+import { actDraft } from '../audit-draft.ts'
+import type { Op } from '../op.ts'
+import { publishWrite } from './buffer-write.ts'
+import { cancelAll } from './change-write.ts'
+import type { ProxyDeps } from './deps.ts'
+import { notThere, serviceRecordOf } from './find-service.ts'
+import { secretName } from './open-services.ts'
+import { alertKey, dropReplica } from './sync-runner.ts'
+
+/** Ends a service: what waits for it is cancelled, its entries, ways back and credentials go. */
+export async function disconnectService(
+  op: Op,
+  deps: ProxyDeps,
+  { name, forget }: { readonly name: string; readonly forget: boolean },
+): Promise<ProxyService> {
+  const before = await serviceRecordOf(deps, name)
+  const { service, writes } = await deps.journal.transaction(async (tx) => {
+    const current = await tx.services.find(name)
+    if (!current) throw notThere(name)
+    const cancelled = await cancelAll(op, deps, tx, { service: name })
+    await tx.rollbacks.removeOfService(name)
+    const ended: StoredService = {
+      ...current,
+      status: 'disconnected',
+      secrets: [],
+      generation: current.generation + 1,
+      cursor: null,
+      full: true,
+      failing_since_ms: null,
+      failures: 0,
+      reason: null,
+      progress_json: null,
+    }
+    if (forget) await tx.services.remove(name)
+    else await tx.services.put(ended)
+    const detail = { cancelled_writes: cancelled.length, forgotten: forget }
+    tx.append(actDraft(op, 'service.disconnected', { arguments: { name }, detail }))
+    return { service: current, writes: cancelled }
+  })
+  deps.opened.forget(name)
+  for (const field of service.secrets) await deps.secrets.forgetForService(secretName(name, field))
+  await dropReplica(deps, name)
+  const alert = await deps.storage.alerts.findOpen(alertKey(name))
+  if (alert) await resolveAlert(op, deps, alert.id)
+  for (const write of writes) publishWrite(deps, 'write.cancelled', write)
+  deps.nudge.syncs()
+  if (!forget) return serviceRecordOf(deps, name)
+  const none = { replica_entries: 0, buffered_writes: 0, rollback_points: 0, dead_letters: 0 }
+  return { ...before, ...none, status: 'disconnected', reason: null, next_sync: null }
+}

@@ -1,0 +1,48 @@
+import { GatehouseError, type RollbackPreview } from '@gatehouse/contract'
+import type { UndoPlan } from '../../ports/service-adapter.ts'
+import type { StoredService } from '../../ports/services.ts'
+import type { ProxyDeps } from './deps.ts'
+import { failureText } from './failure-text.ts'
+import { rollbackRecord } from './records.ts'
+import { isOpen, notReady, wayBack } from './way-back.ts'
+import { within } from './within.ts'
+
+/** What rolling back would do now; changes nothing. */
+export async function previewRollback(
+  deps: ProxyDeps,
+  { rollback_id }: { readonly rollback_id: string },
+  signal: AbortSignal,
+): Promise<RollbackPreview> {
+  const stored = await deps.storage.rollbacks.find(rollback_id)
+  if (!stored) throw new GatehouseError('RollbackNotFound', { detail: rollback_id })
+  if (!isOpen(stored)) throw notReady(stored)
+  const { service, operation, point } = await wayBack(deps, stored)
+  const plan = await ask(deps, service, (opened) =>
+    within(deps.clock, operation.timeout_seconds, signal, (until) =>
+      operation.planUndo(opened, point, until),
+    ),
+  )
+  const rollback = rollbackRecord(deps, stored)
+  return plan.kind === 'possible'
+    ? { rollback, possible: true, steps: [...plan.steps], reason: null, differences: [] }
+    : {
+        rollback,
+        possible: false,
+        steps: [],
+        reason: plan.reason.detail,
+        differences: [...plan.differences],
+      }
+}
+
+async function ask(
+  deps: ProxyDeps,
+  service: StoredService,
+  work: (opened: AsyncDisposable) => Promise<UndoPlan>,
+): Promise<UndoPlan> {
+  try {
+    return await deps.opened.use(service, (_adapter, opened) => work(opened))
+  } catch (cause) {
+    const detail = failureText(deps, cause)
+    throw new GatehouseError('ServiceUnavailable', { service: service.name, detail }, { cause })
+  }
+}

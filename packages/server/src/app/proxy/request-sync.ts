@@ -1,0 +1,36 @@
+import { GatehouseError, type ProxyService } from '@gatehouse/contract'
+import { actDraft } from '../audit-draft.ts'
+import type { Op } from '../op.ts'
+import type { ProxyDeps } from './deps.ts'
+import { notThere, serviceRecordOf } from './find-service.ts'
+
+/** Reads what changed now, or everything anew. */
+export async function requestSync(
+  op: Op,
+  deps: ProxyDeps,
+  { name, full }: { readonly name: string; readonly full: boolean },
+): Promise<ProxyService> {
+  await deps.journal.transaction(async (tx) => {
+    const service = await tx.services.find(name)
+    if (!service) throw notThere(name)
+    if (service.status === 'disconnected')
+      throw new GatehouseError('ServiceUnavailable', {
+        service: name,
+        detail: 'it is disconnected',
+      })
+    const now = { next_sync_ms: deps.clock.now() }
+    // A full run is another one, so that whatever is under way ends and nothing of it is mixed in.
+    if (full)
+      await tx.services.put({
+        ...service,
+        ...now,
+        generation: service.generation + 1,
+        cursor: null,
+        full: true,
+      })
+    else await tx.services.progress(service, now)
+    tx.append(actDraft(op, 'service.sync_requested', { arguments: { name, full } }))
+  })
+  deps.nudge.syncs()
+  return serviceRecordOf(deps, name)
+}

@@ -1,0 +1,57 @@
+import { GatehouseError } from '@gatehouse/contract'
+import type {
+  Capture,
+  JsonObject,
+  ServiceOperation,
+  UndoPoint,
+} from '../../ports/service-adapter.ts'
+import type { StoredService } from '../../ports/services.ts'
+import type { StoredRollback, StoredWrite } from '../../ports/writes.ts'
+import type { ProxyDeps } from './deps.ts'
+import { operationOf } from './records.ts'
+
+/** All that undoing needs. */
+export type Way = {
+  readonly write: StoredWrite
+  readonly service: StoredService
+  readonly operation: ServiceOperation<AsyncDisposable>
+  readonly point: UndoPoint
+}
+
+export async function wayBack(deps: ProxyDeps, stored: StoredRollback): Promise<Way> {
+  const { rollbacks, writes, services } = deps.storage
+  const [captured, write, service] = await Promise.all([
+    rollbacks.capture(stored.write_id),
+    writes.find(stored.write_id),
+    services.find(stored.service),
+  ])
+  const operation = write && operationOf(deps, write)
+  if (captured === null || !write || !operation)
+    throw new GatehouseError('RollbackNotFound', { detail: 'what stood before is no longer kept' })
+  if (!service || service.status === 'disconnected')
+    throw new GatehouseError('ServiceUnavailable', {
+      service: stored.service,
+      detail: 'it is disconnected',
+    })
+  const { id, agent, arguments_json, result_json } = write
+  const point: UndoPoint = {
+    write: {
+      id,
+      operation: write.operation,
+      agent,
+      arguments: JSON.parse(arguments_json) as JsonObject,
+    },
+    capture: JSON.parse(captured) as Capture,
+    result: result_json === null ? null : (JSON.parse(result_json) as JsonObject),
+  }
+  return { write, service, operation, point }
+}
+
+export const notReady = ({ id, status }: StoredRollback): GatehouseError =>
+  new GatehouseError('RollbackNotReady', {
+    rollback_id: id,
+    status: status === 'pending' ? 'not there yet: the write has not run' : status,
+  })
+
+export const isOpen = (point: StoredRollback): boolean =>
+  point.status === 'ready' || point.status === 'refused'
