@@ -12,13 +12,19 @@ type Deps = HealthDeps & {
 const levels = { healthy: 1, disabled: 1, degraded: 0.5, unhealthy: 0 } as const
 
 async function gaugesOf(deps: Deps): Promise<Gauges> {
-  const [{ components }, agents, approvals_pending, alerts_open] = await Promise.all([
-    health(deps),
-    deps.storage.agents.list(),
-    deps.storage.approvals.countPending(),
-    deps.storage.alerts.countOpen(),
-  ])
+  const [{ components }, agents, approvals_pending, alerts_open, services, writes] =
+    await Promise.all([
+      health(deps),
+      deps.storage.agents.list(),
+      deps.storage.approvals.countPending(),
+      deps.storage.alerts.countOpen(),
+      deps.storage.services.list(),
+      deps.storage.writes.counts(),
+    ])
   const withStatus = (status: string) => agents.filter((agent) => agent.status === status).length
+  const servicesThatAre = (status: string) =>
+    services.filter((service) => service.status === status).length
+  const counted = [...writes.values()]
   return {
     agents: {
       active: withStatus('active'),
@@ -29,6 +35,15 @@ async function gaugesOf(deps: Deps): Promise<Gauges> {
     approvals_pending,
     alerts_open,
     processes_running: deps.processes.running,
+    services: {
+      connected: servicesThatAre('connected'),
+      syncing: servicesThatAre('syncing'),
+      degraded: servicesThatAre('degraded'),
+    },
+    writes: {
+      pending: counted.reduce((sum, { buffered }) => sum + buffered, 0),
+      dead: counted.reduce((sum, { dead }) => sum + dead, 0),
+    },
     audit_entries: components.audit.entries,
     health: Object.fromEntries(
       Object.entries(components).map(([name, { status }]) => [name, levels[status]]),

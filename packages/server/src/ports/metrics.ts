@@ -8,6 +8,10 @@ export type Gauges = {
   readonly alerts_open: number
   /** Programs of agents. */
   readonly processes_running: number
+  /** Connected services, by status. */
+  readonly services: Readonly<Record<'connected' | 'syncing' | 'degraded', number>>
+  /** Writes to services: those that wait for their time, those that failed and wait for a person. */
+  readonly writes: Readonly<Record<'pending' | 'dead', number>>
   readonly audit_entries: number
   /** 1 for a part that is well or not there, 0.5 for a degraded one, 0 for one that is not. */
   readonly health: Readonly<Record<string, number>>

@@ -9,6 +9,8 @@ const gauges: Gauges = {
   approvals_pending: 4,
   alerts_open: 5,
   processes_running: 6,
+  services: { connected: 1, syncing: 0, degraded: 2 },
+  writes: { pending: 7, dead: 8 },
   audit_entries: 6,
   health: { audit: 0.5 },
 }
@@ -77,6 +79,9 @@ test('shows how things stand when it is asked, and how the process is', async ()
     'gatehouse_sessions_open 3',
     'gatehouse_alerts_open 5',
     'gatehouse_processes_running 6',
+    'gatehouse_services{status="degraded"} 2',
+    'gatehouse_writes{state="pending"} 7',
+    'gatehouse_writes{state="dead"} 8',
     'gatehouse_audit_entries 6',
     'gatehouse_agents{status="paused"} 1',
     'gatehouse_health{component="audit"} 0.5',

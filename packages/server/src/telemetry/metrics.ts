@@ -160,6 +160,13 @@ const gaugesOf = (now: () => Gauges | null): Described[] => {
       (g) => g.processes_running,
     ),
     one('gatehouse_audit_entries', 'Entries of the audit log.', (g) => g.audit_entries),
+    many('gatehouse_services', 'Connected services, by status.', 'status', (g) => g.services),
+    many(
+      'gatehouse_writes',
+      'Writes to services: pending ones, and dead ones, which failed and wait for a person.',
+      'state',
+      (g) => g.writes,
+    ),
     many('gatehouse_agents', 'Agents, by status.', 'status', (g) => g.agents),
     many(
       'gatehouse_health',

@@ -85,6 +85,15 @@ test('services and writes are told as the contract has it, and only who may canc
     expect((await call(String(method), `/api/proxy/${rest}`, 'approver', {})).status).toBe(403)
 })
 
+test('the metrics count services and writes', async () => {
+  await using proxy = await openProxyKit()
+  await proxy.buffer('send', { text: 'x' })
+  const text = await proxy.kit.app.renderMetrics(proxy.kit.operator())
+  expect(text).toContain('gatehouse_services{status="connected"} 1\n')
+  expect(text).toContain('gatehouse_writes{state="pending"} 1\n')
+  expect(text).toContain('gatehouse_writes{state="dead"} 0\n')
+})
+
 test('while hundreds of writes come, run and are cancelled every answer adds up', async () => {
   await using proxy = await openProxyKit()
   const call = await doorOf(proxy)
