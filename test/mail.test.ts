@@ -105,7 +105,7 @@ const useUntilDead = async (
     }
     // Each letter once a life: what is on its way already would only be refused.
     for (let n = 0; n < letters; n += 1) {
-      const query = `letter ${(life * 5 + n) % letters}`
+      const query = `"letter ${(life * 5 + n) % letters}"`
       const found = await invoke(run, token, 'email.search', { query })
       const [message] = (found.result?.data?.['messages'] ?? []) as {
         message_id: string
@@ -204,7 +204,7 @@ describe.skipIf(!hasProgram('dovecot'))('mail and a server that is killed', () =
     )
     const summary = new Map<string, number>()
     for (const { operation, status, error } of writes) {
-      const kind = `${operation} ${status} ${error?.type ?? ''}`.trim()
+      const kind = `${operation} ${status} ${error?.message ?? ''}`.trim()
       summary.set(kind, (summary.get(kind) ?? 0) + 1)
     }
     console.log(`${kills} kills, ${smtp.deliveries.length} mails delivered`, summary)
