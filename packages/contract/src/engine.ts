@@ -39,7 +39,13 @@ export const ModelMeasure = z.object({
 export type ModelMeasure = z.infer<typeof ModelMeasure>
 
 /** `stopped`: starts with the next request. `backing_off`: it ended by itself, and rests before it starts again. */
-export const EngineStatus = z.enum(['not_installed', 'stopped', 'starting', 'running', 'backing_off'])
+export const EngineStatus = z.enum([
+  'not_installed',
+  'stopped',
+  'starting',
+  'running',
+  'backing_off',
+])
 export type EngineStatus = z.infer<typeof EngineStatus>
 
 export const EngineState = z.object({
@@ -65,15 +71,15 @@ export const EngineState = z.object({
   crashes: z.int(),
   last_failure: z.string().nullable(),
   again_at: Timestamp.nullable(),
-  quarantined: z.array(
-    z.object({ id: z.string(), reason: z.string(), since: Timestamp }),
-  ),
+  quarantined: z.array(z.object({ id: z.string(), reason: z.string(), since: Timestamp })),
   measures: z.array(ModelMeasure.extend({ id: z.string() })),
 })
 export type EngineState = z.infer<typeof EngineState>
 
 /** Null: the model that is used where a caller names none. */
-export const StartEngine = z.strictObject({ model: z.string().min(1).max(128).nullable().default(null) })
+export const StartEngine = z.strictObject({
+  model: z.string().min(1).max(128).nullable().default(null),
+})
 export type StartEngine = z.infer<typeof StartEngine>
 
 export const TryModel = z.strictObject({

@@ -33,7 +33,11 @@ const created = () => Math.floor(Date.now() / 1000)
 /** How each endpoint says the same: as parts of a stream, and whole. */
 const shapes = {
   chat: {
-    part: (delta, finish_reason) => ({ index: 0, delta: delta ? { content: delta } : {}, finish_reason }),
+    part: (delta, finish_reason) => ({
+      index: 0,
+      delta: delta ? { content: delta } : {},
+      finish_reason,
+    }),
     whole: ({ text, finish_reason }) => ({
       index: 0,
       message: { role: 'assistant', content: text },
@@ -52,11 +56,18 @@ async function generate(kind, model, request, response, signal) {
   const shape = shapes[kind]
   const base = { id: 'engine', created: created(), model: order.id }
   const event = (choices, more = {}) =>
-    response.write(`data: ${JSON.stringify({ ...base, object: shape.names[0], choices, ...more })}\n\n`)
+    response.write(
+      `data: ${JSON.stringify({ ...base, object: shape.names[0], choices, ...more })}\n\n`,
+    )
   if (!request.stream) {
     const result = await model[kind](request, () => {}, signal)
     const { usage } = result
-    return json(response, 200, { ...base, object: shape.names[1], choices: [shape.whole(result)], usage })
+    return json(response, 200, {
+      ...base,
+      object: shape.names[1],
+      choices: [shape.whole(result)],
+      usage,
+    })
   }
   const begin = () => {
     if (!response.headersSent) response.writeHead(200, { 'content-type': 'text/event-stream' })
@@ -123,7 +134,9 @@ async function answer(request, response) {
 const server = createServer((request, response) => {
   answer(request, response).catch((cause) => {
     const { status, code, message } =
-      cause instanceof Refusal ? cause : { status: 500, code: 'failed', message: String(cause?.message) }
+      cause instanceof Refusal
+        ? cause
+        : { status: 500, code: 'failed', message: String(cause?.message) }
     if (response.headersSent) response.destroy()
     else json(response, status, { error: { code, message: message.slice(0, 500) } })
   })

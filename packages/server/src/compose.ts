@@ -1,9 +1,11 @@
 import { setMaxListeners } from 'node:events'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { didYouMean, GatehouseError } from '@gatehouse/contract'
 import { type BoundApp, createApp } from './app/create-app.ts'
 import { firstStart } from './app/first-start.ts'
+import type { EngineParts } from './app/inference/inference.ts'
 import type { Op } from './app/op.ts'
 import { openJournal } from './audit/journal.ts'
 import { readRecords } from './audit/mark.ts'
@@ -14,6 +16,8 @@ import type { Settings } from './config/load.ts'
 import { createFilesFactory } from './files/create-files-factory.ts'
 import { createGit } from './git/create-git.ts'
 import { createCatalogSource } from './inference/create-catalog-source.ts'
+import { createEngineHost } from './inference/engine/create-engine-host.ts'
+import { NpmEngineInstaller } from './inference/engine/npm-engine-installer.ts'
 import { createModelFiles } from './inference/create-model-files.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { assertMount } from './platform/assert-mount.ts'
@@ -39,6 +43,7 @@ import { openPolicySource } from './policy/source.ts'
 import { renderSystemPolicy } from './policy/system-policy.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Log } from './ports/log.ts'
+import type { Sandbox } from './ports/sandbox.ts'
 import type { ServiceAdapter } from './ports/service-adapter.ts'
 import { createProcessHost } from './processes/create-process-host.ts'
 import { createMailAdapter } from './proxy/adapters/mail/mail-adapter.ts'
@@ -68,6 +73,31 @@ const systemOp = (ids: Ids, signal: AbortSignal): Op => ({
   session_id: null,
   signal,
 })
+
+/** The lock of the engine's packages, and our own program that runs models with them. */
+const engineFile = (name: string): string =>
+  fileURLToPath(new URL(`../engine/${name}`, import.meta.url))
+
+const engineOf = (settings: Settings, sandbox: Sandbox): EngineParts => {
+  const { dataDir, outbound, commandEnvironment, models } = settings
+  const installer = new NpmEngineInstaller({
+    folder: join(dataDir, 'engine'),
+    lockFile: engineFile('engine-lock.json'),
+    environment: {
+      ...commandEnvironment,
+      ...(outbound.proxy === null ? {} : { npm_config_https_proxy: outbound.proxy }),
+      ...(outbound.caFile === null ? {} : { NODE_EXTRA_CA_CERTS: outbound.caFile }),
+    },
+  })
+  const host = createEngineHost({
+    sandbox,
+    installer,
+    folder: join(dataDir, 'engine-runs'),
+    threads: models.engine.threads,
+    worker: engineFile('worker.mjs'),
+  })
+  return { installer, host, idleMs: models.engine.idleMs }
+}
 
 /** What can be connected behind the proxy. */
 const serviceAdapters: readonly ServiceAdapter[] = [createMailAdapter()]
@@ -224,6 +254,7 @@ export async function compose(
       }),
       refreshMs: settings.models.refreshMs,
     },
+    engine: engineOf(settings, sandbox),
     services: {
       adapters: new Map(serviceAdapters.map((adapter) => [adapter.kind, adapter])),
       proxy: {

@@ -23,6 +23,7 @@ import {
 } from '@gatehouse/contract'
 import type { App } from '@gatehouse/server/app/app'
 import { fakeProxy } from './fake-service/fake-proxy.ts'
+import { fakeEngine } from './models/fake-engine.ts'
 import { fakeModels } from './models/fake-models.ts'
 
 const time = '2026-03-01T12:00:00.000Z'
@@ -495,6 +496,7 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
       return { ...use, allowed: use.agent === 'mailbot', reason: 'its agents are mailbot' }
     },
     ...fakeModels,
+    ...fakeEngine,
     ...fakeProxy,
     needsSetup: async () => false,
     createSetupLink: async () => ({ token: 's'.repeat(43), expires_at: time }),

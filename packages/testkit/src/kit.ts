@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import type { ApprovalMode, AuditEntry, CapabilityError, Remember } from '@gatehouse/contract'
 import type { InvokeOutcome } from '@gatehouse/server/app/app'
 import { type BoundApp, createApp } from '@gatehouse/server/app/create-app'
+import type { EngineParts } from '@gatehouse/server/app/inference/inference'
 import type { ModelParts } from '@gatehouse/server/app/models'
 import type { AgentOp, Op } from '@gatehouse/server/app/op'
 import type { ServiceParts } from '@gatehouse/server/app/proxy/deps'
@@ -58,6 +59,8 @@ export type KitOptions = {
   readonly wakeCommands?: Pick<WakeCommands, 'start'>
   readonly notifier?: Notifier
   readonly models?: ModelParts
+  /** What runs models, in the sandbox of this kit. */
+  readonly engine?: (sandbox: Sandbox, folder: string) => EngineParts
   /** The kinds of services that can be connected. */
   readonly services?: ServiceParts
   readonly log?: Log
@@ -290,6 +293,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     wakeCommands: options.wakeCommands ?? { start: () => 'none' },
     ...(options.notifier ? { notifier: options.notifier } : {}),
     ...(options.models ? { models: options.models } : {}),
+    ...(options.engine ? { engine: options.engine(sandbox, folder) } : {}),
     ...(options.services ? { services: options.services } : {}),
     approvalTtlMs: options.approvalTtlMs ?? 86_400_000,
     metrics: createMetrics({

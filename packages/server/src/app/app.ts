@@ -71,6 +71,7 @@ import type { StoredUserToken } from '../ports/people.ts'
 import type { LogRequest } from '../ports/processes.ts'
 import type { ActivityBatch } from './activity.ts'
 import type { AuthenticatedAgent } from './agent-directory.ts'
+import type { InferenceUseCases } from './inference/inference.ts'
 import type { LoggedIn, WebLogin } from './login.ts'
 import type { MakeBackupInput } from './make-backup.ts'
 import type { ModelUseCases } from './models.ts'
@@ -131,7 +132,7 @@ export type ListedCapability = {
 }
 
 /** Every use case, bound to its dependencies: all that a transport may know. */
-export interface App extends VaultUseCases, ModelUseCases {
+export interface App extends VaultUseCases, ModelUseCases, InferenceUseCases {
   readonly version: string
 
   // Who

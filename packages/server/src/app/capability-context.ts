@@ -16,6 +16,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Files, FilesFactory } from '../ports/files.ts'
 import type { AgentGit, GitFactory } from '../ports/git.ts'
 import type { Ids } from '../ports/ids.ts'
+import type { AgentInference } from '../ports/inference.ts'
 import type { AgentNetwork } from '../ports/network.ts'
 import type { AgentProcesses } from '../ports/processes.ts'
 import type { Call } from './call.ts'
@@ -40,6 +41,11 @@ export type ContextDeps = {
   readonly writesOf: (call: Call) => AgentWrites
   readonly secretsOf: (call: Call) => AgentSecrets
   readonly networkOf: (call: Call, signal: AbortSignal) => AgentNetwork
+  readonly inferenceOf: (
+    call: Call,
+    signal: AbortSignal,
+    noted: (facts: Readonly<Record<string, unknown>>) => void,
+  ) => AgentInference
   readonly processesOf: (
     call: Call,
     signal: AbortSignal,
@@ -137,6 +143,9 @@ class Context implements CapabilityContext {
   }
   get network(): AgentNetwork {
     return this.#deps.networkOf(this.#call, this.signal)
+  }
+  get inference(): AgentInference {
+    return this.#deps.inferenceOf(this.#call, this.signal, this.#noted)
   }
   note(facts: Readonly<Record<string, unknown>>): void {
     this.#noted(facts)

@@ -47,6 +47,8 @@ import type { Basics } from './deps.ts'
 import { Doors } from './doors.ts'
 import { listGrants, revokeGrant } from './grants.ts'
 import type { HealthParts } from './health.ts'
+import { bindInference, type EngineParts } from './inference/inference.ts'
+import { noEngine } from './inference/no-engine.ts'
 import { invokeCapability } from './invoke-capability.ts'
 import { describeCapability, listCapabilities, listing } from './list-capabilities.ts'
 import { authenticateWebSession, login, logout, sweepLogins } from './login.ts'
@@ -123,6 +125,8 @@ export type AppDeps = Basics & {
   readonly services?: ServiceParts
   /** Absent where no files of models are kept. */
   readonly models?: ModelParts
+  /** Absent where no model can run, as in tests of other things. */
+  readonly engine?: EngineParts
   /** How the parts are that not every version has. */
   readonly parts?: HealthParts
   /** Aborts when the service stops. */
@@ -202,12 +206,21 @@ export function createApp(parts: AppDeps): BoundApp {
     parts: {
       vault: () => vaultHealth(deps),
       proxy: () => proxy.health(),
-      ...(deps.models ? { models: () => models.health() } : {}),
+      ...(deps.models ? { models: () => modelsHealth() } : {}),
       ...deps.parts,
     },
   }
+  const modelsHealth = async () => {
+    const [found, engine] = [await models.health(), await inference.health()]
+    return found.status === 'healthy' ? { ...found, ...engine } : found
+  }
   const proxy = bindProxy({ ...base, ...(deps.services ?? noServices) })
   const models = bindModels({ ...deps, models: deps.models ?? noModels })
+  const inference = bindInference({
+    ...deps,
+    engine: deps.engine ?? noEngine,
+    installed: models.installed,
+  })
   const processes = new ProcessTable({
     ...base,
     host: deps.processHost ?? noProcesses,
@@ -235,6 +248,7 @@ export function createApp(parts: AppDeps): BoundApp {
         aborted,
       ),
     processesOf: (call, signal, noted) => processes.of(call, signal, noted),
+    inferenceOf: (call, signal, noted) => inference.of(call, signal, noted),
   })
   const gate = {
     ...base,
@@ -373,6 +387,7 @@ export function createApp(parts: AppDeps): BoundApp {
     ...bindVault(deps),
     ...supervision.useCases,
     ...models.useCases,
+    ...inference.useCases,
     installedModels: models.installed,
     ...time.useCases,
     ...proxy.useCases,
@@ -400,6 +415,7 @@ export function createApp(parts: AppDeps): BoundApp {
         time.stopped(),
         proxy.stopped(),
         models.stopped(),
+        inference.stopped(),
         notifications.stopped(),
         sweeping,
       ])

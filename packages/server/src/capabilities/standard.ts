@@ -6,6 +6,7 @@ import { commsCapabilities } from './comms/index.ts'
 import { emailCapabilities } from './email/index.ts'
 import { filesystemCapabilities } from './filesystem/index.ts'
 import { gitCapabilities } from './git/index.ts'
+import { inferenceCapabilities } from './inference/index.ts'
 import { networkCapabilities } from './network/index.ts'
 import { processCapabilities } from './process/index.ts'
 import { schedulerCapabilities } from './scheduler/index.ts'
@@ -25,6 +26,7 @@ export const standardCapabilities: readonly Capability[] = [
   ...emailCapabilities,
   ...filesystemCapabilities,
   ...gitCapabilities,
+  ...inferenceCapabilities,
   ...networkCapabilities,
   ...processCapabilities,
   ...schedulerCapabilities,

@@ -237,6 +237,23 @@ export const fields = [
       'Where files of models are fetched instead, as host=https://mirror.example/path. The hash of each file is pinned, so a mirror need not be trusted.',
   },
   {
+    key: 'engine.idle',
+    type: 'duration',
+    default: '10m',
+    min: 1_000,
+    max: 7 * 86_400_000,
+    description: 'How long a loaded model may be without work before its memory is freed.',
+  },
+  {
+    key: 'engine.threads',
+    type: 'integer',
+    default: 0,
+    min: 0,
+    max: 256,
+    description:
+      'Processor cores that a model computes with. 0: all but one. More than are free make it far slower.',
+  },
+  {
     key: 'git.config_allowed',
     type: 'list',
     default: [],

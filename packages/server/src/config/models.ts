@@ -7,9 +7,12 @@ export type ModelValues = {
   readonly refreshMs: number
   /** By host, where its files are fetched instead. */
   readonly mirrors: ReadonlyMap<string, string>
+  /** How long a loaded model may be idle; with how many cores it computes, 0 to choose. */
+  readonly engine: { readonly idleMs: number; readonly threads: number }
 }
 
-type Get = <T extends Value>(key: 'catalog.url' | 'catalog.refresh' | 'models.mirrors') => T
+type Key = 'catalog.url' | 'catalog.refresh' | 'models.mirrors' | 'engine.idle' | 'engine.threads'
+type Get = <T extends Value>(key: Key) => T
 
 const refuse = (origin: string, detail: string): never => {
   throw new GatehouseError('InvalidConfiguration', { origin, detail })
@@ -54,5 +57,6 @@ export function modelsOf(get: Get, origins: Readonly<Record<string, string>>): M
       catalogUrl === null ? null : httpsOf(catalogUrl, origin('catalog.url'), 'catalog.url').href,
     refreshMs: get<number>('catalog.refresh'),
     mirrors: mirrorsOf(lines, origin('models.mirrors')),
+    engine: { idleMs: get<number>('engine.idle'), threads: get<number>('engine.threads') },
   }
 }

@@ -17,6 +17,7 @@ import type { Clock } from './clock.ts'
 import type { Files } from './files.ts'
 import type { AgentGit } from './git.ts'
 import type { Ids } from './ids.ts'
+import type { AgentInference } from './inference.ts'
 import type { AgentNetwork } from './network.ts'
 import type { AgentProcesses } from './processes.ts'
 import type { SecretListing } from './secrets.ts'
@@ -60,6 +61,8 @@ export interface CapabilityContext {
   readonly writes: AgentWrites
   readonly secrets: AgentSecrets
   readonly network: AgentNetwork
+  /** Models on this machine. */
+  readonly inference: AgentInference
   /** Adds facts to the `detail` of the audit entry that closes this call, such as the sandbox it ran in. */
   note(facts: Readonly<Record<string, unknown>>): void
   /** Tells the caller how far a long call is, where its transport can. */

@@ -65,7 +65,11 @@ export interface Engine {
    * `onText` gets the text as it comes. Raises `PromptTooLong`, `GenerationRefused`, `EngineFailed`. When the
    * signal aborts it must reject at once; whether the process stopped working is what `settles` says.
    */
-  generate(task: EngineTask, onText: (text: string) => void, signal: AbortSignal): Promise<Generated>
+  generate(
+    task: EngineTask,
+    onText: (text: string) => void,
+    signal: AbortSignal,
+  ): Promise<Generated>
 
   embed(inputs: readonly string[], signal: AbortSignal): Promise<Embedded>
 

@@ -1,0 +1,85 @@
+import { type EngineSetup, GatehouseError } from '@gatehouse/contract'
+import { failureOf } from '../../domain/failure.ts'
+import type { EngineInstaller } from '../../ports/engine.ts'
+import { actDraft } from '../audit-draft.ts'
+import type { Basics } from '../deps.ts'
+import type { Op } from '../op.ts'
+
+type Deps = Pick<Basics, 'journal' | 'clock' | 'log'> & {
+  readonly installer: EngineInstaller
+  readonly signal: AbortSignal
+}
+
+const none: EngineSetup = {
+  status: 'none',
+  packages_done: 0,
+  packages_total: 0,
+  error: null,
+  started_at: null,
+  finished_at: null,
+}
+
+/** The installation of the engine: one at a time, behind the answer. */
+export class EngineSetupRun {
+  readonly #deps: Deps
+  #state: EngineSetup = none
+  #running: Promise<void> = Promise.resolve()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  get state(): EngineSetup {
+    return this.#state
+  }
+
+  /** Joins the one that runs; one that is installed already is done at once. */
+  async begin(op: Op): Promise<EngineSetup> {
+    if (this.#state.status === 'running') return this.#state
+    const { installed, version } = await this.#deps.installer.state()
+    const started_at = this.#now()
+    if (installed) {
+      this.#state = { ...none, status: 'done', started_at, finished_at: started_at }
+      return this.#state
+    }
+    this.#state = { ...none, status: 'running', started_at }
+    this.#running = this.#run(op, version)
+    return this.#state
+  }
+
+  async stopped(): Promise<void> {
+    await this.#running
+  }
+
+  async #run(op: Op, version: string): Promise<void> {
+    const { installer, journal, signal, log } = this.#deps
+    let error: EngineSetup['error'] = null
+    try {
+      await installer.install((packages_done, packages_total) => {
+        this.#state = { ...this.#state, packages_done, packages_total }
+      }, signal)
+    } catch (cause) {
+      const known =
+        cause instanceof GatehouseError
+          ? cause
+          : new GatehouseError('EngineSetupFailed', { detail: 'see the log of the service' })
+      error = failureOf(known)
+      log.warn({ err: cause }, 'the engine of local models could not be installed')
+    }
+    try {
+      await journal.transaction(async (tx) => {
+        const result = error === null ? ('success' as const) : ('error' as const)
+        const facts = { version, ...(error ? { error: error.message } : {}) }
+        tx.append(actDraft(op, 'engine.installed', { arguments: facts, result }))
+      })
+    } catch (cause) {
+      log.error({ err: cause }, 'the installation of the engine could not be recorded')
+    }
+    const status = error === null ? 'done' : 'failed'
+    this.#state = { ...this.#state, status, error, finished_at: this.#now() }
+  }
+
+  #now(): string {
+    return new Date(this.#deps.clock.wall()).toISOString()
+  }
+}

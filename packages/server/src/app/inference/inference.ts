@@ -1,0 +1,246 @@
+import {
+  type EngineSetup,
+  type EngineState,
+  GatehouseError,
+  type ModelAnswer,
+  type ReleasedModel,
+  type TryModel,
+} from '@gatehouse/contract'
+import type {
+  Embedded,
+  Engine,
+  EngineHost,
+  EngineInstaller,
+  EngineTask,
+  Generated,
+} from '../../ports/engine.ts'
+import type { AgentInference, UsableModel } from '../../ports/inference.ts'
+import type { InstalledModel, InstalledModels } from '../../ports/models.ts'
+import { actDraft } from '../audit-draft.ts'
+import type { Call } from '../call.ts'
+import type { Basics } from '../deps.ts'
+import type { PartHealth } from '../doors.ts'
+import { actorText, type Op } from '../op.ts'
+import { EngineKeeper } from './engine-keeper.ts'
+import { EngineSetupRun } from './engine-setup-run.ts'
+import { FairQueue } from './fair-queue.ts'
+import { ModelRecords } from './model-records.ts'
+import { stateOf } from './show-engine.ts'
+
+/** What running models stands on. */
+export type EngineParts = {
+  readonly installer: EngineInstaller
+  readonly host: EngineHost
+  /** How long a loaded model may be without work. */
+  readonly idleMs: number
+}
+
+export type InferenceDeps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 'log'> & {
+  readonly node: string
+  readonly engine: EngineParts
+  readonly installed: InstalledModels
+  readonly signal: AbortSignal
+}
+
+export type ModelRequest = { readonly model?: string | undefined }
+
+/** For people; whatever changes something or uses a model is recorded. */
+export interface InferenceUseCases {
+  showEngine(op: Op): Promise<EngineState>
+  /** Installs the engine behind the answer; a second request joins the one that runs. */
+  setUpEngine(op: Op): Promise<EngineSetup>
+  /** Loads a model now instead of with the first request. */
+  startEngine(op: Op, input: { model: string | null }): Promise<EngineState>
+  stopEngine(op: Op): Promise<EngineState>
+  releaseModel(op: Op, input: { id: string }): Promise<ReleasedModel>
+  tryModel(op: Op, input: { id: string } & TryModel): Promise<ModelAnswer>
+  /** What the endpoint for programs of people is made of. */
+  listUsableModels(op: Op): Promise<readonly UsableModel[]>
+  generateText(
+    op: Op,
+    input: ModelRequest & { task: EngineTask; onText: (text: string) => void },
+  ): Promise<Generated & { readonly model: string }>
+  embedTexts(
+    op: Op,
+    input: ModelRequest & { inputs: readonly string[] },
+  ): Promise<Embedded & { readonly model: string }>
+}
+
+export type Inference = {
+  readonly useCases: InferenceUseCases
+  of(call: Call, signal: AbortSignal, noted: Noted): AgentInference
+  health(): Promise<PartHealth>
+  stopped(): Promise<void>
+}
+
+type Noted = (facts: Readonly<Record<string, unknown>>) => void
+
+/** In line, beside the one that is at work. */
+const waitingMax = { each: 4, all: 64 }
+
+/** Running models: who may use the engine when, and what is told of it. */
+export function bindInference(deps: InferenceDeps): Inference {
+  const { installed, journal, clock, log, signal } = deps
+  const { host, installer, idleMs } = deps.engine
+  const records = new ModelRecords(deps)
+  const op = (): Op => ({
+    actor: { kind: 'system' },
+    request_id: deps.ids.next('req'),
+    session_id: null,
+    signal,
+  })
+  const keeper = new EngineKeeper({ host, records, clock, log, idleMs, op })
+  const queue = new FairQueue(waitingMax)
+  const setup = new EngineSetupRun({ journal, clock, log, installer, signal })
+  const counts = { requests: 0 }
+  const show = () => stateOf({ keeper, queue, setup, records, installed, installer, clock, counts })
+
+  const chosen = async (id: string | undefined): Promise<InstalledModel> => {
+    if (id !== undefined) return installed.find(id)
+    const model = await installed.default()
+    if (model) return model
+    throw new GatehouseError('NoModelChosen')
+  }
+
+  const use = async <T>(
+    who: string,
+    id: string | undefined,
+    ended: AbortSignal,
+    noted: Noted,
+    work: (engine: Engine) => Promise<T>,
+  ): Promise<T & { readonly model: string }> => {
+    const model = await chosen(id)
+    counts.requests += 1
+    noted({ model: model.id })
+    const stops = AbortSignal.any([ended, signal])
+    const result = await queue.run(who, stops, () =>
+      keeper.use(model, stops, (engine) => {
+        noted({ sandbox: engine.rung })
+        return work(engine)
+      }),
+    )
+    return { ...result, model: model.id }
+  }
+
+  const usable = async (): Promise<readonly UsableModel[]> => {
+    const [models, preferred] = [await installed.list(), await installed.default()]
+    return Promise.all(
+      models.map(async (model) => ({
+        id: model.id,
+        label: model.label,
+        parameters: model.header.parameters,
+        context_tokens: Math.min(model.header.context_length ?? 4_096, 4_096),
+        size_bytes: model.size_bytes,
+        default: model.id === preferred?.id,
+        loaded: keeper.loaded?.model.sha256 === model.sha256,
+        quarantine: (await records.quarantine(model))?.reason ?? null,
+      })),
+    )
+  }
+
+  /** A person's own use: in the log by what was used and how much, not by what was said. */
+  const recorded = async <T extends { readonly model: string; readonly usage: object }>(
+    by: Op,
+    what: string,
+    work: (noted: Noted) => Promise<T>,
+  ): Promise<T> => {
+    let facts: Readonly<Record<string, unknown>> = { endpoint: what }
+    const told = (result: 'success' | 'error') =>
+      journal.transaction(async (tx) => {
+        tx.append(actDraft(by, 'model.used', { arguments: facts, result }))
+      })
+    try {
+      const result = await work((more) => {
+        facts = { ...facts, ...more }
+      })
+      facts = { ...facts, ...result.usage }
+      await told('success')
+      return result
+    } catch (cause) {
+      if (cause instanceof GatehouseError) facts = { ...facts, error: cause.type }
+      await told('error')
+      throw cause
+    }
+  }
+
+  const generateText: InferenceUseCases['generateText'] = (by, { model, task, onText }) =>
+    recorded(by, task.kind, (noted) =>
+      use(actorText(by.actor), model, by.signal, noted, (engine) =>
+        engine.generate(task, onText, by.signal),
+      ),
+    )
+
+  return {
+    useCases: {
+      showEngine: show,
+      setUpEngine: (by) => setup.begin(by),
+      async startEngine(by, { model: id }) {
+        const model = await chosen(id ?? undefined)
+        await queue.run(actorText(by.actor), by.signal, () =>
+          keeper.use(model, by.signal, async () => undefined),
+        )
+        await journal.transaction(async (tx) => {
+          tx.append(actDraft(by, 'engine.started', { arguments: { model: model.id } }))
+        })
+        return show()
+      },
+      async stopEngine(by) {
+        const model = (keeper.loaded?.model ?? keeper.loading)?.id ?? null
+        await keeper.stop()
+        await journal.transaction(async (tx) => {
+          tx.append(actDraft(by, 'engine.stopped', { arguments: { model } }))
+        })
+        return show()
+      },
+      async releaseModel(by, { id }) {
+        const { sha256 } = await installed.find(id)
+        await records.release(by, { id, sha256 })
+        return { id, released: true }
+      },
+      async tryModel(by, { id, prompt, max_tokens, temperature }) {
+        const messages = [{ role: 'user' as const, content: prompt }]
+        const fromMs = performance.now()
+        const task = { kind: 'chat', messages, max_tokens, temperature, stop: [] } as const
+        const answer = await generateText(by, { model: id, task, onText: () => {} })
+        return { ...answer, duration_ms: Math.round(performance.now() - fromMs) }
+      },
+      listUsableModels: usable,
+      generateText,
+      embedTexts: (by, { model, inputs }) =>
+        recorded(by, 'embed', (noted) =>
+          use(actorText(by.actor), model, by.signal, noted, (engine) =>
+            engine.embed(inputs, by.signal),
+          ),
+        ),
+    },
+    of: (call, ended, noted) => ({
+      models: usable,
+      generate: (model, task, onText) =>
+        use(`agent:${call.agent.name}`, model, ended, noted, (engine) => {
+          let text = ''
+          const more = (part: string) => {
+            text += part
+            onText(text)
+          }
+          return engine.generate(task, more, ended)
+        }),
+      embed: (model, inputs) =>
+        use(`agent:${call.agent.name}`, model, ended, noted, (engine) =>
+          engine.embed(inputs, ended),
+        ),
+    }),
+    async health() {
+      const { quarantined } = await show()
+      const [first] = quarantined
+      if (first) return { status: 'degraded', reason: `${first.id} is in quarantine` }
+      const { installed: isInstalled, problem } = await installer.state()
+      const isNeeded = (await installed.list()).length > 0
+      if (isNeeded && !isInstalled)
+        return { status: 'degraded', reason: `models are installed, and the engine: ${problem}` }
+      return { status: 'healthy' }
+    },
+    async stopped() {
+      await Promise.all([keeper.stop(), setup.stopped()])
+    },
+  }
+}

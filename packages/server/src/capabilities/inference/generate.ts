@@ -1,0 +1,33 @@
+import { z } from 'zod'
+import { defineCapability } from '../define.ts'
+import { errors, generated, generationFields, modelField, promptMax, version } from './fields.ts'
+import { toldOf } from './told.ts'
+
+export const generate = defineCapability({
+  name: 'inference.generate',
+  version,
+  purpose: 'Let a model on this machine go on with a text.',
+  when_to_use:
+    'For a model that completes rather than converses, or to write a prompt in its own form. To ask something use inference.chat.',
+  inputs: z.strictObject({
+    model: modelField,
+    prompt: z.string().min(1).max(promptMax).describe('What the model goes on with, as it is'),
+    ...generationFields,
+  }),
+  outputs: z.object(generated),
+  tier: 'autonomous',
+  effect: 'none',
+  waits: true,
+  timeout_seconds: 600,
+  common_patterns: [
+    { title: 'Complete', arguments: { prompt: 'Dear Sir or Madam,', max_tokens: 64 } },
+  ],
+  errors: [...errors, 'GenerationRefused'],
+  text: ({ text }) => text,
+  run: (ctx, { model, prompt, ...limits }) =>
+    ctx.inference.generate(
+      model,
+      { kind: 'complete', prompt, ...limits },
+      toldOf(ctx, limits.max_tokens),
+    ),
+})

@@ -1,0 +1,108 @@
+import { closeSync, constants, lstatSync, openSync } from 'node:fs'
+import { type IncomingMessage, request } from 'node:http'
+import { join } from 'node:path'
+import { GatehouseError } from '@gatehouse/contract'
+
+const socketName = 'engine.sock'
+/** Embeddings of a whole batch stay far below; what an engine sends beyond is not read. */
+const answerBytesMax = 64 * 1024 * 1024
+const refusalBytesMax = 16 * 1024
+
+const failed = (detail: string, cause?: unknown): GatehouseError =>
+  new GatehouseError('EngineFailed', { detail }, { cause })
+
+async function* chunksOf(response: IncomingMessage, bytesMax: number): AsyncGenerator<string> {
+  const decoder = new TextDecoder()
+  let length = 0
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    length += chunk.length
+    if (length > bytesMax) throw failed('it answers without end')
+    yield decoder.decode(chunk, { stream: true })
+  }
+}
+
+const textOf = async (response: IncomingMessage, bytesMax: number): Promise<string> => {
+  let text = ''
+  for await (const chunk of chunksOf(response, bytesMax)) text += chunk
+  return text
+}
+
+/** What an engine says no with. */
+export type Refused = { readonly code: string; readonly message: string }
+
+export class RefusedByEngine extends Error {
+  readonly refused: Refused
+
+  constructor(refused: Refused) {
+    super(refused.message)
+    this.refused = refused
+  }
+}
+
+const refusalOf = (text: string): Refused => {
+  try {
+    const { error } = JSON.parse(text) as { error?: { code?: unknown; message?: unknown } }
+    return { code: String(error?.code), message: String(error?.message).slice(0, 500) }
+  } catch {
+    return { code: 'failed', message: 'it answers something else than JSON' }
+  }
+}
+
+/** HTTP to the one socket in the folder that a child shares with us. Nothing that comes back is believed. */
+export class EngineSocket implements Disposable {
+  readonly #folder: string
+  readonly #descriptor: number
+
+  constructor(folder: string) {
+    this.#folder = folder
+    this.#descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)
+  }
+
+  /** The text of an answer; raises `RefusedByEngine` for a refusal. */
+  async ask(path: string, body: object | null, signal: AbortSignal): Promise<string> {
+    return textOf(await this.#send(path, body, signal), answerBytesMax)
+  }
+
+  /** The data of server-sent events as they come, without the one that ends them. */
+  async *events(path: string, body: object, signal: AbortSignal): AsyncGenerator<string> {
+    let rest = ''
+    for await (const chunk of chunksOf(await this.#send(path, body, signal), answerBytesMax)) {
+      const lines = (rest + chunk).split('\n')
+      rest = lines.pop() ?? ''
+      for (const line of lines)
+        if (line.startsWith('data: ') && line !== 'data: [DONE]') yield line.slice(6)
+    }
+  }
+
+  [Symbol.dispose](): void {
+    closeSync(this.#descriptor)
+  }
+
+  /** By the descriptor: the whole path may be longer than the address of a socket can be. */
+  #address(): string {
+    const held = process.platform === 'linux' ? `/proc/self/fd/${this.#descriptor}` : this.#folder
+    const path = join(held, socketName)
+    // @SECURITY What runs inside may put a link to a socket of the host in its place; engine-profile.test.ts.
+    if (!lstatSync(path).isSocket()) throw failed('its socket is none')
+    return path
+  }
+
+  async #send(path: string, body: object | null, signal: AbortSignal): Promise<IncomingMessage> {
+    const text = body === null ? null : JSON.stringify(body)
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const outgoing = request({
+        socketPath: this.#address(),
+        path,
+        method: text === null ? 'GET' : 'POST',
+        agent: false,
+        signal,
+        headers: text === null ? {} : { 'content-type': 'application/json' },
+      })
+      outgoing.once('response', resolve)
+      outgoing.once('error', (cause) => reject(failed('it does not answer', cause)))
+      outgoing.end(text ?? undefined)
+    })
+    if (response.statusCode === 200) return response
+    throw new RefusedByEngine(refusalOf(await textOf(response, refusalBytesMax)))
+  }
+}
