@@ -147,6 +147,31 @@ describe.skipIf(!hasProgram('dovecot'))('changing a mailbox', () => {
     })
   })
 
+  test('a message that an earlier write has moved is found where it is now, and goes back there', async () => {
+    await using box = await mailbox()
+    const { rig, mail } = box
+    const messages = (await rig.targets('INBOX')).slice(0, 1)
+    const moved = rig.write('move', { folder: 'Archive', messages })
+    await rig.execute(moved, await rig.capture(moved))
+    const between = stand(mail.list('Archive'))
+    const flag = rig.write('flag', { messages, add: ['\\Flagged'], remove: [] })
+    const flagged = await rig.capture(flag)
+    expect(await rig.execute(flag, flagged)).toMatchObject({ kind: 'executed' })
+    expect(mail.list('Archive').map(({ flags }) => flags.includes('F'))).toEqual([true])
+    expect(await rig.undo(flag, flagged)).toMatchObject({ kind: 'undone' })
+    const back = rig.write('move', { folder: 'Junk', messages })
+    const capture = await rig.capture(back)
+    expect(await rig.execute(back, capture)).toMatchObject({ kind: 'executed' })
+    expect(mail.list('Junk')).toHaveLength(1)
+    expect(await rig.undo(back, capture)).toMatchObject({ kind: 'undone' })
+    expect(stand(mail.list('Archive'))).toEqual(between)
+    // Whoever filed it since did not mean it to be thrown away.
+    await expect(rig.capture(rig.write('delete', { messages }))).rejects.toThrow('any more')
+    // With a second copy nobody knows which is meant.
+    mail.put('Junk', mail.list('Archive')[0]?.bytes ?? '')
+    await expect(rig.capture(back)).rejects.toThrow('any more')
+  })
+
   test('what is gone, or going where it is already, is refused before anything is done', async () => {
     await using box = await mailbox()
     const { rig } = box
@@ -156,7 +181,7 @@ describe.skipIf(!hasProgram('dovecot'))('changing a mailbox', () => {
     await expect(capture('move', { folder: 'INBOX', messages })).rejects.toThrow('already')
     const another = messages.map((one) => ({ ...one, fingerprint: 'f'.repeat(24) }))
     await expect(capture('delete', { messages: another })).rejects.toThrow('any more')
-    const late = messages.map((one) => ({ ...one, uid: 4_000 }))
+    const late = messages.map((one) => ({ ...one, uid: 4_000, message_id: null }))
     await expect(capture('flag', { messages: late, add: [], remove: [] })).rejects.toThrow(
       'any more',
     )

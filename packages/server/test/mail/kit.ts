@@ -147,6 +147,7 @@ export class MailRig implements AsyncDisposable {
       uidvalidity: body['uidvalidity'] ?? '',
       uid: body['uid'] ?? 0,
       fingerprint: body['fingerprint'] ?? '',
+      message_id: body['message_id'] ?? null,
       subject: body['subject'] ?? '',
     }))
   }

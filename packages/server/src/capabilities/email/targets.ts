@@ -24,6 +24,7 @@ export const targetOf = ({ message, folder }: FoundMail): JsonObject => ({
   uidvalidity: message.uidvalidity,
   uid: message.uid,
   fingerprint: message.fingerprint,
+  message_id: message.message_id,
   subject: message.subject,
 })
 

@@ -214,7 +214,7 @@ export const flagOperation: ServiceOperation<MailAccount> = {
   async capture(account, write, signal) {
     change.parse(write.arguments)
     const found = await account.imap('use', signal, (client) =>
-      captureTargets(client, write.arguments['messages'] ?? null),
+      captureTargets(client, write.arguments['messages'] ?? null, { follows: true }),
     )
     return found.kind === 'refused'
       ? found

@@ -37,7 +37,9 @@ const capture = async (
     return refused('this server cannot move single messages without touching others')
   const path = await destinationOf(client, write)
   if (typeof path !== 'string') return path
-  const found = await captureTargets(client, write.arguments['messages'] ?? null)
+  // Whoever filed a message since did not mean it to be thrown away.
+  const follows = write.operation !== 'delete'
+  const found = await captureTargets(client, write.arguments['messages'] ?? null, { follows })
   if (found.kind === 'refused') return found
   const there = found.messages.find(({ folder }) => folder === path)
   if (there) return refused(`the message "${there.subject}" is in ${path} already`)

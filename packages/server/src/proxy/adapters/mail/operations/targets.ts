@@ -1,7 +1,7 @@
 import type { ImapFlow } from 'imapflow'
 import { z } from 'zod'
 import type { CaptureRefusal, Json } from '../../../../ports/service-adapter.ts'
-import { lookAtMessages } from '../look-at-messages.ts'
+import { findByMessageId, lookAtMessages } from '../look-at-messages.ts'
 import { refused } from './failures.ts'
 
 /** A message that a write is about, as the replica knew it. */
@@ -11,6 +11,8 @@ export const target = z.strictObject({
   uidvalidity: z.string(),
   uid: z.int(),
   fingerprint: z.string(),
+  /** Null where it has none, or none that can be searched for. */
+  message_id: z.string().max(998).nullable(),
   subject: z.string(),
 })
 export type Target = z.output<typeof target>
@@ -52,37 +54,67 @@ export const openFolder = async (
   }
 }
 
-/** The targets as they stand, or why the write makes no sense any more. */
+const searchedFolders = 200
+
+type Captures = { readonly messages: Captured[]; readonly uidnext: Record<string, number> }
+
+/**
+ * A message that is not where it was: an earlier write, or a person, has moved it. Found by its Message-ID
+ * and told by its content; null where there is none of it, or several.
+ */
+const captureElsewhere = async (
+  client: ImapFlow,
+  one: Target,
+  into: Captures,
+): Promise<boolean> => {
+  if (one.message_id === null) return false
+  const found: Captured[] = []
+  const listed = (await client.list()).filter(({ flags }) => !flags.has('\\Noselect'))
+  for (const { path } of listed.slice(0, searchedFolders)) {
+    const opened = await openFolder(client, path, { readOnly: true })
+    if (!opened) continue
+    const uids = await findByMessageId(client, one.message_id)
+    for (const { uid, fingerprint, flags } of await lookAtMessages(client, uids.slice(0, 20)))
+      if (fingerprint === one.fingerprint) {
+        const { uidvalidity } = opened
+        found.push({ ...one, folder: path, uidvalidity, uid, flags: [...flags] })
+        into.uidnext[path] ??= opened.uidnext
+      }
+  }
+  const [only, ...others] = found
+  if (!only || others.length > 0) return false
+  into.messages.push(only)
+  return true
+}
+
+/**
+ * The targets as they stand, or why the write makes no sense any more. `follows`: one that was moved since
+ * is meant where it is now.
+ */
 export const captureTargets = async (
   client: ImapFlow,
   given: Json,
-): Promise<
-  | {
-      readonly kind: 'captured'
-      readonly messages: Captured[]
-      readonly uidnext: Record<string, number>
-    }
-  | CaptureRefusal
-> => {
-  const messages: Captured[] = []
-  const uidnext: Record<string, number> = {}
+  { follows }: { readonly follows: boolean },
+): Promise<({ readonly kind: 'captured' } & Captures) | CaptureRefusal> => {
+  const into: Captures = { messages: [], uidnext: {} }
+  const missing: Target[] = []
   for (const [folder, list] of byFolder(targets.parse(given))) {
     const opened = await openFolder(client, folder, { readOnly: true })
-    if (!opened) return refused(`there is no folder ${folder} any more`)
-    uidnext[folder] = opened.uidnext
-    const found = await lookAtMessages(
-      client,
-      list.map(({ uid }) => uid),
-    )
+    if (opened) into.uidnext[folder] = opened.uidnext
+    const uids = list.map(({ uid }) => uid)
+    const found = opened ? await lookAtMessages(client, uids) : []
     for (const one of list) {
       const now = found.find(({ uid }) => uid === one.uid)
-      if (opened.uidvalidity !== one.uidvalidity || now?.fingerprint !== one.fingerprint)
-        return refused(
-          `the message ${shownTarget(one)} is not in ${folder} any more`,
-          'Search for it again: somebody moved or deleted it.',
-        )
-      messages.push({ ...one, flags: [...now.flags] })
+      if (opened?.uidvalidity === one.uidvalidity && now?.fingerprint === one.fingerprint)
+        into.messages.push({ ...one, flags: [...now.flags] })
+      else missing.push(one)
     }
   }
-  return { kind: 'captured', messages, uidnext }
+  for (const one of missing)
+    if (!follows || !(await captureElsewhere(client, one, into)))
+      return refused(
+        `the message ${shownTarget(one)} is not in ${one.folder} any more`,
+        'Search for it again: somebody moved or deleted it.',
+      )
+  return { kind: 'captured', ...into }
 }
