@@ -8,7 +8,7 @@ import { failureText } from './failure-text.ts'
 import { within } from './within.ts'
 
 /** Changes in a transaction: other writers wait for no more than this. */
-const changesAtOnce = 50
+const changesAtOnce = 20
 /** A service that yields nothing for so long is as good as gone. */
 const batchSecondsMax = 120
 const everything = Number.MAX_SAFE_INTEGER

@@ -167,7 +167,7 @@ export const sqliteSchema: SchemaDialect = {
     await db.executeQuery(
       CompiledQuery.raw(
         `create virtual table replica_search using fts5 (title, sender, text,
-           content='', contentless_delete=1, tokenize='unicode61 remove_diacritics 0')`,
+           content='', contentless_delete=1, prefix='2 3', tokenize='unicode61 remove_diacritics 0')`,
       ),
     )
   },
