@@ -204,7 +204,7 @@ describe.skipIf(!hasProgram('dovecot'))('mail and a server that is killed', () =
     )
     const summary = new Map<string, number>()
     for (const { operation, status, error } of writes) {
-      const kind = `${operation} ${status} ${error?.message ?? ''}`.trim()
+      const kind = `${operation} ${status} ${error?.type ?? ''}`.trim()
       summary.set(kind, (summary.get(kind) ?? 0) + 1)
     }
     console.log(`${kills} kills, ${smtp.deliveries.length} mails delivered`, summary)
