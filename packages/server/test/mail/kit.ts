@@ -1,5 +1,4 @@
-import { createMailAdapter } from '@gatehouse/server/proxy/adapters/mail/mail-adapter'
-import type { MailAccount } from '@gatehouse/server/proxy/adapters/mail/mail-account'
+import { silent } from '@gatehouse/server/audit/testing'
 import type { ReplicaStore } from '@gatehouse/server/ports/replica'
 import type {
   Capture,
@@ -9,13 +8,14 @@ import type {
   SyncBatch,
   WriteFile,
 } from '@gatehouse/server/ports/service-adapter'
-import { silent } from '@gatehouse/server/audit/testing'
-import { HandClock } from '@gatehouse/testkit'
-import { ImapFlow } from 'imapflow'
+import type { MailAccount } from '@gatehouse/server/proxy/adapters/mail/mail-account'
+import { createMailAdapter } from '@gatehouse/server/proxy/adapters/mail/mail-adapter'
 import { openMemory } from '@gatehouse/server/storage/memory/open'
+import { HandClock } from '@gatehouse/testkit'
 import type { Dovecot } from '@gatehouse/testkit/mail-server/dovecot'
 import type { StoredMail } from '@gatehouse/testkit/mail-server/maildir'
 import type { SmtpReceiver } from '@gatehouse/testkit/mail-server/smtp-receiver'
+import { ImapFlow } from 'imapflow'
 
 export const never = new AbortController().signal
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import { GatehouseError } from '@gatehouse/contract'
 import { z } from 'zod'
-import type { MailPerson } from '../../domain/mail/message.ts'
 import { shownPerson } from '../../domain/mail/answers.ts'
+import type { MailPerson } from '../../domain/mail/message.ts'
 import type { AgentService } from '../../ports/agent-services.ts'
 import { defineCapability } from '../define.ts'
 import {

@@ -7,8 +7,8 @@ import type {
   UndoPoint,
   WriteOutcome,
 } from '../../../../ports/service-adapter.ts'
-import { saidText } from '../describe-failure.ts'
 import { composeMail, withBlindCopies } from '../compose-mail.ts'
+import { saidText } from '../describe-failure.ts'
 import { findFolder } from '../folders.ts'
 import { jsonText } from '../json-text.ts'
 import { findByMessageId, type Looked, lookAtMessages } from '../look-at-messages.ts'

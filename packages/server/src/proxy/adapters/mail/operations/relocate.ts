@@ -18,12 +18,12 @@ import { failedAt, never, refused } from './failures.ts'
 import {
   canMove,
   findWhereabouts,
-  relocationOf,
   type Relocation,
+  relocationOf,
   type Whereabouts,
 } from './relocation.ts'
-import { byFolder, captureTargets, openFolder } from './targets.ts'
 import { planReturn, returnMessages } from './return-messages.ts'
+import { byFolder, captureTargets, openFolder } from './targets.ts'
 
 /** Where the messages go: named by the write, or the account's trash. */
 type Destination = (client: ImapFlow, write: ServiceWrite) => Promise<string | CaptureRefusal>

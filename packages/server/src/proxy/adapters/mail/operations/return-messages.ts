@@ -7,7 +7,7 @@ import { entryIdOf } from '../message-place.ts'
 import { refreshEntries } from '../refresh-entries.ts'
 import { formatUids } from '../uid-set.ts'
 import { reasonOf } from './failures.ts'
-import { findWhereabouts, relocationOf, type Relocation, type Whereabouts } from './relocation.ts'
+import { findWhereabouts, type Relocation, relocationOf, type Whereabouts } from './relocation.ts'
 import { byFolder, shownTarget } from './targets.ts'
 
 const shownFlags = (flags: readonly string[]): string => flags.join(' ') || '(none)'

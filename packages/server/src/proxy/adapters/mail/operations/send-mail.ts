@@ -7,7 +7,7 @@ import type {
 } from '../../../../ports/service-adapter.ts'
 import { composeMail, withBlindCopies } from '../compose-mail.ts'
 import { deliverMail } from '../deliver-mail.ts'
-import { findFolder, type FolderUse } from '../folders.ts'
+import { type FolderUse, findFolder } from '../folders.ts'
 import { jsonText } from '../json-text.ts'
 import { findByMessageId } from '../look-at-messages.ts'
 import type { MailAccount } from '../mail-account.ts'
