@@ -297,6 +297,37 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./models-catalog.ts')).modelsCatalog,
   },
   {
+    name: 'models setup',
+    summary:
+      'Install the engine that runs local models, and say what is missing where it cannot be',
+    load: async () => (await import('./models-setup.ts')).modelsSetup,
+  },
+  {
+    name: 'models try',
+    summary: 'Ask a local model something',
+    load: async () => (await import('./models-try.ts')).modelsTry,
+  },
+  {
+    name: 'models engine',
+    summary: 'Show the engine of local models: what is loaded, what it takes, how it has fared',
+    load: async () => (await import('./models-engine.ts')).modelsEngine,
+  },
+  {
+    name: 'models start',
+    summary: 'Load a model now, instead of with the first request',
+    load: async () => (await import('./models-start.ts')).modelsStart,
+  },
+  {
+    name: 'models stop',
+    summary: 'End the engine of local models and free its memory',
+    load: async () => (await import('./models-stop.ts')).modelsStop,
+  },
+  {
+    name: 'models release',
+    summary: 'Let a model out of quarantine',
+    load: async () => (await import('./models-release.ts')).modelsRelease,
+  },
+  {
     name: 'catalog validate',
     summary: 'Check a catalog of models by the rules that load it, without a server',
     load: async () => (await import('./catalog-validate.ts')).catalogValidate,

@@ -19,6 +19,13 @@ const healthy = {
     resources: { cpu_percent: 1, memory_percent: 1, disk_percent: 1 },
   }),
   probeSandbox: async () => ({ usable: true, rung: 'bubblewrap', detail: 'all', remedy: null }),
+  showEngine: async () => ({
+    package: { installed: true, version: '3.22.1', problem: null, remedy: null },
+    model: null,
+    quarantined: [],
+    last_failure: null,
+  }),
+  listModels: async () => ({ models: [] }),
   queryAudit: async () => ({ integrity: 'verified', total: 2, entries: [] }),
   showPolicies: async () => ({ version: 'sha256:0', files: [], problems: [] }),
 }
@@ -105,4 +112,21 @@ test('warns where programs do not run or run without a sandbox, and names what t
   const open = await examine({ probeSandbox: async () => chosen })
   expect(open.finding('Sandbox')).toMatchObject({ status: 'warning', fix: 'choose again' })
   expect(open.report.ok).toBe(true)
+})
+
+test('says what of local models is not as it should be', async () => {
+  const program = { installed: false, version: '3', problem: 'no glibc', remedy: 'another system' }
+  const engine = { ...(await healthy.showEngine()), package: program }
+  const looked = async (change: object) => (await examine(change)).finding('Local models')
+  expect(await looked({ showEngine: async () => engine })).toMatchObject({ status: 'ok' })
+  const listModels = async () => ({ models: [{ installed: true }] })
+  expect(await looked({ showEngine: async () => engine, listModels })).toMatchObject({
+    status: 'warning',
+    detail: 'no glibc',
+    fix: 'another system',
+  })
+  const quarantined = [{ id: 'odd', reason: 'it aborts' }]
+  expect(
+    await looked({ showEngine: async () => ({ ...(await healthy.showEngine()), quarantined }) }),
+  ).toMatchObject({ status: 'warning', detail: 'odd is in quarantine: it aborts' })
 })

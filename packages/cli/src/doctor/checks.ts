@@ -183,6 +183,24 @@ const sandbox: Check = {
   },
 }
 
+const engine: Check = {
+  name: 'Local models',
+  async run({ api }) {
+    const { package: program, model, quarantined, last_failure } = await api.showEngine()
+    const installed = (await api.listModels()).models.filter(({ installed }) => installed)
+    const [held] = quarantined
+    if (held) return warn(`${held.id} is in quarantine: ${held.reason}`, 'gatehouse models release')
+    const detail = `engine ${program.version}, ${installed.length} installed, ${model ?? 'none'} loaded`
+    if (program.installed)
+      return last_failure === null
+        ? fine(detail)
+        : warn(`${detail}; it ended: ${last_failure}`, 'gatehouse models engine')
+    if (installed.length === 0)
+      return fine('none are used; gatehouse models setup begins with them')
+    return warn(`${program.problem}`, program.remedy ?? 'gatehouse models setup')
+  },
+}
+
 const storage: Check = {
   name: 'Storage',
   async run({ api }) {
@@ -225,6 +243,7 @@ export const checks: readonly Check[] = [
   confinement,
   server,
   sandbox,
+  engine,
   storage,
   health,
   policy,

@@ -10,6 +10,7 @@ import { TokenFailures } from '../http/token-failures.ts'
 import { createDoors } from './doors.ts'
 import { InvalidRequest } from './invalid-request.ts'
 import { mountRoutes } from './mount.ts'
+import { createOpenAiApi, isOpenAiPath } from './openai/create-openai-api.ts'
 import { problemResponse, toGatehouseError } from './problem.ts'
 import { createTable } from './table.ts'
 
@@ -59,6 +60,8 @@ export function createRestApp(options: RestOptions): RestApp {
     app,
     heartbeatMs: options.heartbeatMs ?? 15_000,
   })
+  // Not at the door for browsers: there is no page that would speak it.
+  const openAi = options.forBrowsers ? null : createOpenAiApi({ app, log })
   hono.onError((error, context) => {
     const { requestId } = context.env
     const known = toGatehouseError(error, requestId)
@@ -85,17 +88,20 @@ export function createRestApp(options: RestOptions): RestApp {
         return problemResponse(toGatehouseError(error, requestId), requestId)
       }
       const signal = stopping ? AbortSignal.any([request.signal, stopping]) : request.signal
-      const response = await hono.fetch(request, {
-        requestId,
-        signal,
-        peer: {
-          address: address ?? '',
-          logsIn: options.forBrowsers === true,
-          login: login ?? null,
-        },
-        ...(actor ? { actor } : {}),
-        ...(stillHolds ? { stillHolds } : {}),
-      })
+      const response =
+        openAi && isOpenAiPath(new URL(request.url).pathname)
+          ? await openAi.fetch(request, { requestId, signal })
+          : await hono.fetch(request, {
+              requestId,
+              signal,
+              peer: {
+                address: address ?? '',
+                logsIn: options.forBrowsers === true,
+                login: login ?? null,
+              },
+              ...(actor ? { actor } : {}),
+              ...(stillHolds ? { stillHolds } : {}),
+            })
       const answer =
         response.status === 401 &&
         address !== undefined &&

@@ -9,6 +9,7 @@ export type Permission =
   | 'audit.manage'
   | 'backup.make'
   | 'models.manage'
+  | 'models.use'
   | 'notifications.manage'
   | 'policies.manage'
   | 'proxy.manage'
@@ -24,8 +25,9 @@ export type Permission =
  * @SECURITY Every route is checked against this table; roles.test.ts holds each role against each route.
  */
 const granted: Readonly<Record<Role, readonly Permission[]>> = {
-  viewer: ['read'],
-  approver: ['read', 'approvals.decide', 'writes.cancel'],
+  // The token in an editor should be the weakest there is, and a model shows nothing of the service.
+  viewer: ['read', 'models.use'],
+  approver: ['read', 'models.use', 'approvals.decide', 'writes.cancel'],
   operator: [
     'read',
     'approvals.decide',
@@ -34,6 +36,7 @@ const granted: Readonly<Record<Role, readonly Permission[]>> = {
     'audit.manage',
     'backup.make',
     'models.manage',
+    'models.use',
     'notifications.manage',
     'policies.manage',
     'proxy.manage',

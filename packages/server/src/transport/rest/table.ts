@@ -7,6 +7,7 @@ import { alertRoutes } from './routes/alerts.ts'
 import { approvalRoutes } from './routes/approvals.ts'
 import { auditRoutes } from './routes/audit.ts'
 import { backupRoutes } from './routes/backup.ts'
+import { engineRoutes } from './routes/engine.ts'
 import { grantRoutes } from './routes/grants.ts'
 import { healthRoutes } from './routes/health.ts'
 import { modelRoutes } from './routes/models.ts'
@@ -40,6 +41,7 @@ const nouns: readonly Route[] = [
   ...scheduleRoutes,
   ...auditRoutes,
   ...backupRoutes,
+  ...engineRoutes,
   ...modelRoutes,
   ...notificationRoutes,
   ...userTokenRoutes,
