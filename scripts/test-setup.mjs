@@ -1,6 +1,6 @@
 // What some suites need from the machine. Nothing here is fatal: what cannot be had is named, together
 // with the suites that do not run without it.
-import { access, mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { access, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
 import { npm, root, run } from './lib/run.mjs'
 
@@ -46,6 +46,45 @@ const fetchPostgres = async () => {
   if (!(await quietly([path.join(bin, 'postgres'), '--version'], 10_000))) return null
   await writeFile(path.join(home, 'complete'), '')
   return bin
+}
+
+/**
+ * The engine of local models, as `gatehouse models setup` installs it: from the same lock, into a folder that a
+ * service can use as its own.
+ */
+const fetchEngine = async () => {
+  const file = path.join(root, 'packages/server/engine/engine-lock.json')
+  const { version, platforms, packages } = JSON.parse(await readFile(file, 'utf8'))
+  const platform = `${process.platform}-${process.arch}`
+  if (platforms[platform] === undefined) return false
+  const home = path.join(root, '.cache/engine')
+  const place = path.join(home, version)
+  if (await exists(path.join(place, 'complete.json'))) return true
+  console.error('Fetching the engine of local models for the tests (npm)…')
+  const binary = `@node-llama-cpp/${platform}`
+  const dependencies = { 'node-llama-cpp': version, [binary]: version }
+  const own = { name: 'gatehouse-engine', version: '1.0.0', dependencies }
+  const made = path.join(home, `.setup-${process.pid}`)
+  await mkdir(made, { recursive: true })
+  const lock = {
+    ...{ name: own.name, version: own.version, lockfileVersion: 3, requires: true },
+    packages: {
+      '': own,
+      ...packages,
+      [`node_modules/${binary}`]: { version, integrity: platforms[platform] },
+    },
+  }
+  await writeFile(path.join(made, 'package.json'), JSON.stringify(own))
+  await writeFile(path.join(made, 'package-lock.json'), JSON.stringify(lock))
+  const install = ['ci', '--prefix', made, '--ignore-scripts', '--omit=optional', '--omit=dev']
+  if (!(await quietly([...npm, ...install, '--no-audit', '--no-fund'], 300_000))) {
+    await rm(made, { recursive: true, force: true })
+    return false
+  }
+  await writeFile(path.join(made, 'complete.json'), JSON.stringify({ version, platform }))
+  await rm(place, { recursive: true, force: true })
+  await rename(made, place)
+  return true
 }
 
 /** Debian's package manager, where this run may use it. Says what it installs; failing is not fatal. */
@@ -94,6 +133,9 @@ export const setUpTests = async () => {
   const postgres = (await findPostgres()) ?? (await fetchPostgres()) ?? (await aptPostgres())
   if (postgres) env.GATEHOUSE_TEST_POSTGRES_BIN = postgres
   else missing.push({ what: 'PostgreSQL', project: 'postgres', suites: 'the PostgreSQL engine' })
+
+  if (!(await fetchEngine().catch(() => false)))
+    missing.push({ what: 'node-llama-cpp', suites: 'models that run in the engine' })
 
   const python = process.platform === 'win32' ? 'python' : 'python3'
   if (await quietly([python, '--version'], 10_000)) env.GATEHOUSE_TEST_PYTHON = python
