@@ -53,6 +53,7 @@ export const saidText = (value: unknown): string =>
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim()
     .slice(0, 200)
+    .replace(/\.$/, '')
 
 const codeOf = (told: Told): string => {
   if (typeof told.code === 'string') {
