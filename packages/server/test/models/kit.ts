@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Model, ModelJob } from '@gatehouse/contract'
 import type { ModelParts } from '@gatehouse/server/app/models'
-import { createKit, type Kit } from '@gatehouse/testkit'
+import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
 import { createCatalogSource } from '../../src/inference/create-catalog-source.ts'
 import { createModelFiles } from '../../src/inference/create-model-files.ts'
 import { outboundWith } from '../../src/outbound/testing.ts'
@@ -18,6 +18,8 @@ type Options = {
   /** Of another service that has ended: what it left is there. */
   readonly folder?: string
   readonly catalogTimeoutMs?: number
+  /** What runs the models, and in which sandbox. */
+  readonly kit?: Pick<KitOptions, 'engine' | 'sandbox'>
 }
 
 /** A service whose models come from a source of the test's own. */
@@ -113,6 +115,6 @@ export async function openModelKit(source: ModelSource, options: Options = {}): 
     }),
     refreshMs: 86_400_000,
   }
-  const kit = await createKit({ models: options.change?.(parts) ?? parts })
+  const kit = await createKit({ ...options.kit, models: options.change?.(parts) ?? parts })
   return new ModelKit(kit, source, folder)
 }

@@ -123,6 +123,15 @@ async function drain(stream: AsyncIterable<Uint8Array>, onText: (text: string) =
   for await (const chunk of stream) onText(decoder.decode(chunk, { stream: true }))
 }
 
+/** Of all that a program says when it ends, the line that tells why; the rest are addresses. */
+const tellingOf = (said: string): string => {
+  const lines = said.split('\n').map((line) => line.trim())
+  const telling = lines.find((line) =>
+    /GGML_ASSERT|FATAL ERROR|terminate called|^\w*Error/.test(line),
+  )
+  return (telling ?? lines.find((line) => line !== '') ?? '').slice(0, 300)
+}
+
 type Listening = {
   readonly first: Promise<z.infer<typeof Said> | null>
   readonly exited: Promise<EngineExit>
@@ -146,12 +155,13 @@ function listen(child: SandboxChild): Listening {
     }
   })
   const heard = drain(child.stderr, (text) => {
-    said = (said + text).slice(-saidMax)
+    said = (said + text).slice(0, saidMax)
   })
   const exited = Promise.all([child.exited, read, heard]).then(([{ code, signal }]) => {
     settle(null)
-    const how = signal === null ? `code ${code}` : `signal ${signal}`
-    return { how, said: said.trim().split('\n').slice(-3).join(' ').slice(0, 300) }
+    // Linux has two names for one signal.
+    const how = signal === null ? `code ${code}` : `signal ${signal.replace('SIGIOT', 'SIGABRT')}`
+    return { how, said: tellingOf(said) }
   })
   return { first, exited }
 }

@@ -7,6 +7,8 @@ const socketName = 'engine.sock'
 /** Embeddings of a whole batch stay far below; what an engine sends beyond is not read. */
 const answerBytesMax = 64 * 1024 * 1024
 const refusalBytesMax = 16 * 1024
+/** One part of a text: a word or two, and the figures at its end. */
+const lineMax = 256 * 1024
 
 const failed = (detail: string, cause?: unknown): GatehouseError =>
   new GatehouseError('EngineFailed', { detail }, { cause })
@@ -69,6 +71,7 @@ export class EngineSocket implements Disposable {
     for await (const chunk of chunksOf(await this.#send(path, body, signal), answerBytesMax)) {
       const lines = (rest + chunk).split('\n')
       rest = lines.pop() ?? ''
+      if (rest.length > lineMax) throw failed('it answers without end')
       for (const line of lines)
         if (line.startsWith('data: ') && line !== 'data: [DONE]') yield line.slice(6)
     }
