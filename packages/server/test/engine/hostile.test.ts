@@ -64,7 +64,8 @@ describe.skipIf(!hasEngine())('a model that means harm', () => {
   })
 
   test('that traps a conversation is killed when its caller leaves, and nobody else waits for it', async () => {
-    const trap = `{% if messages[0]['content'] == 'trap' %}${endless}{% endif %}${plain}`
+    // Only a longer conversation springs it, so that it is loaded like any other.
+    const trap = `{% if messages|length > 8 %}${endless}{% endif %}${plain}`
     const started: Engine[] = []
     await using engine = await openEngineKit(
       { trap: scriptModel(template(trap)) },
@@ -89,9 +90,14 @@ describe.skipIf(!hasEngine())('a model that means harm', () => {
     expect(said).toMatchObject({ kind: 'succeeded', text: 'Hello from the local model.' })
     const { pid } = await kit.app.showEngine(kit.operator())
     const leaving = new AbortController()
-    const trapped = kit.invoke('writer', 'inference.chat', chat('trap', 'trap'), {
-      signal: leaving.signal,
-    })
+    const turns = (['user', 'assistant'] as const).map((role) => ({ role, content: 'and?' }))
+    const messages = [...turns, ...turns, ...turns, ...turns, ...turns, ...turns.slice(0, 1)]
+    const trapped = kit.invoke(
+      'writer',
+      'inference.chat',
+      { model: 'trap', messages },
+      { signal: leaving.signal },
+    )
     await expect.poll(() => started[0]?.settles(100), { timeout: 5_000 }).toBe(false)
     expect(await answersInMs(engine)).toBeLessThan(1_000)
     leaving.abort()
