@@ -27,7 +27,7 @@ const answersInMs = async ({ kit }: EngineKit): Promise<number> => {
 describe.skipIf(!hasEngine())('a model that means harm', () => {
   test('whose template never ends is killed, and after the second time no longer loaded', async () => {
     const bytes = scriptModel(template(endless))
-    await using engine = await openEngineKit({ loop: bytes }, { loadMs: 4_000 })
+    await using engine = await openEngineKit({ loop: bytes }, { loadMs: 2_000 })
     const { kit } = engine
     await kit.agent('writer')
     await kit.agent('other')
@@ -37,7 +37,7 @@ describe.skipIf(!hasEngine())('a model that means harm', () => {
     expect(await answersInMs(engine)).toBeLessThan(1_000)
     expect(failureIn(await first)).toMatchObject({
       type: 'EngineFailed',
-      message: expect.stringContaining('not ready after 4 s'),
+      message: expect.stringContaining('not ready after 2 s'),
     })
     expect(await state()).toMatchObject({ status: 'backing_off', crashes: 1, quarantined: [] })
     kit.clock.move(1_000)
@@ -48,7 +48,7 @@ describe.skipIf(!hasEngine())('a model that means harm', () => {
       failureIn(await kit.invoke('writer', 'inference.chat', chat('hi', 'loop'))),
     ).toMatchObject({
       type: 'ModelQuarantined',
-      message: expect.stringContaining('not ready after 4 s'),
+      message: expect.stringContaining('not ready after 2 s'),
     })
     expect(await state()).toMatchObject({ crashes: 2, quarantined: [{ id: 'loop' }] })
     expect((await kit.app.health(kit.operator())).components.models).toMatchObject({

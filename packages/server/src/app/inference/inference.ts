@@ -233,10 +233,6 @@ export function bindInference(deps: InferenceDeps): Inference {
       const { quarantined } = await show()
       const [first] = quarantined
       if (first) return { status: 'degraded', reason: `${first.id} is in quarantine` }
-      const { installed: isInstalled, problem } = await installer.state()
-      const isNeeded = (await installed.list()).length > 0
-      if (isNeeded && !isInstalled)
-        return { status: 'degraded', reason: `models are installed, and the engine: ${problem}` }
       return { status: 'healthy' }
     },
     async stopped() {
