@@ -8,7 +8,7 @@ const order = JSON.parse(process.env.GATEHOUSE_ENGINE)
 const tell = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 
 // Whoever started this has gone: nobody will ask any more.
-process.stdin.on('end', () => process.exit(0)).resume()
+process.stdin.on('end', () => process.kill(process.pid, 'SIGKILL')).resume()
 
 async function bodyOf(request) {
   const chunks = []
@@ -87,7 +87,8 @@ async function generate(kind, model, request, response, signal) {
 
 const model = await loadModel(order).catch((cause) => {
   tell({ failed: String(cause?.message ?? cause).slice(0, 500) })
-  process.exit(3)
+  // Whoever waits for the first word ends it now.
+  return new Promise(() => {})
 })
 
 let busy = false

@@ -65,7 +65,7 @@ function readdirOrRead(path) {
 }
 
 process.umask(0o177)
-process.stdin.on('end', () => process.exit(0)).resume()
+process.stdin.on('end', () => process.kill(process.pid, 'SIGKILL')).resume()
 writeFileSync('report.json', JSON.stringify(report))
 const server = createServer((request, response) => {
   if (request.url !== '/health' && act === 'hog') {

@@ -8,7 +8,7 @@ const worker = (queue: FairQueue) => {
   const begun: string[] = []
   let end = () => {}
   const run = (who: string, name: string, signal = never) =>
-    queue.run(who, signal, () => {
+    queue.inTurn(who, signal, () => {
       begun.push(name)
       return new Promise<string>((resolve) => {
         end = () => resolve(name)
@@ -50,14 +50,14 @@ test('forgets who leaves the line, and goes on after a failure', async () => {
   const leaving = new AbortController()
   const first = run('a', 'a1')
   const second = run('b', 'b1', leaving.signal)
-  const failing = expect(
-    queue.run('c', never, () => Promise.reject(new Error('broken'))),
-  ).rejects.toThrow('broken')
+  const failing = queue
+    .inTurn('c', never, () => Promise.reject(new Error('broken')))
+    .catch((cause: unknown) => cause)
   const last = run('d', 'd1')
   leaving.abort(new Error('gone'))
   await expect(second).rejects.toThrow('gone')
   await next()
-  await failing
+  expect(await failing).toMatchObject({ message: 'broken' })
   await next()
   expect(await Promise.all([first, last])).toEqual(['a1', 'd1'])
   expect(begun).toEqual(['a1', 'd1'])

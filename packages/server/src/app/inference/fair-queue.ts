@@ -24,7 +24,7 @@ export class FairQueue {
   }
 
   /** Raises `EngineBusy` where too many wait, and whatever the signal aborts with. */
-  async run<T>(who: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
+  async inTurn<T>(who: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> {
     signal.throwIfAborted()
     if (this.#busy) await this.#turn(who, signal)
     this.#busy = true

@@ -113,7 +113,7 @@ export function bindInference(deps: InferenceDeps): Inference {
     counts.requests += 1
     noted({ model: model.id })
     const stops = AbortSignal.any([ended, signal])
-    const result = await queue.run(who, stops, () =>
+    const result = await queue.inTurn(who, stops, () =>
       keeper.use(model, stops, (engine) => {
         noted({ sandbox: engine.rung })
         return work(engine)
@@ -176,7 +176,7 @@ export function bindInference(deps: InferenceDeps): Inference {
       setUpEngine: (by) => setup.begin(by),
       async startEngine(by, { model: id }) {
         const model = await chosen(id ?? undefined)
-        await queue.run(actorText(by.actor), by.signal, () =>
+        await queue.inTurn(actorText(by.actor), by.signal, () =>
           keeper.use(model, by.signal, async () => undefined),
         )
         await journal.transaction(async (tx) => {
