@@ -6,6 +6,7 @@ import {
   type ReleasedModel,
   type TryModel,
 } from '@gatehouse/contract'
+import { grammarSchema } from '../../domain/models/grammar-schema.ts'
 import type {
   Embedded,
   Engine,
@@ -77,6 +78,15 @@ type Noted = (facts: Readonly<Record<string, unknown>>) => void
 
 /** In line, beside the one that is at work. */
 const waitingMax = { each: 4, all: 64 }
+
+/** A task whose schema the engine will hold the model to. Raises `GenerationRefused`. */
+const assertHeld = (task: EngineTask, model: string | undefined): EngineTask => {
+  if (!task.json_schema) return task
+  const verdict = grammarSchema(task.json_schema)
+  if (verdict.kind === 'fits') return { ...task, json_schema: verdict.schema }
+  const { detail } = verdict
+  throw new GatehouseError('GenerationRefused', { model: model ?? 'in use', detail })
+}
 
 /** Running models: who may use the engine when, and what is told of it. */
 export function bindInference(deps: InferenceDeps): Inference {
@@ -164,11 +174,12 @@ export function bindInference(deps: InferenceDeps): Inference {
   }
 
   const generateText: InferenceUseCases['generateText'] = (by, { model, task, onText }) =>
-    recorded(by, task.kind, (noted) =>
-      use(actorText(by.actor), model, by.signal, noted, (engine) =>
-        engine.generate(task, onText, by.signal),
-      ),
-    )
+    recorded(by, task.kind, async (noted) => {
+      const held = assertHeld(task, model)
+      return use(actorText(by.actor), model, by.signal, noted, (engine) =>
+        engine.generate(held, onText, by.signal),
+      )
+    })
 
   return {
     useCases: {
@@ -215,15 +226,17 @@ export function bindInference(deps: InferenceDeps): Inference {
     },
     of: (call, ended, noted) => ({
       models: usable,
-      generate: (model, task, onText) =>
-        use(`agent:${call.agent.name}`, model, ended, noted, (engine) => {
+      async generate(model, task, onText) {
+        const held = assertHeld(task, model)
+        return use(`agent:${call.agent.name}`, model, ended, noted, (engine) => {
           let text = ''
           const more = (part: string) => {
             text += part
             onText(text)
           }
-          return engine.generate(task, more, ended)
-        }),
+          return engine.generate(held, more, ended)
+        })
+      },
       embed: (model, inputs) =>
         use(`agent:${call.agent.name}`, model, ended, noted, (engine) =>
           engine.embed(inputs, ended),
