@@ -1,27 +1,8 @@
 import type { AuditFilter } from '@gatehouse/contract'
+import type { LogRow as AuditRow } from '../domain/audit/row.ts'
 import type { LimitStamp } from './limits.ts'
 
-/** A row of the log: the hashed bytes, and copies of fields for the indexes. */
-export type AuditRow = {
-  readonly chain: string
-  readonly seq: number
-  readonly id: string
-  /** Lowercase hex of the chain hash. */
-  readonly hash: string
-  /** The exact canonical JSON that was hashed. */
-  readonly body: string
-  readonly timestamp: string
-  readonly kind: string
-  readonly agent: string
-  readonly capability: string
-  readonly result: string
-  readonly policy_decision: string | null
-  readonly session_id: string | null
-  readonly duration_ms: number | null
-  /** The intent that this row closes, or null. */
-  readonly intent_id: string | null
-  readonly approval_id: string | null
-}
+export type { LogRow as AuditRow } from '../domain/audit/row.ts'
 
 /** What one group commit stores. */
 export type CommitGroup = {

@@ -13,6 +13,7 @@ export type LogRow = {
   readonly policy_decision: string | null
   readonly session_id: string | null
   readonly duration_ms: number | null
+  /** The intent that this row closes, or null. */
   readonly intent_id: string | null
   readonly approval_id: string | null
 }
