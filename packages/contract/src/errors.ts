@@ -334,6 +334,25 @@ export const errorTable = {
   InvalidHeader: entry(400, null, false, 'The header {header} cannot be sent: {detail}', [
     { action: 'change it', description: 'Give one line of plain text.' },
   ]),
+  EventNotFound: entry(404, null, false, 'There is no event {event_id} in the calendars.', [
+    { action: 'calendar.search', description: 'Search for it again: it may have been deleted.' },
+  ]),
+  EventChanged: entry(
+    409,
+    null,
+    false,
+    'The event {event_id} has changed: its version is {version} now, not {expected}.',
+    [
+      {
+        action: 'calendar.read',
+        description: 'Read it again, decide anew, and give the new version.',
+      },
+    ],
+  ),
+  CalendarNotFound: entry(404, null, false, 'There is no calendar {calendar}.', [
+    { action: 'calendar.calendars', description: 'List the calendars there are.' },
+  ]),
+  CalendarRefused: entry(422, null, false, 'This cannot be done with calendars: {detail}'),
   WriteNotFound: entry(404, null, false, 'There is no buffered write {write_id}.', [
     { action: 'writes.list', description: 'List your writes to see which there are.' },
   ]),

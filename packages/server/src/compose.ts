@@ -46,6 +46,7 @@ import type { Log } from './ports/log.ts'
 import type { Sandbox } from './ports/sandbox.ts'
 import type { ServiceAdapter } from './ports/service-adapter.ts'
 import { createProcessHost } from './processes/create-process-host.ts'
+import { createCalendarAdapter } from './proxy/adapters/calendar/calendar-adapter.ts'
 import { createMailAdapter } from './proxy/adapters/mail/mail-adapter.ts'
 import { createSandbox } from './sandbox/create-sandbox.ts'
 import { copyRunning } from './storage/sqlite/copy-running.ts'
@@ -100,7 +101,7 @@ const engineOf = (settings: Settings, sandbox: Sandbox): EngineParts => {
 }
 
 /** What can be connected behind the proxy. */
-const serviceAdapters: readonly ServiceAdapter[] = [createMailAdapter()]
+const serviceAdapters: readonly ServiceAdapter[] = [createCalendarAdapter(), createMailAdapter()]
 
 /** @throws InvalidConfiguration for a delay of what there is not: it would never be in force. */
 const assertDelays = ({ proxy, origins }: Settings): void => {

@@ -2,6 +2,7 @@ import type { Capability } from '../ports/capability.ts'
 import { agentCapabilities } from './agent/index.ts'
 import { alertCapabilities } from './alerts/index.ts'
 import { approvalCapabilities } from './approvals/index.ts'
+import { calendarCapabilities } from './calendar/index.ts'
 import { commsCapabilities } from './comms/index.ts'
 import { emailCapabilities } from './email/index.ts'
 import { filesystemCapabilities } from './filesystem/index.ts'
@@ -22,6 +23,7 @@ export const standardCapabilities: readonly Capability[] = [
   ...agentCapabilities,
   ...alertCapabilities,
   ...approvalCapabilities,
+  ...calendarCapabilities,
   ...commsCapabilities,
   ...emailCapabilities,
   ...filesystemCapabilities,

@@ -159,10 +159,13 @@ const periodsOf = (rule: RecurrenceRule, start: WallMs) => {
   }
 }
 
+/** Nothing after `until` is looked at, nothing before `from` needs to be. */
+type Window = { readonly from: WallMs; readonly until: WallMs }
+
 function* byPeriods(
   rule: RecurrenceRule,
   start: WallMs,
-  from: WallMs,
+  { from, until }: Window,
   budget: Budget,
 ): Generator<WallMs> {
   const times = timesOf(rule, start)
@@ -180,7 +183,7 @@ function* byPeriods(
       budget.left -= times.length
       if (budget.left <= 0) return
     }
-    if (budget.left <= 0 || period.from * dayMs > wallMax) return
+    if (budget.left <= 0 || period.from * dayMs > until) return
     yield* positioned(found, rule.by_position)
   }
 }
@@ -190,7 +193,7 @@ const steps = { HOURLY: hourMs, MINUTELY: minuteMs, SECONDLY: secondMs } as cons
 function* bySteps(
   rule: RecurrenceRule,
   start: WallMs,
-  from: WallMs,
+  { from, until }: Window,
   budget: Budget,
 ): Generator<WallMs> {
   const { freq } = rule
@@ -206,7 +209,7 @@ function* bySteps(
   for (;;) {
     const at = base + n * step
     budget.left -= 1
-    if (budget.left <= 0 || at > wallMax) return
+    if (budget.left <= 0 || at > until) return
     if (!dayMatches(rule, dayOf(at))) {
       // On to the next day at once.
       n = Math.max(n + 1, Math.ceil(((dayOf(at) + 1) * dayMs - base) / step))
@@ -239,9 +242,10 @@ export function* expandRule(
   const rule = completed(given, start)
   const all = rule.freq in steps ? bySteps : byPeriods
   let counted = 0
-  for (const wall of all(rule, start, from, budget)) {
+  const last = Math.min(until ?? wallMax, wallMax)
+  for (const wall of all(rule, start, { from, until: last }, budget)) {
     if (wall < start) continue
-    if (wall > wallMax || (until !== null && wall > until)) return
+    if (wall > last) return
     counted += 1
     yield wall
     if (rule.count !== null && counted >= rule.count) return

@@ -374,3 +374,11 @@ const canonical = ({ name, parts }: IcsComponent): string => {
 /** Whether two objects say the same, whatever the order and the folds: servers write them anew. */
 export const sameObject = (a: string, b: string): boolean =>
   a === b || canonical(parseIcs(a).root) === canonical(parseIcs(b).root)
+
+/** Whether a rule does not end before what it repeats. */
+export const ruleFits = (text: string, times: EventTimes): boolean => {
+  const until = parseRule(text)?.until ?? null
+  if (until === null) return true
+  const wall = until.utc && !times.all_day ? wallOf(times.zone, until.ms) : until.ms
+  return wall + (until.date ? dayMs - 1 : 0) >= times.start
+}

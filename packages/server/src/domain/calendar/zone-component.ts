@@ -58,9 +58,22 @@ const observance = (change: Change, standard: boolean, repeat: readonly string[]
 
 const yearsListed = 12
 
+const made = new Map<string, string>()
+const madeMax = 200
+
 /** The zone as a calendar object brings it along: rules from this year on, or what is known of the next years. */
 export const zoneComponent = (zone: string, aroundMs: number): string => {
   const year = new Date(wallOf(zone, aroundMs)).getUTCFullYear()
+  const key = `${zone} ${year}`
+  const known = made.get(key)
+  if (known !== undefined) return known
+  if (made.size >= madeMax) made.clear()
+  const text = zoneFrom(zone, year)
+  made.set(key, text)
+  return text
+}
+
+const zoneFrom = (zone: string, year: number): string => {
   const years = Array.from({ length: yearsListed }, (_, n) => changesIn(zone, year - 1 + n))
   const all = years.flat()
   const ruleOf = ({ utc, from, to }: Change) =>

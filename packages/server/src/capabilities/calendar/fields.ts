@@ -1,0 +1,125 @@
+import type { ErrorType } from '@gatehouse/contract'
+import { z } from 'zod'
+import { isZone } from '../../domain/calendar/zones.ts'
+
+export const version = '1.0'
+
+export const serviceField = z
+  .string()
+  .max(63)
+  .optional()
+  .describe('Which account, by the name of its service. Needed only where you may use several.')
+
+export const calendarField = z
+  .string()
+  .max(200)
+  .optional()
+  .describe('A calendar, by its id or name as calendar.calendars tells it.')
+
+export const zoneField = z
+  .string()
+  .max(64)
+  .refine(isZone, 'a time zone such as Europe/Berlin')
+  .optional()
+  .describe('Such as Europe/Berlin. Default: the zone of the account.')
+
+export const eventIdField = z.string().max(200).describe('The event_id that calendar.search told.')
+
+export const occurrenceField = z
+  .string()
+  .max(40)
+  .optional()
+  .describe('One occurrence of a recurring event, as calendar.search tells it. Default: all of it.')
+
+export const fromField = z
+  .string()
+  .max(40)
+  .optional()
+  .describe('2026-03-30, 2026-03-30T09:00 (of time_zone) or 2026-03-30T09:00:00Z. Default: now.')
+
+export const ifVersionField = z
+  .string()
+  .max(1_000)
+  .optional()
+  .describe('Refuse if the event is not of this version any more, as calendar.search told it.')
+
+export const writingFields = {
+  location: z.string().max(1_000).describe('Where it is.'),
+  description: z.string().max(65_536).describe('Further text, plain.'),
+  attendees: z
+    .array(z.string().max(400))
+    .max(100)
+    .describe('Who is invited: plain addresses such as ben@example.net.'),
+  recurrence: z
+    .string()
+    .max(500)
+    .describe('A rule of RFC 5545, such as FREQ=WEEKLY;BYDAY=MO,TH;COUNT=10.'),
+}
+
+export const titleField = z.string().max(1_000).describe('One line.')
+export const startField = z
+  .string()
+  .max(40)
+  .describe('2026-03-30T09:00 (of time_zone), 2026-03-30T07:00:00Z, or 2026-03-30 for whole days.')
+export const endField = z
+  .string()
+  .max(40)
+  .optional()
+  .describe(
+    'In the same form, excluded: for whole days the day after the last. Default: an hour, or a day.',
+  )
+
+const person = z.object({ name: z.string(), address: z.string(), answer: z.string() })
+export const personField = person.nullable()
+export const peopleField = z.array(person)
+
+export const eventShape = {
+  event_id: z.string(),
+  occurrence: z.string().nullable().describe('Which one of a recurring event; null otherwise.'),
+  calendar: z.string(),
+  title: z.string(),
+  start: z.string().describe('UTC; a date for whole days.'),
+  end: z.string().describe('UTC, excluded; a date for whole days.'),
+  all_day: z.boolean(),
+  time_zone: z.string().describe('Where the event has its times from.'),
+  local_start: z.string().describe('By the clock of that zone.'),
+  local_end: z.string(),
+  location: z.string(),
+  status: z.string().describe('confirmed, tentative or cancelled.'),
+  busy: z.boolean(),
+  recurring: z.boolean(),
+  attendees: z.int().describe('How many are invited.'),
+  version: z.string(),
+}
+
+export const freshnessField = z
+  .object({
+    name: z.string(),
+    status: z.string(),
+    last_sync: z.string().nullable(),
+  })
+  .describe(
+    'How fresh this is: what is read comes from a copy, which is brought up to date all the time.',
+  )
+
+/** What is told of a write that is held back until its time. */
+export const ticketFields = {
+  write_id: z.string(),
+  status: z.string(),
+  execute_at: z.string().describe('Until then writes.cancel stops it.'),
+  undo_until: z.string().nullable().describe('Until when writes.rollback undoes it once it ran.'),
+  undo_note: z.string(),
+  event_id: z.string(),
+}
+
+export const serviceErrors = [
+  'ServiceNotFound',
+  'ServiceAmbiguous',
+  'CalendarNotFound',
+  'CalendarRefused',
+] as const satisfies readonly ErrorType[]
+
+export const findErrors = [
+  ...serviceErrors,
+  'EventNotFound',
+] as const satisfies readonly ErrorType[]
