@@ -73,8 +73,21 @@ export class GroupCommit {
 
   /** What stores a group, to be run in this order in one transaction. */
   statements(group: CommitGroup): Statement[] {
+    return [...this.#inserts(group.rows), ...this.statementsBesideRows(group)]
+  }
+
+  /** The texts that insert so many rows, with how many each of them takes. */
+  insertTexts(rows: number): (readonly [text: string, rows: number])[] {
+    const counts = Array.from({ length: Math.ceil(rows / rowsPerInsert) }, (_, i) =>
+      Math.min(rowsPerInsert, rows - i * rowsPerInsert),
+    )
+    return counts.map((count) => [this.#insertText(count), count])
+  }
+
+  /** What goes with the rows and after them. */
+  statementsBesideRows(group: CommitGroup): Statement[] {
     const { countAgent, countSession, setClock } = this.#texts
-    const all = this.#inserts(group.rows)
+    const all = this.#folds(group.rows)
     all.push(...this.#batches.statements(group.stamps, group.clockMs))
     for (const [name, calls] of group.agentCounts) all.push([countAgent, [calls, encodeText(name)]])
     for (const [id, calls] of group.sessionCounts) all.push([countSession, [calls, encodeText(id)]])
@@ -83,16 +96,19 @@ export class GroupCommit {
   }
 
   #inserts(rows: readonly AuditRow[]): Statement[] {
-    const all: Statement[] = []
-    for (let from = 0; from < rows.length; from += rowsPerInsert) {
-      const some = rows.slice(from, from + rowsPerInsert)
+    let from = 0
+    return this.insertTexts(rows.length).map(([text, count]) => {
       const values: SqlValue[] = []
-      for (const row of some) {
+      for (const row of rows.slice(from, (from += count))) {
         const stored = toAuditRow(row)
         for (const column of auditColumns) values.push(stored[column])
       }
-      all.push([this.#insertText(some.length), values])
-    }
+      return [text, values]
+    })
+  }
+
+  #folds(rows: readonly AuditRow[]): Statement[] {
+    const all: Statement[] = []
     for (const { chain, seq } of rows)
       if (foldsAt(seq))
         for (const statement of foldStatements(chain, seq)) {

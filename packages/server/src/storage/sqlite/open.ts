@@ -92,11 +92,16 @@ const build = async (
   batches.prime(windows, Number((await stores.meta.get('clock_ms')) ?? 0))
   watch.takeForeign()
   const beside = new SettleWorker(writer.file, writerPragmas)
-  const promising = new PromisedGroups(mutex, async (group) => {
+  const promising = new PromisedGroups(mutex, async (group, texts) => {
     watch.beforeWrite()
     let foreign = false
     try {
-      foreign = await beside.run(groups.statements(group), writer.takeWrites())
+      foreign = await beside.run({
+        texts,
+        inserts: groups.insertTexts(group.rows.length),
+        statements: groups.statementsBesideRows(group),
+        others: writer.takeWrites(),
+      })
     } finally {
       watch.afterWriteElsewhere(foreign)
     }

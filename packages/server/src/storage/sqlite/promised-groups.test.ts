@@ -13,7 +13,7 @@ const fileOf = (): string => {
   return join(folder, 'gatehouse.db')
 }
 
-const row = (seq: number): AuditRow => {
+const row = (seq: number, change: Partial<AuditRow> = {}): AuditRow => {
   const columns = {
     chain: 'main',
     seq,
@@ -28,6 +28,7 @@ const row = (seq: number): AuditRow => {
     duration_ms: 1,
     intent_id: null,
     approval_id: null,
+    ...change,
   }
   return { ...columns, hash: 'f'.repeat(64), body: JSON.stringify(columns) }
 }
@@ -61,6 +62,18 @@ test('a promised group is in every read that begins afterwards', async () => {
   promise(storage, groupOf(3))
   expect(await storage.auditRows.head('main')).toEqual(row(3))
   expect(await storage.meta.get('clock_ms')).toBe('3')
+})
+
+test('what agents may call themselves and others comes back as it was', async () => {
+  await using storage = await openSqlite({ file: fileOf() })
+  const odd = row(0, {
+    capability: 'back\\slash \0 \ud800 é',
+    agent: '\u2028',
+    session_id: 'sess-1',
+  })
+  const plain = row(1, { policy_decision: null, duration_ms: null, intent_id: 'aud-0' })
+  promise(storage, { ...groupOf(), rows: [odd, plain] })
+  expect(await storage.auditRows.range('main', 0, 9, 9)).toEqual([odd, plain])
 })
 
 test('a transaction that begins after a promise finds it stored', async () => {

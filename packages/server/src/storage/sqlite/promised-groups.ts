@@ -5,8 +5,9 @@ import type { FifoMutex } from '../mutex.ts'
 const settleAfterMs = 20
 const againAfterMs = 1_000
 
-const separator = '\n'
-const hashLength = 64
+/** Between the line about a group and the rows, and between rows; a row is its hash in hex, then its body. */
+export const separator = '\n'
+export const hashLength = 64
 
 /**
  * A group as text: a line about the group, then hash and body of each row. Columns are not kept: they are
@@ -53,6 +54,8 @@ const addUp = (all: readonly ReadonlyMap<string, number>[]): Map<string, number>
   return sums
 }
 
+type Promised = { readonly group: CommitGroup; readonly text: string }
+
 /** Several groups as one, in their order: what they cost beside their rows is paid once. */
 const joined = (groups: readonly CommitGroup[]): CommitGroup => ({
   rows: groups.flatMap((group) => group.rows),
@@ -69,17 +72,20 @@ const joined = (groups: readonly CommitGroup[]): CommitGroup => ({
  */
 export class PromisedGroups implements GroupPromises {
   readonly #mutex: FifoMutex
-  readonly #store: (group: CommitGroup) => Promise<void>
+  readonly #store: (group: CommitGroup, texts: readonly string[]) => Promise<void>
   #half: 0 | 1 = 0
-  #filling: CommitGroup[] = []
+  #filling: Promised[] = []
   /** What is being stored, or was not stored yet when the store failed. */
-  #settling: CommitGroup[] = []
+  #settling: Promised[] = []
   #running: Promise<void> | null = null
   #timer: NodeJS.Timeout | null = null
   #failure: Error | null = null
 
-  /** `store` runs while the mutex is held. */
-  constructor(mutex: FifoMutex, store: (group: CommitGroup) => Promise<void>) {
+  /** `store` runs while the mutex is held; it gets the groups as one, and the text of each. */
+  constructor(
+    mutex: FifoMutex,
+    store: (group: CommitGroup, texts: readonly string[]) => Promise<void>,
+  ) {
     this.#mutex = mutex
     this.#store = store
   }
@@ -92,8 +98,9 @@ export class PromisedGroups implements GroupPromises {
     // What could not be stored must not grow: then the next caller learns why, and nobody is answered.
     if (this.#failure !== null) throw this.#failure
     const place = { half: this.#half, fresh: this.#filling.length === 0 }
-    if (!keep(groupText(group), place)) return false
-    this.#filling.push(group)
+    const text = groupText(group)
+    if (!keep(text, place)) return false
+    this.#filling.push({ group, text })
     this.#later(settleAfterMs)
     return true
   }
@@ -135,7 +142,11 @@ export class PromisedGroups implements GroupPromises {
       this.#filling = []
       this.#half = this.#half === 0 ? 1 : 0
     }
-    await this.#store(joined(this.#settling))
+    const settling = this.#settling
+    await this.#store(
+      joined(settling.map(({ group }) => group)),
+      settling.map(({ text }) => text),
+    )
     this.#settling = []
   }
 

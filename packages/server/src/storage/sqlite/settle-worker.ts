@@ -1,6 +1,21 @@
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
+import { auditColumns } from '../sql/audit-codec.ts'
+import { encodeText } from '../sql/text.ts'
 import { failure, type Statement } from './adapter.ts'
+import { hashLength, separator } from './promised-groups.ts'
+
+/** What is stored in one go. */
+export type SettleJob = {
+  /** The groups as they were kept: their rows are read from there, which costs this thread the least. */
+  readonly texts: readonly string[]
+  /** What inserts the rows, with how many each takes. */
+  readonly inserts: readonly (readonly [text: string, rows: number])[]
+  /** Run after the rows. */
+  readonly statements: readonly Statement[]
+  /** Whether this process wrote by another connection since the last time. */
+  readonly others: boolean
+}
 
 type Answer =
   | { readonly foreign: boolean }
@@ -23,11 +38,27 @@ const prepare = (text) => {
 }
 const version = () => Object.values(prepare('pragma data_version').get())[0]
 let seen = version()
-parentPort.on('message', ({ statements, others }) => {
+const { columns, hashLength, separator } = workerData
+const encodeText = ${encodeText.toString()}
+const encoded = new Set(['agent', 'capability', 'session_id', 'approval_id'])
+const storedOf = (line) => {
+  const row = JSON.parse(line.slice(hashLength))
+  row.hash = line.slice(0, hashLength)
+  row.body = line.slice(hashLength)
+  for (const column of encoded) if (row[column] !== null) row[column] = encodeText(row[column])
+  return row
+}
+parentPort.on('message', ({ texts, inserts, statements, others }) => {
   try {
+    const rows = texts.flatMap((text) => text.split(separator).slice(1).map(storedOf))
+    let from = 0
     database.exec('begin immediate')
     const now = version()
     const foreign = !others && now !== seen
+    for (const [text, count] of inserts) {
+      const some = rows.slice(from, (from += count))
+      prepare(text).run(...some.flatMap((row) => columns.map((column) => row[column])))
+    }
     for (const [text, values] of statements) prepare(text).run(...values)
     database.exec('commit')
     seen = version()
@@ -52,10 +83,10 @@ export class SettleWorker {
   }
 
   /**
-   * Runs the statements in one transaction. `others`: whether this process wrote by another connection
-   * since the last time. Resolves with whether anybody else did. Raises like the connection here.
+   * Does the job in one transaction. Resolves with whether anybody but this process wrote since the last
+   * time. Raises like the connection here.
    */
-  async run(statements: readonly Statement[], others: boolean): Promise<boolean> {
+  async run(job: SettleJob): Promise<boolean> {
     const worker = (this.#worker ??= this.#start())
     const answer = await new Promise<Answer>((resolve) => {
       const died = (cause: unknown) => {
@@ -68,7 +99,7 @@ export class SettleWorker {
       worker.once('error', died)
       worker.once('exit', died)
       worker.ref()
-      worker.postMessage({ statements, others })
+      worker.postMessage(job)
     })
     worker.unref()
     if ('foreign' in answer) return answer.foreign
@@ -88,7 +119,14 @@ export class SettleWorker {
       eval: true,
       env: {},
       execArgv: [],
-      workerData: { file: this.#file, pragmas: this.#pragmas, driver },
+      workerData: {
+        file: this.#file,
+        pragmas: this.#pragmas,
+        driver,
+        columns: auditColumns,
+        hashLength,
+        separator,
+      },
     })
     return worker
   }
