@@ -111,6 +111,23 @@ describe.skipIf(!hasEngine())('what runs models', () => {
       expect((await engine.exited).how).toMatch(/^(code|signal) /)
     }))
 
+  test('runs without a sandbox where an operator chose that, and says so', async () => {
+    await using kit = new SandboxKit({ mode: 'unconfined' })
+    const own = join(kit.outside, 'own.gguf')
+    writeFileSync(own, scriptModel())
+    const model = { id: 'own', label: null, file: own, size_bytes: 1 } as InstalledModel
+    const signal = new AbortController().signal
+    const engine = await testEngineHost(kit.sandbox, kit.dataDir).start(
+      { model, context_tokens: 256, memory_bytes: 512 * MiB },
+      signal,
+    )
+    expect(engine.rung).toBe('unconfined')
+    const said = await engine.generate({ ...task, max_tokens: 9 }, () => {}, signal)
+    expect(said.text).toBe('Hello from the local model.')
+    await engine.kill()
+    expect(readdirSync(join(kit.dataDir, 'engine-runs'))).toEqual([])
+  })
+
   test('is not listened to without end', () =>
     probe('flood', async ({ engine }) => {
       await expect(

@@ -46,7 +46,7 @@ async function availableMemory(): Promise<number> {
 const threadsOf = (threads: number): number =>
   threads > 0 ? threads : Math.max(1, cpus().length - 1)
 
-/** Places inside; the ones of the host where nothing stands between. */
+/** Places inside; the ones of the host where it has no view of its own. */
 const placesOf = (
   { packages, worker }: { readonly packages: string; readonly worker: string },
   file: string,
@@ -72,7 +72,7 @@ const placesOf = (
 /**
  * The profile of an engine: libraries of the system, Node, the engine and one model, all read-only; one folder
  * of its own to write its socket in; no network, no sockets but Unix sockets.
- * @SECURITY engine-profile.test.ts looks from inside for everything else.
+ * @SECURITY profile.test.ts looks from inside for everything else.
  */
 export const engineSpec = (
   options: { readonly packages: string; readonly worker: string; readonly threads: number },
@@ -215,7 +215,7 @@ export const createEngineHost = (options: EngineHostOptions): EngineHost => {
         })
       if (!sandbox.state().usable) await sandbox.probe()
       const state = sandbox.state()
-      const confined = !state.usable || state.rung !== 'unconfined'
+      const confined = state.usable && state.rung === 'bubblewrap'
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       const run = mkdtempSync(join(realpathSync(folder), 'run-'))
       chmodSync(run, 0o700)

@@ -1,9 +1,11 @@
-import { closeSync, constants, lstatSync, openSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync } from 'node:fs'
 import { type IncomingMessage, request } from 'node:http'
 import { join } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 
 const socketName = 'engine.sock'
+/** Only names it: a socket cannot be opened any other way. */
+const pathOnly = 0x200000
 /** Embeddings of a whole batch stay far below; what an engine sends beyond is not read. */
 const answerBytesMax = 64 * 1024 * 1024
 const refusalBytesMax = 16 * 1024
@@ -52,12 +54,12 @@ const refusalOf = (text: string): Refused => {
 
 /** HTTP to the one socket in the folder that a child shares with us. Nothing that comes back is believed. */
 export class EngineSocket implements Disposable {
-  readonly #folder: string
-  readonly #descriptor: number
+  readonly #path: string
+  /** The socket itself: what stands at its path later is of no interest. */
+  #held: number | null = null
 
   constructor(folder: string) {
-    this.#folder = folder
-    this.#descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY)
+    this.#path = join(folder, socketName)
   }
 
   /** The text of an answer; raises `RefusedByEngine` for a refusal. */
@@ -78,16 +80,17 @@ export class EngineSocket implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    closeSync(this.#descriptor)
+    if (this.#held !== null) closeSync(this.#held)
+    this.#held = null
   }
 
-  /** By the descriptor: the whole path may be longer than the address of a socket can be. */
+  /** By a descriptor: the whole path may be longer than the address of a socket can be, too. */
   #address(): string {
-    const held = process.platform === 'linux' ? `/proc/self/fd/${this.#descriptor}` : this.#folder
-    const path = join(held, socketName)
-    // @SECURITY What runs inside may put a link to a socket of the host in its place; engine-profile.test.ts.
-    if (!lstatSync(path).isSocket()) throw failed('its socket is none')
-    return path
+    if (process.platform !== 'linux') return this.#path
+    // @SECURITY What runs inside may put a link to a socket of the host in its place; profile.test.ts.
+    this.#held ??= openSync(this.#path, pathOnly | constants.O_NOFOLLOW)
+    if (!fstatSync(this.#held).isSocket()) throw failed('its socket is none')
+    return `/proc/self/fd/${this.#held}`
   }
 
   async #send(path: string, body: object | null, signal: AbortSignal): Promise<IncomingMessage> {

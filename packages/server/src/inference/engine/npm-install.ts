@@ -71,7 +71,7 @@ export async function npmInstall(
 ): Promise<void> {
   signal.throwIfAborted()
   const flags = ['--ignore-scripts', '--omit=optional', '--omit=dev', '--no-audit', '--no-fund']
-  // @SECURITY Without the scripts of packages, and with the hash of each: engine-installer.test.ts.
+  // @SECURITY Without the scripts of packages, and with the hash of each: npm-engine-installer.test.ts.
   const child = spawn(
     program,
     [...args, 'ci', ...flags, '--no-update-notifier', '--loglevel=http'],
