@@ -21,6 +21,18 @@ test.each([
     'healthy',
   ],
   [
+    { usable: true, rung: 'landlock', detail: 'no bubblewrap', remedy: 'install it' },
+    { status: 'degraded', rung: 'landlock', reason: 'no bubblewrap' },
+    { usable: true, rung: 'landlock', detail: 'no bubblewrap', remedy: 'install it' },
+    'degraded',
+  ],
+  [
+    { usable: true, rung: 'landlock', detail: 'rules' },
+    { status: 'degraded', rung: 'landlock', reason: 'rules' },
+    { usable: true, rung: 'landlock', detail: 'rules', remedy: expect.stringContaining('mode') },
+    'degraded',
+  ],
+  [
     { usable: true, rung: 'unconfined', detail: 'an operator chose it' },
     { status: 'degraded', rung: 'unconfined', reason: 'an operator chose it' },
     {

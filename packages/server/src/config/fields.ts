@@ -189,9 +189,9 @@ export const fields = [
     key: 'sandbox.mode',
     type: 'choice',
     default: 'auto',
-    choices: ['auto', 'unconfined'],
+    choices: ['auto', 'bubblewrap', 'landlock', 'unconfined'],
     description:
-      'auto: programs run in the strongest sandbox that holds on this machine, or not at all. unconfined: with the rights of the service itself, which every entry of the log then says.',
+      'auto: programs run in the strongest sandbox that holds on this machine, or not at all. bubblewrap, landlock: in this one or not at all. unconfined: with the rights of the service itself, which every entry of the log then says.',
   },
   {
     key: 'sandbox.user',

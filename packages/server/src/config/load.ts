@@ -10,6 +10,8 @@ import { parseValue, type Value } from './parse.ts'
 import { type ProxyValues, proxyOf } from './proxy.ts'
 import type { Target } from './targets.ts'
 
+type SandboxMode = 'auto' | 'bubblewrap' | 'landlock' | 'unconfined'
+
 /** The settings in force, typed, each with where it came from. */
 export type Settings = {
   readonly dataDir: string
@@ -31,7 +33,7 @@ export type Settings = {
   readonly alertApprovalWaitMs: number
   readonly logLevel: string
   readonly wakePort: number
-  readonly sandboxMode: 'auto' | 'unconfined'
+  readonly sandboxMode: SandboxMode
   /** Who runs programs where the service is root; null to choose. */
   readonly sandboxUser: string | null
   /** The command of each agent, as a program and its arguments. */
@@ -199,7 +201,7 @@ export const loadSettings = (flags: Flags, environment: Environment = process.en
     alertApprovalWaitMs: get('alerts.approval_wait'),
     logLevel: get('log.level'),
     wakePort: get('wake_port'),
-    sandboxMode: get<'auto' | 'unconfined'>('sandbox.mode'),
+    sandboxMode: get<SandboxMode>('sandbox.mode'),
     sandboxUser: get('sandbox.user'),
     onWake: get('on_wake'),
     notifications: get<readonly Target[]>('notifications').map((target) => ({

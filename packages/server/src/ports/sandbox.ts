@@ -2,7 +2,13 @@
 export type SandboxRung = 'bubblewrap' | 'landlock' | 'unconfined'
 
 export type SandboxState =
-  | { readonly usable: true; readonly rung: SandboxRung; readonly detail: string }
+  | {
+      readonly usable: true
+      readonly rung: SandboxRung
+      readonly detail: string
+      /** What leads to a stronger one, where that is wanted. */
+      readonly remedy?: string
+    }
   | { readonly usable: false; readonly reason: string; readonly remedy: string }
 
 /** A file or folder of the host that a child sees; everything else of the host is absent. */

@@ -8,15 +8,12 @@ import type {
   SandboxSpec,
   SandboxState,
 } from '../ports/sandbox.ts'
-import { type BubblewrapOptions, spawnInBubblewrap } from './bubblewrap.ts'
-import { prepareTools, type ToolOptions } from './prepare-tools.ts'
+import { type Found, Ladder, type SandboxMode } from './find-rung.ts'
+import type { ToolOptions } from './prepare-tools.ts'
 import { runInSandbox } from './run-in-sandbox.ts'
-import { tryBubblewrap } from './try-bubblewrap.ts'
-import { spawnUnconfined } from './unconfined.ts'
 
 export type SandboxOptions = ToolOptions & {
-  /** `auto`: the strongest that holds, or none. `unconfined`: an operator wants it without. */
-  readonly mode: 'auto' | 'unconfined'
+  readonly mode: SandboxMode
   readonly log: Log
 }
 
@@ -24,14 +21,9 @@ export type SandboxOptions = ToolOptions & {
 const againMs = 30_000
 const endGraceMs = 1_000
 
-const unconfined: SandboxState = {
-  usable: true,
-  rung: 'unconfined',
-  detail: 'an operator chose it: nothing is kept from a program',
-}
-
 class TriedSandbox implements Sandbox, AsyncDisposable {
-  readonly #options: SandboxOptions
+  readonly #log: Log
+  readonly #ladder: Ladder
   readonly #children = new Set<SandboxChild>()
   #state: SandboxState = {
     usable: false,
@@ -40,11 +32,12 @@ class TriedSandbox implements Sandbox, AsyncDisposable {
   }
   #probing: Promise<SandboxState> | null = null
   #probedMs = -Infinity
-  #tools: BubblewrapOptions | null = null
+  #spawn: Found['spawn'] = null
   #closed = false
 
   constructor(options: SandboxOptions) {
-    this.#options = options
+    this.#log = options.log
+    this.#ladder = new Ladder(options)
   }
 
   state(): SandboxState {
@@ -65,10 +58,7 @@ class TriedSandbox implements Sandbox, AsyncDisposable {
     const state = this.#state
     if (!state.usable)
       throw new GatehouseError('SandboxUnavailable', { reason: state.reason, remedy: state.remedy })
-    const child =
-      state.rung === 'unconfined'
-        ? await spawnUnconfined(spec)
-        : await spawnInBubblewrap(spec, this.#tools as BubblewrapOptions)
+    const child = await (this.#spawn as NonNullable<Found['spawn']>)(spec)
     this.#children.add(child)
     void child.exited.then(() => this.#children.delete(child))
     if (this.#closed) void child.end(0)
@@ -87,9 +77,11 @@ class TriedSandbox implements Sandbox, AsyncDisposable {
 
   /** Never raises: a sandbox that cannot be tried is none. */
   async #try(): Promise<SandboxState> {
-    const { log } = this.#options
+    const log = this.#log
     try {
-      this.#state = await this.#find()
+      const { state, spawn } = await this.#ladder.find()
+      this.#spawn = spawn
+      this.#state = state
     } catch (cause) {
       log.error({ err: cause }, 'the sandbox could not be tried')
       this.#state = {
@@ -102,17 +94,11 @@ class TriedSandbox implements Sandbox, AsyncDisposable {
     if (!this.#state.usable) {
       const { reason, remedy } = this.#state
       log.warn({ reason, remedy }, 'no sandbox holds here: programs do not run')
+    } else if (this.#state.rung === 'landlock') {
+      const { detail } = this.#state
+      log.warn({ detail }, 'programs run in a sandbox that keeps less than bubblewrap would')
     }
     return this.#state
-  }
-
-  /** @SECURITY From the strongest down to none, and never further by itself; sandbox-ladder.test.ts. */
-  async #find(): Promise<SandboxState> {
-    if (this.#options.mode === 'unconfined') return unconfined
-    const tools = this.#tools ?? prepareTools(this.#options)
-    if ('usable' in tools) return tools
-    this.#tools = tools
-    return tryBubblewrap(tools)
   }
 }
 

@@ -1,4 +1,5 @@
-import { launching, type Machine, numberOf } from './syscalls.ts'
+import { executing, limiting, reading } from './script-parts.ts'
+import { type Machine, numbered } from './syscalls.ts'
 
 /**
  * The first process inside, in Perl, which Debian cannot be without: it applies limits, proves what is
@@ -13,18 +14,7 @@ import { launching, type Machine, numberOf } from './syscalls.ts'
  */
 const script = String.raw`
 $$ == 1 or exit 119;
-open(my $channel, '+<&=', 4) or exit 120;
-fcntl($channel, 2, 1);
-$SIG{PIPE} = 'IGNORE';
-sub tell_out { my $line = "$_[0]\n"; syswrite($channel, $line) }
-sub failed { tell_out("failed $_[0] " . ($! + 0)); exit 121 }
-sub take {
-  my ($n, $got) = ($_[0], '');
-  while (length $got < $n) { sysread($channel, $got, $n - length $got, length $got) or exit 122 }
-  return $got;
-}
-my @config = unpack('(N/a*)*', take(unpack 'N', take(4)));
-my ($folder, $limits, $relay) = splice @config, 0, 3;
+${reading}
 # Nothing of the launchers may reach the program: a folder held open outside would be a way out.
 opendir(my $open, '/proc/self/fd') or failed('fds');
 for (grep { /^\d+$/ && $_ > 2 && $_ != 4 && $_ != fileno $open } readdir $open) { syscall(CLOSE, $_ + 0) }
@@ -42,15 +32,7 @@ for (1 .. shift @config) {
   my @found = lstat $target or failed('mount');
   if ($found[0] ne $dev || $found[1] ne $ino) { $! = 116; failed('mount') }
 }
-for (split /,/, $limits) {
-  my ($which, $value) = split /=/;
-  my $now = pack 'QQ', 0, 0;
-  syscall(PRLIMIT64, 0, $which + 0, 0, $now) == 0 or failed('limits');
-  my ($soft, $hard) = unpack 'QQ', $now;
-  $value = $hard if $value > $hard;
-  my $next = pack 'QQ', $value, $value;
-  syscall(PRLIMIT64, 0, $which + 0, $next, 0) == 0 or failed('limits');
-}
+${limiting}
 chdir $folder or failed('chdir');
 if ($place{$folder}) {
   my @here = stat '.';
@@ -65,17 +47,7 @@ defined $program or failed('fork');
 if (!$program) {
   setpgrp(0, 0);
   $SIG{PIPE} = 'DEFAULT';
-  my @variables = map { "$_=$environment{$_}" } keys %environment;
-  my ($words, $names) = (pack('p*', @config, undef), pack('p*', @variables, undef));
-  # By number, since exec would have a shell read what the kernel cannot run.
-  my $errno = 2;
-  my @places = $config[0] =~ m{/} ? ($config[0]) : map { "$_/$config[0]" } qw(PLACES);
-  for my $place (@places) {
-    next unless -f $place && -x _ || $place eq $config[0];
-    syscall(EXECVE, $place, $words, $names);
-    $errno = $! + 0;
-    last;
-  }
+${executing}
   syswrite($tell, $errno);
   kill 9, $$;
 }
@@ -187,18 +159,13 @@ if ($relay) {
 }
 `
 
-/** Where a program named without a slash is looked for. */
-export const searched = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'] as const
-
 /** Where the socket of the proxy is mounted inside, and the port that leads to it. */
 export const relaySocket = '/run/gatehouse/egress'
 export const relayPort = 3128
 
 /** `relays`: with the way to the proxy; without, there is less to read at each start. */
 export const initScript = (machine: Machine, relays: boolean): string =>
-  script
-    .replace('PLACES', () => searched.join(' '))
-    .replace('RELAY', () => (!relays ? '' : relay.replace('RELAY_SOCKET', relaySocket)))
-    .replace(/\b(PRCTL|PRLIMIT64|RT_SIGPROCMASK|SIGNALFD4|GETRUSAGE|CLOSE|EXECVE)\b/g, (name) =>
-      String(numberOf(launching[name.toLowerCase() as keyof typeof launching], machine)),
-    )
+  numbered(
+    script.replace('RELAY', () => (relays ? relay.replace('RELAY_SOCKET', relaySocket) : '')),
+    machine,
+  )

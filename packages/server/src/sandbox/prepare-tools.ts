@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, realpathSync } from 'node:fs'
 import { join } from 'node:path'
 import type { SandboxState } from '../ports/sandbox.ts'
-import type { BubblewrapOptions } from './bubblewrap.ts'
 import { readOr } from './kernel-facts.ts'
+import { runsFolder } from './landlock.ts'
 import { lackOfProgram } from './remedies.ts'
+import { RunFolder } from './run-folder.ts'
+import type { SandboxPart, SandboxTools } from './sandbox-tools.ts'
 import { chooseServiceUser, readAccounts } from './service-user.ts'
 import { loadSystemView, seenThrough } from './system-view.ts'
 import { Workshop } from './workshop.ts'
@@ -14,36 +16,48 @@ export type ToolOptions = {
   readonly user: string | null
   /** Where bubblewrap and perl are looked for, instead of the folders of the system. */
   readonly bins?: readonly string[]
+  /** The version of Landlock that is asked for; another one only in tests. */
+  readonly landlockAbi?: number
   /** Left out by tests, to see that something depends on it. */
-  readonly without?: BubblewrapOptions['without']
+  readonly without?: readonly SandboxPart[]
 }
 
-const bins = ['/usr/bin', '/usr/local/bin', '/bin']
+const places = ['/usr/bin', '/usr/local/bin', '/bin']
 const machines = { x64: 'x86_64', arm64: 'aarch64' } as const
 
 const findProgram = (folders: readonly string[], name: string): string | null =>
   folders.map((folder) => join(folder, name)).find((file) => existsSync(file)) ?? null
 
-/** What bubblewrap needs, prepared in the folder of the service; or what this system lacks. */
-export const prepareTools = (options: ToolOptions): BubblewrapOptions | SandboxState => {
+const missing = (program: 'bubblewrap' | 'perl'): SandboxState => ({
+  usable: false,
+  ...lackOfProgram(program, readOr('/etc/os-release', '')),
+})
+
+/** Null where there is a sandbox for this kind of machine at all. */
+export const lackOfPlatform = (): SandboxState | null =>
+  process.platform === 'linux' && process.arch in machines
+    ? null
+    : {
+        usable: false,
+        reason: `there is no sandbox for ${process.platform} on ${process.arch} yet`,
+        remedy: 'Run the service on Linux (x86-64 or ARM64), in a virtual machine if need be.',
+      }
+
+/** Where bubblewrap is; or what this system lacks. */
+export const findBubblewrap = ({ bins = places }: ToolOptions): string | SandboxState =>
+  findProgram(bins, 'bwrap') ?? missing('bubblewrap')
+
+/** What every sandbox needs, prepared in the folder of the service; or what this system lacks. */
+export const prepareTools = (options: ToolOptions): SandboxTools | SandboxState => {
   const machine = machines[process.arch as keyof typeof machines]
-  if (process.platform !== 'linux' || machine === undefined)
-    return {
-      usable: false,
-      reason: `there is no sandbox for ${process.platform} on ${process.arch} yet`,
-      remedy: 'Run the service on Linux (x86-64 or ARM64), in a virtual machine if need be.',
-    }
-  const folders = options.bins ?? bins
-  const release = readOr('/etc/os-release', '')
-  const [bubblewrap, perl] = [findProgram(folders, 'bwrap'), findProgram(folders, 'perl')]
-  if (bubblewrap === null) return { usable: false, ...lackOfProgram('bubblewrap', release) }
-  if (perl === null) return { usable: false, ...lackOfProgram('perl', release) }
+  const perl = findProgram(options.bins ?? places, 'perl')
+  if (perl === null) return missing('perl')
   mkdirSync(options.dataDir, { recursive: true, mode: 0o700 })
   const own = realpathSync(options.dataDir)
+  RunFolder.sweep(runsFolder(own))
   const system = loadSystemView()
   const hidden = seenThrough(system, own)
   return {
-    bubblewrap,
     perl,
     machine,
     system,

@@ -37,14 +37,21 @@ const meanings = [
   'its root can be written',
 ]
 
-/** Null where everything holds; else what does not. */
-export const judgeProbe = (
+/** Null where a probe said what was expected, line by line; else what the first other line means. */
+export const judge = (
   result: Pick<SandboxResult, 'code' | 'stdout' | 'stderr'>,
+  wanted: readonly string[],
+  means: readonly string[],
 ): string | null => {
   const decoder = new TextDecoder()
   if (result.code !== 0)
     return decoder.decode(result.stderr).trim() || `it ended with ${result.code}`
   const lines = decoder.decode(result.stdout).split('\n')
-  const at = expected.findIndex((line, i) => lines[i] !== line)
-  return at < 0 ? null : `${meanings[at]} (${lines[at]})`
+  const at = wanted.findIndex((line, i) => lines[i] !== line)
+  return at < 0 ? null : `${means[at]} (${lines[at]})`
 }
+
+/** Null where everything holds; else what does not. */
+export const judgeProbe = (
+  result: Pick<SandboxResult, 'code' | 'stdout' | 'stderr'>,
+): string | null => judge(result, expected, meanings)

@@ -1,3 +1,5 @@
+import { abiNeeded } from './landlock-rules.ts'
+
 export type Lack = { readonly reason: string; readonly remedy: string }
 
 const installers = [
@@ -83,5 +85,33 @@ export const lackOfRights = (said: string, facts: KernelFacts): Lack => {
     reason,
     remedy:
       'Let bubblewrap make user namespaces on this machine, then run gatehouse doctor. Programs do not run until then.',
+  }
+}
+
+const newer =
+  'Let bubblewrap make a sandbox on this machine, or run a newer kernel: Linux 6.12 or later.'
+
+/** What to do where programs cannot be kept by Landlock, from what the launcher said. */
+export const lackOfLandlock = (said: string): Lack => {
+  const found = /^gatehouse: landlock (.*)$/m.exec(said)?.[1]
+  if (found === undefined)
+    return {
+      reason: `Landlock cannot make a sandbox: ${said}`,
+      remedy: 'Let bubblewrap make a sandbox on this machine, then run gatehouse doctor.',
+    }
+  if (found === 'off')
+    return {
+      reason: 'Landlock is switched off in this kernel',
+      remedy: 'Let bubblewrap make a sandbox, or add landlock to the lsm= parameter of the kernel.',
+    }
+  if (found === 'none') return { reason: 'this kernel has no Landlock', remedy: newer }
+  if (/^\d+$/.test(found))
+    return {
+      reason: `this kernel has version ${found} of Landlock, and ${abiNeeded} is needed`,
+      remedy: newer,
+    }
+  return {
+    reason: `Landlock is not allowed here (${found})`,
+    remedy: 'Let bubblewrap make a sandbox, or let the filter of the container allow landlock_*.',
   }
 }

@@ -1,4 +1,12 @@
-import { judged, type Machine, newest, numberOf, refused } from './syscalls.ts'
+import {
+  judged,
+  type Machine,
+  newest,
+  numberOf,
+  refused,
+  refusedShared,
+  type Syscalls,
+} from './syscalls.ts'
 
 /** Parts of the filter that a test can leave out, to see that something depends on each. */
 export type FilterPart =
@@ -10,11 +18,18 @@ export type FilterPart =
   | 'set-id'
   | 'devices'
   | 'sockets'
+  | 'others'
+  | keyof typeof refusedShared
 
 export type FilterOptions = {
   readonly machine: Machine
-  /** `unix`: no other sockets; `local`: those of the own, empty network too. */
-  readonly sockets: 'unix' | 'local'
+  /**
+   * `unix`: no other sockets; `local`: those of the own, empty network too. Where there are no namespaces:
+   * `none`, or `served`: a Unix socket of its own that others connect to, and none to connect from.
+   */
+  readonly sockets: 'unix' | 'local' | 'none' | 'served'
+  /** Whether processes, files and memory of the host are in reach, as without namespaces. */
+  readonly shared?: boolean
   readonly without?: readonly FilterPart[]
 }
 
@@ -41,6 +56,8 @@ const kindOfFile = 0o170000
 const newNamespaces = 0x7e020000
 const newTime = 0x80
 const ways = { unix: [1], local: [1, 2, 10, 16] } as const
+const [stream, packets, kindOfSocket] = [1, 5, 0xf]
+const [userPriority, userIoPriority] = [2, 3]
 const [tiocsti, tioclinux] = [0x5412, 0x541c]
 
 type Lines = readonly (readonly number[])[]
@@ -77,6 +94,57 @@ const noSetId = (machine: Machine): Lines => {
   ]
 }
 
+/** Answers for a call by the value of one argument: allowed where it is zero. */
+const onlyZero = (n: number): Lines => [argument(n), equal(0, 1, 0), eperm, allow]
+
+/** Not of all processes of the user, and of no other one: only what calls changes its own. */
+const onlyItself = (ofUser: number): Lines => [
+  argument(0),
+  equal(ofUser, 2, 0),
+  argument(1),
+  equal(0, 1, 0),
+  eperm,
+  allow,
+]
+
+/** By path it is refused; through a descriptor, the path is null. */
+const onlyByDescriptor: Lines = [
+  argument(1),
+  equal(0, 0, 2),
+  load(16 + 8 + 4),
+  equal(0, 1, 0),
+  eperm,
+  allow,
+]
+
+/** Sockets where those of the host are in reach: only pairs that are connected for good. */
+const sharedSockets = (machine: Machine, sockets: FilterOptions['sockets']): Lines => {
+  const call = (name: keyof typeof judged) => numberOf(judged[name], machine)
+  const served: Lines = [
+    argument(0),
+    equal(1, 1, 0),
+    eafnosupport,
+    argument(1),
+    mask(kindOfSocket),
+    equal(stream, 1, 0),
+    eafnosupport,
+    allow,
+  ]
+  return [
+    ...when(call('socket'), sockets === 'served' ? served : [eafnosupport]),
+    ...when(call('connect'), [eperm]),
+    // Datagrams of a pair could be sent to any other socket as well.
+    ...when(call('socketpair'), [
+      argument(1),
+      mask(kindOfSocket),
+      equal(stream, 2, 0),
+      equal(packets, 1, 0),
+      eperm,
+      allow,
+    ]),
+  ]
+}
+
 /** As the kernel reads it. */
 const assemble = (lines: Lines): Uint8Array => {
   const bytes = new Uint8Array(lines.length * 8)
@@ -95,10 +163,42 @@ const assemble = (lines: Lines): Uint8Array => {
  * what is named, and what came into Linux after it was written.
  * @SECURITY Each part is a promise; sandbox-syscalls.test.ts takes every one away and sees it broken.
  */
-export const createFilter = ({ machine, sockets, without = [] }: FilterOptions): Uint8Array => {
+export const createFilter = (options: FilterOptions): Uint8Array => {
+  const { machine, sockets, shared = false, without = [] } = options
   const has = (part: FilterPart) => !without.includes(part)
   const on = (part: FilterPart, lines: () => Lines): Lines => (has(part) ? lines() : [])
   const call = (name: keyof typeof judged) => numberOf(judged[name], machine)
+
+  const refuseAll = (calls: Syscalls): Lines => [
+    load(0),
+    ...Object.values(calls).flatMap((numbers) => {
+      const number = numberOf(numbers, machine)
+      return number === null ? [] : [equal(number, 0, 1), eperm]
+    }),
+  ]
+  const hostInReach = (): Lines => [
+    ...on('attributes', () => [
+      ...refuseAll(refusedShared.attributes),
+      ...when(call('utimensat'), onlyByDescriptor),
+    ]),
+    ...on('watching', () => refuseAll(refusedShared.watching)),
+    ...on('ipc', () => refuseAll(refusedShared.ipc)),
+    ...on('others', () => [
+      ...when(call('prlimit64'), onlyZero(0)),
+      ...when(call('sched_setparam'), onlyZero(0)),
+      ...when(call('sched_setscheduler'), onlyZero(0)),
+      ...when(call('sched_setaffinity'), onlyZero(0)),
+      ...when(call('sched_setattr'), onlyZero(0)),
+      ...when(call('setpriority'), onlyItself(userPriority)),
+      ...when(call('ioprio_set'), onlyItself(userIoPriority)),
+    ]),
+  ]
+  const namespaced = (families: readonly number[]): Lines =>
+    when(call('socket'), [
+      argument(0),
+      ...families.flatMap((family) => [equal(family, 0, 1), allow]),
+      eafnosupport,
+    ])
 
   const nodes = (name: 'mknod' | 'mknodat', n: number): Lines =>
     when(call(name), [
@@ -117,13 +217,8 @@ export const createFilter = ({ machine, sockets, without = [] }: FilterOptions):
       ...(machine === 'x86_64' ? [load(0), atLeast(x32, 0, 1), kill] : []),
     ]),
     ...on('future', () => [load(0), atLeast(newest + 1, 0, 1), enosys]),
-    ...on('calls', () => [
-      load(0),
-      ...Object.values(refused).flatMap((numbers) => {
-        const number = numberOf(numbers, machine)
-        return number === null ? [] : [equal(number, 0, 1), eperm]
-      }),
-    ]),
+    ...on('calls', () => refuseAll(refused)),
+    ...(shared ? hostInReach() : []),
     ...on('namespaces', () => [
       ...when(call('clone'), refuseBits(0, newNamespaces)),
       ...when(call('unshare'), refuseBits(0, newNamespaces | newTime)),
@@ -143,11 +238,9 @@ export const createFilter = ({ machine, sockets, without = [] }: FilterOptions):
     ...nodes('mknod', 1),
     ...nodes('mknodat', 2),
     ...on('sockets', () =>
-      when(call('socket'), [
-        argument(0),
-        ...ways[sockets].flatMap((family) => [equal(family, 0, 1), allow]),
-        eafnosupport,
-      ]),
+      sockets === 'none' || sockets === 'served'
+        ? sharedSockets(machine, sockets)
+        : namespaced(ways[sockets]),
     ),
     allow,
   ]

@@ -1,4 +1,4 @@
-import { launching, type Machine, numberOf } from './syscalls.ts'
+import { type Machine, numbered } from './syscalls.ts'
 
 /**
  * Run first where the service is root: takes each mount by its open descriptor into a mount namespace of
@@ -42,9 +42,4 @@ failed("$ARGV[0]");
 export const stageFolder = '/tmp'
 
 export const stageScript = (machine: Machine): string =>
-  script
-    .replace('STAGE', stageFolder)
-    .replace(
-      /\b(OPEN_TREE|UNSHARE|MOUNT|MOVE_MOUNT|SETGROUPS|SETRESGID|SETRESUID|CLOSE)\b/g,
-      (name) => String(numberOf(launching[name.toLowerCase() as keyof typeof launching], machine)),
-    )
+  numbered(script.replace('STAGE', stageFolder), machine)

@@ -57,6 +57,44 @@ export const refused: Syscalls = {
   uselib: [134, null],
 }
 
+/**
+ * Refused where the namespaces of the host are shared. Landlock does not judge modes, owners, times and
+ * attributes by path, nor who listens to changes, nor what processes of the same user share.
+ */
+export const refusedShared = {
+  attributes: {
+    chmod: [90, null],
+    fchmodat: [268, 53],
+    fchmodat2: [452, 452],
+    chown: [92, null],
+    lchown: [94, null],
+    fchownat: [260, 54],
+    utime: [132, null],
+    utimes: [235, null],
+    futimesat: [261, null],
+    setxattr: [188, 5],
+    lsetxattr: [189, 6],
+    removexattr: [197, 14],
+    lremovexattr: [198, 15],
+  },
+  watching: { inotify_add_watch: [254, 27] },
+  ipc: {
+    shmget: [29, 194],
+    shmat: [30, 196],
+    shmctl: [31, 195],
+    msgget: [68, 186],
+    msgsnd: [69, 189],
+    msgrcv: [70, 188],
+    msgctl: [71, 187],
+    semget: [64, 190],
+    semop: [65, 193],
+    semctl: [66, 191],
+    semtimedop: [220, 192],
+    mq_open: [240, 180],
+    mq_unlink: [241, 181],
+  },
+} as const satisfies Record<string, Syscalls>
+
 /** What is looked at more closely, or answered as if the kernel did not have it. */
 export const judged = {
   clone: [56, 220],
@@ -74,6 +112,16 @@ export const judged = {
   mknod: [133, null],
   mknodat: [259, 33],
   socket: [41, 198],
+  socketpair: [53, 199],
+  connect: [42, 203],
+  utimensat: [280, 88],
+  prlimit64: [302, 261],
+  setpriority: [141, 140],
+  ioprio_set: [251, 30],
+  sched_setparam: [142, 118],
+  sched_setscheduler: [144, 119],
+  sched_setaffinity: [203, 122],
+  sched_setattr: [314, 274],
 } as const satisfies Syscalls
 
 /** The newest call that was read through for this list (mseal). Later ones do not exist inside. */
@@ -95,9 +143,26 @@ export const launching = {
   setgroups: [116, 159],
   setresgid: [119, 149],
   setresuid: [117, 147],
+  capget: [125, 90],
+  capset: [126, 91],
+  seccomp: [317, 277],
+  landlock_create_ruleset: [444, 444],
+  landlock_add_rule: [445, 445],
+  landlock_restrict_self: [446, 446],
 } as const satisfies Syscalls
 
 export const numberOf = (
   [x86_64, aarch64]: readonly [number | null, number | null],
   machine: Machine,
 ): number | null => (machine === 'x86_64' ? x86_64 : aarch64)
+
+/** Puts the numbers of this machine where a script of ours names calls, in capitals. */
+export const numbered = (script: string, machine: Machine): string =>
+  Object.entries(launching).reduce(
+    (text, [name, numbers]) =>
+      text.replace(
+        new RegExp(`\\b${name.toUpperCase()}\\b`, 'g'),
+        String(numberOf(numbers, machine)),
+      ),
+    script,
+  )

@@ -12,6 +12,7 @@ import { dirname, join } from 'node:path'
 import type { SandboxMount } from '../ports/sandbox.ts'
 import { insideUid } from './arguments.ts'
 import { initScript } from './init-script.ts'
+import { landlockScript } from './landlock-script.ts'
 import { createFilter, type FilterOptions } from './seccomp.ts'
 import { stageScript } from './stage-script.ts'
 import type { Machine } from './syscalls.ts'
@@ -57,11 +58,13 @@ const makeEtc = (folder: string, system: SystemView): void => {
   }
 }
 
+type ScriptName = 'init' | 'init-relay' | 'stage' | 'landlock'
+
 /** The files that every sandbox is made with, written once into a folder of the service. */
 export class Workshop {
   readonly #folder: string
   readonly #filters = new Map<string, string>()
-  readonly #scripts: Readonly<Record<'init' | 'init-relay' | 'stage', string>>
+  readonly #scripts: Readonly<Record<ScriptName, string>>
   readonly etc: SandboxMount
 
   constructor(folder: string, machine: Machine, system: SystemView) {
@@ -74,17 +77,21 @@ export class Workshop {
       init: this.#keep('init.pl', initScript(machine, false), 0o644),
       'init-relay': this.#keep('init-relay.pl', initScript(machine, true), 0o644),
       stage: this.#keep('stage.pl', stageScript(machine), 0o600),
+      landlock: this.#keep('landlock.pl', landlockScript(machine), 0o600),
     }
   }
 
   /** A descriptor that a launcher reads its script from. The caller closes it. */
-  openScript(name: 'init' | 'init-relay' | 'stage'): number {
+  openScript(name: ScriptName): number {
     return openSync(this.#scripts[name], 'r')
   }
 
   /** A descriptor that reads the filter from its beginning. The caller closes it. */
   openFilter(options: FilterOptions): number {
-    const key = [options.sockets, ...(options.without ?? [])].join('-').replaceAll(' ', '-')
+    const shared = options.shared ? ['shared'] : []
+    const key = [options.sockets, ...shared, ...(options.without ?? [])]
+      .join('-')
+      .replaceAll(' ', '-')
     let file = this.#filters.get(key)
     if (file === undefined) {
       file = this.#keep(`filter-${key}`, createFilter(options), 0o600)

@@ -1,6 +1,8 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { spawnSync } from 'node:child_process'
+import { chmodSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { hasProgram } from '@gatehouse/testkit/programs'
 import type {
   Sandbox,
   SandboxLimits,
@@ -9,6 +11,23 @@ import type {
   SandboxSpec,
 } from '../../src/ports/sandbox.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/create-sandbox.ts'
+import { abiNeeded } from '../../src/sandbox/landlock-rules.ts'
+
+const landlockHere = (): boolean => {
+  const { status } = spawnSync('perl', ['-e', `exit(syscall(444, 0, 0, 1) < ${abiNeeded})`])
+  return status === 0
+}
+
+/** The ways to keep programs that this machine has. */
+export const rungs = [
+  ...(hasProgram('bwrap') ? (['bubblewrap'] as const) : []),
+  ...(process.platform === 'linux' && landlockHere() ? (['landlock'] as const) : []),
+]
+export const hasLandlock = rungs.includes('landlock')
+
+/** Who runs programs by Landlock where the tests are root: processes are counted by user, so one for each file. */
+export const ownUser = () =>
+  process.getuid?.() === 0 ? String(61_000 + (process.pid % 4_000)) : null
 
 export const limits: SandboxLimits = {
   memory_bytes: 512 * 1024 * 1024,
@@ -46,11 +65,13 @@ export class SandboxKit implements AsyncDisposable {
     this.outside = join(this.#root, 'outside')
     for (const folder of [this.workspace, this.outside])
       mkdirSync(folder, { recursive: true, mode: 0o700 })
+    // As a folder of the system: nobody lists it, all may go through.
+    chmodSync(this.#root, 0o711)
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     this.sandbox = createSandbox({
       dataDir: this.dataDir,
       mode: 'auto',
-      user: null,
+      user: options.mode === 'landlock' ? ownUser() : null,
       log,
       ...options,
     })

@@ -1,6 +1,7 @@
 import {
   chmodSync,
   closeSync,
+  existsSync,
   mkdirSync,
   mkdtempSync,
   openSync,
@@ -14,7 +15,12 @@ import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { SandboxKit } from './sandbox-kit.ts'
+import { spawnInLandlock } from '../../src/sandbox/landlock.ts'
+import { judgeLandlock, landlockProbeSpec } from '../../src/sandbox/landlock-probe.ts'
+import { prepareTools } from '../../src/sandbox/prepare-tools.ts'
+import { runInSandbox } from '../../src/sandbox/run-in-sandbox.ts'
+import type { SandboxTools } from '../../src/sandbox/sandbox-tools.ts'
+import { hasLandlock, ownUser, SandboxKit } from './sandbox-kit.ts'
 
 /** A folder of programs that holds just these: a script of our own, or a link to the system's. */
 const binsOf = (programs: Readonly<Record<string, string | null>>): readonly string[] => {
@@ -50,7 +56,7 @@ describe.runIf(process.platform === 'linux')('where no sandbox holds', () => {
     // Says that all is well and keeps nothing: what decides is what a program inside finds.
     ['bubblewrap only pretends', { bwrap: 'exit 0', perl: null }, 'it ended with 0', /./],
   ])('because %s, nothing runs, and what to do is said', async (_, programs, reason, remedy) => {
-    await using kit = new SandboxKit({ bins: binsOf(programs) })
+    await using kit = new SandboxKit({ mode: 'bubblewrap', bins: binsOf(programs) })
     const state = await kit.sandbox.probe()
     expect(state).toMatchObject({ usable: false, reason: expect.stringContaining(reason) })
     expect(state).toMatchObject({ remedy: expect.stringMatching(remedy) })
@@ -61,6 +67,20 @@ describe.runIf(process.platform === 'linux')('where no sandbox holds', () => {
     await expect(kit.sandbox.spawn(kit.spec('true', []))).rejects.toMatchObject({
       type: 'SandboxUnavailable',
     })
+  })
+
+  test.each([
+    ['perl is missing', {}],
+    ['Landlock only pretends', { perl: 'exit 0' }],
+    ['the launcher does not come up', { perl: 'echo "gatehouse: landlock off" >&2; exit 125' }],
+  ])('and no weaker one either, because %s, nothing runs', async (_, programs) => {
+    await using kit = new SandboxKit({ bins: binsOf(programs) })
+    expect(await kit.sandbox.probe()).toMatchObject({
+      usable: false,
+      reason: expect.stringContaining('bubblewrap is not installed'),
+    })
+    await expect(kit.shell('touch ran')).rejects.toMatchObject({ type: 'SandboxUnavailable' })
+    expect(existsSync(join(kit.workspace, 'ran'))).toBe(false)
   })
 
   test('an operator who chose it gets programs without one, and every answer says so', async () => {
@@ -157,4 +177,60 @@ describe.skipIf(!hasProgram('bwrap'))('where the sandbox holds', () => {
     closeSync(descriptor)
     expect(stdout).toBe('mine')
   })
+})
+
+describe.runIf(hasLandlock)('where bubblewrap does not hold, and Landlock does', () => {
+  test.each([
+    ['is missing', { perl: null }, 'bubblewrap is not installed'],
+    ['fails', { perl: null, bwrap: 'echo "bwrap: No permissions" >&2; exit 1' }, 'No permissions'],
+  ])(
+    'because it %s, programs run by Landlock, and it is said what is lacking',
+    async (_, programs, reason) => {
+      await using kit = new SandboxKit({ bins: binsOf(programs), user: ownUser() })
+      const { stdout, rung } = await kit.shell('echo ran > here; cat here')
+      expect({ stdout, rung }).toEqual({ stdout: 'ran\n', rung: 'landlock' })
+      expect(kit.sandbox.state()).toMatchObject({
+        usable: true,
+        rung: 'landlock',
+        detail: expect.stringContaining(reason),
+        remedy: expect.stringMatching(/./),
+      })
+    },
+  )
+
+  test('an operator who wants bubblewrap or nothing gets nothing', async () => {
+    await using kit = new SandboxKit({ mode: 'bubblewrap', bins: binsOf({ perl: null }) })
+    await expect(kit.shell('true')).rejects.toMatchObject({ type: 'SandboxUnavailable' })
+  })
+
+  test('an operator may ask for it, and one that is too old for us is named', async () => {
+    await using kit = new SandboxKit({ mode: 'landlock' })
+    expect(await kit.sandbox.probe()).toMatchObject({ usable: true, rung: 'landlock' })
+    await using old = new SandboxKit({ mode: 'landlock', landlockAbi: 99 })
+    expect(await old.sandbox.probe()).toMatchObject({
+      usable: false,
+      reason: expect.stringMatching(/^this kernel has version \d+ of Landlock, and /),
+    })
+    await expect(old.shell('true')).rejects.toMatchObject({ type: 'SandboxUnavailable' })
+  })
+
+  test.each(['paths', 'sockets', 'signals'] as const)(
+    'without its part "%s" the probe itself says that it does not hold',
+    async (part) => {
+      await using kit = new SandboxKit({ mode: 'landlock' })
+      const whole = prepareTools({ dataDir: kit.dataDir, user: ownUser() })
+      if ('usable' in whole) throw new Error('no tools')
+      const { perl, machine } = whole
+      const judged = async (tools: SandboxTools) =>
+        judgeLandlock(
+          await runInSandbox(
+            () => spawnInLandlock(landlockProbeSpec(perl, machine), tools),
+            { max_output_bytes: 4_096, timeout_ms: 10_000 },
+            new AbortController().signal,
+          ),
+        )
+      expect(await judged(whole)).toBeNull()
+      expect(await judged({ ...whole, without: [part] })).toMatch(/^(files|sockets|processes) /)
+    },
+  )
 })

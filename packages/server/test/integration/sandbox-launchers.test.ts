@@ -14,7 +14,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { bubblewrapArguments } from '../../src/sandbox/arguments.ts'
-import { BubblewrapChild } from '../../src/sandbox/bubblewrap-child.ts'
+import { LaunchedChild } from '../../src/sandbox/launched-child.ts'
 import { loadSystemView } from '../../src/sandbox/system-view.ts'
 import { Workshop } from '../../src/sandbox/workshop.ts'
 
@@ -65,7 +65,7 @@ const orderFor = (path: string, args: readonly string[]) => {
   }
 }
 
-const outputOf = async (process: ChildProcess, child: BubblewrapChild): Promise<string> => {
+const outputOf = async (process: ChildProcess, child: LaunchedChild): Promise<string> => {
   let text = ''
   for await (const chunk of child.stdout) text += String(chunk)
   if (process.exitCode === null) await once(process, 'exit')
@@ -77,11 +77,11 @@ describe.skipIf(!hasProgram('bwrap'))('the launchers', () => {
     const folder = temporary()
     for (const name of ['mounted', 'meant']) mkdirSync(join(folder, name))
     const swapped = start(folder, [], [])
-    const child = new BubblewrapChild(swapped, orderFor(join(folder, 'meant'), ['-c', 'echo ran']))
+    const child = new LaunchedChild(swapped, orderFor(join(folder, 'meant'), ['-c', 'echo ran']))
     expect(await child.started).toEqual({ kind: 'failed', what: 'mount', errno: 116 })
     expect(await outputOf(swapped, child)).toBe('')
     const honest = start(folder, [], [])
-    const twin = new BubblewrapChild(honest, orderFor(join(folder, 'mounted'), ['-c', 'echo ran']))
+    const twin = new LaunchedChild(honest, orderFor(join(folder, 'mounted'), ['-c', 'echo ran']))
     expect(await outputOf(honest, twin)).toBe('ran\n')
   })
 
@@ -93,9 +93,9 @@ describe.skipIf(!hasProgram('bwrap'))('the launchers', () => {
       `ls ${folder}/data; touch ${folder}/data/x && echo written; exit 0`,
     ])
     const open = start(folder, [], [folder])
-    expect(await outputOf(open, new BubblewrapChild(open, order))).toBe('vault\n')
+    expect(await outputOf(open, new LaunchedChild(open, order))).toBe('vault\n')
     const covered = start(folder, [join(folder, 'data')], [folder])
-    expect(await outputOf(covered, new BubblewrapChild(covered, order))).toBe('')
+    expect(await outputOf(covered, new LaunchedChild(covered, order))).toBe('')
   })
 })
 

@@ -8,9 +8,9 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
-import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, test } from 'vitest'
-import { SandboxKit } from './sandbox-kit.ts'
+import type { SandboxOptions } from '../../src/sandbox/create-sandbox.ts'
+import { rungs, SandboxKit } from './sandbox-kit.ts'
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -32,6 +32,12 @@ const named = (word: string): readonly number[] =>
     }
   })
 
+/** The process at the end of a line of only children. */
+const innermost = (pid: number): number => {
+  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number)
+  return child ? innermost(child) : pid
+}
+
 const until = async (holds: () => boolean, withinMs = 5_000): Promise<void> => {
   for (const start = performance.now(); !holds(); ) {
     if (performance.now() - start > withinMs) throw new Error('it did not come to hold')
@@ -39,33 +45,35 @@ const until = async (holds: () => boolean, withinMs = 5_000): Promise<void> => {
   }
 }
 
-describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
+describe.each(rungs)('a program in the sandbox, kept by %s,', (mode) => {
+  const open = (options: Partial<SandboxOptions> = {}) => new SandboxKit({ mode, ...options })
+
   test('that forks without end gets no further than its limit', async () => {
     const bomb = `
       my $made = 0;
       for (1 .. 120) { my $child = fork; last unless defined $child; if (!$child) { sleep 60; exit } $made++ }
       print $made`
-    await using kit = new SandboxKit()
+    await using kit = open()
     const { stdout } = await kit.perl(bomb, { limits: { processes: 20 } })
     expect(Number(stdout)).toBeGreaterThan(5)
     expect(Number(stdout)).toBeLessThan(20)
-    await using open = new SandboxKit({ without: ['limits'] })
-    expect((await open.perl(bomb, { limits: { processes: 20 } })).stdout).toBe('120')
+    await using loose = open({ without: ['limits'] })
+    expect((await loose.perl(bomb, { limits: { processes: 20 } })).stdout).toBe('120')
   })
 
   test('that takes memory without end is refused more', async () => {
     const hog = `my $x = 'a' x (200 * 1024 * 1024); print length $x`
     const few = { limits: { memory_bytes: 100 * 1024 * 1024 } }
-    await using kit = new SandboxKit()
+    await using kit = open()
     const stopped = await kit.perl(hog, few)
     expect(stopped.stdout).toBe('')
     expect([stopped.code, stopped.signal]).not.toEqual([0, null])
-    await using open = new SandboxKit({ without: ['limits'] })
-    expect((await open.perl(hog, few)).stdout).toBe(String(200 * 1024 * 1024))
+    await using loose = open({ without: ['limits'] })
+    expect((await loose.perl(hog, few)).stdout).toBe(String(200 * 1024 * 1024))
   })
 
   test('that computes without end is ended by its share of the processor', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     const { signal, usage } = await kit.perl('1 while 1', { limits: { cpu_seconds: 1 } })
     expect(signal).toMatch(/^SIG(XCPU|KILL)$/)
     expect(usage.cpu_ms).toBeGreaterThan(800)
@@ -73,18 +81,18 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
   })
 
   test('that fills the disk is ended at the largest file it may write', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     const file = join(kit.workspace, 'big')
     const write = 'head -c 3000000 /dev/zero > big; echo $?'
     await kit.shell(write, { limits: { file_bytes: 1_000_000 } })
     expect(statSync(file).size).toBe(1_000_000)
-    await using open = new SandboxKit({ without: ['limits'] })
-    await open.shell(write, { limits: { file_bytes: 1_000_000 } })
-    expect(statSync(join(open.workspace, 'big')).size).toBe(3_000_000)
+    await using loose = open({ without: ['limits'] })
+    await loose.shell(write, { limits: { file_bytes: 1_000_000 } })
+    expect(statSync(join(loose.workspace, 'big')).size).toBe(3_000_000)
   })
 
   test('that talks without end is cut, and says so', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     const loud = await kit.shell('head -c 3000000 /dev/zero | tr "\\0" x', {
       max_output_bytes: 1_000,
     })
@@ -96,7 +104,7 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
   })
 
   test('that is not read waits, and goes on when it is', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     const script = 'head -c 5000000 /dev/zero; touch after'
     const child = await kit.sandbox.spawn(kit.spec('/bin/sh', ['-c', script]))
     await new Promise((resolve) => setTimeout(resolve, 200))
@@ -109,7 +117,7 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
   })
 
   test('that has ended before anybody reads it is heard all the same', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     const child = await kit.sandbox.spawn(kit.spec('/bin/sh', ['-c', 'echo out; echo err >&2']))
     await child.exited
     await new Promise((resolve) => setTimeout(resolve, 50))
@@ -120,7 +128,7 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
   })
 
   test('that ignores being asked is gone within two seconds after its deadline', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     const started = performance.now()
     const result = await kit.perl(
       `$SIG{$_} = 'IGNORE' for qw(TERM INT HUP); print "up"; sleep 60`,
@@ -133,14 +141,14 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
   })
 
   test('that heeds being asked ends by itself, with all that it says', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     const polite = `$| = 1; $SIG{TERM} = sub { print "bye"; exit 7 }; print "hello "; sleep 60`
     const result = await kit.perl(polite, { timeout_ms: 400 })
     expect(result).toMatchObject({ timed_out: true, code: 7, signal: null, stdout: 'hello bye' })
   })
 
   test('leaves nothing behind: neither a daemon, nor what left its group', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     const word = `survivor-${process.pid}`
     const { stdout } = await kit.shell(
       `setsid sh -c 'sleep 61 # ${word}' & (setsid nohup sh -c 'sleep 62 # ${word}' >/dev/null 2>&1 &); sleep 0.2; echo done`,
@@ -150,7 +158,7 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
   })
 
   test('ends when the caller turns away, and so does all that it started', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     const word = `cancelled-${process.pid}`
     const turning = new AbortController()
     const running = kit.shell(`sh -c 'sleep 61 # ${word}' & sleep 62 # ${word}`, {
@@ -166,7 +174,7 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
   })
 
   test('gets the signals that are sent to it, and its input', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     const child = await kit.sandbox.spawn(
       kit.spec('/usr/bin/perl', [
         '-e',
@@ -186,7 +194,7 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
   })
 
   test('is killed whole at once where nobody is to be asked', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     const child = await kit.sandbox.spawn(kit.spec('sleep', ['60']))
     const started = performance.now()
     expect(await child.end(0)).toMatchObject({ code: null, signal: 'SIGKILL' })
@@ -195,7 +203,7 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
   })
 
   test('is killed whole even where the launcher inside hangs', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     const word = `stuck-${process.pid}`
     const child = await kit.sandbox.spawn(kit.spec('sh', ['-c', `sleep 60 # ${word}`]))
     const inside = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8')
@@ -207,7 +215,7 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
   })
 
   test('says how much it used', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     const { usage } = await kit.perl(
       `my $x = 'a' x (50 * 1024 * 1024); 1 for 1 .. 3_000_000; print length $x`,
     )
@@ -217,13 +225,18 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
   })
 
   test('comes after the service for the processor, and before it where memory ends', async () => {
-    await using kit = new SandboxKit()
-    const { stdout } = await kit.shell('cat /proc/self/oom_score_adj; nice')
-    expect(stdout).toBe('1000\n5\n')
+    await using kit = open()
+    const child = await kit.sandbox.spawn(kit.spec('sh', ['-c', 'nice; exec sleep 60']))
+    for await (const chunk of child.stdout) {
+      expect(String(chunk)).toBe('5\n')
+      break
+    }
+    const program = innermost(child.pid)
+    expect(readFileSync(`/proc/${program}/oom_score_adj`, 'utf8')).toBe('1000\n')
   })
 
   test('is never handed to a shell: what the kernel cannot run is not run', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     const file = join(kit.workspace, 'script')
     writeFileSync(file, 'touch ran\n', { mode: 0o755 })
     await expect(kit.run(file, [])).rejects.toMatchObject({ type: 'ProgramNotFound' })
@@ -234,7 +247,7 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
   })
 
   test('that is not there, or has no place to run in, is named', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     for (const program of ['no-such-program', '/no/such', kit.workspace])
       await expect(kit.run(program, [])).rejects.toMatchObject({
         type: 'ProgramNotFound',
@@ -249,12 +262,14 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
   })
 
   test('gets exactly the words and variables that were meant, no shell between', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     const words = ['; touch MARK', '$(touch MARK)', '`touch MARK`', '*', 'a\nb', 'ü', '']
     const { stdout } = await kit.run('printf', ['<%s>', ...words])
     expect(stdout).toBe(words.map((word) => `<${word}>`).join(''))
     const environment = { GREETING: 'grüß\nGott', PERL5OPT: '-Mstrict' }
     const { stdout: seen } = await kit.run('env', ['-0'], { environment })
+    const own = join(kit.dataDir, 'sandbox-runs')
+    const temporary = mode === 'landlock' ? expect.stringMatching(`^${own}/run-\\w+$`) : '/tmp'
     expect(
       Object.fromEntries(
         seen
@@ -268,15 +283,15 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
     ).toEqual({
       ...environment,
       PATH: '/usr/local/bin:/usr/bin:/bin',
-      HOME: '/tmp',
-      TMPDIR: '/tmp',
+      HOME: temporary,
+      TMPDIR: temporary,
       LANG: 'C.UTF-8',
     })
     expect(existsSync(join(kit.workspace, 'MARK'))).toBe(false)
   })
 
   test('uses what the service wrote before, and leaves what the service can use', async () => {
-    await using kit = new SandboxKit()
+    await using kit = open()
     mkdirSync(join(kit.workspace, 'deep/er'), { recursive: true, mode: 0o700 })
     writeFileSync(join(kit.workspace, 'deep/er/a'), 'one', { mode: 0o600 })
     const { stdout } = await kit.shell(
@@ -289,7 +304,7 @@ describe.skipIf(!hasProgram('bwrap'))('a program in the sandbox', () => {
   })
 
   test('ends with the service, however many there are', async () => {
-    const kit = new SandboxKit()
+    const kit = open()
     const word = `closing-${process.pid}`
     const children = await Promise.all(
       Array.from({ length: 4 }, () =>

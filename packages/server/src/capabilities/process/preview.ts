@@ -4,7 +4,8 @@ import type { ProcessFacts, RunProcess } from '../../ports/processes.ts'
 
 const kept: Readonly<Record<string, string>> = {
   bubblewrap: 'sandbox: bubblewrap',
-  landlock: 'sandbox: landlock',
+  landlock:
+    'sandbox: landlock, WEAKER than bubblewrap: it can tell which files and processes exist on the machine, and its temporary folder has no size',
   unconfined: 'UNCONFINED: it can do whatever the service itself can',
 }
 

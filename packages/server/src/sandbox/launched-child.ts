@@ -21,7 +21,7 @@ const kill = (pid: number, signal: NodeJS.Signals): void => {
   }
 }
 
-/** The processes inside as the host sees them: the first inside is the only child of the outermost. */
+/** The launcher that watches the program is the only child of the outermost process. */
 const childrenOf = (pid: number): readonly number[] => {
   try {
     return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
@@ -40,10 +40,10 @@ const held = (stream: Readable): Readable => stream.on('readable', () => {}).on(
 
 type Started = { readonly kind: 'started' } | Extract<LaunchReport, { kind: 'failed' }>
 
-/** A program in bubblewrap: told what to do and watched by the channel to the launcher inside. */
-export class BubblewrapChild implements SandboxChild {
+/** A program in the sandbox: told what to do and watched by the channel to its launcher. */
+export class LaunchedChild implements SandboxChild {
   readonly pid: number
-  readonly rung: SandboxRung = 'bubblewrap'
+  readonly rung: SandboxRung
   readonly stdin: SandboxChild['stdin']
   readonly stdout: Readable
   readonly stderr: Readable
@@ -52,7 +52,14 @@ export class BubblewrapChild implements SandboxChild {
   readonly started: Promise<Started | null>
   readonly #channel: Channel
 
-  constructor(process: ChildProcess, order: LaunchOrder) {
+  /** `onGone` clears away what was made for it alone, before anybody hears that it has ended. */
+  constructor(
+    process: ChildProcess,
+    order: LaunchOrder,
+    rung: SandboxRung = 'bubblewrap',
+    onGone: () => void = () => {},
+  ) {
+    this.rung = rung
     const [stdin, stdout, stderr, , control] = process.stdio as unknown as [
       Writable,
       Readable,
@@ -79,6 +86,7 @@ export class BubblewrapChild implements SandboxChild {
       process.once('exit', (...how) => resolve(how))
     })
     this.exited = Promise.all([gone, this.#channel.closed]).then(([[code, signal]]) => {
+      onGone()
       settle(null)
       const usage = {
         duration_ms: Math.round(performance.now() - startedMs),
@@ -104,7 +112,7 @@ export class BubblewrapChild implements SandboxChild {
     const finish = () => {
       this.#channel.say('kill')
       after(launcherGraceMs, () => {
-        // First the one inside: the outermost waits for it, and so for all that it holds.
+        // First the inner launcher: the outermost waits for it, and ends all that is left.
         for (const child of childrenOf(this.pid)) kill(child, 'SIGKILL')
         after(launcherGraceMs, () => {
           kill(-this.pid, 'SIGKILL')

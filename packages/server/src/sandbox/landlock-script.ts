@@ -1,0 +1,186 @@
+import { executing, limiting, reading } from './script-parts.ts'
+import { type Machine, numbered } from './syscalls.ts'
+
+/**
+ * The launchers where there are no namespaces, in Perl. The guard becomes the service user for good, gives up
+ * every right that could be gained again, and starts the watcher, which starts the program. Each of the three
+ * is in a Landlock domain of its own, the next inside the last, out of which no signal goes. So the program
+ * reaches neither launcher, and "kill everything" (-1) of a launcher ends all in its domain at once, whatever
+ * session or group it fled to, and nothing else of the user's. Whichever launcher goes first, the other one
+ * does that; and so does the watcher when the channel to the service closes.
+ *
+ * Arguments: version of Landlock that is needed; uid and gid, or two dashes; paths, ports and scopes of the
+ * ruleset; number of mounts with the rights of each; then path and rights of each other rule. Descriptors:
+ * 3 the filter, 4 the channel, 5 this text, 6 and on the mounts.
+ * @SECURITY Without a domain around the launcher, -1 would reach the service: nothing is started then.
+ */
+const script = String.raw`
+my ($needed, $uid, $gid, $paths, $ports, $scoped, $count) = splice @ARGV, 0, 7;
+my @rights = splice @ARGV, 0, $count;
+sub broken { print STDERR "gatehouse: $_[0]: $!\n"; exit 125 }
+my $abi = syscall(LANDLOCK_CREATE_RULESET, 0, 0, 1);
+if ($abi < $needed) {
+  print STDERR 'gatehouse: landlock ', ($abi >= 0 ? $abi : $! == 95 ? 'off' : $! == 38 ? 'none' : "refused: $!"), "\n";
+  exit 125;
+}
+if ($uid ne '-') {
+  syscall(SETGROUPS, 0, 0) == 0 or broken('setgroups');
+  syscall(SETRESGID, $gid + 0, $gid + 0, $gid + 0) == 0 or broken('setresgid');
+  syscall(SETRESUID, $uid + 0, $uid + 0, $uid + 0) == 0 or broken('setresuid');
+  if (syscall(SETRESUID, 0, 0, 0) == 0) { $! = 1; broken('the rights of root stayed') }
+}
+syscall(PRCTL, 47, 4, 0, 0, 0) == 0 or broken('ambient capabilities');
+my ($header, $empty) = (pack('LL', 0x20080522, 0), "\0" x 24);
+syscall(CAPSET, $header, $empty) == 0 or broken('capabilities');
+syscall(PRCTL, 38, 1, 0, 0, 0) == 0 or broken('no_new_privs');
+sub confine {
+  my ($rules, @handled) = @_;
+  my $attributes = pack 'QQQ', @handled;
+  my $ruleset = syscall(LANDLOCK_CREATE_RULESET, $attributes, 24, 0);
+  $ruleset >= 0 or broken('ruleset');
+  $rules->($ruleset);
+  syscall(LANDLOCK_RESTRICT_SELF, $ruleset, 0) == 0 or broken('restrict');
+  syscall(CLOSE, $ruleset);
+}
+sub silence {
+  open(STDIN, '<', '/dev/null');
+  open(STDOUT, '>', '/dev/null');
+  open(STDERR, '>', '/dev/null');
+}
+# All that runs in this domain, at once, and without a trace.
+sub finish {
+  kill 9, -1;
+  1 while waitpid(-1, 0) > 0;
+}
+# What loses its parent becomes a child of the nearest launcher.
+syscall(PRCTL, 36, 1, 0, 0, 0) == 0 or broken('subreaper');
+confine(sub {}, 0, 0, 2);
+# Both ends of each are held by one of them alone, so that either hears when the other is gone.
+pipe(my $guarded, my $guarding) or broken('pipe');
+my $watcher = fork;
+defined $watcher or broken('fork');
+if ($watcher) {
+  close $guarded;
+  syscall(CLOSE, $_) for 3 .. 5 + $count;
+  silence();
+  $SIG{HUP} = sub { finish(); exit 124 };
+  syscall(PRCTL, 1, 1, 0, 0, 0);
+  while (1) {
+    my $gone = waitpid(-1, 0);
+    last if $gone == $watcher || $gone < 0 && $! == 10;
+  }
+  my $how = $?;
+  finish();
+  exit($how & 127 ? 128 + ($how & 127) : $how >> 8);
+}
+close $guarding;
+setpgrp(0, 0);
+syscall(PRCTL, 36, 1, 0, 0, 0) == 0 or broken('subreaper');
+confine(sub {}, 0, 0, 2);
+READING
+open(my $source, '<&=', 3) or failed('filter');
+binmode $source;
+my $filter = do { local $/; <$source> };
+length $filter or failed('filter');
+shift @config;
+my $names = shift @config;
+my %environment = splice @config, 0, 2 * $names;
+# Processes are counted for the user, with those that run already.
+my ($user, $mine) = ($<, 0);
+for my $file (glob '/proc/[0-9]*/status') {
+  open(my $status, '<', $file) or next;
+  my $text = do { local $/; <$status> } // '';
+  $mine += $1 if $text =~ /^Uid:\s+$user\s/m && $text =~ /^Threads:\s+(\d+)/m;
+}
+$limits =~ s/\b6=(\d+)/'6=' . ($1 - 1 + $mine)/e;
+pipe(my $told, my $tell) or failed('pipe');
+my $parent = $$;
+my $program = fork;
+defined $program or failed('fork');
+if (!$program) {
+  close $told;
+  { no warnings; *failed = *broken = sub { my $line = "$_[0] " . ($! + 0); syswrite($tell, $line); kill 9, $$ } }
+  setpgrp(0, 0);
+  syscall(PRCTL, 1, 9, 0, 0, 0);
+  getppid() == $parent or failed('parent');
+  $SIG{PIPE} = 'DEFAULT';
+  syscall(PRCTL, 4, 1, 0, 0, 0);
+  if (open(my $score, '>', '/proc/self/oom_score_adj')) { print $score 1000; close $score }
+  setpriority(0, 0, 5);
+  LIMITING
+  chdir $folder or failed('chdir');
+  confine(sub {
+    my $ruleset = $_[0];
+    my $allow = sub {
+      my $rule = pack 'Ql', @_;
+      syscall(LANDLOCK_ADD_RULE, $ruleset, 1, $rule, 0) == 0 or failed('rule');
+    };
+    for my $at (0 .. ($paths ? $#rights : -1)) { $allow->($rights[$at], 6 + $at) }
+    while (my ($path, $access) = splice @ARGV, 0, 2) {
+      $paths && sysopen(my $place, $path, 010000000) or next;
+      $allow->($access & (-d $place ? -1 : ~8), fileno $place);
+    }
+    # Nothing of the launchers may reach the program: a folder held open outside would be a way out.
+    opendir(my $open, '/proc/self/fd') or failed('fds');
+    for (grep { /^\d+$/ && $_ > 2 && $_ != $ruleset && $_ != fileno $tell && $_ != fileno $open } readdir $open) {
+      syscall(CLOSE, $_ + 0);
+    }
+    closedir $open;
+  }, $paths, $ports, $scoped);
+  my $program = pack 'S x6 P', length($filter) / 8, $filter;
+  syscall(SECCOMP, 1, 0, $program) == 0 or failed('filter');
+  EXECUTING
+  my $line = "exec $errno";
+  syswrite($tell, $line);
+  kill 9, $$;
+}
+close $tell;
+syscall(CLOSE, $_) for 3, 5 .. 5 + $count;
+if (sysread($told, my $said, 64)) {
+  (my $what, $!) = split / /, $said;
+  failed($what);
+}
+close $told;
+silence();
+my $child_bit = pack 'Q', 1 << 16;
+syscall(RT_SIGPROCMASK, 0, $child_bit, 0, 8);
+my $signal_fd = syscall(SIGNALFD4, -1, $child_bit, 8, 02004000);
+$signal_fd >= 0 or failed('signalfd');
+open(my $signals, '<&=', $signal_fd) or failed('signalfd');
+tell_out('started');
+
+my $left = '';
+while (1) {
+  while ((my $ended = waitpid(-1, 1)) > 0) {
+    next if $ended != $program;
+    my ($code, $signal) = ($? >> 8, $? & 127);
+    finish();
+    my $usage = "\0" x 144;
+    syscall(GETRUSAGE, -1, $usage);
+    my ($us, $uus, $ss, $sus, $rss) = unpack 'qqqqq', $usage;
+    my $cpu = int(($us + $ss) * 1000 + ($uus + $sus) / 1000);
+    tell_out("ended $code $signal $cpu " . $rss * 1024);
+    exit 0;
+  }
+  my $ready = '';
+  vec($ready, $_, 1) = 1 for fileno $channel, $signal_fd, fileno $guarded;
+  select($ready, undef, undef, undef) > 0 or next;
+  if (vec($ready, fileno $guarded, 1)) { finish(); exit 123 }
+  sysread($signals, my $ignored, 4096) if vec($ready, $signal_fd, 1);
+  next unless vec($ready, fileno $channel, 1);
+  my $got = sysread($channel, $left, 4096, length $left);
+  if (!$got) { finish(); exit 123 }
+  while ($left =~ s/^(\w+) ?(\d*)\n//) {
+    if ($1 eq 'kill') { kill 9, -1 } else { kill $2 + 0, -$program }
+  }
+}
+`
+
+export const landlockScript = (machine: Machine): string =>
+  numbered(
+    script
+      .replace('READING', () => reading)
+      .replace('LIMITING', () => limiting)
+      .replace('EXECUTING', () => executing),
+    machine,
+  )

@@ -1,0 +1,24 @@
+import type { Protection } from './arguments.ts'
+import type { LandlockPart } from './landlock-rules.ts'
+import type { FilterPart } from './seccomp.ts'
+import type { ServiceUser } from './service-user.ts'
+import type { Machine } from './syscalls.ts'
+import type { SystemView } from './system-view.ts'
+import type { Workshop } from './workshop.ts'
+
+export type SandboxPart = Protection | FilterPart | LandlockPart | 'limits'
+
+/** What each way of keeping programs needs, prepared once. */
+export type SandboxTools = {
+  readonly perl: string
+  readonly machine: Machine
+  readonly system: SystemView
+  readonly workshop: Workshop
+  /** The real path of the folder of the service, of which no more is seen than is mounted. */
+  readonly own: string
+  readonly hidden: readonly string[]
+  /** Who runs it where the service is root; null where the service is somebody else. */
+  readonly user: ServiceUser | null
+  /** Left out by tests, to see that something depends on it. */
+  readonly without?: readonly SandboxPart[]
+}
