@@ -102,7 +102,7 @@ function typed(schema: Schema, at: At): Schema {
   if (Array.isArray(type) && types.some((one) => one === 'object' || one === 'array'))
     refuse(`${at.path}/type`, 'must name objects and arrays by anyOf')
   onlyKeys(schema, at.path, ['type', ...(Array.isArray(type) ? [] : (known[String(type)] ?? []))])
-  if (schema['format'] !== undefined && !formats.includes(String(schema['format'])))
+  if (schema['format'] !== undefined && !formats.some((one) => one === schema['format']))
     refuse(`${at.path}/format`, `must be one of ${formats.join(', ')}`)
   if (type === 'object') return objectOf(schema, at)
   return type === 'array' ? arrayOf(schema, at) : schema
@@ -112,7 +112,7 @@ function formOf(schema: Schema, at: At): Schema {
   const { $ref } = schema
   if ($ref !== undefined) {
     onlyKeys(schema, at.path, ['$ref'])
-    const name = /^#\/\$defs\/(.+)$/.exec(String($ref))?.[1]
+    const name = typeof $ref === 'string' ? /^#\/\$defs\/(.+)$/.exec($ref)?.[1] : undefined
     if (name === undefined || !Object.hasOwn(at.defs, name))
       refuse(`${at.path}/$ref`, 'must lead to one of the $defs of the whole schema')
     return schema
