@@ -247,6 +247,22 @@ describe.skipIf(!hasProgram('radicale'))('an agent with calendars', () => {
     const settled = await box.kit.settled('alpha', changing)
     expect(settled.result).toMatchObject({ success: false, error: { type: 'ApprovalStale' } })
   })
+
+  test('a rule on attendees lets some be invited without asking', async () => {
+    const policy = `version: 1
+rules:
+  - match: calendar.create
+    when: args.attendees.all(a, a.endsWith("@example.org"))
+    tier: autonomous
+`
+    await using box = await CalendarKit.open(server, {}, policy)
+    const meeting = { title: 'Meeting', start: '2026-03-30T09:00' }
+    const invite = (attendees: readonly string[]) =>
+      box.failure('create', { ...meeting, attendees })
+    expect(await invite(['cleo@example.org'])).toBe('succeeded')
+    expect(await invite([])).toBe('succeeded')
+    expect(await invite(['cleo@example.org', 'eve@example.net'])).not.toBe('succeeded')
+  })
 })
 
 describe.skipIf(!hasProgram('radicale'))('an event that cannot be', () => {

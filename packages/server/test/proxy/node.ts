@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { ConnectService } from '@gatehouse/contract'
 import { fakeAdapter } from '@gatehouse/testkit/fake-service/fake-adapter'
 import type { FakeLink } from '@gatehouse/testkit/fake-service/fake-link'
 import { AgentDirectory } from '../../src/app/agent-directory.ts'
@@ -13,7 +14,7 @@ import { createIds } from '../../src/platform/ids.ts'
 import type { StoredAgent } from '../../src/ports/agents.ts'
 import type { AuditReader } from '../../src/ports/audit.ts'
 import type { PolicySource } from '../../src/ports/policy.ts'
-import type { JsonObject } from '../../src/ports/service-adapter.ts'
+import type { JsonObject, ServiceAdapter } from '../../src/ports/service-adapter.ts'
 import type { Storage } from '../../src/ports/storage.ts'
 import { openSqlite } from '../../src/storage/sqlite/open.ts'
 
@@ -41,15 +42,33 @@ export type ProxyNode = AsyncDisposable & {
   buffer(operation: string, args: JsonObject): Promise<string>
 }
 
+/** In place of the fake. */
+export type RealService = { readonly adapter: ServiceAdapter; readonly connect: ConnectService }
+
+const realOf = (link: FakeLink | RealService): RealService =>
+  'adapter' in link
+    ? link
+    : {
+        adapter: fakeAdapter(link, { pageSize: 100 }),
+        connect: {
+          kind: 'fake',
+          settings: {},
+          secrets: { password: 'open sesame' },
+          agents: ['*'],
+        },
+      }
+
 /** The proxy on a store of its own with a real clock, and nothing else: quick to start and to kill. */
 export async function openNode(
   folder: string,
-  link: FakeLink,
+  link: FakeLink | RealService,
   {
     node = 'node',
     opens,
   }: { readonly node?: string; readonly opens?: () => Promise<Storage> } = {},
 ): Promise<ProxyNode> {
+  const { adapter, connect } = realOf(link)
+  const { kind } = connect
   const storage = await (opens?.() ?? openSqlite({ file: join(folder, 'gatehouse.db') }))
   const clock = createClock(Number((await storage.meta.get('clock_ms')) ?? 0))
   const [ids, digest, log] = [createIds(), createDigest(), silent]
@@ -64,9 +83,9 @@ export async function openNode(
   const allowed = { current: () => ({ listed: () => 'autonomous' }) } as unknown as PolicySource
   const proxy = bindProxy({
     ...basics,
-    adapters: new Map([['fake', fakeAdapter(link, { pageSize: 100 })]]),
+    adapters: new Map([[kind, adapter]]),
     secrets: {
-      use: (_use, work) => work('open sesame'),
+      use: (_use, work) => work(connect.secrets['password'] ?? ''),
       keepForService: async () => {},
       forgetForService: async () => {},
       scrub: (value) => value,
@@ -90,19 +109,16 @@ export async function openNode(
   } as const
   if (!(await storage.agents.find(agent.name))) {
     await storage.agents.insert(agent)
-    await proxy.useCases.connectService(
-      { ...op, actor: { kind: 'system' } },
-      { kind: 'fake', settings: {}, secrets: { password: 'open sesame' }, agents: ['*'] },
-    )
+    await proxy.useCases.connectService({ ...op, actor: { kind: 'system' } }, connect)
   }
-  const call = { op, agent, capability: { name: 'fake.send' } } as unknown as Call
+  const call = { op, agent, capability: { name: `${kind}.write` } } as unknown as Call
   await proxy.start()
   return {
     proxy,
     storage,
     audit: journal,
     async buffer(operation, args) {
-      const service = await proxy.servicesOf(call).open('fake')
+      const service = await proxy.servicesOf(call).open(kind)
       return (await service.buffer({ operation, arguments: args })).write_id
     },
     async [Symbol.asyncDispose]() {

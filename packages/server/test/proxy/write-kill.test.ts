@@ -1,83 +1,13 @@
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { createInterface } from 'node:readline'
-import { fileURLToPath, pathToFileURL } from 'node:url'
 import { FakeServer, httpLink, serveFake } from '@gatehouse/testkit/fake-service'
 import { expect, test } from 'vitest'
+import { bundle, start } from './kill-kit.ts'
 import { until } from './kit.ts'
 import { openNode } from './node.ts'
 
 const kills = process.env['GATEHOUSE_FULL'] ? 500 : 10
-const here = path.dirname(fileURLToPath(import.meta.url))
-const root = path.resolve(here, '../../../..')
-
-/** The program to be killed as one file, made once: reading all its sources takes longer than its life. */
-async function bundle(): Promise<string> {
-  // The one that the test runner itself reads sources with.
-  const resolve = createRequire(import.meta.resolve('vitest/package.json'))
-  const vite = (await import(pathToFileURL(resolve.resolve('vite')).href)) as {
-    build(options: object): Promise<unknown>
-  }
-  // Beside the modules it uses.
-  const outDir = path.join(root, '.cache', `write-kill-${process.pid}`)
-  const conditions = ['gatehouse-source', 'node', 'import', 'default']
-  await vite.build({
-    configFile: false,
-    logLevel: 'silent',
-    root,
-    resolve: { conditions },
-    ssr: { noExternal: [/^@gatehouse\//], resolve: { conditions } },
-    build: {
-      ssr: path.join(here, 'write-kill-child.ts'),
-      outDir,
-      target: 'node20',
-      rollupOptions: { output: { entryFileNames: 'child.mjs' } },
-    },
-  })
-  return path.join(outDir, 'child.mjs')
-}
-
-type Child = {
-  readonly ids: Map<string, string>
-  readonly loaded: Promise<void>
-  go(): void
-  kill(): Promise<void>
-}
-
-const start = (program: string, folder: string, url: string, run: number): Child => {
-  const child = spawn(process.execPath, [program, folder, url, String(run)], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-  })
-  const ids = new Map<string, string>()
-  let ready = () => {}
-  const loaded = new Promise<void>((resolve) => {
-    ready = resolve
-  })
-  const closed = once(child, 'close')
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    if (line === 'loaded') ready()
-    const [word, operation = '', id = ''] = line.split(' ')
-    if (word === 'buffered') ids.set(id, operation)
-  })
-  return {
-    ids,
-    loaded: Promise.race([
-      loaded,
-      closed.then(([code]) => {
-        throw new Error(`the writer ended with ${code}`)
-      }),
-    ]),
-    go: () => void child.stdin.write('go\n'),
-    async kill() {
-      child.kill('SIGKILL')
-      await closed
-    },
-  }
-}
 
 test('however often the service is killed, no write is executed twice and none is lost without a word', {
   timeout: kills * 12_000,
@@ -85,7 +15,7 @@ test('however often the service is killed, no write is executed twice and none i
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-write-kill-'))
   const server = new FakeServer()
   const served = await serveFake(server)
-  const program = await bundle()
+  const program = await bundle('write-kill-child.ts')
   const buffered = new Map<string, string>()
   let faults = 0
   server.fault = ({ kind }) => {
@@ -95,13 +25,13 @@ test('however often the service is killed, no write is executed twice and none i
   }
   const left = { capturing: 0, sending: 0, proving: 0 }
   try {
-    let next = start(program, folder, served.url, 0)
+    let next = start(program, [folder, served.url, '0'])
     for (let run = 0; run < kills; run += 1) {
       const child = next
       await child.loaded
       child.go()
       // The next one reads its sources meanwhile.
-      if (run + 1 < kills) next = start(program, folder, served.url, run + 1)
+      if (run + 1 < kills) next = start(program, [folder, served.url, String(run + 1)])
       const enough = 3 + Math.floor(Math.random() * 12)
       await until(() => child.ids.size >= enough, 'enough writes')
       await new Promise((resolve) => setTimeout(resolve, Math.random() * 15))

@@ -38,6 +38,9 @@ export type GateDeed =
 export class HttpGate implements AsyncDisposable {
   readonly target: number
   readonly seen: PassingRequest[] = []
+  /** What the server answered, whether or not anybody heard it. */
+  readonly replies: { readonly method: string; readonly path: string; readonly status: number }[] =
+    []
   decide: (request: PassingRequest) => GateDeed = () => null
   port = 0
   #server: Server | null = null
@@ -127,6 +130,7 @@ export class HttpGate implements AsyncDisposable {
         reply.on('data', (chunk: Buffer) => chunks.push(chunk))
         reply.on('end', () => {
           const all = Buffer.concat(chunks)
+          this.replies.push({ method, path, status: reply.statusCode ?? 0 })
           if (how === 'silence') return
           if (how === 'none') return void socket?.destroy()
           const { 'transfer-encoding': _chunked, ...rest } = reply.headers

@@ -9,6 +9,9 @@ const dayMs = 86_400_000
 const wallMax = 253_402_300_799_000
 
 /**
+ * Why not a library: those that expand rules look for the next occurrence until they find one. A rule that is
+ * never met keeps ical.js, and more than one server, busy for ever, and nothing can stop it from outside.
+ *
  * How much may be looked at. One for all that a call expands: a calendar of strangers may hold any rule,
  * also such that match never (30 February), and each costs only what is left.
  */

@@ -106,7 +106,7 @@ const sendOnce = (sending: Sending, request: DavRequest): Promise<DavAnswer> =>
     const begun = secure
       ? beginHttps({
           ...options,
-          // @SECURITY Certificates are checked always; an operator adds an authority, never an exception; calendar-check.test.ts.
+          // @SECURITY Certificates are checked always; an operator adds an authority, never an exception; calendar-sync.test.ts.
           rejectUnauthorized: true,
           minVersion: 'TLSv1.2',
           ...(isIP(String(options.host)) === 0 ? { servername: String(options.host) } : {}),

@@ -163,6 +163,7 @@ const readSome = async (
   const body = `<c:calendar-multiget xmlns:d="DAV:" xmlns:c="urn:ietf:params:xml:ns:caldav"><d:prop><d:getetag/><c:calendar-data/></d:prop>${hrefs}</c:calendar-multiget>`
   try {
     const { resources } = await account.report(account.at(calendar.path), body, signal)
+    if (resources.length === 0) throw new XmlInvalid('it tells nothing of what was asked for')
     return resources.flatMap((resource) => {
       const href = pathIn(run, calendar, resource)
       const ics = resource.props.get('calendar-data')?.text ?? ''
@@ -177,10 +178,13 @@ const readSome = async (
     if (!isBroken(error) || run.isolations > isolationsMax) throw error
     if (paths.length > 1) {
       const half = paths.length >> 1
-      return [
+      const entries = [
         ...(await readSome(run, calendar, paths.slice(0, half))),
         ...(await readSome(run, calendar, paths.slice(half))),
       ]
+      // Where none of them can be read it is the server that is broken, and what is known of them stays.
+      if (entries.length === 0) throw error
+      return entries
     }
     const { connection } = account
     connection.log.warn(
