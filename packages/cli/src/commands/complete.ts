@@ -10,7 +10,8 @@ type Names = 'agent' | 'approval' | 'model' | 'secret' | 'user-token'
 function namesFor(command: string): Names | null {
   if (/^agent (show|pause|resume|rotate|revoke|restore)$/.test(command)) return 'agent'
   if (command === 'policy test') return 'agent'
-  if (/^models (show|install|cancel|remove|verify|default|try|start|release)$/.test(command)) return 'model'
+  if (/^models (show|install|cancel|remove|verify|default|try|start|release)$/.test(command))
+    return 'model'
   if (/^approvals (show|approve|reject)$/.test(command)) return 'approval'
   if (/^vault (show|rotate|scope|delete|check)$/.test(command)) return 'secret'
   return command === 'user-token revoke' ? 'user-token' : null
