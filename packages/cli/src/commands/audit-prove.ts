@@ -4,10 +4,7 @@ export const auditProve = defineCommand({
   name: 'audit prove',
   summary: 'Print what it takes to check one entry without the log',
   args: { id: 'the entry' },
-  examples: [
-    'gatehouse audit prove aud-01jqz4xk2m8v5w9r3t6y0b7n1c > proof.json',
-    'gatehouse audit check-proof proof.json --public-key audit.pub',
-  ],
+  examples: ['gatehouse audit prove aud-01jqz4xk2m8v5w9r3t6y0b7n1c > proof.json'],
   run: ({ api }, { id }) => api.proveAuditEntry({ id }),
   text: (proof) => JSON.stringify(proof, null, 2),
 })
