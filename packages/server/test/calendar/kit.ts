@@ -8,8 +8,8 @@ import type {
   ServiceConnection,
   ServiceWrite,
 } from '@gatehouse/server/ports/service-adapter'
-import { createCalendarAdapter } from '@gatehouse/server/proxy/adapters/calendar/calendar-adapter'
 import type { CalendarAccount } from '@gatehouse/server/proxy/adapters/calendar/calendar-account'
+import { createCalendarAdapter } from '@gatehouse/server/proxy/adapters/calendar/calendar-adapter'
 import { openMemory } from '@gatehouse/server/storage/memory/open'
 import { HandClock } from '@gatehouse/testkit'
 

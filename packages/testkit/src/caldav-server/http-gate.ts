@@ -1,7 +1,7 @@
 import {
+  request as begin,
   createServer,
   type IncomingHttpHeaders,
-  request as begin,
   type Server,
   type ServerResponse,
 } from 'node:http'

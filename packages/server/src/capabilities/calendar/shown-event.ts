@@ -1,7 +1,8 @@
+import { dateText } from '../../domain/calendar/civil.ts'
 import { type CalendarFacts, isRecurring } from '../../domain/calendar/event.ts'
-import { occurrencesIn, type Occurrence } from '../../domain/calendar/occurrences.ts'
-import { dateText, wallText, zoneName } from '../../domain/calendar/words.ts'
-import { type Zone, wallOf } from '../../domain/calendar/zones.ts'
+import { type Occurrence, occurrencesIn } from '../../domain/calendar/occurrences.ts'
+import { wallText, zoneName } from '../../domain/calendar/words.ts'
+import { wallOf, type Zone } from '../../domain/calendar/zones.ts'
 import { type FoundEvent, refuse } from './account.ts'
 
 const dayMs = 86_400_000

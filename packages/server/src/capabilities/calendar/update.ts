@@ -3,17 +3,17 @@ import { z } from 'zod'
 import type { CalendarEvent } from '../../domain/calendar/event.ts'
 import { isRecurring } from '../../domain/calendar/event.ts'
 import type { Occurrence } from '../../domain/calendar/occurrences.ts'
+import { spanOf } from '../../domain/calendar/span-of.ts'
 import { diffText, fieldsOf, whenWords } from '../../domain/calendar/words.ts'
 import { type EventFields, type EventTimes, ruleFits } from '../../domain/calendar/write-event.ts'
-import { spanOf } from '../../domain/calendar/span-of.ts'
 import { wallOf } from '../../domain/calendar/zones.ts'
 import type { AgentServices } from '../../ports/agent-services.ts'
 import type { JsonObject } from '../../ports/service-adapter.ts'
 import { defineCapability } from '../define.ts'
 import {
   calendarsOf,
-  findEvent,
   type FoundEvent,
+  findEvent,
   openAccount,
   organizerOf,
   refuse,
@@ -133,44 +133,60 @@ const sameTimes = (times: EventTimes, { span }: Occurrence): boolean => {
 
 type Changes = { -readonly [K in keyof EventFields]?: EventFields[K] }
 
-const changesOf = (
-  args: Inputs,
-  event: CalendarEvent,
-  one: Occurrence,
-  given: { readonly zone: string; readonly organizer: { readonly address: string } | null },
-): Changes => {
-  const { face } = one
+type Given = {
+  readonly zone: string
+  readonly organizer: { readonly address: string } | null
+}
+
+const textChanges = (args: Inputs, { truncated }: CalendarEvent, { face }: Occurrence): Changes => {
   const changes: Changes = {}
-  if (args.title !== undefined) assertTitle(args.title)
-  if (args.title !== undefined && args.title.trim() !== face.title)
-    changes.title = args.title.trim()
+  if (args.title !== undefined) {
+    assertTitle(args.title)
+    if (args.title.trim() !== face.title) changes.title = args.title.trim()
+  }
   for (const name of ['location', 'description'] as const) {
     const text = args[name]
     if (text === undefined) continue
     assertText(name, text)
-    if (text !== face[name] || event.truncated) changes[name] = text
-  }
-  const times = timesOf(args, one, given.zone)
-  if (times && !sameTimes(times, one)) changes.times = times
-  if (args.attendees) {
-    const wanted = checkedAttendees(args.attendees, given.organizer ?? face.organizer)
-    const key = (list: readonly string[]) =>
-      list
-        .map((address) => address.toLowerCase())
-        .toSorted()
-        .join()
-    const there = face.attendees.map(({ address }) => address)
-    if (key(wanted) !== key(there) || face.attendees_total > there.length)
-      changes.attendees = wanted
-  }
-  if (args.recurrence !== undefined) {
-    const rule = args.recurrence === null ? null : checkedRule(args.recurrence)
-    if (event.rules.length !== (rule === null ? 0 : 1) || event.rules[0] !== (rule ?? undefined))
-      changes.rule = rule
-    if (rule !== null && times && !ruleFits(rule, times))
-      refuse('recurrence: it ends before the first occurrence')
+    if (text !== face[name] || truncated) changes[name] = text
   }
   return changes
+}
+
+const attendeeChanges = ({ attendees }: Inputs, { face }: Occurrence, given: Given): Changes => {
+  if (!attendees) return {}
+  const wanted = checkedAttendees(attendees, given.organizer ?? face.organizer)
+  const key = (list: readonly string[]) =>
+    list
+      .map((address) => address.toLowerCase())
+      .toSorted()
+      .join()
+  const there = face.attendees.map(({ address }) => address)
+  const differ = key(wanted) !== key(there) || face.attendees_total > there.length
+  return differ ? { attendees: wanted } : {}
+}
+
+const ruleChanges = (
+  { recurrence }: Inputs,
+  { rules }: CalendarEvent,
+  times: EventTimes | undefined,
+): Changes => {
+  if (recurrence === undefined) return {}
+  const rule = recurrence === null ? null : checkedRule(recurrence)
+  if (rule !== null && times && !ruleFits(rule, times))
+    refuse('recurrence: it ends before the first occurrence')
+  const same = rule === null ? rules.length === 0 : rules.length === 1 && rules[0] === rule
+  return same ? {} : { rule }
+}
+
+const changesOf = (args: Inputs, event: CalendarEvent, one: Occurrence, given: Given): Changes => {
+  const times = timesOf(args, one, given.zone)
+  return {
+    ...textChanges(args, event, one),
+    ...(times && !sameTimes(times, one) ? { times } : {}),
+    ...attendeeChanges(args, one, given),
+    ...ruleChanges(args, event, times),
+  }
 }
 
 const plan = async (services: AgentServices, args: Inputs) => {

@@ -1,3 +1,4 @@
+import { civilDay, civilOf, dayNumber, weekdayOf } from './civil.ts'
 import type { RecurrenceRule } from './recurrence-rule.ts'
 import type { WallMs } from './zones.ts'
 
@@ -20,23 +21,14 @@ export type Budget = { left: number }
 type Days = { readonly from: number; readonly to: number }
 
 const dayOf = (wall: WallMs): number => Math.floor(wall / dayMs)
-const dateOf = (day: number): Date => new Date(day * dayMs)
-/** Monday is 0. */
-const weekdayOf = (day: number): number => (((day + 3) % 7) + 7) % 7
-
-const dayNumber = (year: number, month: number, day: number): number => {
-  const date = new Date(0)
-  date.setUTCFullYear(year, month, day)
-  return dayOf(date.getTime())
-}
-
+const yearOf = (day: number): number => civilDay(day).year
 const monthDays = (year: number, month: number): Days => ({
   from: dayNumber(year, month, 1),
   to: dayNumber(year, month + 1, 1),
 })
 const yearDays = (year: number): Days => ({
-  from: dayNumber(year, 0, 1),
-  to: dayNumber(year + 1, 0, 1),
+  from: dayNumber(year, 1, 1),
+  to: dayNumber(year + 1, 1, 1),
 })
 
 const has = (list: readonly number[], value: number, ofAll: number): boolean =>
@@ -58,9 +50,9 @@ const weekOf = (
   weekStart: number,
 ): { readonly week: number; readonly weeks: number } => {
   const begin = day - ((weekdayOf(day) - weekStart + 7) % 7)
-  const year = dateOf(begin + 3).getUTCFullYear()
+  const year = yearOf(begin + 3)
   const firstOf = (y: number) => {
-    const fourth = dayNumber(y, 0, 4)
+    const fourth = dayNumber(y, 1, 4)
     return fourth - ((weekdayOf(fourth) - weekStart + 7) % 7)
   }
   const first = firstOf(year)
@@ -71,12 +63,11 @@ const nthMatters = ({ freq, by_week }: RecurrenceRule): boolean =>
   freq === 'MONTHLY' || (freq === 'YEARLY' && by_week.length === 0)
 
 const dayMatches = (rule: RecurrenceRule, day: number): boolean => {
-  const date = dateOf(day)
-  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
-  if (rule.by_month.length > 0 && !rule.by_month.includes(month + 1)) return false
+  const { year, month, day: ofMonth } = civilDay(day)
+  if (rule.by_month.length > 0 && !rule.by_month.includes(month)) return false
   if (rule.by_month_day.length > 0) {
     const within = monthDays(year, month)
-    if (!has(rule.by_month_day, date.getUTCDate(), within.to - within.from)) return false
+    if (!has(rule.by_month_day, ofMonth, within.to - within.from)) return false
   }
   if (rule.by_year_day.length > 0) {
     const within = yearDays(year)
@@ -94,31 +85,30 @@ const dayMatches = (rule: RecurrenceRule, day: number): boolean => {
 
 /** What the rule does not say is as in its start. */
 const completed = (rule: RecurrenceRule, start: WallMs): RecurrenceRule => {
-  const date = new Date(start)
+  const { day, month, weekday } = civilOf(start)
   const { freq, by_day, by_month, by_month_day, by_year_day, by_week } = rule
   const free = by_day.length + by_month_day.length + by_year_day.length + by_week.length === 0
-  const own = { by_month_day: [date.getUTCDate()] }
+  const own = { by_month_day: [day] }
   if (freq === 'YEARLY' && free)
-    return { ...rule, ...own, by_month: by_month.length > 0 ? by_month : [date.getUTCMonth() + 1] }
+    return { ...rule, ...own, by_month: by_month.length > 0 ? by_month : [month] }
   if (
     freq === 'YEARLY' &&
     by_week.length > 0 &&
     by_day.length + by_month_day.length + by_year_day.length === 0
   )
-    return { ...rule, by_day: [{ nth: 0, day: weekdayOf(dayOf(start)) }] }
+    return { ...rule, by_day: [{ nth: 0, day: weekday }] }
   if (freq === 'MONTHLY' && free) return { ...rule, ...own }
-  if (freq === 'WEEKLY' && free)
-    return { ...rule, by_day: [{ nth: 0, day: weekdayOf(dayOf(start)) }] }
+  if (freq === 'WEEKLY' && free) return { ...rule, by_day: [{ nth: 0, day: weekday }] }
   return rule
 }
 
 const timesOf = (rule: RecurrenceRule, start: WallMs): number[] => {
-  const date = new Date(start)
+  const { hour, minute, second } = civilOf(start)
   const or = (list: readonly number[], own: number) => (list.length > 0 ? list : [own])
   const times: number[] = []
-  for (const h of or(rule.by_hour, date.getUTCHours()))
-    for (const m of or(rule.by_minute, date.getUTCMinutes()))
-      for (const s of or(rule.by_second, date.getUTCSeconds()))
+  for (const h of or(rule.by_hour, hour))
+    for (const m of or(rule.by_minute, minute))
+      for (const s of or(rule.by_second, second))
         if (s < 60) times.push(h * hourMs + m * minuteMs + s * secondMs)
   return times
 }
@@ -134,19 +124,18 @@ const positioned = (all: readonly number[], positions: readonly number[]): numbe
 const periodsOf = (rule: RecurrenceRule, start: WallMs) => {
   const { freq, interval } = rule
   const first = dayOf(start)
-  const date = dateOf(first)
-  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()]
+  const { year, month } = civilDay(first)
   if (freq === 'YEARLY')
     return {
       days: (n: number) => yearDays(year + n * interval),
-      skip: (day: number) => (dateOf(day).getUTCFullYear() - year) / interval,
+      skip: (day: number) => (yearOf(day) - year) / interval,
     }
   if (freq === 'MONTHLY')
     return {
       days: (n: number) => monthDays(year, month + n * interval),
       skip: (day: number) => {
-        const to = dateOf(day)
-        return ((to.getUTCFullYear() - year) * 12 + to.getUTCMonth() - month) / interval
+        const to = civilDay(day)
+        return ((to.year - year) * 12 + to.month - month) / interval
       },
     }
   if (freq === 'WEEKLY') {
@@ -202,11 +191,11 @@ function* bySteps(
   const { freq } = rule
   const unit = freq === 'HOURLY' || freq === 'MINUTELY' ? steps[freq] : secondMs
   const step = unit * rule.interval
-  const date = new Date(start)
+  const { minute, second } = civilOf(start)
   // Within an hour or a minute the finer parts are sets, as in the coarser rules.
   const or = (list: readonly number[], own: number) => (list.length > 0 ? list : [own])
-  const minutes = freq === 'HOURLY' ? or(rule.by_minute, date.getUTCMinutes()) : [0]
-  const seconds = freq === 'SECONDLY' ? [0] : or(rule.by_second, date.getUTCSeconds())
+  const minutes = freq === 'HOURLY' ? or(rule.by_minute, minute) : [0]
+  const seconds = freq === 'SECONDLY' ? [0] : or(rule.by_second, second)
   const base = Math.floor(start / unit) * unit
   let n = rule.count === null ? Math.max(0, Math.floor((from - base) / step)) : 0
   for (;;) {
@@ -219,12 +208,12 @@ function* bySteps(
       continue
     }
     n += 1
-    const moment = new Date(at)
-    if (rule.by_hour.length > 0 && !rule.by_hour.includes(moment.getUTCHours())) continue
+    const moment = civilOf(at)
+    if (rule.by_hour.length > 0 && !rule.by_hour.includes(moment.hour)) continue
     if (freq !== 'HOURLY' && rule.by_minute.length > 0)
-      if (!rule.by_minute.includes(moment.getUTCMinutes())) continue
+      if (!rule.by_minute.includes(moment.minute)) continue
     if (freq === 'SECONDLY' && rule.by_second.length > 0)
-      if (!rule.by_second.includes(moment.getUTCSeconds())) continue
+      if (!rule.by_second.includes(moment.second)) continue
     const all = minutes.flatMap((m) => seconds.map((s) => at + m * minuteMs + s * secondMs))
     budget.left -= all.length
     yield* positioned(all, rule.by_position)

@@ -1,3 +1,4 @@
+import { wallAt } from './civil.ts'
 import { expandRule } from './expand-rule.ts'
 import { componentsOf, type IcsComponent, lineOf, linesOf } from './ics.ts'
 import { parseRule, parseStamp, type RecurrenceRule } from './recurrence-rule.ts'
@@ -5,8 +6,8 @@ import { parseRule, parseStamp, type RecurrenceRule } from './recurrence-rule.ts
 const observancesMax = 40
 const onsetsMax = 200
 /** Between these years the table knows each change. */
-const firstMs = Date.UTC(1990, 0, 1)
-const lastMs = Date.UTC(2060, 0, 1)
+const firstMs = wallAt(1990, 1, 1)
+const lastMs = wallAt(2060, 1, 1)
 
 const offsetOf = (text: string | undefined): number | null => {
   const [, sign, hours, minutes, seconds = '0'] =
@@ -25,6 +26,12 @@ const isPlain = (rule: RecurrenceRule): boolean =>
 
 type Change = { readonly utc: number; readonly to: number }
 
+const datesOf = (observance: IcsComponent): number[] =>
+  linesOf(observance, 'RDATE')
+    .slice(0, onsetsMax)
+    .flatMap(({ value }) => value.split(',').slice(0, onsetsMax))
+    .flatMap((one) => parseStamp(one)?.ms ?? [])
+
 const changesOf = (observance: IcsComponent): Change[] | null => {
   const start = parseStamp(lineOf(observance, 'DTSTART')?.value ?? '')
   const from = offsetOf(lineOf(observance, 'TZOFFSETFROM')?.value)
@@ -35,16 +42,11 @@ const changesOf = (observance: IcsComponent): Change[] | null => {
     const rule = parseRule(value)
     if (!rule || !isPlain(rule)) return null
     const until = rule.until ? (rule.until.utc ? rule.until.ms + from : rule.until.ms) : lastMs
-    for (const wall of expandRule(rule, start.ms, firstMs, Math.min(until, lastMs), {
-      left: 60_000,
-    }))
+    const budget = { left: 60_000 }
+    for (const wall of expandRule(rule, start.ms, firstMs, Math.min(until, lastMs), budget))
       walls.add(wall)
   }
-  for (const { value } of linesOf(observance, 'RDATE').slice(0, onsetsMax))
-    for (const one of value.split(',').slice(0, onsetsMax)) {
-      const stamp = parseStamp(one)
-      if (stamp) walls.add(stamp.ms)
-    }
+  for (const wall of datesOf(observance)) walls.add(wall)
   return [...walls].map((wall) => ({ utc: wall - from, to }))
 }
 

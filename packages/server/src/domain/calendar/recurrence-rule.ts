@@ -1,3 +1,4 @@
+import { civilOf, wallAt } from './civil.ts'
 import type { WallMs } from './zones.ts'
 
 const frequencies = [
@@ -86,11 +87,10 @@ export const parseStamp = (
   // A leap second is the last one of its minute.
   const s = Math.min(Number(second), 59)
   if (Number(second) > 60 || h > 23 || min > 59 || y < 1) return null
-  const date = new Date(0)
-  date.setUTCFullYear(y, m - 1, d)
-  date.setUTCHours(h, min, s)
-  if (date.getUTCMonth() !== m - 1 || date.getUTCDate() !== d) return null
-  return { ms: date.getTime(), utc: utc !== undefined, date: match[4] === undefined }
+  const ms = wallAt(y, m, d, h, min, s)
+  const there = civilOf(ms)
+  if (there.month !== m || there.day !== d) return null
+  return { ms, utc: utc !== undefined, date: match[4] === undefined }
 }
 
 /** Null for a rule that is none, or that nobody could mean: unknown parts, numbers out of range. */

@@ -1,3 +1,4 @@
+import { civilOf, clockText, dateText } from './civil.ts'
 import type { CalendarEvent, EventFace, Span } from './event.ts'
 import { parseRule, type RecurrenceRule } from './recurrence-rule.ts'
 import { utcOf, wallOf, type Zone } from './zones.ts'
@@ -9,26 +10,16 @@ const monthNames = [
   ...['September', 'October', 'November', 'December'],
 ]
 
-const two = (n: number): string => String(n).padStart(2, '0')
-
-/** `2026-03-30`. */
-export const dateText = (wall: number): string => new Date(wall).toISOString().slice(0, 10)
 /** `2026-03-30T09:00`, with seconds where there are some. */
-export const wallText = (wall: number): string => {
-  const text = new Date(wall).toISOString().slice(0, 19)
-  return text.endsWith(':00') ? text.slice(0, 16) : text
-}
+export const wallText = (wall: number): string =>
+  `${dateText(wall)}T${clockText(wall).replace(/:00$/, '')}`
 
 const dayWords = (wall: number): string => {
-  const date = new Date(wall)
-  const weekday = dayNames[(date.getUTCDay() + 6) % 7]
-  return `${weekday}, ${date.getUTCDate()} ${monthNames[date.getUTCMonth()]} ${date.getUTCFullYear()}`
+  const { weekday, day, month, year } = civilOf(wall)
+  return `${dayNames[weekday]}, ${day} ${monthNames[month - 1]} ${year}`
 }
 
-const timeWords = (wall: number): string => {
-  const date = new Date(wall)
-  return `${two(date.getUTCHours())}:${two(date.getUTCMinutes())}`
-}
+const timeWords = (wall: number): string => clockText(wall).slice(0, 5)
 
 export const zoneName = (zone: Zone, name: string): string =>
   typeof zone !== 'string' ? name || 'a zone of its own' : zone

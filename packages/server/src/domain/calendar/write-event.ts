@@ -1,3 +1,4 @@
+import { stampText } from './civil.ts'
 import {
   componentsOf,
   ended,
@@ -12,8 +13,8 @@ import {
   writtenLine,
 } from './ics.ts'
 import { parseRule, parseStamp } from './recurrence-rule.ts'
+import { zoneComponent } from './zone-component.ts'
 import { knownZone, utcOf, wallOf } from './zones.ts'
-import { stampText, zoneComponent } from './zone-component.ts'
 
 const dayMs = 86_400_000
 

@@ -1,5 +1,6 @@
-import { offsetAt, wallOf } from './zones.ts'
+import { civilOf, dayNumber, stampText, wallAt } from './civil.ts'
 import { weekdays } from './recurrence-rule.ts'
+import { offsetAt, wallOf } from './zones.ts'
 
 const minuteMs = 60_000
 const dayMs = 86_400_000
@@ -9,8 +10,8 @@ type Change = { readonly utc: number; readonly from: number; readonly to: number
 /** The changes of a zone in a year, to the minute. */
 const changesIn = (zone: string, year: number): Change[] => {
   const changes: Change[] = []
-  const end = Date.UTC(year + 1, 0, 1)
-  for (let day = Date.UTC(year, 0, 1); day < end; day += dayMs) {
+  const end = wallAt(year + 1, 1, 1)
+  for (let day = wallAt(year, 1, 1); day < end; day += dayMs) {
     const [from, to] = [offsetAt(zone, day), offsetAt(zone, day + dayMs)]
     if (from === to) continue
     let [low, high] = [day, day + dayMs]
@@ -26,10 +27,6 @@ const changesIn = (zone: string, year: number): Change[] => {
 
 const two = (n: number): string => String(n).padStart(2, '0')
 
-/** `20260330T090000`, of a wall clock. */
-export const stampText = (wall: number): string =>
-  new Date(wall).toISOString().slice(0, 19).replace(/[-:]/g, '')
-
 const offsetText = (ms: number): string => {
   const minutes = Math.round(Math.abs(ms) / minuteMs)
   return `${ms < 0 ? '-' : '+'}${two(Math.floor(minutes / 60))}${two(minutes % 60)}`
@@ -37,11 +34,10 @@ const offsetText = (ms: number): string => {
 
 /** The day of a change as a rule knows it: the second Sunday in March, the last Sunday in October. */
 const dayRule = (wall: number): string => {
-  const date = new Date(wall)
-  const month = date.getUTCMonth()
-  const days = new Date(Date.UTC(date.getUTCFullYear(), month + 1, 0)).getUTCDate()
-  const nth = date.getUTCDate() + 7 > days ? -1 : Math.ceil(date.getUTCDate() / 7)
-  return `BYMONTH=${month + 1};BYDAY=${nth}${weekdays[(date.getUTCDay() + 6) % 7]}`
+  const { year, month, day, weekday } = civilOf(wall)
+  const days = dayNumber(year, month + 1, 1) - dayNumber(year, month, 1)
+  const nth = day + 7 > days ? -1 : Math.ceil(day / 7)
+  return `BYMONTH=${month};BYDAY=${nth}${weekdays[weekday]}`
 }
 
 const observance = (change: Change, standard: boolean, repeat: readonly string[]): string[] => {
@@ -63,7 +59,7 @@ const madeMax = 200
 
 /** The zone as a calendar object brings it along: rules from this year on, or what is known of the next years. */
 export const zoneComponent = (zone: string, aroundMs: number): string => {
-  const year = new Date(wallOf(zone, aroundMs)).getUTCFullYear()
+  const year = civilOf(wallOf(zone, aroundMs)).year
   const key = `${zone} ${year}`
   const known = made.get(key)
   if (known !== undefined) return known
@@ -86,8 +82,8 @@ const zoneFrom = (zone: string, year: number): string => {
         list.length === first.length &&
         list.every((one, at) => ruleOf(one) === ruleOf(first[at] as Change)),
     )
-  const offset = offsetAt(zone, Date.UTC(year - 1, 0, 1))
-  const begin: Change = { utc: Date.UTC(1970, 0, 1) - offset, from: offset, to: offset }
+  const offset = offsetAt(zone, wallAt(year - 1, 1, 1))
+  const begin: Change = { utc: wallAt(1970, 1, 1) - offset, from: offset, to: offset }
   const least = Math.min(offset, ...all.map(({ to }) => to))
   const body = regular
     ? first.flatMap((one) =>

@@ -1,3 +1,5 @@
+import { wallAt } from './civil.ts'
+
 /** Milliseconds of a wall clock, counted as if it showed UTC. */
 export type WallMs = number
 
@@ -49,10 +51,9 @@ const lookedUp = (zone: string, utcMs: number): number => {
   for (const { type, value } of formatOf(zone).formatToParts(utcMs)) parts[type] = value
   const part = (name: string) => Number(parts[name])
   const year = parts['era'] === 'BC' ? 1 - part('year') : part('year')
-  const wall = new Date(0)
-  wall.setUTCFullYear(year, part('month') - 1, part('day'))
-  wall.setUTCHours(part('hour'), part('minute'), part('second'))
-  return wall.getTime() - Math.floor(utcMs / 1000) * 1000
+  const [month, day] = [part('month'), part('day')]
+  const wall = wallAt(year, month, day, part('hour'), part('minute'), part('second'))
+  return wall - Math.floor(utcMs / 1000) * 1000
 }
 
 const atDay = (zone: string, day: number): number => {
