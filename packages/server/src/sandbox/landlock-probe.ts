@@ -10,7 +10,7 @@ my @effective = (unpack 'L6', $rights)[0, 3];
 print join(' ', syscall(PRCTL, 39, 0, 0, 0, 0), syscall(PRCTL, 21, 0, 0, 0, 0), @effective), "\n";
 my @open = grep { my $there = $_; opendir(my $folder, $there) || open(my $file, '<', $there) } '/', '/proc/self/status';
 print "sees @open\n";
-print 'reaches ', join(' ', grep { socket(my $made, $_, 1, 0) || socket($made, $_, 2, 0) } 1, 2, 10, 16), "\n";
+print 'reaches ', join(' ', grep { my $s; socket($s, $_, 1, 0) || socket($s, $_, 2, 0) } 1, 2, 10, 16), "\n";
 print kill(0, getppid) ? "signals\n" : "no signals\n";
 print open(my $made, '>', "$ENV{HOME}/probe") ? "writes\n" : "cannot write: $!\n";
 `

@@ -1,11 +1,19 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
-import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
+import { ownUser, rungs } from './sandbox-kit.ts'
 
 const sources = join(dirname(fileURLToPath(import.meta.url)), '../../src/sandbox')
 
@@ -19,9 +27,9 @@ const vite = await createViteServer({
   optimizeDeps: { noDiscovery: true }, oxc: { target: 'node20' }, resolve: { conditions }, ssr: { resolve: { conditions } },
 })
 const { createSandbox } = await vite.ssrLoadModule('/create-sandbox.ts')
-const [dataDir, workspace, word] = process.argv.slice(1)
+const [dataDir, workspace, word, mode, user] = process.argv.slice(1)
 const log = { debug() {}, info() {}, warn: console.error, error: console.error }
-const sandbox = createSandbox({ dataDir, mode: 'auto', user: null, log })
+const sandbox = createSandbox({ dataDir, mode, user: user || null, log })
 await sandbox.spawn({
   program: 'sh',
   args: ['-c', 'trap "" TERM INT HUP; (setsid sleep 60 &) ; touch up; sleep 60 # ' + word],
@@ -44,16 +52,18 @@ const named = (word: string): readonly number[] =>
     }
   })
 
-describe.skipIf(!hasProgram('bwrap'))('when the service is killed', () => {
+describe.each(rungs)('when the service is killed and programs are kept by %s,', (mode) => {
   test('nothing of what ran in the sandbox is left within two seconds', async () => {
     const base = mkdtempSync(join(tmpdir(), 'gatehouse-crash-'))
     onTestFinished(() => rmSync(base, { recursive: true, force: true }))
     const workspace = join(base, 'workspaces', 'mailbot')
     mkdirSync(workspace, { recursive: true, mode: 0o700 })
     const word = `orphan-${process.pid}-${Date.now()}`
+    const user = (mode === 'landlock' ? ownUser() : null) ?? ''
+    chmodSync(base, 0o711)
     const child = spawn(
       process.execPath,
-      ['--input-type=module', '-e', service, base, workspace, word],
+      ['--input-type=module', '-e', service, base, workspace, word, mode, user],
       { stdio: ['ignore', 'pipe', 'inherit'] },
     )
     onTestFinished(() => void child.kill('SIGKILL'))
@@ -64,5 +74,6 @@ describe.skipIf(!hasProgram('bwrap'))('when the service is killed', () => {
     child.kill('SIGKILL')
     await once(child, 'close')
     await vi.waitFor(() => expect(inside()).toEqual([]), 2_000)
+    await vi.waitFor(() => expect(named(base)).toEqual([]), 2_000)
   })
 })

@@ -17,6 +17,7 @@ import { bubblewrapArguments } from '../../src/sandbox/arguments.ts'
 import { LaunchedChild } from '../../src/sandbox/launched-child.ts'
 import { loadSystemView } from '../../src/sandbox/system-view.ts'
 import { Workshop } from '../../src/sandbox/workshop.ts'
+import { rungs } from './sandbox-kit.ts'
 
 const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
 
@@ -124,9 +125,9 @@ const vite = await createViteServer({
   optimizeDeps: { noDiscovery: true }, oxc: { target: 'node20' }, resolve: { conditions }, ssr: { resolve: { conditions } },
 })
 const { createSandbox } = await vite.ssrLoadModule('/create-sandbox.ts')
-const [dataDir, workspace] = process.argv.slice(1)
+const [dataDir, workspace, mode] = process.argv.slice(1)
 const log = { debug() {}, info() {}, warn: console.error, error: console.error }
-const sandbox = createSandbox({ dataDir, mode: 'auto', user: null, log })
+const sandbox = createSandbox({ dataDir, mode, user: null, log })
 const { stdout, rung } = await sandbox.run({
   program: 'sh', args: ['-c', 'id -u; echo made > made; ls ..'],
   environment: {}, working_directory: workspace, mounts: [{ source: workspace, writable: true }],
@@ -138,9 +139,9 @@ process.exit()
 `
 
 // The other way round, an ordinary user runs all the suites of the sandbox, and this one is left out.
-describe.runIf(hasProgram('bwrap') && process.getuid?.() === 0 && canRead())(
-  'a service of an ordinary user',
-  () => {
+describe.runIf(process.getuid?.() === 0 && canRead()).each(rungs)(
+  'a service of an ordinary user, with %s,',
+  (mode) => {
     test('keeps its programs in the same sandbox', async () => {
       const folder = temporary()
       const workspace = join(folder, 'workspaces', 'mailbot')
@@ -149,12 +150,14 @@ describe.runIf(hasProgram('bwrap') && process.getuid?.() === 0 && canRead())(
         chownSync(path, somebody, somebody)
       const child = spawn(
         process.execPath,
-        ['--input-type=module', '-e', service, folder, workspace],
+        ['--input-type=module', '-e', service, folder, workspace, mode],
         { uid: somebody, gid: somebody, stdio: ['ignore', 'pipe', 'inherit'] },
       )
       let text = ''
       for await (const chunk of child.stdout) text += String(chunk)
-      expect(JSON.parse(text)).toEqual(['bubblewrap', '65534\nmailbot\n'])
+      expect(JSON.parse(text)).toEqual(
+        mode === 'bubblewrap' ? [mode, '65534\nmailbot\n'] : [mode, `${somebody}\n`],
+      )
       expect(lstatSync(join(workspace, 'made')).uid).toBe(somebody)
     })
   },

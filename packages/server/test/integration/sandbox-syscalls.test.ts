@@ -1,11 +1,18 @@
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, test } from 'vitest'
 import type { FilterPart } from '../../src/sandbox/seccomp.ts'
-import { judged, numberOf, refused, type Syscalls } from '../../src/sandbox/syscalls.ts'
-import { SandboxKit } from './sandbox-kit.ts'
+import {
+  judged,
+  numberOf,
+  refused,
+  refusedShared,
+  type Syscalls,
+} from '../../src/sandbox/syscalls.ts'
+import { rungs, SandboxKit } from './sandbox-kit.ts'
 
 const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
-const numbers: Syscalls = { ...refused, ...judged }
+const { attributes, watching, ipc } = refusedShared
+const numbers: Syscalls = { ...refused, ...judged, ...attributes, ...watching, ...ipc }
 const call = (name: string): number => numberOf(numbers[name] ?? [null, null], machine) ?? -1
 
 const errors = { EPERM: 1, EACCES: 13, ENOSYS: 38, EAFNOSUPPORT: 97 } as const
@@ -114,8 +121,55 @@ const cases: readonly Case[] = [
   },
 ]
 
-const answers = async (kit: SandboxKit): Promise<Readonly<Record<string, string>>> => {
-  const lines = cases.map(
+// Refused only where the namespaces of the host are shared. Each would be done to a file of its own, to itself, or to a process that is not there.
+const sharedCases: readonly Case[] = (
+  [
+    ['changing a mode by path', `syscall(${call('fchmodat')}, -100, $own, 0600)`, 'attributes'],
+    [
+      'changing an owner by path',
+      `syscall(${call('fchownat')}, -100, $own, $< + 0, -1, 0)`,
+      'attributes',
+    ],
+    [
+      'changing times by path',
+      `syscall(${call('utimensat')}, -100, $own, $times, 0)`,
+      'attributes',
+    ],
+    [
+      'an attribute by path',
+      `syscall(${call('setxattr')}, $own, $name, $none, 0, 0)`,
+      'attributes',
+    ],
+    ['a watch', `syscall(${call('inotify_add_watch')}, -1, $own, 2)`, 'watching'],
+    ['shared memory', `syscall(${call('shmget')}, 0, 4096, 01600)`, 'ipc'],
+    ['a message queue', `syscall(${call('msgget')}, 0, 01600)`, 'ipc'],
+    ['semaphores', `syscall(${call('semget')}, 0, 1, 01600)`, 'ipc'],
+    ['the limits of another', `syscall(${call('prlimit64')}, 99999999, 7, 0, $much)`, 'others'],
+    ['the priority of another', `syscall(${call('setpriority')}, 0, 99999999, 5)`, 'others'],
+    ['the priority of all', `syscall(${call('setpriority')}, 2, 0, 6)`, 'others'],
+    ['the turns of all', `syscall(${call('ioprio_set')}, 3, 0, 0x4007)`, 'others'],
+    [
+      'the processors of another',
+      `syscall(${call('sched_setaffinity')}, 99999999, 8, $much)`,
+      'others',
+    ],
+    ['datagrams to anybody', `socketpair(my $one, my $two, 1, 2, 0)`, 'sockets'],
+    ['connecting', `syscall(${call('connect')}, -1, $none, 0)`, 'sockets'],
+  ] as const
+).map(([what, script, by]) => ({
+  what,
+  script,
+  by,
+  refusal: 'EPERM',
+  // A process of the user that is stronger than this one, such as the tests themselves, is kept from it anyway.
+  ...(what === 'the turns of all' ? { kernelMayToo: true } : {}),
+}))
+
+const answers = async (
+  kit: SandboxKit,
+  asked: readonly Case[],
+): Promise<Readonly<Record<string, string>>> => {
+  const lines = asked.map(
     ({ script }, at) => `
       if (my $child = fork) { waitpid $child, 0 } else {
         my $done = ${script};
@@ -124,38 +178,46 @@ const answers = async (kit: SandboxKit): Promise<Readonly<Record<string, string>
         exit;
       }`,
   )
-  const { stdout } = await kit.perl(`$| = 1; my $none = ""; ${lines.join('\n')}`)
+  const { stdout } = await kit.perl(`
+    $| = 1;
+    my ($none, $own, $name, $much, $times) = ('', 'own', 'user.a', "\\1" x 16, "\\0" x 32);
+    open(my $made, '>', $own); close $made;
+    ${lines.join('\n')}`)
   return Object.fromEntries(
     stdout.split('\n').flatMap((line) => {
       const [at, answer] = line.split(' ')
-      return answer === undefined ? [] : [[cases[Number(at)]?.what, answer]]
+      return answer === undefined ? [] : [[asked[Number(at)]?.what, answer]]
     }),
   )
 }
 
-describe.skipIf(!hasProgram('bwrap'))('the filter of system calls', () => {
+describe.each(rungs)('the filter of system calls, with %s,', (mode) => {
+  const asked = [...cases, ...(mode === 'landlock' ? sharedCases : [])]
+
   test('refuses each by the errno that programs expect', async () => {
-    await using kit = new SandboxKit()
-    const found = await answers(kit)
+    await using kit = new SandboxKit({ mode })
+    const found = await answers(kit, asked)
     expect(found).toEqual(
-      Object.fromEntries(cases.map(({ what, refusal }) => [what, String(errors[refusal])])),
+      Object.fromEntries(asked.map(({ what, refusal }) => [what, String(errors[refusal])])),
     )
   })
 
-  const parts = [...new Set(cases.map(({ by }) => by))]
+  const parts = [...new Set(asked.map(({ by }) => by))]
   test.each(parts)(
     'without its part "%s" what that refused is answered by the kernel',
     async (part) => {
-      await using kit = new SandboxKit({ without: [part] })
-      const found = await answers(kit)
-      for (const { what, refusal, by, kernelMayToo } of cases)
+      await using kit = new SandboxKit({ mode, without: [part] })
+      const found = await answers(kit, asked)
+      for (const { what, refusal, by, kernelMayToo } of asked)
         if (by === part && kernelMayToo) continue
         else if (by === part)
           expect([what, found[what]]).not.toEqual([what, String(errors[refusal])])
         else expect([what, found[what]]).toEqual([what, String(errors[refusal])])
     },
   )
+})
 
+describe.skipIf(!hasProgram('bwrap'))('the filter of system calls', () => {
   test('is not the only lock on user namespaces: bubblewrap forbids them by itself', async () => {
     const nest = `print syscall(${call('unshare')}, 0x10000000) == 0 ? 'made' : 'refused'`
     await using closed = new SandboxKit({ without: ['namespaces'] })
