@@ -30,7 +30,7 @@ const project = (name: string, { include, exclude = [], timeoutMs, order, worker
 
 const unit = ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.mjs']
 
-// Real servers and processes run one file at a time: they measure and race, and deserve both cores.
+// Whole servers run one file at a time: they measure and race, and deserve both cores.
 export default defineConfig({
   test: {
     projects: [
@@ -41,14 +41,14 @@ export default defineConfig({
         order: 0,
         workers: 2,
       }),
-      project('postgres', { include: [postgres], timeoutMs: 60_000, order: 1, workers: 1 }),
+      project('postgres', { include: [postgres], timeoutMs: 60_000, order: 1, workers: 2 }),
       project('integration', {
         include: ['packages/*/test/**/*.test.ts'],
         timeoutMs: 60_000,
-        order: 2,
-        workers: 1,
+        order: 1,
+        workers: 2,
       }),
-      project('e2e', { include: ['test/**/*.test.ts'], timeoutMs: 180_000, order: 3, workers: 1 }),
+      project('e2e', { include: ['test/**/*.test.ts'], timeoutMs: 180_000, order: 2, workers: 1 }),
     ],
   },
 })
