@@ -66,7 +66,7 @@ describe.skipIf(!hasProgram('radicale'))('calendars', () => {
         await server.store(id, name, icsText(String(uid), 'Meanwhile'))
       },
       add,
-      reachable: async (yes) => void (await (yes ? gate.up() : gate.down())),
+      reachable: (yes) => (yes ? gate.up() : gate.down()),
       [Symbol.asyncDispose]: () => gate[Symbol.asyncDispose](),
     }
   })
