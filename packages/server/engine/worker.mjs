@@ -10,6 +10,15 @@ const tell = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 // Whoever started this has gone: nobody will ask any more.
 process.stdin.on('end', () => process.kill(process.pid, 'SIGKILL')).resume()
 
+/** Where `/proc` is out of reach, the most there ever was. */
+const memoryBytes = () => {
+  try {
+    return process.memoryUsage.rss()
+  } catch {
+    return process.resourceUsage().maxRSS * 1024
+  }
+}
+
 async function bodyOf(request) {
   const chunks = []
   let length = 0
@@ -100,7 +109,7 @@ const endpoints = {
       model: order.id,
       busy,
       context_tokens: model.contextSize,
-      memory_bytes: process.memoryUsage.rss(),
+      memory_bytes: memoryBytes(),
     }),
   'GET /v1/models': (_body, response) =>
     json(response, 200, { object: 'list', data: [{ id: order.id, object: 'model' }] }),
@@ -146,5 +155,5 @@ server.requestTimeout = 0
 process.umask(0o177)
 // By its short name: the whole path may be longer than an address can be.
 server.listen('engine.sock', () =>
-  tell({ ready: true, context_tokens: model.contextSize, memory_bytes: process.memoryUsage.rss() }),
+  tell({ ready: true, context_tokens: model.contextSize, memory_bytes: memoryBytes() }),
 )

@@ -111,22 +111,28 @@ describe.skipIf(!hasEngine())('what runs models', () => {
       expect((await engine.exited).how).toMatch(/^(code|signal) /)
     }))
 
-  test('runs without a sandbox where an operator chose that, and says so', async () => {
-    await using kit = new SandboxKit({ mode: 'unconfined' })
-    const own = join(kit.outside, 'own.gguf')
-    writeFileSync(own, scriptModel())
-    const model = { id: 'own', label: null, file: own, size_bytes: 1 } as InstalledModel
-    const signal = new AbortController().signal
-    const engine = await testEngineHost(kit.sandbox, kit.dataDir).start(
-      { model, context_tokens: 256, memory_bytes: 512 * MiB },
-      signal,
-    )
-    expect(engine.rung).toBe('unconfined')
-    const said = await engine.generate({ ...task, max_tokens: 9 }, () => {}, signal)
-    expect(said.text).toBe('Hello from the local model.')
-    await engine.kill()
-    expect(readdirSync(join(kit.dataDir, 'engine-runs'))).toEqual([])
-  })
+  test.for(['landlock', 'unconfined'] as const)(
+    'runs by %s where an operator chose that, and says so',
+    async (mode, { skip }) => {
+      await using kit = new SandboxKit({ mode })
+      // Older kernels have no such Landlock.
+      if (!(await kit.sandbox.probe()).usable) skip(`${mode} does not hold here`)
+      mkdirSync(join(kit.dataDir, 'models'), { mode: 0o700 })
+      const own = join(kit.dataDir, 'models', 'own.gguf')
+      writeFileSync(own, scriptModel(), { mode: 0o444 })
+      const model = { id: 'own', label: null, file: own, size_bytes: 1 } as InstalledModel
+      const signal = new AbortController().signal
+      const engine = await testEngineHost(kit.sandbox, kit.dataDir).start(
+        { model, context_tokens: 256, memory_bytes: 512 * MiB },
+        signal,
+      )
+      expect(engine.rung).toBe(mode)
+      const said = await engine.generate({ ...task, max_tokens: 9 }, () => {}, signal)
+      expect(said.text).toBe('Hello from the local model.')
+      await engine.kill()
+      expect(readdirSync(join(kit.dataDir, 'engine-runs'))).toEqual([])
+    },
+  )
 
   test('is not listened to without end', () =>
     probe('flood', async ({ engine }) => {
