@@ -127,10 +127,11 @@ test('takes nothing that is not whole, though npm says it went well', async () =
   expect(left()).toEqual([])
 })
 
-test('sweeps what a killed installation left, and never shows it', async () => {
+test('sweeps what a killed installation and earlier versions left, and never shows it', async () => {
   const broken = join(root, 'engine', '.setup-old')
   mkdirSync(broken, { recursive: true })
   mkdirSync(join(root, 'engine', version))
+  mkdirSync(join(root, 'engine', '3.0.0'))
   const installer = installerWith()
   expect((await installer.state()).installed).toBe(false)
   await installer.install(() => {}, never)

@@ -135,6 +135,10 @@ export class NpmEngineInstaller implements EngineInstaller {
       const place = await this.place()
       await rm(place, { recursive: true, force: true })
       await rename(made, place)
+      // Of earlier versions of this service.
+      for (const name of await readdir(folder))
+        if (/^\d+\.\d+\.\d+$/.test(name) && name !== lock.version)
+          await rm(join(folder, name), { recursive: true, force: true })
       report(total, total)
     } catch (cause) {
       await rm(made, { recursive: true, force: true })
