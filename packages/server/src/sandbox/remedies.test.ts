@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { type KernelFacts, lackOfProgram, lackOfRights, systemIds } from './remedies.ts'
+import {
+  type KernelFacts,
+  lackOfLandlock,
+  lackOfProgram,
+  lackOfRights,
+  systemIds,
+} from './remedies.ts'
 
 const facts: KernelFacts = {
   appArmorRestricts: false,
@@ -40,4 +46,17 @@ test.each([
   const lack = lackOfRights(said, { ...facts, ...change })
   expect(lack.reason).toContain(said)
   expect(lack.remedy).toContain(remedy)
+})
+
+test.each([
+  ['gatehouse: landlock none', 'this kernel has no Landlock', '6.12'],
+  ['gatehouse: landlock off', 'switched off', 'lsm='],
+  ['gatehouse: landlock 4', 'version 4 of Landlock, and 6 is needed', '6.12'],
+  ['gatehouse: landlock refused: Operation not permitted', 'not allowed here', 'container'],
+  ['sockets can be made (reaches 1)', 'sockets can be made', 'gatehouse doctor'],
+])('says what to do about Landlock where the launcher says %j', (said, reason, remedy) => {
+  const lack = lackOfLandlock(said)
+  expect(lack.reason).toContain(reason)
+  expect(lack.remedy).toContain(remedy)
+  expect(lack.remedy).toContain('bubblewrap')
 })

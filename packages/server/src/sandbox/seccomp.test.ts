@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createFilter, type FilterOptions } from './seccomp.ts'
-import { judged, type Machine, newest, numberOf, refused } from './syscalls.ts'
+import { judged, type Machine, newest, numberOf, refused, refusedShared } from './syscalls.ts'
 
 const verdicts = new Map([
   [0x7fff0000, 'allow'],
@@ -157,6 +157,69 @@ test.each(machines)(
     }
   },
 )
+
+test.each(machines)('on %s nothing of the host is in reach where it is shared', (machine) => {
+  const shared = ask(machine, { sockets: 'none', shared: true })
+  const own = ask(machine)
+  for (const calls of Object.values(refusedShared))
+    for (const [name, numbers] of Object.entries(calls)) {
+      const nr = numberOf(numbers as readonly [number | null, number | null], machine)
+      if (nr === null) continue
+      expect([name, shared.at(nr), own.at(nr)]).toEqual([name, 'EPERM', 'allow'])
+    }
+  // Through a descriptor, which only what was given leads to, all of it may be changed.
+  expect([shared.of('fchmod', 3, 0o755), shared.of('utimensat', 3, 0, 0, 0)]).toEqual([
+    'allow',
+    'allow',
+  ])
+  expect([shared.of('utimensat', -100, 0x1000), shared.of('utimensat', 3, 0x1_0000_0000n)]).toEqual(
+    ['EPERM', 'EPERM'],
+  )
+})
+
+test.each(machines)(
+  'on %s only its own limits and turns are changed, never another’s',
+  (machine) => {
+    const { of } = ask(machine, { sockets: 'none', shared: true })
+    const byId = ['prlimit64', 'sched_setparam', 'sched_setscheduler', 'sched_setaffinity'] as const
+    for (const name of [...byId, 'sched_setattr'] as const)
+      expect([name, of(name, 0), of(name, 1), of(name, -1)]).toEqual([
+        name,
+        'allow',
+        'EPERM',
+        'EPERM',
+      ])
+    for (const [name, ofUser] of [
+      ['setpriority', 2],
+      ['ioprio_set', 3],
+    ] as const)
+      expect([of(name, 1, 0), of(name, 1, 5), of(name, ofUser, 0)]).toEqual([
+        'allow',
+        'EPERM',
+        'EPERM',
+      ])
+  },
+)
+
+test.each(machines)('on %s without a network of its own there are no sockets', (machine) => {
+  const none = ask(machine, { sockets: 'none', shared: true })
+  const served = ask(machine, { sockets: 'served', shared: true })
+  for (let family = 0; family < 46; family += 1)
+    for (const kind of [1, 2, 3, 5, 0o2000001]) {
+      expect(none.of('socket', family, kind)).toBe('EAFNOSUPPORT')
+      const serves = family === 1 && (kind & 0xf) === 1
+      expect(served.of('socket', family, kind)).toBe(serves ? 'allow' : 'EAFNOSUPPORT')
+    }
+  for (const { of } of [none, served]) {
+    expect(of('connect', 3, 0x1000, 110)).toBe('EPERM')
+    expect([1, 5, 0o2004001].map((kind) => of('socketpair', 1, kind))).toEqual(
+      Array(3).fill('allow'),
+    )
+    expect([2, 3, 0o2000002].map((kind) => of('socketpair', 1, kind))).toEqual(
+      Array(3).fill('EPERM'),
+    )
+  }
+})
 
 test('everyday calls pass', () => {
   const { at } = ask('x86_64')

@@ -50,7 +50,7 @@ const listening = async (server: Server, where: string | { port: number; host: s
 /** A Unix socket of the host that has a name, but no path. */
 const openAbstract = async (name: string): Promise<void> => {
   const script = `my $s; socket($s, 1, 1, 0) && bind($s, pack('S a*', 1, "\\0${name}")) && listen($s, 9) or die; $| = 1; print 'up'; sleep 60`
-  const server = spawn('perl', ['-e', script])
+  const server = spawn('/usr/bin/perl', ['-e', script])
   onTestFinished(() => void server.kill('SIGKILL'))
   await once(server.stdout, 'data')
 }
