@@ -103,6 +103,8 @@ export class CalendarRig implements AsyncDisposable {
   readonly replica: ReplicaStore
   cursor: string | null = null
   #run = 0
+  /** Whether a run that reads everything has not ended yet. */
+  #full = false
 
   private constructor(account: CalendarAccount, replica: ReplicaStore) {
     this.account = account
@@ -116,8 +118,10 @@ export class CalendarRig implements AsyncDisposable {
 
   /** One whole run; returns how many entries it brought. */
   async sync(batchesMax = Number.POSITIVE_INFINITY): Promise<number> {
-    this.#run += 1
-    const full = this.cursor === null
+    // As the framework: a run that reads everything and was cut off goes on under its number.
+    const full = this.#full || this.cursor === null
+    if (!this.#full) this.#run += 1
+    this.#full = full
     let count = 0
     for await (const batch of this.adapter.sync(this.account, { cursor: this.cursor }, never)) {
       await this.replica.apply('calendar', batch.changes, this.#run)
@@ -129,6 +133,7 @@ export class CalendarRig implements AsyncDisposable {
       if (batchesMax <= 0) return count
     }
     if (full) await this.replica.dropOlder('calendar', null, this.#run, 1_000)
+    this.#full = false
     return count
   }
 

@@ -102,7 +102,7 @@ export const endpointOf = (settings: CalendarSettings, url: URL = new URL(settin
 
 /**
  * Whether the password may be sent there: the server itself, or what the operator named.
- * @SECURITY A server cannot send the password on to another host; calendar-sync.test.ts.
+ * @SECURITY A server cannot send the password on to another host; settings.test.ts.
  */
 export const mayBeSentTo = (settings: CalendarSettings, url: URL): boolean => {
   const own = new URL(settings.url)
