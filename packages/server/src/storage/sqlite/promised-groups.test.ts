@@ -34,7 +34,7 @@ const row = (seq: number, change: Partial<AuditRow> = {}): AuditRow => {
 }
 
 const groupOf = (...seqs: number[]): CommitGroup => ({
-  rows: seqs.map(row),
+  rows: seqs.map((seq) => row(seq)),
   stamps: seqs.map((at_ms) => ({ key: 'a', at_ms, window_ms: 1_000_000 })),
   agentCounts: new Map(),
   sessionCounts: new Map(),
