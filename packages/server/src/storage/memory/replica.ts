@@ -1,5 +1,5 @@
-import { entryLimits } from '../entry-limits.ts'
 import type { FoundEntry, ReplicaEntry, ReplicaQuery, ReplicaStore } from '../../ports/replica.ts'
+import { entryLimits } from '../entry-limits.ts'
 import { type Phrase, type SearchColumn, searchOf, wordsOf } from '../words.ts'
 import { type Access, compareText } from './state.ts'
 
