@@ -1,8 +1,9 @@
+import { clerk } from './clerk-script.ts'
 import { executing, limiting, reading } from './script-parts.ts'
 import { type Machine, numbered } from './syscalls.ts'
 
 /**
- * The launchers where there are no namespaces, in Perl. The guard becomes the service user for good, gives up
+ * The launchers where there are no namespaces, in Perl; see clerk-script.ts for a part of them. The guard becomes the service user for good, gives up
  * every right that could be gained again, and starts the watcher, which starts the program. Each of the three
  * is in a Landlock domain of its own, the next inside the last, out of which no signal goes. So the program
  * reaches neither launcher, and "kill everything" (-1) of a launcher ends all in its domain at once, whatever
@@ -85,6 +86,27 @@ length $filter or failed('filter');
 shift @config;
 my $names = shift @config;
 my %environment = splice @config, 0, 2 * $names;
+my $allow = sub {
+  my ($ruleset, @rule) = @_;
+  my $rule = pack 'Ql', @rule;
+  syscall(LANDLOCK_ADD_RULE, $ruleset, 1, $rule, 0) == 0 or failed('rule');
+};
+# All that was given, and no descriptor but those to keep: a folder held open outside would be a way out.
+my $given = sub {
+  my ($ruleset, @keep) = @_;
+  for my $at (0 .. ($paths ? $#rights : -1)) { $allow->($ruleset, $rights[$at], 6 + $at) }
+  while (my ($path, $access) = splice @ARGV, 0, 2) {
+    $paths && sysopen(my $place, $path, 010000000) or next;
+    $allow->($ruleset, $access & (-d $place ? -1 : ~8), fileno $place);
+  }
+  opendir(my $open, '/proc/self/fd') or failed('fds');
+  my %kept = map { $_ => 1 } 0 .. 2, $ruleset, map { fileno $_ } @keep;
+  for (grep { /^\d+$/ && !$kept{$_} && $_ != fileno $open } readdir $open) { syscall(CLOSE, $_ + 0) }
+  closedir $open;
+};
+# Modes are changed by path in the place of the program, by one that reaches just the same files: Landlock
+# knows no rule for modes, but a file that cannot be opened cannot be changed by its descriptor either.
+CLERK
 # Processes are counted for the user, with those that run already.
 my ($user, $mine) = ($<, 0);
 for my $file (glob '/proc/[0-9]*/status') {
@@ -94,11 +116,13 @@ for my $file (glob '/proc/[0-9]*/status') {
 }
 $limits =~ s/\b6=(\d+)/'6=' . ($1 - 1 + $mine)/e;
 pipe(my $told, my $tell) or failed('pipe');
+pipe(my $go, my $gone) or failed('pipe');
 my $parent = $$;
 my $program = fork;
 defined $program or failed('fork');
 if (!$program) {
   close $told;
+  close $gone;
   { no warnings; *failed = *broken = sub { my $line = "$_[0] " . ($! + 0); syswrite($tell, $line); kill 9, $$ } }
   setpgrp(0, 0);
   syscall(PRCTL, 1, 9, 0, 0, 0);
@@ -109,26 +133,13 @@ if (!$program) {
   setpriority(0, 0, 5);
   LIMITING
   chdir $folder or failed('chdir');
-  confine(sub {
-    my $ruleset = $_[0];
-    my $allow = sub {
-      my $rule = pack 'Ql', @_;
-      syscall(LANDLOCK_ADD_RULE, $ruleset, 1, $rule, 0) == 0 or failed('rule');
-    };
-    for my $at (0 .. ($paths ? $#rights : -1)) { $allow->($rights[$at], 6 + $at) }
-    while (my ($path, $access) = splice @ARGV, 0, 2) {
-      $paths && sysopen(my $place, $path, 010000000) or next;
-      $allow->($access & (-d $place ? -1 : ~8), fileno $place);
-    }
-    # Nothing of the launchers may reach the program: a folder held open outside would be a way out.
-    opendir(my $open, '/proc/self/fd') or failed('fds');
-    for (grep { /^\d+$/ && $_ > 2 && $_ != $ruleset && $_ != fileno $tell && $_ != fileno $open } readdir $open) {
-      syscall(CLOSE, $_ + 0);
-    }
-    closedir $open;
-  }, $paths, $ports, $scoped);
+  confine(sub { $given->($_[0], $tell, $go) }, $paths, $ports, $scoped);
   my $program = pack 'S x6 P', length($filter) / 8, $filter;
-  syscall(SECCOMP, 1, 0, $program) == 0 or failed('filter');
+  my $listener = syscall(SECCOMP, 1, 8, $program);
+  $listener >= 0 or failed('filter');
+  my $taken = "listener $listener";
+  syswrite($tell, $taken);
+  sysread($go, $taken, 1) or failed('listener');
   EXECUTING
   my $line = "exec $errno";
   syswrite($tell, $line);
@@ -136,11 +147,19 @@ if (!$program) {
 }
 close $tell;
 syscall(CLOSE, $_) for 3, 5 .. 5 + $count;
-if (sysread($told, my $said, 64)) {
-  (my $what, $!) = split / /, $said;
-  failed($what);
+close $go;
+my $listener;
+while (sysread($told, my $said, 64)) {
+  (my $what, my $number) = split / /, $said;
+  if ($what ne 'listener') { $! = $number; failed($what) }
+  my $held = syscall(PIDFD_OPEN, $program, 0);
+  $listener = syscall(PIDFD_GETFD, $held, $number + 0, 0);
+  $listener >= 0 or failed('listener');
+  syscall(CLOSE, $held);
+  syswrite($gone, 'x');
 }
 close $told;
+close $gone;
 silence();
 my $child_bit = pack 'Q', 1 << 16;
 syscall(RT_SIGPROCMASK, 0, $child_bit, 0, 8);
@@ -154,18 +173,19 @@ while (1) {
   while ((my $ended = waitpid(-1, 1)) > 0) {
     next if $ended != $program;
     my ($code, $signal) = ($? >> 8, $? & 127);
-    finish();
     my $usage = "\0" x 144;
     syscall(GETRUSAGE, -1, $usage);
+    finish();
     my ($us, $uus, $ss, $sus, $rss) = unpack 'qqqqq', $usage;
     my $cpu = int(($us + $ss) * 1000 + ($uus + $sus) / 1000);
     tell_out("ended $code $signal $cpu " . $rss * 1024);
     exit 0;
   }
   my $ready = '';
-  vec($ready, $_, 1) = 1 for fileno $channel, $signal_fd, fileno $guarded;
+  vec($ready, $_, 1) = 1 for fileno $channel, $signal_fd, fileno $guarded, $listener;
   select($ready, undef, undef, undef) > 0 or next;
   if (vec($ready, fileno $guarded, 1)) { finish(); exit 123 }
+  change_mode($listener) if vec($ready, $listener, 1);
   sysread($signals, my $ignored, 4096) if vec($ready, $signal_fd, 1);
   next unless vec($ready, fileno $channel, 1);
   my $got = sysread($channel, $left, 4096, length $left);
@@ -179,6 +199,7 @@ while (1) {
 export const landlockScript = (machine: Machine): string =>
   numbered(
     script
+      .replace('CLERK', () => clerk)
       .replace('READING', () => reading)
       .replace('LIMITING', () => limiting)
       .replace('EXECUTING', () => executing),

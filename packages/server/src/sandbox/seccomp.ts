@@ -43,6 +43,8 @@ const answer = (action: number): number[] => [0x06, 0, 0, action]
 
 const allow = answer(0x7fff0000)
 const kill = answer(0x80000000)
+/** The launcher is asked, and answers in its place. */
+const ask = answer(0x7fc00000)
 const errno = (code: number): number[] => answer(0x00050000 | code)
 const [eperm, enosys, eafnosupport] = [errno(1), errno(38), errno(97)]
 
@@ -179,6 +181,10 @@ export const createFilter = (options: FilterOptions): Uint8Array => {
   const hostInReach = (): Lines => [
     ...on('attributes', () => [
       ...refuseAll(refusedShared.attributes),
+      ...when(call('chmod'), [argument(1), anyOf(setId, 0, 1), eperm, ask]),
+      ...when(call('fchmodat'), [argument(2), anyOf(setId, 0, 1), eperm, ask]),
+      // Libraries then fall back to what is asked for above.
+      ...when(call('fchmodat2'), [enosys]),
       ...when(call('utimensat'), onlyByDescriptor),
     ]),
     ...on('watching', () => refuseAll(refusedShared.watching)),

@@ -58,14 +58,11 @@ export const refused: Syscalls = {
 }
 
 /**
- * Refused where the namespaces of the host are shared. Landlock does not judge modes, owners, times and
+ * Refused where the namespaces of the host are shared. Landlock does not judge owners, times and
  * attributes by path, nor who listens to changes, nor what processes of the same user share.
  */
 export const refusedShared = {
   attributes: {
-    chmod: [90, null],
-    fchmodat: [268, 53],
-    fchmodat2: [452, 452],
     chown: [92, null],
     lchown: [94, null],
     fchownat: [260, 54],
@@ -146,6 +143,11 @@ export const launching = {
   capget: [125, 90],
   capset: [126, 91],
   seccomp: [317, 277],
+  ioctl: [16, 29],
+  fchmodat: [268, 53],
+  process_vm_readv: [310, 270],
+  pidfd_open: [434, 434],
+  pidfd_getfd: [438, 438],
   landlock_create_ruleset: [444, 444],
   landlock_add_rule: [445, 445],
   landlock_restrict_self: [446, 446],

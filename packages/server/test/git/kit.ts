@@ -64,7 +64,7 @@ export class GitKit implements AsyncDisposable {
   constructor(
     options: Partial<GitOptions> & {
       readonly mounts?: readonly { path: string; read_only: boolean }[]
-      readonly mode?: 'auto' | 'unconfined'
+      readonly mode?: 'auto' | 'landlock' | 'unconfined'
     } = {},
   ) {
     mkdirSync(this.workspace, { recursive: true, mode: 0o700 })

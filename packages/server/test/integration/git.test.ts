@@ -2,6 +2,7 @@ import { existsSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from 'node:
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, test } from 'vitest'
 import { GitKit, newest, patch, refusal, whole } from '../git/kit.ts'
+import { hasLandlock } from './sandbox-kit.ts'
 
 const noReal = !hasProgram('git') || !hasProgram('bwrap')
 const few = { limit: 10 } as const
@@ -373,5 +374,22 @@ describe.skipIf(noReal)('git for agents', () => {
     const { changes } = await kit.git.commit('project', { message: 'Link' })
     expect(changes).toEqual([{ path: 'link', status: 'added' }])
     expect(kit.plain('project', 'cat-file', '-p', 'HEAD:link')).toBe('/etc/nowhere')
+  })
+})
+
+describe.runIf(hasProgram('git') && hasLandlock)('git where only Landlock keeps it', () => {
+  test('makes repositories, commits, branches and merges as ever', async () => {
+    await using kit = new GitKit({ mode: 'landlock' })
+    await kit.git.init('project', 'main')
+    kit.put('project/a.txt', 'one\n')
+    await kit.git.commit('project', { message: 'First' })
+    kit.put('project/a.txt', 'two\n')
+    expect(await kit.git.status('project', few)).toMatchObject({ branch: 'main' })
+    const made = await kit.git.commit('project', { message: 'Second' })
+    const { commits } = await kit.git.log('project', newest)
+    expect(commits.map(({ subject }) => subject)).toEqual(['Second', 'First'])
+    expect(commits[0]?.hash).toBe(made.commit_hash)
+    expect(kit.plain('project', 'fsck', '--strict')).toBe('')
+    expect(kit.notes.every(({ sandbox }) => sandbox === 'landlock')).toBe(true)
   })
 })

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
 import type { InvokeOutcome } from '../../src/app/app.ts'
 import { silent } from '../../src/audit/testing.ts'
-import { createSandbox } from '../../src/sandbox/create-sandbox.ts'
+import { createSandbox, type SandboxOptions } from '../../src/sandbox/create-sandbox.ts'
 
 export const freely = `version: 1
 rules:
@@ -22,7 +22,7 @@ limits:
 export const openProcessKit = async (
   policy = freely,
   options: Omit<KitOptions, 'policy' | 'sandbox'> = {},
-  mode: 'auto' | 'unconfined' = 'auto',
+  mode: SandboxOptions['mode'] = 'auto',
 ): Promise<Kit> => {
   const kit = await createKit({
     ...options,

@@ -14,7 +14,10 @@ import { createSandbox, type SandboxOptions } from '../../src/sandbox/create-san
 import { abiNeeded } from '../../src/sandbox/landlock-rules.ts'
 
 const landlockHere = (): boolean => {
-  const { status } = spawnSync('/usr/bin/perl', ['-e', `exit(syscall(444, 0, 0, 1) < ${abiNeeded})`])
+  const { status } = spawnSync('/usr/bin/perl', [
+    '-e',
+    `exit(syscall(444, 0, 0, 1) < ${abiNeeded})`,
+  ])
   return status === 0
 }
 

@@ -86,6 +86,21 @@ describe.runIf(hasLandlock)('a program that Landlock keeps', () => {
     expect((await loose.shell(script(theirs(loose)))).stdout).toContain('changed\n')
   })
 
+  test('changes the modes of what it was given, however it names it and whoever asks', async () => {
+    await using kit = open()
+    const { stdout, stderr } = await kit.shell(`
+      mkdir d; touch a d/b; ln -s ../a d/link; cd d
+      chmod 700 .; chmod 751 ../a; chmod 640 b; stat -c '%a %n' . ../a b
+      chmod 711 link "$PWD/b"; stat -c '%a %n' ../a b
+      perl -e 'chmod 0604, "b"; opendir my $d, "."; print chmod(04755, "b") ? "set\n" : "refused\n"'; stat -c %a b
+      (setsid sh -c 'sleep 0.1; chmod 600 b' &); sleep 0.4; stat -c %a b
+      chmod 700 missing 2>/dev/null || echo missing`)
+    expect({ stdout, stderr }).toEqual({
+      stdout: '700 .\n751 ../a\n640 b\n711 ../a\n711 b\nrefused\n604\n600\nmissing\n',
+      stderr: '',
+    })
+  })
+
   test('reads what is read-only, and writes none of it', async () => {
     await using kit = open()
     const file = theirs(kit)
@@ -177,11 +192,12 @@ describe.runIf(hasLandlock)('a program that Landlock keeps', () => {
       if (said.includes('\n')) break
     }
     expect(said).toBe('<>\n')
-    const [watcher] = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').split(
-      ' ',
-    )
-    const [program] = readFileSync(`/proc/${watcher}/task/${watcher}/children`, 'utf8').split(' ')
-    for (const pid of [child.pid, watcher, program]) {
+    const childrenOf = (pid: string) =>
+      readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')
+    const [watcher = ''] = childrenOf(String(child.pid))
+    const inner = childrenOf(watcher)
+    expect(inner).toHaveLength(2)
+    for (const pid of [child.pid, watcher, ...inner]) {
       const status = readFileSync(`/proc/${pid}/status`, 'utf8')
       const of = (name: string) => new RegExp(`^${name}:[\\t ]*(.*)$`, 'm').exec(status)?.[1]
       expect(of('Uid')?.split('\t').map(Number)).not.toContain(0)

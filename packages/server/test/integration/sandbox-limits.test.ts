@@ -32,10 +32,10 @@ const named = (word: string): readonly number[] =>
     }
   })
 
-/** The process at the end of a line of only children. */
+/** The process at the end of the line, where the youngest child is followed. */
 const innermost = (pid: number): number => {
-  const [child] = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').map(Number)
-  return child ? innermost(child) : pid
+  const children = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim()
+  return children === '' ? pid : innermost(Number(children.split(' ').at(-1)))
 }
 
 const until = async (holds: () => boolean, withinMs = 5_000): Promise<void> => {

@@ -124,7 +124,6 @@ const cases: readonly Case[] = [
 // Refused only where the namespaces of the host are shared. Each would be done to a file of its own, to itself, or to a process that is not there.
 const sharedCases: readonly Case[] = (
   [
-    ['changing a mode by path', `syscall(${call('fchmodat')}, -100, $own, 0600)`, 'attributes'],
     [
       'changing an owner by path',
       `syscall(${call('fchownat')}, -100, $own, $< + 0, -1, 0)`,
