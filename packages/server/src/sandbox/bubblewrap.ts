@@ -8,9 +8,9 @@ import { relaySocket } from './init-script.ts'
 import { assertTexts, orderOf } from './launch-order.ts'
 import { LaunchedChild } from './launched-child.ts'
 import { type OpenMount, OpenMounts } from './mounts.ts'
+import type { SandboxTools } from './sandbox-tools.ts'
 import type { FilterPart } from './seccomp.ts'
 import { stageFolder } from './stage-script.ts'
-import type { SandboxTools } from './sandbox-tools.ts'
 import { librariesOf } from './system-view.ts'
 
 export type BubblewrapOptions = SandboxTools & { readonly bubblewrap: string }
