@@ -20,6 +20,7 @@ import { judgeLandlock, landlockProbeSpec } from '../../src/sandbox/landlock-pro
 import { prepareTools } from '../../src/sandbox/prepare-tools.ts'
 import { runInSandbox } from '../../src/sandbox/run-in-sandbox.ts'
 import type { SandboxTools } from '../../src/sandbox/sandbox-tools.ts'
+import { tryLandlock } from '../../src/sandbox/try-landlock.ts'
 import { hasLandlock, ownUser, SandboxKit } from './sandbox-kit.ts'
 
 /** A folder of programs that holds just these: a script of our own, or a link to the system's. */
@@ -201,6 +202,17 @@ describe.runIf(hasLandlock)('where bubblewrap does not hold, and Landlock does',
   test('an operator who wants bubblewrap or nothing gets nothing', async () => {
     await using kit = new SandboxKit({ mode: 'bubblewrap', bins: binsOf({ perl: null }) })
     await expect(kit.shell('true')).rejects.toMatchObject({ type: 'SandboxUnavailable' })
+  })
+
+  test('it is not used where the data lies in a folder that every program reads', async () => {
+    await using kit = new SandboxKit({ mode: 'landlock' })
+    const whole = prepareTools({ dataDir: kit.dataDir, user: ownUser() })
+    if ('usable' in whole) throw new Error('no tools')
+    expect(await tryLandlock(whole)).toMatchObject({ usable: true })
+    expect(await tryLandlock({ ...whole, hidden: [whole.own] })).toMatchObject({
+      usable: false,
+      reason: expect.stringContaining('in a folder of the system'),
+    })
   })
 
   test('an operator may ask for it, and one that is too old for us is named', async () => {
