@@ -92,6 +92,25 @@ test('a read inside a transaction does not wait for what was promised meanwhile'
   expect(await seqs(storage)).toEqual([0])
 })
 
+test('readers and transactions get their turn while promises come without a pause', async () => {
+  await using storage = await openSqlite({ file: fileOf() })
+  let seq = 0
+  let stop = false
+  const load = (async () => {
+    for (; !stop; await new Promise<void>((resolve) => void setImmediate(resolve)))
+      promise(storage, groupOf(seq++))
+  })()
+  for (let i = 0; i < 5; i += 1) {
+    const before = seq
+    expect((await storage.auditRows.head('main'))?.seq ?? -1).toBeGreaterThanOrEqual(before - 1)
+    await storage.transaction((tx) => tx.meta.set('k', String(i)))
+  }
+  stop = true
+  await load
+  expect(await storage.meta.get('k')).toBe('4')
+  expect(await seqs(storage)).toHaveLength(seq)
+})
+
 test('what a killed process promised is there when the store is opened with it, once', async () => {
   const file = fileOf()
   const killed = await openSqlite({ file })

@@ -2,7 +2,9 @@ import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
 import type { GroupPromises, RecordPlace } from '../../ports/storage.ts'
 import type { FifoMutex } from '../mutex.ts'
 
-const settleAfterMs = 20
+/** A lone caller waits for the disk that the other thread writes to, so that one waits for more to come. */
+const settleAfterMs = 250
+const settleRows = 256
 const againAfterMs = 1_000
 
 /** Between the line about a group and the rows, and between rows; a row is its hash in hex, then its body. */
@@ -75,6 +77,7 @@ export class PromisedGroups implements GroupPromises {
   readonly #store: (group: CommitGroup, texts: readonly string[]) => Promise<void>
   #half: 0 | 1 = 0
   #filling: Promised[] = []
+  #rows = 0
   /** What is being stored, or was not stored yet when the store failed. */
   #settling: Promised[] = []
   #running: Promise<void> | null = null
@@ -101,29 +104,32 @@ export class PromisedGroups implements GroupPromises {
     const text = groupText(group)
     if (!keep(text, place)) return false
     this.#filling.push({ group, text })
-    this.#later(settleAfterMs)
+    this.#rows += group.rows.length
+    this.#later(this.#rows < settleRows ? settleAfterMs : 0)
     return true
   }
 
-  /** Resolves when everything promised before is stored. Raises what the store raised. */
+  /** Resolves when everything promised before is stored, whatever comes meanwhile. Raises what the store raised. */
   async settle(): Promise<void> {
-    while (!this.isEmpty) {
-      this.#running ??= this.#mutex.run(() => this.settleInTurn())
-      await this.#running
-    }
+    // One that is under way may have begun before the last promise.
+    if (this.#running) await this.#running.catch(() => undefined)
+    if (this.isEmpty) return
+    this.#running ??= this.#mutex.run(() => this.settleInTurn())
+    await this.#running
   }
 
   /** The same for a reader: not while a transaction is open, since it may be the reader's own. */
   async settleForReader(): Promise<void> {
     if (this.isEmpty) return
-    if (this.#running) await this.#running
-    else if (!this.#mutex.isHeld) await this.settle()
+    if (this.#running || !this.#mutex.isHeld) await this.settle()
   }
 
   /** The same for who holds the mutex. */
   async settleInTurn(): Promise<void> {
     try {
-      while (!this.isEmpty) await this.#storeHalf()
+      // What comes while this runs is for the next time, or under load there would be no end to it.
+      if (this.#settling.length > 0) await this.#storeHalf()
+      if (this.#filling.length > 0) await this.#storeHalf()
       this.#failure = null
     } catch (error) {
       this.#failure = error instanceof Error ? error : new Error(String(error), { cause: error })
@@ -140,6 +146,7 @@ export class PromisedGroups implements GroupPromises {
     if (this.#settling.length === 0) {
       this.#settling = this.#filling
       this.#filling = []
+      this.#rows = 0
       this.#half = this.#half === 0 ? 1 : 0
     }
     const settling = this.#settling
@@ -151,10 +158,16 @@ export class PromisedGroups implements GroupPromises {
   }
 
   #later(ms: number): void {
+    if (ms === 0 && this.#running === null && !this.#mutex.isHeld) {
+      this.#settleQuietly()
+      return
+    }
+    this.#timer ??= setTimeout(() => this.#settleQuietly(), ms).unref()
+  }
+
+  #settleQuietly(): void {
+    this.#timer = null
     // Whoever is told of a failure is the next caller.
-    this.#timer ??= setTimeout(() => {
-      this.#timer = null
-      this.settle().catch(() => undefined)
-    }, ms).unref()
+    this.settle().catch(() => undefined)
   }
 }
