@@ -117,6 +117,19 @@ describe.skipIf(!hasProgram('chromium'))('the dashboard in a browser', () => {
     await page.getByText('mailbot asked for filesystem.delete: approved by ana.').waitFor()
   })
 
+  test('the REST API can be read in the browser, operation by operation', async () => {
+    await page.goto(`${run.dashboard_url}/reference.html`)
+    await page.locator('#approveApproval').waitFor()
+    await page.getByRole('searchbox').fill('approvals approve')
+    await expect.poll(() => page.locator('.operation:visible').count()).toBe(1)
+    await page.locator('#approveApproval summary').click()
+    await page.locator('#approveApproval').getByText('Answer 200').waitFor()
+    expect(await page.locator('#approveApproval pre').first().innerText()).toContain('id (path')
+    await inBothThemes(assertAccessible)
+    await page.goto(`${run.dashboard_url}/`)
+    await page.getByText('ana (operator)').waitFor()
+  })
+
   test('it asks nobody but its own server, and nothing on it goes wrong', () => {
     const elsewhere = requests.filter(
       (url) => !url.startsWith(`${run.dashboard_url}/`) && url !== 'about:blank',
