@@ -14,7 +14,6 @@ export const portOf = (url: URL): number =>
   url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
 
 /** What a URL parser would drop or turn without a word, so that text and target differ. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it looks for
 const ambiguous = /[\u0000-\u0020\u007f\\]/
 
 /**

@@ -1,7 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
 
 const token = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]{1,128}$/
-// biome-ignore lint/suspicious/noControlCharactersInRegex: those are what it looks for
 const plainValue = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 const bytesMax = 32 * 1024
 const countMax = 100

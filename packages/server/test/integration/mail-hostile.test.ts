@@ -93,7 +93,6 @@ describe.skipIf(!hasProgram('dovecot'))('mail that was made to do harm', () => {
     expect(entry).toBeDefined()
     const json = JSON.stringify(entry)
     expect(json.length).toBeLessThan(2_000_000)
-    // eslint-disable-next-line no-control-regex
     expect(json).not.toMatch(/\\u00[01][0-9a-f]|\\u007f/i)
     expect(entry?.title).not.toMatch(/[\r\n]/)
     expect(json.isWellFormed()).toBe(true)

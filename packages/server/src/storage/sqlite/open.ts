@@ -134,6 +134,8 @@ const build = async (
           }),
 
     foreignChange: async () => {
+      // Half a write of ours, by the thread beside, looks like somebody else's.
+      while (promising.storing) await promising.storing
       const changed = watch.takeForeign()
       // @SECURITY what was changed in the files must be read from them, not from this connection's
       // pages; test/integration/bytes.test.ts.

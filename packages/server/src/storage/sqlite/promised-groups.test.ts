@@ -92,6 +92,34 @@ test('a read inside a transaction does not wait for what was promised meanwhile'
   expect(await seqs(storage)).toEqual([0])
 })
 
+test('nor for a settling that itself waits for the transaction to end', async () => {
+  await using storage = await openSqlite({ file: fileOf() })
+  let queued: Promise<void> | undefined
+  await storage.transaction(async () => {
+    promise(storage, groupOf(0))
+    queued = storage.promises?.settle()
+    await storage.meta.get('clock_ms')
+  })
+  await queued
+  expect(await seqs(storage)).toEqual([0])
+})
+
+test('what the thread beside is writing is not taken for a stranger’s', async () => {
+  await using storage = await openSqlite({ file: fileOf() })
+  await storage.foreignChange()
+  for (let seq = 0; seq < 20; seq += 1) {
+    promise(storage, groupOf(seq))
+    const settled = storage.promises?.settle()
+    const looks = []
+    for (let turn = 0; turn < 5; turn += 1) {
+      looks.push(storage.foreignChange())
+      await new Promise<void>((resolve) => void setImmediate(resolve))
+    }
+    expect([seq, ...(await Promise.all(looks))]).toEqual([seq, ...looks.map(() => false)])
+    await settled
+  }
+})
+
 test('readers and transactions get their turn while promises come without a pause', async () => {
   await using storage = await openSqlite({ file: fileOf() })
   let seq = 0

@@ -80,7 +80,9 @@ export class PromisedGroups implements GroupPromises {
   #rows = 0
   /** What is being stored, or was not stored yet when the store failed. */
   #settling: Promised[] = []
+  /** One that is under way, or waits for its turn. */
   #running: Promise<void> | null = null
+  #storing: Promise<void> | null = null
   #timer: NodeJS.Timeout | null = null
   #failure: Error | null = null
 
@@ -95,6 +97,11 @@ export class PromisedGroups implements GroupPromises {
 
   get isEmpty(): boolean {
     return this.#filling.length === 0 && this.#settling.length === 0
+  }
+
+  /** Resolves when what is being stored now is; null while nothing is. Never rejects. */
+  get storing(): Promise<void> | null {
+    return this.#storing
   }
 
   add(group: CommitGroup, keep: (record: string, place: RecordPlace) => boolean): boolean {
@@ -118,26 +125,36 @@ export class PromisedGroups implements GroupPromises {
     await this.#running
   }
 
-  /** The same for a reader: not while a transaction is open, since it may be the reader's own. */
+  /**
+   * The same for a reader: not while a transaction is open, since it may be the reader's own. A settling that
+   * waits for that transaction would never come.
+   */
   async settleForReader(): Promise<void> {
     if (this.isEmpty) return
-    if (this.#running || !this.#mutex.isHeld) await this.settle()
+    if (this.#storing || !this.#mutex.isHeld) await this.settle()
   }
 
   /** The same for who holds the mutex. */
   async settleInTurn(): Promise<void> {
+    const stored = this.#storeHalves()
+    this.#storing = stored.catch(() => undefined)
     try {
-      // What comes while this runs is for the next time, or under load there would be no end to it.
-      if (this.#settling.length > 0) await this.#storeHalf()
-      if (this.#filling.length > 0) await this.#storeHalf()
+      await stored
       this.#failure = null
     } catch (error) {
       this.#failure = error instanceof Error ? error : new Error(String(error), { cause: error })
       this.#later(againAfterMs)
       throw error
     } finally {
+      this.#storing = null
       this.#running = null
     }
+  }
+
+  /** What comes while this runs is for the next time, or under load there would be no end to it. */
+  async #storeHalves(): Promise<void> {
+    if (this.#settling.length > 0) await this.#storeHalf()
+    if (this.#filling.length > 0) await this.#storeHalf()
   }
 
   async #storeHalf(): Promise<void> {

@@ -74,7 +74,6 @@ export const readMail = async (
       .slice(0, max)
       .toWellFormed()
       .replace(/\r\n?/g, '\n')
-      // eslint-disable-next-line no-control-regex
       .replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '')
   const line = (text: string | undefined, max: number): string =>
     clean(text ?? '', max)
