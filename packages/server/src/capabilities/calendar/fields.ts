@@ -1,6 +1,9 @@
 import type { ErrorType } from '@gatehouse/contract'
 import { z } from 'zod'
 import { isZone } from '../../domain/calendar/zones.ts'
+import { ticketFields as heldFields } from '../service-fields.ts'
+
+export { freshnessField } from '../service-fields.ts'
 
 export const version = '1.0'
 
@@ -92,25 +95,8 @@ export const eventShape = {
   version: z.string(),
 }
 
-export const freshnessField = z
-  .object({
-    name: z.string(),
-    status: z.string(),
-    last_sync: z.string().nullable(),
-  })
-  .describe(
-    'How fresh this is: what is read comes from a copy, which is brought up to date all the time.',
-  )
-
-/** What is told of a write that is held back until its time. */
-export const ticketFields = {
-  write_id: z.string(),
-  status: z.string(),
-  execute_at: z.string().describe('Until then writes.cancel stops it.'),
-  undo_until: z.string().nullable().describe('Until when writes.rollback undoes it once it ran.'),
-  undo_note: z.string(),
-  event_id: z.string(),
-}
+/** What is told of a write that is held back, and of which event it is. */
+export const ticketFields = { ...heldFields, event_id: z.string() }
 
 export const serviceErrors = [
   'ServiceNotFound',

@@ -1,5 +1,8 @@
 import type { ErrorType } from '@gatehouse/contract'
 import { z } from 'zod'
+
+export { freshnessField, ticketFields } from '../service-fields.ts'
+
 import { pathArguments } from '../path-argument.ts'
 
 export const version = '1.0'
@@ -54,25 +57,6 @@ export const personField = person
   .nullable()
   .describe('The name is what the sender claims; the address is what counts.')
 export const peopleField = z.array(person)
-
-export const freshnessField = z
-  .object({
-    name: z.string(),
-    status: z.string(),
-    last_sync: z.string().nullable(),
-  })
-  .describe(
-    'How fresh this is: what is read comes from a copy, which is brought up to date all the time.',
-  )
-
-/** What is told of a write that is held back until its time. */
-export const ticketFields = {
-  write_id: z.string(),
-  status: z.string(),
-  execute_at: z.string().describe('Until then writes.cancel stops it.'),
-  undo_until: z.string().nullable().describe('Until when writes.rollback undoes it once it ran.'),
-  undo_note: z.string(),
-}
 
 export const serviceErrors = [
   'ServiceNotFound',
