@@ -83,8 +83,14 @@ export function createCliKit(fake: FakeApp = createFakeApp()): CliKit {
           dashboard_url: 'https://127.0.0.1:7800',
           wake_port: 7702,
         },
-        fetch: (url, init) =>
-          rest.fetch(new Request(url, { ...init, headers: { ...init.headers, authorization } })),
+        fetch(url, init) {
+          const headers = { ...init.headers, authorization }
+          const request = new Request(url, { ...init, headers })
+          // A request that is collected no longer passes its caller's abort on, and a stream that is
+          // read outlives it: whatever can abort holds it. A socket has no such gap.
+          init.signal?.addEventListener('abort', () => void request, { once: true })
+          return rest.fetch(request)
+        },
         [Symbol.asyncDispose]: () => Promise.resolve(),
       })
       const code = await run(line, io, terminal.connect ?? connect)

@@ -143,6 +143,8 @@ export const serveModern = async (
   res.writeHead(response.status, Object.fromEntries(response.headers))
   if (response.body) {
     const reader = response.body.getReader() as ReadableStreamDefaultReader<Uint8Array>
+    // Not left to the request's own signal: a request that is collected passes no abort on.
+    signal.addEventListener('abort', () => void reader.cancel().catch(() => {}), { once: true })
     await copy(reader, res)
     if (res.destroyed) await reader.cancel()
   }
