@@ -66,6 +66,7 @@ import { ProcessTable } from './process-table.ts'
 import { bindProxy } from './proxy/bind-proxy.ts'
 import type { ServiceParts } from './proxy/deps.ts'
 import { reportTokenFailures } from './report-token-failures.ts'
+import { SameTurn } from './same-turn.ts'
 import { scrubbing } from './scrubbing.ts'
 import { SeenAgents } from './seen-agents.ts'
 import { status, systemFacts } from './service-state.ts'
@@ -257,7 +258,11 @@ export function createApp(parts: AppDeps): BoundApp {
     contexts,
     bursts: proxy.bursts,
   }
-  const untraced = (op: AgentOp, input: InvokeInput) => invokeCapability(op, gate, input)
+  const turn = new SameTurn()
+  const untraced = async (op: AgentOp, input: InvokeInput) => {
+    await turn.over()
+    return await invokeCapability(op, gate, input)
+  }
   const invoke = deps.tracing ? traceCalls(deps.tracing, untraced) : untraced
   const time = bindTime({ ...base, invoke })
   const upkeep = new ApprovalUpkeep(gate)

@@ -1,6 +1,22 @@
 import type { Clock } from '../ports/clock.ts'
 
-type Entry = { readonly dueMs: number; readonly late: () => void }
+class Entry implements Disposable {
+  readonly dueMs: number
+  readonly late: () => void
+  readonly #among: Set<Entry>
+
+  constructor(dueMs: number, late: () => void, among: Set<Entry>) {
+    this.dueMs = dueMs
+    this.late = late
+    this.#among = among
+    among.add(this)
+  }
+
+  [Symbol.dispose](): void {
+    this.#among.delete(this)
+  }
+}
+
 type Lane = { readonly entries: Set<Entry>; timer: Disposable | null }
 
 /**
@@ -22,11 +38,9 @@ export class Deadlines {
       lane = { entries: new Set(), timer: null }
       this.#lanes.set(ms, lane)
     }
-    const { entries } = lane
-    const entry: Entry = { dueMs: this.#clock.now() + ms, late }
-    entries.add(entry)
+    const entry = new Entry(this.#clock.now() + ms, late, lane.entries)
     if (!lane.timer) this.#arm(lane, ms)
-    return { [Symbol.dispose]: () => void entries.delete(entry) }
+    return entry
   }
 
   #arm(lane: Lane, ms: number): void {

@@ -180,7 +180,7 @@ async function admit(
   }
   if (decision.notify) await announce(deps, call)
   if (decision.kind === 'ask') return ask(deps, call, verdict.stamps)
-  if (capability.effect !== 'buffered') return act(deps, call, verdict.stamps)
+  if (capability.effect !== 'buffered') return await act(deps, call, verdict.stamps)
   // @SECURITY More writes than are usual are for a person to decide; test/proxy/writes.test.ts.
   const burst = await deps.bursts.take(agent.name)
   return burst.kind === 'burst'

@@ -83,6 +83,8 @@ export class Writer implements Omit<Journal, 'onCommit'> {
   #failure: GatehouseError | null = null
   /** Hashes of entries whose commit may have happened without our being told. */
   readonly #attempted = new Set<string>()
+  /** The last moment that was written out, since many entries come in one. */
+  #moment = { ms: Number.NaN, text: '' }
 
   constructor(parts: WriterParts, standing: Standing) {
     this.#parts = parts
@@ -156,9 +158,14 @@ export class Writer implements Omit<Journal, 'onCommit'> {
   }
 
   #seal(draft: AuditDraft): SealedEntry {
-    const { ids, clock, chain, digests } = this.#parts
-    const timestamp = new Date(clock.wall()).toISOString()
-    return sealEntry(draft, { id: ids.next('aud'), timestamp, chain }, digests)
+    const { ids, chain, digests } = this.#parts
+    return sealEntry(draft, { id: ids.next('aud'), timestamp: this.#time(), chain }, digests)
+  }
+
+  #time(): string {
+    const ms = this.#parts.clock.wall()
+    if (ms !== this.#moment.ms) this.#moment = { ms, text: new Date(ms).toISOString() }
+    return this.#moment.text
   }
 
   #enqueue(item: Queued): void {
@@ -218,7 +225,7 @@ export class Writer implements Omit<Journal, 'onCommit'> {
     this.#lastGroup = group.length
     try {
       const { entries, commit } = await this.#commit(group)
-      for (const [i, waiting] of group.entries()) waiting.resolve(entries[i] as AuditEntry)
+      for (let i = 0; i < group.length; i++) group[i]?.resolve(entries[i] as AuditEntry)
       this.#parts.onCommit(commit)
     } catch (error) {
       for (const waiting of group) waiting.reject(error as GatehouseError)
@@ -305,10 +312,9 @@ export class Writer implements Omit<Journal, 'onCommit'> {
 
   // Signed and synced here and now: handing either to another thread took longer than both, measured.
   #markOf({ state, count, epoch, alarm, baseline }: Standing): Mark {
-    const { chain, clock } = this.#parts
+    const { chain } = this.#parts
     const root = rootOf(hashing, state.peaks)
-    const time = new Date(clock.wall()).toISOString()
-    return { ...state, chain, root, count, time, epoch, alarm, baseline }
+    return { ...state, chain, root, count, time: this.#time(), epoch, alarm, baseline }
   }
 
   async #runTransaction<T>(work: (tx: JournalTransaction) => Promise<T>): Promise<T> {

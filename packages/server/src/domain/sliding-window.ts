@@ -66,10 +66,10 @@ export class SlidingWindows {
     const log = this.#logs.get(key)
     if (!log) return 0
     this.#expire(log, nowMs)
+    if (log.stamps.length - log.head < limit) return 0
     // The use passes once this stamp is out, which leaves limit − 1 of them.
     const blocking = log.stamps[log.stamps.length - limit]
-    if (blocking === undefined || log.stamps.length - log.head < limit) return 0
-    return blocking + window_ms - nowMs
+    return blocking === undefined ? 0 : blocking + window_ms - nowMs
   }
 
   #push(key: string, window_ms: number, atMs: number): number {

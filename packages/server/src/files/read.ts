@@ -46,7 +46,7 @@ export const readFile = async (
     return {
       bytes: got === wanted ? room : room.subarray(0, got),
       size_bytes: stat.size,
-      modified_at: new Date(stat.mtimeMs).toISOString(),
+      modified_at: stat.mtime.toISOString(),
       truncated: offset + got < stat.size,
     }
   } catch (error) {

@@ -110,8 +110,7 @@ export class Walk implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    for (const dir of this.#dirs) dir.close()
-    this.#dirs.length = 0
+    for (let dir = this.#dirs.pop(); dir; dir = this.#dirs.pop()) dir.close()
   }
 
   #enterRoot(root: Root): void {
@@ -119,7 +118,8 @@ export class Walk implements Disposable {
       throw new GatehouseError('ReadOnlyRoot', { path: this.#shown })
     }
     this[Symbol.dispose]()
-    this.#names.length = 0
+    // Setting a length is slow, and most walks enter one root.
+    if (this.#names.length > 0) this.#names.length = 0
     this.#root = root
   }
 

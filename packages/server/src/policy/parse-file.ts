@@ -71,12 +71,13 @@ const warnOfName = (reader: Reader, match: string, at: Position): void => {
   if (message) reader.warnings.push({ ...at, message })
 }
 
-const refOf = ({ id, yaml }: Reader, list: 'rules' | 'limits', index: number, match: string) => ({
-  layer: id.layer,
-  file: id.file,
-  line: yaml.at([list, index]).line,
-  match,
-})
+const refOf = ({ id, yaml }: Reader, list: 'rules' | 'limits', index: number, match: string) =>
+  Object.freeze({
+    layer: id.layer,
+    file: id.file,
+    line: yaml.at([list, index]).line,
+    match,
+  })
 
 const conditionOf = (reader: Reader, source: string, index: number): LayerRule['when'] => {
   const compiled = compileCondition(source)

@@ -47,13 +47,21 @@ const write = (value: unknown, where: string, depth: number): string => {
   return writeObject(value as Readonly<Record<string, unknown>>, where, depth)
 }
 
+/** Names in canonical order. Sorting takes memory even for one of them, and few objects need it. */
+export const keysInOrder = (value: object): string[] => {
+  const keys = Object.keys(value)
+  for (let i = 1; i < keys.length; i++)
+    if ((keys[i - 1] as string) > (keys[i] as string)) return keys.sort()
+  return keys
+}
+
 const writeObject = (
   value: Readonly<Record<string, unknown>>,
   where: string,
   depth: number,
 ): string => {
   let text = '{'
-  for (const key of Object.keys(value).sort()) {
+  for (const key of keysInOrder(value)) {
     if (text.length > 1) text += ','
     const at = where === '' ? key : `${where}.${key}`
     text += `${textOf(key, where)}:${write(value[key], at, depth + 1)}`

@@ -1,4 +1,4 @@
-import type { AuditEntry } from '@gatehouse/contract'
+import type { AuditEntry, RuleRef } from '@gatehouse/contract'
 import { canonical, canonicalText } from './canonical.ts'
 import type { Digests } from './hashing.ts'
 import { keepFields, keepSentence, keepWord } from './redact.ts'
@@ -23,6 +23,17 @@ export type SealedEntry = {
   readonly fields: Omit<AuditEntry, 'seq' | 'hash'>
   readonly before: string
   readonly after: string
+}
+
+const ruleTexts = new WeakMap<RuleRef, string>()
+
+/** Nearly every entry names one of a few rules. Of one that could still change the text is made anew. */
+const textOfRule = (rule: RuleRef | null): string => {
+  if (rule === null) return 'null'
+  if (!Object.isFrozen(rule)) return canonical(rule)
+  let text = ruleTexts.get(rule)
+  if (text === undefined) ruleTexts.set(rule, (text = canonical(rule)))
+  return text
 }
 
 /**
@@ -68,7 +79,7 @@ export const sealEntry = (draft: EntryDraft, place: Place, digests: Digests): Se
       `,"intent_id":${text(fields.intent_id)},"kind":${text(fields.kind)}` +
       `,"policy_decision":${text(fields.policy_decision)}` +
       `,"request_id":${text(fields.request_id)},"result":${text(fields.result)}` +
-      `,"rule":${fields.rule === null ? 'null' : canonical(fields.rule)},"seq":`,
+      `,"rule":${textOfRule(fields.rule)},"seq":`,
     after: `,"session_id":${text(fields.session_id)},"timestamp":${text(fields.timestamp)}}`,
   }
 }

@@ -1,4 +1,4 @@
-import { canonical } from './canonical.ts'
+import { canonical, canonicalText, keysInOrder } from './canonical.ts'
 import type { Digests } from './hashing.ts'
 
 /** Values and whole argument lists beyond these are stored in part, with a hash of all of it. */
@@ -55,14 +55,14 @@ export const keepFields = (
   if (looksCut(fields)) return cutWhole(canonical(fields), digests)
   const value: Record<string, unknown> = {}
   let text = '{'
-  for (const name of Object.keys(fields).sort()) {
+  for (const name of keysInOrder(fields)) {
     const kept = secret.includes(name)
       ? keep(`hmac-sha256:${digests.hmac(canonical(fields[name]))}`, digests)
       : keep(fields[name], digests)
     // Assigned, this one name would change the object instead of becoming a field.
     if (name === '__proto__') Object.defineProperty(value, name, { ...own, value: kept.value })
     else value[name] = kept.value
-    text += `${text.length > 1 ? ',' : ''}${canonical(name)}:${kept.text}`
+    text += `${text.length > 1 ? ',' : ''}${canonicalText(name)}:${kept.text}`
   }
   text += '}'
   return longerThan(text, recordBytesMax) ? cutWhole(text, digests) : { value, text }

@@ -123,7 +123,8 @@ export class JsonScan {
     // One closing bracket too many is no JSON; the parser will say so.
     if (this.#depth === 0) return
     this.#depth--
-    this.#keys.length = this.#keysFrom[this.#depth] ?? 0
+    // One by one: setting a length is slow, and most objects have few keys.
+    for (let left = this.#keysFrom[this.#depth] ?? 0; this.#keys.length > left; ) this.#keys.pop()
     this.#keySets[this.#depth] = undefined
   }
 

@@ -63,9 +63,9 @@ const perform = async (
   if (method.inSession && session !== null) {
     await caller.app.assertSession(op, { session_id: session })
   }
-  if (named === undefined) return method.answer(caller.app, op, members)
+  if (named === undefined) return await method.answer(caller.app, op, members)
   const { session_id: _named, ...own } = members
-  return method.answer(caller.app, op, own)
+  return await method.answer(caller.app, op, own)
 }
 
 type Done = MethodAnswer & { readonly unavailable?: boolean }
