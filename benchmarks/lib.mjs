@@ -7,6 +7,7 @@ import { promisify } from 'node:util'
 
 export const root = new URL('..', import.meta.url).pathname
 export const bin = join(root, 'packages/cli/bin/gatehouse.js')
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
 const run = promisify(execFile)
 
 export const median = (numbers) => numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)]
@@ -34,6 +35,9 @@ export const stopChild = async (child) => {
   await exited
 }
 
+/** What `npm start` gives Node. */
+const asStarted = /node((?: --\S+)*) scripts/.exec(manifest.scripts.start)[1].trim().split(' ')
+
 /** Starts the server and resolves when it is ready, with how long that took from the spawn. */
 export const startServer = async (dataDir) => {
   const startedAt = performance.now()
@@ -50,9 +54,13 @@ export const startServer = async (dataDir) => {
     '0',
     '--no-first-agent',
   ]
-  const child = spawn(process.execPath, [bin, 'serve', ...flags, '--log-level', 'error'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
+  const child = spawn(
+    process.execPath,
+    [...asStarted, bin, 'serve', ...flags, '--log-level', 'error'],
+    {
+      stdio: ['ignore', 'ignore', 'inherit'],
+    },
+  )
   const file = join(dataDir, 'run.json')
   for (;;) {
     if (child.exitCode !== null) throw new Error(`the server ended with ${child.exitCode}`)

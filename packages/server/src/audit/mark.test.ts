@@ -26,6 +26,8 @@ const markOf = (count: number): Mark => ({
   baseline: null,
 })
 
+const bytesOf = (text: string): Buffer => Buffer.from(text)
+
 const first = { half: 0, fresh: true } as const
 const next = { half: 0, fresh: false } as const
 const other = { half: 1, fresh: true } as const
@@ -33,9 +35,9 @@ const other = { half: 1, fresh: true } as const
 test('a mark and a record that it covers come back together', () => {
   const { directory, keys } = bench()
   using mark = openMark(directory, keys)
-  expect(mark.writeWith(markOf(1), 'one', first)).toBe(true)
-  expect(mark.writeWith(markOf(2), 'zwei €', next)).toBe(true)
-  expect(mark.writeWith(markOf(3), 'three', other)).toBe(true)
+  expect(mark.writeWith(markOf(1), bytesOf('one'), first)).toBe(true)
+  expect(mark.writeWith(markOf(2), bytesOf('zwei €'), next)).toBe(true)
+  expect(mark.writeWith(markOf(3), bytesOf('three'), other)).toBe(true)
   expect(readMark(directory, keys)?.count).toBe(3)
   expect(readRecords(directory)).toEqual(['one', 'zwei €', 'three'])
 })
@@ -43,9 +45,9 @@ test('a mark and a record that it covers come back together', () => {
 test('a record of which a part is missing is left out, and so is what follows it', () => {
   const { directory, keys, file } = bench()
   using mark = openMark(directory, keys)
-  mark.writeWith(markOf(1), 'whole', first)
-  mark.writeWith(markOf(2), 'torn to pieces', next)
-  mark.writeWith(markOf(3), 'after', next)
+  mark.writeWith(markOf(1), bytesOf('whole'), first)
+  mark.writeWith(markOf(2), bytesOf('torn to pieces'), next)
+  mark.writeWith(markOf(3), bytesOf('after'), next)
   const bytes = fs.readFileSync(file)
   bytes[bytes.indexOf('pieces')] = 0
   fs.writeFileSync(file, bytes)
@@ -55,9 +57,9 @@ test('a record of which a part is missing is left out, and so is what follows it
 test('a fresh half is filled from its start, over what it held', () => {
   const { directory, keys } = bench()
   using mark = openMark(directory, keys)
-  mark.writeWith(markOf(1), 'a long record of long ago', first)
-  mark.writeWith(markOf(2), 'another', next)
-  mark.writeWith(markOf(3), 'new', first)
+  mark.writeWith(markOf(1), bytesOf('a long record of long ago'), first)
+  mark.writeWith(markOf(2), bytesOf('another'), next)
+  mark.writeWith(markOf(3), bytesOf('new'), first)
   expect(readRecords(directory)).toEqual(['new'])
 })
 
@@ -65,10 +67,10 @@ test('where there is no room nothing is written, not even the mark', () => {
   const { directory, keys } = bench()
   using mark = openMark(directory, keys)
   const large = 'x'.repeat(700_000)
-  expect(mark.writeWith(markOf(1), large, first)).toBe(true)
-  expect(mark.writeWith(markOf(2), large, next)).toBe(false)
+  expect(mark.writeWith(markOf(1), bytesOf(large), first)).toBe(true)
+  expect(mark.writeWith(markOf(2), bytesOf(large), next)).toBe(false)
   expect(readMark(directory, keys)?.count).toBe(1)
-  expect(mark.writeWith(markOf(2), large, other)).toBe(true)
+  expect(mark.writeWith(markOf(2), bytesOf(large), other)).toBe(true)
   expect(readRecords(directory)).toHaveLength(2)
 })
 

@@ -108,7 +108,7 @@ export interface MarkFile extends Disposable {
    * The same with a record, both in one sync. Must return false, and write nothing, where there is no room
    * in that half.
    */
-  writeWith(mark: Mark, record: string, place: RecordPlace): boolean
+  writeWith(mark: Mark, record: Uint8Array, place: RecordPlace): boolean
 
   /** Whether the file under its name still says what was written last. */
   intact(): boolean
@@ -157,16 +157,15 @@ export const openMark = (directory: string, keys: Keys): MarkFile => {
     write: writeSlot,
     writeWith(mark, record, { half, fresh }) {
       const at = fresh ? halfAt(half) : next[half]
-      const length = Buffer.byteLength(record)
-      if (at + headBytes + length > halfAt(half) + halfBytes) return false
-      const bytes = Buffer.allocUnsafe(headBytes + length)
-      bytes.write(record, headBytes, 'utf8')
-      bytes.writeUInt32LE(length, 0)
-      bytes.writeUInt32LE(crc32(bytes.subarray(headBytes)), 4)
+      const end = at + headBytes + record.length
+      if (end > halfAt(half) + halfBytes) return false
+      const head = Buffer.allocUnsafe(headBytes)
+      head.writeUInt32LE(record.length, 0)
+      head.writeUInt32LE(crc32(record), 4)
       // The record before the mark: whoever is killed in between leaves a longer log, never a shorter one.
-      fs.writeSync(fd, bytes, 0, bytes.length, at)
+      fs.writevSync(fd, [head, record], at)
       writeSlot(mark)
-      next[half] = at + bytes.length
+      next[half] = end
       return true
     },
     intact() {

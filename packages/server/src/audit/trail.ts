@@ -10,12 +10,17 @@ const unknown = '0'.repeat(entryBytes * 2)
  * somebody changed an entry and recomputed every hash after it, this says which entry was the first.
  */
 export interface Trail extends Disposable {
-  /** Notes the hashes of entries from a seq on. Never throws: a trail with holes is still useful. */
+  /**
+   * Notes the hashes of entries from a seq on, a moment later: no answer waits for it. Never throws: a trail
+   * with holes is still useful.
+   */
   note(from: number, rows: readonly { readonly hash: string }[]): void
 }
 
 /** Beginnings of hashes in hex, by seq; null where none was noted. */
 export type ReadTrail = (seq: number) => string | null
+
+type Noted = { readonly from: number; readonly rows: readonly { readonly hash: string }[] }
 
 export const openTrail = (directory: string): Trail => {
   const fd = fs.openSync(
@@ -23,8 +28,11 @@ export const openTrail = (directory: string): Trail => {
     fs.constants.O_RDWR | fs.constants.O_CREAT,
     0o600,
   )
-  return {
-    note(from, rows) {
+  let waiting: Noted[] = []
+  const write = () => {
+    const noted = waiting
+    waiting = []
+    for (const { from, rows } of noted) {
       const bytes = Buffer.allocUnsafe(rows.length * entryBytes)
       for (let i = 0; i < rows.length; i++)
         bytes.write((rows[i] as { hash: string }).hash, i * entryBytes, entryBytes, 'hex')
@@ -33,8 +41,16 @@ export const openTrail = (directory: string): Trail => {
       } catch {
         // A full disk is the store's to report.
       }
+    }
+  }
+  return {
+    note(from, rows) {
+      if (waiting.push({ from, rows }) === 1) setImmediate(write)
     },
-    [Symbol.dispose]: () => fs.closeSync(fd),
+    [Symbol.dispose]() {
+      write()
+      fs.closeSync(fd)
+    },
   }
 }
 

@@ -2,7 +2,7 @@ import { type AuditEntry, GatehouseError } from '@gatehouse/contract'
 import { createLinker, type Linker, type LogState } from '../domain/audit/chain.ts'
 import { bodyOf, entryAt, rowOf, type SealedEntry, sealEntry } from '../domain/audit/entry.ts'
 import type { Digests } from '../domain/audit/hashing.ts'
-import { createTree, rootOf } from '../domain/audit/merkle.ts'
+import { createNodeHash, createTree, rootOf } from '../domain/audit/merkle.ts'
 import type { LogRow } from '../domain/audit/row.ts'
 import type {
   AppendExtras,
@@ -72,6 +72,7 @@ const unavailable = (cause: unknown): GatehouseError =>
 export class Writer implements Omit<Journal, 'onCommit'> {
   readonly #parts: WriterParts
   readonly #linker: Linker = createLinker(hashing)
+  readonly #node = createNodeHash(hashing)
   readonly #queue: Queued[] = []
   #standing: Standing
   #draining = false
@@ -240,8 +241,8 @@ export class Writer implements Omit<Journal, 'onCommit'> {
     const startedAt = performance.now()
     try {
       const stored = this.#groupOf(group, placed)
-      const next = { ...this.#standing, state: placed.state, count: this.#standing.count + 1 }
-      const keep = (record: string, place: RecordPlace): boolean =>
+      const next = this.#after(placed)
+      const keep = (record: Uint8Array, place: RecordPlace): boolean =>
         mark.writeWith(this.#markOf(next), record, place)
       if (storage.promises?.add(stored, keep)) this.#advanced(placed, next)
       else {
@@ -278,7 +279,7 @@ export class Writer implements Omit<Journal, 'onCommit'> {
   /** Gives entries their places after the last one, without moving on: only a commit does that. */
   #place(entries: readonly SealedEntry[]): Placed {
     const { state } = this.#standing
-    const tree = createTree(hashing, state)
+    const tree = createTree(hashing, state, this.#node)
     let head = state.head
     const rows = entries.map((sealed) => {
       const seq = tree.size
@@ -290,8 +291,14 @@ export class Writer implements Omit<Journal, 'onCommit'> {
     return { rows, state: { size: tree.size, head, peaks: tree.peaks() } }
   }
 
+  // Written out like the mark: a spread for each group was a hundredth of a lone call.
+  #after({ state }: Placed): Standing {
+    const { count, epoch, alarm, baseline } = this.#standing
+    return { state, count: count + 1, epoch, alarm, baseline }
+  }
+
   #advance(placed: Placed): void {
-    const next = { ...this.#standing, state: placed.state, count: this.#standing.count + 1 }
+    const next = this.#after(placed)
     this.#parts.mark.write(this.#markOf(next))
     this.#advanced(placed, next)
   }
@@ -313,8 +320,10 @@ export class Writer implements Omit<Journal, 'onCommit'> {
   // Signed and synced here and now: handing either to another thread took longer than both, measured.
   #markOf({ state, count, epoch, alarm, baseline }: Standing): Mark {
     const { chain } = this.#parts
-    const root = rootOf(hashing, state.peaks)
-    return { ...state, chain, root, count, time: this.#time(), epoch, alarm, baseline }
+    const { head, peaks, size } = state
+    const root = rootOf(hashing, peaks, this.#node)
+    // In canonical order already.
+    return { alarm, baseline, chain, count, epoch, head, peaks, root, size, time: this.#time() }
   }
 
   async #runTransaction<T>(work: (tx: JournalTransaction) => Promise<T>): Promise<T> {

@@ -68,12 +68,12 @@ export type RecordPlace = {
  */
 export interface GroupPromises {
   /**
-   * Must call `keep` once, with text that brings the group back when the store is next opened with it. Where
+   * Must call `keep` once, with a record (text in UTF-8, good until it returns) that brings the group back when the store is next opened with it. Where
    * it returns true, every read must include the group from then on; where it returns false (there is no
    * room), nothing happened and `add` must return false. Must raise where `keep` does, or where earlier
    * groups cannot be stored.
    */
-  add(group: CommitGroup, keep: (record: string, place: RecordPlace) => boolean): boolean
+  add(group: CommitGroup, keep: (record: Uint8Array, place: RecordPlace) => boolean): boolean
 
   /** Must have stored all groups when it resolves. */
   settle(): Promise<void>

@@ -47,11 +47,18 @@ const write = (value: unknown, where: string, depth: number): string => {
   return writeObject(value as Readonly<Record<string, unknown>>, where, depth)
 }
 
-/** Names in canonical order. Sorting takes memory even for one of them, and few objects need it. */
+const fewKeys = 16
+
+/** Names in canonical order. By insertion where they are few: `sort` takes memory even for two that are in order. */
 export const keysInOrder = (value: object): string[] => {
   const keys = Object.keys(value)
-  for (let i = 1; i < keys.length; i++)
-    if ((keys[i - 1] as string) > (keys[i] as string)) return keys.sort()
+  if (keys.length > fewKeys) return keys.sort()
+  for (let i = 1; i < keys.length; i++) {
+    const key = keys[i] as string
+    let at = i
+    for (; at > 0 && (keys[at - 1] as string) > key; at--) keys[at] = keys[at - 1] as string
+    keys[at] = key
+  }
   return keys
 }
 

@@ -10,6 +10,11 @@ import type { LimitBatches } from './limits.ts'
 /** One statement for so many rows at most: what one group holds. */
 const rowsPerInsert = 64
 
+/** What is stored with rows, and which rows those are. */
+type BesideRows = Omit<CommitGroup, 'rows'> & {
+  readonly rows: readonly Pick<AuditRow, 'chain' | 'seq'>[]
+}
+
 type Texts = {
   readonly countAgent: string
   readonly countSession: string
@@ -85,7 +90,7 @@ export class GroupCommit {
   }
 
   /** What goes with the rows and after them. */
-  statementsBesideRows(group: CommitGroup): Statement[] {
+  statementsBesideRows(group: BesideRows): Statement[] {
     const { countAgent, countSession, setClock } = this.#texts
     const all = this.#folds(group.rows)
     all.push(...this.#batches.statements(group.stamps, group.clockMs))
@@ -107,7 +112,7 @@ export class GroupCommit {
     })
   }
 
-  #folds(rows: readonly AuditRow[]): Statement[] {
+  #folds(rows: BesideRows['rows']): Statement[] {
     const all: Statement[] = []
     for (const { chain, seq } of rows)
       if (foldsAt(seq))

@@ -92,14 +92,15 @@ const build = async (
   batches.prime(windows, Number((await stores.meta.get('clock_ms')) ?? 0))
   watch.takeForeign()
   const beside = new SettleWorker(writer.file, writerPragmas)
-  const promising = new PromisedGroups(mutex, async (group, texts) => {
+  const promising = new PromisedGroups(mutex, async (kept) => {
     watch.beforeWrite()
     let foreign = false
     try {
       foreign = await beside.run({
-        texts,
-        inserts: groups.insertTexts(group.rows.length),
-        statements: groups.statementsBesideRows(group),
+        shared: kept.shared,
+        places: kept.places,
+        inserts: groups.insertTexts(kept.rowCount),
+        statements: groups.statementsBesideRows(kept),
         others: writer.takeWrites(),
       })
     } finally {

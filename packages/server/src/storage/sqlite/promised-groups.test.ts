@@ -45,7 +45,9 @@ const groupOf = (...seqs: number[]): CommitGroup => ({
 const promise = (storage: Storage, ...groups: CommitGroup[]): string[] => {
   const kept: string[] = []
   for (const group of groups)
-    expect(storage.promises?.add(group, (record) => kept.push(record) > 0)).toBe(true)
+    expect(
+      storage.promises?.add(group, (record) => kept.push(Buffer.from(record).toString()) > 0),
+    ).toBe(true)
   return kept
 }
 

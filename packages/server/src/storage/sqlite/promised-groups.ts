@@ -1,6 +1,7 @@
 import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
 import type { GroupPromises, RecordPlace } from '../../ports/storage.ts'
 import type { FifoMutex } from '../mutex.ts'
+import { foldsAt } from '../sql/audit-daily.ts'
 
 /** A lone caller waits for the disk that the other thread writes to, so that one waits for more to come. */
 const settleAfterMs = 250
@@ -49,23 +50,71 @@ const firstSeq = (group: CommitGroup): number => group.rows[0]?.seq ?? -1
 export const groupsOfTexts = (texts: readonly string[]): CommitGroup[] =>
   texts.map(groupOfText).sort((a, b) => firstSeq(a) - firstSeq(b))
 
-const addUp = (all: readonly ReadonlyMap<string, number>[]): Map<string, number> => {
-  const sums = new Map<string, number>()
-  for (const counts of all)
-    for (const [key, count] of counts) sums.set(key, (sums.get(key) ?? 0) + count)
-  return sums
+/** Where a record begins, and how many bytes it has. */
+export type RecordRange = readonly [at: number, length: number]
+
+/** Several groups as one: what they cost beside their rows is paid once. */
+export type KeptGroups = Omit<CommitGroup, 'rows'> & {
+  /** The records of the groups, in their order. */
+  readonly shared: SharedArrayBuffer
+  readonly places: readonly RecordRange[]
+  readonly rowCount: number
+  /** Only those after which something is counted together. */
+  readonly rows: readonly Pick<AuditRow, 'chain' | 'seq'>[]
 }
 
-type Promised = { readonly group: CommitGroup; readonly text: string }
+/** As much as the file beside the log has for one half, less what it puts before each record. */
+const roomBytes = 1024 * 1024
 
-/** Several groups as one, in their order: what they cost beside their rows is paid once. */
-const joined = (groups: readonly CommitGroup[]): CommitGroup => ({
-  rows: groups.flatMap((group) => group.rows),
-  stamps: groups.flatMap((group) => group.stamps),
-  agentCounts: addUp(groups.map((group) => group.agentCounts)),
-  sessionCounts: addUp(groups.map((group) => group.sessionCounts)),
-  clockMs: groups.at(-1)?.clockMs ?? 0,
-})
+/** What one half holds: its records as bytes that a thread can read, and what goes with their rows, added up. */
+export class Half implements KeptGroups {
+  readonly shared = new SharedArrayBuffer(roomBytes)
+  readonly #bytes = Buffer.from(this.shared)
+  #end = 0
+  places: RecordRange[] = []
+  rowCount = 0
+  rows: Pick<AuditRow, 'chain' | 'seq'>[] = []
+  stamps: CommitGroup['stamps'][number][] = []
+  agentCounts = new Map<string, number>()
+  sessionCounts = new Map<string, number>()
+  clockMs = 0
+
+  get isEmpty(): boolean {
+    return this.places.length === 0
+  }
+
+  /** The text as bytes behind those that are held, not held themselves yet; null where there is no room. */
+  write(text: string): Buffer | null {
+    const room = roomBytes - this.#end
+    if (text.length * 3 > room && Buffer.byteLength(text) > room) return null
+    return this.#bytes.subarray(this.#end, this.#end + this.#bytes.write(text, this.#end, 'utf8'))
+  }
+
+  hold({ length }: Buffer, group: CommitGroup): void {
+    this.places.push([this.#end, length])
+    this.#end += length
+    this.rowCount += group.rows.length
+    for (const { chain, seq } of group.rows) if (foldsAt(seq)) this.rows.push({ chain, seq })
+    for (const stamp of group.stamps) this.stamps.push(stamp)
+    addUp(this.agentCounts, group.agentCounts)
+    addUp(this.sessionCounts, group.sessionCounts)
+    this.clockMs = group.clockMs
+  }
+
+  clear(): void {
+    this.#end = 0
+    this.rowCount = 0
+    this.places = []
+    this.rows = []
+    this.stamps = []
+    this.agentCounts = new Map()
+    this.sessionCounts = new Map()
+  }
+}
+
+const addUp = (sums: Map<string, number>, counts: ReadonlyMap<string, number>): void => {
+  for (const [key, count] of counts) sums.set(key, (sums.get(key) ?? 0) + count)
+}
 
 /**
  * Groups that somebody else keeps durably until they are in the database. One half is filled while the
@@ -74,29 +123,32 @@ const joined = (groups: readonly CommitGroup[]): CommitGroup => ({
  */
 export class PromisedGroups implements GroupPromises {
   readonly #mutex: FifoMutex
-  readonly #store: (group: CommitGroup, texts: readonly string[]) => Promise<void>
+  readonly #store: (kept: KeptGroups) => Promise<void>
+  readonly #halves = [new Half(), new Half()] as const
+  /** The half that is filled. The other is empty, is being stored, or was not stored when the store failed. */
   #half: 0 | 1 = 0
-  #filling: Promised[] = []
-  #rows = 0
-  /** What is being stored, or was not stored yet when the store failed. */
-  #settling: Promised[] = []
   /** One that is under way, or waits for its turn. */
   #running: Promise<void> | null = null
   #storing: Promise<void> | null = null
   #timer: NodeJS.Timeout | null = null
   #failure: Error | null = null
 
-  /** `store` runs while the mutex is held; it gets the groups as one, and the text of each. */
-  constructor(
-    mutex: FifoMutex,
-    store: (group: CommitGroup, texts: readonly string[]) => Promise<void>,
-  ) {
+  /** `store` runs while the mutex is held; what it gets stays as it is until it is done. */
+  constructor(mutex: FifoMutex, store: (kept: KeptGroups) => Promise<void>) {
     this.#mutex = mutex
     this.#store = store
   }
 
   get isEmpty(): boolean {
-    return this.#filling.length === 0 && this.#settling.length === 0
+    return this.#filling.isEmpty && this.#settling.isEmpty
+  }
+
+  get #filling(): Half {
+    return this.#halves[this.#half]
+  }
+
+  get #settling(): Half {
+    return this.#halves[this.#half === 0 ? 1 : 0]
   }
 
   /** Resolves when what is being stored now is; null while nothing is. Never rejects. */
@@ -104,15 +156,14 @@ export class PromisedGroups implements GroupPromises {
     return this.#storing
   }
 
-  add(group: CommitGroup, keep: (record: string, place: RecordPlace) => boolean): boolean {
+  add(group: CommitGroup, keep: (record: Buffer, place: RecordPlace) => boolean): boolean {
     // What could not be stored must not grow: then the next caller learns why, and nobody is answered.
     if (this.#failure !== null) throw this.#failure
-    const place = { half: this.#half, fresh: this.#filling.length === 0 }
-    const text = groupText(group)
-    if (!keep(text, place)) return false
-    this.#filling.push({ group, text })
-    this.#rows += group.rows.length
-    this.#later(this.#rows < settleRows ? settleAfterMs : 0)
+    const filling = this.#filling
+    const record = filling.write(groupText(group))
+    if (!record || !keep(record, { half: this.#half, fresh: filling.isEmpty })) return false
+    filling.hold(record, group)
+    this.#later(filling.rowCount < settleRows ? settleAfterMs : 0)
     return true
   }
 
@@ -153,25 +204,17 @@ export class PromisedGroups implements GroupPromises {
 
   /** What comes while this runs is for the next time, or under load there would be no end to it. */
   async #storeHalves(): Promise<void> {
-    if (this.#settling.length > 0) await this.#storeHalf()
-    if (this.#filling.length > 0) await this.#storeHalf()
+    if (!this.#settling.isEmpty) await this.#storeHalf()
+    if (!this.#filling.isEmpty) await this.#storeHalf()
   }
 
   async #storeHalf(): Promise<void> {
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
-    if (this.#settling.length === 0) {
-      this.#settling = this.#filling
-      this.#filling = []
-      this.#rows = 0
-      this.#half = this.#half === 0 ? 1 : 0
-    }
+    if (this.#settling.isEmpty) this.#half = this.#half === 0 ? 1 : 0
     const settling = this.#settling
-    await this.#store(
-      joined(settling.map(({ group }) => group)),
-      settling.map(({ text }) => text),
-    )
-    this.#settling = []
+    await this.#store(settling)
+    settling.clear()
   }
 
   #later(ms: number): void {

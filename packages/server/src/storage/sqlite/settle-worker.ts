@@ -3,12 +3,13 @@ import { Worker } from 'node:worker_threads'
 import { auditColumns } from '../sql/audit-codec.ts'
 import { encodeText } from '../sql/text.ts'
 import { failure, type Statement } from './adapter.ts'
-import { hashLength, separator } from './promised-groups.ts'
+import { hashLength, type RecordRange, separator } from './promised-groups.ts'
 
 /** What is stored in one go. */
 export type SettleJob = {
   /** The groups as they were kept: their rows are read from there, which costs this thread the least. */
-  readonly texts: readonly string[]
+  readonly shared: SharedArrayBuffer
+  readonly places: readonly RecordRange[]
   /** What inserts the rows, with how many each takes. */
   readonly inserts: readonly (readonly [text: string, rows: number])[]
   /** Run after the rows. */
@@ -48,9 +49,10 @@ const storedOf = (line) => {
   for (const column of encoded) if (row[column] !== null) row[column] = encodeText(row[column])
   return row
 }
-parentPort.on('message', ({ texts, inserts, statements, others }) => {
+const textAt = (shared, [at, length]) => Buffer.from(shared, at, length).toString('utf8')
+parentPort.on('message', ({ shared, places, inserts, statements, others }) => {
   try {
-    const rows = texts.flatMap((text) => text.split(separator).slice(1).map(storedOf))
+    const rows = places.flatMap((place) => textAt(shared, place).split(separator).slice(1).map(storedOf))
     let from = 0
     database.exec('begin immediate')
     const now = version()
