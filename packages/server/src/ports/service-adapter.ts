@@ -254,6 +254,12 @@ export interface ServiceAdapter<C extends AsyncDisposable = AsyncDisposable> {
     signal: AbortSignal,
   ): AsyncIterable<SyncBatch>
 
+  /**
+   * Calls `hear` when something may have changed, until the signal aborts. May end or raise when it can hear no
+   * more: it is begun anew after the next sync. Must change nothing. Absent: the service can only be asked.
+   */
+  listen?(service: C, hear: () => void, signal: AbortSignal): Promise<void>
+
   /** Raises `PartNotFound`, `ServiceUnavailable`, `ResponseTooLarge`. Absent: there are no parts. */
   fetchPart?(
     service: C,

@@ -1,6 +1,7 @@
 import type { StoredService } from '../../ports/services.ts'
 import { raiseAlert, resolveAlert } from '../alerts.ts'
 import { type ProxyDeps, systemOp } from './deps.ts'
+import { Listeners } from './listeners.ts'
 import { syncService } from './sync-service.ts'
 
 const lookAgainMs = 1_000
@@ -16,12 +17,14 @@ export const alertKey = (name: string): string => `system:service:${name}`
 export class SyncRunner {
   readonly #deps: ProxyDeps
   readonly #running = new Map<string, Promise<void>>()
+  readonly #listeners: Listeners
   #services: readonly StoredService[] = []
   #nudged = new AbortController()
   #ended: Promise<void> = Promise.resolve()
 
   constructor(deps: ProxyDeps) {
     this.#deps = deps
+    this.#listeners = new Listeners(deps, () => this.nudge())
   }
 
   nudge(): void {
@@ -42,6 +45,7 @@ export class SyncRunner {
   async stopped(): Promise<void> {
     this.nudge()
     await this.#ended
+    await this.#listeners.stopped()
     await Promise.all(this.#running.values())
   }
 
@@ -54,6 +58,7 @@ export class SyncRunner {
       this.#nudged = new AbortController()
       try {
         await this.#syncDue()
+        this.#listeners.follow(this.#services)
         for (const service of this.#services) await this.#warn(service)
       } catch (cause) {
         log.error({ err: cause }, 'looking after services failed')
@@ -66,9 +71,15 @@ export class SyncRunner {
     const { storage, clock, log } = this.#deps
     this.#services = await storage.services.list()
     const nowMs = clock.now()
-    for (const { name, status, next_sync_ms } of this.#services) {
-      if (status === 'disconnected' || next_sync_ms > nowMs || this.#running.has(name)) continue
+    for (const service of this.#services) {
+      const { name, status, next_sync_ms } = service
+      if (status === 'disconnected' || this.#running.has(name)) continue
+      if (next_sync_ms > nowMs && !this.#listeners.takeNews(service)) continue
+      this.#listeners.begins(name)
       const run = syncService(this.#deps, name)
+        .then((went) => {
+          if (went) this.#listeners.wasRead(name)
+        })
         .catch((cause: unknown) => {
           log.error({ err: cause, service: name }, 'a sync ended unexpectedly')
         })

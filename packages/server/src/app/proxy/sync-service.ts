@@ -161,18 +161,18 @@ async function fail({ deps, service }: Run, cause: unknown): Promise<void> {
 
 /**
  * Reads from a service what changed, if no other node does so now. Whatever goes wrong is stored as the
- * reason that it is degraded; what was read until then stays.
+ * reason that it is degraded; what was read until then stays. Resolves with whether all went well.
  */
-export async function syncService(deps: ProxyDeps, name: string): Promise<void> {
+export async function syncService(deps: ProxyDeps, name: string): Promise<boolean> {
   const nowMs = deps.clock.now()
   const lease = { nowMs, untilMs: nowMs + leaseMs }
-  if (!(await deps.storage.services.lease(name, deps.node, lease))) return
+  if (!(await deps.storage.services.lease(name, deps.node, lease))) return false
   const ended = new AbortController()
   const signal = AbortSignal.any([deps.signal, ended.signal])
   let keeping: Promise<void> = Promise.resolve()
   try {
     const service = await deps.storage.services.find(name)
-    if (!service || service.status === 'disconnected') return
+    if (!service || service.status === 'disconnected') return false
     // A run that reads everything goes on where it was cut off, and drops at its end what it never met.
     const goesOn = service.full && service.cursor !== null
     const full = service.full || service.cursor === null
@@ -187,15 +187,17 @@ export async function syncService(deps: ProxyDeps, name: string): Promise<void> 
       await readAll(run, deps.signal)
       if (full) await dropOlder(run, null, run.number)
       await succeed(run)
+      return true
     } catch (cause) {
-      if (cause instanceof Superseded) return
+      if (cause instanceof Superseded) return false
       // The next start begins where this run was.
-      if (deps.signal.aborted) return
+      if (deps.signal.aborted) return false
       await fail(run, cause)
+      return false
     }
   } catch (cause) {
-    if (cause instanceof Superseded) return
-    if (cause instanceof GatehouseError && deps.signal.aborted) return
+    if (cause instanceof Superseded) return false
+    if (cause instanceof GatehouseError && deps.signal.aborted) return false
     throw cause
   } finally {
     ended.abort()

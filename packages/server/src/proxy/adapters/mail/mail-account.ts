@@ -11,7 +11,7 @@ type Lane = 'sync' | 'use'
 
 type LaneState = { client: ImapFlow | null; last: Promise<unknown> }
 
-/** A mailbox as the adapter uses it: two connections at most, each opened when first needed. */
+/** A mailbox as the adapter uses it: two connections, each opened when first needed, beside one that listens. */
 export class MailAccount implements AsyncDisposable {
   readonly connection: ServiceConnection
   readonly settings: MailSettings
@@ -19,6 +19,8 @@ export class MailAccount implements AsyncDisposable {
   readonly reader = new MailReader()
   /** When a folder's flags were last compared, where the server counts no changes. */
   readonly flagsComparedMs = new Map<string, number>()
+  /** Until the server says that it cannot tell of changes by itself. */
+  canListen = true
   readonly #lanes: Record<Lane, LaneState> = {
     sync: { client: null, last: Promise.resolve() },
     use: { client: null, last: Promise.resolve() },

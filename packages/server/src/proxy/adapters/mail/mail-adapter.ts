@@ -1,6 +1,7 @@
 import type { ServiceAdapter } from '../../../ports/service-adapter.ts'
 import { checkConnection } from './check-connection.ts'
 import { fetchAttachment } from './fetch-attachment.ts'
+import { listenForMail } from './listen-for-mail.ts'
 import { MailAccount } from './mail-account.ts'
 import { type MailTimeouts, mailTimeouts } from './open-imap.ts'
 import { draftOperation } from './operations/draft.ts'
@@ -37,5 +38,6 @@ export const createMailAdapter = (
     }),
   open: async (connection) => new MailAccount(connection, timeouts),
   sync: (account, since, signal) => syncMail(account, since, signal),
+  listen: (account, hear, signal) => listenForMail(account, hear, signal),
   fetchPart: (account, part, signal) => fetchAttachment(account, part, signal),
 })

@@ -1,0 +1,118 @@
+import { expect, test } from 'vitest'
+import { openProxyKit, type ProxyKit, until } from './kit.ts'
+
+/** A fake that can be heard: whoever listens is told by `speak`, and ended by `hangUp`. */
+const openHeard = async () => {
+  const listeners = new Set<{ hear: () => void; end: () => void }>()
+  let begun = 0
+  const proxy = await openProxyKit({
+    adapter: (plain) => ({
+      ...plain,
+      async listen(_service, hear, signal) {
+        begun += 1
+        await new Promise<void>((end) => {
+          const listener = { hear, end }
+          listeners.add(listener)
+          signal.addEventListener('abort', () => end(), { once: true })
+          void Promise.resolve().then(() => signal.aborted && end())
+        })
+        for (const one of listeners) if (one.hear === hear) listeners.delete(one)
+      },
+    }),
+    proxy: { syncEverySeconds: 3_600 },
+  })
+  const look = async () => proxy.kit.clock.move(1_000)
+  return {
+    proxy,
+    begun: () => begun,
+    listening: () => listeners.size,
+    speak: () => {
+      for (const { hear } of listeners) hear()
+    },
+    hangUp: () => {
+      for (const { end } of listeners) end()
+    },
+    /** Moves on by a second, again and again, until it holds. */
+    later: (condition: () => boolean | Promise<boolean>, what: string) =>
+      until(async () => {
+        await look()
+        return condition()
+      }, what),
+    [Symbol.asyncDispose]: () => proxy[Symbol.asyncDispose](),
+  }
+}
+
+const entries = async (proxy: ProxyKit) => (await proxy.service()).replica_entries
+
+test('what a service tells of is read long before the next sync is due', async () => {
+  await using heard = await openHeard()
+  const { proxy } = heard
+  await heard.later(() => heard.listening() === 1, 'listening')
+  proxy.server.put('things', 'new', 'just now')
+  await heard.later(async () => true, 'a moment')
+  expect(await entries(proxy)).toBe(0)
+  heard.speak()
+  await heard.later(async () => (await entries(proxy)) === 1, 'the sync')
+})
+
+test('what is told while a sync runs is not lost in it', async () => {
+  await using heard = await openHeard()
+  const { proxy } = heard
+  await heard.later(() => heard.listening() === 1, 'listening')
+  let told = false
+  proxy.server.fault = ({ kind }) => {
+    // Behind the last page of the run: only another run can bring it.
+    if (kind === 'changes' && !told) {
+      told = true
+      setImmediate(() => {
+        proxy.server.put('things', 'late', 'in between')
+        heard.speak()
+      })
+    }
+    return null
+  }
+  heard.speak()
+  await heard.later(async () => (await entries(proxy)) === 1, 'the second sync')
+})
+
+test('a service that speaks without end is read once a second', async () => {
+  await using heard = await openHeard()
+  const { proxy } = heard
+  await heard.later(() => heard.listening() === 1, 'listening')
+  const before = proxy.server.requests
+  for (let n = 0; n < 200; n += 1) {
+    heard.speak()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  // No time went by, so there was one read at most, of one page.
+  expect(proxy.server.requests - before).toBeLessThanOrEqual(1)
+})
+
+test('listening ends with the service, with its failure, and begins again once it works', async () => {
+  await using heard = await openHeard()
+  const { proxy } = heard
+  await heard.later(() => heard.listening() === 1, 'listening')
+  proxy.server.fault = () => 'refuse'
+  heard.speak()
+  await heard.later(() => heard.listening() === 0, 'the end of listening')
+  expect((await proxy.service()).status).toBe('degraded')
+  proxy.server.fault = () => null
+  await heard.later(() => heard.listening() === 1, 'listening again')
+  await proxy.kit.app.disconnectService(proxy.kit.operator(), { name: 'fake', forget: false })
+  await heard.later(() => heard.listening() === 0, 'the end with the service')
+})
+
+test('a service that ends it at once is asked again after the next sync, not at once', async () => {
+  await using heard = await openHeard()
+  const { proxy } = heard
+  await heard.later(() => heard.listening() === 1, 'listening')
+  const before = heard.begun()
+  heard.hangUp()
+  for (let n = 0; n < 20; n += 1) {
+    proxy.kit.clock.move(1_000)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(heard.begun()).toBe(before)
+  await proxy.kit.app.syncService(proxy.kit.operator(), { name: 'fake', full: false })
+  await heard.later(() => heard.begun() === before + 1, 'the next time')
+})
