@@ -1,23 +1,14 @@
-import { type AgentName, GatehouseError, type Mount } from '@gatehouse/contract'
+import { GatehouseError } from '@gatehouse/contract'
 import type { AgentStore, StoredAgent } from '../../ports/agents.ts'
+import { first } from './queries.ts'
+import { json, rowCodec, text } from './row-codec.ts'
 import type { AgentsTable, Db } from './tables.ts'
-import { decodeText, encodeText } from './text.ts'
+import { encodeText } from './text.ts'
 
-const toRow = (agent: StoredAgent): AgentsTable => ({
-  ...agent,
-  purpose: encodeText(agent.purpose),
-  workspace: encodeText(agent.workspace),
-  mounts: JSON.stringify(agent.mounts),
-})
-
-const fromRow = (row: AgentsTable): StoredAgent => ({
-  ...row,
-  name: row.name as AgentName,
-  purpose: decodeText(row.purpose),
-  status: row.status as StoredAgent['status'],
-  approvals: row.approvals as StoredAgent['approvals'],
-  workspace: decodeText(row.workspace),
-  mounts: JSON.parse(row.mounts) as Mount[],
+const { toRow, fromRow } = rowCodec<StoredAgent, AgentsTable>({
+  purpose: text,
+  workspace: text,
+  mounts: json,
 })
 
 export const sqlAgents = ({ read, write }: Db): AgentStore => ({
@@ -31,14 +22,8 @@ export const sqlAgents = ({ read, write }: Db): AgentStore => ({
     if (!numInsertedOrUpdatedRows) throw new GatehouseError('AgentExists', { agent: agent.name })
   },
 
-  async find(name) {
-    const row = await read
-      .selectFrom('agents')
-      .selectAll()
-      .where('name', '=', encodeText(name))
-      .executeTakeFirst()
-    return row ? fromRow(row) : null
-  },
+  find: (name) =>
+    first(read.selectFrom('agents').selectAll().where('name', '=', encodeText(name)), fromRow),
 
   async findByTokenHash(hash) {
     const by = (column: 'token_hash' | 'previous_token_hash') =>

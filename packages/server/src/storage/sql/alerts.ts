@@ -1,19 +1,12 @@
 import type { AlertStore, StoredAlert } from '../../ports/alerts.ts'
+import { first, page } from './queries.ts'
+import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { AlertsTable, Db } from './tables.ts'
-import { decodeText, decodeTextOrNull, encodeText, encodeTextOrNull } from './text.ts'
+import { encodeText } from './text.ts'
 
-const toRow = (alert: StoredAlert): AlertsTable => ({
-  ...alert,
-  message: encodeText(alert.message),
-  acknowledged_by: encodeTextOrNull(alert.acknowledged_by),
-})
-
-const fromRow = (row: AlertsTable): StoredAlert => ({
-  ...row,
-  message: decodeText(row.message),
-  severity: row.severity as StoredAlert['severity'],
-  status: row.status as StoredAlert['status'],
-  acknowledged_by: decodeTextOrNull(row.acknowledged_by),
+const { toRow, fromRow } = rowCodec<StoredAlert, AlertsTable>({
+  message: text,
+  acknowledged_by: textOrNull,
 })
 
 export const sqlAlerts = ({ read, write }: Db): AlertStore => ({
@@ -21,14 +14,8 @@ export const sqlAlerts = ({ read, write }: Db): AlertStore => ({
     await write.insertInto('alerts').values(toRow(alert)).execute()
   },
 
-  async find(id) {
-    const row = await read
-      .selectFrom('alerts')
-      .selectAll()
-      .where('id', '=', encodeText(id))
-      .executeTakeFirst()
-    return row ? fromRow(row) : null
-  },
+  find: (id) =>
+    first(read.selectFrom('alerts').selectAll().where('id', '=', encodeText(id)), fromRow),
 
   async findOpen(dedupKey) {
     const row = await read
@@ -53,21 +40,18 @@ export const sqlAlerts = ({ read, write }: Db): AlertStore => ({
   },
 
   async list({ status, source, limit, offset }) {
-    const matching = read
-      .selectFrom('alerts')
-      .$if(status !== undefined, (query) => query.where('status', '=', status as string))
-      .$if(source !== undefined, (query) => query.where('source', '=', source as string))
-    const rows = await matching
-      .selectAll()
-      .orderBy('created_ms', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .offset(offset)
-      .execute()
-    const { total } = await matching
-      .select((eb) => eb.fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow()
-    return { alerts: rows.map(fromRow), total }
+    const { values: alerts, total } = await page(
+      read
+        .selectFrom('alerts')
+        .$if(status !== undefined, (query) => query.where('status', '=', status as string))
+        .$if(source !== undefined, (query) => query.where('source', '=', source as string))
+        .selectAll()
+        .orderBy('created_ms', 'desc')
+        .orderBy('id', 'desc'),
+      { limit, offset },
+      fromRow,
+    )
+    return { alerts, total }
   },
 
   async countOpen(source) {

@@ -1,52 +1,26 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { ApprovalStore, StoredApproval } from '../../ports/approvals.ts'
-import type { ApprovalsTable, Db, Flag } from './tables.ts'
-import { decodeText, decodeTextOrNull, encodeText, encodeTextOrNull } from './text.ts'
+import { first, page } from './queries.ts'
+import { flag, jsonOrNull, rowCodec, text, textOrNull } from './row-codec.ts'
+import type { ApprovalsTable, Db } from './tables.ts'
+import { encodeText } from './text.ts'
 
-const flag = (value: boolean): Flag => (value ? 1 : 0)
-const jsonOrNull = (value: unknown): string | null =>
-  value === null ? null : JSON.stringify(value)
-const parseOrNull = <T>(stored: string | null): T | null =>
-  stored === null ? null : (JSON.parse(stored) as T)
-
-const toRow = (approval: StoredApproval): ApprovalsTable => ({
-  ...approval,
-  agent: encodeText(approval.agent),
-  capability: encodeText(approval.capability),
-  arguments_json: encodeText(approval.arguments_json),
-  bound_json: encodeText(approval.bound_json),
-  request_id: encodeText(approval.request_id),
-  reason: encodeTextOrNull(approval.reason),
-  rule: jsonOrNull(approval.rule),
-  critical: flag(approval.critical),
-  preview: jsonOrNull(approval.preview),
-  decided_by: encodeTextOrNull(approval.decided_by),
-  decision_reason: encodeTextOrNull(approval.decision_reason),
-  result: jsonOrNull(approval.result),
-  result_text: encodeTextOrNull(approval.result_text),
-  delivered: flag(approval.delivered),
-  edit: jsonOrNull(approval.edit),
-})
-
-const fromRow = (row: ApprovalsTable): StoredApproval => ({
-  ...row,
-  agent: decodeText(row.agent),
-  capability: decodeText(row.capability),
-  arguments_json: decodeText(row.arguments_json),
-  bound_json: decodeText(row.bound_json),
-  request_id: decodeText(row.request_id),
-  status: row.status as StoredApproval['status'],
-  reason: decodeTextOrNull(row.reason),
-  rule: parseOrNull(row.rule),
-  critical: row.critical === 1,
-  preview: parseOrNull(row.preview),
-  decided_by: decodeTextOrNull(row.decided_by),
-  decision_reason: decodeTextOrNull(row.decision_reason),
-  execution: row.execution as StoredApproval['execution'],
-  result: parseOrNull(row.result),
-  result_text: decodeTextOrNull(row.result_text),
-  delivered: row.delivered === 1,
-  edit: parseOrNull(row.edit),
+const { toRow, fromRow } = rowCodec<StoredApproval, ApprovalsTable>({
+  agent: text,
+  capability: text,
+  arguments_json: text,
+  bound_json: text,
+  request_id: text,
+  reason: textOrNull,
+  rule: jsonOrNull,
+  critical: flag,
+  preview: jsonOrNull,
+  decided_by: textOrNull,
+  decision_reason: textOrNull,
+  result: jsonOrNull,
+  result_text: textOrNull,
+  delivered: flag,
+  edit: jsonOrNull,
 })
 
 export const sqlApprovals = ({ read, write }: Db): ApprovalStore => ({
@@ -54,14 +28,8 @@ export const sqlApprovals = ({ read, write }: Db): ApprovalStore => ({
     await write.insertInto('approvals').values(toRow(approval)).execute()
   },
 
-  async find(id) {
-    const row = await read
-      .selectFrom('approvals')
-      .selectAll()
-      .where('id', '=', encodeText(id))
-      .executeTakeFirst()
-    return row ? fromRow(row) : null
-  },
+  find: (id) =>
+    first(read.selectFrom('approvals').selectAll().where('id', '=', encodeText(id)), fromRow),
 
   async replace(current, next) {
     const { id, ...changed } = toRow(next)
@@ -74,7 +42,7 @@ export const sqlApprovals = ({ read, write }: Db): ApprovalStore => ({
       .where('execution', '=', current.execution)
       .where('exec_id', 'is not distinct from', current.exec_id)
       .where('digest', '=', current.digest)
-      .where('delivered', '=', flag(current.delivered))
+      .where('delivered', '=', flag.encode(current.delivered))
       .returningAll()
       .executeTakeFirst()
     if (row) return { changed: true, approval: fromRow(row) }
@@ -107,22 +75,19 @@ export const sqlApprovals = ({ read, write }: Db): ApprovalStore => ({
   },
 
   async list({ status, agent, limit, offset }) {
-    const matching = read
-      .selectFrom('approvals')
-      .$if(status !== undefined, (query) => query.where('status', '=', status as string))
-      .$if(agent !== undefined, (query) => query.where('agent', '=', encodeText(agent as string)))
     const order = status === 'pending' ? 'asc' : 'desc'
-    const rows = await matching
-      .selectAll()
-      .orderBy('requested_ms', order)
-      .orderBy('id', order)
-      .limit(limit)
-      .offset(offset)
-      .execute()
-    const { total } = await matching
-      .select((eb) => eb.fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow()
-    return { approvals: rows.map(fromRow), total }
+    const { values: approvals, total } = await page(
+      read
+        .selectFrom('approvals')
+        .$if(status !== undefined, (query) => query.where('status', '=', status as string))
+        .$if(agent !== undefined, (query) => query.where('agent', '=', encodeText(agent as string)))
+        .selectAll()
+        .orderBy('requested_ms', order)
+        .orderBy('id', order),
+      { limit, offset },
+      fromRow,
+    )
+    return { approvals, total }
   },
 
   async countPending(agent) {

@@ -1,25 +1,16 @@
 import type { ExpressionBuilder } from 'kysely'
 import type { GrantMoment, GrantStore, StoredGrant } from '../../ports/grants.ts'
+import { first, page } from './queries.ts'
+import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { Db, GrantsTable, Tables } from './tables.ts'
-import { decodeText, decodeTextOrNull, encodeText, encodeTextOrNull } from './text.ts'
+import { encodeText } from './text.ts'
 
-const toRow = (grant: StoredGrant): GrantsTable => ({
-  ...grant,
-  agent: encodeText(grant.agent),
-  capability: encodeText(grant.capability),
-  arguments_json: encodeTextOrNull(grant.arguments_json),
-  created_by: encodeText(grant.created_by),
-  revoked_by: encodeTextOrNull(grant.revoked_by),
-})
-
-const fromRow = (row: GrantsTable): StoredGrant => ({
-  ...row,
-  agent: decodeText(row.agent),
-  capability: decodeText(row.capability),
-  match: row.match as StoredGrant['match'],
-  arguments_json: decodeTextOrNull(row.arguments_json),
-  created_by: decodeText(row.created_by),
-  revoked_by: decodeTextOrNull(row.revoked_by),
+const { toRow, fromRow } = rowCodec<StoredGrant, GrantsTable>({
+  agent: text,
+  capability: text,
+  arguments_json: textOrNull,
+  created_by: text,
+  revoked_by: textOrNull,
 })
 
 const usable =
@@ -37,14 +28,8 @@ export const sqlGrants = ({ read, write }: Db): GrantStore => ({
     await write.insertInto('grants').values(toRow(grant)).execute()
   },
 
-  async find(id) {
-    const row = await read
-      .selectFrom('grants')
-      .selectAll()
-      .where('id', '=', encodeText(id))
-      .executeTakeFirst()
-    return row ? fromRow(row) : null
-  },
+  find: (id) =>
+    first(read.selectFrom('grants').selectAll().where('id', '=', encodeText(id)), fromRow),
 
   async listUsable({ agent, capability, definition_hash, call_key }, moment) {
     const rows = await read
@@ -94,20 +79,17 @@ export const sqlGrants = ({ read, write }: Db): GrantStore => ({
   },
 
   async list({ agent, usable: moment, limit, offset }) {
-    const matching = read
-      .selectFrom('grants')
-      .$if(agent !== undefined, (query) => query.where('agent', '=', encodeText(agent as string)))
-      .$if(moment !== undefined, (query) => query.where(usable(moment as GrantMoment)))
-    const rows = await matching
-      .selectAll()
-      .orderBy('created_ms', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .offset(offset)
-      .execute()
-    const { total } = await matching
-      .select((eb) => eb.fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow()
-    return { grants: rows.map(fromRow), total }
+    const { values: grants, total } = await page(
+      read
+        .selectFrom('grants')
+        .$if(agent !== undefined, (query) => query.where('agent', '=', encodeText(agent as string)))
+        .$if(moment !== undefined, (query) => query.where(usable(moment as GrantMoment)))
+        .selectAll()
+        .orderBy('created_ms', 'desc')
+        .orderBy('id', 'desc'),
+      { limit, offset },
+      fromRow,
+    )
+    return { grants, total }
   },
 })

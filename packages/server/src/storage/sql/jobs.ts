@@ -1,22 +1,14 @@
-import type { JobState, JobStore, StoredJob } from '../../ports/jobs.ts'
+import type { JobStore, StoredJob } from '../../ports/jobs.ts'
+import { first, page } from './queries.ts'
+import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { Db, JobsTable } from './tables.ts'
-import { decodeText, decodeTextOrNull, encodeText, encodeTextOrNull } from './text.ts'
+import { encodeText } from './text.ts'
 
-const toRow = (job: StoredJob): JobsTable => ({
-  ...job,
-  subject: encodeText(job.subject),
-  agent: encodeText(job.agent),
-  payload_json: encodeText(job.payload_json),
-  outcome_json: encodeTextOrNull(job.outcome_json),
-})
-
-const fromRow = (row: JobsTable): StoredJob => ({
-  ...row,
-  state: row.state as JobState,
-  subject: decodeText(row.subject),
-  agent: decodeText(row.agent),
-  payload_json: decodeText(row.payload_json),
-  outcome_json: decodeTextOrNull(row.outcome_json),
+const { toRow, fromRow } = rowCodec<StoredJob, JobsTable>({
+  subject: text,
+  agent: text,
+  payload_json: text,
+  outcome_json: textOrNull,
 })
 
 export const sqlJobs = ({ read, write }: Db): JobStore => ({
@@ -24,14 +16,8 @@ export const sqlJobs = ({ read, write }: Db): JobStore => ({
     await write.insertInto('jobs').values(toRow(job)).execute()
   },
 
-  async find(id) {
-    const row = await read
-      .selectFrom('jobs')
-      .selectAll()
-      .where('id', '=', encodeText(id))
-      .executeTakeFirst()
-    return row ? fromRow(row) : null
-  },
+  find: (id) =>
+    first(read.selectFrom('jobs').selectAll().where('id', '=', encodeText(id)), fromRow),
 
   async claim({ kinds, owner, dueMs, leaseMs, limit }) {
     // @SECURITY One statement picks and takes: "gives each job to one of many claimers" fails without it.
@@ -117,17 +103,12 @@ export const sqlJobs = ({ read, write }: Db): JobStore => ({
 
   async listOf(subject, { limit, offset }) {
     const matching = read.selectFrom('jobs').where('subject', '=', encodeText(subject))
-    const rows = await matching
-      .selectAll()
-      .orderBy('due_ms', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .offset(offset)
-      .execute()
-    const { total } = await matching
-      .select((eb) => eb.fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow()
-    return { jobs: rows.map(fromRow), total }
+    const { values: jobs, total } = await page(
+      matching.selectAll().orderBy('due_ms', 'desc').orderBy('id', 'desc'),
+      { limit, offset },
+      fromRow,
+    )
+    return { jobs, total }
   },
 
   async cancelOf(subject, ms) {

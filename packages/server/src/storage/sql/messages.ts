@@ -1,11 +1,12 @@
 import type {
-  MessagePriority,
   MessageStore,
   StoredMessage,
+  StoredSubscription,
   SubscriptionStore,
 } from '../../ports/messages.ts'
+import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { Db, MessagesTable, SubscriptionsTable } from './tables.ts'
-import { decodeText, decodeTextOrNull, encodeText, encodeTextOrNull } from './text.ts'
+import { decodeText, encodeText } from './text.ts'
 
 /** Far below what either engine takes as parameters of one statement. */
 const rowsAtOnce = 200
@@ -15,12 +16,10 @@ const chunked = <T>(all: readonly T[]): readonly (readonly T[])[] =>
     all.slice(i * rowsAtOnce, (i + 1) * rowsAtOnce),
   )
 
-const messageOf = (row: MessagesTable): StoredMessage => ({
-  ...row,
-  sender: decodeText(row.sender),
-  channel: decodeTextOrNull(row.channel),
-  priority: row.priority as MessagePriority,
-  body_json: decodeText(row.body_json),
+const message = rowCodec<StoredMessage, MessagesTable>({
+  sender: text,
+  channel: textOrNull,
+  body_json: text,
 })
 
 export const sqlMessages = ({ read, write }: Db): MessageStore => {
@@ -41,19 +40,11 @@ export const sqlMessages = ({ read, write }: Db): MessageStore => {
       .execute()
 
   return {
-    async insert(message, recipients) {
-      const { id: message_id, sent_ms, expires_ms } = message
-      const channel = encodeTextOrNull(message.channel)
-      await write
-        .insertInto('messages')
-        .values({
-          ...message,
-          sender: encodeText(message.sender),
-          channel,
-          body_json: encodeText(message.body_json),
-        })
-        .execute()
-      const rank = 2 - message.priority
+    async insert(stored, recipients) {
+      const row = message.toRow(stored)
+      const { id: message_id, channel, sent_ms, expires_ms } = row
+      await write.insertInto('messages').values(row).execute()
+      const rank = 2 - stored.priority
       for (const agents of chunked(recipients))
         await write
           .insertInto('deliveries')
@@ -104,7 +95,7 @@ export const sqlMessages = ({ read, write }: Db): MessageStore => {
       const { total } = await matching
         .select((eb) => eb.fn.countAll<number>().as('total'))
         .executeTakeFirstOrThrow()
-      return { messages: rows.map(messageOf), total }
+      return { messages: rows.map(message.fromRow), total }
     },
 
     async acknowledge(agent, ids) {
@@ -134,28 +125,26 @@ export const sqlMessages = ({ read, write }: Db): MessageStore => {
   }
 }
 
-const subscriptionOf = (row: SubscriptionsTable) => ({
-  ...row,
-  agent: decodeText(row.agent),
-  channel: decodeText(row.channel),
+const subscription = rowCodec<StoredSubscription, SubscriptionsTable>({
+  agent: text,
+  channel: text,
 })
 
 export const sqlSubscriptions = ({ read, write }: Db): SubscriptionStore => ({
-  async insert(subscription) {
-    const agent = encodeText(subscription.agent)
-    const channel = encodeText(subscription.channel)
+  async insert(stored) {
+    const row = subscription.toRow(stored)
     await write
       .insertInto('subscriptions')
-      .values({ ...subscription, agent, channel })
+      .values(row)
       .onConflict((conflict) => conflict.columns(['agent', 'channel']).doNothing())
       .execute()
-    const row = await write
+    const standing = await write
       .selectFrom('subscriptions')
       .selectAll()
-      .where('agent', '=', agent)
-      .where('channel', '=', channel)
+      .where('agent', '=', row.agent)
+      .where('channel', '=', row.channel)
       .executeTakeFirstOrThrow()
-    return subscriptionOf(row)
+    return subscription.fromRow(standing)
   },
 
   async remove(id, agent) {
@@ -174,7 +163,7 @@ export const sqlSubscriptions = ({ read, write }: Db): SubscriptionStore => ({
       .where('agent', '=', encodeText(agent))
       .orderBy('channel')
       .execute()
-    return rows.map(subscriptionOf)
+    return rows.map(subscription.fromRow)
   },
 
   async subscribers(channel) {

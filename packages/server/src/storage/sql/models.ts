@@ -1,21 +1,13 @@
 import type { ModelStore, StoredModel } from '../../ports/models.ts'
+import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { Db, ModelsTable } from './tables.ts'
-import { decodeText, encodeText } from './text.ts'
+import { encodeText } from './text.ts'
 
 /** Ids and hashes are checked before they get here; what a catalog says of itself is only text. */
-const toRow = (model: StoredModel): ModelsTable => ({
-  ...model,
-  entry_json: encodeText(model.entry_json),
-  header_json: encodeText(model.header_json),
-  problem: model.problem === null ? null : encodeText(model.problem),
-})
-
-const fromRow = (row: ModelsTable): StoredModel => ({
-  ...row,
-  source: row.source as StoredModel['source'],
-  entry_json: decodeText(row.entry_json),
-  header_json: decodeText(row.header_json),
-  problem: row.problem === null ? null : decodeText(row.problem),
+const { toRow, fromRow } = rowCodec<StoredModel, ModelsTable>({
+  entry_json: text,
+  header_json: text,
+  problem: textOrNull,
 })
 
 export const sqlModels = ({ read, write }: Db): ModelStore => ({

@@ -1,4 +1,5 @@
 import type { OperatorStore, StoredOperator, WebSessionStore } from '../../ports/people.ts'
+import { first } from './queries.ts'
 import type { Db, OperatorsTable } from './tables.ts'
 import { encodeText } from './text.ts'
 
@@ -13,14 +14,8 @@ export const sqlOperators = ({ read, write }: Db): OperatorStore => ({
     await write.insertInto('operators').values(operator).execute()
   },
 
-  async find(name) {
-    const row = await read
-      .selectFrom('operators')
-      .selectAll()
-      .where('name', '=', encodeText(name))
-      .executeTakeFirst()
-    return row ? fromRow(row) : null
-  },
+  find: (name) =>
+    first(read.selectFrom('operators').selectAll().where('name', '=', encodeText(name)), fromRow),
 
   async list() {
     const rows = await read

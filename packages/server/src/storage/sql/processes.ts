@@ -1,28 +1,17 @@
 import type { ProcessStore, StoredProcess } from '../../ports/process-store.ts'
+import { first, page } from './queries.ts'
+import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { Db, ProcessesTable } from './tables.ts'
-import { decodeText, decodeTextOrNull, encodeText, encodeTextOrNull } from './text.ts'
+import { encodeText } from './text.ts'
 
-const toRow = (process: StoredProcess): ProcessesTable => ({
-  ...process,
-  agent: encodeText(process.agent),
-  node: encodeText(process.node),
-  command: encodeText(process.command),
-  args_json: encodeText(process.args_json),
-  working_directory: encodeText(process.working_directory),
-  network_json: encodeText(process.network_json),
-  detail: encodeTextOrNull(process.detail),
-})
-
-const fromRow = (row: ProcessesTable): StoredProcess => ({
-  ...row,
-  agent: decodeText(row.agent),
-  node: decodeText(row.node),
-  command: decodeText(row.command),
-  args_json: decodeText(row.args_json),
-  working_directory: decodeText(row.working_directory),
-  network_json: decodeText(row.network_json),
-  detail: decodeTextOrNull(row.detail),
-  state: row.state as StoredProcess['state'],
+const { toRow, fromRow } = rowCodec<StoredProcess, ProcessesTable>({
+  agent: text,
+  node: text,
+  command: text,
+  args_json: text,
+  working_directory: text,
+  network_json: text,
+  detail: textOrNull,
 })
 
 export const sqlProcesses = ({ read, write }: Db): ProcessStore => ({
@@ -30,14 +19,8 @@ export const sqlProcesses = ({ read, write }: Db): ProcessStore => ({
     await write.insertInto('processes').values(toRow(process)).execute()
   },
 
-  async find(id) {
-    const row = await read
-      .selectFrom('processes')
-      .selectAll()
-      .where('id', '=', encodeText(id))
-      .executeTakeFirst()
-    return row ? fromRow(row) : null
-  },
+  find: (id) =>
+    first(read.selectFrom('processes').selectAll().where('id', '=', encodeText(id)), fromRow),
 
   async update(process) {
     const { id, agent, node, command, args_json, network_json, started_ms, ...changed } =
@@ -52,22 +35,19 @@ export const sqlProcesses = ({ read, write }: Db): ProcessStore => ({
   },
 
   async list({ agent, state, node, limit, offset }) {
-    const matching = read
-      .selectFrom('processes')
-      .$if(agent !== undefined, (query) => query.where('agent', '=', encodeText(agent as string)))
-      .$if(state !== undefined, (query) => query.where('state', '=', state as string))
-      .$if(node !== undefined, (query) => query.where('node', '=', encodeText(node as string)))
-    const rows = await matching
-      .selectAll()
-      .orderBy('started_ms', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .offset(offset)
-      .execute()
-    const { total } = await matching
-      .select((eb) => eb.fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow()
-    return { processes: rows.map(fromRow), total }
+    const { values: processes, total } = await page(
+      read
+        .selectFrom('processes')
+        .$if(agent !== undefined, (query) => query.where('agent', '=', encodeText(agent as string)))
+        .$if(state !== undefined, (query) => query.where('state', '=', state as string))
+        .$if(node !== undefined, (query) => query.where('node', '=', encodeText(node as string)))
+        .selectAll()
+        .orderBy('started_ms', 'desc')
+        .orderBy('id', 'desc'),
+      { limit, offset },
+      fromRow,
+    )
+    return { processes, total }
   },
 
   async remove(id) {

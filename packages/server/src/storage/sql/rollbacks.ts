@@ -1,4 +1,5 @@
 import type { RollbackStore, StoredRollback } from '../../ports/writes.ts'
+import { first, page } from './queries.ts'
 import type { Db, RollbacksTable } from './tables.ts'
 import { decodeText, decodeTextOrNull, encodeText, encodeTextOrNull } from './text.ts'
 
@@ -48,23 +49,14 @@ export const sqlRollbacks = ({ read, write }: Db): RollbackStore => ({
       .execute()
   },
 
-  async find(id) {
-    const row = await read
-      .selectFrom('rollbacks')
-      .selectAll()
-      .where('id', '=', encodeText(id))
-      .executeTakeFirst()
-    return row ? fromRow(row) : null
-  },
+  find: (id) =>
+    first(read.selectFrom('rollbacks').selectAll().where('id', '=', encodeText(id)), fromRow),
 
-  async ofWrite(writeId) {
-    const row = await read
-      .selectFrom('rollbacks')
-      .selectAll()
-      .where('write_id', '=', encodeText(writeId))
-      .executeTakeFirst()
-    return row ? fromRow(row) : null
-  },
+  ofWrite: (writeId) =>
+    first(
+      read.selectFrom('rollbacks').selectAll().where('write_id', '=', encodeText(writeId)),
+      fromRow,
+    ),
 
   async ofWrites(writeIds) {
     if (writeIds.length === 0) return []
@@ -107,22 +99,19 @@ export const sqlRollbacks = ({ read, write }: Db): RollbackStore => ({
   },
 
   async list({ service, statuses, limit, offset }) {
-    const matching = read
-      .selectFrom('rollbacks')
-      .where('status', '!=', 'pending')
-      .$if(service !== undefined, (query) => query.where('service', '=', service ?? ''))
-      .$if(statuses !== undefined, (query) => query.where('status', 'in', statuses ?? []))
-    const rows = await matching
-      .selectAll()
-      .orderBy('created_ms', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .offset(offset)
-      .execute()
-    const { total } = await matching
-      .select((eb) => eb.fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow()
-    return { points: rows.map(fromRow), total }
+    const { values: points, total } = await page(
+      read
+        .selectFrom('rollbacks')
+        .where('status', '!=', 'pending')
+        .$if(service !== undefined, (query) => query.where('service', '=', service ?? ''))
+        .$if(statuses !== undefined, (query) => query.where('status', 'in', statuses ?? []))
+        .selectAll()
+        .orderBy('created_ms', 'desc')
+        .orderBy('id', 'desc'),
+      { limit, offset },
+      fromRow,
+    )
+    return { points, total }
   },
 
   async counts() {

@@ -1,26 +1,16 @@
 import type { ScheduleStore, StoredSchedule } from '../../ports/schedules.ts'
+import { first, page } from './queries.ts'
+import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { Db, SchedulesTable } from './tables.ts'
-import { decodeText, decodeTextOrNull, encodeText, encodeTextOrNull } from './text.ts'
+import { encodeText } from './text.ts'
 
-const toRow = (schedule: StoredSchedule): SchedulesTable => ({
-  ...schedule,
-  agent: encodeText(schedule.agent),
-  capability: encodeText(schedule.capability),
-  arguments_json: encodeText(schedule.arguments_json),
-  cron: encodeTextOrNull(schedule.cron),
-  time_zone: encodeText(schedule.time_zone),
-  description: encodeText(schedule.description),
-})
-
-const fromRow = (row: SchedulesTable): StoredSchedule => ({
-  ...row,
-  agent: decodeText(row.agent),
-  capability: decodeText(row.capability),
-  arguments_json: decodeText(row.arguments_json),
-  cron: decodeTextOrNull(row.cron),
-  time_zone: decodeText(row.time_zone),
-  description: decodeText(row.description),
-  status: row.status as StoredSchedule['status'],
+const { toRow, fromRow } = rowCodec<StoredSchedule, SchedulesTable>({
+  agent: text,
+  capability: text,
+  arguments_json: text,
+  cron: textOrNull,
+  time_zone: text,
+  description: text,
 })
 
 export const sqlSchedules = ({ read, write }: Db): ScheduleStore => ({
@@ -28,14 +18,8 @@ export const sqlSchedules = ({ read, write }: Db): ScheduleStore => ({
     await write.insertInto('schedules').values(toRow(schedule)).execute()
   },
 
-  async find(id) {
-    const row = await read
-      .selectFrom('schedules')
-      .selectAll()
-      .where('id', '=', encodeText(id))
-      .executeTakeFirst()
-    return row ? fromRow(row) : null
-  },
+  find: (id) =>
+    first(read.selectFrom('schedules').selectAll().where('id', '=', encodeText(id)), fromRow),
 
   async replace(current, { status, next_ms, ended_ms }) {
     const { numUpdatedRows } = await write
@@ -49,21 +33,18 @@ export const sqlSchedules = ({ read, write }: Db): ScheduleStore => ({
   },
 
   async list({ agent, status, limit, offset }) {
-    const matching = read
-      .selectFrom('schedules')
-      .$if(agent !== undefined, (query) => query.where('agent', '=', encodeText(agent as string)))
-      .$if(status !== undefined, (query) => query.where('status', '=', status as string))
-    const rows = await matching
-      .selectAll()
-      .orderBy('created_ms', 'desc')
-      .orderBy('id', 'desc')
-      .limit(limit)
-      .offset(offset)
-      .execute()
-    const { total } = await matching
-      .select((eb) => eb.fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow()
-    return { schedules: rows.map(fromRow), total }
+    const { values: schedules, total } = await page(
+      read
+        .selectFrom('schedules')
+        .$if(agent !== undefined, (query) => query.where('agent', '=', encodeText(agent as string)))
+        .$if(status !== undefined, (query) => query.where('status', '=', status as string))
+        .selectAll()
+        .orderBy('created_ms', 'desc')
+        .orderBy('id', 'desc'),
+      { limit, offset },
+      fromRow,
+    )
+    return { schedules, total }
   },
 
   async prune(endedBeforeMs) {

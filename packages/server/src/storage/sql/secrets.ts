@@ -1,31 +1,23 @@
 import type { SecretStore, StoredSecret } from '../../ports/secret-store.ts'
+import { first } from './queries.ts'
+import { json, orNull, rowCodec, text } from './row-codec.ts'
 import type { Db, SecretsTable } from './tables.ts'
 import { decodeText, encodeText } from './text.ts'
 
 /** JSON of any text survives both engines: what they refuse is escaped once more. */
-const toJson = (value: unknown): string => encodeText(JSON.stringify(value))
-const fromJson = <T>(stored: string): T => JSON.parse(decodeText(stored)) as T
+const escapedJson = {
+  encode: (value: unknown): string => encodeText(json.encode(value)),
+  decode: (cell: string) => json.decode(decodeText(cell)),
+}
 
-const toRow = (secret: StoredSecret): SecretsTable => ({
-  ...secret,
-  name: encodeText(secret.name),
-  description: encodeText(secret.description),
-  capabilities: toJson(secret.capabilities),
-  hosts: toJson(secret.hosts),
-  agents: toJson(secret.agents),
-  last_use: secret.last_use && toJson(secret.last_use),
-  rotation_request: secret.rotation_request && toJson(secret.rotation_request),
-})
-
-const fromRow = (row: SecretsTable): StoredSecret => ({
-  ...row,
-  name: decodeText(row.name),
-  description: decodeText(row.description),
-  capabilities: fromJson(row.capabilities),
-  hosts: fromJson(row.hosts),
-  agents: fromJson(row.agents),
-  last_use: row.last_use === null ? null : fromJson(row.last_use),
-  rotation_request: row.rotation_request === null ? null : fromJson(row.rotation_request),
+const { toRow, fromRow } = rowCodec<StoredSecret, SecretsTable>({
+  name: text,
+  description: text,
+  capabilities: escapedJson,
+  hosts: escapedJson,
+  agents: escapedJson,
+  last_use: orNull(escapedJson),
+  rotation_request: orNull(escapedJson),
 })
 
 export const sqlSecrets = ({ read, write }: Db): SecretStore => ({
@@ -33,14 +25,8 @@ export const sqlSecrets = ({ read, write }: Db): SecretStore => ({
     await write.insertInto('secrets').values(toRow(secret)).execute()
   },
 
-  async find(name) {
-    const row = await read
-      .selectFrom('secrets')
-      .selectAll()
-      .where('name', '=', encodeText(name))
-      .executeTakeFirst()
-    return row ? fromRow(row) : null
-  },
+  find: (name) =>
+    first(read.selectFrom('secrets').selectAll().where('name', '=', encodeText(name)), fromRow),
 
   async list() {
     const rows = await read.selectFrom('secrets').selectAll().orderBy('name').execute()
@@ -62,7 +48,7 @@ export const sqlSecrets = ({ read, write }: Db): SecretStore => ({
   async used({ id, version }, use) {
     const { numUpdatedRows } = await write
       .updateTable('secrets')
-      .set((eb) => ({ uses: eb('uses', '+', 1), last_use: toJson(use) }))
+      .set((eb) => ({ uses: eb('uses', '+', 1), last_use: escapedJson.encode(use) }))
       .where('id', '=', id)
       .where('version', '=', version)
       .executeTakeFirstOrThrow()

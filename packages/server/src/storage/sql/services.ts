@@ -1,5 +1,7 @@
 import type { ServiceStore, StoredService } from '../../ports/services.ts'
-import type { Db, Flag, ServicesTable } from './tables.ts'
+import { first } from './queries.ts'
+import { flag } from './row-codec.ts'
+import type { Db, ServicesTable } from './tables.ts'
 import { decodeText, decodeTextOrNull, encodeText, encodeTextOrNull } from './text.ts'
 
 type Stored = Omit<ServicesTable, 'lease_owner' | 'lease_ms'>
@@ -13,12 +15,10 @@ const fromRow = (row: Stored): StoredService => {
     agents: JSON.parse(agents_json) as string[],
     status: status as StoredService['status'],
     cursor: decodeTextOrNull(cursor),
-    full: full === 1,
+    full: flag.decode(full),
     reason: decodeTextOrNull(reason),
   }
 }
-
-const flag = (value: boolean): Flag => (value ? 1 : 0)
 
 const toRow = ({
   secrets,
@@ -33,7 +33,7 @@ const toRow = ({
   settings_json: encodeText(settings_json),
   secrets_json: JSON.stringify(secrets),
   agents_json: JSON.stringify(agents),
-  full: flag(full),
+  full: flag.encode(full),
   cursor: encodeTextOrNull(cursor),
   reason: encodeTextOrNull(reason),
 })
@@ -69,14 +69,11 @@ export const sqlServices = ({ read, write }: Db): ServiceStore => ({
       .execute()
   },
 
-  async find(name) {
-    const row = await read
-      .selectFrom('services')
-      .select(columns)
-      .where('name', '=', encodeText(name))
-      .executeTakeFirst()
-    return row ? fromRow(row) : null
-  },
+  find: (name) =>
+    first(
+      read.selectFrom('services').select(columns).where('name', '=', encodeText(name)),
+      fromRow,
+    ),
 
   async list() {
     const rows = await read.selectFrom('services').select(columns).orderBy('name').execute()
@@ -115,7 +112,7 @@ export const sqlServices = ({ read, write }: Db): ServiceStore => ({
   async progress({ name, generation }, { full, cursor, reason, ...rest }, owner) {
     const change = {
       ...rest,
-      ...(full === undefined ? {} : { full: flag(full) }),
+      ...(full === undefined ? {} : { full: flag.encode(full) }),
       ...(cursor === undefined ? {} : { cursor: encodeTextOrNull(cursor) }),
       ...(reason === undefined ? {} : { reason: encodeTextOrNull(reason) }),
     }

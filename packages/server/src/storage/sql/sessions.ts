@@ -1,19 +1,12 @@
 import type { SessionStore, StoredSession } from '../../ports/agents.ts'
+import { first } from './queries.ts'
+import { jsonOrNull, rowCodec, text } from './row-codec.ts'
 import type { Db, SessionsTable } from './tables.ts'
-import { decodeText, encodeText } from './text.ts'
+import { encodeText } from './text.ts'
 
-const toRow = (session: StoredSession): SessionsTable => ({
-  ...session,
-  agent: encodeText(session.agent),
-  // JSON escapes NUL and lone surrogates by itself.
-  client: session.client && JSON.stringify(session.client),
-})
-
-const fromRow = (row: SessionsTable): StoredSession => ({
-  ...row,
-  agent: decodeText(row.agent),
-  transport: row.transport as StoredSession['transport'],
-  client: row.client === null ? null : (JSON.parse(row.client) as StoredSession['client']),
+const { toRow, fromRow } = rowCodec<StoredSession, SessionsTable>({
+  agent: text,
+  client: jsonOrNull,
 })
 
 export const sqlSessions = ({ read, write }: Db): SessionStore => ({
@@ -21,14 +14,8 @@ export const sqlSessions = ({ read, write }: Db): SessionStore => ({
     await write.insertInto('sessions').values(toRow(session)).execute()
   },
 
-  async find(id) {
-    const row = await read
-      .selectFrom('sessions')
-      .selectAll()
-      .where('id', '=', encodeText(id))
-      .executeTakeFirst()
-    return row ? fromRow(row) : null
-  },
+  find: (id) =>
+    first(read.selectFrom('sessions').selectAll().where('id', '=', encodeText(id)), fromRow),
 
   async listOf(agent, limit) {
     const rows = await read

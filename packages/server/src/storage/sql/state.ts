@@ -6,17 +6,14 @@ import {
   statePastBytesMax,
   statePastMax,
 } from '../../ports/state.ts'
+import { first } from './queries.ts'
+import { rowCodec, text } from './row-codec.ts'
 import type { Db, StateTable } from './tables.ts'
 import { afterPrefix, decodeText, encodeText } from './text.ts'
 
 /** Keys hold neither a NUL nor half a surrogate pair, and JSON escapes both: only names are encoded. */
-const toRow = (state: StoredState): StateTable => ({
-  ...state,
-  updated_by: encodeText(state.updated_by),
-})
-const fromRow = (row: StateTable): StoredState => ({
-  ...row,
-  updated_by: decodeText(row.updated_by),
+const { toRow, fromRow } = rowCodec<StoredState, StateTable>({
+  updated_by: text,
 })
 
 const keptPast = (json: string | null): string | null =>
@@ -81,15 +78,11 @@ export const sqlState = ({ read, write }: Db): StateStore => {
   }
 
   return {
-    async find(area, key) {
-      const row = await read
-        .selectFrom('state')
-        .selectAll()
-        .where('area', '=', area)
-        .where('key', '=', key)
-        .executeTakeFirst()
-      return row ? fromRow(row) : null
-    },
+    find: (area, key) =>
+      first(
+        read.selectFrom('state').selectAll().where('area', '=', area).where('key', '=', key),
+        fromRow,
+      ),
 
     async list(area, { prefix, after, nowMs, limit }) {
       const end = prefix === '' ? null : afterPrefix(prefix)

@@ -1,28 +1,21 @@
 import type { StoredUserToken, UserTokenStore } from '../../ports/people.ts'
+import { first } from './queries.ts'
+import { rowCodec, text } from './row-codec.ts'
 import type { Db, UserTokensTable } from './tables.ts'
-import { decodeText, encodeText } from './text.ts'
+import { encodeText } from './text.ts'
 
-const fromRow = (row: UserTokensTable): StoredUserToken => ({
-  ...row,
-  label: decodeText(row.label),
-  role: row.role as StoredUserToken['role'],
-})
+const { toRow, fromRow } = rowCodec<StoredUserToken, UserTokensTable>({ label: text })
 
 export const sqlUserTokens = ({ read, write }: Db): UserTokenStore => {
   const findBy = async (column: 'id' | 'token_hash', value: string) => {
-    const row = await read
-      .selectFrom('user_tokens')
-      .selectAll()
-      .where(column, '=', encodeText(value))
-      .executeTakeFirst()
-    return row ? fromRow(row) : null
+    return first(
+      read.selectFrom('user_tokens').selectAll().where(column, '=', encodeText(value)),
+      fromRow,
+    )
   }
   return {
     async insert(token) {
-      await write
-        .insertInto('user_tokens')
-        .values({ ...token, label: encodeText(token.label) })
-        .execute()
+      await write.insertInto('user_tokens').values(toRow(token)).execute()
     },
 
     find: (id) => findBy('id', id),

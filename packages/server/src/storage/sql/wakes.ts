@@ -1,26 +1,22 @@
 import type { StoredWake, WakeStore } from '../../ports/wakes.ts'
+import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { Db, WakesTable } from './tables.ts'
-import { decodeText, decodeTextOrNull, encodeText, encodeTextOrNull } from './text.ts'
+import { encodeText } from './text.ts'
 
-const fromRow = (row: WakesTable): StoredWake => ({
-  ...row,
-  agent: decodeText(row.agent),
-  reason: decodeTextOrNull(row.reason),
-  data_json: decodeTextOrNull(row.data_json),
+const { toRow, fromRow } = rowCodec<StoredWake, WakesTable>({
+  agent: text,
+  reason: textOrNull,
+  data_json: textOrNull,
 })
 
 export const sqlWakes = ({ read, write }: Db): WakeStore => ({
   async put(wake) {
-    const { id, ...row } = {
-      ...wake,
-      agent: encodeText(wake.agent),
-      reason: encodeTextOrNull(wake.reason),
-      data_json: encodeTextOrNull(wake.data_json),
-    }
+    const row = toRow(wake)
+    const { id: _id, ...changed } = row
     await write
       .insertInto('wakes')
-      .values({ id, ...row })
-      .onConflict((conflict) => conflict.column('id').doUpdateSet(row))
+      .values(row)
+      .onConflict((conflict) => conflict.column('id').doUpdateSet(changed))
       .execute()
   },
 

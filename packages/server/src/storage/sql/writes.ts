@@ -1,33 +1,18 @@
 import type { StoredWrite, WriteFilter, WriteStore } from '../../ports/writes.ts'
-import type { Db, Flag, WritesTable } from './tables.ts'
-import { decodeText, decodeTextOrNull, encodeText, encodeTextOrNull } from './text.ts'
+import { first, page } from './queries.ts'
+import { flag, rowCodec, text, textOrNull } from './row-codec.ts'
+import type { Db, WritesTable } from './tables.ts'
+import { decodeText, encodeText } from './text.ts'
 
-const flag = (value: boolean): Flag => (value ? 1 : 0)
-
-const toRow = (write: StoredWrite): WritesTable => ({
-  ...write,
-  agent: encodeText(write.agent),
-  arguments_json: encodeText(write.arguments_json),
-  files_json: encodeText(write.files_json),
-  result_json: encodeTextOrNull(write.result_json),
-  error_json: encodeTextOrNull(write.error_json),
-  ended_by: encodeTextOrNull(write.ended_by),
-  repeatable: flag(write.repeatable),
-  dead: flag(write.dead),
-})
-
-const fromRow = (row: WritesTable): StoredWrite => ({
-  ...row,
-  status: row.status as StoredWrite['status'],
-  phase: row.phase as StoredWrite['phase'],
-  agent: decodeText(row.agent),
-  arguments_json: decodeText(row.arguments_json),
-  files_json: decodeText(row.files_json),
-  result_json: decodeTextOrNull(row.result_json),
-  error_json: decodeTextOrNull(row.error_json),
-  ended_by: decodeTextOrNull(row.ended_by),
-  repeatable: row.repeatable === 1,
-  dead: row.dead === 1,
+const { toRow, fromRow } = rowCodec<StoredWrite, WritesTable>({
+  agent: text,
+  arguments_json: text,
+  files_json: text,
+  result_json: textOrNull,
+  error_json: textOrNull,
+  ended_by: textOrNull,
+  repeatable: flag,
+  dead: flag,
 })
 
 const pending = ['buffered', 'executing']
@@ -51,14 +36,8 @@ export const sqlWrites = ({ read, write }: Db): WriteStore => ({
         .execute()
   },
 
-  async find(id) {
-    const row = await read
-      .selectFrom('writes')
-      .selectAll()
-      .where('id', '=', encodeText(id))
-      .executeTakeFirst()
-    return row ? fromRow(row) : null
-  },
+  find: (id) =>
+    first(read.selectFrom('writes').selectAll().where('id', '=', encodeText(id)), fromRow),
 
   async files(id) {
     const rows = await read
@@ -119,7 +98,7 @@ export const sqlWrites = ({ read, write }: Db): WriteStore => ({
       .where('phase', 'is not distinct from', current.phase)
       .where('owner', 'is not distinct from', current.owner)
       .where('attempts', '=', current.attempts)
-      .where('dead', '=', flag(current.dead))
+      .where('dead', '=', flag.encode(current.dead))
       .executeTakeFirstOrThrow()
     return numUpdatedRows > 0n
   },
@@ -154,26 +133,23 @@ export const sqlWrites = ({ read, write }: Db): WriteStore => ({
 
   async list(filter) {
     const { statuses, agent, service, dead, limit, offset } = filter
-    const matching = read
-      .selectFrom('writes')
-      .$if(statuses !== undefined, (query) => query.where('status', 'in', statuses ?? []))
-      .$if(agent !== undefined, (query) => query.where('agent', '=', encodeText(agent ?? '')))
-      .$if(service !== undefined, (query) => query.where('service', '=', service ?? ''))
-      .$if(dead !== undefined, (query) => query.where('dead', '=', flag(dead ?? false)))
     const order = isPending(filter)
       ? ({ column: 'due_ms', direction: 'asc' } as const)
       : ({ column: 'buffered_ms', direction: 'desc' } as const)
-    const rows = await matching
-      .selectAll()
-      .orderBy(order.column, order.direction)
-      .orderBy('id', order.direction)
-      .limit(limit)
-      .offset(offset)
-      .execute()
-    const { total } = await matching
-      .select((eb) => eb.fn.countAll<number>().as('total'))
-      .executeTakeFirstOrThrow()
-    return { writes: rows.map(fromRow), total }
+    const { values: writes, total } = await page(
+      read
+        .selectFrom('writes')
+        .$if(statuses !== undefined, (query) => query.where('status', 'in', statuses ?? []))
+        .$if(agent !== undefined, (query) => query.where('agent', '=', encodeText(agent ?? '')))
+        .$if(service !== undefined, (query) => query.where('service', '=', service ?? ''))
+        .$if(dead !== undefined, (query) => query.where('dead', '=', flag.encode(dead ?? false)))
+        .selectAll()
+        .orderBy(order.column, order.direction)
+        .orderBy('id', order.direction),
+      { limit, offset },
+      fromRow,
+    )
+    return { writes, total }
   },
 
   async counts() {
