@@ -44,7 +44,7 @@ describe.skipIf(!hasProgram('dovecot'))('a large mailbox', () => {
     await using storage = await openSqlite({ file: join(folder, 'test.db') })
     await using rig = await openRig(server, null)
     // As the service does: so many changes are one transaction.
-    rig.store = {
+    rig.replica = {
       ...storage.replica,
       apply: (service, changes, run) =>
         storage.transaction((tx) => tx.replica.apply(service, changes, run)),
