@@ -54,5 +54,36 @@ export const keys = z.object({
 
 export const deleted = z.object({ key: z.string(), deleted: z.boolean(), version: z.int() })
 
+/** Version and tier of them all. */
+export const common = { version: '1.0', tier: 'autonomous' } as const
+
+/** What the groups declare alike of the acts that they have in common. */
+export const getting = {
+  ...common,
+  inputs: z.strictObject({ key }),
+  outputs: found,
+  effect: 'none',
+  errors: ['StateNotFound', 'InvalidKey'],
+} as const
+export const listing = {
+  ...common,
+  inputs: z.strictObject({ prefix, limit: limit(1000, 100), cursor }),
+  outputs: keys,
+  effect: 'none',
+  errors: ['InvalidKey'],
+} as const
+export const setting = {
+  ...common,
+  outputs: stored,
+  effect: 'immediate',
+  errors: ['InvalidKey', 'ValueTooLarge', 'VersionConflict', 'StateQuotaExceeded', 'QuotaExceeded'],
+} as const
+export const deleting = {
+  ...common,
+  outputs: deleted,
+  effect: 'immediate',
+  errors: ['StateNotFound', 'InvalidKey', 'VersionConflict'],
+} as const
+
 /** Nothing in an answer depends on its form: an area gives exactly what the schemas above say. */
 export const answer = (given: Promise<unknown>) => given as Promise<never>

@@ -2,51 +2,36 @@ import { z } from 'zod'
 import { defineCapability } from '../define.ts'
 import {
   answer,
-  cursor,
-  deleted,
+  common,
+  deleting,
   expectedVersion,
-  found,
+  getting,
   key,
-  keys,
-  limit,
-  prefix,
-  stored,
+  listing,
+  setting,
   ttlSeconds,
   value,
 } from '../state-fields.ts'
 
-const version = '1.0'
-const tier = 'autonomous'
-
 const get = defineCapability({
+  ...getting,
   name: 'shared.get',
-  version,
   purpose: 'Read a value that all agents share, with its version.',
   when_to_use: 'To see what other agents left, and before shared.set. For your own use state.get.',
-  inputs: z.strictObject({ key }),
-  outputs: found,
-  tier,
-  effect: 'none',
-  errors: ['StateNotFound', 'InvalidKey'],
   run: (ctx, args) => answer(ctx.shared.get(args.key)),
 })
 
 const list = defineCapability({
+  ...listing,
   name: 'shared.list',
-  version,
   purpose: 'List the keys that all agents share, with versions and who changed them.',
   when_to_use: 'To see what is there. For the values use shared.get.',
-  inputs: z.strictObject({ prefix, limit: limit(1000, 100), cursor }),
-  outputs: keys,
-  tier,
-  effect: 'none',
-  errors: ['InvalidKey'],
   run: (ctx, args) => answer(ctx.shared.list(args)),
 })
 
 const watch = defineCapability({
+  ...common,
   name: 'shared.watch',
-  version,
   purpose: 'Wait up to a minute until a shared value changes, and read it.',
   when_to_use: 'To wait for another agent. Call it again while `changed` is false.',
   inputs: z.strictObject({
@@ -68,7 +53,6 @@ const watch = defineCapability({
     updated_by: z.string().nullable(),
     expires_at: z.string().nullable(),
   }),
-  tier,
   effect: 'none',
   waits: true,
   timeout_seconds: 90,
@@ -81,8 +65,8 @@ const watch = defineCapability({
 })
 
 const set = defineCapability({
+  ...setting,
   name: 'shared.set',
-  version,
   purpose: 'Store a value that all agents share, if it is still at the version that you know.',
   when_to_use:
     'After shared.get, with its version; with 0 (the default) to make a new key. A conflict names the version that stands.',
@@ -92,10 +76,7 @@ const set = defineCapability({
     expected_version: expectedVersion.default(0),
     ttl_seconds: ttlSeconds,
   }),
-  outputs: stored,
-  tier,
   notify: true,
-  effect: 'immediate',
   side_effects: [{ what: 'Other agents read the new value', reversible: false }],
   common_patterns: [
     { title: 'A new key', arguments: { key: 'build/status', value: 'green' } },
@@ -104,22 +85,17 @@ const set = defineCapability({
       arguments: { key: 'build/status', value: 'red', expected_version: 1 },
     },
   ],
-  errors: ['InvalidKey', 'ValueTooLarge', 'VersionConflict', 'StateQuotaExceeded', 'QuotaExceeded'],
   run: (ctx, args) => answer(ctx.shared.set(args)),
 })
 
 const remove = defineCapability({
+  ...deleting,
   name: 'shared.delete',
-  version,
   purpose: 'Delete a value that all agents share, if it is still at the version that you know.',
   when_to_use: 'When no agent needs it any more.',
   inputs: z.strictObject({ key, expected_version: expectedVersion.min(1) }),
-  outputs: deleted,
-  tier,
   notify: true,
-  effect: 'immediate',
   side_effects: [{ what: 'Other agents no longer find the value', reversible: false }],
-  errors: ['StateNotFound', 'InvalidKey', 'VersionConflict'],
   run: (ctx, args) => answer(ctx.shared.delete(args.key, args.expected_version)),
 })
 

@@ -2,53 +2,42 @@ import { z } from 'zod'
 import { defineCapability } from '../define.ts'
 import {
   answer,
+  common,
   cursor,
-  deleted,
+  deleting,
   expectedVersion,
   found,
+  getting,
   key,
-  keys,
   limit,
+  listing,
   prefix,
-  stored,
+  setting,
   ttlSeconds,
   value,
 } from '../state-fields.ts'
 
-const version = '1.0'
-const tier = 'autonomous'
-
 const get = defineCapability({
+  ...getting,
   name: 'state.get',
-  version,
   purpose: 'Read one of your own stored values.',
   when_to_use: 'To go on from what you kept earlier. For values of all agents use shared.get.',
-  inputs: z.strictObject({ key }),
-  outputs: found,
-  tier,
-  effect: 'none',
   common_patterns: [{ title: 'Where did I stop?', arguments: { key: 'progress' } }],
-  errors: ['StateNotFound', 'InvalidKey'],
   run: (ctx, args) => answer(ctx.state.get(args.key)),
 })
 
 const list = defineCapability({
+  ...listing,
   name: 'state.list',
-  version,
   purpose: 'List your stored keys with their sizes and versions, without the values.',
   when_to_use: 'To see what you have kept. To read many values at once use state.query.',
-  inputs: z.strictObject({ prefix, limit: limit(1000, 100), cursor }),
-  outputs: keys,
-  tier,
-  effect: 'none',
   common_patterns: [{ title: 'All my notes', arguments: { prefix: 'notes/' } }],
-  errors: ['InvalidKey'],
   run: (ctx, args) => answer(ctx.state.list(args)),
 })
 
 const query = defineCapability({
+  ...common,
   name: 'state.query',
-  version,
   purpose: 'Read many of your stored values at once, by prefix and by their fields.',
   when_to_use: 'To find values by what they hold. For one key use state.get.',
   inputs: z.strictObject({
@@ -65,7 +54,6 @@ const query = defineCapability({
     truncated: z.boolean(),
     next_cursor: z.string().nullable(),
   }),
-  tier,
   effect: 'none',
   common_patterns: [
     { title: 'Open tasks', arguments: { prefix: 'task/', where: { status: 'open' } } },
@@ -75,8 +63,8 @@ const query = defineCapability({
 })
 
 const history = defineCapability({
+  ...common,
   name: 'state.history',
-  version,
   purpose: 'Show the last 20 versions of one of your values, newest first.',
   when_to_use: 'To see or undo what a key held before. Values above 64 KiB are not kept in it.',
   inputs: z.strictObject({ key, limit: limit(20, 20) }),
@@ -93,15 +81,14 @@ const history = defineCapability({
       }),
     ),
   }),
-  tier,
   effect: 'none',
   errors: ['StateNotFound', 'InvalidKey'],
   run: (ctx, args) => answer(ctx.state.history(args.key, args.limit)),
 })
 
 const set = defineCapability({
+  ...setting,
   name: 'state.set',
-  version,
   purpose: 'Store a JSON value under a key of your own; it stays across sessions.',
   when_to_use:
     'To remember something. For what ends with the session use scratch.set, for other agents shared.set.',
@@ -111,9 +98,6 @@ const set = defineCapability({
     expected_version: expectedVersion.optional(),
     ttl_seconds: ttlSeconds,
   }),
-  outputs: stored,
-  tier,
-  effect: 'immediate',
   side_effects: [
     { what: 'Replaces the value; the last 20 are in state.history', reversible: true },
   ],
@@ -121,21 +105,16 @@ const set = defineCapability({
     { title: 'Remember', arguments: { key: 'progress', value: { done: 12, next: 'b.txt' } } },
     { title: 'Only if new', arguments: { key: 'lock', value: 'me', expected_version: 0 } },
   ],
-  errors: ['InvalidKey', 'ValueTooLarge', 'VersionConflict', 'StateQuotaExceeded', 'QuotaExceeded'],
   run: (ctx, args) => answer(ctx.state.set(args)),
 })
 
 const remove = defineCapability({
+  ...deleting,
   name: 'state.delete',
-  version,
   purpose: 'Delete one of your stored values.',
   when_to_use: 'When you no longer need it. state.history still has it for a week.',
   inputs: z.strictObject({ key, expected_version: expectedVersion.min(1).optional() }),
-  outputs: deleted,
-  tier,
-  effect: 'immediate',
   side_effects: [{ what: 'Deletes the value; state.history keeps it', reversible: true }],
-  errors: ['StateNotFound', 'InvalidKey', 'VersionConflict'],
   run: (ctx, args) => answer(ctx.state.delete(args.key, args.expected_version)),
 })
 
