@@ -36,6 +36,17 @@ const file = (box: MailKit, name: string, text: string) => {
 }
 
 describe.skipIf(!hasProgram('dovecot'))('an agent with a mailbox', () => {
+  test('finds new mail at once, because the server tells of it', async () => {
+    await using box = await MailKit.open(fill)
+    box.mail.put('INBOX', mailText({ Subject: 'Fresh bread' }))
+    // Less than half of the time after which it would be asked anyway.
+    for (let moved = 0; moved < 12 && (await box.find('fresh')).length === 0; moved += 1) {
+      box.kit.clock.move(1_000)
+      await new Promise((resolve) => setTimeout(resolve, 500))
+    }
+    expect(await box.find('fresh')).toHaveLength(1)
+  })
+
   test('finds, lists and reads mail, from the copy', async () => {
     await using box = await MailKit.open(fill)
     await box.gate.down()

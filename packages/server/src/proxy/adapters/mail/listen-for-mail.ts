@@ -2,16 +2,21 @@ import type { ImapFlow } from 'imapflow'
 import type { MailAccount } from './mail-account.ts'
 import { openImap } from './open-imap.ts'
 
-const inbox = 'INBOX'
+export const inbox = 'INBOX'
 const news = ['exists', 'expunge', 'flags'] as const
+
+/** Two numbers that stay equal only while no message came or went. */
+export const standing = (uidnext: number, messages: number): string => `${uidnext}:${messages}`
 
 const listen = async (account: MailAccount, client: ImapFlow, hear: () => void): Promise<void> => {
   account.canListen = client.capabilities.has('IDLE')
   if (!account.canListen) return
-  await client.mailboxOpen(inbox, { readOnly: true })
+  const { uidNext, exists } = await client.mailboxOpen(inbox, { readOnly: true })
   for (const event of news) client.on(event, hear)
+  // Nobody told of what came between the last sync and now.
+  if (standing(uidNext, exists) !== account.inboxStood) hear()
   // It is broken off now and then, to see whether the server is still there.
-  while (client.usable && (await client.idle()) !== false);
+  while (client.state === client.states.SELECTED && (await client.idle()) !== false);
 }
 
 /**
@@ -29,6 +34,7 @@ export async function listenForMail(
   signal.addEventListener('abort', leave, { once: true })
   try {
     client = await openImap(account.connection, account.settings, account.timeouts, signal)
+    signal.throwIfAborted()
     await listen(account, client, hear)
   } catch (error) {
     // Closed by us, in the middle of whatever it was.

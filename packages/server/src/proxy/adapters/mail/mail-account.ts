@@ -21,6 +21,8 @@ export class MailAccount implements AsyncDisposable {
   readonly flagsComparedMs = new Map<string, number>()
   /** Until the server says that it cannot tell of changes by itself. */
   canListen = true
+  /** How the inbox stood when it was last read, as its numbers tell. */
+  inboxStood: string | null = null
   readonly #lanes: Record<Lane, LaneState> = {
     sync: { client: null, last: Promise.resolve() },
     use: { client: null, last: Promise.resolve() },

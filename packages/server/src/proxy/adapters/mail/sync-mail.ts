@@ -8,6 +8,7 @@ import { fetchMessages } from './fetch-messages.ts'
 import { compareFolder, type FolderNews } from './folder-news.ts'
 import { listFolders, type MailFolder } from './folders.ts'
 import { isGarbled } from './is-garbled.ts'
+import { inbox, standing } from './listen-for-mail.ts'
 import type { MailAccount } from './mail-account.ts'
 import { entryIdOf } from './message-place.ts'
 
@@ -233,6 +234,8 @@ export async function* syncMail(
       service: account.connection.service,
       detail: 'the server tells of no folder that could be read',
     })
+  const mine = folders.find(({ path }) => path === inbox)
+  account.inboxStood = mine ? standing(mine.uidnext, mine.messages) : null
   const present = new Set(folders.map(({ path }) => path))
   // Of a cursor that another version wrote nothing is known: all is read anew.
   const unknown = cursor !== null && parsed === null ? present : []
