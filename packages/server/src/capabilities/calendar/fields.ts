@@ -40,6 +40,15 @@ export const fromField = z
   .optional()
   .describe('2026-03-30, 2026-03-30T09:00 (of time_zone) or 2026-03-30T09:00:00Z. Default: now.')
 
+export const toField = (usualDays: number, daysMax: number) =>
+  z
+    .string()
+    .max(40)
+    .optional()
+    .describe(
+      `In the same form, excluded. Default: ${usualDays} days after from; at most ${daysMax}.`,
+    )
+
 export const ifVersionField = z
   .string()
   .max(1_000)

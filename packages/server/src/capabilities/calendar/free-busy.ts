@@ -11,6 +11,7 @@ import {
   fromField,
   serviceErrors,
   serviceField,
+  toField,
   version,
   zoneField,
 } from './fields.ts'
@@ -36,13 +37,7 @@ export const freeBusy = defineCapability({
     'To find a time for a meeting. To see the events themselves use calendar.search. Days and nights count alike: choose hours that people work.',
   inputs: z.strictObject({
     from: fromField,
-    to: z
-      .string()
-      .max(40)
-      .optional()
-      .describe(
-        `In the same form, excluded. Default: ${usualDays} days after from; at most ${daysMax}.`,
-      ),
+    to: toField(usualDays, daysMax),
     calendar: calendarField.describe('One calendar, by id or name. Default: all of them.'),
     time_zone: zoneField,
     least_free_minutes: z

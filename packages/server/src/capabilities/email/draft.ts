@@ -1,9 +1,8 @@
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
-import { readAttachments } from './attach.ts'
 import { recipients, subjectField, version, writingErrors, writingFields } from './fields.ts'
 import { letterOutputs } from './letter-fields.ts'
-import { letterWriter } from './write-letter.ts'
+import { letterWriter, newLetter } from './write-letter.ts'
 
 const inputs = z.strictObject({
   to: recipients('Who it is meant for').default([]),
@@ -11,21 +10,7 @@ const inputs = z.strictObject({
   ...writingFields,
 })
 
-const { preview, resolve, buffer } = letterWriter<z.output<typeof inputs>>(
-  'draft',
-  async (_service, files, { to, cc, bcc, subject, body, html, attachments }) => ({
-    to,
-    cc,
-    bcc,
-    subject,
-    text: body,
-    html: html ?? null,
-    in_reply_to: null,
-    references: [],
-    files: await readAttachments(files, attachments),
-    original: null,
-  }),
-)
+const { preview, resolve, buffer } = letterWriter<z.output<typeof inputs>>('draft', newLetter)
 
 export const draft = defineCapability({
   name: 'email.draft',

@@ -1,11 +1,26 @@
 import type { AgentService, AgentServices } from '../../ports/agent-services.ts'
 import type { CapabilityContext, PreviewContext } from '../../ports/capability.ts'
 import type { Files } from '../../ports/files.ts'
+import { readAttachments } from './attach.ts'
 import { openMailbox } from './mailbox.ts'
 import { assertLetter, type Letter, letterBinding, letterPreview, outgoingOf } from './outgoing.ts'
 
 type Reach = { readonly files: Files; readonly services: AgentServices }
 type Maker<A> = (service: AgentService, files: Files, args: A) => Promise<Letter>
+
+type Written = Pick<Letter, 'to' | 'cc' | 'bcc' | 'subject'> & {
+  readonly body: string
+  readonly html?: string | undefined
+  readonly attachments: readonly string[]
+}
+
+/** A mail that answers nothing and passes nothing on. */
+export const newLetter: Maker<Written> = async (_service, files, args) => {
+  const { to, cc, bcc, subject, body, html = null, attachments } = args
+  const read = await readAttachments(files, attachments)
+  const alone = { in_reply_to: null, references: [], original: null }
+  return { to, cc, bcc, subject, text: body, html, files: read, ...alone }
+}
 
 /** The three faces of a capability that writes a mail: shown, bound and buffered from the same letter. */
 export const letterWriter = <A extends { readonly service?: string | undefined }>(
