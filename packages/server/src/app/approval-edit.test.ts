@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import type { GatehouseEvent } from '@gatehouse/contract'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
-import { z } from 'zod'
-import { defineCapability } from '../capabilities/define.ts'
+import { transfer } from '../../test/kit/transfer.ts'
 
 const policy = `version: 1
 rules:
@@ -190,21 +189,6 @@ test('a changed call that a crash cut off is interrupted for both, and nothing r
   expect((await shown(kit, id)).execution.state).toBe('interrupted')
   expect((await shown(kit, request)).execution.state).toBe('interrupted')
   expect(text()).toBe('')
-})
-
-const transfer = defineCapability({
-  name: 'bank.transfer',
-  version: '1.0',
-  purpose: 'Send money.',
-  when_to_use: 'When money is to be sent.',
-  inputs: z.strictObject({ amount: z.number() }),
-  outputs: z.object({ sent: z.boolean() }),
-  tier: 'approval_required',
-  critical: true,
-  effect: 'immediate',
-  side_effects: [{ what: 'money leaves', reversible: false }],
-  errors: [],
-  run: async () => ({ sent: true }),
 })
 
 test('what is critical runs as it was shown or not at all', async () => {

@@ -3,8 +3,7 @@ import { join } from 'node:path'
 import type { Remember } from '@gatehouse/contract'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
-import { z } from 'zod'
-import { defineCapability } from '../capabilities/define.ts'
+import { transfer } from '../../test/kit/transfer.ts'
 
 const policy = `version: 1
 rules:
@@ -202,21 +201,6 @@ test('a changed definition makes a grant void', async () => {
   expect(await kindOf(kit, line('a'))).toBe('pending')
   const { grants } = await kit.app.listGrants(kit.operator(), { all: false, limit: 9, offset: 0 })
   expect(grants).toMatchObject([{ id: 'grant-old', status: 'void' }])
-})
-
-const transfer = defineCapability({
-  name: 'bank.transfer',
-  version: '1.0',
-  purpose: 'Send money.',
-  when_to_use: 'When money is to be sent.',
-  inputs: z.strictObject({ amount: z.number() }),
-  outputs: z.object({ sent: z.boolean() }),
-  tier: 'approval_required',
-  critical: true,
-  effect: 'immediate',
-  side_effects: [{ what: 'money leaves', reversible: false }],
-  errors: [],
-  run: async () => ({ sent: true }),
 })
 
 test('what is critical is never remembered, and a grant for it lets nothing run', async () => {
