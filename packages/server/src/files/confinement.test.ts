@@ -15,6 +15,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import { expect, test } from 'vitest'
+import { typeOf } from '../../test/kit/type-of.ts'
 import type { Files } from '../ports/files.ts'
 import { createFilesFactory } from './create-files-factory.ts'
 
@@ -78,15 +79,7 @@ const open = (options: Options = {}) => {
 const text = async (files: Files, name: string): Promise<string> =>
   (await files.read(name, { bytesMax: 1 << 20 })).bytes.toString()
 
-const outcome = async (step: () => unknown): Promise<string> => {
-  try {
-    await step()
-    return 'done'
-  } catch (error) {
-    if (error instanceof GatehouseError) return error.type
-    throw error
-  }
-}
+const outcome = (step: () => unknown): Promise<string> => typeOf((async () => step())())
 
 const drain = async (all: AsyncIterable<unknown>): Promise<void> => {
   for await (const _ of all);

@@ -14,8 +14,8 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { GatehouseError } from '@gatehouse/contract'
 import { expect, test, vi } from 'vitest'
+import { typeOf } from '../../test/kit/type-of.ts'
 import { createFilesFactory } from './create-files-factory.ts'
 
 const day = 24 * 60 * 60 * 1000
@@ -57,16 +57,6 @@ const open = (options: { readonly mount?: boolean } = {}) => {
       factory[Symbol.dispose]()
       rmSync(base, { recursive: true, force: true })
     },
-  }
-}
-
-const typeOf = async (step: Promise<unknown>): Promise<string> => {
-  try {
-    await step
-    return 'done'
-  } catch (error) {
-    if (error instanceof GatehouseError) return error.type
-    throw error
   }
 }
 

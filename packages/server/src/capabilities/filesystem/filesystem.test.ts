@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import { expect, test } from 'vitest'
+import { typeOf } from '../../../test/kit/type-of.ts'
 import { createFilesFactory } from '../../files/create-files-factory.ts'
 import type { Capability, CapabilityContext, PreviewContext } from '../../ports/capability.ts'
 import { filesystemCapabilities } from './index.ts'
@@ -90,16 +91,6 @@ const open = () => {
       factory[Symbol.dispose]()
       rmSync(root, { recursive: true, force: true })
     },
-  }
-}
-
-const typeOf = async (step: Promise<unknown>): Promise<string> => {
-  try {
-    await step
-    return 'done'
-  } catch (error) {
-    if (error instanceof GatehouseError) return error.type
-    throw error
   }
 }
 

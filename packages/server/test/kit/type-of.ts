@@ -1,0 +1,12 @@
+import { GatehouseError } from '@gatehouse/contract'
+
+/** The type of the error that a step ends in. */
+export const typeOf = async (step: Promise<unknown>): Promise<string> => {
+  try {
+    await step
+    return 'done'
+  } catch (error) {
+    if (error instanceof GatehouseError) return error.type
+    throw error
+  }
+}
