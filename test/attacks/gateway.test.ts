@@ -30,13 +30,7 @@ beforeAll(async () => {
   siege = await Siege.begin()
 }, 60_000)
 afterEach(() => siege.unharmed())
-afterAll(async () => {
-  try {
-    await siege.end()
-  } finally {
-    await siege[Symbol.asyncDispose]()
-  }
-}, 60_000)
+afterAll(() => siege.endAndClose(), 60_000)
 
 describe('HTTP', () => {
   test('H01 no Host, two Hosts, two content types: 400', async () => {

@@ -165,6 +165,15 @@ export class Siege implements AsyncDisposable {
     assert.equal(integrity, 'verified')
   }
 
+  /** Leaves nothing running, however the end comes out. */
+  async endAndClose(): Promise<void> {
+    try {
+      await this.end()
+    } finally {
+      await this[Symbol.asyncDispose]()
+    }
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stop = true
     await this.#control

@@ -74,13 +74,7 @@ describe.skipIf(!hasProgram('bwrap'))('processes', () => {
     // O7: nobody may make it.
     if (existsSync(at('MARK'))) throw new Error('somebody made MARK')
   })
-  afterAll(async () => {
-    try {
-      await siege.end()
-    } finally {
-      await siege[Symbol.asyncDispose]()
-    }
-  }, 60_000)
+  afterAll(() => siege.endAndClose(), 60_000)
 
   test('P01 what a shell would obey is an argument like any other', async () => {
     const hostile = [

@@ -49,13 +49,7 @@ beforeAll(async () => {
   await api('POST', '/vault/secrets', secret('mine', ['alpha']))
 }, 60_000)
 afterEach(() => siege.unharmed())
-afterAll(async () => {
-  try {
-    await siege.end()
-  } finally {
-    await siege[Symbol.asyncDispose]()
-  }
-}, 60_000)
+afterAll(() => siege.endAndClose(), 60_000)
 
 describe('secrets', () => {
   test('S03 absent, denied, revoked and unscoped names read the same, also in time', async () => {

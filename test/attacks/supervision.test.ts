@@ -102,13 +102,7 @@ beforeAll(async () => {
   }
 }, 120_000)
 
-afterAll(async () => {
-  try {
-    await siege.end()
-  } finally {
-    await siege[Symbol.asyncDispose]()
-  }
-}, 60_000)
+afterAll(() => siege.endAndClose(), 60_000)
 
 describe('the first operator and logins', () => {
   test('T09 of fifty that use the setup link at once one succeeds, and nobody after', async () => {
