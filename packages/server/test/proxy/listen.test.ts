@@ -73,6 +73,7 @@ test('what is told while a sync runs is not lost in it', async () => {
   }
   heard.speak()
   await heard.later(async () => (await entries(proxy)) === 1, 'the second sync')
+  expect(told).toBe(true)
 })
 
 test('a service that speaks without end is read once a second', async () => {
