@@ -63,11 +63,11 @@ export type KeptGroups = Omit<CommitGroup, 'rows'> & {
   readonly rows: readonly Pick<AuditRow, 'chain' | 'seq'>[]
 }
 
-/** As much as the file beside the log has for one half, less what it puts before each record. */
+/** As much as the file of the mark has for one half. What that puts before each record it counts itself. */
 const roomBytes = 1024 * 1024
 
 /** What one half holds: its records as bytes that a thread can read, and what goes with their rows, added up. */
-export class Half implements KeptGroups {
+class Half implements KeptGroups {
   readonly shared = new SharedArrayBuffer(roomBytes)
   readonly #bytes = Buffer.from(this.shared)
   #end = 0
