@@ -36,7 +36,7 @@ export const stopChild = async (child) => {
 }
 
 /** What `npm start` gives Node. */
-const asStarted = /node((?: --\S+)*) scripts/.exec(manifest.scripts.start)[1].trim().split(' ')
+const asStarted = manifest.scripts.start.match(/--\S+/g) ?? []
 
 /** Starts the server and resolves when it is ready, with how long that took from the spawn. */
 export const startServer = async (dataDir) => {

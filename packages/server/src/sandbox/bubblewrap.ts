@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import type { SandboxMount, SandboxSpec } from '../ports/sandbox.ts'
 import { admit } from './admit.ts'
 import { bubblewrapArguments, type Protection } from './arguments.ts'
@@ -10,6 +10,7 @@ import { LaunchedChild } from './launched-child.ts'
 import { type OpenMount, OpenMounts } from './mounts.ts'
 import type { SandboxTools } from './sandbox-tools.ts'
 import type { FilterPart } from './seccomp.ts'
+import { spawnLauncher } from './spawn-launcher.ts'
 import { stageFolder } from './stage-script.ts'
 import { librariesOf } from './system-view.ts'
 
@@ -65,20 +66,8 @@ const launch = (
     workshop.openScript(spec.network.kind === 'egress' ? 'init-relay' : 'init'),
   )
   const stage = opened.take(workshop.openScript('stage'))
-  return spawn(program, args, {
-    cwd: '/',
-    // @SECURITY Nothing of the service's own environment is anywhere near what runs.
-    env: {},
-    shell: false,
-    detached: true,
-    stdio: [
-      ...(['pipe', 'pipe', 'pipe'] as const),
-      filter,
-      'pipe',
-      init,
-      ...(user === null ? [] : [stage, ...mounts.map(({ descriptor }) => descriptor)]),
-    ],
-  })
+  const staged = user === null ? [] : [stage, ...mounts.map(({ descriptor }) => descriptor)]
+  return spawnLauncher(program, args, { filter, behind: [init, ...staged] })
 }
 
 /** Runs one program in bubblewrap. Whatever fails before it runs is thrown; nothing is left then. */

@@ -1,4 +1,4 @@
-import { executing, limiting, reading } from './script-parts.ts'
+import { executing, following, limiting, reading } from './script-parts.ts'
 import { type Machine, numbered } from './syscalls.ts'
 
 /**
@@ -57,12 +57,7 @@ close $told;
 open(STDIN, '<', '/dev/null');
 open(STDOUT, '>', '/dev/null');
 open(STDERR, '>', '/dev/null');
-my $child_bit = pack 'Q', 1 << 16;
-syscall(RT_SIGPROCMASK, 0, $child_bit, 0, 8);
-my $signal_fd = syscall(SIGNALFD4, -1, $child_bit, 8, 02004000);
-$signal_fd >= 0 or failed('signalfd');
-open(my $signals, '<&=', $signal_fd) or failed('signalfd');
-tell_out('started');
+${following}
 
 my $left = '';
 while (1) {

@@ -52,11 +52,11 @@ test('tells of no process, account, name or mount of the machine', () => {
 })
 
 test('finds what is read-only in a folder that is not, whatever the order', () => {
-  const outer = { path: '/work', writable: true }
-  const inner = { path: '/work/inner', writable: false }
+  const outer = { path: '/srv/work', writable: true }
+  const inner = { path: '/srv/work/inner', writable: false }
   expect(weakened([inner, outer])).toBe(inner)
   expect(weakened([outer, inner])).toBe(inner)
-  expect(weakened([outer, { path: '/workshop', writable: false }])).toBeUndefined()
-  const within = { path: '/work/inner', writable: true }
-  expect(weakened([{ path: '/work', writable: false }, within])).toBeUndefined()
+  expect(weakened([outer, { path: '/srv/workshop', writable: false }])).toBeUndefined()
+  const within = { path: '/srv/work/inner', writable: true }
+  expect(weakened([{ path: '/srv/work', writable: false }, within])).toBeUndefined()
 })

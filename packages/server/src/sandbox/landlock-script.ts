@@ -1,5 +1,5 @@
 import { clerk } from './clerk-script.ts'
-import { executing, limiting, reading } from './script-parts.ts'
+import { executing, following, limiting, reading } from './script-parts.ts'
 import { type Machine, numbered } from './syscalls.ts'
 
 /**
@@ -161,12 +161,7 @@ while (sysread($told, my $said, 64)) {
 close $told;
 close $gone;
 silence();
-my $child_bit = pack 'Q', 1 << 16;
-syscall(RT_SIGPROCMASK, 0, $child_bit, 0, 8);
-my $signal_fd = syscall(SIGNALFD4, -1, $child_bit, 8, 02004000);
-$signal_fd >= 0 or failed('signalfd');
-open(my $signals, '<&=', $signal_fd) or failed('signalfd');
-tell_out('started');
+FOLLOWING
 
 my $left = '';
 while (1) {
@@ -202,6 +197,7 @@ export const landlockScript = (machine: Machine): string =>
       .replace('CLERK', () => clerk)
       .replace('READING', () => reading)
       .replace('LIMITING', () => limiting)
-      .replace('EXECUTING', () => executing),
+      .replace('EXECUTING', () => executing)
+      .replace('FOLLOWING', () => following),
     machine,
   )

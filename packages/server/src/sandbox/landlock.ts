@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { join } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import type { SandboxSpec } from '../ports/sandbox.ts'
@@ -13,6 +13,7 @@ import { openWay } from './open-way.ts'
 import { RunFolder } from './run-folder.ts'
 import type { SandboxTools } from './sandbox-tools.ts'
 import type { FilterPart } from './seccomp.ts'
+import { spawnLauncher } from './spawn-launcher.ts'
 import { librariesOf } from './system-view.ts'
 
 export type LandlockOptions = SandboxTools & {
@@ -74,20 +75,8 @@ const launch = (
     }),
   )
   const script = opened.take(workshop.openScript('landlock'))
-  return spawn(perl, argumentsOf(spec, mounts, options), {
-    cwd: '/',
-    // @SECURITY Nothing of the service's own environment is anywhere near what runs.
-    env: {},
-    shell: false,
-    detached: true,
-    stdio: [
-      ...(['pipe', 'pipe', 'pipe'] as const),
-      filter,
-      'pipe',
-      script,
-      ...mounts.map(({ descriptor }) => descriptor),
-    ],
-  })
+  const behind = [script, ...mounts.map(({ descriptor }) => descriptor)]
+  return spawnLauncher(perl, argumentsOf(spec, mounts, options), { filter, behind })
 }
 
 /** Runs one program by the rules of Landlock. Whatever fails before it runs is thrown; nothing is left then. */

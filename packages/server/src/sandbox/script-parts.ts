@@ -43,3 +43,12 @@ export const executing = String.raw`
     $errno = $! + 0;
     last;
   }`
+
+/** Hears of children that end through a descriptor, and says that the program runs. */
+export const following = String.raw`
+my $child_bit = pack 'Q', 1 << 16;
+syscall(RT_SIGPROCMASK, 0, $child_bit, 0, 8);
+my $signal_fd = syscall(SIGNALFD4, -1, $child_bit, 8, 02004000);
+$signal_fd >= 0 or failed('signalfd');
+open(my $signals, '<&=', $signal_fd) or failed('signalfd');
+tell_out('started');`

@@ -30,11 +30,11 @@ export class Listeners {
     this.#reads.set(name, { atMs: this.#deps.clock.wall(), listenedSince: false })
   }
 
-  /** Whether a sync is due for what was heard; then that counts as known. */
-  takeNews({ name, status }: StoredService): boolean {
+  /** Whether a sync is due for what was heard. */
+  hasNews({ name, status }: StoredService): boolean {
     const read = this.#reads.get(name)
     const rested = !read || this.#deps.clock.wall() - read.atMs >= restMs
-    return status === 'connected' && rested && this.#news.delete(name)
+    return status === 'connected' && rested && this.#news.has(name)
   }
 
   /** Before a sync: what was heard until now is covered by it. */
@@ -50,7 +50,9 @@ export class Listeners {
       if (!service || service.generation !== listener.generation || !this.#isOurs(service))
         this.#end(name, listener)
     }
-    for (const service of services) this.#beginOnce(service)
+    for (const service of services)
+      if (this.#isOurs(service) && this.#deps.opened.adapterOf(service.kind).listen)
+        this.#beginOnce(service)
   }
 
   async stopped(): Promise<void> {
@@ -67,8 +69,7 @@ export class Listeners {
   #beginOnce(service: StoredService): void {
     const read = this.#reads.get(service.name)
     // Once for each sync: a service that ends it at once is not asked again and again.
-    if (!read || read.listenedSince || this.#open.has(service.name) || !this.#isOurs(service))
-      return
+    if (!read || read.listenedSince || this.#open.has(service.name)) return
     read.listenedSince = true
     const listener = { generation: service.generation, ended: new AbortController() }
     this.#open.set(service.name, listener)

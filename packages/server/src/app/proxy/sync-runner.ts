@@ -74,7 +74,7 @@ export class SyncRunner {
     for (const service of this.#services) {
       const { name, status, next_sync_ms } = service
       if (status === 'disconnected' || this.#running.has(name)) continue
-      if (next_sync_ms > nowMs && !this.#listeners.takeNews(service)) continue
+      if (next_sync_ms > nowMs && !this.#listeners.hasNews(service)) continue
       this.#listeners.begins(name)
       const run = syncService(this.#deps, name)
         .then((went) => {

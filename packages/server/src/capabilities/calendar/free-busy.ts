@@ -18,7 +18,6 @@ import {
 import { findOccurrences } from './find-occurrences.ts'
 import { rangeOf } from './times.ts'
 
-const dayMs = 86_400_000
 const usualDays = 7
 const daysMax = 92
 
@@ -74,8 +73,8 @@ export const freeBusy = defineCapability({
   async run(ctx, args) {
     const service = await openAccount(ctx.services, args.service)
     const zone = args.time_zone ?? zoneOf(service)
-    const now = ctx.clock.wall()
-    const range = rangeOf(args, zone, { from_ms: now, to_ms: now + usualDays * dayMs }, daysMax)
+    const nowMs = ctx.clock.wall()
+    const range = rangeOf(args, zone, { nowMs, usualDays, daysMax })
     const calendars = await namedCalendars(service, args.calendar)
     const { signal } = ctx
     const { found, truncated } = await findOccurrences(service, { calendars, range, signal })

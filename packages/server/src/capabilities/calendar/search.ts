@@ -16,7 +16,6 @@ import { findOccurrences } from './find-occurrences.ts'
 import { shownEvent } from './shown-event.ts'
 import { rangeOf } from './times.ts'
 
-const dayMs = 86_400_000
 const usualDays = 31
 const daysMax = 732
 
@@ -64,8 +63,8 @@ export const search = defineCapability({
   async run(ctx, args) {
     const service = await openAccount(ctx.services, args.service)
     const zone = args.time_zone ?? zoneOf(service)
-    const now = ctx.clock.wall()
-    const range = rangeOf(args, zone, { from_ms: now, to_ms: now + usualDays * dayMs }, daysMax)
+    const nowMs = ctx.clock.wall()
+    const range = rangeOf(args, zone, { nowMs, usualDays, daysMax })
     const calendars = await namedCalendars(service, args.calendar)
     const { query } = args
     const { signal } = ctx

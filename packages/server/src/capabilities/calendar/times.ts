@@ -75,21 +75,16 @@ export const movedTimes = (start: string, zone: string, lengthMs: number): Event
   return { start: wall, end, zone, all_day: date }
 }
 
-/** A range to look at: dates begin at midnight of the zone. */
+/** A range to look at, from now unless it says otherwise: dates begin at midnight of the zone. */
 export const rangeOf = (
   given: { readonly from?: string | undefined; readonly to?: string | undefined },
   zone: string,
-  usual: Range,
-  daysMax: number,
+  { nowMs, usualDays, daysMax }: { nowMs: number; usualDays: number; daysMax: number },
 ): Range => {
   const moment = (name: string, text: string | undefined, fallback: number) =>
     text === undefined ? fallback : utcOf(zone, parseTime(name, text, zone).wall)
-  const from_ms = moment('from', given.from, usual.from_ms)
-  const to_ms = moment(
-    'to',
-    given.to,
-    given.from === undefined ? usual.to_ms : from_ms + usual.to_ms - usual.from_ms,
-  )
+  const from_ms = moment('from', given.from, nowMs)
+  const to_ms = moment('to', given.to, from_ms + usualDays * dayMs)
   if (to_ms <= from_ms) refuse('to must be after from')
   if (to_ms - from_ms > daysMax * dayMs + hourMs) refuse(`at most ${daysMax} days at once`)
   return { from_ms, to_ms }
