@@ -56,42 +56,34 @@ const assertFits = (data: Readonly<Record<string, unknown>>): void => {
     throw new GatehouseError('ResultTooLarge', { size_bytes, limit_bytes: resultBytesMax })
 }
 
-/**
- * Runs a capability, and takes out of what became of it the values of secrets that were used.
- * @SECURITY Nothing of a call is recorded, answered or published but what comes from here; canaries.test.ts.
- */
-export async function runCapability(deps: RunDeps, call: Call): Promise<RunResult> {
-  const result = await runPlainly(deps, call)
+/** @SECURITY Nothing of a call is recorded, answered or published but what comes from here; canaries.test.ts. */
+const scrubbed = ({ secrets }: RunDeps, { capability }: Call, result: RunResult): RunResult => {
   if (result.kind === 'succeeded') {
-    const data = deps.secrets.scrub(result.data)
+    const data = secrets.scrub(result.data)
     // Its text is made anew of what is left: what it says of sizes and the like stays true of it.
-    const text =
-      data === result.data || !call.capability.text ? result.text : call.capability.text(data)
+    const text = data === result.data || !capability.text ? result.text : capability.text(data)
     return {
       kind: 'succeeded',
       data,
-      text: deps.secrets.scrub(text),
-      noted: deps.secrets.scrub(result.noted),
+      text: secrets.scrub(text),
+      noted: secrets.scrub(result.noted),
     }
   }
   const { error, fault, noted = null } = result
-  return {
-    kind: 'failed',
-    error: deps.secrets.scrub(error),
-    fault,
-    noted: deps.secrets.scrub(noted),
-  }
+  return { kind: 'failed', error: secrets.scrub(error), fault, noted: secrets.scrub(noted) }
 }
 
 /**
- * Runs a capability within its deadline and turns whatever it does into a value. The only place that
- * calls `run`: who comes here has passed policy, limits and, where asked for, a person.
+ * Runs a capability within its deadline and turns whatever it does into a value, without the values of
+ * secrets that were used. The only place that calls `run`: who comes here has passed policy, limits and,
+ * where asked for, a person.
  */
-async function runPlainly(deps: RunDeps, call: Call): Promise<RunResult> {
+export async function runCapability(deps: RunDeps, call: Call): Promise<RunResult> {
   const { capability, args } = call
   const limit = new LazyAbort()
   let deadline: Disposable | undefined
   let noted: Noted = null
+  let result: RunResult
   try {
     const context = deps.contexts.create(call, limit, (facts) => {
       noted = { ...noted, ...facts }
@@ -107,17 +99,24 @@ async function runPlainly(deps: RunDeps, call: Call): Promise<RunResult> {
       capability.run(context, args as never).then(resolve, reject)
     })
     assertFits(data)
-    return { kind: 'succeeded', data, text: capability.text ? capability.text(data) : null, noted }
+    const text = capability.text ? capability.text(data) : null
+    result = { kind: 'succeeded', data, text, noted }
   } catch (cause) {
-    if (cause instanceof GatehouseError) return failed(cause, noted)
-    if (call.op.signal.aborted) return failed(new GatehouseError('Cancelled', {}, { cause }), noted)
-    const correlation_id = call.op.request_id
-    deps.log.error(
-      { err: cause, correlation_id, capability: capability.name },
-      'a capability failed unexpectedly',
-    )
-    return failed(new GatehouseError('InternalError', { correlation_id }, { cause }), noted)
+    result = failed(faultOf(deps, call, cause), noted)
   } finally {
     deadline?.[Symbol.dispose]()
   }
+  return scrubbed(deps, call, result)
+}
+
+/** What a capability raised, in words: what is not an error of ours is a fault of ours. */
+const faultOf = ({ log }: RunDeps, { op, capability }: Call, cause: unknown): GatehouseError => {
+  if (cause instanceof GatehouseError) return cause
+  if (op.signal.aborted) return new GatehouseError('Cancelled', {}, { cause })
+  const correlation_id = op.request_id
+  log.error(
+    { err: cause, correlation_id, capability: capability.name },
+    'a capability failed unexpectedly',
+  )
+  return new GatehouseError('InternalError', { correlation_id }, { cause })
 }

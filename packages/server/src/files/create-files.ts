@@ -20,13 +20,13 @@ export const createFiles = (deps: Deps & { readonly trash: Trash }): Files => {
   const { roots, denyHardlinks, trash } = deps
 
   /** A root that was deleted and made again is opened anew, and the step is tried once more. */
-  const reviving = async <T>(step: () => Promise<T>): Promise<T> => {
+  const reviving = async <T>(step: () => T | Promise<T>): Promise<T> => {
     try {
       return await step()
     } catch (error) {
       const isMissing = error instanceof GatehouseError && error.type === 'FileNotFound'
       if (!isMissing || !roots.revive()) throw error
-      return step()
+      return await step()
     }
   }
 
@@ -42,7 +42,7 @@ export const createFiles = (deps: Deps & { readonly trash: Trash }): Files => {
     append: (path, bytes) => reviving(() => appendFile(deps, path, bytes)),
     copy: (from, to, options) => reviving(() => copyPath(deps, from, to, options)),
     move: (from, to, options) => reviving(() => movePath(deps, from, to, options)),
-    makeDirectory: (path, options) => reviving(async () => makeFolder(roots, path, options)),
+    makeDirectory: (path, options) => reviving(() => makeFolder(roots, path, options)),
     trash: (path, options) => reviving(() => trash.put(roots, path, options)),
     restore: (trashId) => trash.restore(roots, trashId),
     watch: (path, options, listener) => watchPath(roots, path, options, listener),

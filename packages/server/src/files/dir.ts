@@ -6,12 +6,16 @@ import {
   lstatSync,
   openSync,
   readFileSync,
+  readlinkSync,
 } from 'node:fs'
 
 const openFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 
 /** Whether an open folder can be used as the start of a path, which nobody can swap underneath. */
 export const descriptorPathsWork = existsSync('/proc/self/fd')
+
+/** Where this `/proc` has our descriptors, without the link `self`, which every look would follow. */
+const descriptors = descriptorPathsWork ? `/proc/${readlinkSync('/proc/self')}/fd` : ''
 
 /**
  * An open folder. `at` goes before a name to address it: through the descriptor where the system lets
@@ -24,7 +28,7 @@ export class Dir {
 
   private constructor(fd: number, path: string, byPath: boolean) {
     this.fd = fd
-    this.at = byPath ? `${path}/` : `/proc/self/fd/${fd}/`
+    this.at = byPath ? `${path}/` : `${descriptors}/${fd}/`
     this.#byPath = byPath
   }
 

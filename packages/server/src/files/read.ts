@@ -1,6 +1,6 @@
-import { closeSync, readSync } from 'node:fs'
+import { closeSync, readSync, type Stats } from 'node:fs'
 import { failure } from './failure.ts'
-import { openFile } from './open.ts'
+import { type Opened, openFile } from './open.ts'
 import type { Roots } from './roots.ts'
 import { readInto, smallBytes } from './transfer.ts'
 import { walkTo } from './walk.ts'
@@ -18,37 +18,50 @@ export type ReadResult = {
   readonly truncated: boolean
 }
 
-/** This is the hot path: one open for each folder, then open, fstat, read, close, and no await when small. */
-export const readFile = async (
+/** What was read of an open file, told with what is known of the whole. */
+const told = ({ size, mtime }: Stats, offset: number, room: Buffer, got: number): ReadResult => ({
+  bytes: got === room.length ? room : room.subarray(0, got),
+  size_bytes: size,
+  modified_at: mtime.toISOString(),
+  truncated: offset + got < size,
+})
+
+const readLarge = async (
+  { fd, stat }: Opened,
+  path: string,
+  offset: number,
+  room: Buffer,
+): Promise<ReadResult> => {
+  try {
+    return told(stat, offset, room, await readInto(fd, room, offset))
+  } catch (error) {
+    throw failure(error, path)
+  } finally {
+    closeSync(fd)
+  }
+}
+
+/** This is the hot path: one open for each folder, then open, fstat, read, close, and no promise when small. */
+export const readFile = (
   roots: Roots,
   path: string,
   options: ReadOptions,
   denyHardlinks: boolean,
-): Promise<ReadResult> => {
+): ReadResult | Promise<ReadResult> => {
   const walk = walkTo(roots, path, 'read')
-  let opened: ReturnType<typeof openFile>
+  let opened: Opened
   try {
     opened = openFile(walk, path, denyHardlinks)
   } finally {
     walk[Symbol.dispose]()
   }
   const { fd, stat } = opened
+  const offset = Math.min(options.offset ?? 0, stat.size)
+  const wanted = Math.min(stat.size - offset, options.limit ?? stat.size, options.bytesMax)
+  const room = Buffer.allocUnsafe(wanted)
+  if (wanted > smallBytes) return readLarge(opened, path, offset, room)
   try {
-    const offset = Math.min(options.offset ?? 0, stat.size)
-    const wanted = Math.min(stat.size - offset, options.limit ?? stat.size, options.bytesMax)
-    const room = Buffer.allocUnsafe(wanted)
-    const got =
-      wanted === 0
-        ? 0
-        : wanted <= smallBytes
-          ? readSync(fd, room, 0, wanted, offset)
-          : await readInto(fd, room, offset)
-    return {
-      bytes: got === wanted ? room : room.subarray(0, got),
-      size_bytes: stat.size,
-      modified_at: stat.mtime.toISOString(),
-      truncated: offset + got < stat.size,
-    }
+    return told(stat, offset, room, wanted === 0 ? 0 : readSync(fd, room, 0, wanted, offset))
   } catch (error) {
     throw failure(error, path)
   } finally {

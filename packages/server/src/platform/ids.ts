@@ -2,36 +2,40 @@ import { randomBytes } from 'node:crypto'
 import type { Ids } from '../ports/ids.ts'
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+const digits = Buffer.from(alphabet)
 
-const base32 = (value: number, digits: number): string => {
+const base32 = (value: number, length: number): string => {
   let text = ''
-  for (let rest = value, i = 0; i < digits; i += 1) {
+  for (let rest = value, i = 0; i < length; i += 1) {
     text = alphabet.charAt(rest % 32) + text
     rest = Math.floor(rest / 32)
   }
   return text
 }
 
-/** Two digits at a time: an id is made for every request and every entry of the log. */
-const pairs = Array.from({ length: 1024 }, (_, value) => base32(value, 2))
-const pairsOfRandom = 8
-const poolBytes = pairsOfRandom * 2 * 256
+const randomLength = 16
+const poolLength = randomLength * 256
 
-/** Ids of 48 bits of time and 80 random bits. Random bytes come from a pool: one system call in 256. */
+/** Random digits as bytes of text. */
+const randomDigits = (): Buffer => {
+  const pool = randomBytes(poolLength)
+  for (let i = 0; i < poolLength; i += 1) pool[i] = digits[(pool[i] as number) & 31] as number
+  return pool
+}
+
+/** Ids of 48 bits of time and 80 random bits. Random digits come from a pool: one system call in 256. */
 export const createIds = (): Ids => {
-  let pool = randomBytes(poolBytes)
+  let pool = randomDigits()
   let used = 0
   let timeMs = -1
   let time = ''
   return {
     next(prefix) {
-      if (used === poolBytes) {
-        pool = randomBytes(poolBytes)
+      if (used === poolLength) {
+        pool = randomDigits()
         used = 0
       }
-      let random = ''
-      for (const end = used + pairsOfRandom * 2; used < end; used += 2)
-        random += pairs[pool.readUInt16LE(used) & 1023] ?? ''
+      const random = pool.toString('latin1', used, (used += randomLength))
       const nowMs = Date.now()
       if (nowMs !== timeMs) {
         timeMs = nowMs

@@ -67,7 +67,7 @@ export const sealEntry = (draft: EntryDraft, place: Place, digests: Digests): Se
     chain: place.chain,
   }
   const text = canonicalText
-  // Written out with a function for texts alone: this runs for every entry.
+  // Written out with a function for texts alone: this runs for every entry. What we named ourselves is plain.
   return {
     fields,
     before:
@@ -75,12 +75,12 @@ export const sealEntry = (draft: EntryDraft, place: Place, digests: Digests): Se
       `,"approval_id":${text(fields.approval_id)},"arguments":${kept.text}` +
       `,"capability":${text(fields.capability)},"chain":${text(fields.chain)}` +
       `,"detail":${detail?.text ?? 'null'},"duration_ms":${fields.duration_ms ?? 'null'}` +
-      `,"error":${fields.error === null ? 'null' : canonical(fields.error)},"id":${text(fields.id)}` +
-      `,"intent_id":${text(fields.intent_id)},"kind":${text(fields.kind)}` +
+      `,"error":${fields.error === null ? 'null' : canonical(fields.error)},"id":"${fields.id}"` +
+      `,"intent_id":${text(fields.intent_id)},"kind":"${fields.kind}"` +
       `,"policy_decision":${text(fields.policy_decision)}` +
-      `,"request_id":${text(fields.request_id)},"result":${text(fields.result)}` +
+      `,"request_id":${text(fields.request_id)},"result":"${fields.result}"` +
       `,"rule":${textOfRule(fields.rule)},"seq":`,
-    after: `,"session_id":${text(fields.session_id)},"timestamp":${text(fields.timestamp)}}`,
+    after: `,"session_id":${text(fields.session_id)},"timestamp":"${fields.timestamp}"}`,
   }
 }
 

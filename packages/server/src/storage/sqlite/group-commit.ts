@@ -7,21 +7,23 @@ import { encodeText } from '../sql/text.ts'
 import type { SqliteConnection, SqlValue, Statement } from './adapter.ts'
 import type { LimitBatches } from './limits.ts'
 
-/** One statement for so many rows at most: what one group holds. */
-const rowsPerInsert = 64
-
 /** What is stored with rows, and which rows those are. */
 type BesideRows = Omit<CommitGroup, 'rows'> & {
   readonly rows: readonly Pick<AuditRow, 'chain' | 'seq'>[]
 }
 
 type Texts = {
+  readonly insert: string
   readonly countAgent: string
   readonly countSession: string
   readonly setClock: string
 }
 
 const compileTexts = (db: Kysely<Tables>): Texts => ({
+  insert: db
+    .insertInto('audit')
+    .values(Object.fromEntries(auditColumns.map((column) => [column, ''])) as unknown as AuditTable)
+    .compile().sql,
   countAgent: db
     .updateTable('agents')
     .set((eb) => ({ total_invocations: eb('total_invocations', '+', 1) }))
@@ -41,16 +43,12 @@ const compileTexts = (db: Kysely<Tables>): Texts => ({
     .compile().sql,
 })
 
-const emptyRow = Object.fromEntries(auditColumns.map((column) => [column, ''])) as unknown
-
 /** The hot path: one transaction, synchronously, with statements that were compiled before. */
 export class GroupCommit {
   readonly #db: Kysely<Tables>
   readonly #writer: SqliteConnection
   readonly #batches: LimitBatches
   readonly #texts: Texts
-  /** By row count: compiling costs more than running. */
-  readonly #insertTexts: string[] = []
 
   constructor(db: Kysely<Tables>, writer: SqliteConnection, batches: LimitBatches) {
     this.#db = db
@@ -81,12 +79,9 @@ export class GroupCommit {
     return [...this.#inserts(group.rows), ...this.statementsBesideRows(group)]
   }
 
-  /** The texts that insert so many rows, with how many each of them takes. */
-  insertTexts(rows: number): (readonly [text: string, rows: number])[] {
-    const counts = Array.from({ length: Math.ceil(rows / rowsPerInsert) }, (_, i) =>
-      Math.min(rowsPerInsert, rows - i * rowsPerInsert),
-    )
-    return counts.map((count) => [this.#insertText(count), count])
+  /** One row at a time: binding the values of many rows at once took longer. */
+  get insertText(): string {
+    return this.#texts.insert
   }
 
   /** What goes with the rows and after them. */
@@ -101,14 +96,9 @@ export class GroupCommit {
   }
 
   #inserts(rows: readonly AuditRow[]): Statement[] {
-    let from = 0
-    return this.insertTexts(rows.length).map(([text, count]) => {
-      const values: SqlValue[] = []
-      for (const row of rows.slice(from, (from += count))) {
-        const stored = toAuditRow(row)
-        for (const column of auditColumns) values.push(stored[column])
-      }
-      return [text, values]
+    return rows.map((row) => {
+      const stored = toAuditRow(row)
+      return [this.#texts.insert, auditColumns.map((column) => stored[column])]
     })
   }
 
@@ -121,14 +111,5 @@ export class GroupCommit {
           all.push([text, parameters as readonly SqlValue[]])
         }
     return all
-  }
-
-  #insertText(count: number): string {
-    const known = this.#insertTexts[count]
-    if (known !== undefined) return known
-    const rows = Array.from({ length: count }, () => emptyRow as AuditTable)
-    const text = this.#db.insertInto('audit').values(rows).compile().sql
-    this.#insertTexts[count] = text
-    return text
   }
 }

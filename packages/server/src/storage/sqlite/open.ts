@@ -99,7 +99,7 @@ const build = async (
       foreign = await beside.run({
         shared: kept.shared,
         places: kept.places,
-        inserts: groups.insertTexts(kept.rowCount),
+        insert: groups.insertText,
         statements: groups.statementsBesideRows(kept),
         others: writer.takeWrites(),
       })

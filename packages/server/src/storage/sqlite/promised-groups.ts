@@ -5,7 +5,7 @@ import { foldsAt } from '../sql/audit-daily.ts'
 
 /** A lone caller waits for the disk that the other thread writes to, so that one waits for more to come. */
 const settleAfterMs = 250
-const settleRows = 256
+const settleRows = 512
 const againAfterMs = 1_000
 
 /** Between the line about a group and the rows, and between rows; a row is its hash in hex, then its body. */

@@ -10,8 +10,8 @@ export type SettleJob = {
   /** The groups as they were kept: their rows are read from there, which costs this thread the least. */
   readonly shared: SharedArrayBuffer
   readonly places: readonly RecordRange[]
-  /** What inserts the rows, with how many each takes. */
-  readonly inserts: readonly (readonly [text: string, rows: number])[]
+  /** What inserts a row. */
+  readonly insert: string
   /** Run after the rows. */
   readonly statements: readonly Statement[]
   /** Whether this process wrote by another connection since the last time. */
@@ -39,27 +39,28 @@ const prepare = (text) => {
 }
 const version = () => Object.values(prepare('pragma data_version').get())[0]
 let seen = version()
-const { columns, hashLength, separator } = workerData
+const { hashLength, separator } = workerData
 const encodeText = ${encodeText.toString()}
 const encoded = new Set(['agent', 'capability', 'session_id', 'approval_id'])
-const storedOf = (line) => {
-  const row = JSON.parse(line.slice(hashLength))
-  row.hash = line.slice(0, hashLength)
-  row.body = line.slice(hashLength)
-  for (const column of encoded) if (row[column] !== null) row[column] = encodeText(row[column])
-  return row
+const store = (insert, line) => {
+  const body = line.slice(hashLength)
+  const hash = line.slice(0, hashLength)
+  const row = { ...JSON.parse(body), hash, body }
+  // What has to be encoded has a backslash in JSON.
+  if (body.includes('\\\\'))
+    for (const column of encoded) if (row[column] !== null) row[column] = encodeText(row[column])
+  insert.run(${auditColumns.map((column) => `row.${column}`).join(', ')})
 }
 const textAt = (shared, [at, length]) => Buffer.from(shared, at, length).toString('utf8')
-parentPort.on('message', ({ shared, places, inserts, statements, others }) => {
+parentPort.on('message', ({ shared, places, insert, statements, others }) => {
   try {
-    const rows = places.flatMap((place) => textAt(shared, place).split(separator).slice(1).map(storedOf))
-    let from = 0
     database.exec('begin immediate')
     const now = version()
     const foreign = !others && now !== seen
-    for (const [text, count] of inserts) {
-      const some = rows.slice(from, (from += count))
-      prepare(text).run(...some.flatMap((row) => columns.map((column) => row[column])))
+    const inserting = prepare(insert)
+    for (const place of places) {
+      const lines = textAt(shared, place).split(separator)
+      for (let i = 1; i < lines.length; i++) store(inserting, lines[i])
     }
     for (const [text, values] of statements) prepare(text).run(...values)
     database.exec('commit')
@@ -125,7 +126,6 @@ export class SettleWorker {
         file: this.#file,
         pragmas: this.#pragmas,
         driver,
-        columns: auditColumns,
         hashLength,
         separator,
       },

@@ -295,10 +295,14 @@ export class McpSocket {
     return JSON.stringify({ jsonrpc: '2.0', id, result: opened.result })
   }
 
-  async #call(request: Request, call: Call, alone: boolean): Promise<string> {
+  #call(request: Request, call: Call, alone: boolean): Promise<string> {
     // A peer that skips the handshake is served as one of the oldest version.
     this.#version ??= unspokenVersion
-    const session_id = this.#session ?? (await this.#open(null))
+    if (this.#session !== null) return this.#answerIn(this.#session, request, call, alone)
+    return this.#open(null).then((session_id) => this.#answerIn(session_id, request, call, alone))
+  }
+
+  #answerIn(session_id: string, request: Request, call: Call, alone: boolean): Promise<string> {
     return answerRequest(
       this.#deps,
       {

@@ -9,6 +9,7 @@ import { type Cancellation, TransportOp } from '../http/transport-op.ts'
 import {
   capabilityName,
   failedTool,
+  jsonOfResult,
   pageOfTools,
   type ToolOutcome,
   type ToolPage,
@@ -195,13 +196,13 @@ const pageText = ({ entries, nextCursor }: ToolPage): string => {
 
 const toolText = (deps: McpDeps, id: RpcId, outcome: ToolOutcome): string => {
   if ('error' in outcome) return errorText(id, outcome.error)
-  const text = JSON.stringify({ jsonrpc: '2.0', id, result: outcome.result })
+  const text = resultText(JSON.stringify(id), jsonOfResult(outcome.result))
   if (text.length <= deps.resultBytesMax) return text
   const tooLarge = new GatehouseError('ResultTooLarge', {
     size_bytes: text.length,
     limit_bytes: deps.resultBytesMax,
   })
-  return JSON.stringify({ jsonrpc: '2.0', id, result: failedTool(tooLarge) })
+  return resultText(JSON.stringify(id), JSON.stringify(failedTool(tooLarge)))
 }
 
 const answerToolsCall = async (

@@ -169,6 +169,31 @@ const noted = (result: ToolResult, note: string | undefined): ToolResult =>
     ? result
     : { ...result, content: [...result.content, { type: 'text', text: note }] }
 
+/** From here on a text is worth finding in the data, where making JSON of it takes most of an answer. */
+const longText = 256
+
+const jsonOfData = (
+  data: Readonly<Record<string, unknown>>,
+  text: string,
+  json: string,
+): string => {
+  const name = Object.keys(data).find((key) => data[key] === text)
+  if (name === undefined) return JSON.stringify(data)
+  const rest = JSON.stringify({ ...data, [name]: undefined })
+  return `{${JSON.stringify(name)}:${json}${rest === '{}' ? '' : ','}${rest.slice(1)}`
+}
+
+/** A result as JSON. What a tool says as text often stands in its data too: that is escaped once. */
+export const jsonOfResult = (result: ToolResult): string => {
+  const { content, structuredContent } = result
+  const first = content[0]?.text ?? ''
+  if (structuredContent === undefined || content.length !== 1 || first.length < longText)
+    return JSON.stringify(result)
+  const text = JSON.stringify(first)
+  const data = jsonOfData(structuredContent, first, text)
+  return `{"content":[{"type":"text","text":${text}}],"structuredContent":${data}}`
+}
+
 const pendingResult = (pending: PendingApproval): ToolResult => dataResult(pending, null)
 
 /** A stored result, as the tools/call that was held would have answered it. */
