@@ -84,7 +84,7 @@ export class McpSocket {
     const now = this.#now()
     this.#lastSeen = now
     this.#lastPing = now
-    this.#outbox = new Outbox(peer.ws, peer.raw, deps.limits, now)
+    this.#outbox = new Outbox(peer, deps.limits, now, () => this.#settle())
     this.#events = deps.app.subscribeEvents(peer.actor.name, (event) => this.#tell(event))
     peer.ws.on('message', (data, isBinary) => this.#receive(data as Buffer, isBinary))
     peer.ws.on('ping', (data: Buffer) => this.#pong(data))
@@ -94,10 +94,6 @@ export class McpSocket {
     // `ws` closes with the right code by itself; the error only says which one.
     peer.ws.on('error', (error) => deps.log.debug({ err: error }, 'a peer broke the protocol'))
     peer.ws.on('close', () => this.#end())
-    peer.raw.on('drain', () => {
-      this.#outbox.admitNext()
-      this.#settle()
-    })
   }
 
   /** Looks after the connection; called about twice a second. */
@@ -405,6 +401,7 @@ export class McpSocket {
       const facts = { agent: this.#actor.name, buffered_bytes: this.#ws.bufferedAmount }
       this.#deps.log.warn(facts, 'a connection was closed because its peer does not read')
     }
+    this.#outbox.flush()
     this.#ws.close(code, reason)
     // The peer's closing frame can only be read if we read.
     if (this.#ws.isPaused) this.#ws.resume()
