@@ -26,34 +26,75 @@ const located = (
   return Object.freeze(told)
 }
 
-/** A question whose paths are looked up when they are asked for. Written out: every call makes one. */
+/** A question with its paths in one form, which are looked up when somebody reads them. Every call makes one. */
+class SeenQuestion implements PolicyQuestion {
+  readonly capability: string
+  readonly agent: PolicyQuestion['agent']
+  readonly session: PolicyQuestion['session']
+  readonly nowMs: number
+  readonly written: Arguments
+  readonly #look: () => Arguments
+  #args: Arguments | null = null
+
+  constructor(asked: PolicyQuestion, look: () => Arguments) {
+    this.capability = asked.capability
+    this.agent = asked.agent
+    this.session = asked.session
+    this.nowMs = asked.nowMs
+    this.written = asked.args
+    this.#look = look
+  }
+
+  get args(): Arguments {
+    return (this.#args ??= this.#look())
+  }
+}
+
+class AbsoluteQuestion extends SeenQuestion {
+  readonly #names: readonly string[]
+  readonly #files: Files
+
+  constructor(asked: PolicyQuestion, names: readonly string[], files: Files) {
+    super(asked, () => located(asked.args, names, files, 'absolute'))
+    this.#names = names
+    this.#files = files
+  }
+
+  canLeadTo(name: string, beginning: string): boolean {
+    const path = this.written[name]
+    if (typeof path !== 'string' || !this.#names.includes(name)) return true
+    return this.#files.canLeadTo(path, beginning)
+  }
+}
+
+/** A question whose paths can be told by where they lead. Written out: every call makes one. */
 class PlacedQuestion implements PolicyQuestion {
   readonly capability: string
   readonly agent: PolicyQuestion['agent']
   readonly session: PolicyQuestion['session']
   readonly args: Arguments
   readonly nowMs: number
-  readonly #look: (form: PathForm) => Arguments
+  readonly #names: readonly string[]
+  readonly #files: () => Files
   #absolute: PolicyQuestion | null = null
   #relative: PolicyQuestion | null = null
 
-  constructor(asked: PolicyQuestion, look: (form: PathForm) => Arguments) {
+  constructor(asked: PolicyQuestion, names: readonly string[], files: () => Files) {
     this.capability = asked.capability
     this.agent = asked.agent
     this.session = asked.session
     this.args = asked.args
     this.nowMs = asked.nowMs
-    this.#look = look
+    this.#names = names
+    this.#files = files
   }
 
   as(form: PathForm): PolicyQuestion {
-    if (form === 'absolute') return (this.#absolute ??= this.#told(form))
-    return (this.#relative ??= this.#told(form))
-  }
-
-  #told(form: PathForm): PolicyQuestion {
-    const { capability, agent, session, nowMs } = this
-    return { capability, agent, session, args: this.#look(form), nowMs }
+    if (form === 'absolute')
+      return (this.#absolute ??= new AbsoluteQuestion(this, this.#names, this.#files()))
+    return (this.#relative ??= new SeenQuestion(this, () =>
+      located(this.args, this.#names, this.#files(), form),
+    ))
   }
 }
 
@@ -82,7 +123,5 @@ export const questionOf = (
   }
   const names = places?.capability.paths ?? []
   if (!places || names.length === 0) return question
-  return new PlacedQuestion(question, (form) =>
-    located(args, names, places.contexts.filesOf({ agent }), form),
-  )
+  return new PlacedQuestion(question, names, () => places.contexts.filesOf({ agent }))
 }

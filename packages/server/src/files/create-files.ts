@@ -3,7 +3,7 @@ import type { Files } from '../ports/files.ts'
 import { appendFile } from './append.ts'
 import { copyPath, type Deps } from './copy.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import { locate } from './locate.ts'
+import { canLeadTo, locate } from './locate.ts'
 import { listFolder, statPath } from './look.ts'
 import { makeFolder } from './make-folder.ts'
 import { movePath } from './move.ts'
@@ -33,6 +33,7 @@ export const createFiles = (deps: Deps & { readonly trash: Trash }): Files => {
   return {
     resolve: (path) => roots.resolve(path),
     locate: (path) => locate(roots, path),
+    canLeadTo: (path, beginning) => canLeadTo(roots, path, beginning),
     read: (path, options) => reviving(() => readFile(roots, path, options, denyHardlinks)),
     stat: async (path) => statPath(roots, path) ?? (roots.revive() ? statPath(roots, path) : null),
     list: (path) => reviving(() => listFolder(roots, path)),

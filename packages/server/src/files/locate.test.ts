@@ -49,3 +49,28 @@ test('a path in a mount is absolute in both forms', () => {
 test.each(['/etc/passwd', '../../etc/passwd', '', 'a\0b'])('%j does not raise', (path) => {
   expect(files().locate(path).absolute).toMatch(/^\//)
 })
+
+test('what a path is said not to lead to, it does not lead to', () => {
+  const written = [
+    ...['secret.txt', 'scratch/link', 'scratch/up/new/file', 'missing/a', '../mount/a', '.', ''],
+    ...[`${workspace}/scratch/a`, `${mount}/a`, '/etc/passwd', '../../etc/passwd', `${base}/../x`],
+  ]
+  const beginnings = written.flatMap((path) => {
+    const { absolute } = files().locate(path)
+    return Array.from(absolute, (_, i) => absolute.slice(0, i + 1))
+  })
+  let ruledOut = 0
+  for (const path of written)
+    for (const beginning of [...beginnings, '/never/', '/etc/shadow', `${mount}/b/c`]) {
+      if (files().canLeadTo(path, beginning)) continue
+      ruledOut++
+      expect([path, beginning, files().locate(path).absolute.startsWith(beginning)]).toEqual([
+        path,
+        beginning,
+        false,
+      ])
+    }
+  expect(ruledOut).toBeGreaterThan(100)
+  expect(files().canLeadTo('secret.txt', '/never/')).toBe(false)
+  expect(files().canLeadTo('/never/a', '/never/')).toBe(true)
+})

@@ -45,3 +45,17 @@ export const locate = (
   const isOwn = absolute.startsWith(`${workspace}/`)
   return { absolute, relative: isOwn ? absolute.slice(workspace.length + 1) : absolute }
 }
+
+/**
+ * Whether `locate` can give an absolute path that begins so. Known by the text alone where it cannot: what
+ * is allowed lies in a root, and what is not is told by its text. So a rule about folders that an agent
+ * does not have costs no look at the disk.
+ */
+export const canLeadTo = (roots: Roots, shown: string, beginning: string): boolean => {
+  const { all } = roots
+  if (all.length === 0) return true
+  for (const { path } of all)
+    if (path.startsWith(beginning) || beginning.startsWith(path)) return true
+  const leaves = shown.startsWith('/') || shown.includes('..')
+  return leaves && byText(roots, shown).startsWith(beginning)
+}

@@ -133,13 +133,29 @@ const checkOf = (name: string, given: unknown): Check | null => {
   return name === 'contains' ? (value) => value.includes(given) : null
 }
 
+/** The name of a top-level argument that a method is called on; null for anything else. */
+const argumentOf = (node: ASTNode): string | null => {
+  if (node.op !== '.' && node.op !== '[]') return null
+  const [owner] = node.args
+  return owner.op === 'id' && owner.args === 'args' ? keyOf(node) : null
+}
+
+/** Whether the folders that an agent has rule it out already, so that nobody has to look at the disk. */
+const ruledOut = (name: string, receiver: ASTNode, given: unknown) => {
+  const key = name === 'startsWith' ? argumentOf(receiver) : null
+  if (key === null || typeof given !== 'string') return null
+  return (question: PolicyQuestion): boolean => question.canLeadTo?.(key, given) === false
+}
+
 const method = (node: ASTNode & { op: 'rcall' }): FastCondition | null => {
   const [name, receiver, [argument, ...more]] = node.args
   const read = readerOf(receiver)
   if (!read || argument?.op !== 'value' || more.length > 0) return null
   const check = checkOf(name, argument.args)
   if (!check) return null
+  const isRuledOut = ruledOut(name, receiver, argument.args)
   return (question) => {
+    if (isRuledOut?.(question)) return false
     const value = read(question)
     if (value === slow) return slow
     if (typeof value !== 'string') return failed
@@ -156,7 +172,10 @@ const presence = (node: ASTNode & { op: 'call' }): FastCondition | null => {
   if (name !== 'has' || path?.op !== '.' || more.length > 0) return null
   const [owner, key] = path.args
   const read: Read | null =
-    owner.op === 'id' && owner.args === 'args' ? ({ args }) => args : readerOf(owner)
+    owner.op === 'id' && owner.args === 'args'
+      ? // Wherever paths lead, the same arguments are there.
+        (question) => question.written ?? question.args
+      : readerOf(owner)
   if (!read) return null
   return (question) => {
     const value = read(question)

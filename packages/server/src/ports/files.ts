@@ -45,6 +45,9 @@ export interface Files {
    */
   locate(path: string): { readonly absolute: string; readonly relative: string }
 
+  /** Must return false only where `locate` cannot give an absolute path that begins so. Does not look at the disk. */
+  canLeadTo(path: string, beginning: string): boolean
+
   /** Must read a regular file whole or in part; small ones synchronously. `size_bytes` is the whole file's. */
   read(
     path: string,

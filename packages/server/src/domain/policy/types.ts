@@ -26,6 +26,13 @@ export type PolicyQuestion = {
    * written. Absent where there are no folders to look at, as for the tests in a policy file.
    */
   readonly as?: (form: PathForm) => PolicyQuestion
+  /** In a question that was told in one form: the arguments as they were written. */
+  readonly written?: Readonly<Record<string, unknown>>
+  /**
+   * Must return false only where the argument of that name is a path and nothing it could lead to begins so,
+   * whatever is on the disk. Absent where that is not known without a look.
+   */
+  readonly canLeadTo?: (name: string, beginning: string) => boolean
 }
 
 /**
