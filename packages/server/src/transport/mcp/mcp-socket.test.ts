@@ -25,6 +25,32 @@ const open = async (options?: Options): Promise<Peer> => {
   return peer
 }
 
+test('answers of every length arrive whole, and in bytes as long as they say', async () => {
+  const peer = await open()
+  const lengths: number[] = []
+  peer.ws.on('message', (data: Buffer) => lengths.push(data.length))
+  // The header of a frame grows at 126 and at 65,536 bytes.
+  const ids = Array.from({ length: 130 }, (_, i) => 'i'.repeat(i + 1))
+  for (const id of ids) peer.send({ jsonrpc: '2.0', id, method: 'ping' })
+  await until(() => peer.messages.length === ids.length)
+  expect(peer.messages.map(({ id }) => id)).toEqual(ids)
+  expect(lengths).toContain(125)
+  expect(lengths).toContain(126)
+
+  const { result } = await peer.call('test__echo', { text: 'ü' })
+  const around = 65_536 - (lengths.at(-1) ?? 0)
+  const text = `${'x'.repeat(Math.floor((around - 20) / 2))}ü`
+  for (const id of ids.slice(0, 60)) {
+    const params = { name: 'test__echo', arguments: { text } }
+    peer.send({ jsonrpc: '2.0', id: `${id}.`, method: 'tools/call', params })
+    const answer = await peer.answerTo(`${id}.`)
+    expect(answer.result?.['structuredContent']).toEqual({ text })
+  }
+  expect(result?.['structuredContent']).toEqual({ text: 'ü' })
+  expect(lengths).toContain(65_535)
+  expect(lengths).toContain(65_536)
+})
+
 describe('the end of a connection', () => {
   test('a revoked agent is cut off at its next message, and by an event at once', async () => {
     const byMessage = await open()
