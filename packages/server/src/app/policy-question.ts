@@ -26,21 +26,29 @@ const located = (
   return Object.freeze(told)
 }
 
-/** A question with its paths in one form, which are looked up when somebody reads them. Every call makes one. */
-class SeenQuestion implements PolicyQuestion {
+/** What does not depend on how paths are told. Copied field by field: every call makes some of these. */
+class Asked {
   readonly capability: string
   readonly agent: PolicyQuestion['agent']
   readonly session: PolicyQuestion['session']
   readonly nowMs: number
+
+  constructor(asked: PolicyQuestion) {
+    this.capability = asked.capability
+    this.agent = asked.agent
+    this.session = asked.session
+    this.nowMs = asked.nowMs
+  }
+}
+
+/** A question with its paths in one form, which are looked up when somebody reads them. */
+class SeenQuestion extends Asked implements PolicyQuestion {
   readonly written: Arguments
   readonly #look: () => Arguments
   #args: Arguments | null = null
 
   constructor(asked: PolicyQuestion, look: () => Arguments) {
-    this.capability = asked.capability
-    this.agent = asked.agent
-    this.session = asked.session
-    this.nowMs = asked.nowMs
+    super(asked)
     this.written = asked.args
     this.#look = look
   }
@@ -67,24 +75,17 @@ class AbsoluteQuestion extends SeenQuestion {
   }
 }
 
-/** A question whose paths can be told by where they lead. Written out: every call makes one. */
-class PlacedQuestion implements PolicyQuestion {
-  readonly capability: string
-  readonly agent: PolicyQuestion['agent']
-  readonly session: PolicyQuestion['session']
+/** A question whose paths can be told by where they lead. */
+class PlacedQuestion extends Asked implements PolicyQuestion {
   readonly args: Arguments
-  readonly nowMs: number
   readonly #names: readonly string[]
   readonly #files: () => Files
   #absolute: PolicyQuestion | null = null
   #relative: PolicyQuestion | null = null
 
   constructor(asked: PolicyQuestion, names: readonly string[], files: () => Files) {
-    this.capability = asked.capability
-    this.agent = asked.agent
-    this.session = asked.session
+    super(asked)
     this.args = asked.args
-    this.nowMs = asked.nowMs
     this.#names = names
     this.#files = files
   }
