@@ -22,6 +22,10 @@ type Answer =
   | { readonly foreign: boolean }
   | { readonly message: string; readonly errcode: number | undefined }
 
+/** What the program names a column's value. The hash of a body does not stand in it. */
+const valueOf = (column: (typeof auditColumns)[number]): string =>
+  column === 'hash' || column === 'body' ? column : `row.${column}`
+
 /**
  * @NOTE Given as text because a file of its own would have another name built than in the sources, where
  * Node cannot load it. `data_version` moves with commits of other connections only.
@@ -45,11 +49,11 @@ const encoded = new Set(['agent', 'capability', 'session_id', 'approval_id'])
 const store = (insert, line) => {
   const body = line.slice(hashLength)
   const hash = line.slice(0, hashLength)
-  const row = { ...JSON.parse(body), hash, body }
+  const row = JSON.parse(body)
   // What has to be encoded has a backslash in JSON.
   if (body.includes('\\\\'))
     for (const column of encoded) if (row[column] !== null) row[column] = encodeText(row[column])
-  insert.run(${auditColumns.map((column) => `row.${column}`).join(', ')})
+  insert.run(${auditColumns.map(valueOf).join(', ')})
 }
 const textAt = (shared, [at, length]) => Buffer.from(shared, at, length).toString('utf8')
 parentPort.on('message', ({ shared, places, insert, statements, others }) => {
