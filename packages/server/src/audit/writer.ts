@@ -237,7 +237,7 @@ export class Writer implements Omit<Journal, 'onCommit'> {
 
   /**
    * The callers of a group go on a few at a time: so the first answers leave while the others are still
-   * being made, and who gets them can go on meanwhile. With 32 callers that was a tenth more calls.
+   * being made, and who gets them can go on meanwhile. Over 32 WebSockets that was a tenth more calls.
    */
   #release(group: readonly Waiting[], entries: readonly AuditEntry[], from: number): void {
     const to = Math.min(from + sliceMax, group.length)

@@ -5,8 +5,8 @@ import type { GatewayLimits } from '../http/limits.ts'
 const textFrame = 0x81
 
 /**
- * A text as one unmasked frame (RFC 6455, 5.2), in one buffer: `ws` hands on head and text as two, which
- * costs twice as much of a short answer as this.
+ * A text as one unmasked frame (RFC 6455, 5.2), in one buffer that is written once: `ws` makes two writes of
+ * head and text.
  */
 const frameOf = (text: string): Buffer => {
   const length = Buffer.byteLength(text)
