@@ -56,6 +56,7 @@ type Waiting = Recorded & {
   resolve(entry: AuditEntry): void
   reject(error: Error): void
 }
+type Committed = { readonly entries: readonly AuditEntry[]; readonly commit: Commit }
 type Placed = { readonly rows: readonly AuditRow[]; readonly state: LogState }
 type Turn = { run(): Promise<void>; reject(error: Error): void }
 type Queued = ({ readonly kind: 'entry' } & Waiting) | ({ readonly kind: 'turn' } & Turn)
@@ -226,13 +227,16 @@ export class Writer implements Omit<Journal, 'onCommit'> {
     }
     this.#queue.splice(0, group.length)
     this.#lastGroup = group.length
+    let committed: Committed
     try {
-      const { entries, commit } = await this.#commit(group)
-      this.#release(group, entries, 0)
-      this.#parts.onCommit(commit)
+      committed = await this.#commit(group)
     } catch (error) {
       for (const waiting of group) waiting.reject(error as GatehouseError)
+      return
     }
+    // Outside: some wait for their slice yet, and nothing that comes now makes their entries undone.
+    this.#release(group, committed.entries, 0)
+    this.#parts.onCommit(committed.commit)
   }
 
   /**
@@ -247,9 +251,7 @@ export class Writer implements Omit<Journal, 'onCommit'> {
     queueMicrotask(() => process.nextTick(() => this.#release(group, entries, to)))
   }
 
-  async #commit(
-    group: readonly Waiting[],
-  ): Promise<{ readonly entries: AuditEntry[]; readonly commit: Commit }> {
+  async #commit(group: readonly Waiting[]): Promise<Committed> {
     const { storage, mark } = this.#parts
     const placed = this.#place(group.map((waiting) => waiting.sealed))
     const startedAt = performance.now()

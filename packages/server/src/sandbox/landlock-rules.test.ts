@@ -52,11 +52,11 @@ test('tells of no process, account, name or mount of the machine', () => {
 })
 
 test('finds what is read-only in a folder that is not, whatever the order', () => {
-  const outer = { path: '/srv/work', writable: true }
-  const inner = { path: '/srv/work/inner', writable: false }
+  const outer = { path: '/srv/alpha', writable: true }
+  const inner = { path: '/srv/alpha/inner', writable: false }
   expect(weakened([inner, outer])).toBe(inner)
   expect(weakened([outer, inner])).toBe(inner)
-  expect(weakened([outer, { path: '/srv/workshop', writable: false }])).toBeUndefined()
-  const within = { path: '/srv/work/inner', writable: true }
-  expect(weakened([{ path: '/srv/work', writable: false }, within])).toBeUndefined()
+  expect(weakened([outer, { path: '/srv/alphabet', writable: false }])).toBeUndefined()
+  const within = { path: '/srv/alpha/inner', writable: true }
+  expect(weakened([{ path: '/srv/alpha', writable: false }, within])).toBeUndefined()
 })

@@ -58,7 +58,6 @@ export type KeptGroups = Omit<CommitGroup, 'rows'> & {
   /** The records of the groups, in their order. */
   readonly shared: SharedArrayBuffer
   readonly places: readonly RecordRange[]
-  readonly rowCount: number
   /** Only those after which something is counted together. */
   readonly rows: readonly Pick<AuditRow, 'chain' | 'seq'>[]
 }

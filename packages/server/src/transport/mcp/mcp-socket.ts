@@ -291,14 +291,10 @@ export class McpSocket {
     return JSON.stringify({ jsonrpc: '2.0', id, result: opened.result })
   }
 
-  #call(request: Request, call: Call, alone: boolean): Promise<string> {
+  async #call(request: Request, call: Call, alone: boolean): Promise<string> {
     // A peer that skips the handshake is served as one of the oldest version.
     this.#version ??= unspokenVersion
-    if (this.#session !== null) return this.#answerIn(this.#session, request, call, alone)
-    return this.#open(null).then((session_id) => this.#answerIn(session_id, request, call, alone))
-  }
-
-  #answerIn(session_id: string, request: Request, call: Call, alone: boolean): Promise<string> {
+    const session_id = this.#session ?? (await this.#open(null))
     return answerRequest(
       this.#deps,
       {
