@@ -1,7 +1,10 @@
 import {
+  createHmac,
   createPrivateKey,
   createPublicKey,
+  createSecretKey,
   generateKeyPairSync,
+  hkdfSync,
   type KeyObject,
   randomBytes,
   sign,
@@ -18,13 +21,20 @@ export type Verifier = {
   verify(message: Uint8Array, signature: Uint8Array): boolean
 }
 
-export type Keys = Verifier & {
-  /** Whether the key was made just now. */
-  readonly fresh: boolean
-  /** Secret of this install for hashes of values that are not kept. */
-  readonly redaction: Buffer
-  sign(message: Uint8Array): Buffer
+/** A check that costs a twentieth of a signature, and that only who holds the key can make or verify. */
+export type Sealer = {
+  /** HMAC-SHA-256 of the message, 32 bytes. */
+  mac(message: string): Buffer
 }
+
+export type Keys = Verifier &
+  Sealer & {
+    /** Whether the key was made just now. */
+    readonly fresh: boolean
+    /** Secret of this install for hashes of values that are not kept. */
+    readonly redaction: Buffer
+    sign(message: Uint8Array): Buffer
+  }
 
 export const keyFile = 'audit.key'
 export const publicKeyFile = 'audit.pub'
@@ -35,6 +45,15 @@ const verifierOf = (key: KeyObject): Verifier => ({
   pem: String(key.export({ format: 'pem', type: 'spki' })),
   verify: (message, signature) => verify(null, message, key, signature),
 })
+
+/** Made from the signing key, so that it is exactly as secret and there is no other file to lose. */
+const sealerOf = (key: KeyObject): Sealer => {
+  const secret = key.export({ format: 'der', type: 'pkcs8' })
+  const derived = hkdfSync('sha256', secret, '', 'gatehouse-mark-v2', 32)
+  // A key object: with raw bytes each MAC would import them anew.
+  const own = createSecretKey(Buffer.from(derived))
+  return { mac: (message) => createHmac('sha256', own).update(message).digest() }
+}
 
 const notAKey = (origin: string, cause: unknown): GatehouseError =>
   new GatehouseError('InvalidConfiguration', { origin, detail: 'not an Ed25519 key' }, { cause })
@@ -70,22 +89,47 @@ const loadOrMake = (file: string, make: () => string | Uint8Array): [Buffer, boo
   return [Buffer.from(content), true]
 }
 
+const parsePrivateKey = (pem: Buffer, origin: string): KeyObject => {
+  try {
+    const key = createPrivateKey(pem)
+    if (key.asymmetricKeyType !== 'ed25519') throw new Error(String(key.asymmetricKeyType))
+    return key
+  } catch (error) {
+    throw notAKey(origin, error)
+  }
+}
+
+/** What checks MACs, for who may read the key that this verifier belongs to; null for everybody else. */
+export const sealerBeside = (directory: string, verifier: Verifier): Sealer | null => {
+  const file = path.join(directory, keyFile)
+  let pem: Buffer | null
+  try {
+    pem = readIfThere(file)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EACCES') return null
+    throw error
+  }
+  if (!pem) return null
+  const key = parsePrivateKey(pem, file)
+  return verifierOf(createPublicKey(key)).raw.equals(verifier.raw) ? sealerOf(key) : null
+}
+
 /** The keys of this install, made at the first start. Never in the database that they vouch for. */
 export const loadKeys = (directory: string): Keys => {
   const file = path.join(directory, keyFile)
   const [pem, fresh] = loadOrMake(file, () =>
     String(generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' })),
   )
-  let key: KeyObject
-  try {
-    key = createPrivateKey(pem)
-    if (key.asymmetricKeyType !== 'ed25519') throw new Error(String(key.asymmetricKeyType))
-  } catch (error) {
-    throw notAKey(file, error)
-  }
+  const key = parsePrivateKey(pem, file)
   const verifier = verifierOf(createPublicKey(key))
   const published = path.join(directory, publicKeyFile)
   if (readIfThere(published)?.toString() !== verifier.pem) writeNew(published, verifier.pem, 0o644)
   const [redaction] = loadOrMake(path.join(directory, redactionFile), () => randomBytes(32))
-  return { ...verifier, fresh, redaction, sign: (message) => sign(null, message, key) }
+  return {
+    ...verifier,
+    ...sealerOf(key),
+    fresh,
+    redaction,
+    sign: (message) => sign(null, message, key),
+  }
 }

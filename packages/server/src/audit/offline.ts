@@ -7,7 +7,12 @@ import type { AuditRows } from '../ports/audit-rows.ts'
 import { loadCheckpoints, originOf } from './checkpoints.ts'
 import { type ExportRows, readExport } from './export-rows.ts'
 import { readIfThere } from './files.ts'
-import { parsePublicKey, publicKeyFile as publicKeyName, type Verifier } from './keys.ts'
+import {
+  parsePublicKey,
+  publicKeyFile as publicKeyName,
+  sealerBeside,
+  type Verifier,
+} from './keys.ts'
 import { type Mark, readMark } from './mark.ts'
 import { type Checkpoint, readCheckpoints } from './note.ts'
 import { anchorsOf } from './take-stock.ts'
@@ -68,7 +73,7 @@ export const verifyOffline = async (options: OfflineOptions): Promise<OfflineRep
   const auditDir = options.auditDir ?? dataDir
   // Before the rows are opened: a service that runs only adds to what the mark says.
   const verifier = keyFrom(options.publicKeyFile ?? path.join(auditDir, publicKeyName))
-  const mark = readMark(auditDir, verifier)
+  const mark = readMark(auditDir, verifier, sealerBeside(auditDir, verifier))
   const all = readCheckpoints(loadCheckpoints(auditDir), verifier)
   await using rows = await openRows(dataDir)
   const chain = mark?.chain ?? (await rows.chains())[0]?.chain ?? 'main'

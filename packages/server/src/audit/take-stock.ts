@@ -27,7 +27,7 @@ const largest = (checkpoints: readonly Checkpoint[]): number =>
 /** Compares what the store holds with what was signed, when the service starts. Reads the log's end only. */
 export const takeStock = async (parts: Parts): Promise<Stock> => {
   const { rows, directory, chain, keys, checkpoints } = parts
-  const mark = readMark(directory, keys)
+  const mark = readMark(directory, keys, keys)
   if (!mark) return withoutMark(parts)
   if (mark.chain !== chain) {
     throw new GatehouseError('InvalidConfiguration', {
