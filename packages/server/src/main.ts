@@ -6,7 +6,6 @@ import { compose } from './compose.ts'
 import { type Flags, loadSettings, type Settings } from './config/load.ts'
 import { removeRunFile, writeRunFile } from './platform/data-directory.ts'
 import { Disposal } from './platform/disposal.ts'
-import { inlineMore } from './platform/inlining.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Log } from './ports/log.ts'
 import { createLog } from './telemetry/log.ts'
@@ -155,7 +154,6 @@ const stopRequested = (signal: AbortSignal | undefined): Promise<void> =>
 
 /** Serves until it is asked to stop. Returns the exit code: 0, or 70 after a fault that nothing caught. */
 export async function serve(options: ServeOptions): Promise<number> {
-  inlineMore()
   let code = 0
   const faulty = new AbortController()
   const stop = options.signal ? AbortSignal.any([options.signal, faulty.signal]) : faulty.signal

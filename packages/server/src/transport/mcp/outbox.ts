@@ -3,35 +3,21 @@ import type { WebSocket } from 'ws'
 import type { GatewayLimits } from '../http/limits.ts'
 
 const textFrame = 0x81
-const roomBytes = 64 * 1024
-
-const headBytes = (length: number): number => (length < 126 ? 2 : length < 65_536 ? 4 : 10)
-
-/** Puts a text there as one unmasked frame (RFC 6455, 5.2), and returns where that ends. */
-const putFrame = (to: Buffer, at: number, text: string, length: number): number => {
-  const head = headBytes(length)
-  to[at] = textFrame
-  to[at + 1] = head === 2 ? length : head === 4 ? 126 : 127
-  if (head === 4) to.writeUInt16BE(length, at + 2)
-  if (head === 10) to.writeBigUInt64BE(BigInt(length), at + 2)
-  return at + head + to.write(text, at + head)
-}
 
 /**
- * Where frames are made, for all peers in turn: mostly the system takes a write at once, and then nobody needs
- * the bytes any more. Memory that is warm, and one write for all that a turn of the loop says to a peer.
+ * A text as one unmasked frame (RFC 6455, 5.2), in one buffer that is written once: `ws` makes two writes of
+ * head and text.
  */
-let room = Buffer.allocUnsafeSlow(roomBytes)
-
-const writeFrames = (raw: Duplex, texts: readonly string[]): void => {
-  const lengths = texts.map((text) => Buffer.byteLength(text))
-  const needed = lengths.reduce((sum, length) => sum + headBytes(length) + length, 0)
-  const bytes = needed > roomBytes ? Buffer.allocUnsafe(needed) : room
-  let end = 0
-  for (const [i, text] of texts.entries()) end = putFrame(bytes, end, text, lengths[i] as number)
-  raw.write(bytes.subarray(0, end))
-  // Not taken yet: from now on these bytes are the stream's.
-  if (bytes === room && raw.writableLength > 0) room = Buffer.allocUnsafeSlow(roomBytes)
+const frameOf = (text: string): Buffer => {
+  const length = Buffer.byteLength(text)
+  const head = length < 126 ? 2 : length < 65_536 ? 4 : 10
+  const frame = Buffer.allocUnsafe(head + length)
+  frame[0] = textFrame
+  frame[1] = head === 2 ? length : head === 4 ? 126 : 127
+  if (head === 4) frame.writeUInt16BE(length, 2)
+  if (head === 10) frame.writeBigUInt64BE(BigInt(length), 2)
+  frame.write(text, head)
+  return frame
 }
 
 /** What leaves through one WebSocket, and how far its peer is behind in reading it. */
@@ -112,7 +98,9 @@ export class Outbox {
     this.#held = []
     this.#heldLength = 0
     if (this.#ws.readyState !== this.#ws.OPEN) return
-    writeFrames(this.#raw, texts)
+    if (texts.length > 1) this.#raw.cork()
+    for (const text of texts) this.#raw.write(frameOf(text))
+    if (texts.length > 1) this.#raw.uncork()
     // What the system takes at once is never announced as drained.
     if (!this.#raw.writableNeedDrain) this.#ease()
   }
