@@ -21,7 +21,7 @@ export type Verifier = {
   verify(message: Uint8Array, signature: Uint8Array): boolean
 }
 
-/** A check that costs a twentieth of a signature, and that only who holds the key can make or verify. */
+/** What only the holder of the signing key can make or check, at a fraction of a signature's cost. */
 export type Sealer = {
   /** HMAC-SHA-256 of the message, 32 bytes. */
   mac(message: string): Buffer

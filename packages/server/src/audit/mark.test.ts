@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { emptyLog } from '../domain/audit/chain.ts'
 import { rootOf } from '../domain/audit/merkle.ts'
 import { hashing } from './hashing.ts'
-import { loadKeys } from './keys.ts'
+import { loadKeys, sealerBeside } from './keys.ts'
 import { type Mark, markFile, openMark, readMark, readRecords } from './mark.ts'
 
 const bench = () => {
@@ -76,4 +76,53 @@ test('where there is no room nothing is written, not even the mark', () => {
 
 test('a directory without a mark holds no records', () => {
   expect(readRecords(bench().directory)).toEqual([])
+})
+
+test('who has the public key alone sees a mark a moment later, and the last one when the file is closed', async () => {
+  const { directory, keys } = bench()
+  const mark = openMark(directory, keys)
+  mark.write(markOf(1))
+  expect(readMark(directory, keys, null)).toBeNull()
+  await expect.poll(() => readMark(directory, keys, null)?.count).toBe(1)
+  mark.write(markOf(2))
+  expect(readMark(directory, keys, keys)?.count).toBe(2)
+  mark[Symbol.dispose]()
+  expect(readMark(directory, keys, null)?.count).toBe(2)
+})
+
+test('a mark is believed only with a MAC or a signature of this key', () => {
+  const { directory, keys, file } = bench()
+  const mark = openMark(directory, keys)
+  mark.write(markOf(1))
+  const stranger = loadKeys(bench().directory)
+  expect(readMark(directory, stranger, stranger)).toBeNull()
+  mark[Symbol.dispose]()
+  expect(readMark(directory, stranger, stranger)).toBeNull()
+  const changed = fs.readFileSync(file, 'latin1').replaceAll('"count":1', '"count":7')
+  fs.writeFileSync(file, changed, 'latin1')
+  expect(readMark(directory, keys, keys)).toBeNull()
+})
+
+test('MACs are checked with the key beside the log only where it belongs to the given public key', () => {
+  const { directory, keys } = bench()
+  using mark = openMark(directory, keys)
+  mark.write(markOf(1))
+  const sealer = sealerBeside(directory, keys)
+  expect(readMark(directory, keys, sealer)?.count).toBe(1)
+  expect(sealerBeside(directory, loadKeys(bench().directory))).toBeNull()
+  fs.rmSync(path.join(directory, 'audit.key'))
+  expect(sealerBeside(directory, keys)).toBeNull()
+})
+
+test('somebody else changes the signed mark: the file is not intact', () => {
+  const { directory, keys, file } = bench()
+  using mark = openMark(directory, keys)
+  mark.write(markOf(1))
+  expect(mark.intact()).toBe(true)
+  const fd = fs.openSync(file, 'r+')
+  fs.writeSync(fd, 'x', fs.fstatSync(fd).size - 1)
+  fs.closeSync(fd)
+  expect(mark.intact()).toBe(false)
+  mark.restore()
+  expect(mark.intact()).toBe(true)
 })

@@ -154,7 +154,7 @@ export interface MarkFile extends Disposable {
 export const openMark = (directory: string, keys: Keys): MarkFile => {
   const file = path.join(directory, markFile)
   const slots = [0, 1].map(() => Buffer.alloc(slotBytes, '\n')) as [Buffer, Buffer]
-  const signed = Buffer.alloc(slotBytes, '\n')
+  let signed = Buffer.alloc(slotBytes, '\n')
   readIfThere(file)?.copy(signed, 0, signedAt, signedAt + slotBytes)
   /** The text of the last mark, until it is signed. */
   let unsigned: string | null = null
@@ -183,8 +183,10 @@ export const openMark = (directory: string, keys: Keys): MarkFile => {
     if (timer) clearTimeout(timer)
     timer = null
     if (unsigned === null) return
-    fill(signed, unsigned, signatureOf(unsigned, keys))
-    fs.writeSync(fd, signed, 0, slotBytes, signedAt)
+    const slot = Buffer.alloc(slotBytes)
+    fill(slot, unsigned, signatureOf(unsigned, keys))
+    fs.writeSync(fd, slot, 0, slotBytes, signedAt)
+    signed = slot
     unsigned = null
   }
 

@@ -24,8 +24,6 @@ import type { Trail } from './trail.ts'
 
 const groupMax = 64
 const queueMax = 65_536
-/** So many callers of a group go on before the next ones do. */
-const sliceMax = 8
 /** After a group of so few, the next one begins at once. */
 const lonely = 2
 
@@ -234,21 +232,9 @@ export class Writer implements Omit<Journal, 'onCommit'> {
       for (const waiting of group) waiting.reject(error as GatehouseError)
       return
     }
-    // Outside: some wait for their slice yet, and nothing that comes now makes their entries undone.
-    this.#release(group, committed.entries, 0)
+    // Outside: nothing that comes now makes their entries undone.
+    for (const [i, waiting] of group.entries()) waiting.resolve(committed.entries[i] as AuditEntry)
     this.#parts.onCommit(committed.commit)
-  }
-
-  /**
-   * The callers of a group go on a few at a time: so the first answers leave while the others are still
-   * being made, and who gets them can go on meanwhile. Over 32 WebSockets that was a tenth more calls.
-   */
-  #release(group: readonly Waiting[], entries: readonly AuditEntry[], from: number): void {
-    const to = Math.min(from + sliceMax, group.length)
-    for (let i = from; i < to; i++) group[i]?.resolve(entries[i] as AuditEntry)
-    if (to === group.length) return
-    // A tick comes when all that these resolve has run; an immediate would let new calls come between.
-    queueMicrotask(() => process.nextTick(() => this.#release(group, entries, to)))
   }
 
   async #commit(group: readonly Waiting[]): Promise<Committed> {
