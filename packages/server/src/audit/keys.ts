@@ -49,7 +49,7 @@ const verifierOf = (key: KeyObject): Verifier => ({
 /** Made from the signing key, so that it is exactly as secret and there is no other file to lose. */
 const sealerOf = (key: KeyObject): Sealer => {
   const secret = key.export({ format: 'der', type: 'pkcs8' })
-  const derived = hkdfSync('sha256', secret, '', 'gatehouse-mark-v2', 32)
+  const derived = hkdfSync('sha256', secret, '', 'gatehouse-mark-mac', 32)
   // A key object: with raw bytes each MAC would import them anew.
   const own = createSecretKey(Buffer.from(derived))
   return { mac: (message) => createHmac('sha256', own).update(message).digest() }

@@ -2,6 +2,7 @@ import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { canonical } from '../domain/audit/canonical.ts'
 import { emptyLog } from '../domain/audit/chain.ts'
 import { rootOf } from '../domain/audit/merkle.ts'
 import { hashing } from './hashing.ts'
@@ -112,6 +113,31 @@ test('MACs are checked with the key beside the log only where it belongs to the 
   expect(sealerBeside(directory, loadKeys(bench().directory))).toBeNull()
   fs.rmSync(path.join(directory, 'audit.key'))
   expect(sealerBeside(directory, keys)).toBeNull()
+})
+
+test('a mark of before, signed in its slot, is read, and the next one goes on from it', () => {
+  const { directory, keys, file } = bench()
+  const text = canonical(markOf(4))
+  const signature = keys.sign(Buffer.from(`gatehouse-mark-v1\n${text}`)).toString('base64')
+  fs.writeFileSync(file, `${text}\n${signature}\n`.padEnd(2 * 4096, '\n'))
+  expect(readMark(directory, keys, keys)?.count).toBe(4)
+  const mark = openMark(directory, keys)
+  expect(readMark(directory, keys, keys)?.count).toBe(4)
+  mark.write(markOf(5))
+  mark[Symbol.dispose]()
+  expect(readMark(directory, keys, keys)?.count).toBe(5)
+  expect(readMark(directory, keys, null)?.count).toBe(5)
+})
+
+test('a signed mark does not stand in for those that somebody took away', () => {
+  const { directory, keys, file } = bench()
+  const mark = openMark(directory, keys)
+  mark.write(markOf(1))
+  mark[Symbol.dispose]()
+  const bytes = fs.readFileSync(file)
+  fs.writeFileSync(file, bytes.fill('\n', 0, 2 * 4096))
+  expect(readMark(directory, keys, null)?.count).toBe(1)
+  expect(readMark(directory, keys, keys)).toBeNull()
 })
 
 test('somebody else changes the signed mark: the file is not intact', () => {

@@ -85,12 +85,15 @@ const decode = (slot: Buffer, checks: Checks): Mark | null => {
   return whole ? mark : null
 }
 
+const emptySlot = (): Buffer => Buffer.alloc(slotBytes, '\n')
+
 const slotsOf = (file: Buffer): Buffer[] =>
   [0, slotBytes, signedAt].map((at) => file.subarray(at, at + slotBytes))
 
 /**
- * The newest slot that is genuine; null when there is none. A torn write leaves the other slots. Without a
- * sealer that is the one with a signature, which may be older than the last answer by a tenth of a second.
+ * The newest of the first two slots that is genuine; null when there is none. A torn write leaves the other.
+ * The third counts only for who cannot check MACs: it may be older than the last answer by a tenth of a
+ * second, and must not stand in where somebody took the first two away.
  */
 export const readMark = (
   directory: string,
@@ -99,7 +102,8 @@ export const readMark = (
 ): Mark | null => {
   const bytes = readIfThere(path.join(directory, markFile))
   if (!bytes) return null
-  const marks = slotsOf(bytes)
+  const slots = slotsOf(bytes)
+  const marks = (sealer ? slots.slice(0, 2) : slots)
     .map((slot) => decode(slot, { verifier, sealer }))
     .filter((mark) => mark !== null)
   return marks.sort((a, b) => b.count - a.count)[0] ?? null
@@ -153,9 +157,9 @@ export interface MarkFile extends Disposable {
  */
 export const openMark = (directory: string, keys: Keys): MarkFile => {
   const file = path.join(directory, markFile)
-  const slots = [0, 1].map(() => Buffer.alloc(slotBytes, '\n')) as [Buffer, Buffer]
-  let signed = Buffer.alloc(slotBytes, '\n')
-  readIfThere(file)?.copy(signed, 0, signedAt, signedAt + slotBytes)
+  const slots = [emptySlot(), emptySlot()] as const
+  let signed = emptySlot()
+  readIfThere(file)?.subarray(signedAt).copy(signed)
   /** The text of the last mark, until it is signed. */
   let unsigned: string | null = null
   let timer: NodeJS.Timeout | null = null
