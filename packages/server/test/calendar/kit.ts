@@ -6,8 +6,11 @@ import { AdapterRig, connectionOf } from '../proxy/adapter-rig.ts'
 
 export { never } from '../proxy/adapter-rig.ts'
 
-/** Short, so that a test of a server that hangs does not; long enough for a machine that is busy. */
-export const quickTimeouts = { connectMs: 3_000, idleMs: 4_000, totalMs: 10_000 }
+/**
+ * Short, so that a test of a server that hangs does not; long enough for a machine that is busy and whose disk
+ * is slow: the server syncs what it keeps of each event that it reads for the first time.
+ */
+export const quickTimeouts = { connectMs: 3_000, idleMs: 8_000, totalMs: 10_000 }
 
 export const plainSettings = (port: number, change: JsonObject = {}): JsonObject => ({
   url: `http://127.0.0.1:${port}/`,
