@@ -138,6 +138,9 @@ test('a signed mark does not stand in for those that somebody took away', () => 
   fs.writeFileSync(file, bytes.fill('\n', 0, 2 * 4096))
   expect(readMark(directory, keys, null)?.count).toBe(1)
   expect(readMark(directory, keys, keys)).toBeNull()
+  bytes.copy(bytes, 0, bytes.length - 4096)
+  fs.writeFileSync(file, bytes)
+  expect(readMark(directory, keys, keys)).toBeNull()
 })
 
 test('somebody else changes the signed mark: the file is not intact', () => {
