@@ -226,11 +226,14 @@ describe.each(rungs)('a program in the sandbox, kept by %s,', (mode) => {
 
   test('comes after the service for the processor, and before it where memory ends', async () => {
     await using kit = open()
-    const child = await kit.sandbox.spawn(kit.spec('sh', ['-c', 'nice; exec sleep 60']))
+    // The shell speaks last: by then `nice`, a process of its own, has been waited for.
+    const child = await kit.sandbox.spawn(kit.spec('sh', ['-c', 'nice; echo after; exec sleep 60']))
+    let text = ''
     for await (const chunk of child.stdout) {
-      expect(String(chunk)).toBe('5\n')
-      break
+      text += new TextDecoder().decode(chunk)
+      if (text.endsWith('after\n')) break
     }
+    expect(text).toBe('5\nafter\n')
     const program = innermost(child.pid)
     expect(readFileSync(`/proc/${program}/oom_score_adj`, 'utf8')).toBe('1000\n')
   })
