@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
@@ -64,6 +64,22 @@ test('a promised group is in every read that begins afterwards', async () => {
   promise(storage, groupOf(3))
   expect(await storage.auditRows.head('main')).toEqual(row(3))
   expect(await storage.meta.get('clock_ms')).toBe('3')
+})
+
+test.runIf(process.platform === 'linux')('the thread that stores gives way to others', async () => {
+  const niceOf = (task: string): number => {
+    const stat = readFileSync(`/proc/self/task/${task}/stat`, 'utf8')
+    return Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[16])
+  }
+  const own = String(process.pid)
+  const nice = niceOf(own)
+  const before = new Set(readdirSync('/proc/self/task'))
+  await using storage = await openSqlite({ file: fileOf() })
+  promise(storage, groupOf(0))
+  await storage.promises?.settle()
+  const added = readdirSync('/proc/self/task').filter((task) => !before.has(task))
+  expect(added.map(niceOf)).toContain(Math.min(19, nice + 10))
+  expect(niceOf(own)).toBe(nice)
 })
 
 test('what agents may call themselves and others comes back as it was', async () => {

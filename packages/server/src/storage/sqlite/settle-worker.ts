@@ -22,6 +22,12 @@ type Answer =
   | { readonly foreign: boolean }
   | { readonly message: string; readonly errcode: number | undefined }
 
+/**
+ * By so much the thread gives way to the one that answers: what it stores is on the disk already. No more
+ * than that, since readers wait for it. Only Linux knows priorities of single threads.
+ */
+const nicer = 10
+
 /** What the program names a column's value. The hash of a body does not stand in it. */
 const valueOf = (column: (typeof auditColumns)[number]): string =>
   column === 'hash' || column === 'body' ? column : `row.${column}`
@@ -31,8 +37,15 @@ const valueOf = (column: (typeof auditColumns)[number]): string =>
  * Node cannot load it. `data_version` moves with commits of other connections only.
  */
 const program = `
+const os = require('node:os')
 const { parentPort, workerData } = require('node:worker_threads')
 const { DatabaseSync } = require(workerData.driver)
+if (process.platform === 'linux')
+  try {
+    os.setPriority(0, Math.min(19, os.getPriority(0) + workerData.nicer))
+  } catch {
+    // A hardened unit may forbid it; then all threads come in turn.
+  }
 const database = new DatabaseSync(workerData.file, { timeout: 5000 })
 for (const pragma of workerData.pragmas) database.exec(pragma)
 const prepared = new Map()
@@ -132,6 +145,7 @@ export class SettleWorker {
         driver,
         hashLength,
         separator,
+        nicer,
       },
     })
     return worker
