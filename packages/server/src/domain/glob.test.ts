@@ -40,16 +40,20 @@ test.each([
   `${'*a'.repeat(127)}b`,
   `${'**/a*/'.repeat(42)}b`,
 ])('answers or refuses the hostile pattern %s within 50 ms', (pattern) => {
-  const started = performance.now()
-  try {
-    const glob = parseGlob(pattern)
-    glob.matches('a'.repeat(37))
-    glob.matches('a'.repeat(255))
-    glob.matches(`${'aaa/'.repeat(63)}${'a'.repeat(255)}`)
-  } catch (error) {
-    expect((error as GatehouseError).type).toBe('InvalidPattern')
-  }
-  expect(performance.now() - started).toBeLessThan(50)
+  // The best of three: what takes exponential time takes it each time, and a busy machine does not.
+  const took = [1, 2, 3].map(() => {
+    const started = performance.now()
+    try {
+      const glob = parseGlob(pattern)
+      glob.matches('a'.repeat(37))
+      glob.matches('a'.repeat(255))
+      glob.matches(`${'aaa/'.repeat(63)}${'a'.repeat(255)}`)
+    } catch (error) {
+      expect((error as GatehouseError).type).toBe('InvalidPattern')
+    }
+    return performance.now() - started
+  })
+  expect(Math.min(...took)).toBeLessThan(50)
 })
 
 test('refuses what would silently find nothing, and says why', () => {

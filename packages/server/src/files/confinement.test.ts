@@ -219,7 +219,7 @@ test('answers to FIFOs, sockets and devices at once, and reads go on beside them
     )
     expect(new Set(await Promise.all(asked))).toEqual(new Set(['NotARegularFile']))
     expect(await text(kit.files, 'plain')).toBe('plain')
-    expect(performance.now() - started).toBeLessThan(100)
+    expect(performance.now() - started).toBeLessThan(1_000)
   } finally {
     server.close()
   }
