@@ -319,7 +319,7 @@ export class Writer implements Omit<Journal, 'onCommit'> {
     this.#standing = next
   }
 
-  // Signed and synced here and now: handing either to another thread took longer than both, measured.
+  // Sealed and synced here and now: handing either to another thread took longer than both, measured.
   #markOf({ state, count, epoch, alarm, baseline }: Standing): Mark {
     const { chain } = this.#parts
     const { head, peaks, size } = state

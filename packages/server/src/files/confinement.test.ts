@@ -210,16 +210,21 @@ test('answers to FIFOs, sockets and devices at once, and reads go on beside them
   const server = createServer().listen(kit.at('socket'))
   await new Promise((resolve) => server.once('listening', resolve))
   try {
-    const started = performance.now()
     const uses = everyUse.filter(([name]) =>
       ['read', 'write', 'append', 'copy from'].includes(name),
     )
-    const asked = uses.flatMap(([, use]) =>
-      ['fifo', 'fifo', 'socket'].map((p) => outcome(() => use(kit.files, p))),
-    )
-    expect(new Set(await Promise.all(asked))).toEqual(new Set(['NotARegularFile']))
-    expect(await text(kit.files, 'plain')).toBe('plain')
-    expect(performance.now() - started).toBeLessThan(1_000)
+    // The best of three: what waits for a peer waits each time, and a busy machine does not.
+    const took: number[] = []
+    for (let turn = 0; turn < 3; turn += 1) {
+      const started = performance.now()
+      const asked = uses.flatMap(([, use]) =>
+        ['fifo', 'fifo', 'socket'].map((p) => outcome(() => use(kit.files, p))),
+      )
+      expect(new Set(await Promise.all(asked))).toEqual(new Set(['NotARegularFile']))
+      expect(await text(kit.files, 'plain')).toBe('plain')
+      took.push(performance.now() - started)
+    }
+    expect(Math.min(...took)).toBeLessThan(100)
   } finally {
     server.close()
   }
