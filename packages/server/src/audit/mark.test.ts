@@ -67,12 +67,41 @@ test('a fresh half is filled from its start, over what it held', () => {
 test('where there is no room nothing is written, not even the mark', () => {
   const { directory, keys } = bench()
   using mark = openMark(directory, keys)
-  const large = 'x'.repeat(700_000)
+  const large = 'x'.repeat(3_000_000)
   expect(mark.writeWith(markOf(1), bytesOf(large), first)).toBe(true)
   expect(mark.writeWith(markOf(2), bytesOf(large), next)).toBe(false)
   expect(readMark(directory, keys, keys)?.count).toBe(1)
   expect(mark.writeWith(markOf(2), bytesOf(large), other)).toBe(true)
   expect(readRecords(directory)).toHaveLength(2)
+})
+
+test('a file of before, with smaller halves, is read where its records are and then made longer', () => {
+  const { directory, keys, file } = bench()
+  const whole = openMark(directory, keys)
+  whole.writeWith(markOf(1), bytesOf('one'), first)
+  whole.writeWith(markOf(2), bytesOf('two'), other)
+  whole[Symbol.dispose]()
+  const bytes = fs.readFileSync(file)
+  const [halves, mebibyte] = [2 * 4096, 1024 * 1024]
+  const half = (bytes.length - 3 * 4096) / 2
+  fs.writeFileSync(
+    file,
+    Buffer.concat([
+      bytes.subarray(0, halves + mebibyte),
+      bytes.subarray(halves + half, halves + half + mebibyte),
+      bytes.subarray(-4096),
+    ]),
+  )
+  expect(readRecords(directory)).toEqual(['one', 'two'])
+  expect(readMark(directory, keys, keys)?.count).toBe(2)
+  expect(readMark(directory, keys, null)?.count).toBe(2)
+
+  using mark = openMark(directory, keys)
+  expect(fs.statSync(file).size).toBe(bytes.length)
+  expect(readMark(directory, keys, null)?.count).toBe(2)
+  expect(mark.writeWith(markOf(3), bytesOf('three'), first)).toBe(true)
+  expect(mark.intact()).toBe(true)
+  expect(readRecords(directory)).toEqual(['three'])
 })
 
 test('a directory without a mark holds no records', () => {

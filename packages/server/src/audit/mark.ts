@@ -7,7 +7,6 @@ import { canonical } from '../domain/audit/canonical.ts'
 import type { LogState } from '../domain/audit/chain.ts'
 import { frontierFits, rootOf } from '../domain/audit/merkle.ts'
 import type { RecordPlace } from '../ports/storage.ts'
-import { readIfThere } from './files.ts'
 import { hashing } from './hashing.ts'
 import type { Keys, Sealer, Verifier } from './keys.ts'
 
@@ -41,13 +40,17 @@ export type Mark = LogState & {
 export const markFile = 'audit.mark'
 const slotBytes = 4096
 const recordsAt = slotBytes * 2
-/** Each half holds records of groups that the store may not have yet; more are stored first. */
-const halfBytes = 1024 * 1024
-const halfAt = (half: 0 | 1): number => recordsAt + half * halfBytes
+/**
+ * Each half holds records of groups that the store may not have yet; more are stored first. So much is what
+ * a busy server keeps in several tenths of a second.
+ */
+const halfBytes = 4 * 1024 * 1024
+const halfAt = (half: 0 | 1, bytes = halfBytes): number => recordsAt + half * bytes
 /** Before each record: its length in bytes and their CRC-32, both little-endian. */
 const headBytes = 8
 /** Behind the halves: the mark of a moment ago, with a signature that needs only the public key. */
 const signedAt = recordsAt + 2 * halfBytes
+const fileBytes = signedAt + slotBytes
 const signAfterMs = 100
 const tag = 'gatehouse-mark-v1\n'
 /** @SECURITY Its own, so that nobody makes one of the first two slots of the third; mark.test.ts fails without it. */
@@ -94,8 +97,36 @@ const decode = (slot: Buffer, signedWith: string, checks: Checks): Mark | null =
 
 const emptySlot = (): Buffer => Buffer.alloc(slotBytes, '\n')
 
-const slotsOf = (file: Buffer): Buffer[] =>
-  [0, slotBytes, signedAt].map((at) => file.subarray(at, at + slotBytes))
+/** Halves were smaller once, and such a file has to be read where what it holds is. */
+const halfBytesOf = (size: number): number =>
+  size >= fileBytes ? halfBytes : Math.max(0, Math.floor((size - recordsAt - slotBytes) / 2))
+
+const readAt = (fd: number, at: number, length: number): Buffer => {
+  const bytes = Buffer.alloc(length)
+  return bytes.subarray(0, fs.readSync(fd, bytes, 0, length, at))
+}
+
+/** What is read of the file under this name; null where there is none. */
+const readFrom = <T>(file: string, read: (fd: number, size: number) => T): T | null => {
+  let fd = -1
+  try {
+    fd = fs.openSync(file, 'r')
+    return read(fd, fs.fstatSync(fd).size)
+  } catch (error) {
+    if (fd === -1 && (error as NodeJS.ErrnoException).code === 'ENOENT') return null
+    throw error
+  } finally {
+    if (fd !== -1) fs.closeSync(fd)
+  }
+}
+
+/** The three slots; what the file is too short for is empty. */
+const readSlots = (file: string): readonly [Buffer, Buffer, Buffer] | null =>
+  readFrom(file, (fd, size) => [
+    readAt(fd, 0, slotBytes),
+    readAt(fd, slotBytes, slotBytes),
+    readAt(fd, recordsAt + 2 * halfBytesOf(size), slotBytes),
+  ])
 
 /**
  * The newest of the first two slots that is genuine; null when there is none. A torn write leaves the other.
@@ -107,9 +138,8 @@ export const readMark = (
   verifier: Verifier,
   sealer: Sealer | null,
 ): Mark | null => {
-  const bytes = readIfThere(path.join(directory, markFile))
-  if (!bytes) return null
-  const slots = slotsOf(bytes)
+  const slots = readSlots(path.join(directory, markFile))
+  if (!slots) return null
   const marks = (sealer ? slots.slice(0, 2) : slots)
     .map((slot, i) => decode(slot, i < 2 ? tag : signedTag, { verifier, sealer }))
     .filter((mark) => mark !== null)
@@ -133,13 +163,11 @@ const recordsOf = (half: Buffer): string[] => {
  * What was kept with the marks, in no order. A torn last record is left out: nobody was answered for it.
  * Records that the store has long had may be among them.
  */
-export const readRecords = (directory: string): string[] => {
-  const bytes = readIfThere(path.join(directory, markFile))
-  if (!bytes) return []
-  return ([0, 1] as const).flatMap((half) =>
-    recordsOf(bytes.subarray(halfAt(half), halfAt(half) + halfBytes)),
-  )
-}
+export const readRecords = (directory: string): string[] =>
+  readFrom(path.join(directory, markFile), (fd, size) => {
+    const bytes = halfBytesOf(size)
+    return ([0, 1] as const).flatMap((half) => recordsOf(readAt(fd, halfAt(half, bytes), bytes)))
+  }) ?? []
 
 export interface MarkFile extends Disposable {
   /** Must be on the disk when this returns. */
@@ -166,7 +194,7 @@ export const openMark = (directory: string, keys: Keys): MarkFile => {
   const file = path.join(directory, markFile)
   const slots = [emptySlot(), emptySlot()] as const
   let signed = emptySlot()
-  readIfThere(file)?.subarray(signedAt).copy(signed)
+  readSlots(file)?.[2].copy(signed)
   /** The text of the last mark, until it is signed. */
   let unsigned: string | null = null
   let timer: NodeJS.Timeout | null = null
@@ -182,7 +210,7 @@ export const openMark = (directory: string, keys: Keys): MarkFile => {
     const { size } = fs.fstatSync(fd)
     const missing = signedAt - size
     if (missing > 0) fs.writeSync(fd, Buffer.alloc(missing), 0, missing, size)
-    if (size < signedAt + slotBytes) fs.writeSync(fd, signed, 0, slotBytes, signedAt)
+    if (size < fileBytes) fs.writeSync(fd, signed, 0, slotBytes, signedAt)
     fs.fsyncSync(fd)
     const folder = fs.openSync(directory, 'r')
     fs.fsyncSync(folder)
@@ -239,11 +267,8 @@ export const openMark = (directory: string, keys: Keys): MarkFile => {
       return true
     },
     intact() {
-      const found = readIfThere(file)
-      if (!found) return false
-      const [one, two, three] = slotsOf(found)
-      const current = last === 0 ? one : two
-      return current?.equals(slots[last]) === true && three?.equals(signed) === true
+      const found = readSlots(file)
+      return found?.[last].equals(slots[last]) === true && found[2].equals(signed)
     },
     restore() {
       fs.rmSync(file, { force: true })

@@ -24,18 +24,26 @@ import { sqlUserTokens } from './user-tokens.ts'
 import { sqlWakes } from './wakes.ts'
 import { sqlWrites } from './writes.ts'
 
+/** The stores that the commit of a group changes. */
+export const groupStores = (
+  db: Db,
+): Pick<Stores, 'agents' | 'sessions' | 'meta'> & { readonly auditRows: AuditRows } => ({
+  agents: sqlAgents(db),
+  sessions: sqlSessions(db),
+  meta: sqlMeta(db),
+  auditRows: sqlAuditRows(db),
+})
+
 export const sqlStores = (
   db: Db,
   search: SearchDialect,
 ): Stores & { readonly auditRows: AuditRows } => ({
-  agents: sqlAgents(db),
-  sessions: sqlSessions(db),
+  ...groupStores(db),
   approvals: sqlApprovals(db),
   grants: sqlGrants(db),
   userTokens: sqlUserTokens(db),
   operators: sqlOperators(db),
   webSessions: sqlWebSessions(db),
-  meta: sqlMeta(db),
   state: sqlState(db),
   alerts: sqlAlerts(db),
   jobs: sqlJobs(db),
@@ -50,5 +58,4 @@ export const sqlStores = (
   rollbacks: sqlRollbacks(db),
   replica: sqlReplica(db, search),
   secrets: sqlSecrets(db),
-  auditRows: sqlAuditRows(db),
 })

@@ -141,7 +141,7 @@ export const writerDialect = (
   settle: () => Promise<void> | undefined,
 ): Dialect => dialect(new Connection(sqlite, watch), mutex, settle)
 
-/** `settle` stores what was promised, so that every read sees it. */
+/** `settle` stores what was promised first, where reads have to see it. */
 export const readerDialect = (
   sqlite: SqliteConnection,
   settle: () => Promise<void> | undefined,

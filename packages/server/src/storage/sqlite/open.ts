@@ -5,7 +5,7 @@ import type { Storage } from '../../ports/storage.ts'
 import { FifoMutex } from '../mutex.ts'
 import { migrate } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations.ts'
-import { sqlStores } from '../sql/stores.ts'
+import { groupStores, sqlStores } from '../sql/stores.ts'
 import type { Tables } from '../sql/tables.ts'
 import { windowLimits } from '../window-limits.ts'
 import { SqliteConnection } from './adapter.ts'
@@ -72,11 +72,16 @@ const build = async (
   })
   const reader = connect(true)
   settleReader(reader)
-  const read = new Kysely<Tables>({
+  const read = new Kysely<Tables>({ dialect: readerDialect(reader, () => undefined) })
+  const readSettled = new Kysely<Tables>({
     dialect: readerDialect(reader, () => promises?.settleForReader()),
   })
 
-  const stores = sqlStores({ read, write }, sqliteSearch)
+  // What looks for work several times a second must not make the thread beside store a few rows each time.
+  const stores = {
+    ...sqlStores({ read, write }, sqliteSearch),
+    ...groupStores({ read: readSettled, write }),
+  }
   const windows = new SlidingWindows()
   const batches = new LimitBatches(writer)
   const groups = new GroupCommit(write, writer, batches)
@@ -88,7 +93,7 @@ const build = async (
       watch.afterWrite()
     }
   }
-  for (const group of groupsOfTexts(promised)) await bringBack(stores.auditRows, group, run)
+  await bringBack(stores.auditRows, groupsOfTexts(promised), run)
   batches.prime(windows, Number((await stores.meta.get('clock_ms')) ?? 0))
   watch.takeForeign()
   const beside = new SettleWorker(writer.file, writerPragmas)
@@ -157,16 +162,22 @@ const build = async (
   }
 }
 
-/** Stores a promised group if it is the next one; what is there already, or leaves a gap, the mark judges. */
+/** Stores each promised group that is the next one; what is there already, or leaves a gap, the mark judges. */
 const bringBack = async (
   rows: AuditRows,
-  group: CommitGroup,
+  groups: readonly CommitGroup[],
   store: (group: CommitGroup) => void,
 ): Promise<void> => {
-  const first = group.rows[0]
-  if (!first) return
-  const head = await rows.head(first.chain)
-  if (first.seq === (head?.seq ?? -1) + 1) store(group)
+  const nextOf = new Map<string, number>()
+  for (const group of groups) {
+    const first = group.rows[0]
+    if (!first) continue
+    const { chain, seq } = first
+    const next = nextOf.get(chain) ?? ((await rows.head(chain))?.seq ?? -1) + 1
+    const follows = seq === next
+    if (follows) store(group)
+    nextOf.set(chain, follows ? next + group.rows.length : next)
+  }
 }
 
 const settledFirst = (rows: AuditRows, settle: () => Promise<void>): AuditRows => {

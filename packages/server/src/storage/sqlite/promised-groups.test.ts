@@ -66,6 +66,22 @@ test('a promised group is in every read that begins afterwards', async () => {
   expect(await storage.meta.get('clock_ms')).toBe('3')
 })
 
+test('whoever reads what no group changes does not make it stored', async () => {
+  const file = fileOf()
+  await using storage = await openSqlite({ file })
+  using other = new SqliteConnection(file, { readOnly: true })
+  const stored = () => other.value('select count(*) from audit')
+  promise(storage, groupOf(0))
+  await storage.jobs.nextDue(['none'])
+  await storage.services.list()
+  expect(stored()).toBe(0)
+  await storage.sessions.countOpen()
+  expect(stored()).toBe(1)
+  promise(storage, groupOf(1))
+  await storage.agents.list()
+  expect(stored()).toBe(2)
+})
+
 test.runIf(process.platform === 'linux')('the thread that stores gives way to others', async () => {
   const niceOf = (task: string): number => {
     const stat = readFileSync(`/proc/self/task/${task}/stat`, 'utf8')

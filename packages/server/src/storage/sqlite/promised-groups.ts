@@ -5,7 +5,8 @@ import { foldsAt } from '../sql/audit-daily.ts'
 
 /** A lone caller waits for the disk that the other thread writes to, so that one waits for more to come. */
 const settleAfterMs = 250
-const settleRows = 512
+/** A commit of the other thread costs this one something too, so that they are few under load. */
+const settleRows = 4_096
 const againAfterMs = 1_000
 
 /** Between the line about a group and the rows, and between rows; a row is its hash in hex, then its body. */
@@ -63,7 +64,7 @@ export type KeptGroups = Omit<CommitGroup, 'rows'> & {
 }
 
 /** As much as the file of the mark has for one half. What that puts before each record it counts itself. */
-const roomBytes = 1024 * 1024
+const roomBytes = 4 * 1024 * 1024
 
 /** What one half holds: its records as bytes that a thread can read, and what goes with their rows, added up. */
 class Half implements KeptGroups {
