@@ -4,8 +4,6 @@ import path from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { canonical } from '../domain/audit/canonical.ts'
 import { emptyLog } from '../domain/audit/chain.ts'
-import { rootOf } from '../domain/audit/merkle.ts'
-import { hashing } from './hashing.ts'
 import { loadKeys, sealerBeside } from './keys.ts'
 import { type Mark, markFile, openMark, readMark, readRecords } from './mark.ts'
 
@@ -19,7 +17,6 @@ const bench = () => {
 const markOf = (count: number): Mark => ({
   ...emptyLog,
   chain: 'main',
-  root: rootOf(hashing, emptyLog.peaks),
   count,
   time: '2026-01-01T00:00:00.000Z',
   epoch: 0,

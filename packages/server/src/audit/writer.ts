@@ -2,7 +2,7 @@ import { type AuditEntry, GatehouseError } from '@gatehouse/contract'
 import { createLinker, type Linker, type LogState } from '../domain/audit/chain.ts'
 import { bodyOf, entryAt, rowOf, type SealedEntry, sealEntry } from '../domain/audit/entry.ts'
 import type { Digests } from '../domain/audit/hashing.ts'
-import { createNodeHash, createTree, rootOf } from '../domain/audit/merkle.ts'
+import { createNodeHash, createTree } from '../domain/audit/merkle.ts'
 import type { LogRow } from '../domain/audit/row.ts'
 import type {
   AppendExtras,
@@ -323,9 +323,7 @@ export class Writer implements Omit<Journal, 'onCommit'> {
   #markOf({ state, count, epoch, alarm, baseline }: Standing): Mark {
     const { chain } = this.#parts
     const { head, peaks, size } = state
-    const root = rootOf(hashing, peaks, this.#node)
-    // In canonical order already.
-    return { alarm, baseline, chain, count, epoch, head, peaks, root, size, time: this.#time() }
+    return { alarm, baseline, chain, count, epoch, head, peaks, size, time: this.#time() }
   }
 
   async #runTransaction<T>(work: (tx: JournalTransaction) => Promise<T>): Promise<T> {
