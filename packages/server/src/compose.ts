@@ -8,7 +8,7 @@ import { firstStart } from './app/first-start.ts'
 import type { EngineParts } from './app/inference/inference.ts'
 import type { Op } from './app/op.ts'
 import { openJournal } from './audit/journal.ts'
-import { readRecords } from './audit/mark.ts'
+import { copyLogFolder, readRecords } from './audit/mark.ts'
 import { createBackups } from './backup/create-backups.ts'
 import { createRegistry } from './capabilities/registry.ts'
 import { standardCapabilities } from './capabilities/standard.ts'
@@ -272,6 +272,7 @@ export async function compose(
       version,
       node,
       engine: storage.engine,
+      copyLog: (folder) => copyLogFolder(join(dataDir, 'audit'), folder),
       copyDatabase:
         storage.engine === 'sqlite'
           ? async (file) => {

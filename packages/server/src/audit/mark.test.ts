@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { canonical } from '../domain/audit/canonical.ts'
 import { emptyLog } from '../domain/audit/chain.ts'
 import { loadKeys, sealerBeside } from './keys.ts'
-import { type Mark, markFile, openMark, readMark, readRecords } from './mark.ts'
+import { copyLogFolder, type Mark, markFile, openMark, readMark, readRecords } from './mark.ts'
 
 const bench = () => {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'gatehouse-mark-'))
@@ -99,6 +99,24 @@ test('a file of before, with smaller halves, is read where its records are and t
   expect(mark.writeWith(markOf(3), bytesOf('three'), first)).toBe(true)
   expect(mark.intact()).toBe(true)
   expect(readRecords(directory)).toEqual(['three'])
+})
+
+test('a copy of the folder has keys and marks, and no records', () => {
+  const { directory, keys, file } = bench()
+  const mark = openMark(directory, keys)
+  mark.writeWith(markOf(1), bytesOf('one'), first)
+  mark[Symbol.dispose]()
+  const copy = fs.mkdtempSync(path.join(os.tmpdir(), 'gatehouse-mark-'))
+  onTestFinished(() => fs.rmSync(copy, { recursive: true }))
+  copyLogFolder(directory, copy)
+  expect(fs.readdirSync(copy).sort()).toEqual(fs.readdirSync(directory).sort())
+  expect(fs.statSync(path.join(copy, markFile)).size).toBeLessThan(16_384)
+  expect(readRecords(copy)).toEqual([])
+  expect(readMark(copy, keys, keys)?.count).toBe(1)
+  expect(readMark(copy, keys, null)?.count).toBe(1)
+  using again = openMark(copy, loadKeys(copy))
+  again.write(markOf(2))
+  expect(fs.statSync(path.join(copy, markFile)).size).toBe(fs.statSync(file).size)
 })
 
 test('a directory without a mark holds no records', () => {

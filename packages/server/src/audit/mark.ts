@@ -165,6 +165,17 @@ export const readRecords = (directory: string): string[] =>
     return ([0, 1] as const).flatMap((half) => recordsOf(readAt(fd, halfAt(half, bytes), bytes)))
   }) ?? []
 
+/**
+ * Copies a folder of keys, marks and checkpoints into another. Records stay behind: they are for a store that has
+ * not got them yet, and would be most of a small backup.
+ */
+export const copyLogFolder = (from: string, to: string): void => {
+  const mark = path.join(from, markFile)
+  fs.cpSync(from, to, { recursive: true, filter: (file) => file !== mark })
+  const slots = readSlots(mark)
+  if (slots) fs.writeFileSync(path.join(to, markFile), Buffer.concat(slots), { mode: 0o600 })
+}
+
 export interface MarkFile extends Disposable {
   /** Must be on the disk when this returns. */
   write(mark: Mark): void

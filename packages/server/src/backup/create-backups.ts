@@ -1,12 +1,4 @@
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import type { Backups } from '../ports/backup.ts'
@@ -19,6 +11,8 @@ export type BackupParts = {
   readonly version: string
   readonly node: string
   readonly engine: string
+  /** Copies keys and marks of the log into this folder, which is there. */
+  readonly copyLog: (folder: string) => void
   /** Writes a copy of the database, whole and of one moment, into a new file; null where it lies elsewhere. */
   readonly copyDatabase: ((file: string) => Promise<void>) | null
 }
@@ -80,7 +74,7 @@ export const createBackups = (parts: BackupParts): Backups => {
       }
       try {
         mkdirSync(join(staging, 'audit'), { mode: 0o700 })
-        cpSync(join(dataDir, 'audit'), join(staging, 'audit'), { recursive: true })
+        parts.copyLog(join(staging, 'audit'))
         const keys = linesOf(join(dataDir, vaultKey))
         writeFileSync(join(staging, vaultKey), keys.join('\n'), { mode: 0o600 })
       } catch (cause) {

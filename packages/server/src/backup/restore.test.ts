@@ -1,4 +1,5 @@
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -118,6 +119,7 @@ test('takes the files of a data directory, follows no link in a workspace, and c
     version: '1.2.3',
     node: 'node-1',
     engine: 'sqlite',
+    copyLog: (folder) => cpSync(join(dataDir, 'audit'), folder, { recursive: true }),
     copyDatabase: async (file) => writeFileSync(file, 'database'),
   })
   const snapshot = backups.snapshot()
@@ -164,6 +166,7 @@ test('where the database lies elsewhere, everything but the database is in it', 
     version: '1.2.3',
     node: 'node-1',
     engine: 'postgres',
+    copyLog: (folder: string) => cpSync(join(dataDir, 'audit'), folder, { recursive: true }),
     copyDatabase: null,
   }
   const { signal } = new AbortController()
