@@ -24,14 +24,11 @@ import { sqlUserTokens } from './user-tokens.ts'
 import { sqlWakes } from './wakes.ts'
 import { sqlWrites } from './writes.ts'
 
-/** The stores that the commit of a group changes. */
-export const groupStores = (
-  db: Db,
-): Pick<Stores, 'agents' | 'sessions' | 'meta'> & { readonly auditRows: AuditRows } => ({
+/** What the commit of a group changes beside the log. */
+export const groupStores = (db: Db): Pick<Stores, 'agents' | 'sessions' | 'meta'> => ({
   agents: sqlAgents(db),
   sessions: sqlSessions(db),
   meta: sqlMeta(db),
-  auditRows: sqlAuditRows(db),
 })
 
 export const sqlStores = (
@@ -58,4 +55,5 @@ export const sqlStores = (
   rollbacks: sqlRollbacks(db),
   replica: sqlReplica(db, search),
   secrets: sqlSecrets(db),
+  auditRows: sqlAuditRows(db),
 })

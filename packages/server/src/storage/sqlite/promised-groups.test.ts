@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
 import type { Storage } from '../../ports/storage.ts'
+import { FifoMutex } from '../mutex.ts'
 import { SqliteConnection } from './adapter.ts'
 import { openSqlite } from './open.ts'
+import { PromisedGroups } from './promised-groups.ts'
 
 const fileOf = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-promised-'))
@@ -80,6 +82,23 @@ test('whoever reads what no group changes does not make it stored', async () => 
   promise(storage, groupOf(1))
   await storage.agents.list()
   expect(stored()).toBe(2)
+})
+
+test('many rows are stored at once, and fewer while somebody reads them', async () => {
+  const stored: number[] = []
+  const groups = new PromisedGroups(new FifoMutex(), async ({ places }) => {
+    stored.push(places.length)
+  })
+  const add = async (count: number) => {
+    for (let i = 0; i < count; i += 1) groups.add(groupOf(i), () => true)
+    await new Promise<void>((resolve) => void setImmediate(resolve))
+  }
+  await add(512)
+  expect(stored).toEqual([])
+  await groups.settle()
+  expect(stored).toEqual([512])
+  await add(512)
+  expect(stored).toEqual([512, 512])
 })
 
 test.runIf(process.platform === 'linux')('the thread that stores gives way to others', async () => {

@@ -7,6 +7,9 @@ import { foldsAt } from '../sql/audit-daily.ts'
 const settleAfterMs = 250
 /** A commit of the other thread costs this one something too, so that they are few under load. */
 const settleRows = 4_096
+/** While somebody reads what is stored, he waits for less at a time. */
+const settleRowsForReaders = 512
+const readsLastMs = 1_000
 const againAfterMs = 1_000
 
 /** Between the line about a group and the rows, and between rows; a row is its hash in hex, then its body. */
@@ -132,6 +135,7 @@ export class PromisedGroups implements GroupPromises {
   #storing: Promise<void> | null = null
   #timer: NodeJS.Timeout | null = null
   #failure: Error | null = null
+  #readAt = Number.NEGATIVE_INFINITY
 
   /** `store` runs while the mutex is held; what it gets stays as it is until it is done. */
   constructor(mutex: FifoMutex, store: (kept: KeptGroups) => Promise<void>) {
@@ -141,6 +145,10 @@ export class PromisedGroups implements GroupPromises {
 
   get isEmpty(): boolean {
     return this.#filling.isEmpty && this.#settling.isEmpty
+  }
+
+  get #rowsAtOnce(): number {
+    return performance.now() - this.#readAt < readsLastMs ? settleRowsForReaders : settleRows
   }
 
   get #filling(): Half {
@@ -163,12 +171,17 @@ export class PromisedGroups implements GroupPromises {
     const record = filling.write(groupText(group))
     if (!record || !keep(record, { half: this.#half, fresh: filling.isEmpty })) return false
     filling.hold(record, group)
-    this.#later(filling.rowCount < settleRows ? settleAfterMs : 0)
+    this.#later(filling.rowCount < this.#rowsAtOnce ? settleAfterMs : 0)
     return true
   }
 
   /** Resolves when everything promised before is stored, whatever comes meanwhile. Raises what the store raised. */
   async settle(): Promise<void> {
+    this.#readAt = performance.now()
+    await this.#settle()
+  }
+
+  async #settle(): Promise<void> {
     // One that is under way may have begun before the last promise.
     if (this.#running) await this.#running.catch(() => undefined)
     if (this.isEmpty) return
@@ -228,6 +241,6 @@ export class PromisedGroups implements GroupPromises {
   #settleQuietly(): void {
     this.#timer = null
     // Whoever is told of a failure is the next caller.
-    this.settle().catch(() => undefined)
+    this.#settle().catch(() => undefined)
   }
 }
