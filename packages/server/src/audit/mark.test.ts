@@ -101,6 +101,17 @@ test('a file of before, with smaller halves, is read where its records are and t
   expect(readRecords(directory)).toEqual(['three'])
 })
 
+test('a file whose end somebody cut off is read where its records are', () => {
+  const { directory, keys, file } = bench()
+  using mark = openMark(directory, keys)
+  mark.writeWith(markOf(1), bytesOf('one'), first)
+  mark.writeWith(markOf(2), bytesOf('two'), other)
+  fs.truncateSync(file, fs.statSync(file).size - 10_000)
+  expect(readRecords(directory)).toEqual(['one', 'two'])
+  expect(readMark(directory, keys, keys)?.count).toBe(2)
+  expect(mark.intact()).toBe(false)
+})
+
 test('a copy of the folder has keys and marks, and no records', () => {
   const { directory, keys, file } = bench()
   const mark = openMark(directory, keys)

@@ -93,9 +93,12 @@ const decode = (slot: Buffer, signedWith: string, checks: Checks): Mark | null =
 
 const emptySlot = (): Buffer => Buffer.alloc(slotBytes, '\n')
 
-/** Halves were smaller once, and such a file has to be read where what it holds is. */
+/** Halves were of one mebibyte once, and a copy for a backup has none. */
+const smallerHalves: readonly number[] = [0, 1024 * 1024]
+
+/** Told by the exact size: a file that somebody cut short is still read where its records are. */
 const halfBytesOf = (size: number): number =>
-  size >= fileBytes ? halfBytes : Math.max(0, Math.floor((size - recordsAt - slotBytes) / 2))
+  smallerHalves.find((half) => size === recordsAt + 2 * half + slotBytes) ?? halfBytes
 
 const readAt = (fd: number, at: number, length: number): Buffer => {
   const bytes = Buffer.alloc(length)

@@ -71,8 +71,7 @@ export interface GroupPromises {
    * Must call `keep` once, with a record (text in UTF-8, good until it returns) that brings the group back when
    * the store is next opened with it. Where it returns true, every read of the log, of agents, of sessions and
    * of `meta` must include the group from then on; where it returns false (there is no room), nothing happened
-   * and `add` must return false. Must raise where `keep` does, or where earlier
-   * groups cannot be stored.
+   * and `add` must return false. Must raise where `keep` does, or where earlier groups cannot be stored.
    */
   add(group: CommitGroup, keep: (record: Uint8Array, place: RecordPlace) => boolean): boolean
 

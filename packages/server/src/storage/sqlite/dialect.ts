@@ -144,7 +144,7 @@ export const writerDialect = (
 /** `settle` stores what was promised first, where reads have to see it. */
 export const readerDialect = (
   sqlite: SqliteConnection,
-  settle: () => Promise<void> | undefined,
+  settle: () => Promise<void> | undefined = () => undefined,
 ): Dialect => dialect(new Connection(sqlite, null), null, settle)
 
 export const sqliteSchema: SchemaDialect = {

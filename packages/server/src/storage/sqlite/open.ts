@@ -72,7 +72,7 @@ const build = async (
   })
   const reader = connect(true)
   settleReader(reader)
-  const read = new Kysely<Tables>({ dialect: readerDialect(reader, () => undefined) })
+  const read = new Kysely<Tables>({ dialect: readerDialect(reader) })
   const readSettled = new Kysely<Tables>({
     dialect: readerDialect(reader, () => promises?.settleForReader()),
   })
@@ -173,10 +173,12 @@ const bringBack = async (
     const first = group.rows[0]
     if (!first) continue
     const { chain, seq } = first
-    const next = nextOf.get(chain) ?? ((await rows.head(chain))?.seq ?? -1) + 1
-    const follows = seq === next
-    if (follows) store(group)
-    nextOf.set(chain, follows ? next + group.rows.length : next)
+    let next = nextOf.get(chain) ?? ((await rows.head(chain))?.seq ?? -1) + 1
+    if (seq === next) {
+      store(group)
+      next += group.rows.length
+    }
+    nextOf.set(chain, next)
   }
 }
 

@@ -135,6 +135,7 @@ export class PromisedGroups implements GroupPromises {
   #storing: Promise<void> | null = null
   #timer: NodeJS.Timeout | null = null
   #failure: Error | null = null
+  /** When somebody last asked for everything to be stored, by `performance.now`. */
   #readAt = Number.NEGATIVE_INFINITY
 
   /** `store` runs while the mutex is held; what it gets stays as it is until it is done. */
