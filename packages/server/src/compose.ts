@@ -146,7 +146,15 @@ export async function compose(
   const tracing = await openTracing({ env: process.env, version, log })
   if (tracing) opening.use(tracing)
   const journal = opening.use(
-    await openJournal({ storage, directory: join(dataDir, 'audit'), chain: node, ids, clock, log }),
+    await openJournal({
+      storage,
+      directory: join(dataDir, 'audit'),
+      chain: node,
+      ids,
+      clock,
+      log,
+      checkpoint: { copy: settings.checkpointCopy },
+    }),
   )
   if (storage.engine === 'sqlite') await storage.sessions.endAll(clock.wall())
 

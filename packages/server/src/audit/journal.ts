@@ -7,6 +7,7 @@ import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
 import type { Storage } from '../ports/storage.ts'
 import { acknowledge } from './acknowledge.ts'
+import { openCheckpointCopy } from './checkpoint-copy.ts'
 import { openCheckpoints, originOf } from './checkpoints.ts'
 import { exportLines } from './export.ts'
 import { createDigests } from './hashing.ts'
@@ -33,8 +34,8 @@ export type JournalOptions = {
   readonly checkpoint?: {
     readonly everyEntries?: number
     readonly everyMs?: number
-    /** Called with each signed note, to carry it somewhere else. */
-    readonly publish?: (note: string) => void
+    /** A second file for them, on another disk. */
+    readonly copy?: string | null
   }
   /** How often everything is verified in the background; 0 turns that off. */
   readonly verifyEveryMs?: number
@@ -78,7 +79,9 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
   const rows = storage.auditRows
   const keys = loadKeys(directory)
-  const checkpoints = openCheckpoints(directory, keys)
+  const copyFile = options.checkpoint?.copy ?? null
+  const copy = copyFile === null ? null : openCheckpointCopy(copyFile, log)
+  const checkpoints = openCheckpoints(directory, keys, copy)
   const { standing, alarm } = await takeStock({ rows, directory, chain, keys, checkpoints })
   const mark = openMark(directory, keys)
   const trail = openTrail(directory)
@@ -90,7 +93,6 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
     standing: () => writer.standing,
     log,
     everyEntries: options.checkpoint?.everyEntries ?? 1_000,
-    publish: options.checkpoint?.publish ?? (() => undefined),
   })
   const listeners = new Set<(commit: Commit) => void>()
   const onCommit = (commit: Commit): void => {
@@ -222,9 +224,8 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
       const down = writer.failure
       if (down) return { status: 'unhealthy', reason: down.message, entries }
       const { kind, detail } = inspector.report(null)
-      return kind
-        ? { status: 'degraded', reason: `integrity: ${kind}: ${detail ?? ''}`, entries }
-        : { status: 'healthy', entries }
+      const reason = kind ? `integrity: ${kind}: ${detail ?? ''}` : copy?.failure()
+      return reason ? { status: 'degraded', reason, entries } : { status: 'healthy', entries }
     },
 
     async [Symbol.asyncDispose]() {
@@ -235,6 +236,7 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
       mark[Symbol.dispose]()
       trail[Symbol.dispose]()
       checkpoints[Symbol.dispose]()
+      await copy?.[Symbol.asyncDispose]()
     },
   }
 }

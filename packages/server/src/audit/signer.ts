@@ -11,7 +11,6 @@ type Parts = {
   readonly standing: () => Standing
   readonly log: Log
   readonly everyEntries: number
-  readonly publish: (note: string) => void
 }
 
 /** Decides when a checkpoint is due. The tree only ever grows from the marked one, so none contradicts another. */
@@ -38,9 +37,8 @@ export const createSigner = (parts: Parts): Signer => {
     if (state.size <= last) return
     try {
       const root = rootOf(hashing, state.peaks)
-      const checkpoint = checkpoints.add(originOf(chain, epoch), state.size, root)
+      checkpoints.add(originOf(chain, epoch), state.size, root)
       last = state.size
-      parts.publish(checkpoint.note)
     } catch (error) {
       log.error({ err: error }, 'a checkpoint of the audit log could not be stored')
     }

@@ -130,6 +130,13 @@ export const fields = [
     description: 'How long a request waits for a person before it expires.',
   },
   {
+    key: 'audit.checkpoint_copy',
+    type: 'string',
+    default: null,
+    description:
+      'A second file for the signed checkpoints of the audit log, on another disk or machine. At each start the log is compared with it, so that a data directory that was put back to an older state is found.',
+  },
+  {
     key: 'alerts.disk_percent',
     type: 'integer',
     default: 90,

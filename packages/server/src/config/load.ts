@@ -29,6 +29,8 @@ export type Settings = {
   readonly bodyBytesMax: number
   readonly jsonDepthMax: number
   readonly approvalTtlMs: number
+  /** A second file for checkpoints of the audit log; null for none. */
+  readonly checkpointCopy: string | null
   readonly alertDiskPercent: number
   readonly alertApprovalWaitMs: number
   readonly logLevel: string
@@ -149,6 +151,9 @@ const defaultOf = (field: Field): Found => ({
   origin: 'default',
 })
 
+const absolute = (file: string | null, folder: string): string | null =>
+  file === null ? null : resolve(folder, file)
+
 /** Both files or neither. */
 const pairOf = (cert: Found | undefined, key: Found | undefined): Settings['tls'] => {
   const [certFile, keyFile] = [cert?.value, key?.value]
@@ -197,6 +202,7 @@ export const loadSettings = (flags: Flags, environment: Environment = process.en
     bodyBytesMax: get('server.body_bytes_max'),
     jsonDepthMax: get('server.json_depth_max'),
     approvalTtlMs: get('approvals.ttl'),
+    checkpointCopy: absolute(get<string | null>('audit.checkpoint_copy'), dataDir),
     alertDiskPercent: get('alerts.disk_percent'),
     alertApprovalWaitMs: get('alerts.approval_wait'),
     logLevel: get('log.level'),
