@@ -1,4 +1,4 @@
-import { ClientError, UnreachableError } from '@gatehouse/client'
+import { ClientError, InvalidNameError, UnreachableError } from '@gatehouse/client'
 import type { Approval, BufferedWrite } from '@gatehouse/contract'
 import { approvalLine } from './approval-card.ts'
 import { CliError, type Recovery } from './cli-error.ts'
@@ -56,6 +56,13 @@ export function toFailure(thrown: unknown): Failure {
       message: `${thrown.message}.`,
       exitCode: exitCodes.notReachable,
       recovery: [{ action: 'gatehouse doctor', description: 'See what is wrong with the server.' }],
+    }
+  if (thrown instanceof InvalidNameError)
+    return {
+      ...plain,
+      type: 'InvalidName',
+      message: thrown.message,
+      exitCode: exitCodes.wrongUsage,
     }
   if (thrown instanceof CliError) return { ...plain, ...pick(thrown), exitCode: thrown.exitCode }
   if (isTyped(thrown)) return { ...plain, ...pick(thrown), exitCode: exitCodeOf(thrown.entry.http) }

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { UnreachableError } from '@gatehouse/client'
 import { createFakeApp, fakeApproval } from '@gatehouse/testkit/fake-app'
 import { expect, test } from 'vitest'
+import { commands } from '../src/commands/index.ts'
 import { serverNeeded } from '../src/connect.ts'
 import { exitCodes } from '../src/exit-codes.ts'
 import { createCliKit } from './kit.ts'
@@ -110,3 +111,23 @@ test('puts data on the output and everything else on the error output, as JSON t
   expect(failed.out).toBe('')
   expect(JSON.parse(failed.err)).toMatchObject({ error: { type: 'AgentNotFound' } })
 })
+
+/** Commands whose words name files, or stand in a body or a datagram. */
+const namesNothing = new Set([
+  ...['__complete', 'completion', 'models default', 'models start', 'restore', 'wake', 'watch'],
+])
+
+test.each(commands.filter(({ name }) => !namesNothing.has(name)).map(({ name }) => [name]))(
+  'gatehouse %s takes no ".." for a name, and changes nothing',
+  async (name) => {
+    const command = await commands.find((entry) => entry.name === name)?.load()
+    const words = Object.values(command?.args ?? {})
+    if (words.length === 0) return
+    const kit = createCliKit()
+    const before = JSON.stringify([...kit.fake.agents.values()])
+    const line = [...name.split(' '), ...words.map(() => '..'), '--yes']
+    const ran = await kit.gatehouse(line, { input: '{}' })
+    expect(ran.code, ran.out).not.toBe(0)
+    expect(JSON.stringify([...kit.fake.agents.values()])).toBe(before)
+  },
+)

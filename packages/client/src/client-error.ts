@@ -25,6 +25,20 @@ export class UnreachableError extends Error {
   }
 }
 
+/** A name that can't stand in an address. Nothing was sent. */
+export class InvalidNameError extends Error {
+  constructor(
+    parameter: string,
+    name: unknown,
+    detail: string,
+    options: { readonly cause?: unknown } = {},
+  ) {
+    const given = typeof name === 'string' ? JSON.stringify(name) : 'Nothing'
+    super(`${given} is not a valid ${parameter}: ${detail}.`, options)
+    this.name = 'InvalidNameError'
+  }
+}
+
 const isProblem = (value: unknown): value is ClientProblem =>
   typeof value === 'object' && value !== null && 'code' in value && 'detail' in value
 

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest'
-import { ClientError, createClient, type FetchInit, UnreachableError } from './index.ts'
+import {
+  type Client,
+  ClientError,
+  createClient,
+  type FetchInit,
+  InvalidNameError,
+  operations,
+  UnreachableError,
+} from './index.ts'
 
 type Sent = { url: string; init: FetchInit }
 
@@ -28,6 +36,24 @@ test('fills the path, the query and the body, and says who asks', async () => {
   ])
   expect(sent[0]?.init.headers).toEqual({ authorization: 'Bearer gatehouse_user_x' })
 })
+
+const withNames = Object.entries(operations).flatMap(([operation, line]) => {
+  const names = [...line.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '')
+  return names.map((name) => [operation as keyof Client, name, names] as const)
+})
+
+test.each(withNames)(
+  '%s sends nothing for a %s that is no segment',
+  async (operation, name, all) => {
+    const { api, sent } = createKit(() => Response.json({}))
+    const call = api[operation] as (params: object) => Promise<unknown>
+    for (const wrong of ['', '.', '..', undefined, '\ud800']) {
+      const params = Object.fromEntries(all.map((each) => [each, each === name ? wrong : 'x']))
+      await expect(call(params), JSON.stringify(wrong)).rejects.toThrow(InvalidNameError)
+    }
+    expect(sent).toEqual([])
+  },
+)
 
 test('throws the problem that the server states', async () => {
   const problem = { code: 'AgentNotFound', detail: 'There is no agent x.', status: 404 }

@@ -1,4 +1,9 @@
-export { ClientError, type ClientProblem, UnreachableError } from './client-error.ts'
+export {
+  ClientError,
+  type ClientProblem,
+  InvalidNameError,
+  UnreachableError,
+} from './client-error.ts'
 export { type Client, createClient } from './create-client.ts'
 export { type OperationId, operations } from './operations.ts'
 export type { ServerEvent } from './read-lines.ts'

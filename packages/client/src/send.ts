@@ -1,4 +1,4 @@
-import { readError, UnreachableError } from './client-error.ts'
+import { InvalidNameError, readError, UnreachableError } from './client-error.ts'
 import { type OperationId, operations } from './operations.ts'
 
 /** What is read of an answer: a `Response`, or something lighter in its place. */
@@ -36,10 +36,23 @@ export type Parts = {
   readonly signal?: AbortSignal
 }
 
+/**
+ * One path segment, from a name that a person or a program gave.
+ * @SECURITY URLs resolve the segments `.` and `..` even where they are encoded, so `/api/agents/../pause`
+ * would be sent as `/api/pause`; create-client.test.ts fails without this check.
+ */
+function segmentOf(parameter: string, name: unknown): string {
+  if (typeof name !== 'string' || name === '' || name === '.' || name === '..')
+    throw new InvalidNameError(parameter, name, 'it can\'t be empty, "." or ".."')
+  try {
+    return encodeURIComponent(name)
+  } catch (cause) {
+    throw new InvalidNameError(parameter, name, 'it is not well-formed Unicode', { cause })
+  }
+}
+
 function urlOf(baseUrl: string, path: string, { params = {}, query = {} }: Parts): string {
-  const filled = path.replaceAll(/:(\w+)/g, (_whole, name: string) =>
-    encodeURIComponent(params[name] ?? ''),
-  )
+  const filled = path.replaceAll(/:(\w+)/g, (_whole, name: string) => segmentOf(name, params[name]))
   const search = new URLSearchParams()
   for (const [name, value] of Object.entries(query))
     if (value !== undefined) search.set(name, String(value))

@@ -1,4 +1,4 @@
-import { ask, Refusal } from './api.js'
+import { ask, pathTo, Refusal } from './api.js'
 import { onSubmit, viewOf } from './forms.js'
 import { timeOf, visible } from './text.js'
 
@@ -48,7 +48,7 @@ async function decide({ id, digest }, data, refresh) {
   const decision = data.get('decision')
   const reason = data.get('reason').trim()
   try {
-    await ask('POST', `/api/approvals/${encodeURIComponent(id)}/${decision}`, {
+    await ask('POST', pathTo`/api/approvals/${id}/${decision}`, {
       ...(decision === 'approve' ? { digest } : {}),
       ...(reason === '' ? {} : { reason }),
     })

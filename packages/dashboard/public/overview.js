@@ -1,4 +1,4 @@
-import { ask } from './api.js'
+import { ask, pathTo } from './api.js'
 import { showApprovals } from './approvals.js'
 import { viewOf } from './forms.js'
 import { durationOf, timeOf, visible } from './text.js'
@@ -67,7 +67,7 @@ const linkedApproval = () => /^#approvals\/(appr-[0-9a-z]+)$/.exec(location.hash
 
 /** In words, where the request that a link leads to waits no more. */
 async function settledText(id) {
-  const approval = await ask('GET', `/api/approvals/${encodeURIComponent(id)}`).catch((error) => {
+  const approval = await ask('GET', pathTo`/api/approvals/${id}`).catch((error) => {
     if (error.status === 404) return null
     throw error
   })

@@ -55,6 +55,47 @@ test('refuses a foreign host over the socket', async () => {
   expect(await sendRaw(api.url, text)).toMatch(/^HTTP\/1\.1 421 /)
 })
 
+test.each([
+  '/api/agents/../pause',
+  '/api/agents/%2e%2e/pause',
+  '/api/agents/%2E./pause',
+  '/api/agents/x/%2e%2e/%2e%2E/pause',
+  '/api/agents/..\\pause',
+  '/api/agents\\..\\pause',
+  '/api/./pause',
+  'http://127.0.0.1/api/agents/%2e%2e/pause',
+  '//127.0.0.1/../api/pause',
+  '/api/agents/..%2fpause',
+  '/api/agents/..%2f..%2fpause/pause',
+  '/api/agents/%252e%252e/pause',
+  '/api/agents/..;/pause',
+  '/v1/../api/pause',
+])('%s leads to no other route', async (target) => {
+  const kit = createRestKit()
+  await using api = await openUserApi({ ...kit.options, host: '127.0.0.1', port: 0, graceMs: 200 })
+  const lines = [
+    `POST ${target} HTTP/1.1`,
+    'Host: 127.0.0.1',
+    `Authorization: ${authorization}`,
+    'Content-Length: 0',
+    'Connection: close',
+  ]
+  const answer = await sendRaw(api.url, `${lines.join('\r\n')}\r\n\r\n`)
+  expect(answer).toMatch(/^HTTP\/1\.1 40[045] /)
+  expect(kit.fake.agents.get('mailbot')?.status).toBe('active')
+})
+
+test('serves a key that has dots and slashes in its one segment', async () => {
+  await using api = await openKit()
+  const answer = await fetch(`${api.url}/api/state/shared/a%2F..%2Fb..`, {
+    headers: { authorization },
+  })
+  expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
+    404,
+    'StateNotFound',
+  ])
+})
+
 test('closes with streams still open, and answers no more', async () => {
   const api = await openKit()
   const stream = await fetch(`${api.url}/api/approvals/stream`, { headers: { authorization } })

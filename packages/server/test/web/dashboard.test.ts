@@ -126,6 +126,16 @@ describe('a logged-in browser', () => {
     }
   })
 
+  test('pauses nobody by a path that a URL would resolve to another route', async () => {
+    for (const path of ['/api/agents/%2e%2e/pause', '/api/agents/../pause', '/x/../api/pause']) {
+      const answer = await kit.send('POST', path, { headers: { cookie, origin } })
+      expect([path, answer.status]).toEqual([path, 400])
+    }
+    const { text } = await kit.send('GET', '/api/agents', { headers: { cookie } })
+    expect(text).toContain('"status":"active"')
+    expect(text).not.toContain('"status":"paused"')
+  })
+
   test('cannot be read by a page of another port, and can by the person who types the address', async () => {
     const read = async (site: string) =>
       (await kit.send('GET', '/api/status', { headers: { cookie, 'sec-fetch-site': site } })).status

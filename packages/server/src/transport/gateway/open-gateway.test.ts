@@ -140,6 +140,10 @@ describe('the order of the front', () => {
     ['/x'],
     ['/rpc/'],
     ['//rpc'],
+    ['/x/../rpc'],
+    ['/%2e/rpc'],
+    ['/rpc/%2e%2e/mcp'],
+    ['/\\rpc'],
   ])('has nothing at %s', async (path) => {
     expect((await raw(request(['Host: localhost'], '', path, 'GET'))).status).toBe(404)
   })

@@ -26,7 +26,7 @@ export interface RestServer extends AsyncDisposable {
   close(): Promise<void>
 }
 
-/** What a door does with a request whose headers are sound. */
+/** How a listener serves a request whose headers and path are sound. */
 export type Handle = (
   request: Request,
   visit: { readonly address: string; readonly stopping: AbortSignal },
@@ -46,6 +46,24 @@ function headerFault({ rawHeaders }: IncomingMessage): GatehouseError | null {
   if (read === 'too_many_headers')
     return new GatehouseError('InvalidRequest', { detail: `more than ${headersMax} headers` })
   return null
+}
+
+/**
+ * A path segment that a URL resolves: `.`, `..`, their encoded forms, and the backslash, which a URL reads
+ * as a slash.
+ */
+const resolvedSegment = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)|\\/i
+
+/**
+ * The path that is served is the path that was sent: `/api/agents/%2e%2e/pause` is no way to `/api/pause`.
+ * @SECURITY open-user-api.test.ts fails without it.
+ */
+function targetFault({ url = '/' }: IncomingMessage): GatehouseError | null {
+  const path = url.split(/[?#]/, 1)[0] ?? '/'
+  if (!resolvedSegment.test(path)) return null
+  return new GatehouseError('InvalidRequest', {
+    detail: 'the path has a segment "." or "..", or a backslash',
+  })
 }
 
 /** The settings of an HTTP server for people, over TLS or not. */
@@ -72,7 +90,7 @@ export async function openRestServer(
   const listener = getRequestListener(
     (request, env) => {
       const { incoming } = env as { incoming: IncomingMessage }
-      const fault = headerFault(incoming)
+      const fault = headerFault(incoming) ?? targetFault(incoming)
       if (fault) return problemResponse(fault, options.ids.next('req'))
       const address = incoming.socket.remoteAddress ?? 'unknown'
       return handle(request, { address, stopping: stopping.signal }, incoming)
