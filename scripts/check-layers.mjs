@@ -5,16 +5,13 @@ import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { globMatcher, sourceFiles } from './lib/files.mjs'
+import { specifiersIn, targetOf, withoutComments } from './lib/imports.mjs'
 import { root } from './lib/run.mjs'
 
-const importPattern =
-  /(?:^|[\s;])(?:import|export)\s[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|[\s;])import\s*['"]([^'"]+)['"]|\bimport\s*\(\s*['"]([^'"]+)['"]/g
 // Any mention of `x.run`: called, bound or taken away to be called later. In these layers nothing else
 // may be named so.
 const runPattern =
   /(?<!['`][a-z]+)\.run\b(?!\s+as\b)|\[['"`]run['"`]\]\s*[(.?]|\{[^{}]*\brun\b[^{}]*\}\s*=[^>=]/
-
-const withoutComments = (text) => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '')
 
 /** The most exact path wins: `…/standard.ts` before `…/*.ts` before a folder. */
 const layerFinder = (layers) => {
@@ -28,17 +25,6 @@ const layerFinder = (layers) => {
     }
     return null
   }
-}
-
-/** What an import names: a file of ours, `node:x` or `npm:x`. */
-const targetOf = (specifier, file) => {
-  if (specifier.startsWith('.')) return path.posix.join(path.posix.dirname(file), specifier)
-  if (specifier.startsWith('node:')) return specifier
-  const [scope, name = '', ...rest] = specifier.split('/')
-  if (scope !== '@gatehouse') {
-    return `npm:${specifier.startsWith('@') ? `${scope}/${name}` : scope}`
-  }
-  return `packages/${name}/src/${rest.length > 0 ? rest.join('/') : 'index'}.ts`
 }
 
 const isAllowed = (from, to, target) => {
@@ -55,9 +41,7 @@ export const findBreaches = (table, files) => {
     const from = layerOf(file)
     if (!from) return [`${file} belongs to no layer`]
     const code = withoutComments(text)
-    const targets = [...code.matchAll(importPattern)].map((m) =>
-      targetOf(m[1] ?? m[2] ?? m[3], file),
-    )
+    const targets = specifiersIn(code).map((specifier) => targetOf(specifier, file))
     const breaches = targets
       .filter((target) => !isAllowed(from, layerOf(target), target))
       .map((target) => `${file} imports ${target}`)

@@ -121,29 +121,35 @@ const programs = [
   },
 ]
 
-const lacking = async () => {
-  const found = await Promise.all(programs.map(({ file }) => exists(file)))
-  return programs.filter((_, at) => !found[at])
+const lacking = async (wants) => {
+  const wanted = programs.filter(({ name }) => wants(name))
+  const found = await Promise.all(wanted.map(({ file }) => exists(file)))
+  return wanted.filter((_, at) => !found[at])
 }
 
-/** What the test run needs to know: its environment, and what is missing with the suites that need it. */
-export const setUpTests = async () => {
+/**
+ * What the test run needs to know: its environment, and what is missing with the suites that need it.
+ * `needs` names what the chosen tests ask for; null is everything.
+ */
+export const setUpTests = async (needs) => {
+  const wants = (name) => needs === null || needs.has(name)
   const env = {}
   const missing = []
-  const postgres = (await findPostgres()) ?? (await fetchPostgres()) ?? (await aptPostgres())
-  if (postgres) env.GATEHOUSE_TEST_POSTGRES_BIN = postgres
-  else missing.push({ what: 'PostgreSQL', project: 'postgres', suites: 'the PostgreSQL engine' })
+  if (wants('postgres')) {
+    const postgres = (await findPostgres()) ?? (await fetchPostgres()) ?? (await aptPostgres())
+    if (postgres) env.GATEHOUSE_TEST_POSTGRES_BIN = postgres
+    else missing.push({ what: 'PostgreSQL', project: 'postgres', suites: 'the PostgreSQL engine' })
+  }
 
-  if (!(await fetchEngine().catch(() => false)))
+  if (wants('engine') && !(await fetchEngine().catch(() => false)))
     missing.push({ what: 'node-llama-cpp', suites: 'models that run in the engine' })
 
-  const python = process.platform === 'win32' ? 'python' : 'python3'
-  if (await quietly([python, '--version'], 10_000)) env.GATEHOUSE_TEST_PYTHON = python
-  else missing.push({ what: 'Python 3', suites: "the audit log's second verifier" })
+  if (wants('python') && !(await quietly(['python3', '--version'], 10_000)))
+    missing.push({ what: 'Python 3', suites: "the audit log's second verifier" })
 
-  const wanted = await lacking()
+  const wanted = await lacking(wants)
   if (wanted.length > 0) await aptInstall(wanted.map(({ from }) => from))
-  const left = await lacking()
+  const left = await lacking(wants)
   for (const { from, suites } of left) missing.push({ what: from, suites })
   return { env, missing }
 }

@@ -7,12 +7,13 @@ import { build } from './lib/build.mjs'
 import { countTests } from './lib/count-tests.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { root, run, tools } from './lib/run.mjs'
+import { needsOfRun } from './lib/test-needs.mjs'
 import { setUpTests } from './test-setup.mjs'
 
 const reportFile = path.join(root, '.cache/test-report.json')
 
 const runTests = async (args) => {
-  const { env, missing } = await setUpTests()
+  const { env, missing } = await setUpTests(await needsOfRun(args))
   for (const { what, suites } of missing) {
     console.error(`Not available: ${what}. Skipped without it: ${suites}.`)
   }

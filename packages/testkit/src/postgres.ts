@@ -155,7 +155,9 @@ export const startPostgres = async (
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-pg-'))
   const remove = () => rmSync(folder, { recursive: true, force: true })
   try {
-    const bin = [...(env['PATH'] ?? '').split(delimiter), ...versionedFolders()].find(isComplete)
+    const chosenBin = env['GATEHOUSE_TEST_POSTGRES_BIN']
+    const folders = [...(env['PATH'] ?? '').split(delimiter), ...versionedFolders()]
+    const bin = (chosenBin ? [chosenBin, ...folders] : folders).find(isComplete)
     const found = bin ?? fromPackage(folder)
     if (!found) {
       remove()

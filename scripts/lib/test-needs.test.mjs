@@ -1,0 +1,36 @@
+import { readFileSync } from 'node:fs'
+import path from 'node:path'
+import { expect, test } from 'vitest'
+import { root } from './run.mjs'
+import { needsOf } from './test-needs.mjs'
+
+const needs = (...files) => [...needsOf(files)].toSorted()
+
+test('pure tests need nothing of the machine', () => {
+  expect(needs('packages/server/src/domain/glob.test.ts')).toEqual([])
+})
+
+test('each suite gets what it asks for itself or through its kit', () => {
+  expect(needs('packages/server/src/storage/postgres/postgres.test.ts')).toEqual(['postgres'])
+  expect(needs('packages/server/test/integration/mail-sync.test.ts')).toContain('dovecot')
+  expect(needs('packages/server/test/integration/calendar-sync.test.ts')).toContain('radicale')
+  expect(needs('packages/server/test/engine/answers.test.ts')).toEqual(['bwrap', 'engine'])
+  expect(needs('packages/server/test/integration/sandbox-escape.test.ts')).toContain('bwrap')
+  expect(needs('packages/server/src/audit/offline.test.ts')).toEqual(['python'])
+})
+
+test('imports are followed once, and circles end', () => {
+  const texts = {
+    'test/a.test.ts': "import { b } from './b.ts'",
+    'test/b.ts': "import { a } from './a.test.ts'\nhasProgram('chromium')",
+  }
+  expect([...needsOf(['test/a.test.ts'], (file) => texts[file] ?? '')]).toEqual(['chromium'])
+})
+
+test('every program that a suite can ask for is one that the set-up knows', () => {
+  const kit = readFileSync(path.join(root, 'packages/testkit/src/programs.ts'), 'utf8')
+  const setUp = readFileSync(path.join(root, 'scripts/test-setup.mjs'), 'utf8')
+  const names = [...kit.matchAll(/^ {2}([a-z]+): '\//gm)].map((match) => match[1])
+  expect(names.length).toBeGreaterThan(3)
+  for (const name of names) expect(setUp).toContain(`name: '${name}'`)
+})
