@@ -47,6 +47,8 @@ test.each([
 
 test.each([
   ['app/decide-approval.ts', 'await capability.run(ctx, args)'],
+  ['app/invoke-capability.ts', 'await capability.run(ctx, args)'],
+  ['app/invoke-anything.ts', 'await capability.run(ctx, args)'],
   ['app/decide-approval.ts', 'const { run } = capability'],
   ['app/decide-approval.ts', 'const later = capability.run'],
   ['transport/mcp/serve.ts', "outcome.capability['run'](ctx, args)"],
@@ -57,7 +59,7 @@ test.each([
 })
 
 test('lets the gate run a capability, and the engines their statements', () => {
-  expect(breaches('app/invoke-capability.ts', 'await capability.run(ctx, args)')).toEqual([])
+  expect(breaches('app/invoke-run.ts', 'await capability.run(ctx, args)')).toEqual([])
   expect(breaches('storage/sqlite/open.ts', 'statement.run(1)')).toEqual([])
   // The name of a capability runs nothing.
   expect(breaches('capabilities/process/run.ts', "name: 'process.run',")).toEqual([])

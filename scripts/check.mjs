@@ -14,36 +14,60 @@ const biome = (command) => [
   '--max-diagnostics=200',
 ]
 
-/** In this order: the reference is drawn from what the types step builds. */
+/** By name. `after` names the step whose output a step reads. */
 const steps = {
-  format: [...biome('check'), '--linter-enabled=false', '.'],
+  lint: { command: [...tools.oxlint, '--type-aware', '--quiet', '--threads=2'] },
+  build: { command: [...tools.tsc, '-b'] },
+  types: { command: [...tools.tsc, '-p', 'tsconfig.tests.json'], after: 'build' },
+  'dead code': { command: [...tools.knip, '--no-progress', '--no-config-hints'] },
+  format: { command: [...biome('check'), '--linter-enabled=false', '.'] },
   // Tests take their runner from the root; what ships declares all that it imports.
-  dependencies: [
-    ...biome('lint'),
-    '--only=correctness/noUndeclaredDependencies',
-    ...sourceFiles().map(({ file }) => file),
-  ],
-  lock: script('check-lock'),
-  lint: [...tools.oxlint, '--type-aware', '--quiet', '--threads=2'],
-  layers: script('check-layers'),
-  build: [...tools.tsc, '-b'],
-  types: [...tools.tsc, '-p', 'tsconfig.tests.json'],
-  'dead code': [...tools.knip, '--no-progress', '--no-config-hints'],
-  reference: script('generate', '--check'),
+  dependencies: {
+    command: [
+      ...biome('lint'),
+      '--only=correctness/noUndeclaredDependencies',
+      ...sourceFiles().map(({ file }) => file),
+    ],
+  },
+  reference: { command: script('generate', '--check'), after: 'build' },
+  layers: { command: script('check-layers') },
+  lock: { command: script('check-lock') },
 }
 
+const runStep = async (name) => {
+  const started = Date.now()
+  const { code, output } = await run(steps[name].command, { capture: true })
+  const seconds = ((Date.now() - started) / 1000).toFixed(1)
+  console.log(`${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`)
+  if (code !== 0) console.log(`${output.trim()}\n`)
+  return code === 0
+}
+
+/** Two at a time, the long ones first; a step waits for the one whose output it reads. Returns those that failed. */
 const checkAll = async (names) => {
-  const failed = []
-  for (const name of names) {
-    const started = Date.now()
-    const { code, output } = await run(steps[name], { capture: true })
-    const seconds = ((Date.now() - started) / 1000).toFixed(1)
-    console.log(`${code === 0 ? 'ok  ' : 'FAIL'} ${name} (${seconds} s)`)
-    if (code === 0) continue
-    failed.push(name)
-    console.log(`${output.trim()}\n`)
+  const ended = new Map()
+  const left = [...names]
+  const isReady = (name) => {
+    const { after } = steps[name]
+    return !after || !names.includes(after) || ended.has(after)
   }
-  return failed
+  const worker = async () => {
+    while (left.length > 0) {
+      const at = left.findIndex(isReady)
+      if (at < 0) {
+        await Promise.race(running.values())
+        continue
+      }
+      const [name] = left.splice(at, 1)
+      const ending = runStep(name)
+      running.set(name, ending)
+      ended.set(name, await ending)
+      running.delete(name)
+    }
+  }
+  const running = new Map()
+  await Promise.all([worker(), worker()])
+  return names.filter((name) => !ended.get(name))
 }
 
 const wanted = process.argv.slice(2)

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest'
 import { root } from './run.mjs'
 import { needsOf } from './test-needs.mjs'
 
-const needs = (...files) => [...needsOf(files)].toSorted()
+const needs = (...files) => [...needsOf(files)].toSorted((a, b) => a.localeCompare(b))
 
 test('pure tests need nothing of the machine', () => {
   expect(needs('packages/server/src/domain/glob.test.ts')).toEqual([])
