@@ -13,6 +13,7 @@ import { openJournal } from '@gatehouse/server/audit/journal'
 import { HandClock, silent } from '@gatehouse/server/audit/testing'
 import { createRegistry } from '@gatehouse/server/capabilities/registry'
 import { standardCapabilities } from '@gatehouse/server/capabilities/standard'
+import { outcomeOf } from '@gatehouse/server/domain/approvals/outcome'
 import { createFilesFactory } from '@gatehouse/server/files/create-files-factory'
 import { createOutbound } from '@gatehouse/server/outbound/create-outbound'
 import { createCalendar } from '@gatehouse/server/platform/calendar'
@@ -189,10 +190,12 @@ export class Kit implements AsyncDisposable {
     return this.app.decideApproval(this.operator(as), { approval_id, decision, ...rest })
   }
 
-  /** Waits, in real time, until nothing more will happen to the approval. */
+  /** Waits, in real time, until nothing more will happen to the approval; the agent is told nothing. */
   async settled(agent: string, approval_id: string) {
     for (let tries = 0; tries < 1_000; tries += 1) {
-      const outcome = await this.app.getApprovalOutcome(this.op(agent), { approval_id })
+      const approval = await this.storage.approvals.find(approval_id)
+      if (approval?.agent !== agent) throw new Error(`${agent} has no ${approval_id}`)
+      const outcome = outcomeOf(approval)
       if (outcome.result) return outcome
       await new Promise((resolve) => setTimeout(resolve, 2))
     }

@@ -78,6 +78,7 @@ import type { ModelUseCases } from './models.ts'
 import type { AgentOp, Op } from './op.ts'
 import type { SetPasswordInput } from './operators.ts'
 import type { ChangedWrite } from './proxy/change-write.ts'
+import type { Tell } from './pushes.ts'
 import type { VaultUseCases } from './vault-access.ts'
 import type { WakeInput, WakeVerdict } from './wakes.ts'
 
@@ -200,8 +201,8 @@ export interface App extends VaultUseCases, ModelUseCases, InferenceUseCases {
     op: AgentOp,
     input: { after?: string; timeout_ms: number },
   ): Promise<readonly GatehouseEvent[]>
-  /** Calls the listener for each event of this agent: approvals resolved, tools changed, files changed. */
-  subscribeEvents(agent: string, listener: (event: GatehouseEvent) => void): Disposable
+  /** Tells a connection each event of its agent: approvals resolved, tools changed, files changed. */
+  subscribeEvents(agent: string, tell: Tell): Disposable
 
   // Agents
   createAgent(op: Op, input: CreateAgent): Promise<AgentWithToken>

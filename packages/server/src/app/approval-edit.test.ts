@@ -28,7 +28,7 @@ test('what a person changed is what runs, and the agent gets its result where it
   await using kit = await createKit({ policy })
   const text = await withFile(kit)
   const events: GatehouseEvent[] = []
-  using _listening = kit.app.subscribeEvents('alpha', (event) => events.push(event))
+  using _listening = kit.app.subscribeEvents('alpha', (event) => events.push(event) > 0)
   const id = await kit.pending('alpha', 'filesystem.append', line('worse'))
   const { digest } = await shown(kit, id)
   expect(await kit.decide(id, 'approve', { ...changed, digest })).toMatchObject({

@@ -84,7 +84,8 @@ export async function prepareEdit(
     decided_ms: deps.clock.wall(),
     decided_by: actorText(op.actor),
     // Nobody asked for these arguments, so no call of the agent finds this request.
-    delivered: true,
+    call_key: bound.id,
+    delivered: 'yes',
     edit,
   }
 }

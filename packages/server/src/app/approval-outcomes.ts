@@ -6,6 +6,7 @@ import type { Call } from './call.ts'
 import { type CancelDeps, cancelApproval } from './cancel-approval.ts'
 import type { Basics } from './deps.ts'
 import type { AgentOp } from './op.ts'
+import { recordDelivery } from './record-delivery.ts'
 
 /** A change on another node sends no signal here: look again this often. */
 const pollMs = 1_000
@@ -31,7 +32,17 @@ export async function getApprovalOutcome(
   deps: Pick<Basics, 'storage'>,
   input: { readonly approval_id: string },
 ): Promise<ApprovalOutcome> {
-  return outcomeOf(await findOwnApproval(op, deps, input.approval_id))
+  return deliverOutcome(op, deps, await findOwnApproval(op, deps, input.approval_id))
+}
+
+/** Nobody reads the answer of a caller that has gone away: that is no delivery. */
+async function deliverOutcome(
+  { signal }: AgentOp,
+  deps: Pick<Basics, 'storage'>,
+  approval: StoredApproval,
+): Promise<ApprovalOutcome> {
+  if (!signal.aborted) await recordDelivery(deps, approval)
+  return outcomeOf(approval)
 }
 
 /** Waits until nothing more will happen to it, the time is over, or the caller goes away. */
@@ -41,7 +52,7 @@ export async function waitApprovalOutcome(
   input: { readonly approval_id: string; readonly timeout_ms: number },
 ): Promise<ApprovalOutcome> {
   const first = await findOwnApproval(op, deps, input.approval_id)
-  return outcomeOf(await waitSettled(deps, first, input.timeout_ms, op.signal))
+  return deliverOutcome(op, deps, await waitSettled(deps, first, input.timeout_ms, op.signal))
 }
 
 async function waitSettled(

@@ -54,7 +54,7 @@ export async function bindRequest(deps: BindDeps, call: Call): Promise<StoredApp
     exec_id: null,
     result: null,
     result_text: null,
-    delivered: false,
+    delivered: 'no',
     edit: null,
   }
 }

@@ -66,7 +66,7 @@ test.each(['result', 'typed', 'untyped'])(
   async (how) => {
     await using kit = await kitWithCanary()
     const told: unknown[] = []
-    using _events = kit.app.subscribeEvents('coder', (event) => void told.push(event))
+    using _events = kit.app.subscribeEvents('coder', (event) => told.push(event) > 0)
     const outcome = await kit
       .invoke('coder', 'test.leak', { how }, { progress: (...said) => void told.push(said) })
       .catch((cause: Error) => ({ kind: 'thrown', message: cause.message }))
@@ -83,7 +83,7 @@ test.each(['result', 'typed', 'untyped'])(
 test('a secret leaves in nothing that an approved call comes to, either', async () => {
   await using kit = await kitWithCanary()
   const told: unknown[] = []
-  using _events = kit.app.subscribeEvents('coder', (event) => void told.push(event))
+  using _events = kit.app.subscribeEvents('coder', (event) => told.push(event) > 0)
   using _people = kit.app.subscribeApprovals((approval) => void told.push(approval))
   const id = await kit.pending('coder', 'test.leak', { how: 'held' })
   await kit.decide(id, 'approve')

@@ -65,6 +65,8 @@ import { savePolicy, testPolicy } from './policy-access.ts'
 import { ProcessTable } from './process-table.ts'
 import { bindProxy } from './proxy/bind-proxy.ts'
 import type { ServiceParts } from './proxy/deps.ts'
+import { Pushes } from './pushes.ts'
+import { recordPolled } from './record-delivery.ts'
 import { reportTokenFailures } from './report-token-failures.ts'
 import { SameTurn } from './same-turn.ts'
 import { scrubbing } from './scrubbing.ts'
@@ -265,6 +267,7 @@ export function createApp(parts: AppDeps): BoundApp {
   }
   const invoke = deps.tracing ? traceCalls(deps.tracing, untraced) : untraced
   const time = bindTime({ ...base, invoke })
+  const pushes = new Pushes({ ...deps, reached: (event) => time.delivered([event]) })
   const upkeep = new ApprovalUpkeep(gate)
   const people = { ...gate, execute: deps.runsApproved ? upkeep.execute : () => {} }
   const tools = new ToolChanges(base)
@@ -321,15 +324,16 @@ export function createApp(parts: AppDeps): BoundApp {
     waitApprovalOutcome: (op, input) => waitApprovalOutcome(op, base, input),
     async pollEvents(op, { after, timeout_ms }) {
       const found = await events.poll(op.actor.name, after, timeout_ms, op.signal)
+      // Nobody reads the answer of a caller that has gone away: that is no delivery.
+      if (op.signal.aborted) return found
+      await recordPolled(deps, found)
       time.delivered(found)
       return found
     },
-    subscribeEvents(agent, listener) {
+    subscribeEvents(agent, tell) {
       void tools.listen(agent)
       const subscription = events.subscribe((event) => {
-        if (event.agent !== agent) return
-        listener(event)
-        time.delivered([event])
+        if (event.agent === agent) pushes.push(event, tell)
       })
       return {
         [Symbol.dispose]() {
@@ -415,6 +419,7 @@ export function createApp(parts: AppDeps): BoundApp {
       watches[Symbol.dispose]()
       await Promise.all([
         upkeep.stopped(),
+        pushes.stopped(),
         processes.stopped(),
         supervision.stopped(),
         time.stopped(),

@@ -89,7 +89,7 @@ async function join(tx: JournalTransaction, call: Call, open: StoredApproval): P
     })
     return { kind: 'waits', approval: open }
   }
-  const { approval } = await tx.approvals.replace(open, { ...open, delivered: true })
+  const { approval } = await tx.approvals.replace(open, { ...open, delivered: 'yes' })
   const result = resultOf(approval)
   tx.append(
     callDraft(op, capability, args, {
@@ -111,7 +111,7 @@ async function deliver(
 ): Promise<InvokeOutcome> {
   const approval = await deps.journal.transaction(async (tx) => {
     const current = (await tx.approvals.find(settled.id)) ?? settled
-    if (!current.delivered) await join(tx, call, current)
+    if (current.delivered !== 'yes') await join(tx, call, current)
     return current
   })
   return delivered(call, approval)

@@ -21,7 +21,7 @@ test('wakes within a second are one, recorded, told and kept for the next poll',
   await using kit = await createKit({ wakeCommands })
   await kit.agent('alpha')
   const told: GatehouseEvent[] = []
-  using _listening = kit.app.subscribeEvents('alpha', (event) => void told.push(event))
+  using _listening = kit.app.subscribeEvents('alpha', (event) => told.push(event) > 0)
   const verdicts = await Promise.all([
     kit.app.wakeAgent({ agent: 'alpha', reason: 'mail', data: { n: 1 } }),
     kit.app.wakeAgent({ agent: 'alpha' }),

@@ -28,8 +28,8 @@ export interface ApprovalStore {
   ): Promise<{ readonly changed: boolean; readonly approval: StoredApproval }>
 
   /**
-   * Must return the newest approval of this call that is pending, or decided (approved or rejected) and
-   * not yet delivered. One that expired or was cancelled is over: the call is a new request.
+   * Must return the newest approval of this call if it is open (`isOpenCall`), and null otherwise: an
+   * older one is never returned, so no outcome comes back once a newer request was made.
    */
   findOpenCall(agent: string, callKey: string): Promise<StoredApproval | null>
 

@@ -78,7 +78,7 @@ describe.skipIf(!hasProgram('bwrap'))('processes in the background', () => {
   test('tell their exit code when they end by themselves, and their agent hears of it', async () => {
     await using kit = await openProcessKit()
     const heard: unknown[] = []
-    using _listening = kit.app.subscribeEvents('alpha', (event) => heard.push(event))
+    using _listening = kit.app.subscribeEvents('alpha', (event) => heard.push(event) > 0)
     const process_id = await start(kit, {
       command: 'sh',
       args: ['-c', 'echo done; echo bad >&2; exit 7'],

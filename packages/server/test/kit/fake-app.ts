@@ -1,7 +1,8 @@
-import { GatehouseError, type GatehouseEvent, type HealthStatus } from '@gatehouse/contract'
+import { GatehouseError, type HealthStatus } from '@gatehouse/contract'
 import { z } from 'zod'
 import type { App, InvokeInput, InvokeOutcome, ListedCapability } from '../../src/app/app.ts'
 import type { AgentOp } from '../../src/app/op.ts'
+import type { Tell } from '../../src/app/pushes.ts'
 import { defineCapability } from '../../src/capabilities/define.ts'
 import type { Capability } from '../../src/ports/capability.ts'
 import type { Log } from '../../src/ports/log.ts'
@@ -127,7 +128,7 @@ export class FakeApp {
   readonly calls: Invocation[] = []
   readonly opened: { agent: string; transport: string; client: unknown }[] = []
   readonly ended: string[] = []
-  readonly listeners = new Set<{ agent: string; listener: (event: GatehouseEvent) => void }>()
+  readonly listeners = new Set<{ agent: string; listener: Tell }>()
   readonly open = new Map<string, string>()
   readonly revoked = new Set<string>()
   readonly behaviours = new Map(behaviours)
@@ -165,7 +166,7 @@ export class FakeApp {
 
   emit(agent: string, type: string, data: Record<string, unknown> = {}): void {
     const event = { id: 'evt-1', type, timestamp: '2030-01-01T00:00:00.000Z', agent, data }
-    for (const entry of this.listeners) if (entry.agent === agent) entry.listener(event)
+    for (const entry of this.listeners) if (entry.agent === agent) void entry.listener(event)
   }
 
   authenticateAgent(token: string): Promise<unknown> {
@@ -260,7 +261,7 @@ export class FakeApp {
     )
   }
 
-  subscribeEvents(agent: string, listener: (event: GatehouseEvent) => void): Disposable {
+  subscribeEvents(agent: string, listener: Tell): Disposable {
     const entry = { agent, listener }
     this.listeners.add(entry)
     return { [Symbol.dispose]: () => void this.listeners.delete(entry) }

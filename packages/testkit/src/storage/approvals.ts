@@ -33,7 +33,7 @@ export const approvalMusts = (open: Open): void => {
           effective: {},
         },
         result_text: awkwardText,
-        delivered: true,
+        delivered: 'yes',
       })
       await opened.storage.approvals.insert(approval)
       await opened.storage.approvals.insert(approvalOf('appr-2'))
@@ -81,7 +81,8 @@ export const approvalMusts = (open: Open): void => {
       { execution: 'running' },
       { exec_id: 'exec-1' },
       { digest: 'sha256:other' },
-      { delivered: true },
+      { delivered: 'yes' },
+      { delivered: 'sending' },
     ])('are not replaced by whoever saw other than %j', async (changed) => {
       await using opened = await open()
       const { approvals } = opened.storage
@@ -106,7 +107,7 @@ export const approvalMusts = (open: Open): void => {
       await using opened = await open()
       const { approvals } = opened.storage
       const find = async () => (await approvals.findOpenCall('mailbot', 'key'))?.id
-      await approvals.insert(approvalOf('appr-1', { status: 'approved', delivered: true }))
+      await approvals.insert(approvalOf('appr-1', { status: 'approved', delivered: 'yes' }))
       await approvals.insert(approvalOf('appr-2', { status: 'expired' }))
       await approvals.insert(approvalOf('appr-3', { status: 'cancelled' }))
       await approvals.insert(approvalOf('appr-4', { agent: 'other' }))
@@ -122,6 +123,10 @@ export const approvalMusts = (open: Open): void => {
       expect(await find()).toBe('appr-7')
       await approvals.insert(approvalOf('appr-8', { requested_ms: newYear + 3 }))
       expect(await find()).toBe('appr-8')
+      // Once a newer request was made, no older outcome comes back.
+      const newest = { status: 'approved', requested_ms: newYear + 4 } as const
+      await approvals.insert(approvalOf('appr-9', { ...newest, delivered: 'sending' }))
+      expect(await find()).toBeUndefined()
     })
 
     test('are listed oldest first while pending and newest first otherwise, with the total', async () => {

@@ -70,7 +70,7 @@ export const approvalOf = (id: string, over: Partial<StoredApproval> = {}): Stor
   exec_id: null,
   result: null,
   result_text: null,
-  delivered: false,
+  delivered: 'no',
   edit: null,
   ...over,
 })

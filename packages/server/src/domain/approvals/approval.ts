@@ -7,6 +7,12 @@ import type {
   RuleRef,
 } from '@gatehouse/contract'
 
+/**
+ * Whether the outcome has reached the agent. `sending`: a push of it is under way. What a crash leaves at
+ * `sending` counts as delivered, so that no later call is answered with an outcome already seen.
+ */
+export type Delivered = 'no' | 'sending' | 'yes'
+
 /** An approval as it is stored. `arguments_json` is the canonical text that `digest` covers. */
 export type StoredApproval = {
   readonly id: string
@@ -38,8 +44,7 @@ export type StoredApproval = {
   readonly result: CapabilityResult | null
   /** The text rendering of a successful result, where the capability has one. */
   readonly result_text: string | null
-  /** Whether the real result has been handed out by a repeated call. */
-  readonly delivered: boolean
+  readonly delivered: Delivered
   /** Set on both requests where a person approved other arguments than were asked for. */
   readonly edit: ApprovalEdit | null
 }

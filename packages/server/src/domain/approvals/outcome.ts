@@ -22,6 +22,10 @@ export const isSettled = (approval: StoredApproval): boolean =>
     ? approval.execution !== 'waiting' && approval.execution !== 'running'
     : approval.status !== 'pending'
 
+/** Whether an identical call joins it: it waits, or its outcome has not reached the agent yet. */
+export const isOpenCall = ({ status, delivered }: StoredApproval): boolean =>
+  status === 'pending' || ((status === 'approved' || status === 'rejected') && delivered === 'no')
+
 /** The result that the agent gets, or null while there is none. */
 export const resultOf = (approval: StoredApproval): CapabilityResult | null => {
   const approval_id = approval.id

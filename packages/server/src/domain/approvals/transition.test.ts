@@ -28,7 +28,7 @@ const pending: StoredApproval = {
   exec_id: null,
   result: null,
   result_text: null,
-  delivered: false,
+  delivered: 'no',
   edit: null,
 }
 const approve = { decision: 'approve', digest: undefined, reason: undefined, by: 'ana' } as const

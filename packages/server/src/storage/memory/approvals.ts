@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { isOpenCall } from '../../domain/approvals/outcome.ts'
 import type { ApprovalStore, StoredApproval } from '../../ports/approvals.ts'
 import { type Access, compareText } from './state.ts'
 
@@ -12,9 +13,6 @@ const sameState = (a: StoredApproval, b: StoredApproval): boolean =>
   a.exec_id === b.exec_id &&
   a.digest === b.digest &&
   a.delivered === b.delivered
-
-const openCall = ({ status, delivered }: StoredApproval): boolean =>
-  status === 'pending' || ((status === 'approved' || status === 'rejected') && !delivered)
 
 export const memoryApprovals = ({ state, write }: Access): ApprovalStore => {
   const where = (keep: (approval: StoredApproval) => boolean) =>
@@ -39,8 +37,10 @@ export const memoryApprovals = ({ state, write }: Access): ApprovalStore => {
         return { changed: true, approval }
       }),
 
-    findOpenCall: async (agent, callKey) =>
-      where((a) => a.agent === agent && a.call_key === callKey && openCall(a)).at(-1) ?? null,
+    async findOpenCall(agent, callKey) {
+      const newest = where((a) => a.agent === agent && a.call_key === callKey).at(-1)
+      return newest && isOpenCall(newest) ? newest : null
+    },
 
     async list({ status, agent, limit, offset }) {
       const found = where(

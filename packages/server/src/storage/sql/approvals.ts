@@ -1,9 +1,18 @@
 import { GatehouseError } from '@gatehouse/contract'
+import type { Delivered } from '../../domain/approvals/approval.ts'
+import { isOpenCall } from '../../domain/approvals/outcome.ts'
 import type { ApprovalStore, StoredApproval } from '../../ports/approvals.ts'
 import { first, page } from './queries.ts'
 import { flag, jsonOrNull, rowCodec, text, textOrNull } from './row-codec.ts'
 import type { ApprovalsTable, Db } from './tables.ts'
 import { encodeText } from './text.ts'
+
+const deliveredStates: readonly Delivered[] = ['no', 'yes', 'sending']
+
+const delivered = {
+  encode: (value: Delivered): number => deliveredStates.indexOf(value),
+  decode: (cell: number): Delivered => deliveredStates[cell] ?? 'yes',
+}
 
 const { toRow, fromRow } = rowCodec<StoredApproval, ApprovalsTable>({
   agent: text,
@@ -19,7 +28,7 @@ const { toRow, fromRow } = rowCodec<StoredApproval, ApprovalsTable>({
   decision_reason: textOrNull,
   result: jsonOrNull,
   result_text: textOrNull,
-  delivered: flag,
+  delivered,
   edit: jsonOrNull,
 })
 
@@ -42,7 +51,7 @@ export const sqlApprovals = ({ read, write }: Db): ApprovalStore => ({
       .where('execution', '=', current.execution)
       .where('exec_id', 'is not distinct from', current.exec_id)
       .where('digest', '=', current.digest)
-      .where('delivered', '=', flag.encode(current.delivered))
+      .where('delivered', '=', delivered.encode(current.delivered))
       .returningAll()
       .executeTakeFirst()
     if (row) return { changed: true, approval: fromRow(row) }
@@ -61,17 +70,12 @@ export const sqlApprovals = ({ read, write }: Db): ApprovalStore => ({
       .selectAll()
       .where('agent', '=', encodeText(agent))
       .where('call_key', '=', encodeText(callKey))
-      .where((eb) =>
-        eb.or([
-          eb('status', '=', 'pending'),
-          eb.and([eb('status', 'in', ['approved', 'rejected']), eb('delivered', '=', 0)]),
-        ]),
-      )
       .orderBy('requested_ms', 'desc')
       .orderBy('id', 'desc')
       .limit(1)
       .executeTakeFirst()
-    return row ? fromRow(row) : null
+    const newest = row ? fromRow(row) : null
+    return newest && isOpenCall(newest) ? newest : null
   },
 
   async list({ status, agent, limit, offset }) {

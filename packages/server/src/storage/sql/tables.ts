@@ -54,7 +54,8 @@ export type ApprovalsTable = {
   exec_id: string | null
   result: string | null
   result_text: string | null
-  delivered: Flag
+  /** 0 = no, 1 = yes, 2 = sending. */
+  delivered: number
   edit: string | null
 }
 

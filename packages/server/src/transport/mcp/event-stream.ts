@@ -14,8 +14,15 @@ export const beginEventStream = (res: ServerResponse): void => {
   })
 }
 
-export const writeEvent = (res: ServerResponse, text: string): void => {
-  res.write(`event: message\ndata: ${text}\n\n`)
+/** `written` is told whether the system has taken the event for the peer. */
+export const writeEvent = (
+  res: ServerResponse,
+  text: string,
+  written?: (taken: boolean) => void,
+): void => {
+  const event = `event: message\ndata: ${text}\n\n`
+  if (written) res.write(event, (error) => written(!error && !res.destroyed))
+  else res.write(event)
 }
 
 /** Keeps proxies from closing a stream on which nothing happens. */

@@ -361,15 +361,19 @@ export class McpSocket {
 
   // Messages out
 
-  #tell(event: GatehouseEvent): void {
-    if (this.#closing || !this.#stillValid()) return
-    this.#send(JSON.stringify(notificationOf(event)))
+  #tell(event: GatehouseEvent): boolean | Promise<boolean> {
+    if (this.#closing || !this.#stillValid()) return false
+    const text = JSON.stringify(notificationOf(event))
+    return new Promise((resolve) => this.#send(text, resolve))
   }
 
-  #send(text: string): void {
-    if (this.#closing) return
-    if (!this.#outbox.send(text)) this.#close(closeCodes.tooSlow, 'too much waits to be read')
-    else if (this.#outbox.full) this.#settle()
+  #send(text: string, written?: (taken: boolean) => void): void {
+    if (this.#closing) {
+      written?.(false)
+    } else if (!this.#outbox.send(text, written)) {
+      written?.(false)
+      this.#close(closeCodes.tooSlow, 'too much waits to be read')
+    } else if (this.#outbox.full) this.#settle()
   }
 
   #pong(data: Buffer): void {

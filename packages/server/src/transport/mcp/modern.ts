@@ -31,7 +31,9 @@ const busOf = (app: App, agent: string): ServerEventBus => ({
   publish: () => undefined,
   subscribe(listener) {
     const events = app.subscribeEvents(agent, (event) => {
-      if (event.type === 'tools.changed') listener({ kind: 'tools_list_changed' })
+      const told = event.type === 'tools.changed'
+      if (told) listener({ kind: 'tools_list_changed' })
+      return told
     })
     return () => events[Symbol.dispose]()
   },

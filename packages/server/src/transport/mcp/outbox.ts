@@ -31,6 +31,10 @@ export class Outbox {
   #closed = false
   /** What this turn of the loop answered; it leaves in one write. */
   #held: string[] = []
+  /** Who wants to know whether a held text was written, by its place. */
+  #asking = new Map<number, (taken: boolean) => void>()
+  /** Those of them whose text the socket has and the system has not taken yet. */
+  readonly #unsure = new Set<(taken: boolean) => void>()
   #heldLength = 0
   readonly #leave = (): void => this.flush()
   #sentBytes = 0
@@ -50,6 +54,11 @@ export class Outbox {
     this.#drainedAt = nowMs
     this.#eased = eased
     raw.on('drain', () => this.#ease())
+    // What a socket was writing when it closed need not call back.
+    raw.on('close', () => {
+      for (const written of this.#unsure) written(false)
+      this.#unsure.clear()
+    })
   }
 
   #ease(): void {
@@ -81,28 +90,48 @@ export class Outbox {
     if (this.#waiting.length > 0 && !this.#behind()) this.#waiting.shift()?.(true)
   }
 
-  /** False where the peer is too far behind; then nothing was sent. */
-  send(text: string): boolean {
+  /**
+   * False where the peer is too far behind; then nothing was sent. `written` is told whether the system
+   * has taken the text for the peer.
+   */
+  send(text: string, written?: (taken: boolean) => void): boolean {
     const buffered = this.#buffered()
     if (buffered > 0 && buffered + text.length > this.#limits.outboundCloseBytes) return false
     this.#sentBytes += text.length
     this.#heldLength += text.length
     if (this.#held.push(text) === 1) process.nextTick(this.#leave)
+    if (written) this.#asking.set(this.#held.length - 1, written)
     this.admitNext()
     return true
   }
 
   /** Sends what is held. To be called before the closing frame, behind which nothing may come. */
   flush(): void {
-    const texts = this.#held
+    const [texts, asking] = [this.#held, this.#asking]
     this.#held = []
     this.#heldLength = 0
-    if (this.#ws.readyState !== this.#ws.OPEN) return
+    if (asking.size > 0) this.#asking = new Map()
+    if (this.#ws.readyState !== this.#ws.OPEN) {
+      for (const written of asking.values()) written(false)
+      return
+    }
     if (texts.length > 1) this.#raw.cork()
-    for (const text of texts) this.#raw.write(frameOf(text))
+    let place = 0
+    for (const text of texts) {
+      const written = asking.get(place++)
+      if (written) this.#writeAsked(text, written)
+      else this.#raw.write(frameOf(text))
+    }
     if (texts.length > 1) this.#raw.uncork()
     // What the system takes at once is never announced as drained.
     if (!this.#raw.writableNeedDrain) this.#ease()
+  }
+
+  #writeAsked(text: string, written: (taken: boolean) => void): void {
+    this.#unsure.add(written)
+    this.#raw.write(frameOf(text), (error) => {
+      if (this.#unsure.delete(written)) written(!error && !this.#raw.destroyed)
+    })
   }
 
   /** Whether the peer has read nothing for too long, although there is something to read. */

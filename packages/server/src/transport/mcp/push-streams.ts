@@ -42,9 +42,10 @@ export class PushStreams {
     const stream: Stream = { res, actor, lastWrite: this.#now() }
     this.#streams.set(sessionId, stream)
     const events = this.#app.subscribeEvents(actor.name, (event) => {
-      if (!this.#mayWrite(stream)) return
+      if (!this.#mayWrite(stream)) return false
       stream.lastWrite = this.#now()
-      writeEvent(res, JSON.stringify(notificationOf(event)))
+      const text = JSON.stringify(notificationOf(event))
+      return new Promise((resolve) => writeEvent(res, text, resolve))
     })
     res.once('close', () => {
       events[Symbol.dispose]()

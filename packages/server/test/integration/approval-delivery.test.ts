@@ -1,0 +1,162 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { createKit, type Kit } from '@gatehouse/testkit'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { silent } from '../../src/audit/testing.ts'
+import { type Gateway, openGateway } from '../../src/transport/gateway/open-gateway.ts'
+import { until } from '../kit/fake-app.ts'
+import { openHttpSession, openPeer, rpcRequest, rpcSpeaker, speakers } from '../kit/speakers.ts'
+
+// The outcome of an approved call reaches its agent in many ways. Whichever was first, the next identical
+// call is a new call: a person is asked again, and no old success stands for what was not done.
+
+const policy = `version: 1
+rules:
+  - { match: filesystem.append, tier: approval_required }
+`
+const line = { path: 'log.txt', content: 'one\n' }
+
+let kit: Kit
+let gateway: Gateway
+let token: string
+beforeEach(async () => {
+  kit = await createKit({ policy })
+  token = await kit.agent('alpha')
+  mkdirSync(kit.workspace('alpha'), { recursive: true })
+  writeFileSync(join(kit.workspace('alpha'), 'log.txt'), '')
+  gateway = await openGateway({
+    host: '127.0.0.1',
+    port: 0,
+    app: kit.app,
+    ids: { next: (prefix) => `${prefix}-${'0'.repeat(26)}` },
+    log: silent,
+    version: '1.0.0',
+    allowedHosts: [],
+    allowedOrigins: [],
+  })
+})
+afterEach(async () => {
+  await gateway.close(0)
+  await kit[Symbol.asyncDispose]()
+})
+
+const content = () => readFileSync(join(kit.workspace('alpha'), 'log.txt'), 'utf8')
+const ask = () => kit.pending('alpha', 'filesystem.append', line)
+const approve = async (id: string) => {
+  await kit.decide(id, 'approve')
+  await kit.settled('alpha', id)
+}
+const decided = async () => {
+  const id = await ask()
+  await approve(id)
+  return id
+}
+const appended = { result: { success: true, data: { size_bytes: 4 } } }
+
+/** The next identical call, over plain JSON-RPC, waits for a person under an id of its own. */
+const expectNewCall = async (id: string) => {
+  await using rpc = await rpcSpeaker(gateway, token)
+  const { pending } = await rpc.call('filesystem.append', line)
+  expect(pending).toMatch(/^appr-/)
+  expect(pending).not.toBe(id)
+  expect(content()).toBe('one\n')
+}
+
+test.each(speakers)('a repeated call over %s hands it over once', async (_name, open) => {
+  const id = await decided()
+  await using speaker = await open(gateway, token)
+  expect((await speaker.call('filesystem.append', line)).data).toMatchObject({ size_bytes: 4 })
+  await expectNewCall(id)
+})
+
+test.each(
+  speakers.flatMap(([name, open]) => [
+    [name, 'approvals.get', open] as const,
+    [name, 'approvals.wait', open] as const,
+  ]),
+)('%s: %s delivers it', async (_name, capability, open) => {
+  const id = await decided()
+  await using speaker = await open(gateway, token)
+  const answer = await speaker.call(capability, { approval_id: id })
+  expect(answer.data).toMatchObject(appended)
+  await expectNewCall(id)
+  expect((await speaker.call(capability, { approval_id: id })).data).toMatchObject(appended)
+})
+
+test.each(['approvals.get', 'approvals.wait'])('the method %s delivers it', async (method) => {
+  const id = await decided()
+  const { result } = await rpcRequest(gateway, token, method, { approval_id: id })
+  expect(result).toMatchObject(appended)
+  await expectNewCall(id)
+})
+
+test('a wait that was open when a person decided delivers it', async () => {
+  const id = await ask()
+  const waiting = rpcRequest(gateway, token, 'approvals.wait', { approval_id: id })
+  await approve(id)
+  expect((await waiting).result).toMatchObject(appended)
+  await expectNewCall(id)
+})
+
+test('events.poll delivers it', async () => {
+  const id = await decided()
+  const { result } = await rpcRequest(gateway, token, 'events.poll', {})
+  expect(result?.['events']).toMatchObject([{ type: 'approval.resolved', data: appended }])
+  await expectNewCall(id)
+})
+
+test('a rejection is delivered too: the next identical call asks again', async () => {
+  const id = await ask()
+  await kit.decide(id, 'reject', { reason: 'Not today' })
+  const { result } = await rpcRequest(gateway, token, 'approvals.get', { approval_id: id })
+  expect(result).toMatchObject({ result: { error: { type: 'ApprovalRejected' } } })
+  await using rpc = await rpcSpeaker(gateway, token)
+  expect((await rpc.call('filesystem.append', line)).pending).not.toBe(id)
+})
+
+test('a push over WebSocket delivers it, also when the next call comes at once', async () => {
+  const peer = await openPeer(gateway, token)
+  const id = await ask()
+  await kit.decide(id, 'approve')
+  const pushed = await peer.notified('notifications/approvals/resolved')
+  expect(pushed.params).toMatchObject({
+    approval_id: id,
+    result: { structuredContent: { size_bytes: 4 } },
+  })
+  const next = await peer.call('filesystem__append', line)
+  expect(next.result?.['structuredContent']).toMatchObject({ status: 'pending_approval' })
+  await expectNewCall(id)
+  peer.ws.close()
+})
+
+test('a push on the stream of a session over Streamable HTTP delivers it', async () => {
+  const { session } = await openHttpSession(gateway, token)
+  const leave = new AbortController()
+  const stream = await fetch(`${gateway.url}/mcp`, {
+    headers: {
+      Authorization: `Bearer ${token}`,
+      Accept: 'text/event-stream',
+      'Mcp-Session-Id': session,
+    },
+    signal: leave.signal,
+  })
+  const id = await decided()
+  let text = ''
+  const decoder = new TextDecoder()
+  for await (const chunk of stream.body ?? []) {
+    text += decoder.decode(chunk as Uint8Array, { stream: true })
+    if (text.includes('approvals/resolved')) break
+  }
+  expect(text).toContain(id)
+  await expectNewCall(id)
+  leave.abort()
+})
+
+test('what was pushed to nobody waits for the repeated call', async () => {
+  const peer = await openPeer(gateway, token)
+  peer.ws.terminate()
+  await until(() => gateway.connections() === 0)
+  await decided()
+  await using rpc = await rpcSpeaker(gateway, token)
+  expect((await rpc.call('filesystem.append', line)).data).toMatchObject({ size_bytes: 4 })
+})
