@@ -1,4 +1,5 @@
 import type { DecideOutcomes } from '@gatehouse/contract'
+import { decidedText, outcomeText } from './run-outcome.ts'
 
 const said = {
   decided: 'decided',
@@ -12,7 +13,8 @@ const said = {
 export const outcomesText = ({ outcomes }: DecideOutcomes): string =>
   outcomes
     .map(({ id, outcome, approval }) => {
-      if (outcome === 'decided') return `${id} is ${approval?.status}.`
+      if (outcome === 'decided' && approval)
+        return [decidedText(approval), outcomeText(approval)].filter((line) => line).join('\n')
       const by = outcome === 'not_pending' && approval ? `: ${approval.status}` : ''
       return `${id} ${said[outcome]}${by}.`
     })

@@ -53,33 +53,46 @@ export type Context = {
   server(): Promise<RunFile>
   /** A word to the person beside the data, on the error output. */
   note(text: string): Promise<void>
-  /** Asks before something is done; without a terminal, or with `--yes`, it goes on. */
-  confirm(question: string): Promise<void>
+  /** Whether a server answers, which also runs what is approved. */
+  isServed(): Promise<boolean>
 }
 
 export type View = { readonly isTTY: boolean; readonly columns: number }
 
-type Spec<A extends Args, O extends Options, R> = {
+type Input<A extends Args, O extends Options> = ArgValues<A> & OptionValues<O>
+
+type Spec<A extends Args, O extends Options, F, R> = {
   readonly name: string
   readonly summary: string
   readonly args?: A
   readonly options?: O
   readonly examples: readonly string[]
+  /** Reads what the question is about, and changes nothing. */
+  look?(context: Context, input: Input<A, O>): Promise<F>
+  /**
+   * What a person is asked before something is done that cannot be undone; null where this use of the
+   * command does no such thing. Where nobody can be asked, the runner refuses it without `--yes`.
+   * @SECURITY destructive.test.ts names each operation that needs one.
+   */
+  question?(input: Input<A, O>, found: F): string | null
+  /** For a decision that the command line spells out: it is asked about at a terminal only. */
+  readonly goesOnUnasked?: true
   /** Does it, and returns what `--json` prints; `undefined` if it has printed by itself. */
-  run(context: Context, input: ArgValues<A> & OptionValues<O>): Promise<R>
+  run(context: Context, input: Input<A, O>, found: F): Promise<R>
   /** The same for people. */
   text?(result: NonNullable<R>, view: View): string
   /** The exit code, where a result can be bad news. */
   exitCode?(result: NonNullable<R>): number
 }
 
-export type Command = Spec<Args, Options, unknown>
+export type Command = Spec<Args, Options, unknown, unknown>
 
 export function defineCommand<
   const A extends Args = Record<never, never>,
   const O extends Options = Record<never, never>,
+  F = undefined,
   R = unknown,
->(command: Spec<A, O, R>): Command {
+>(command: Spec<A, O, F, R>): Command {
   // The runner parses arguments by this very specification, so the erased type is safe.
   return command as unknown as Command
 }

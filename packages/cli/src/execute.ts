@@ -45,12 +45,7 @@ function createContext(io: Io, { global }: Parsed, connect: Connect): Opened {
     async note(text) {
       if (!quiet) await io.stderr.write(`${text}\n`)
     },
-    async confirm(question) {
-      if (yes || json || !io.stdin.isTTY || !io.stderr.isTTY) return
-      const answer = await io.stdin.ask(`${question} [y/N] `)
-      if (!/^y(es)?$/i.test(answer.trim()))
-        throw new CliError('NotConfirmed', exitCodes.failed, 'Nothing was changed.')
-    },
+    isServed: async () => (await connection()).run !== null,
   }
   return {
     context,
@@ -59,6 +54,24 @@ function createContext(io: Io, { global }: Parsed, connect: Connect): Opened {
       await connection?.[Symbol.asyncDispose]()
     },
   }
+}
+
+/** Asks about what cannot be undone. Raises `NotConfirmed` for a no, and where nobody can be asked. */
+async function confirm(
+  { io, yes }: Context,
+  { name, goesOnUnasked }: Command,
+  question: string | null,
+): Promise<void> {
+  if (question === null || yes) return
+  if (io.stdin.isTTY && io.stderr.isTTY) {
+    const answer = await io.stdin.ask(`${question} [y/N] `)
+    if (/^y(es)?$/i.test(answer.trim())) return
+    throw new CliError('NotConfirmed', exitCodes.failed, 'Nothing was changed.')
+  }
+  if (goesOnUnasked) return
+  const message = `Nothing was changed: gatehouse ${name} asks first, and there is no terminal to ask at.`
+  const recovery = [{ action: '--yes', description: 'Do it without the question.' }]
+  throw new CliError('NotConfirmed', exitCodes.wrongUsage, message, { recovery })
 }
 
 /** Runs a parsed command and prints what came of it. What it opened is closed again. */
@@ -72,7 +85,10 @@ export async function execute(
   const { context } = opened
   let result: unknown
   try {
-    result = await command.run(context, parsed.input as never)
+    const input = parsed.input as never
+    const found = await command.look?.(context, input)
+    await confirm(context, command, command.question?.(input, found) ?? null)
+    result = await command.run(context, input, found)
   } catch (error) {
     throw await suggestAgent(context.api, error)
   }

@@ -32,7 +32,7 @@ test('rejects several, and fails where one of them was not waiting', async () =>
   expect(ran.code).toBe(1)
   expect(ran.out).toBe(
     [
-      `${one.id} is rejected.`,
+      `${one.id} is rejected by user:the operator.`,
       `${two.id} was not waiting any more: approved.`,
       'appr-nothing is not there.',
       '',

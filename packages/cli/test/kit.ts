@@ -1,18 +1,24 @@
+import { type OperationId, operations } from '@gatehouse/client'
 import { createFakeApp, type FakeApp, fakeTokens } from '@gatehouse/testkit/fake-app'
 import { createRestApp } from '../../server/src/transport/rest/create-rest-app.ts'
 import type { Connect } from '../src/connect.ts'
-import type { Io, Output } from '../src/io.ts'
+import type { Io, KeyPress, Output } from '../src/io.ts'
 import { run } from '../src/run.ts'
 
 type Screen = Output & { text(): string }
 
-function createScreen(isTTY: boolean, columns: number): Screen {
+function createScreen(
+  isTTY: boolean,
+  columns: number,
+  onWrite: (text: string) => void = () => undefined,
+): Screen {
   let all = ''
   return {
     isTTY,
     columns,
     async write(text) {
       all += text
+      onWrite(text)
     },
     text: () => all,
   }
@@ -22,6 +28,8 @@ export type Ran = { readonly code: number; readonly out: string; readonly err: s
 
 export type CliKit = {
   readonly fake: FakeApp
+  /** The operations of the server that were asked for, in order. */
+  readonly operations: OperationId[]
   /** Whoever this command line is, by the role of its token. */
   role: keyof typeof fakeTokens
   gatehouse(line: readonly string[], terminal?: Terminal): Promise<Ran>
@@ -31,10 +39,27 @@ export type Terminal = {
   readonly columns?: number
   readonly input?: string
   readonly answer?: string
-  readonly keys?: AsyncIterable<string>
+  /** Keys as they come; a text stands for one pressed a while after everything else. */
+  readonly keys?: AsyncIterable<string | KeyPress>
+  readonly nowMs?: () => number
+  readonly onWrite?: (text: string) => void
   readonly signal?: AbortSignal
   readonly connect?: Connect
+  /** No server runs: the same routes answer in this process. */
+  readonly offline?: boolean
   readonly env?: Record<string, string>
+}
+
+const routes = Object.entries(operations).map(([name, route]) => ({
+  name: name as OperationId,
+  pattern: new RegExp(`^${route.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
+}))
+
+const operationOf = (method: string, url: string): OperationId | undefined => {
+  const asked = `${method} ${new URL(url).pathname}`
+  // A fixed path is listed before or after one with a name in its place: the fixed one is meant.
+  const found = routes.filter(({ pattern }) => pattern.test(asked)).map(({ name }) => name)
+  return found.find((name) => operations[name] === asked) ?? found[0]
 }
 
 /** Runs command lines in process, against the real routes on the fake application. */
@@ -49,11 +74,13 @@ export function createCliKit(fake: FakeApp = createFakeApp()): CliKit {
   })
   const kit: CliKit = {
     fake,
+    operations: [],
     role: 'operator',
     async gatehouse(line, terminal = {}) {
       const isTTY = terminal.columns !== undefined
-      const stdout = createScreen(isTTY, terminal.columns ?? 80)
-      const stderr = createScreen(isTTY, terminal.columns ?? 80)
+      let pressedMs = 0
+      const stdout = createScreen(isTTY, terminal.columns ?? 80, terminal.onWrite)
+      const stderr = createScreen(isTTY, terminal.columns ?? 80, terminal.onWrite)
       const io: Io = {
         stdout,
         stderr,
@@ -65,25 +92,33 @@ export function createCliKit(fake: FakeApp = createFakeApp()): CliKit {
             return terminal.answer ?? ''
           },
           async *keys() {
-            yield* terminal.keys ?? []
+            for await (const key of terminal.keys ?? []) {
+              pressedMs += 10_000
+              yield typeof key === 'string' ? { text: key, atMs: pressedMs } : key
+            }
           },
         },
         env: { HOME: '/home/ana', ...terminal.env },
         signal: terminal.signal ?? new AbortController().signal,
+        nowMs: terminal.nowMs ?? (() => pressedMs),
       }
       const authorization = `Bearer ${fakeTokens[kit.role]}`
       const connect: Connect = async () => ({
-        run: {
-          pid: 4711,
-          version: '1.2.3',
-          started_at: '2026-03-01T12:00:00.000Z',
-          gateway_url: 'http://127.0.0.1:7700',
-          mcp_url: 'ws://127.0.0.1:7700/mcp',
-          user_api_url: 'http://127.0.0.1:7703',
-          dashboard_url: 'https://127.0.0.1:7800',
-          wake_port: 7702,
-        },
+        run: terminal.offline
+          ? null
+          : {
+              pid: 4711,
+              version: '1.2.3',
+              started_at: '2026-03-01T12:00:00.000Z',
+              gateway_url: 'http://127.0.0.1:7700',
+              mcp_url: 'ws://127.0.0.1:7700/mcp',
+              user_api_url: 'http://127.0.0.1:7703',
+              dashboard_url: 'https://127.0.0.1:7800',
+              wake_port: 7702,
+            },
         fetch(url, init) {
+          const operation = operationOf(init.method, url)
+          if (operation) kit.operations.push(operation)
           const headers = { ...init.headers, authorization }
           const request = new Request(url, { ...init, headers })
           // A request that is collected no longer passes its caller's abort on, and a stream that is

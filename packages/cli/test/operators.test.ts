@@ -23,8 +23,10 @@ test('makes the operator called operator where there is none', async () => {
 test('lists and removes operators', async () => {
   const kit = createCliKit()
   expect((await kit.gatehouse(['operator', 'list'])).out).toContain('ana')
-  expect((await kit.gatehouse(['operator', 'remove', 'ana'])).out).toContain('cannot log in')
-  expect((await kit.gatehouse(['operator', 'remove', 'eva'])).code).toBe(5)
+  expect((await kit.gatehouse(['operator', 'remove', 'ana', '--yes'])).out).toContain(
+    'cannot log in',
+  )
+  expect((await kit.gatehouse(['operator', 'remove', 'eva', '--yes'])).code).toBe(5)
 })
 
 test('prints a link for the browser, which a script reads too', async () => {

@@ -119,6 +119,11 @@ export const fakeApproval = (n: number, change: Partial<Approval> = {}): Approva
     ...change,
   })
 
+const succeeded: Approval['execution'] = {
+  state: 'succeeded',
+  result: { success: true, data: {} },
+}
+
 export const fakeEntry = (n: number, change: Partial<AuditEntry> = {}): AuditEntry => ({
   id: AuditId.parse(idOf('aud', n)),
   timestamp: time,
@@ -286,6 +291,7 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
       decision_reason: reason ?? null,
     }
     tell(next)
+    if (decision === 'approve') queueMicrotask(() => tell({ ...next, execution: succeeded }))
     return { kind: 'decided', approval: next }
   }
 

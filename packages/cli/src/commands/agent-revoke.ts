@@ -5,9 +5,7 @@ export const agentRevoke = defineCommand({
   summary: 'End an agent: its token, its connections and what it asked for',
   args: { name: 'the agent' },
   examples: ['gatehouse agent revoke mailbot', 'gatehouse agent revoke mailbot --yes'],
-  async run({ api, confirm }, { name }) {
-    await confirm(`Revoke ${name}? Its connections and waiting requests end now.`)
-    return api.revokeAgent({ name })
-  },
+  question: ({ name }) => `Revoke ${name}? Its connections and waiting requests end now.`,
+  run: ({ api }, { name }) => api.revokeAgent({ name }),
   text: (agent) => `${agent.name} is revoked. Undo: gatehouse agent restore ${agent.name}`,
 })

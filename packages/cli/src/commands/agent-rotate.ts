@@ -13,11 +13,10 @@ export const agentRotate = defineCommand({
     'gatehouse agent rotate mailbot',
     'gatehouse agent rotate mailbot --overlap 600 --token-file mailbot.token',
   ],
-  async run({ api, confirm }, { name, overlap, 'token-file': file }) {
-    if (!overlap) await confirm(`End the present token of ${name} now?`)
-    return withTokenFile(file, () =>
+  question: ({ name, overlap }) => (overlap ? null : `End the present token of ${name} now?`),
+  run: ({ api }, { name, overlap, 'token-file': file }) =>
+    withTokenFile(file, () =>
       api.rotateAgent({ name, ...(overlap === undefined ? {} : { overlap_seconds: overlap }) }),
-    )
-  },
+    ),
   text: (made) => `${made.agent.name} has a new token.\n${tokenText(made)}`,
 })

@@ -6,6 +6,8 @@ import { allDecided, outcomesText } from '../decide-many.ts'
 import { defineCommand } from '../define.ts'
 import { jsonText } from '../escape-text.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { followRuns } from '../follow-runs.ts'
+import { decidedText, outcomeText } from '../run-outcome.ts'
 import { secondsOf } from '../times.ts'
 
 type Given = {
@@ -65,6 +67,7 @@ export const approvalsApprove = defineCommand({
       about: 'which calls are remembered',
     },
     uses: { value: 'N', integer: true, about: 'remember it for so many calls only' },
+    wait: { value: 'SECONDS', integer: true, about: 'wait this long for the run to end (10)' },
     arguments: { value: 'JSON', about: 'run it with these arguments instead' },
   },
   examples: [
@@ -72,38 +75,56 @@ export const approvalsApprove = defineCommand({
     'gatehouse approvals approve appr-01jqz4xk2m8v5w9r3t6y0b7n1c --yes --reason "as agreed"',
     'gatehouse approvals approve appr-01jqz4xk2m8v5w9r3t6y0b7n1c --remember 1h --uses 5',
   ],
-  async run({ api, note, confirm, json }, { id: ids, reason, ...given }) {
-    const because = reason === undefined ? {} : { reason }
+  async look({ api, note, json }, { id: ids, ...given }) {
     const more = { ...rememberOf(given), ...changesOf(given) }
     if (ids.length > 1) oneOnly(given)
     const shown = await shownAll(api, ids)
     if (!json) for (const approval of shown) await note(`${approvalCard(approval)}\n`)
-    const waits = shown.some(({ status }) => status === 'pending')
     if (more.arguments && !json) await note(`It will run with\n${jsonText(more.arguments)}\n`)
-    if (waits)
-      await confirm(
-        ids.length > 1
-          ? `Approve and run exactly these ${ids.length}?`
-          : more.arguments
-            ? 'Approve and run it with these arguments?'
-            : 'Approve and run exactly this?',
-      )
+    return { shown, more }
+  },
+  question(_input, { shown, more }) {
+    if (!shown.some(({ status }) => status === 'pending')) return null
+    if (shown.length > 1) return `Approve and run exactly these ${shown.length}?`
+    return more.arguments
+      ? 'Approve and run it with these arguments?'
+      : 'Approve and run exactly this?'
+  },
+  // The ids name what is approved, and its digest binds the decision to what was just read.
+  goesOnUnasked: true,
+  async run(context, { id: ids, reason, wait, ...given }, { shown, more }) {
+    const { api } = context
+    const because = reason === undefined ? {} : { reason }
     // What is sent is the digest of what was shown: anything else that stands there now is a conflict.
     const [first, ...others] = shown
-    if (first && others.length === 0)
-      return api.approveApproval({
-        id: first.id,
-        digest: given.digest ?? first.digest,
-        ...because,
-        ...more,
-      })
+    if (first && others.length === 0) {
+      const digest = given.digest ?? first.digest
+      const approved = await api.approveApproval({ id: first.id, digest, ...because, ...more })
+      const [ended = approved] = await followRuns(context, [approved], wait)
+      return ended
+    }
     const digests = Object.fromEntries(shown.map(({ id, digest }) => [id, digest]))
-    return api.decideApprovals({ ids: [...ids], decision: 'approve', digests, ...because })
+    const { outcomes } = await api.decideApprovals({
+      ids: [...ids],
+      decision: 'approve',
+      digests,
+      ...because,
+    })
+    const decided = outcomes.flatMap(({ outcome, approval }) =>
+      outcome === 'decided' && approval ? [approval] : [],
+    )
+    const ended = new Map((await followRuns(context, decided, wait)).map((run) => [run.id, run]))
+    return {
+      outcomes: outcomes.map((outcome) => {
+        const run = outcome.approval && ended.get(outcome.approval.id)
+        return run ? { ...outcome, approval: run } : outcome
+      }),
+    }
   },
   text: (result) =>
     'outcomes' in result
       ? outcomesText(result)
-      : `${result.id} is approved; execution: ${result.execution.state}.`,
+      : [decidedText(result), outcomeText(result)].join('\n'),
   exitCode: (result) =>
     'outcomes' in result && !allDecided(result) ? exitCodes.failed : exitCodes.done,
 })

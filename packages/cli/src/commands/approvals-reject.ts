@@ -1,6 +1,7 @@
 import { allDecided, outcomesText } from '../decide-many.ts'
 import { defineCommand } from '../define.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { decidedText } from '../run-outcome.ts'
 
 export const approvalsReject = defineCommand({
   name: 'approvals reject',
@@ -15,7 +16,7 @@ export const approvalsReject = defineCommand({
       ? api.rejectApproval({ id, ...because })
       : api.decideApprovals({ ids: [...ids], decision: 'reject', ...because })
   },
-  text: (result) => ('outcomes' in result ? outcomesText(result) : `${result.id} is rejected.`),
+  text: (result) => ('outcomes' in result ? outcomesText(result) : decidedText(result)),
   exitCode: (result) =>
     'outcomes' in result && !allDecided(result) ? exitCodes.failed : exitCodes.done,
 })

@@ -122,6 +122,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./audit-query.ts')).auditQuery,
   },
   {
+    name: 'audit show',
+    summary: 'Show one entry of the audit log with its arguments, rule and outcome',
+    load: async () => (await import('./audit-show.ts')).auditShow,
+  },
+  {
     name: 'audit verify',
     summary: 'Hash the whole log again and say whether it is as it was written',
     load: async () => (await import('./audit-verify.ts')).auditVerify,
@@ -386,7 +391,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'proxy discard',
-    summary: 'Let a write that failed go',
+    summary: 'Discard a write that failed',
     load: async () => (await import('./proxy-discard.ts')).proxyDiscard,
   },
   {

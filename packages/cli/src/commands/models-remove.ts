@@ -7,10 +7,8 @@ export const modelsRemove = defineCommand({
   summary: 'Remove the file of a model, or what is left of an unfinished download',
   args: { id: 'the model' },
   examples: ['gatehouse models remove qwen2.5-0.5b-instruct-q4_k_m --yes'],
-  async run({ api, confirm }, { id }) {
-    await confirm(`Remove ${id}? To have it again, it must be fetched again.`)
-    return api.removeModel({ id })
-  },
+  question: ({ id }) => `Remove ${id}? To have it again, it must be fetched again.`,
+  run: ({ api }, { id }) => api.removeModel({ id }),
   text: ({ id, freed_bytes }) =>
     escapeText(`${id} is removed; ${shownBytes(freed_bytes)} are free again.`),
 })

@@ -6,9 +6,7 @@ export const operatorRemove = defineCommand({
   summary: 'Take the login to the dashboard away from somebody',
   args: { name: 'whose' },
   examples: ['gatehouse operator remove ana', 'gatehouse operator remove ana --yes'],
-  async run({ api, confirm }, { name }) {
-    await confirm(`Remove the operator ${escapeText(name)}?`)
-    return api.removeOperator({ name })
-  },
+  question: ({ name }) => `Remove the operator ${escapeText(name)}?`,
+  run: ({ api }, { name }) => api.removeOperator({ name }),
   text: ({ name }) => `${escapeText(name)} is logged out and cannot log in any more.`,
 })

@@ -15,11 +15,14 @@ export const policySet = defineCommand({
     'gatehouse policy set organisation.yaml --dry-run',
     'gatehouse policy set mailbot.yaml --agent mailbot',
   ],
-  async run({ api, io, confirm }, { file, agent, 'dry-run': dryRun }) {
-    const text = await readInputFile(file, io)
+  look: ({ io }, { file }) => readInputFile(file, io),
+  // Where the input was the policy, nobody can answer on it.
+  question: ({ file, agent, 'dry-run': dryRun }) =>
+    dryRun || file === '-' ? null : `Replace the policy of ${agent ?? 'the organisation'}?`,
+  goesOnUnasked: true,
+  async run({ api }, { agent, 'dry-run': dryRun }, text) {
     const of = agent === undefined ? {} : { agent }
     if (dryRun) return { saved: false, ...(await api.validatePolicy({ text, ...of })) }
-    if (file !== '-') await confirm(`Replace the policy of ${agent ?? 'the organisation'}?`)
     const saved =
       agent === undefined
         ? await api.saveOrganisationPolicy({ text })

@@ -17,8 +17,8 @@ export const processesKill = defineCommand({
     'gatehouse processes kill proc-01jqz4xk2m8v5w9r3t6y0b7n1c',
     'gatehouse processes kill proc-01jqz4xk2m8v5w9r3t6y0b7n1c --signal SIGKILL --yes',
   ],
-  async run({ api, confirm }, { id, signal, 'force-after': force_after_seconds }) {
-    await confirm(`Send ${signal ?? 'SIGTERM'} to ${id}?`)
+  question: ({ id, signal }) => `Send ${signal ?? 'SIGTERM'} to ${id}?`,
+  async run({ api }, { id, signal, 'force-after': force_after_seconds }) {
     return api.killProcess({
       id,
       ...(signal === undefined ? {} : { signal }),

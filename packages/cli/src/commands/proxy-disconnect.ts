@@ -6,9 +6,7 @@ export const proxyDisconnect = defineCommand({
   args: { name: 'the service' },
   options: { forget: { about: 'its settings too' } },
   examples: ['gatehouse proxy disconnect mail', 'gatehouse proxy disconnect mail --forget --yes'],
-  async run({ api, confirm }, { name, forget }) {
-    await confirm(`Disconnect ${name}, and cancel all that waits for it?`)
-    return api.disconnectService({ name, forget })
-  },
+  question: ({ name }) => `Disconnect ${name}, and cancel all that waits for it?`,
+  run: ({ api }, { name, forget }) => api.disconnectService({ name, forget }),
   text: ({ name }) => `${name} is disconnected. At the service itself nothing was changed.`,
 })

@@ -6,9 +6,7 @@ export const proxyRetry = defineCommand({
   summary: 'Send a write that failed once more; look first whether it is there',
   args: { id: 'the write, as `proxy writes` shows it' },
   examples: ['gatehouse proxy retry wr-01jqz4xk2m8v5w9r3t6y0b7n1c'],
-  async run({ api, confirm }, { id }) {
-    await confirm('Send it once more? If it took place after all, it takes place twice.')
-    return api.retryWrite({ id })
-  },
+  question: () => 'Send it once more? If it took place after all, it takes place twice.',
+  run: ({ api }, { id }) => api.retryWrite({ id }),
   text: writeText,
 })

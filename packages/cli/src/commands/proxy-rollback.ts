@@ -11,11 +11,11 @@ export const proxyRollback = defineCommand({
     'gatehouse proxy rollback rb-01jqz4xk2m8v5w9r3t6y0b7n1c --dry-run',
     'gatehouse proxy rollback rb-01jqz4xk2m8v5w9r3t6y0b7n1c',
   ],
-  async run({ api, confirm, note }, { id, 'dry-run': dryRun }) {
-    const preview = await api.previewRollback({ id })
+  look: ({ api }, { id }) => api.previewRollback({ id }),
+  question: ({ 'dry-run': dryRun }, { possible, steps }) =>
+    dryRun || !possible ? null : [...steps.map(escapeText), 'Undo it this way?'].join('\n'),
+  async run({ api }, { id, 'dry-run': dryRun }, preview) {
     if (dryRun || !preview.possible) return preview
-    for (const step of preview.steps) await note(escapeText(step))
-    await confirm('Go back so?')
     return { ...preview, rollback: await api.rollBack({ id }) }
   },
   text: ({ rollback, possible, steps, reason, differences }) => {

@@ -1,5 +1,4 @@
 import { readBackupSecret, secretOptions } from '../backup-secret.ts'
-import { usageError } from '../cli-error.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -21,11 +20,10 @@ export const restore = defineCommand({
     'gatehouse restore gatehouse.backup --data-dir /srv/new --yes < passphrase.txt',
     'gatehouse restore gatehouse.backup --data-dir /srv/new --key-file backup.key --yes',
   ],
-  async run({ api, io, dataDir, yes, confirm }, { file, ...given }) {
-    if (!yes && given['key-file'] === undefined && given['passphrase-file'] === undefined)
-      throw usageError('Add --yes: the input is the passphrase, so nobody can be asked.')
+  look: ({ dataDir }) => Promise.resolve(dataDir),
+  question: ({ file }, dataDir) => `Restore ${escapeText(file)} into ${escapeText(dataDir)}?`,
+  async run({ api, io, dataDir }, { file, ...given }) {
     const secret = await readBackupSecret(io, given)
-    await confirm(`Make ${dataDir} of this backup?`)
     const { restoreBackup } = await import('@gatehouse/server/backup/restore')
     const restored = await restoreBackup({
       file,

@@ -5,10 +5,8 @@ export const schedulesDelete = defineCommand({
   summary: 'End a schedule of an agent',
   args: { id: 'its id, as `schedules list` shows it' },
   examples: ['gatehouse schedules delete sched-01jqz4xk2m8v5w9r3t6y0b7n1c'],
-  async run({ api, confirm }, { id }) {
-    await confirm(`End the schedule ${id} now?`)
-    return api.deleteSchedule({ id })
-  },
+  question: ({ id }) => `End the schedule ${id} now?`,
+  run: ({ api }, { id }) => api.deleteSchedule({ id }),
   text: (schedule) =>
     `${schedule.agent} makes no more calls of ${schedule.capability} by ${schedule.schedule_id}.`,
 })

@@ -5,9 +5,7 @@ export const stateDelete = defineCommand({
   summary: 'Delete a key',
   args: { agent: 'the agent, or shared', key: 'the key' },
   examples: ['gatehouse state delete mailbot progress'],
-  async run({ api, confirm }, { agent, key }) {
-    await confirm(`Delete ${key} of ${agent}?`)
-    return api.deleteState({ agent, key })
-  },
+  question: ({ agent, key }) => `Delete ${key} of ${agent}?`,
+  run: ({ api }, { agent, key }) => api.deleteState({ agent, key }),
   text: ({ agent, key }) => `${key} of ${agent} is deleted.`,
 })

@@ -33,7 +33,7 @@ export const trust = defineCommand({
     'dry-run': { about: 'show what would be run, and run nothing' },
   },
   examples: ['gatehouse trust', 'sudo gatehouse trust --data-dir DIR', 'gatehouse trust --remove'],
-  async run({ dataDir, confirm }, { remove, 'dry-run': dryRun }) {
+  async look({ dataDir }, { remove, 'dry-run': dryRun }) {
     const authority = await readAuthority(dataDir)
     const plan = planTrust({
       platform: process.platform,
@@ -44,13 +44,16 @@ export const trust = defineCommand({
       remove,
       exists: existsSync,
     })
+    return { authority, plan, willRun: plan.mayRun && plan.commands.length > 0 && !dryRun }
+  },
+  question({ remove }, { authority, willRun }) {
+    if (!willRun) return null
+    const question = remove ? 'Stop trusting it?' : 'Trust it on this machine?'
+    return `Authority ${authority.fingerprint}\n${question}`
+  },
+  async run(_context, { remove }, { authority, plan, willRun }) {
+    if (willRun) await runAll(plan.commands)
     const commands = plan.commands.map(typed)
-    const willRun = plan.mayRun && commands.length > 0 && !dryRun
-    if (willRun) {
-      const question = remove ? 'Trust it no longer?' : 'Trust it on this machine?'
-      await confirm(`Authority ${authority.fingerprint}\n${question}`)
-      await runAll(plan.commands)
-    }
     return { ...authority, removed: remove, done: willRun, commands, notes: plan.notes }
   },
   text: ({ file, fingerprint, done, removed, commands, notes }) =>

@@ -5,9 +5,7 @@ export const userTokenRevoke = defineCommand({
   summary: 'End a user token',
   args: { id: 'its id, as `user-token list` shows it' },
   examples: ['gatehouse user-token revoke ut-01jqz4xk2m8v5w9r3t6y0b7n1c'],
-  async run({ api, confirm }, { id }) {
-    await confirm(`End the user token ${id} now?`)
-    return api.revokeUserToken({ id })
-  },
+  question: ({ id }) => `End the user token ${id} now?`,
+  run: ({ api }, { id }) => api.revokeUserToken({ id }),
   text: (token) => `User token ${token.id} is revoked.`,
 })

@@ -1,0 +1,93 @@
+import { type OperationId, operations } from '@gatehouse/client'
+import { fakeApproval } from '@gatehouse/testkit/fake-app'
+import { expect, test } from 'vitest'
+import { commands } from '../src/commands/index.ts'
+import { createCliKit } from './kit.ts'
+import { commandLines } from './lines.ts'
+
+/** Something is gone afterwards, or has happened outside, that no other command brings back. */
+const destructive: readonly OperationId[] = [
+  'deleteSchedule',
+  'deleteSecret',
+  'deleteState',
+  'disconnectService',
+  'discardWrite',
+  'killProcess',
+  'removeModel',
+  'removeOperator',
+  'retryWrite',
+  'revokeAgent',
+  'revokeUserToken',
+  'rollBack',
+  'rotateAgent',
+]
+
+/** They only take in what is given, take back a permission, pause, or can be taken back themselves. */
+const harmless: readonly OperationId[] = [
+  ...(['acknowledgeAlert', 'acknowledgeAudit', 'addSecret', 'cancelInstall'] as const),
+  ...(['cancelWrite', 'changeSecret', 'connectService', 'createAgent'] as const),
+  ...(['createSetupLink', 'createUserToken', 'inspectModel', 'installModel'] as const),
+  ...(['lockVault', 'logIn', 'logOut', 'makeBackup', 'pauseAgent', 'pauseAll'] as const),
+  ...(['probeSandbox', 'refreshCatalog', 'rejectApproval', 'releaseModel'] as const),
+  ...(['restoreAgent', 'resumeAgent', 'resumeAll', 'retryNotifications'] as const),
+  ...(['revokeGrant', 'rotateSecret', 'rotateVaultKey', 'setDefaultModel'] as const),
+  ...(['setPassword', 'setState', 'setUp', 'setUpEngine', 'setVaultPassphrase'] as const),
+  ...(['startEngine', 'stopEngine', 'syncService', 'testNotification', 'testPolicy'] as const),
+  ...(['testService', 'tryModel', 'unlockVault', 'validatePolicy', 'verifyAudit'] as const),
+  'verifyModel',
+]
+
+/** Decisions that the command line spells out; asked about at a terminal only. */
+const decisions: readonly OperationId[] = [
+  ...(['approveApproval', 'decideApprovals'] as const),
+  ...(['saveAgentPolicy', 'saveOrganisationPolicy'] as const),
+]
+
+test('knows of every operation that changes something whether it can be undone', () => {
+  const changing = Object.entries(operations)
+    .filter(([, route]) => !route.startsWith('GET '))
+    .map(([name]) => name)
+  expect([...destructive, ...harmless, ...decisions].toSorted()).toEqual(changing.toSorted())
+})
+
+const isDestructive = (name: string) => (destructive as readonly string[]).includes(name)
+
+/** The operations of the server that one command line came to. */
+async function operationsOf(line: readonly string[], answer?: string): Promise<string[]> {
+  const kit = createCliKit()
+  kit.fake.tell(fakeApproval(1))
+  const terminal = answer === undefined ? {} : { columns: 80, answer }
+  const signal = AbortSignal.abort()
+  await kit.gatehouse(line, { input: 'hunter2-hunter2\n', signal, ...terminal })
+  return kit.operations
+}
+
+const acting = commands.filter(({ name }) => commandLines[name] !== null)
+
+test.each(acting.map(({ name }) => [name]))(
+  '%s does nothing that cannot be undone without a yes',
+  async (name) => {
+    const line = [...name.split(' '), ...(commandLines[name] ?? [])]
+    const without = line.filter((word) => word !== '--yes')
+    const unasked = await operationsOf(without)
+    expect(unasked.filter(isDestructive)).toEqual([])
+    expect((await operationsOf([...without, '--json'])).filter(isDestructive)).toEqual([])
+    expect((await operationsOf(without, 'n')).filter(isDestructive)).toEqual([])
+    // The twin: with it, it does what it is for; what it asks about and what it does go together.
+    const command = await commands.find((entry) => entry.name === name)?.load()
+    const done = (await operationsOf([...without, '--yes'])).filter(isDestructive)
+    const asks = command?.question !== undefined && !command.goesOnUnasked && name !== 'trust'
+    expect(done.length > 0).toBe(asks && name !== 'restore')
+  },
+)
+
+test('says what was missing where nobody can be asked, and asks where somebody can', async () => {
+  const kit = createCliKit()
+  const refused = await kit.gatehouse(['agent', 'revoke', 'mailbot'])
+  expect([refused.code, refused.out]).toEqual([2, ''])
+  expect(refused.err).toContain('--yes')
+  const json = await kit.gatehouse(['agent', 'revoke', 'mailbot', '--json'])
+  expect(JSON.parse(json.err)).toMatchObject({ error: { type: 'NotConfirmed' } })
+  const asked = await kit.gatehouse(['agent', 'revoke', 'mailbot'], { columns: 80, answer: 'y' })
+  expect([asked.code, kit.fake.agents.get('mailbot')?.status]).toEqual([0, 'revoked'])
+})

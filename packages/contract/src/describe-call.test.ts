@@ -1,0 +1,62 @@
+import { expect, test } from 'vitest'
+import { callTextMax, describeCall } from './describe-call.ts'
+
+test.each([
+  ['filesystem.write', { path: 'notes/a.md', content: 'secret plans' }, 'notes/a.md'],
+  ['filesystem.copy', { source: 'a', destination: 'b/c' }, 'a → b/c'],
+  ['filesystem.search', { path: 'src', pattern: '*.ts' }, 'src "*.ts"'],
+  ['filesystem.edit', { root: 'src', include_glob: '*.ts', pattern: 'x' }, 'src/*.ts "x"'],
+  ['filesystem.restore', { trash_id: 'trash-1' }, 'trash-1'],
+  ['process.run', { command: 'git', args: ['commit', '-m', "it's"] }, "git commit -m 'it'\\''s'"],
+  ['process.kill', { process_id: 'proc-1', signal: 'SIGKILL' }, 'proc-1'],
+  ['git.push', { path: '.', remote: 'origin', branch: 'main', secret: 's' }, '. origin main'],
+  ['git.commit', { path: '.', message: 'x', files: ['a', 'b'] }, '. a, b'],
+  ['git.clone', { url: 'https://example.org/a.git', path: 'a' }, 'https://example.org/a.git → a'],
+  [
+    'network.http_request',
+    { method: 'POST', url: 'https://a.example/x' },
+    'POST https://a.example/x',
+  ],
+  ['network.port_check', { host: 'a.example', port: 443 }, 'a.example:443'],
+  [
+    'email.send',
+    { to: ['ana@a.example', 'b@b.example'], bcc: ['c@c.example'], subject: 'Private' },
+    'to ana@a.example, b@b.example; bcc c@c.example',
+  ],
+  ['email.move', { message_ids: ['m1', 'm2'], folder: 'Archive' }, 'm1, m2 → Archive'],
+  ['comms.send', { to: 'coder', message: 'hi' }, 'to coder'],
+  ['comms.broadcast', { filter: { channel: 'builds' }, message: 'hi' }, 'channel builds'],
+  ['shared.set', { key: 'build/status', value: 1 }, 'build/status'],
+  [
+    'scheduler.create',
+    { capability: 'filesystem.read', arguments: { path: 'a' }, schedule: '0 9 * * *' },
+    'filesystem.read a',
+  ],
+  ['state.deleted', { area: 'shared', key: 'k' }, 'shared k'],
+  ['write.buffered', { write_id: 'wr-1', service: 'mail', operation: 'send' }, 'send mail'],
+  ['system.time', {}, ''],
+] as const)('%s %j is about %j', (capability, fields, object) => {
+  expect(describeCall(capability, fields)).toBe(object)
+})
+
+test.each([
+  ['network.http_request', { url: 'https://ana:hunter2@a.example/x?token=hunter2' }],
+  ['process.run', { command: 'curl', args: ['-H', 'Authorization: Bearer hunter2'] }],
+  ['process.run', { command: 'deploy', args: ['--token', 'hunter2'] }],
+  ['process.run', { command: 'deploy', args: ['--api-key=hunter2', 'DB_PASSWORD=hunter2'] }],
+  ['process.run', { command: 'psql', args: ['postgres://ana:hunter2@db/x'] }],
+  ['filesystem.write', { path: 'hmac-sha256:hunter2' }],
+])('shows no credential of %s %j', (capability, fields) => {
+  expect(describeCall(capability, fields)).not.toContain('hunter2')
+})
+
+test('leaves out what a definition hides, and shows what stands for a cut value', () => {
+  expect(describeCall('x.y', { path: 'a', name: 'b' }, ['path'])).toBe('b')
+  expect(describeCall('x.y', { path: { $cut: 'long', sha256: '', size_bytes: 9 } })).toBe('long…')
+})
+
+test('is one line of bounded length without anything that a terminal obeys', () => {
+  const text = describeCall('filesystem.read', { path: `a\n\u001b[2J\u202e${'x'.repeat(999)}` })
+  expect(text).toHaveLength(callTextMax)
+  expect(text).toContain('a\\u{a}\\u{1b}[2J\\u{202e}xxx')
+})
