@@ -6,6 +6,9 @@ export interface Output {
   write(text: string): Promise<void>
 }
 
+/** What arrived in one piece, and when: one key, or several that were pasted or typed ahead. */
+export type KeyPress = { readonly text: string; readonly atMs: number }
+
 export interface Input {
   readonly isTTY: boolean
   /** Everything until the end. */
@@ -13,7 +16,7 @@ export interface Input {
   /** One line, after a question on the error output. */
   ask(question: string): Promise<string>
   /** Keys as they are pressed, without waiting for Enter, until the signal aborts. */
-  keys(signal: AbortSignal): AsyncIterable<string>
+  keys(signal: AbortSignal): AsyncIterable<KeyPress>
 }
 
 export type Io = {
@@ -23,4 +26,6 @@ export type Io = {
   readonly env: Readonly<Record<string, string | undefined>>
   /** Aborts when the person ends the command. */
   readonly signal: AbortSignal
+  /** The clock of `KeyPress.atMs`; it never goes back. */
+  nowMs(): number
 }

@@ -1,4 +1,7 @@
-import type { Input, Io, Output } from './io.ts'
+import { StringDecoder } from 'node:string_decoder'
+import type { Input, Io, KeyPress, Output } from './io.ts'
+
+const nowMs = (): number => performance.now()
 
 const outputOf = (stream: NodeJS.WriteStream): Output => ({
   isTTY: stream.isTTY === true,
@@ -27,10 +30,13 @@ const inputOf = (stream: NodeJS.ReadStream): Input => ({
     }
   },
   async *keys(signal) {
-    const waiting: string[] = []
+    const waiting: KeyPress[] = []
+    const decoder = new StringDecoder('utf8')
     let wake = () => {}
     const onData = (chunk: Buffer) => {
-      waiting.push(...Array.from(chunk.toString('utf8')))
+      const text = decoder.write(chunk)
+      // The time of arrival, not of reading: a key typed ahead must be known as one.
+      if (text !== '') waiting.push({ text, atMs: nowMs() })
       wake()
     }
     const onAbort = () => wake()
@@ -78,6 +84,7 @@ export function createProcessIo(): Io & Disposable {
     stderr: outputOf(process.stderr),
     env: process.env,
     signal: ended.signal,
+    nowMs,
     [Symbol.dispose]: () => process.off('SIGINT', end),
   }
 }

@@ -11,12 +11,16 @@ async function typed({ stdin, stderr }: Io, question: string): Promise<string> {
   const characters: string[] = []
   await stderr.write(question)
   try {
-    for await (const key of stdin.keys(ended.signal)) {
-      if (key === '\r' || key === '\n') break
-      if (key === '\u0003' || key === '\u0004')
-        throw new CliError('Cancelled', exitCodes.failed, 'Nothing was read.')
-      if (backspaces.has(key)) characters.pop()
-      else characters.push(key)
+    reading: for await (const { text } of stdin.keys(ended.signal)) {
+      // An arrow or a function key is no part of a secret.
+      if (text.startsWith('\u001b')) continue
+      for (const key of text) {
+        if (key === '\r' || key === '\n') break reading
+        if (key === '\u0003' || key === '\u0004')
+          throw new CliError('Cancelled', exitCodes.failed, 'Nothing was read.')
+        if (backspaces.has(key)) characters.pop()
+        else characters.push(key)
+      }
     }
   } finally {
     ended.abort()

@@ -12,13 +12,13 @@ test('says what became of the run after an approval', async () => {
     const decided = await decideApproval(op, { ...input, decision: 'reject' })
     const approved = { ...decided.approval, status: 'approved' } as const
     fake.tell(approved)
-    const failed = {
+    const failed: typeof decided.approval.execution = {
       state: 'failed',
       result: {
         success: false,
         error: { type: 'ServiceRefused', message: 'No such mailbox.', recovery: [] },
       },
-    } as const
+    }
     setTimeout(() => fake.tell({ ...approved, execution: failed }), 1)
     return { kind: 'decided', approval: approved }
   }

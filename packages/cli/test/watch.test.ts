@@ -2,6 +2,15 @@ import { fakeApproval } from '@gatehouse/testkit/fake-app'
 import { expect, test } from 'vitest'
 import { createCliKit } from './kit.ts'
 
+/** What was written so far, and a wait for a text on it. */
+function watchScreen() {
+  let all = ''
+  return {
+    write: (text: string) => void (all += text),
+    shows: (text: string) => expect.poll(() => all, { timeout: 20_000 }).toContain(text),
+  }
+}
+
 test('prints one JSON line for each approval as it comes', async () => {
   const kit = createCliKit()
   kit.fake.tell(fakeApproval(1))
@@ -23,18 +32,49 @@ test('prints one JSON line for each approval as it comes', async () => {
 test('decides by keys what is on the screen', async () => {
   const kit = createCliKit()
   kit.fake.tell(fakeApproval(1))
-  async function* keys() {
-    // The first press comes right with the card and counts for nothing; later ones do.
-    await expect.poll(() => kit.fake.calls).toContain('subscribeApprovals')
-    for (;;) {
-      await new Promise((resolve) => setTimeout(resolve, 20))
-      if (kit.fake.approvals.get(fakeApproval(1).id)?.status === 'approved') break
-      yield 'a'
-    }
-    yield 'q'
+  kit.fake.tell(fakeApproval(2, { requested_at: '2026-03-01T12:00:01.000Z' }))
+  const statusOf = (n: number) => kit.fake.approvals.get(fakeApproval(n).id)?.status
+  const clock = { nowMs: 0 }
+  const screen = watchScreen()
+  const after = async (ms: number, text: string) => {
+    clock.nowMs += ms
+    return { text, atMs: clock.nowMs }
   }
-  const { code, out } = await kit.gatehouse(['approvals', 'watch'], { columns: 80, keys: keys() })
+  async function* keys() {
+    await screen.shows(`Approval    ${fakeApproval(1).id}`)
+    yield after(100, 'r')
+    yield after(1_000, 'r')
+    for (const letter of 'ask ana') yield after(100, letter)
+    // A reason that begins like a decision decides nothing, however long it is left alone.
+    yield after(60_000, 'a')
+    expect([statusOf(1), statusOf(2)]).toEqual(['pending', 'pending'])
+    yield after(100, '\r')
+    // Typed ahead, while the answer is on its way and before the next card is there.
+    yield { text: 'a', atMs: clock.nowMs }
+    await screen.shows(`Approval    ${fakeApproval(2).id}`)
+    yield { text: 'a', atMs: clock.nowMs + 1 }
+    yield after(1_000, 'a')
+    yield after(100, '\r')
+    await screen.shows('ran and succeeded')
+    yield after(1_000, 'q')
+  }
+  const { code, out, err } = await kit.gatehouse(['approvals', 'watch'], {
+    columns: 80,
+    keys: keys(),
+    nowMs: () => clock.nowMs,
+    onWrite: screen.write,
+  })
   expect(code).toBe(0)
   expect(out).toContain('[a] approve  [r] reject')
-  expect(kit.fake.approvals.get(fakeApproval(1).id)?.decided_by).toBe('user:the operator')
+  expect(err).toContain('Not taken')
+  expect(kit.fake.approvals.get(fakeApproval(1).id)).toMatchObject({
+    status: 'rejected',
+    decision_reason: 'ask anaa',
+  })
+  expect(kit.fake.approvals.get(fakeApproval(2).id)).toMatchObject({
+    status: 'approved',
+    decided_by: 'user:the operator',
+  })
+  expect(err).toContain(`${fakeApproval(1).id} is rejected by user:the operator.`)
+  expect(err).toContain('email.send to ana@example.com ran and succeeded.')
 })

@@ -1,50 +1,121 @@
-import type { Client } from '@gatehouse/client'
 import type { Approval } from '@gatehouse/contract'
 import { approvalCard, approvalLine } from '../approval-card.ts'
 import { type Context, defineCommand } from '../define.ts'
 import { escapeText, jsonText } from '../escape-text.ts'
 import { eventsAgain } from '../events-again.ts'
 import { toFailure } from '../failure.ts'
-import { emptyWatch, onApproval, onKey, onSnapshot, type WatchStep } from '../watch-state.ts'
+import { linePrompt, lineText, type ReasonLine } from '../reason-line.ts'
+import {
+  emptyWatch,
+  onAnswer,
+  onApproval,
+  onKey,
+  onShown,
+  onSnapshot,
+  present,
+  type WatchState,
+  type WatchStep,
+} from '../watch-state.ts'
 
 type Snapshot = { readonly approvals: readonly Approval[] }
 
 const keysHelp = '[a] approve  [r] reject  [n] next  [q] quit'
+const lineStart = '\r\u001b[K'
 
-async function decide(api: Client, { approval, decision }: NonNullable<WatchStep['decide']>) {
-  const { id, digest } = approval
-  if (decision === 'approve') await api.approveApproval({ id, digest })
-  else await api.rejectApproval({ id })
-}
+/** The cards, the keys and what came of them, on a terminal. */
+class ApprovalScreen {
+  readonly #context: Context
+  readonly #ended = new AbortController()
+  readonly #signal: AbortSignal
+  #state: WatchState = emptyWatch
+  #typing = false
+  /** Steps are taken one after the other, each on the screen before the next begins. */
+  #steps: Promise<void> = Promise.resolve()
+  #sent: Promise<void> = Promise.resolve()
 
-/** Cards and keys, on a terminal. */
-async function watchWithKeys(context: Context, nowMs: () => number): Promise<void> {
-  const { api, io } = context
-  const ended = new AbortController()
-  const signal = AbortSignal.any([io.signal, ended.signal])
-  let state = emptyWatch
-  const say = (text: string) => io.stderr.write(`${escapeText(text)}\n`)
-  const take = async (step: WatchStep) => {
-    state = step.state
-    for (const line of step.say?.split('\n') ?? []) await say(line)
-    if (step.show) await io.stdout.write(`\n${approvalCard(step.show)}\n\n${keysHelp}\n`)
-    if (step.end) ended.abort()
-    if (!step.decide) return
-    await decide(api, step.decide).catch((error: unknown) => say(toFailure(error).message))
+  constructor(context: Context) {
+    this.#context = context
+    this.#signal = AbortSignal.any([context.io.signal, this.#ended.signal])
   }
-  const listen = async () => {
-    for await (const { name, data } of eventsAgain(api, signal, () => say('Connecting again …'))) {
-      if (name === 'snapshot') await take(onSnapshot(state, (data as Snapshot).approvals, nowMs()))
-      if (name === 'approval') await take(onApproval(state, data as Approval, nowMs()))
+
+  async run(): Promise<void> {
+    try {
+      await Promise.all([this.#listen().finally(() => this.#ended.abort()), this.#press()])
+    } finally {
+      this.#ended.abort()
+      // What was decided is sent to its end, and said.
+      await this.#sent
+      await this.#steps
     }
   }
-  const press = async () => {
-    for await (const key of io.stdin.keys(signal)) await take(onKey(state, key, nowMs()))
+
+  #take(next: (state: WatchState) => WatchStep): Promise<void> {
+    const step = this.#after(this.#steps, next)
+    this.#steps = step.catch(() => undefined)
+    return step
   }
-  try {
-    await Promise.all([listen().finally(() => ended.abort()), press()])
-  } finally {
-    ended.abort()
+
+  async #after(before: Promise<void>, next: (state: WatchState) => WatchStep): Promise<void> {
+    await before
+    const { io } = this.#context
+    const step = next(this.#state)
+    this.#state = step.state
+    await this.#write(step.line)
+    for (const sentence of step.say ?? []) await this.#say(sentence)
+    if (step.show) {
+      const card = approvalCard(step.show)
+      await io.stdout.write(`\n${card}\n\n${keysHelp}\n`)
+      this.#state = onShown(this.#state, step.show.id, io.nowMs())
+    }
+    if (step.end) this.#ended.abort()
+    if (step.decide) this.#sent = this.#decide(step.decide)
+    for (const id of step.ask ?? []) void this.#ask(id)
+  }
+
+  #say(sentence: string): Promise<void> {
+    return this.#context.io.stderr.write(`${escapeText(sentence)}\n`)
+  }
+
+  /** The line with what is typed so far; its question stands above it. */
+  async #write(line: ReasonLine | null | undefined): Promise<void> {
+    const { stderr } = this.#context.io
+    if (line === undefined) return
+    if (line === null) await stderr.write('\n')
+    else if (!this.#typing) await stderr.write(`${linePrompt(line)}\n`)
+    this.#typing = line !== null
+    if (line) await stderr.write(`${lineStart}${lineText(line, stderr.columns)}`)
+  }
+
+  async #decide({ approval, decision, reason }: NonNullable<WatchStep['decide']>): Promise<void> {
+    const { api } = this.#context
+    const { id, digest } = approval
+    const because = reason === '' ? {} : { reason }
+    const answer = await (decision === 'approve'
+      ? api.approveApproval({ id, digest, ...because })
+      : api.rejectApproval({ id, ...because })
+    ).catch((error: unknown) => toFailure(error).message)
+    await this.#take((state) => onAnswer(state, id, answer))
+  }
+
+  /** How an approval stands, whose events may have been lost with a connection. */
+  async #ask(id: string): Promise<void> {
+    const approval = await this.#context.api.showApproval({ id }).catch(() => null)
+    if (approval) await this.#take((state) => onApproval(state, approval))
+  }
+
+  async #listen(): Promise<void> {
+    const { api } = this.#context
+    const again = () => this.#take((state) => present(state, ['Connecting again …']))
+    for await (const { name, data } of eventsAgain(api, this.#signal, again)) {
+      if (name === 'snapshot')
+        await this.#take((state) => onSnapshot(state, (data as Snapshot).approvals))
+      if (name === 'approval') await this.#take((state) => onApproval(state, data as Approval))
+    }
+  }
+
+  async #press(): Promise<void> {
+    for await (const { text, atMs } of this.#context.io.stdin.keys(this.#signal))
+      await this.#take((state) => onKey(state, text, atMs))
   }
 }
 
@@ -68,8 +139,7 @@ export const approvalsWatch = defineCommand({
   async run(context) {
     await context.server()
     const { io, json } = context
-    if (!json && io.stdin.isTTY && io.stdout.isTTY)
-      await watchWithKeys(context, () => performance.now())
+    if (!json && io.stdin.isTTY && io.stdout.isTTY) await new ApprovalScreen(context).run()
     else await watchLines(context)
   },
 })
