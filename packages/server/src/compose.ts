@@ -7,6 +7,7 @@ import { type BoundApp, createApp } from './app/create-app.ts'
 import { firstStart } from './app/first-start.ts'
 import type { EngineParts } from './app/inference/inference.ts'
 import type { Op } from './app/op.ts'
+import { admitRecords } from './audit/admit-records.ts'
 import { openJournal } from './audit/journal.ts'
 import { copyLogFolder, readRecords } from './audit/mark.ts'
 import { createBackups } from './backup/create-backups.ts'
@@ -131,11 +132,13 @@ export async function compose(
   const ids = createIds()
   const digest = createDigest()
   const node = nodeName(dataDir)
+  const auditFolder = join(dataDir, 'audit')
   const storage = opening.use(
     settings.databaseUrl === null
       ? await openSqlite({
           file: join(dataDir, 'gatehouse.db'),
-          promised: readRecords(join(dataDir, 'audit')),
+          promised: readRecords(auditFolder),
+          admit: admitRecords({ directory: auditFolder, chain: node, clock: createClock(0), log }),
         })
       : // Loaded only where it is used: most installations never do.
         await (await import('./storage/postgres/open.ts')).openPostgres({
@@ -148,7 +151,7 @@ export async function compose(
   const journal = opening.use(
     await openJournal({
       storage,
-      directory: join(dataDir, 'audit'),
+      directory: auditFolder,
       chain: node,
       ids,
       clock,
@@ -280,7 +283,7 @@ export async function compose(
       version,
       node,
       engine: storage.engine,
-      copyLog: (folder) => copyLogFolder(join(dataDir, 'audit'), folder),
+      copyLog: (folder) => copyLogFolder(auditFolder, folder),
       copyDatabase:
         storage.engine === 'sqlite'
           ? async (file) => {

@@ -13,10 +13,12 @@ const elsewhere = (): string => {
 
 /** Keeps the data as they are now; the returned function puts them back. */
 const keep = (bench: Bench): (() => void) => {
-  const [rows, kept] = [[...bench.store.rows], path.join(elsewhere(), 'audit')]
+  const [rows, meta] = [[...bench.store.rows], new Map(bench.store.meta)]
+  const kept = path.join(elsewhere(), 'audit')
   fs.cpSync(bench.directory, kept, { recursive: true })
   return () => {
     bench.store.rows = rows
+    bench.store.meta = meta
     fs.rmSync(bench.directory, { recursive: true })
     fs.cpSync(kept, bench.directory, { recursive: true })
   }

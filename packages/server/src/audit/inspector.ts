@@ -117,38 +117,29 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     verifiedAt = clock.wall()
   }
 
-  /** Entries where none may be: before the first, after the last, or in a chain that nobody writes. */
+  /**
+   * Entries where none may be: before the first, after the last, or in a chain that nobody writes. They are moved
+   * out of the log under an alarm; what is returned could not be.
+   */
   const surplus = async (expected: LogState, whole: boolean): Promise<Fault | null> => {
-    const inserted = (row: { seq: number; id: string }, detail: string): Fault => ({
-      kind: 'inserted',
-      seq: row.seq,
-      id: row.id,
-      detail,
-    })
     const [before] = await rows.range(chain, Number.MIN_SAFE_INTEGER, 0, 1)
-    if (before) return inserted(before, 'an entry before the first')
     const ends = async () => (await rows.head(chain))?.seq ?? -1
-    if ((await ends()) >= expected.size && (await quietly(ends)) >= writer.standing.state.size) {
-      const [after] = await rows.range(
-        chain,
-        writer.standing.state.size,
-        Number.MAX_SAFE_INTEGER,
-        1,
-      )
-      if (after && after.seq >= writer.standing.state.size) {
-        return inserted(after, 'an entry that this service did not write')
-      }
-    }
+    const goesOn =
+      (await ends()) >= expected.size && (await quietly(ends)) >= writer.standing.state.size
+    const end = Number.MAX_SAFE_INTEGER
+    const [after] = goesOn ? await rows.range(chain, writer.standing.state.size, end, 1) : []
     // Naming the chains counts all their rows, so only a run that reads everything does that.
-    const stranger = whole && storage.engine !== 'postgres' ? (await otherChains())[0] : undefined
-    if (!stranger) return null
-    const [row] = await rows.range(
-      stranger.chain,
-      Number.MIN_SAFE_INTEGER,
-      Number.MAX_SAFE_INTEGER,
-      1,
-    )
-    return row ? inserted(row, `chain ${stranger.chain} is not of this service`) : null
+    const strangers = whole && storage.engine !== 'postgres' ? await otherChains() : []
+    const first =
+      before ?? after ?? (strangers[0] && (await rows.range(strangers[0].chain, -end, end, 1))[0])
+    if (!first) return null
+    try {
+      await writer.takeOut(strangers.map((stranger) => stranger.chain))
+      return null
+    } catch {
+      const { seq, id } = first
+      return { kind: 'inserted', seq, id, detail: 'this service did not write this entry' }
+    }
   }
 
   const otherChains = async () => (await rows.chains()).filter((other) => other.chain !== chain)
@@ -193,6 +184,7 @@ export const createInspector = (parts: InspectorParts): Inspector => {
       changes += 1
     },
     async inspect(reach) {
+      if (storage.promises?.isBlocked) await writer.takeOut()
       // Making the mark's file anew forgets what is kept in it.
       await storage.promises?.settle()
       checkMark()

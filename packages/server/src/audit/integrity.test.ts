@@ -201,12 +201,13 @@ test('log and mark put back together are found by the checkpoint that is left', 
   await bench.fill(10)
   await bench.close()
   const mark = fs.readFileSync(path.join(bench.directory, markFile))
-  const rows = [...bench.store.rows]
+  const [rows, meta] = [[...bench.store.rows], new Map(bench.store.meta)]
   await bench.reopen()
   await bench.fill(10)
   await bench.close()
   fs.writeFileSync(path.join(bench.directory, markFile), mark)
   bench.store.rows = rows
+  bench.store.meta = meta
   await bench.reopen()
   expect(await ask(bench)).toMatchObject({
     integrity: 'failed',

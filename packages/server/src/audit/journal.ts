@@ -1,7 +1,9 @@
 import fs from 'node:fs'
 import { GatehouseError, type HealthStatus, type Integrity } from '@gatehouse/contract'
 import { entryOf } from '../domain/audit/entry.ts'
+import type { Fault } from '../domain/audit/verify-range.ts'
 import type { AuditReader, Commit, Journal } from '../ports/audit.ts'
+import type { AuditRow } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
@@ -17,6 +19,7 @@ import { loadKeys } from './keys.ts'
 import { openMark } from './mark.ts'
 import { verifyPage } from './pages.ts'
 import { type Consistency, proveConsistency, proveInclusion } from './prove.ts'
+import { createSetAside } from './set-aside.ts'
 import { createSigner } from './signer.ts'
 import { anchorsOf, takeStock } from './take-stock.ts'
 import { openTrail } from './trail.ts'
@@ -82,10 +85,18 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
   const copyFile = options.checkpoint?.copy ?? null
   const copy = copyFile === null ? null : openCheckpointCopy(copyFile, log)
   const checkpoints = openCheckpoints(directory, keys, copy)
-  const { standing, alarm } = await takeStock({ rows, directory, chain, keys, checkpoints })
+  const { standing, alarm } = await takeStock({
+    rows,
+    meta: storage.meta,
+    directory,
+    chain,
+    keys,
+    checkpoints,
+  })
   const mark = openMark(directory, keys)
   const trail = openTrail(directory)
   const digests = createDigests(keys.redaction)
+  const setAside = createSetAside(directory, clock)
   const stop = new AbortController()
   const signer = createSigner({
     chain,
@@ -106,11 +117,12 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
     }
   }
   const writer = new Writer(
-    { storage, chain, ids, clock, log, digests, mark, trail, onCommit },
+    { storage, chain, ids, clock, log, digests, keys, mark, setAside, trail, onCommit },
     standing,
   )
   writer.settle({})
   if (alarm) writer.raise(alarm)
+  await writer.takeOut()
   const inspector = createInspector({
     storage,
     chain,
@@ -134,13 +146,28 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
     }
   }
   const acknowledged = (): number => writer.standing.baseline?.size ?? 0
+  /** Nothing of the log can be read while rows of somebody else are in the place of those that are kept. */
+  const clearWay = async (): Promise<void> => {
+    if (storage.promises?.isBlocked) await writer.takeOut()
+  }
+  /** An entry that was read before anything was asked of it, and that no mark covers even now. */
+  const strange = (row: AuditRow): Fault | null => {
+    const { seq, id } = row
+    if (row.chain === chain ? seq < writer.standing.state.size : storage.engine === 'postgres')
+      return null
+    return { kind: 'inserted', seq, id, detail: 'this service did not write this entry' }
+  }
   const verifyAll = async (): Promise<void> => {
     const found = await inspector.inspect('whole')
     if (found.integrity === 'failed') log.error(found, 'the audit log failed verification')
   }
   const verifyEveryMs = options.verifyEveryMs ?? 600_000
   const upkeep = [
-    every(1_000, () => writer.probe()),
+    every(1_000, async () => {
+      await clearWay()
+      await writer.probe()
+      await writer.exclusive(async () => writer.noteStored())
+    }),
     every(options.checkpoint?.everyMs ?? 60_000, async () => signer.sign()),
     ...(verifyEveryMs > 0 ? [verifyAll().catch(failed), every(verifyEveryMs, verifyAll)] : []),
   ]
@@ -157,22 +184,26 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
     assertRecordable: (draft) => writer.assertRecordable(draft),
 
     async query(filter) {
+      await storage.promises?.settle().catch(clearWay)
       const page = await rows.query(filter)
       const accepted = acknowledged()
       // Rows from before an acknowledgement are held to its digest instead.
       const strict = page.rows.filter(
         (row) => row.chain !== chain || row.seq >= accepted || row.seq < 0,
       )
-      const misfit = await verifyPage(rows, strict, accepted)
+      const misfit =
+        strict.map(strange).find((found) => found !== null) ??
+        (await verifyPage(rows, strict, accepted))
       const whole = await inspector.inspect()
       const integrity = misfit ? inspector.report(misfit) : whole
       return { entries: page.rows.map(entryOf), total: page.total, ...integrity }
     },
 
     async find(id) {
+      await clearWay()
       const row = await rows.find(id)
       if (!row) return null
-      const misfit = await verifyPage(rows, [row], acknowledged())
+      const misfit = strange(row) ?? (await verifyPage(rows, [row], acknowledged()))
       if (misfit) throw new GatehouseError('AuditDamaged', { id, detail: misfit.detail })
       return entryOf(row)
     },
@@ -181,7 +212,8 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
 
     async *export() {
       const chains = []
-      for (const { chain: name } of await rows.chains()) {
+      const names = storage.engine === 'postgres' ? await rows.chains() : []
+      for (const { chain: name } of names) {
         const last = name === chain ? null : await rows.head(name)
         if (last) chains.push({ chain: name, size: last.seq + 1, head: `sha256:${last.hash}` })
       }
@@ -232,6 +264,8 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
       stop.abort()
       await writer.close()
       await Promise.all(upkeep)
+      // What the last mark calls stored cannot be taken away unseen while the service is stopped.
+      await storage.promises?.settle().then(() => writer.noteStored(), failed)
       signer.sign()
       mark[Symbol.dispose]()
       trail[Symbol.dispose]()

@@ -5,7 +5,15 @@ import { expect, onTestFinished, test } from 'vitest'
 import { canonical } from '../domain/audit/canonical.ts'
 import { emptyLog } from '../domain/audit/chain.ts'
 import { loadKeys, sealerBeside } from './keys.ts'
-import { copyLogFolder, type Mark, markFile, openMark, readMark, readRecords } from './mark.ts'
+import {
+  copyLogFolder,
+  type Mark,
+  markFile,
+  openMark,
+  readMark,
+  readRecords,
+  sealMark,
+} from './mark.ts'
 
 const bench = () => {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'gatehouse-mark-'))
@@ -22,6 +30,8 @@ const markOf = (count: number): Mark => ({
   epoch: 0,
   alarm: null,
   baseline: null,
+  stored: 0,
+  vault: null,
 })
 
 const bytesOf = (text: string): Buffer => Buffer.from(text)
@@ -33,9 +43,9 @@ const other = { half: 1, fresh: true } as const
 test('a mark and a record that it covers come back together', () => {
   const { directory, keys } = bench()
   using mark = openMark(directory, keys)
-  expect(mark.writeWith(markOf(1), bytesOf('one'), first)).toBe(true)
-  expect(mark.writeWith(markOf(2), bytesOf('zwei €'), next)).toBe(true)
-  expect(mark.writeWith(markOf(3), bytesOf('three'), other)).toBe(true)
+  expect(mark.writeWith(sealMark(markOf(1), keys), bytesOf('one'), first)).toBe(true)
+  expect(mark.writeWith(sealMark(markOf(2), keys), bytesOf('zwei €'), next)).toBe(true)
+  expect(mark.writeWith(sealMark(markOf(3), keys), bytesOf('three'), other)).toBe(true)
   expect(readMark(directory, keys, keys)?.count).toBe(3)
   expect(readRecords(directory)).toEqual(['one', 'zwei €', 'three'])
 })
@@ -43,9 +53,9 @@ test('a mark and a record that it covers come back together', () => {
 test('a record of which a part is missing is left out, and so is what follows it', () => {
   const { directory, keys, file } = bench()
   using mark = openMark(directory, keys)
-  mark.writeWith(markOf(1), bytesOf('whole'), first)
-  mark.writeWith(markOf(2), bytesOf('torn to pieces'), next)
-  mark.writeWith(markOf(3), bytesOf('after'), next)
+  mark.writeWith(sealMark(markOf(1), keys), bytesOf('whole'), first)
+  mark.writeWith(sealMark(markOf(2), keys), bytesOf('torn to pieces'), next)
+  mark.writeWith(sealMark(markOf(3), keys), bytesOf('after'), next)
   const bytes = fs.readFileSync(file)
   bytes[bytes.indexOf('pieces')] = 0
   fs.writeFileSync(file, bytes)
@@ -55,9 +65,9 @@ test('a record of which a part is missing is left out, and so is what follows it
 test('a fresh half is filled from its start, over what it held', () => {
   const { directory, keys } = bench()
   using mark = openMark(directory, keys)
-  mark.writeWith(markOf(1), bytesOf('a long record of long ago'), first)
-  mark.writeWith(markOf(2), bytesOf('another'), next)
-  mark.writeWith(markOf(3), bytesOf('new'), first)
+  mark.writeWith(sealMark(markOf(1), keys), bytesOf('a long record of long ago'), first)
+  mark.writeWith(sealMark(markOf(2), keys), bytesOf('another'), next)
+  mark.writeWith(sealMark(markOf(3), keys), bytesOf('new'), first)
   expect(readRecords(directory)).toEqual(['new'])
 })
 
@@ -65,18 +75,18 @@ test('where there is no room nothing is written, not even the mark', () => {
   const { directory, keys } = bench()
   using mark = openMark(directory, keys)
   const large = 'x'.repeat(3_000_000)
-  expect(mark.writeWith(markOf(1), bytesOf(large), first)).toBe(true)
-  expect(mark.writeWith(markOf(2), bytesOf(large), next)).toBe(false)
+  expect(mark.writeWith(sealMark(markOf(1), keys), bytesOf(large), first)).toBe(true)
+  expect(mark.writeWith(sealMark(markOf(2), keys), bytesOf(large), next)).toBe(false)
   expect(readMark(directory, keys, keys)?.count).toBe(1)
-  expect(mark.writeWith(markOf(2), bytesOf(large), other)).toBe(true)
+  expect(mark.writeWith(sealMark(markOf(2), keys), bytesOf(large), other)).toBe(true)
   expect(readRecords(directory)).toHaveLength(2)
 })
 
 test('a file of before, with smaller halves, is read where its records are and then made longer', () => {
   const { directory, keys, file } = bench()
   const whole = openMark(directory, keys)
-  whole.writeWith(markOf(1), bytesOf('one'), first)
-  whole.writeWith(markOf(2), bytesOf('two'), other)
+  whole.writeWith(sealMark(markOf(1), keys), bytesOf('one'), first)
+  whole.writeWith(sealMark(markOf(2), keys), bytesOf('two'), other)
   whole[Symbol.dispose]()
   const bytes = fs.readFileSync(file)
   const [halves, mebibyte] = [2 * 4096, 1024 * 1024]
@@ -96,7 +106,7 @@ test('a file of before, with smaller halves, is read where its records are and t
   using mark = openMark(directory, keys)
   expect(fs.statSync(file).size).toBe(bytes.length)
   expect(readMark(directory, keys, null)?.count).toBe(2)
-  expect(mark.writeWith(markOf(3), bytesOf('three'), first)).toBe(true)
+  expect(mark.writeWith(sealMark(markOf(3), keys), bytesOf('three'), first)).toBe(true)
   expect(mark.intact()).toBe(true)
   expect(readRecords(directory)).toEqual(['three'])
 })
@@ -104,8 +114,8 @@ test('a file of before, with smaller halves, is read where its records are and t
 test('a file whose end somebody cut off is read where its records are', () => {
   const { directory, keys, file } = bench()
   using mark = openMark(directory, keys)
-  mark.writeWith(markOf(1), bytesOf('one'), first)
-  mark.writeWith(markOf(2), bytesOf('two'), other)
+  mark.writeWith(sealMark(markOf(1), keys), bytesOf('one'), first)
+  mark.writeWith(sealMark(markOf(2), keys), bytesOf('two'), other)
   fs.truncateSync(file, fs.statSync(file).size - 10_000)
   expect(readRecords(directory)).toEqual(['one', 'two'])
   expect(readMark(directory, keys, keys)?.count).toBe(2)
@@ -115,7 +125,7 @@ test('a file whose end somebody cut off is read where its records are', () => {
 test('a copy of the folder has keys and marks, and no records', () => {
   const { directory, keys, file } = bench()
   const mark = openMark(directory, keys)
-  mark.writeWith(markOf(1), bytesOf('one'), first)
+  mark.writeWith(sealMark(markOf(1), keys), bytesOf('one'), first)
   mark[Symbol.dispose]()
   const copy = fs.mkdtempSync(path.join(os.tmpdir(), 'gatehouse-mark-'))
   onTestFinished(() => fs.rmSync(copy, { recursive: true }))
@@ -126,7 +136,7 @@ test('a copy of the folder has keys and marks, and no records', () => {
   expect(readMark(copy, keys, keys)?.count).toBe(1)
   expect(readMark(copy, keys, null)?.count).toBe(1)
   using again = openMark(copy, loadKeys(copy))
-  again.write(markOf(2))
+  again.write(sealMark(markOf(2), keys))
   expect(fs.statSync(path.join(copy, markFile)).size).toBe(fs.statSync(file).size)
 })
 
@@ -137,10 +147,10 @@ test('a directory without a mark holds no records', () => {
 test('who has the public key alone sees a mark a moment later, and the last one when the file is closed', async () => {
   const { directory, keys } = bench()
   const mark = openMark(directory, keys)
-  mark.write(markOf(1))
+  mark.write(sealMark(markOf(1), keys))
   expect(readMark(directory, keys, null)).toBeNull()
   await expect.poll(() => readMark(directory, keys, null)?.count).toBe(1)
-  mark.write(markOf(2))
+  mark.write(sealMark(markOf(2), keys))
   expect(readMark(directory, keys, keys)?.count).toBe(2)
   mark[Symbol.dispose]()
   expect(readMark(directory, keys, null)?.count).toBe(2)
@@ -149,7 +159,7 @@ test('who has the public key alone sees a mark a moment later, and the last one 
 test('a mark is believed only with a MAC or a signature of this key', () => {
   const { directory, keys, file } = bench()
   const mark = openMark(directory, keys)
-  mark.write(markOf(1))
+  mark.write(sealMark(markOf(1), keys))
   const stranger = loadKeys(bench().directory)
   expect(readMark(directory, stranger, stranger)).toBeNull()
   mark[Symbol.dispose]()
@@ -162,7 +172,7 @@ test('a mark is believed only with a MAC or a signature of this key', () => {
 test('MACs are checked with the key beside the log only where it belongs to the given public key', () => {
   const { directory, keys } = bench()
   using mark = openMark(directory, keys)
-  mark.write(markOf(1))
+  mark.write(sealMark(markOf(1), keys))
   const sealer = sealerBeside(directory, keys)
   expect(readMark(directory, keys, sealer)?.count).toBe(1)
   expect(sealerBeside(directory, loadKeys(bench().directory))).toBeNull()
@@ -178,7 +188,7 @@ test('a mark of before, signed in its slot, is read, and the next one goes on fr
   expect(readMark(directory, keys, keys)?.count).toBe(4)
   const mark = openMark(directory, keys)
   expect(readMark(directory, keys, keys)?.count).toBe(4)
-  mark.write(markOf(5))
+  mark.write(sealMark(markOf(5), keys))
   mark[Symbol.dispose]()
   expect(readMark(directory, keys, keys)?.count).toBe(5)
   expect(readMark(directory, keys, null)?.count).toBe(5)
@@ -187,7 +197,7 @@ test('a mark of before, signed in its slot, is read, and the next one goes on fr
 test('a signed mark does not stand in for those that somebody took away', () => {
   const { directory, keys, file } = bench()
   const mark = openMark(directory, keys)
-  mark.write(markOf(1))
+  mark.write(sealMark(markOf(1), keys))
   mark[Symbol.dispose]()
   const bytes = fs.readFileSync(file)
   fs.writeFileSync(file, bytes.fill('\n', 0, 2 * 4096))
@@ -201,7 +211,7 @@ test('a signed mark does not stand in for those that somebody took away', () => 
 test('somebody else changes the signed mark: the file is not intact', () => {
   const { directory, keys, file } = bench()
   using mark = openMark(directory, keys)
-  mark.write(markOf(1))
+  mark.write(sealMark(markOf(1), keys))
   expect(mark.intact()).toBe(true)
   const fd = fs.openSync(file, 'r+')
   fs.writeSync(fd, 'x', fs.fstatSync(fd).size - 1)

@@ -32,6 +32,17 @@ export type Mark = LogState & {
   readonly epoch: number
   readonly alarm: Alarm | null
   readonly baseline: Baseline | null
+  /** Entries before this one are known to be in the store: what is missing of them was taken away. */
+  readonly stored: number
+  /** What the vault said last of its own state; null before it did. */
+  readonly vault: string | null
+}
+
+/** A mark as text and what vouches for it: what a slot holds, and what the store holds beside its rows. */
+export type SealedMark = {
+  readonly count: number
+  readonly text: string
+  readonly content: string
 }
 
 export const markFile = 'audit.mark'
@@ -60,11 +71,17 @@ const macOf = (text: string, sealer: Sealer): string =>
 const signatureOf = (text: string, keys: Keys): string =>
   keys.sign(Buffer.from(signedTag + text)).toString('base64')
 
-/** The text, what vouches for it, and nothing else until the end of the slot. */
-const fill = (slot: Buffer, text: string, seal: string): void => {
-  const whole = `${text}\n${seal}\n`
-  const end = slot.write(whole)
-  if (end < Buffer.byteLength(whole)) throw new Error('the high-water mark does not fit its slot')
+const contentOf = (text: string, seal: string): string => `${text}\n${seal}\n`
+
+export const sealMark = (mark: Mark, sealer: Sealer): SealedMark => {
+  const text = JSON.stringify(mark)
+  return { count: mark.count, text, content: contentOf(text, macOf(text, sealer)) }
+}
+
+/** The content, padded with newlines until the end of the slot. */
+const fill = (slot: Buffer, content: string): void => {
+  const end = slot.write(content)
+  if (end < Buffer.byteLength(content)) throw new Error('the high-water mark does not fit its slot')
   slot.fill('\n', end)
 }
 
@@ -84,12 +101,19 @@ const isGenuine = (
   return given.length === expected.length && timingSafeEqual(given, expected)
 }
 
-const decode = (slot: Buffer, signedWith: string, checks: Checks): Mark | null => {
-  const [text = '', seal = ''] = slot.toString('utf8').split('\n')
+/** Marks of before did not say how much was stored, nor anything of the vault. */
+const absent = { stored: 0, vault: null }
+
+const decode = (content: string, signedWith: string, checks: Checks): Mark | null => {
+  const [text = '', seal = ''] = content.split('\n')
   if (!isGenuine(text, seal, signedWith, checks)) return null
-  const mark = JSON.parse(text) as Mark
+  const mark = { ...absent, ...(JSON.parse(text) as Mark) }
   return frontierFits(mark.size, mark.peaks) ? mark : null
 }
+
+/** The mark in the content of `sealMark`; null for anything else. */
+export const unsealMark = (content: string, keys: Verifier & Sealer): Mark | null =>
+  decode(content, tag, { verifier: keys, sealer: keys })
 
 const emptySlot = (): Buffer => Buffer.alloc(slotBytes, '\n')
 
@@ -140,7 +164,7 @@ export const readMark = (
   const slots = readSlots(path.join(directory, markFile))
   if (!slots) return null
   const marks = (sealer ? slots.slice(0, 2) : slots)
-    .map((slot, i) => decode(slot, i < 2 ? tag : signedTag, { verifier, sealer }))
+    .map((slot, i) => decode(slot.toString('utf8'), i < 2 ? tag : signedTag, { verifier, sealer }))
     .filter((mark) => mark !== null)
   return marks.sort((a, b) => b.count - a.count)[0] ?? null
 }
@@ -181,13 +205,13 @@ export const copyLogFolder = (from: string, to: string): void => {
 
 export interface MarkFile extends Disposable {
   /** Must be on the disk when this returns. */
-  write(mark: Mark): void
+  write(mark: SealedMark): void
 
   /**
    * The same with a record, both in one sync. Must return false, and write nothing, where there is no room
    * in that half.
    */
-  writeWith(mark: Mark, record: Uint8Array, place: RecordPlace): boolean
+  writeWith(mark: SealedMark, record: Uint8Array, place: RecordPlace): boolean
 
   /** Whether the file under its name still says what was written last. */
   intact(): boolean
@@ -233,7 +257,7 @@ export const openMark = (directory: string, keys: Keys): MarkFile => {
     timer = null
     if (unsigned === null) return
     const slot = Buffer.alloc(slotBytes)
-    fill(slot, unsigned, signatureOf(unsigned, keys))
+    fill(slot, contentOf(unsigned, signatureOf(unsigned, keys)))
     fs.writeSync(fd, slot, 0, slotBytes, signedAt)
     signed = slot
     unsigned = null
@@ -247,11 +271,10 @@ export const openMark = (directory: string, keys: Keys): MarkFile => {
     }
   }
 
-  const writeSlot = (mark: Mark): void => {
-    const at = mark.count % 2 === 0 ? 0 : 1
-    const text = JSON.stringify(mark)
+  const writeSlot = ({ count, text, content }: SealedMark): void => {
+    const at = count % 2 === 0 ? 0 : 1
     const slot = slots[at]
-    fill(slot, text, macOf(text, keys))
+    fill(slot, content)
     fs.writeSync(fd, slot, 0, slotBytes, at * slotBytes)
     // @SECURITY before any answer: crash tests lose acknowledged entries unseen without it.
     fs.fdatasyncSync(fd)

@@ -110,6 +110,14 @@ const mutations: Record<
     rows.splice(i)
     return { seq: i, id: rows[i - 1]?.id }
   },
+  'a sound entry behind the last one': (rows) => {
+    const [last, i] = [rows.at(-1) as Row, rows.length]
+    const id = `aud-${'z'.repeat(26)}`
+    const body = last.body.replace(last.id, id).replace(`"seq":${i - 1}`, `"seq":${i}`)
+    rows.push({ ...last, id, seq: i, body })
+    rebuild(rows, i)
+    return at(rows, i)
+  },
   'an entry changed and every hash after it recomputed': (rows, i) => {
     const row = rows[i] as Row
     row.body = row.body.replace('"result":"success"', '"result":"denied"')

@@ -13,8 +13,9 @@ import {
   sealerBeside,
   type Verifier,
 } from './keys.ts'
-import { type Mark, readMark } from './mark.ts'
+import { type Mark, readMark, unsealMark } from './mark.ts'
 import { type Checkpoint, readCheckpoints } from './note.ts'
+import { newerOf } from './stored-mark.ts'
 import { anchorsOf } from './take-stock.ts'
 import { type Anchor, peakAnchors, verifyChain } from './verify-chain.ts'
 
@@ -22,9 +23,12 @@ export type OfflineOptions = {
   /** A data directory, of a service that runs or not; nothing in it is locked or changed. */
   readonly dataDir?: string
   /** Opens the rows of a data directory for reading; needed with `dataDir`. */
-  readonly openRows?: (
-    dataDir: string,
-  ) => Promise<Pick<AuditRows, 'range' | 'head' | 'chains'> & AsyncDisposable>
+  readonly openRows?: (dataDir: string) => Promise<
+    Pick<AuditRows, 'range' | 'head' | 'chains'> & {
+      /** What the store holds of the sealed state beside the rows of a chain. */
+      readonly sealed?: (chain: string) => Promise<string | null>
+    } & AsyncDisposable
+  >
   /** Where keys, mark and checkpoints lie; the data directory when left out. */
   readonly auditDir?: string
   readonly exportFile?: string
@@ -54,6 +58,8 @@ type Material = {
   /** The log's own checkpoints. */
   readonly checkpoints: readonly Checkpoint[]
   readonly size: number | undefined
+  /** Up to where entries are sealed by now, where that is known: what comes later was put in by somebody. */
+  readonly sealed?: () => Promise<number>
   readonly broken: Fault | null
   /** Where the trail of a data directory lies. */
   readonly directory?: string
@@ -82,8 +88,15 @@ export const verifyOffline = async (options: OfflineOptions): Promise<OfflineRep
   const broken = mark || !(await rows.head(chain)) ? null : noMark
   const directory = auditDir
   const size = mark?.size
+  const sealed = async (): Promise<number> => {
+    // Asked after the rows were read: a service that runs has sealed what it stored.
+    const sealer = sealerBeside(auditDir, verifier)
+    const content = sealer && rows.sealed ? await rows.sealed(chain) : null
+    const stored = content && sealer ? unsealMark(content, { ...verifier, ...sealer }) : null
+    return newerOf(readMark(auditDir, verifier, sealer), stored)?.size ?? 0
+  }
   const material = { rows, chain, verifier, mark, checkpoints, size, broken, directory }
-  return await judge(material, options)
+  return await judge(mark ? { ...material, sealed } : material, options)
 }
 
 const noMark: Fault = {
@@ -141,8 +154,10 @@ const judge = async (material: Material, options: OfflineOptions): Promise<Offli
     baseline: mark?.baseline ?? null,
     ...(material.directory === undefined ? {} : { directory: material.directory }),
   })
-  let fault: Fault | null = own.fault ?? mark?.alarm ?? broken
-  let entries = own.state.size
+  const known = Math.min(own.state.size, (await material.sealed?.()) ?? own.state.size)
+  let fault: Fault | null =
+    own.fault ?? mark?.alarm ?? broken ?? (await notSealed(rows, chain, own.state.size, known))
+  let entries = known
   for (const other of await rows.chains()) {
     if (other.chain === chain) continue
     const from = emptyLog
@@ -165,11 +180,24 @@ const judge = async (material: Material, options: OfflineOptions): Promise<Offli
         ? { kind: 'unanchored', detail: 'compared with no checkpoint that was kept elsewhere' }
         : {}),
     ...(fault?.id ? { first_bad_id: fault.id } : {}),
-    verified_through: own.state.size - 1,
+    verified_through: known - 1,
     verified_at: new Date().toISOString(),
     entries,
     anchor: external.length > 0 ? { kind: 'checkpoint', size: anchor.size } : anchor,
   }
+}
+
+/** Entries that follow soundly and that no sealed state covers. */
+const notSealed = async (
+  rows: Material['rows'],
+  chain: string,
+  size: number,
+  known: number,
+): Promise<Fault | null> => {
+  if (size <= known) return null
+  const id = (await rows.range(chain, known, known + 1, 1))[0]?.id ?? null
+  const detail = `${size - known} entries from seq ${known} on are not of this service`
+  return { kind: 'inserted', seq: known, id, detail }
 }
 
 /** In an export nothing but a signed root vouches for its end. */

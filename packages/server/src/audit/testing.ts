@@ -72,8 +72,7 @@ export class OpenStorage {
             ...stores,
             auditRows: this.auditRows,
             storeGroup: async (group) => {
-              this.#insert(group.rows)
-              this.groups.push(group)
+              this.#store(group)
             },
           })
           return value
@@ -85,9 +84,15 @@ export class OpenStorage {
       },
       commitGroup: async (group) => {
         this.before()
-        this.#insert(group.rows)
-        this.groups.push(group)
+        this.#store(group)
         this.after()
+      },
+      evictRows: async (chain, from, to, keep) => {
+        const gone = this.#of(chain).filter((row) => row.seq >= from && row.seq < to)
+        if (gone.length === 0) return 0
+        keep(gone)
+        this.rows = this.rows.filter((row) => !gone.includes(row))
+        return gone.length
       },
       foreignChange: async () => {
         const { touched } = this
@@ -96,6 +101,12 @@ export class OpenStorage {
       },
       [Symbol.asyncDispose]: async () => undefined,
     }
+  }
+
+  #store(group: CommitGroup): void {
+    this.#insert(group.rows)
+    this.groups.push(group)
+    if (group.sealed) this.meta.set(group.sealed.key, group.sealed.value)
   }
 
   #insert(rows: readonly AuditRow[]): void {

@@ -13,6 +13,8 @@ export type CommitGroup = {
   readonly sessionCounts: ReadonlyMap<string, number>
   /** The service clock, persisted with each commit. */
   readonly clockMs: number
+  /** The sealed state of the log with these rows: an entry of `meta` that must be stored together with them. */
+  readonly sealed?: { readonly key: string; readonly value: string }
 }
 
 export interface AuditRows {

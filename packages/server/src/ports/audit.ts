@@ -38,6 +38,8 @@ export type AppendExtras = {
   readonly stamps?: readonly LimitStamp[]
   /** Whether this entry counts as one invocation of its agent and session. */
   readonly counts?: boolean
+  /** A short text about the state of the vault, which what is sealed over the log says from then on. */
+  readonly vault?: string
 }
 
 /** The stores inside one transaction, and the log: entries written here commit with the rest. */

@@ -1,7 +1,7 @@
 import type { AgentStore, SessionStore } from './agents.ts'
 import type { AlertStore } from './alerts.ts'
 import type { ApprovalStore } from './approvals.ts'
-import type { AuditRows, CommitGroup } from './audit-rows.ts'
+import type { AuditRow, AuditRows, CommitGroup } from './audit-rows.ts'
 import type { GrantStore } from './grants.ts'
 import type { JobStore } from './jobs.ts'
 import type { RateLimits } from './limits.ts'
@@ -77,6 +77,12 @@ export interface GroupPromises {
 
   /** Must have stored all groups when it resolves. */
   settle(): Promise<void>
+
+  /** How many rows were kept and are not known to be stored. */
+  readonly pendingRows: number
+
+  /** Whether they cannot be stored because other rows are in their place. */
+  readonly isBlocked: boolean
 }
 
 /** An engine. Everything durable is in one: SQLite by default, PostgreSQL, or memory for tests. */
@@ -97,6 +103,18 @@ export interface Storage extends Stores, AsyncDisposable {
   commitGroup(group: CommitGroup): Promise<void>
 
   readonly promises?: GroupPromises
+
+  /**
+   * Must remove the rows of a chain with seq in [from, to) after handing them to `keep`, in one durable
+   * transaction: entries that this service did not write, whatever stands in the way of that. Must resolve with
+   * their number. Rows that were kept and not stored yet are ours, and must not be handed over.
+   */
+  evictRows(
+    chain: string,
+    from: number,
+    to: number,
+    keep: (rows: readonly AuditRow[]) => void,
+  ): Promise<number>
 
   /**
    * Must be false only when nobody but this process changed the store since the last call. Once it was

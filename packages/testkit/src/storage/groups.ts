@@ -37,6 +37,45 @@ export const groupMusts = (open: Open): void => {
       expect(await again.meta.get('clock_ms')).toBe(String(newYear + 2))
     })
 
+    test('stores the sealed state with its rows, the latest in place of the one before', async () => {
+      await using opened = await open()
+      const { storage } = opened
+      const sealed = (value: string) => ({ sealed: { key: 'sealed', value } })
+      await storage.commitGroup(groupOf([rowOf(0)], sealed(awkwardText)))
+      expect(await storage.meta.get('sealed')).toBe(awkwardText)
+      await storage.transaction((tx) => tx.storeGroup(groupOf([rowOf(1)], sealed('two'))))
+      await expect(storage.commitGroup(groupOf([rowOf(1)], sealed('never')))).rejects.toMatchObject(
+        { type: 'Conflict' },
+      )
+      await storage.commitGroup(groupOf([rowOf(2)]))
+      const again = await afterRestart(opened)
+      expect(await again.meta.get('sealed')).toBe('two')
+    })
+
+    test('can be followed by rows that are taken out of the log, and by others in their place', async () => {
+      await using opened = await open()
+      const { storage } = opened
+      const rows = Array.from({ length: 600 }, (_, seq) => rowOf(seq))
+      await storage.commitGroup(groupOf(rows))
+      await storage.commitGroup(groupOf([rowOf(0, { chain: 'other', id: 'aud-other' })]))
+      const out: string[] = []
+      const evict = (from: number, to: number) =>
+        storage.evictRows('main', from, to, (gone) => out.push(...gone.map(({ id }) => id)))
+      expect(await evict(600, Number.MAX_SAFE_INTEGER)).toBe(0)
+      const refused = storage.evictRows('main', 5, 10, () => {
+        throw new Error('the disk is full')
+      })
+      await expect(refused).rejects.toThrow('the disk is full')
+      expect(await evict(3, 598)).toBe(595)
+      expect(out).toEqual(rows.slice(3, 598).map(({ id }) => id))
+      await storage.commitGroup(groupOf([rowOf(3, { id: 'aud-new' })]))
+      const again = await afterRestart(opened)
+      const left = await again.auditRows.range('main', 0, 600, 600)
+      expect(left.map(({ seq }) => seq)).toEqual([0, 1, 2, 3, 598, 599])
+      expect(await again.auditRows.head('other')).toMatchObject({ id: 'aud-other' })
+      expect(await again.auditRows.find('aud-new')).toMatchObject({ seq: 3 })
+    })
+
     test('inside a transaction is there with the rest of it, or not at all', async () => {
       await using opened = await open()
       const { storage } = opened

@@ -49,6 +49,14 @@ export class AuditLog {
     for (const row of rows) add(this.#own ?? this.#base, { ...row })
   }
 
+  /** The log without these rows, for a log that is no fork. */
+  without(gone: readonly AuditRow[]): AuditLog {
+    const ids = new Set(gone.map(({ id }) => id))
+    const left = emptyIndex()
+    for (const row of this.#base.rows) if (!ids.has(row.id)) add(left, row)
+    return new AuditLog(left)
+  }
+
   find(id: string): AuditRow | null {
     return this.#own?.byId.get(id) ?? this.#base.byId.get(id) ?? null
   }

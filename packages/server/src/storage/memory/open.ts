@@ -62,6 +62,7 @@ const commit = (state: State, group: CommitGroup): void => {
     if (session) state.sessions.set(id, { ...session, invocations: session.invocations + calls })
   }
   state.meta.set('clock_ms', String(group.clockMs))
+  if (group.sealed) state.meta.set(group.sealed.key, group.sealed.value)
 }
 
 /** Everything in this process and gone with it: for tests and for looking around. */
@@ -91,6 +92,18 @@ export const openMemory = async (): Promise<Storage> => {
 
     commitGroup: (group) => mutex.runNow(() => commit(state, group)),
     foreignChange: async () => false,
+
+    evictRows: (chain, from, to, keep) =>
+      mutex.run(() => {
+        const gone = state.audit
+          .all()
+          .filter((row) => row.chain === chain && row.seq >= from && row.seq < to)
+        if (gone.length === 0) return 0
+        keep(gone)
+        state = { ...state, audit: state.audit.without(gone) }
+        return gone.length
+      }),
+
     async [Symbol.asyncDispose]() {},
   }
 }

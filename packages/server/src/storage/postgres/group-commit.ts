@@ -3,6 +3,7 @@ import type pg from 'pg'
 import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
 import { auditColumns, toAuditRow } from '../sql/audit-codec.ts'
 import { sqlAuditRows } from '../sql/audit-rows.ts'
+import { sqlMeta } from '../sql/meta.ts'
 import type { Tables } from '../sql/tables.ts'
 import { encodeText } from '../sql/text.ts'
 import { postgresFailure } from './dialect.ts'
@@ -47,6 +48,11 @@ with appended as (
   clock_set as (
     update meta set value = $${next + 4}::text from clock_row
     where meta.key = clock_row.key and meta.value::bigint < $${next + 4}::text::bigint
+  ),
+  sealed as (
+    insert into meta (key, value) select $${next + 5}::text, $${next + 6}::text
+    where $${next + 5}::text is not null
+    on conflict (key) do update set value = excluded.value
   )
 select 1`
 
@@ -70,6 +76,9 @@ export const commitOn = async (client: pg.Client, group: CommitGroup): Promise<v
     ...pairsOf(group.agentCounts),
     ...pairsOf(group.sessionCounts),
     String(group.clockMs),
+    ...(group.sealed
+      ? [encodeText(group.sealed.key), encodeText(group.sealed.value)]
+      : [null, null]),
   ]
   for (let attempt = 1; ; attempt++) {
     try {
@@ -97,6 +106,7 @@ export const storeGroup = async (tx: Kysely<Tables>, group: CommitGroup): Promis
       .set((eb) => ({ invocations: eb('invocations', '+', calls) }))
       .where('id', '=', encodeText(id))
       .execute()
+  if (group.sealed) await sqlMeta({ read: tx, write: tx }).set(group.sealed.key, group.sealed.value)
 }
 
 /** Rows that nodes share are locked in one order, so that nodes cannot deadlock. */

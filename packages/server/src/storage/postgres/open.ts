@@ -14,6 +14,7 @@ import {
   settleConnection,
   types,
 } from './dialect.ts'
+import { evictRows } from './evict-rows.ts'
 import { TableWatch } from './foreign-change.ts'
 import { commitOn, storeGroup } from './group-commit.ts'
 import { postgresLimits } from './limits.ts'
@@ -95,6 +96,7 @@ const storage = (
           .catch(() => {})
   },
 
+  evictRows: evictRows(db),
   foreignChange: () => watch.takeForeign(),
   [Symbol.asyncDispose]: close,
 })

@@ -147,6 +147,10 @@ export const readerDialect = (
   settle: () => Promise<void> | undefined = () => undefined,
 ): Dialect => dialect(new Connection(sqlite, null), null, settle)
 
+export const appendOnlyTrigger = (table: string, event: 'update' | 'delete'): string =>
+  `create trigger ${table}_no_${event} before ${event} on ${table}
+   begin select raise(abort, 'the audit log is append-only'); end`
+
 export const sqliteSchema: SchemaDialect = {
   text: sql`text collate binary`,
   byKey: sql`without rowid`,
@@ -154,13 +158,8 @@ export const sqliteSchema: SchemaDialect = {
   bytes: sql`blob`,
 
   async appendOnly(db: Kysely<unknown>, table: string) {
-    for (const event of ['update', 'delete'])
-      await db.executeQuery(
-        CompiledQuery.raw(
-          `create trigger ${table}_no_${event} before ${event} on ${table}
-           begin select raise(abort, 'the audit log is append-only'); end`,
-        ),
-      )
+    for (const event of ['update', 'delete'] as const)
+      await db.executeQuery(CompiledQuery.raw(appendOnlyTrigger(table, event)))
   },
 
   async searchIndex(db: Kysely<unknown>) {

@@ -8,7 +8,8 @@ import type { SqliteConnection, SqlValue, Statement } from './adapter.ts'
 import type { LimitBatches } from './limits.ts'
 
 /** What is stored with rows, and which rows those are. */
-type BesideRows = Omit<CommitGroup, 'rows'> & {
+type BesideRows = Omit<CommitGroup, 'rows' | 'sealed'> & {
+  readonly sealed?: CommitGroup['sealed'] | undefined
   readonly rows: readonly Pick<AuditRow, 'chain' | 'seq'>[]
 }
 
@@ -16,7 +17,7 @@ type Texts = {
   readonly insert: string
   readonly countAgent: string
   readonly countSession: string
-  readonly setClock: string
+  readonly setMeta: string
 }
 
 const compileTexts = (db: Kysely<Tables>): Texts => ({
@@ -34,9 +35,9 @@ const compileTexts = (db: Kysely<Tables>): Texts => ({
     .set((eb) => ({ invocations: eb('invocations', '+', 1) }))
     .where('id', '=', '')
     .compile().sql,
-  setClock: db
+  setMeta: db
     .insertInto('meta')
-    .values({ key: 'clock_ms', value: '' })
+    .values({ key: '', value: '' })
     .onConflict((conflict) =>
       conflict.column('key').doUpdateSet((eb) => ({ value: eb.ref('excluded.value') })),
     )
@@ -86,12 +87,14 @@ export class GroupCommit {
 
   /** What goes with the rows and after them. */
   statementsBesideRows(group: BesideRows): Statement[] {
-    const { countAgent, countSession, setClock } = this.#texts
+    const { countAgent, countSession, setMeta } = this.#texts
     const all = this.#folds(group.rows)
     all.push(...this.#batches.statements(group.stamps, group.clockMs))
     for (const [name, calls] of group.agentCounts) all.push([countAgent, [calls, encodeText(name)]])
     for (const [id, calls] of group.sessionCounts) all.push([countSession, [calls, encodeText(id)]])
-    all.push([setClock, ['clock_ms', String(group.clockMs)]])
+    all.push([setMeta, ['clock_ms', String(group.clockMs)]])
+    if (group.sealed)
+      all.push([setMeta, [encodeText(group.sealed.key), encodeText(group.sealed.value)]])
     return all
   }
 

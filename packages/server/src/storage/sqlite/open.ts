@@ -11,6 +11,7 @@ import { windowLimits } from '../window-limits.ts'
 import { SqliteConnection } from './adapter.ts'
 import { copyBeforeMigration, createPrivateFile } from './copy.ts'
 import { readerDialect, sqliteSchema, writerDialect } from './dialect.ts'
+import { evictRows } from './evict-rows.ts'
 import { FileWatch } from './file-watch.ts'
 import { GroupCommit } from './group-commit.ts'
 import { LimitBatches } from './limits.ts'
@@ -23,7 +24,14 @@ type Options = {
   readonly file: string
   /** Groups that the last run promised, whether or not it stored them. */
   readonly promised?: readonly string[]
+  /** Says which of those groups are to be stored, after a look at what is there; all of them without it. */
+  readonly admit?: Admit
 }
+
+export type Admit = (
+  groups: readonly CommitGroup[],
+  store: Pick<Storage, 'auditRows' | 'meta' | 'evictRows'>,
+) => Promise<readonly CommitGroup[]>
 
 /** Opens the store in this file, makes or upgrades it as needed, and counts on being its only writer. */
 export const openSqlite = (options: Options): Promise<Storage> =>
@@ -31,7 +39,7 @@ export const openSqlite = (options: Options): Promise<Storage> =>
 
 /** The same, with the migrations given. */
 export const openSqliteWith = async (
-  { file, promised = [] }: Options,
+  { file, promised = [], admit = async (groups) => groups }: Options,
   steps: Record<string, Migration>,
 ): Promise<Storage> => {
   createPrivateFile(file)
@@ -46,7 +54,9 @@ export const openSqliteWith = async (
     for (const connection of opened) connection[Symbol.dispose]()
   }
   try {
-    return await build(connect, close, steps, promised)
+    return await build(connect, close, steps, async (store) =>
+      admit(groupsOfTexts(promised), store),
+    )
   } catch (error) {
     close()
     throw error
@@ -57,7 +67,7 @@ const build = async (
   connect: (readOnly: boolean) => SqliteConnection,
   close: () => void,
   steps: Record<string, Migration>,
-  promised: readonly string[],
+  promised: (store: Parameters<Admit>[1]) => Promise<readonly CommitGroup[]>,
 ): Promise<Storage> => {
   const writer = connect(false)
   settleWriter(writer)
@@ -93,7 +103,8 @@ const build = async (
       watch.afterWrite()
     }
   }
-  await bringBack(stores.auditRows, groupsOfTexts(promised), run)
+  const evict = evictRows(writer, () => promises?.pendingHashes() ?? new Set())
+  await bringBack(stores.auditRows, await promised({ ...stores, evictRows: evict }), run)
   batches.prime(windows, Number((await stores.meta.get('clock_ms')) ?? 0))
   watch.takeForeign()
   const beside = new SettleWorker(writer.file, writerPragmas)
@@ -138,6 +149,16 @@ const build = async (
             await settle()
             run(group)
           }),
+
+    evictRows: (...given) =>
+      mutex.run(async () => {
+        watch.beforeWrite()
+        try {
+          return await evict(...given)
+        } finally {
+          watch.afterWrite()
+        }
+      }),
 
     foreignChange: async () => {
       // Half a write of ours, by the thread beside, looks like somebody else's.

@@ -1,3 +1,4 @@
+import { GatehouseError } from '@gatehouse/contract'
 import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
 import type { GroupPromises, RecordPlace } from '../../ports/storage.ts'
 import type { FifoMutex } from '../mutex.ts'
@@ -58,7 +59,9 @@ export const groupsOfTexts = (texts: readonly string[]): CommitGroup[] =>
 export type RecordRange = readonly [at: number, length: number]
 
 /** Several groups as one: what they cost beside their rows is paid once. */
-export type KeptGroups = Omit<CommitGroup, 'rows'> & {
+export type KeptGroups = Omit<CommitGroup, 'rows' | 'sealed'> & {
+  /** Of the last group. */
+  readonly sealed: CommitGroup['sealed'] | undefined
   /** The records of the groups, in their order. */
   readonly shared: SharedArrayBuffer
   readonly places: readonly RecordRange[]
@@ -81,6 +84,7 @@ class Half implements KeptGroups {
   agentCounts = new Map<string, number>()
   sessionCounts = new Map<string, number>()
   clockMs = 0
+  sealed: NonNullable<CommitGroup['sealed']> | undefined
 
   get isEmpty(): boolean {
     return this.places.length === 0
@@ -102,6 +106,15 @@ class Half implements KeptGroups {
     addUp(this.agentCounts, group.agentCounts)
     addUp(this.sessionCounts, group.sessionCounts)
     this.clockMs = group.clockMs
+    this.sealed = group.sealed
+  }
+
+  /** The hashes of the rows, in no order. */
+  *hashes(): Iterable<string> {
+    for (const [at, length] of this.places) {
+      const [, ...lines] = this.#bytes.toString('utf8', at, at + length).split(separator)
+      for (const line of lines) yield line.slice(0, hashLength)
+    }
   }
 
   clear(): void {
@@ -158,6 +171,19 @@ export class PromisedGroups implements GroupPromises {
 
   get #settling(): Half {
     return this.#halves[this.#half === 0 ? 1 : 0]
+  }
+
+  get isBlocked(): boolean {
+    return this.#failure instanceof GatehouseError && this.#failure.type === 'Conflict'
+  }
+
+  get pendingRows(): number {
+    return this.#filling.rowCount + this.#settling.rowCount
+  }
+
+  /** The hashes of rows that are not known to be stored. */
+  pendingHashes(): ReadonlySet<string> {
+    return new Set([...this.#settling.hashes(), ...this.#filling.hashes()])
   }
 
   /** Resolves when what is being stored now is; null while nothing is. Never rejects. */
