@@ -170,7 +170,17 @@ export const errorTable = {
   PathOutOfScope: entry(403, null, false, '{path} is outside the folders of this agent.', [
     stayInside,
   ]),
+  PathNotPermitted: entry(
+    403,
+    null,
+    false,
+    'Policy does not let this call touch {path}: {detail}.',
+    [{ action: 'agent.policy', description: 'See which rules apply to you.' }],
+  ),
   FileNotFound: entry(404, null, false, 'There is no file at {path}.', [listFolder]),
+  FolderNotFound: entry(404, null, false, 'There is no folder {folder} to put {path} in.', [
+    { action: 'filesystem.mkdir', description: 'Make the folder first.' },
+  ]),
   NotADirectory: entry(409, null, false, '{path} is not a folder.', [statPath]),
   NotARegularFile: entry(409, null, false, '{path} is not a regular file.', [statPath]),
   IsADirectory: entry(409, null, false, '{path} is a folder.', [listFolder]),

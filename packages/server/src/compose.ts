@@ -189,6 +189,7 @@ export async function compose(
     createFilesFactory({
       ids,
       clock,
+      denyHardlinks: settings.denyHardlinks,
       onSweepError: (cause) => log.warn({ err: cause }, 'left-over files could not be removed'),
     }),
   )

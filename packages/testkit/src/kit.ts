@@ -24,6 +24,7 @@ import { createIds } from '@gatehouse/server/platform/ids'
 import { openPolicySource } from '@gatehouse/server/policy/source'
 import { renderSystemPolicy } from '@gatehouse/server/policy/system-policy'
 import type { Capability } from '@gatehouse/server/ports/capability'
+import type { GitFactory } from '@gatehouse/server/ports/git'
 import type { Log } from '@gatehouse/server/ports/log'
 import type { Notifier } from '@gatehouse/server/ports/notifier'
 import type { Outbound } from '@gatehouse/server/ports/outbound'
@@ -67,6 +68,13 @@ export type KitOptions = {
   readonly log?: Log
   readonly tracing?: Tracing
   readonly sandbox?: Sandbox | ((folder: string) => Sandbox)
+  /** Git, in the sandbox of this kit. */
+  readonly git?: (parts: {
+    readonly sandbox: Sandbox
+    readonly outbound: Outbound
+    readonly secrets: Secrets
+    readonly folder: string
+  }) => GitFactory
   /** Without one no name leads anywhere. */
   readonly outbound?: Outbound
 }
@@ -294,6 +302,16 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     sandbox,
     processHost,
     wakeCommands: options.wakeCommands ?? { start: () => 'none' },
+    ...(options.git
+      ? {
+          git: options.git({
+            sandbox,
+            outbound,
+            secrets: opened.secrets,
+            folder: join(folder, 'git'),
+          }),
+        }
+      : {}),
     ...(options.notifier ? { notifier: options.notifier } : {}),
     ...(options.models ? { models: options.models } : {}),
     ...(options.engine ? { engine: options.engine(sandbox, folder) } : {}),

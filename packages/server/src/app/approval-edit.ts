@@ -74,6 +74,7 @@ export async function prepareEdit(
     rule: decision.rule,
     reason: decision.reason,
     startedAt: performance.now(),
+    agreed: true,
     ...(decision.network ? { network: decision.network } : {}),
   })
   const [from, request] = [original.id as ApprovalId, bound.id as ApprovalId]

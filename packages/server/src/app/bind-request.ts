@@ -4,6 +4,7 @@ import type { Call } from './call.ts'
 import { callKeyOf } from './call-key.ts'
 import type { ContextFactory } from './capability-context.ts'
 import type { Basics } from './deps.ts'
+import { placesOf } from './policy-question.ts'
 
 export type BindDeps = Basics & {
   readonly policy: PolicySource
@@ -16,7 +17,8 @@ export const digestPrefix = 'gatehouse-approval-v1\0'
 /** Everything that an approval binds, in one canonical text: what is shown is what runs. */
 export async function bindRequest(deps: BindDeps, call: Call): Promise<StoredApproval> {
   const { op, agent, capability, args } = call
-  const context = deps.contexts.previewOf(call, op.signal)
+  const places = placesOf(deps.contexts.filesOf(call), capability, args)
+  const context = deps.contexts.previewOf({ ...call, places }, op.signal)
   const resolved = capability.resolve ? await capability.resolve(args as never, context) : {}
   const preview = capability.preview ? await capability.preview(args as never, context) : null
   const bound_json = deps.digest.canonical({
@@ -26,6 +28,7 @@ export async function bindRequest(deps: BindDeps, call: Call): Promise<StoredApp
     arguments: args,
     policy_version: deps.policy.current().version,
     resolved,
+    places,
     nonce: deps.ids.secret().toString('hex'),
   })
   const wallMs = deps.clock.wall()

@@ -16,6 +16,10 @@ export type Call = {
   readonly startedAt: number
   /** The hosts that a program it starts may reach, by policy; absent = none. */
   readonly network?: readonly string[]
+  /** Whether a person or a standing grant lets it run: then it may do what policy asks a person about. */
+  readonly agreed?: boolean
+  /** Of an approved call: the places that its path arguments led to when it was approved. */
+  readonly places?: Readonly<Record<string, readonly string[]>>
   /** Of an approved call: what it was bound to, as it was found again before the run. */
   readonly resolved?: Readonly<Record<string, unknown>>
 }

@@ -13,7 +13,7 @@ import type {
   Watches,
 } from '../ports/capability.ts'
 import type { Clock } from '../ports/clock.ts'
-import type { Files, FilesFactory } from '../ports/files.ts'
+import type { Files, FilesFactory, Reach } from '../ports/files.ts'
 import type { AgentGit, GitFactory } from '../ports/git.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { AgentInference } from '../ports/inference.ts'
@@ -27,6 +27,10 @@ export type ContextDeps = {
   readonly ids: Ids
   readonly files: FilesFactory
   readonly git: GitFactory
+  /** What policy says of the places that a call reaches; null where it says the same of all. */
+  readonly reachOf: (call: Call) => Reach | null
+  /** For what outlives the call: policy may come to depend on paths later. */
+  readonly lastingReachOf: (call: Call) => Reach
   /** What a capability learns of its agent, its approvals, the system and its watches; made when asked for. */
   readonly selfOf: (call: Call) => AgentSelf
   readonly approvalsOf: (call: Call) => AgentApprovals
@@ -62,6 +66,7 @@ class Context implements CapabilityContext {
   readonly #deadline: LazyAbort
   readonly #noted: (facts: Readonly<Record<string, unknown>>) => void
   #signal: AbortSignal | null = null
+  #files: Files | null = null
 
   constructor(
     deps: ContextDeps,
@@ -91,10 +96,10 @@ class Context implements CapabilityContext {
     return this.#signal
   }
   get files(): Files {
-    return this.#deps.files.open(this.#call.agent)
+    return (this.#files ??= reachableFiles(this.#deps, this.#call))
   }
   get git(): AgentGit {
-    return gitOf(this.#deps, this.#call, this.signal, this.#noted)
+    return gitOf(this.#deps, this.#call, this.files, this.signal, this.#noted)
   }
   get processes(): AgentProcesses {
     return this.#deps.processesOf(this.#call, this.signal, this.#noted)
@@ -156,16 +161,21 @@ class Context implements CapabilityContext {
   }
 }
 
+/** The folders of the agent, as far as policy lets this call reach into them. */
+const reachableFiles = ({ files, reachOf }: ContextDeps, call: Call): Files =>
+  files.open(call.agent, reachOf(call))
+
 const gitOf = (
-  { git, files }: ContextDeps,
+  { git }: ContextDeps,
   { agent, capability }: Call,
+  files: Files,
   signal: AbortSignal,
   noted: (facts: Readonly<Record<string, unknown>>) => void,
 ): AgentGit =>
   git.open({
     agent: agent.name,
     capability: capability.name,
-    files: files.open(agent),
+    files,
     signal,
     noted,
   })
@@ -176,7 +186,11 @@ export type ContextFactory = {
     deadline: LazyAbort,
     noted: (facts: Readonly<Record<string, unknown>>) => void,
   ): CapabilityContext
+  /** All of the agent's folders, for finding out where a path leads. */
   filesOf(call: Pick<Call, 'agent'>): Files
+  /** As far as policy lets the call reach into them, while it runs or for as long as what it started lasts. */
+  reachableOf(call: Call): Files
+  lastingOf(call: Call): Files
   /** For showing and binding a call that has not run. */
   previewOf(call: Call, signal: AbortSignal): PreviewContext
 }
@@ -184,10 +198,12 @@ export type ContextFactory = {
 export const createContexts = (deps: ContextDeps): ContextFactory => ({
   create: (call, deadline, noted) => new Context(deps, call, deadline, noted),
   filesOf: (call) => deps.files.open(call.agent),
+  reachableOf: (call) => reachableFiles(deps, call),
+  lastingOf: (call) => deps.files.open(call.agent, deps.lastingReachOf(call)),
   previewOf: (call, signal) => ({
-    files: deps.files.open(call.agent),
+    files: reachableFiles(deps, call),
     get git() {
-      return gitOf(deps, call, signal, () => {})
+      return gitOf(deps, call, this.files, signal, () => {})
     },
     get processes() {
       return deps.processesOf(call, signal, () => {})

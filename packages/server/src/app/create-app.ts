@@ -37,6 +37,8 @@ import {
   proveAuditEntry,
   showAuditEntry,
 } from './audit-access.ts'
+import type { Call } from './call.ts'
+import { lastingReachOf, reachOf } from './call-reach.ts'
 import { createContexts } from './capability-context.ts'
 import { pauseAgent, restoreAgent, resumeAgent, revokeAgent, rotateAgent } from './change-agent.ts'
 import { createAgent } from './create-agent.ts'
@@ -230,9 +232,12 @@ export function createApp(parts: AppDeps): BoundApp {
     contexts: () => contexts,
   })
   const supervision = bindSupervision({ ...state, processes })
+  const reaching = { ...deps, filesOf: (call: Pick<Call, 'agent'>) => contexts.filesOf(call) }
   const contexts = createContexts({
     ...deps,
     git: deps.git ?? noGit,
+    reachOf: (call) => reachOf(reaching, call),
+    lastingReachOf: (call) => lastingReachOf(reaching, call),
     selfOf: (call) => selfOf({ ...base, briefingOf: time.briefingOf }, call),
     approvalsOf: (call) => approvalsOf(base, call),
     systemOf: () => systemFacts(state),

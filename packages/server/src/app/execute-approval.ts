@@ -14,7 +14,7 @@ import type { ContextFactory } from './capability-context.ts'
 import type { Basics } from './deps.ts'
 import { outcomeDraft } from './invoke-capability.ts'
 import { type RunDeps, type RunResult, runCapability } from './invoke-run.ts'
-import { questionOf } from './policy-question.ts'
+import { placesOf, questionOf } from './policy-question.ts'
 import { settle } from './settle-approval.ts'
 
 export type ExecuteDeps = Basics &
@@ -68,6 +68,7 @@ async function prepare(deps: ExecuteDeps, approval: StoredApproval): Promise<Pre
     readonly arguments: Record<string, unknown>
     readonly definition_hash: string
     readonly resolved: unknown
+    readonly places?: Call['places']
   }
   if (bound.definition_hash !== capability.definition_hash)
     return refused(`${capability.name} was changed meanwhile`)
@@ -79,8 +80,14 @@ async function prepare(deps: ExecuteDeps, approval: StoredApproval): Promise<Pre
     }),
   )
   if (decision.kind === 'deny') return refused('policy blocks it now')
+  // @SECURITY What a person agreed to is this place, wherever its path leads by now; approvals.test.ts.
+  const places = placesOf(deps.contexts.filesOf({ agent }), capability, args)
+  if (bound.places && deps.digest.canonical(places) !== deps.digest.canonical(bound.places))
+    return refused('a path of it leads to another place than when it was asked for')
   const call: Call = {
     ...callOf(deps, approval, agent, capability, args),
+    agreed: true,
+    places,
     ...(decision.network ? { network: decision.network } : {}),
   }
   if (capability.resolve) {

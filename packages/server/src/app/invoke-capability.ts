@@ -276,16 +276,18 @@ async function ask(
   call: Call,
   stamps: readonly LimitStamp[],
 ): Promise<InvokeOutcome> {
+  // What a person is shown, and what runs once one agreed, may reach what policy asks a person about.
+  const agreed: Call = { ...call, agreed: true }
   let taken: TakenGrant | null
   try {
-    taken = await takeGrant(deps, call, stamps)
-    if (!taken) return await requestApproval(deps, call, stamps)
+    taken = await takeGrant(deps, agreed, stamps)
+    if (!taken) return await requestApproval(deps, agreed, stamps)
   } catch (cause) {
     return unaskable(deps, call, stamps, cause)
   }
-  const { grant_id, intent_id, resolved } = taken
+  const { grant_id, intent_id, resolved, places } = taken
   const policy_decision = 'approval_required'
-  const granted = resolved ? { ...call, resolved } : call
+  const granted = resolved ? { ...agreed, places, resolved } : { ...agreed, places }
   return runIntended(deps, granted, { policy_decision, intent_id, detail: { grant_id } })
 }
 

@@ -85,12 +85,16 @@ export class LiveProcesses {
   }
 
   /** The folders of whoever calls. */
-  siteOf({ agent }: Call): ProcessSite {
+  siteOf(call: Call): ProcessSite {
+    const { agent } = call
+    const contexts = this.#deps.contexts()
+    const reachable = contexts.reachableOf(call)
     return {
       agent: agent.name,
       workspace: agent.workspace,
       mounts: agent.mounts,
-      files: this.#deps.contexts().filesOf({ agent }),
+      files: contexts.filesOf(call),
+      permits: (place) => reachable.permits(place),
     }
   }
 

@@ -6,7 +6,11 @@ import type { Files } from '../ports/files.ts'
 import { questionOf } from './policy-question.ts'
 
 const agent = { name: 'alpha', purpose: '', status: 'active' } as StoredAgent
-const capability = { name: 'filesystem.read', paths: ['path'] } as unknown as Capability
+const capability = {
+  name: 'filesystem.read',
+  paths: ['path'],
+  entries: [],
+} as unknown as Capability
 
 /** Folders in which `link` leads to a secret, and a count of how often somebody had to look. */
 const folders = () => {

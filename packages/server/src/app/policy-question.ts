@@ -1,29 +1,85 @@
 import type { PathForm, PolicyQuestion } from '../domain/policy/types.ts'
 import type { StoredAgent, StoredSession } from '../ports/agents.ts'
 import type { Capability } from '../ports/capability.ts'
-import type { Files } from '../ports/files.ts'
+import type { Files, Told } from '../ports/files.ts'
 import type { ContextFactory } from './capability-context.ts'
 
 type Arguments = Readonly<Record<string, unknown>>
 
-const pathIn = (value: unknown, files: Files, form: PathForm): unknown =>
-  typeof value === 'string'
-    ? files.locate(value)[form]
-    : Array.isArray(value)
-      ? value.map((item) => pathIn(item, files, form))
-      : value
+/** Arguments that are taken to lead to one place, wherever what stands in them leads. */
+export type Bound = {
+  readonly names: readonly string[]
+  readonly place: Told
+  /** What stood in the argument; of a list only the item that is equal to it is bound. */
+  readonly shown: string
+}
 
-/** The arguments with each path told by where it leads. The call itself keeps what was written. */
-const located = (
-  args: Arguments,
-  names: readonly string[],
+/** How the path arguments of one question are told. */
+class Teller {
+  readonly #paths: readonly string[]
+  readonly #entries: readonly string[]
+  readonly #files: Files
+  readonly #bound: Bound | null
+
+  constructor({ capability }: Places, files: Files, bound: Bound | null) {
+    this.#paths = capability.paths
+    this.#entries = capability.entries
+    this.#files = files
+    this.#bound = bound
+  }
+
+  /** The arguments with each path told by where it leads. The call itself keeps what was written. */
+  located(args: Arguments, form: PathForm): Arguments {
+    const told: Record<string, unknown> = {}
+    for (const name of Object.keys(args))
+      told[name] = this.#paths.includes(name) ? this.#told(name, args[name], form) : args[name]
+    return Object.freeze(told)
+  }
+
+  canLeadTo(args: Arguments, name: string, beginning: string): boolean {
+    const path = args[name]
+    if (typeof path !== 'string' || !this.#paths.includes(name)) return true
+    return this.#bound?.names.includes(name)
+      ? this.#bound.place.absolute.startsWith(beginning)
+      : this.#files.canLeadTo(path, beginning)
+  }
+
+  #told(name: string, value: unknown, form: PathForm): unknown {
+    const bound = this.#bound?.names.includes(name) ? this.#bound : null
+    if (typeof value === 'string')
+      return bound ? bound.place[form] : this.#lookUp(name, value, form)
+    if (!Array.isArray(value)) return value
+    // What was reached by none of the items is asked about alone.
+    if (bound && !value.includes(bound.shown)) return [bound.place[form]]
+    return value.map((item: unknown) =>
+      typeof item !== 'string'
+        ? item
+        : bound && item === bound.shown
+          ? bound.place[form]
+          : this.#lookUp(name, item, form),
+    )
+  }
+
+  #lookUp(name: string, path: string, form: PathForm): string {
+    return this.#files.locate(path, { entry: this.#entries.includes(name) })[form]
+  }
+}
+
+/** Where each path argument of a call leads now, absolute. */
+export const placesOf = (
   files: Files,
-  form: PathForm,
-): Arguments => {
-  const told: Record<string, unknown> = {}
-  for (const name of Object.keys(args))
-    told[name] = names.includes(name) ? pathIn(args[name], files, form) : args[name]
-  return Object.freeze(told)
+  { paths, entries }: Pick<Capability, 'paths' | 'entries'>,
+  args: Arguments,
+): Readonly<Record<string, readonly string[]>> => {
+  const places: Record<string, readonly string[]> = {}
+  for (const name of paths) {
+    const value = args[name]
+    const given = Array.isArray(value) ? value : [value]
+    const entry = entries.includes(name)
+    const found = given.filter((path) => typeof path === 'string')
+    if (found.length > 0) places[name] = found.map((path) => files.locate(path, { entry }).absolute)
+  }
+  return places
 }
 
 /** What does not depend on how paths are told. Copied field by field: every call makes some of these. */
@@ -59,42 +115,35 @@ class SeenQuestion extends Asked implements PolicyQuestion {
 }
 
 class AbsoluteQuestion extends SeenQuestion {
-  readonly #names: readonly string[]
-  readonly #files: Files
+  readonly #teller: Teller
 
-  constructor(asked: PolicyQuestion, names: readonly string[], files: Files) {
-    super(asked, () => located(asked.args, names, files, 'absolute'))
-    this.#names = names
-    this.#files = files
+  constructor(asked: PolicyQuestion, teller: Teller) {
+    super(asked, () => teller.located(asked.args, 'absolute'))
+    this.#teller = teller
   }
 
   canLeadTo(name: string, beginning: string): boolean {
-    const path = this.written[name]
-    if (typeof path !== 'string' || !this.#names.includes(name)) return true
-    return this.#files.canLeadTo(path, beginning)
+    return this.#teller.canLeadTo(this.written, name, beginning)
   }
 }
 
 /** A question whose paths can be told by where they lead. */
 class PlacedQuestion extends Asked implements PolicyQuestion {
   readonly args: Arguments
-  readonly #names: readonly string[]
-  readonly #files: () => Files
+  readonly #teller: () => Teller
   #absolute: PolicyQuestion | null = null
   #relative: PolicyQuestion | null = null
 
-  constructor(asked: PolicyQuestion, names: readonly string[], files: () => Files) {
+  constructor(asked: PolicyQuestion, teller: () => Teller) {
     super(asked)
     this.args = asked.args
-    this.#names = names
-    this.#files = files
+    this.#teller = teller
   }
 
   as(form: PathForm): PolicyQuestion {
-    if (form === 'absolute')
-      return (this.#absolute ??= new AbsoluteQuestion(this, this.#names, this.#files()))
+    if (form === 'absolute') return (this.#absolute ??= new AbsoluteQuestion(this, this.#teller()))
     return (this.#relative ??= new SeenQuestion(this, () =>
-      located(this.args, this.#names, this.#files(), form),
+      this.#teller().located(this.args, form),
     ))
   }
 }
@@ -102,7 +151,10 @@ class PlacedQuestion extends Asked implements PolicyQuestion {
 const noSession: PolicyQuestion['session'] = { id: '', transport: '', client: '' }
 
 /** The folders to look at, where the question is about a call and not about a listing. */
-export type Places = { readonly capability: Capability; readonly contexts: ContextFactory }
+export type Places = {
+  readonly capability: Pick<Capability, 'paths' | 'entries'>
+  readonly contexts: Pick<ContextFactory, 'filesOf'>
+}
 
 /** What policy is asked about a call. Paths are looked up only when a condition reads the arguments. */
 export const questionOf = (
@@ -112,6 +164,7 @@ export const questionOf = (
   args: Arguments,
   nowMs: number,
   places?: Places,
+  bound: Bound | null = null,
 ): PolicyQuestion => {
   const question: PolicyQuestion = {
     capability,
@@ -122,7 +175,9 @@ export const questionOf = (
     args,
     nowMs,
   }
-  const names = places?.capability.paths ?? []
-  if (!places || names.length === 0) return question
-  return new PlacedQuestion(question, names, () => places.contexts.filesOf({ agent }))
+  if (!places || places.capability.paths.length === 0) return question
+  return new PlacedQuestion(
+    question,
+    () => new Teller(places, places.contexts.filesOf({ agent }), bound),
+  )
 }

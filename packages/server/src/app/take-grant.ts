@@ -4,12 +4,15 @@ import { type Call, callDraft } from './call.ts'
 import { callKeyOf } from './call-key.ts'
 import type { ContextFactory } from './capability-context.ts'
 import type { Basics } from './deps.ts'
+import { placesOf } from './policy-question.ts'
 
 export type TakenGrant = {
   readonly grant_id: string
   readonly intent_id: string
   /** What the call resolves to, where the grant is for exactly that. */
   readonly resolved?: Facts
+  /** Where its path arguments lead: what a grant for the same arguments was given for. */
+  readonly places: NonNullable<Call['places']>
 }
 
 type Facts = Readonly<Record<string, unknown>>
@@ -32,14 +35,19 @@ const isSame = async (
   { digest }: Deps,
   tx: Stores,
   grant_id: string,
-  resolved: Facts,
+  resolved: Facts | null,
+  places: Facts,
 ): Promise<boolean> => {
   const grant = await tx.grants.find(grant_id)
   if (grant?.match !== 'same_arguments') return true
   const approval = await tx.approvals.find(grant.approval_id)
   if (!approval) return false
-  const bound = JSON.parse(approval.bound_json) as { readonly resolved: unknown }
-  return digest.canonical(bound.resolved) === digest.canonical(resolved)
+  const bound = JSON.parse(approval.bound_json) as {
+    readonly resolved: unknown
+    readonly places?: unknown
+  }
+  if (bound.places && digest.canonical(bound.places) !== digest.canonical(places)) return false
+  return !resolved || digest.canonical(bound.resolved) === digest.canonical(resolved)
 }
 
 /**
@@ -61,10 +69,11 @@ export async function takeGrant(
   const moment = { nowMs: deps.clock.now(), wallMs: deps.clock.wall() }
   if ((await deps.storage.grants.listUsable(question, moment)).length === 0) return null
   const resolved = await resolvedNow(deps, call)
+  const places = placesOf(deps.contexts.filesOf(call), capability, args)
   return deps.journal.transaction(async (tx) => {
     if (await tx.approvals.findOpenCall(agent.name, call_key)) return null
     for (const grant_id of await tx.grants.listUsable(question, moment)) {
-      if (resolved && !(await isSame(deps, tx, grant_id, resolved))) continue
+      if (!(await isSame(deps, tx, grant_id, resolved, places))) continue
       if (!(await tx.grants.use(grant_id, moment))) continue
       const intent = callDraft(op, capability, args, {
         result: 'pending',
@@ -73,7 +82,7 @@ export async function takeGrant(
         detail: { grant_id },
       })
       const intent_id = tx.append(intent, { stamps, counts: true })
-      return { grant_id, intent_id, ...(resolved ? { resolved } : {}) }
+      return { grant_id, intent_id, places, ...(resolved ? { resolved } : {}) }
     }
     return null
   })

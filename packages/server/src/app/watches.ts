@@ -7,7 +7,14 @@ import type { Basics } from './deps.ts'
 
 const watchesPerAgentMax = 32
 
-type Watch = { readonly agent: string; readonly watching: Disposable }
+type Change = { readonly kind: string; readonly path: string }
+
+type Watch = {
+  readonly agent: string
+  readonly watching: Disposable
+  /** Changes that policy did not let the agent learn of. */
+  readonly withheld: () => number
+}
 
 /** The watches that agents set. They outlive their call and end with the service or `unwatch`. */
 export class WatchTable implements Disposable {
@@ -27,16 +34,18 @@ export class WatchTable implements Disposable {
           throw new GatehouseError('QuotaExceeded', { limit: watchesPerAgentMax, what: 'watches' })
         const glob = pattern === undefined ? null : parseGlob(pattern)
         const watch_id = this.#deps.ids.next('watch')
-        const files = this.#deps.contexts().filesOf(call)
+        const files = this.#deps.contexts().lastingOf(call)
+        let withheld = 0
         const { absolute: top } = files.locate(path)
         const below = (changed: string) =>
           changed.startsWith(`${top}/`) ? changed.slice(top.length + 1) : changed
-        const watching = await files.watch(path, { recursive }, (change) => {
+        const tell = (change: Change) => {
           if (events && !events.includes(change.kind)) return
           if (glob && !glob.matches(below(change.path))) return
           this.#deps.events.publish({ type: 'files.changed', agent, data: { watch_id, ...change } })
-        })
-        this.#watches.set(watch_id, { agent, watching })
+        }
+        const watching = await files.watch(path, { recursive }, tell, () => withheld++)
+        this.#watches.set(watch_id, { agent, watching, withheld: () => withheld })
         return watch_id
       },
       remove: async (watch_id) => {
@@ -44,6 +53,7 @@ export class WatchTable implements Disposable {
         if (watch?.agent !== agent) throw new GatehouseError('WatchNotFound', { watch_id })
         watch.watching[Symbol.dispose]()
         this.#watches.delete(watch_id)
+        return { withheld: watch.withheld() }
       },
     }
   }

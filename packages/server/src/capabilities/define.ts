@@ -120,7 +120,7 @@ export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
     common_patterns: told.common_patterns,
     errors: d.errors,
     redact: d.redact ?? [],
-    paths: pathArgumentsOf(d.inputs),
+    ...pathArgumentsOf(d.inputs),
     waits: d.waits ?? false,
     timeout_seconds: d.timeout_seconds ?? 60,
     definition_hash: `sha256:${definition_hash}`,

@@ -261,6 +261,13 @@ export const fields = [
       'Processor cores that a model computes with. 0: all but one. More than are free make it far slower.',
   },
   {
+    key: 'files.deny_hardlinks',
+    type: 'boolean',
+    default: false,
+    description:
+      'Refuse to read, change, copy or move files that have more than one hard link: the other name may lie outside of the folders of the agent.',
+  },
+  {
     key: 'git.config_allowed',
     type: 'list',
     default: [],

@@ -42,6 +42,8 @@ export type Settings = {
   readonly onWake: Readonly<Record<string, readonly string[]>>
   /** Who is told outside of the dashboard; files of secrets as absolute paths. */
   readonly notifications: readonly Target[]
+  /** Whether agents are refused files with more than one name. */
+  readonly denyHardlinks: boolean
   /** Keys of a repository's configuration that are harmless here besides. */
   readonly gitConfigAllowed: readonly string[]
   /** The way out to the network; files as absolute paths. */
@@ -214,6 +216,7 @@ export const loadSettings = (flags: Flags, environment: Environment = process.en
       ...target,
       secretFile: target.secretFile === null ? null : resolve(dataDir, target.secretFile),
     })),
+    denyHardlinks: get('files.deny_hardlinks'),
     gitConfigAllowed: get('git.config_allowed'),
     outbound: outboundOf(get, { dataDir, environment, origins }),
     models: modelsOf(get, origins),

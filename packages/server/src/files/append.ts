@@ -53,7 +53,7 @@ export const appendFile = async (
   bytes: Uint8Array,
 ): Promise<{ readonly path: string; readonly size_bytes: number }> => {
   const { denyHardlinks } = deps
-  const place = openPlace(deps.roots, shown, { createParents: false, denyHardlinks })
+  const place = openPlace(deps.roots, shown, { createParents: null, denyHardlinks })
   const { dir, path } = place
   try {
     const fd = openForAppend(place, shown, denyHardlinks)

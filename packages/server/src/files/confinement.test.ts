@@ -167,7 +167,7 @@ for (const descriptorPaths of modes) {
     expect(await text(kit.files, 'chained/again')).toBe('inside')
     expect(await text(kit.files, 'chained/../../other')).toBe('other')
     expect(await text(kit.files, `${kit.root}/chained/file`)).toBe('inside')
-    expect((await kit.files.list('chained')).map((e) => e.name).toSorted()).toEqual([
+    expect((await kit.files.list('chained')).entries.map((e) => e.name).toSorted()).toEqual([
       'again',
       'file',
     ])
@@ -288,7 +288,7 @@ test('refuses what no path can be, with a type (F11)', async () => {
     expect([p, await outcome(() => text(kit.files, p))]).toEqual([p, 'InvalidPath'])
   for (const p of ['n'.repeat(255), 'line\nbreak', 'red\u001b[31m', 'é'.repeat(127)]) {
     await kit.files.write(p, bytes, { createParents: false })
-    expect((await kit.files.list('.')).some((entry) => entry.name === p)).toBe(true)
+    expect((await kit.files.list('.')).entries.some((entry) => entry.name === p)).toBe(true)
   }
 })
 
@@ -308,6 +308,14 @@ test('refuses files with several names where told to, and only those (F12)', asy
   linkSync(path.join(kit.out, 'canary'), kit.at('linked'))
   expect(await outcome(() => text(kit.files, 'linked'))).toBe('TooManyLinks')
   expect(await outcome(() => kit.files.append('linked', bytes))).toBe('TooManyLinks')
+  const [copying, replacing] = [{ overwrite: false }, { createParents: false }]
+  expect(await outcome(() => kit.files.write('linked', bytes, replacing))).toBe('TooManyLinks')
+  expect(await outcome(() => kit.files.copy('linked', 'copy', copying))).toBe('TooManyLinks')
+  expect(await outcome(() => kit.files.move('linked', 'moved', copying))).toBe('TooManyLinks')
+  kit.put('tree/sub/own', 'own')
+  linkSync(path.join(kit.out, 'canary'), kit.at('tree/sub/linked'))
+  expect(await outcome(() => kit.files.copy('tree', 'copied', copying))).toBe('TooManyLinks')
+  expect(kit.canary()).toBe('CANARY-FS-1')
   expect(await text(kit.files, 'single')).toBe('single')
 })
 

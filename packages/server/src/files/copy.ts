@@ -18,6 +18,7 @@ import { isGit } from './names.ts'
 import { openFile } from './open.ts'
 import { passToOwner } from './owner.ts'
 import { depthMax } from './paths.ts'
+import { assertSidesPermitted, type TreeSide } from './permitted-tree.ts'
 import { rename } from './publish.ts'
 import type { Roots } from './roots.ts'
 import type { Temps } from './temps.ts'
@@ -46,13 +47,19 @@ const pour = async (from: number, to: number): Promise<Copied> => {
   return { size_bytes, sha256: sum.digest('hex') }
 }
 
+const destinationIn = ({ denyHardlinks }: Deps) => ({
+  createParents: null,
+  denyHardlinks,
+  argument: 'destination',
+})
+
 /** The thing at a path, open: a regular file, or a folder. */
 type Source =
   | { readonly kind: 'file'; readonly path: string; readonly fd: number; readonly mode: number }
   | { readonly kind: 'folder'; readonly path: string; readonly dir: Dir }
 
 const openSource = (deps: Deps, shown: string): Source => {
-  using walk = walkTo(deps.roots, shown, 'read')
+  using walk = walkTo(deps.roots, shown, 'read', { argument: 'source' })
   try {
     const { fd, stat } = openFile(walk, shown, deps.denyHardlinks)
     return { kind: 'file', path: walk.path, fd, mode: stat.mode & 0o777 }
@@ -66,11 +73,18 @@ const openSource = (deps: Deps, shown: string): Source => {
 const newFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
 const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-const copyOneFile = async (from: Dir, to: Dir, name: string, path: string): Promise<number> => {
+const copyOneFile = async (
+  from: Dir,
+  to: Dir,
+  name: string,
+  path: string,
+  denyHardlinks: boolean,
+): Promise<number> => {
   const source = openSync(from.at + name, readFlags)
   try {
     const stat = fstatSync(source)
     if (!stat.isFile()) throw new GatehouseError('NotARegularFile', { path })
+    if (denyHardlinks && stat.nlink > 1) throw new GatehouseError('TooManyLinks', { path })
     const target = openSync(to.at + name, newFlags, 0o600)
     try {
       passToOwner(target, to)
@@ -86,20 +100,27 @@ const copyOneFile = async (from: Dir, to: Dir, name: string, path: string): Prom
   }
 }
 
+/** One folder of a tree that is copied: where it is, where it goes, and what was counted so far. */
+type Level = {
+  readonly roots: Roots
+  readonly sides: readonly TreeSide[]
+  readonly relative: string
+  readonly count: { entries: number }
+  readonly depth: number
+  readonly denyHardlinks: boolean
+}
+
 /** Copies what a folder holds; links are copied as links, since a walk never trusts them anyway. */
-const copyBelow = async (
-  from: Dir,
-  to: Dir,
-  path: string,
-  count: { entries: number },
-  depth: number,
-): Promise<number> => {
+const copyBelow = async (from: Dir, to: Dir, path: string, level: Level): Promise<number> => {
+  const { roots, sides, count, depth } = level
   let size = 0
   if (depth > depthMax) {
     throw new GatehouseError('InvalidPath', { detail: `it is more than ${depthMax} folders deep` })
   }
   for (const { name, type } of await entriesOf(from, path)) {
     const below = `${path}/${name}`
+    const relative = level.relative === '' ? name : `${level.relative}/${name}`
+    assertSidesPermitted(roots, sides, relative, sides[0]?.path ?? path)
     if (++count.entries > copyEntriesMax) {
       throw new GatehouseError('QuotaExceeded', {
         limit: copyEntriesMax,
@@ -118,14 +139,19 @@ const copyBelow = async (
         const target = to.child(name)
         try {
           passToOwner(target.fd, to)
-          size += await copyBelow(source, target, below, count, depth + 1)
+          size += await copyBelow(source, target, below, {
+            ...level,
+            relative,
+            depth: depth + 1,
+          })
         } finally {
           target.close()
         }
       } finally {
         source.close()
       }
-    } else if (type === 'file') size += await copyOneFile(from, to, name, below)
+    } else if (type === 'file')
+      size += await copyOneFile(from, to, name, below, level.denyHardlinks)
     else throw new GatehouseError('NotARegularFile', { path: below })
   }
   await fsyncOf(to.fd)
@@ -148,7 +174,17 @@ const copyFolder = async (
       const staged = dir.child(temp)
       let size_bytes: number
       try {
-        size_bytes = await copyBelow(source.dir, staged, source.path, { entries: 0 }, 0)
+        size_bytes = await copyBelow(source.dir, staged, source.path, {
+          roots: deps.roots,
+          sides: [
+            { path: source.path, argument: 'source' },
+            { path, argument: 'destination' },
+          ],
+          relative: '',
+          count: { entries: 0 },
+          depth: 0,
+          denyHardlinks: deps.denyHardlinks,
+        })
         fchmodSync(staged.fd, fstatSync(source.dir.fd).mode & 0o777)
       } finally {
         staged.close()
@@ -172,7 +208,7 @@ const openFolderPlace = (
   shown: string,
 ): { readonly dir: Dir; readonly name: string; readonly path: string } => {
   try {
-    const place = openPlace(deps.roots, shown, { ...deps, createParents: false })
+    const place = openPlace(deps.roots, shown, destinationIn(deps))
     if (!place.old) return place
     place.dir.close()
   } catch (error) {
@@ -190,7 +226,7 @@ export const copyPath = async (
   const source = openSource(deps, from)
   try {
     if (source.kind === 'folder') return await copyFolder(deps, source, to)
-    const place = openPlace(deps.roots, to, { ...deps, createParents: false })
+    const place = openPlace(deps.roots, to, destinationIn(deps))
     try {
       if (place.old && !options.overwrite) throw new GatehouseError('AlreadyExists', { path: to })
       let copied: Copied = { size_bytes: 0, sha256: '' }

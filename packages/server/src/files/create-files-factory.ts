@@ -32,7 +32,7 @@ const openRoots = (
   const opened: Root[] = []
   try {
     for (const folder of folders) opened.push(new Root(folder, byPath))
-    return new Roots(opened)
+    return Roots.of(opened)
   } catch (error) {
     for (const root of opened) root.close()
     throw error
@@ -47,33 +47,40 @@ export const createFilesFactory = (options: FilesOptions): FilesFactory & Dispos
   const trash = new Trash({ ids, clock, days: trashDays })
   const known = new Map<string, Known>()
   /** By the very record: a call asks with the one that the last call asked with. */
-  const byRecord = new WeakMap<object, Files>()
+  const byRecord = new WeakMap<object, Known>()
+
+  const openFor = (agent: Parameters<FilesFactory['open']>[0]): Known => {
+    const same = byRecord.get(agent)
+    if (same && known.get(agent.name) === same) return same
+    const { name, workspace, mounts } = agent
+    const key = JSON.stringify([workspace, mounts])
+    const before = known.get(name)
+    if (before?.key === key) {
+      byRecord.set(agent, before)
+      return before
+    }
+    const roots = openRoots(
+      [
+        { path: workspace, readOnly: false, make: true },
+        ...mounts.map(({ path, read_only }) => ({ path, readOnly: read_only, make: false })),
+      ],
+      byPath,
+    )
+    // What is under way with the old roots holds descriptors of its own and ends undisturbed.
+    before?.roots.close()
+    const files = createFiles({ roots, temps, trash, denyHardlinks })
+    const opened = { key, roots, files }
+    known.set(name, opened)
+    byRecord.set(agent, opened)
+    void sweepLeftovers(roots, temps, trash).catch(onSweepError)
+    return opened
+  }
 
   return {
-    open(agent) {
-      const same = byRecord.get(agent)
-      if (same && known.get(agent.name)?.files === same) return same
-      const { name, workspace, mounts } = agent
-      const key = JSON.stringify([workspace, mounts])
-      const before = known.get(name)
-      if (before?.key === key) {
-        byRecord.set(agent, before.files)
-        return before.files
-      }
-      const roots = openRoots(
-        [
-          { path: workspace, readOnly: false, make: true },
-          ...mounts.map(({ path, read_only }) => ({ path, readOnly: read_only, make: false })),
-        ],
-        byPath,
-      )
-      // What is under way with the old roots holds descriptors of its own and ends undisturbed.
-      before?.roots.close()
-      const files = createFiles({ roots, temps, trash, denyHardlinks })
-      known.set(name, { key, roots, files })
-      byRecord.set(agent, files)
-      void sweepLeftovers(roots, temps, trash).catch(onSweepError)
-      return files
+    open(agent, reach) {
+      const { roots, files } = openFor(agent)
+      if (!reach) return files
+      return createFiles({ roots: roots.within(reach), temps, trash, denyHardlinks })
     },
     [Symbol.dispose]() {
       for (const { roots } of known.values()) roots.close()

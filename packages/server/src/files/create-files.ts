@@ -1,4 +1,3 @@
-import { GatehouseError } from '@gatehouse/contract'
 import type { Files } from '../ports/files.ts'
 import { appendFile } from './append.ts'
 import { copyPath, type Deps } from './copy.ts'
@@ -8,6 +7,7 @@ import { listFolder, statPath } from './look.ts'
 import { makeFolder } from './make-folder.ts'
 import { movePath } from './move.ts'
 import { pinFolder } from './pin.ts'
+import { isMissing } from './place-walk.ts'
 import { readFile } from './read.ts'
 import type { Trash } from './trash.ts'
 import { treeBelow } from './tree.ts'
@@ -24,20 +24,22 @@ export const createFiles = (deps: Deps & { readonly trash: Trash }): Files => {
     try {
       return await step()
     } catch (error) {
-      const isMissing = error instanceof GatehouseError && error.type === 'FileNotFound'
-      if (!isMissing || !roots.revive()) throw error
+      if (!isMissing(error) || !roots.revive()) throw error
       return await step()
     }
   }
 
   return {
     resolve: (path) => roots.resolve(path),
-    locate: (path) => locate(roots, path),
+    locate: (path, options) => locate(roots, path, options?.entry),
+    permits: (place) => roots.permits(place),
+    mayRead: (place) => roots.reach?.reads(roots.told(place)) ?? true,
+    mayWrite: (place) => roots.reach?.writes(roots.told(place)) ?? true,
     canLeadTo: (path, beginning) => canLeadTo(roots, path, beginning),
     read: (path, options) => reviving(() => readFile(roots, path, options, denyHardlinks)),
     stat: async (path) => statPath(roots, path) ?? (roots.revive() ? statPath(roots, path) : null),
     list: (path) => reviving(() => listFolder(roots, path)),
-    walk: (path, signal, enter = () => true) => treeBelow(roots, path, signal, enter),
+    walk: (path, signal, options = {}) => treeBelow(roots, path, signal, options),
     write: (path, bytes, options) => reviving(() => writeFile(deps, path, bytes, options)),
     writeStream: (path, chunks, options) => writeStream(deps, path, chunks, options),
     append: (path, bytes) => reviving(() => appendFile(deps, path, bytes)),
@@ -46,8 +48,9 @@ export const createFiles = (deps: Deps & { readonly trash: Trash }): Files => {
     makeDirectory: (path, options) => reviving(() => makeFolder(roots, path, options)),
     trash: (path, options) => reviving(() => trash.put(roots, path, options)),
     restore: (trashId) => trash.restore(roots, trashId),
-    watch: (path, options, listener) => watchPath(roots, path, options, listener),
+    watch: (path, options, listener, withheld) =>
+      watchPath(roots, path, options, listener, withheld),
     pin: (path, options) => pinFolder(roots, path, options),
-    fingerprint: (path) => fingerprintOf(roots, path),
+    fingerprint: (path, options) => fingerprintOf(roots, path, options),
   }
 }

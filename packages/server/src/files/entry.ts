@@ -27,10 +27,11 @@ const assertHoldsNoRoot = (roots: Roots, path: string, stat: Stats, shown: strin
 }
 
 /** What is to be moved away. Close its `dir` when done. */
-export const openEntry = (roots: Roots, shown: string): Entry => {
-  using walk = walkTo(roots, shown, 'write')
+export const openEntry = (roots: Roots, shown: string, argument = 'path'): Entry => {
+  using walk = walkTo(roots, shown, 'write', { argument })
   try {
     const name = walk.asEntry()
+    walk.assertPermitted()
     const stat = leafStat(walk)
     if (!stat) throw new GatehouseError('FileNotFound', { path: shown })
     if (stat.isSymbolicLink()) assertLinkStays(() => walkTo(roots, shown, 'read'))

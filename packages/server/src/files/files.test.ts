@@ -14,6 +14,7 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { GatehouseError } from '@gatehouse/contract'
 import { expect, test, vi } from 'vitest'
 import { typeOf } from '../../test/kit/type-of.ts'
 import { createFilesFactory } from './create-files-factory.ts'
@@ -119,7 +120,7 @@ test('makes the folders on the way only when asked to', async () => {
   using kit = open()
   const write = (createParents: boolean) =>
     kit.files.write('a/b/c', bytes('deep'), { createParents })
-  expect(await typeOf(write(false))).toBe('FileNotFound')
+  expect(await typeOf(write(false))).toBe('FolderNotFound')
   await write(true)
   expect(kit.get('a/b/c')).toBe('deep')
   expect(await typeOf(kit.files.write('a', bytes('x'), { createParents: true }))).toBe(
@@ -242,7 +243,7 @@ test('moves a file between two roots, and says that a folder has to be copied', 
 test('makes folders, and is content with one that is there', async () => {
   using kit = open()
   kit.put('file', '')
-  expect(await typeOf(kit.files.makeDirectory('a/b', { parents: false }))).toBe('FileNotFound')
+  expect(await typeOf(kit.files.makeDirectory('a/b', { parents: false }))).toBe('FolderNotFound')
   const first = await kit.files.makeDirectory('a/b', { parents: true })
   const again = await kit.files.makeDirectory('a/b', { parents: true })
   expect([first, again]).toEqual([
@@ -263,7 +264,7 @@ test('brings back what was deleted, with what it held', async () => {
     path: kit.at('file'),
     recoverable_until: '2026-03-08T12:00:00.000Z',
   })
-  expect(await kit.files.list('.')).toEqual([])
+  expect((await kit.files.list('.')).entries).toEqual([])
   expect(await kit.files.restore(tree.trash_id)).toEqual({ path: kit.at('tree') })
   expect(await kit.files.restore(file.trash_id)).toEqual({ path: kit.at('file') })
   expect([kit.get('tree/sub/x'), kit.get('file')]).toEqual(['x', 'text'])
@@ -342,7 +343,7 @@ test('the workspace itself is never deleted or moved', async () => {
     expect(await typeOf(kit.files.move(p, 'moved', { overwrite: false }))).toBe('ProtectedPath')
   }
   await kit.files.trash('a/b/..', { recursive: true })
-  expect(await kit.files.list('.')).toEqual([])
+  expect((await kit.files.list('.')).entries).toEqual([])
 })
 
 test('walks depth first and by name, does not follow links, and skips what it is told to', async () => {
@@ -351,7 +352,9 @@ test('walks depth first and by name, does not follow links, and skips what it is
   symlinkSync('a', kit.at('loop'))
   const relative = (all: readonly { path: string }[]) =>
     all.map((e) => e.path.slice(kit.root.length + 1))
-  const all = await gather(kit.files.walk('.', never, (folder) => folder.name !== '.git'))
+  const all = await gather(
+    kit.files.walk('.', never, { enter: (folder) => folder.name !== '.git' }),
+  )
   expect(relative(all)).toEqual([
     '.git',
     'a',
@@ -501,4 +504,36 @@ test('changed mounts take effect for the next call, and what is under way ends u
   expect(await typeOf(next.read(`${kit.other}/big`, { bytesMax: 9 }))).toBe('PathOutOfScope')
   expect(await typeOf(kit.files.read(`${kit.other}/big`, { bytesMax: 9 }))).toBe('PathOutOfScope')
   expect(kit.factory.open({ ...kit.agent, mounts: [] })).toBe(next)
+})
+
+test('a missing folder is named, with what the capability has for it', async () => {
+  using kit = open()
+  const bytes = Buffer.from('x')
+  const told = async (work: Promise<unknown>) => {
+    const error = await work.then(
+      () => null,
+      (cause: unknown) => cause,
+    )
+    if (!(error instanceof GatehouseError)) throw new Error('it did not fail')
+    return [error.type, error.message, error.recovery.map(({ action }) => action)]
+  }
+  const missing = (path: string, action: string) => [
+    'FolderNotFound',
+    `There is no folder no/way to put ${path} in.`,
+    [action],
+  ]
+  expect(await told(kit.files.write('no/way/a', bytes, { createParents: false }))).toEqual(
+    missing('no/way/a', 'create_parents'),
+  )
+  expect(await told(kit.files.makeDirectory('no/way/a', { parents: false }))).toEqual(
+    missing('no/way/a', 'parents'),
+  )
+  expect(await told(kit.files.append('no/way/a', bytes))).toEqual(
+    missing('no/way/a', 'filesystem.mkdir'),
+  )
+  kit.put('here', 'x')
+  for (const work of [kit.files.copy, kit.files.move])
+    expect(await told(work('here', 'no/way/b', { overwrite: false }))).toEqual(
+      missing('no/way/b', 'filesystem.mkdir'),
+    )
 })

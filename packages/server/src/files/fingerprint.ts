@@ -2,6 +2,7 @@ import { type BigIntStats, closeSync, constants, fstatSync, openSync, readlinkSy
 import { GatehouseError } from '@gatehouse/contract'
 import { digestFile } from './digest.ts'
 import { codeOf, failure } from './failure.ts'
+import { assertLinkStays, leafStat } from './open.ts'
 import type { Roots } from './roots.ts'
 import { walkTo } from './walk.ts'
 import { followToStat } from './write.ts'
@@ -33,12 +34,17 @@ const linkAt = (roots: Roots, path: string): string | null => {
   }
 }
 
+type PrintOptions = { readonly entry?: boolean; readonly argument?: string }
+
 const openAny = (
   roots: Roots,
   shown: string,
+  { entry = false, argument }: PrintOptions,
 ): { readonly path: string; readonly fd: number | null } => {
-  using walk = walkTo(roots, shown, 'read')
-  const stat = followToStat(walk)
+  using walk = walkTo(roots, shown, 'read', argument ? { argument } : {})
+  const stat = entry ? leafStat(walk) : followToStat(walk)
+  walk.assertPermitted()
+  if (stat?.isSymbolicLink()) assertLinkStays(() => walkTo(roots, shown, 'read'))
   const { path } = walk
   if (!stat || !(stat.isFile() || stat.isDirectory())) return { path, fd: null }
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
@@ -46,12 +52,16 @@ const openAny = (
 }
 
 /** What a path means now. Any difference between two prints means that something else is there. */
-export const fingerprintOf = async (roots: Roots, shown: string): Promise<Print> => {
+export const fingerprintOf = async (
+  roots: Roots,
+  shown: string,
+  options: PrintOptions = {},
+): Promise<Print> => {
   let opened: ReturnType<typeof openAny>
   let link: string | null
   try {
     link = linkAt(roots, shown)
-    opened = openAny(roots, shown)
+    opened = openAny(roots, shown, options)
   } catch (error) {
     const known = failure(error, shown)
     const isMissing = known instanceof GatehouseError && known.type === 'FileNotFound'

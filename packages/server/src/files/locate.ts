@@ -1,13 +1,14 @@
 import { posix } from 'node:path'
+import type { Told } from '../ports/files.ts'
 import type { Roots } from './roots.ts'
 import { walkTo } from './walk.ts'
 import { followToStat } from './write.ts'
 
 /** The path with every link followed, or null where part of the way is not there or not allowed. */
-const followed = (roots: Roots, path: string): string | null => {
+const followed = (roots: Roots, path: string, entry = false): string | null => {
   try {
     using walk = walkTo(roots, path, 'read')
-    followToStat(walk)
+    if (!entry) followToStat(walk)
     return walk.path
   } catch {
     return null
@@ -20,8 +21,8 @@ const byText = (roots: Roots, path: string): string => {
 }
 
 /** Follows as much of the way as there is; what is missing at its end is told as it was written. */
-const whereItLeads = (roots: Roots, shown: string): string => {
-  const whole = followed(roots, shown)
+const whereItLeads = (roots: Roots, shown: string, entry: boolean): string => {
+  const whole = followed(roots, shown, entry)
   if (whole !== null) return whole
   const path = byText(roots, shown)
   for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) {
@@ -35,16 +36,8 @@ const whereItLeads = (roots: Roots, shown: string): string => {
  * Where a path leads now, in both forms that policy may speak of.
  * @SECURITY `scratch/../secret` and a link in `scratch` are not in scratch; locate.test.ts fails without it.
  */
-export const locate = (
-  roots: Roots,
-  shown: string,
-): { readonly absolute: string; readonly relative: string } => {
-  const absolute = whereItLeads(roots, shown)
-  const workspace = roots.all[0]?.path ?? '/'
-  if (absolute === workspace) return { absolute, relative: '.' }
-  const isOwn = absolute.startsWith(`${workspace}/`)
-  return { absolute, relative: isOwn ? absolute.slice(workspace.length + 1) : absolute }
-}
+export const locate = (roots: Roots, shown: string, entry = false): Told =>
+  roots.told(whereItLeads(roots, shown, entry))
 
 /**
  * Whether `locate` can give an absolute path that begins so. Known by the text alone where it cannot: what

@@ -32,6 +32,7 @@ export const statPath = (roots: Roots, path: string): FileStat | null => {
   try {
     using walk = walkTo(roots, path, 'read')
     const stat = saying(path, () => leafStat(walk))
+    walk.assertPermitted()
     if (!stat) return null
     if (stat.isSymbolicLink()) assertLinkStays(() => walkTo(roots, path, 'read'))
     return {
@@ -54,12 +55,16 @@ export const statPath = (roots: Roots, path: string): FileStat | null => {
 /** The folder at the end of a walk, under a descriptor that outlives it. */
 export const openFolder = (walk: Walk, shown: string): Dir => {
   for (;;) {
-    if (walk.leaf === null) return saying(shown, () => walk.takeDir())
+    if (walk.leaf === null) {
+      walk.assertPermitted()
+      return saying(shown, () => walk.takeDir())
+    }
     try {
       walk.assertHolds()
       const dir = walk.dir.child(walk.leaf)
       try {
         walk.root.assertSameMount(dir.fd, dir.device(), shown)
+        walk.assertPermitted()
       } catch (error) {
         dir.close()
         throw error
@@ -100,14 +105,22 @@ export const entriesOf = async (dir: Dir, shown: string): Promise<FileEntry[]> =
   }
 }
 
-export const listFolder = async (roots: Roots, path: string): Promise<FileEntry[]> => {
+export const listFolder = async (
+  roots: Roots,
+  path: string,
+): Promise<{ readonly entries: readonly FileEntry[]; readonly withheld: number }> => {
   let dir: Dir
+  let at: string
   {
     using walk = walkTo(roots, path, 'read')
     dir = openFolder(walk, path)
+    at = walk.path
   }
   try {
-    return await entriesOf(dir, path)
+    const all = await entriesOf(dir, path)
+    if (!roots.reach) return { entries: all, withheld: 0 }
+    const entries = all.filter(({ name }) => roots.permits(`${at}/${name}`))
+    return { entries, withheld: all.length - entries.length }
   } finally {
     dir.close()
   }

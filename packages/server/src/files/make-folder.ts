@@ -2,8 +2,8 @@ import { fsyncSync, mkdirSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import { failure } from './failure.ts'
 import { passFolderToOwner } from './owner.ts'
+import { walkToPlace } from './place-walk.ts'
 import type { Roots } from './roots.ts'
-import { walkTo } from './walk.ts'
 import { followToStat } from './write.ts'
 
 export const makeFolder = (
@@ -11,9 +11,10 @@ export const makeFolder = (
   shown: string,
   options: { readonly parents: boolean },
 ): { readonly path: string; readonly created: boolean } => {
-  using walk = walkTo(roots, shown, 'write', options.parents)
+  using walk = walkToPlace(roots, shown, { parents: { option: 'parents', make: options.parents } })
   try {
     const old = followToStat(walk)
+    walk.assertPermitted()
     if (old && !old.isDirectory()) throw new GatehouseError('AlreadyExists', { path: shown })
     if (old) return { path: walk.path, created: false }
     mkdirSync(walk.at)

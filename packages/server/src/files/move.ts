@@ -1,4 +1,4 @@
-import { closeSync, type Stats, unlinkSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, type Stats, unlinkSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import type { CopyResult } from '../ports/files.ts'
 import { copyPath, type Deps } from './copy.ts'
@@ -6,7 +6,9 @@ import { digestFile } from './digest.ts'
 import type { Dir } from './dir.ts'
 import { type Entry, openEntry } from './entry.ts'
 import { codeOf, failure } from './failure.ts'
-import { assertLinkStays, leafStat, openFile } from './open.ts'
+import { assertLinkStays, leafStat } from './open.ts'
+import { assertEntryPermitted } from './permitted-tree.ts'
+import { walkToPlace } from './place-walk.ts'
 import { rename } from './publish.ts'
 import type { Root } from './root.ts'
 import type { Roots } from './roots.ts'
@@ -15,6 +17,8 @@ import { walkTo } from './walk.ts'
 
 /** Larger files are moved without being read. */
 const digestBytesMax = 16 * 1024 * 1024
+
+const readFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
 type Target = {
   readonly root: Root
@@ -26,9 +30,10 @@ type Target = {
 
 /** The name that a thing gets; a link standing there is the thing to be replaced, not its target. */
 const openTarget = (roots: Roots, shown: string): Target => {
-  using walk = walkTo(roots, shown, 'write')
+  using walk = walkToPlace(roots, shown, { parents: null, argument: 'destination' })
   try {
     const name = walk.asEntry()
+    walk.assertPermitted()
     const { path, root } = walk
     const old = leafStat(walk)
     if (old?.isSymbolicLink()) assertLinkStays(() => walkTo(roots, shown, 'read'))
@@ -38,15 +43,11 @@ const openTarget = (roots: Roots, shown: string): Target => {
   }
 }
 
-const digestOfSource = async (deps: Deps, source: Entry): Promise<string | null> => {
+const digestOfSource = async (source: Entry): Promise<string | null> => {
   if (!source.stat.isFile() || source.stat.size > digestBytesMax) return null
-  let fd: number
-  {
-    using walk = walkTo(deps.roots, source.path, 'read')
-    fd = openFile(walk, source.path, deps.denyHardlinks).fd
-  }
+  const fd = openSync(source.dir.at + source.name, readFlags)
   try {
-    return await digestFile(fd, source.stat.size)
+    return await digestFile(fd, fstatSync(fd).size)
   } finally {
     closeSync(fd)
   }
@@ -74,13 +75,22 @@ export const movePath = async (
   to: string,
   options: { readonly overwrite: boolean },
 ): Promise<CopyResult> => {
-  const source = openEntry(deps.roots, from)
+  const source = openEntry(deps.roots, from, 'source')
   let target: Target | null = null
   try {
+    if (deps.denyHardlinks && source.stat.isFile() && source.stat.nlink > 1)
+      throw new GatehouseError('TooManyLinks', { path: from })
     target = openTarget(deps.roots, to)
     if (target.old && !options.overwrite) throw new GatehouseError('AlreadyExists', { path: to })
     if (target.root !== source.root) return await moveAcross(deps, source, to, options)
-    const sha256 = await digestOfSource(deps, source)
+    if (source.stat.isDirectory()) {
+      const sides = [
+        { path: source.path, argument: 'source' },
+        { path: target.path, argument: 'destination' },
+      ]
+      await assertEntryPermitted(deps.roots, source, sides, from)
+    }
+    const sha256 = await digestOfSource(source)
     if (!source.dir.holds() || !target.dir.holds()) {
       throw new GatehouseError('PathOutOfScope', { path: from })
     }

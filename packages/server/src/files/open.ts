@@ -34,6 +34,7 @@ export const openFile = (walk: Walk, shown: string, denyHardlinks: boolean): Ope
       if (denyHardlinks && stat.nlink > 1) throw new GatehouseError('TooManyLinks', { path: shown })
       walk.root.assertSameMount(fd, stat.dev, shown)
       walk.assertHolds()
+      walk.assertPermitted()
       return { fd, stat }
     } catch (error) {
       closeSync(fd)

@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import type { Reach, Told } from '../ports/files.ts'
 import { assertPath, componentsOf } from './paths.ts'
 import type { Root } from './root.ts'
 
@@ -8,10 +9,41 @@ export type Spot = { readonly root: Root; readonly components: readonly string[]
 /** The folders of one agent; the first is its workspace. */
 export class Roots {
   readonly all: readonly Root[]
+  /** What policy says of the places in them, for one call; null where it says the same of all. */
+  readonly reach: Reach | null
 
-  constructor(all: readonly Root[]) {
+  private constructor(all: readonly Root[], reach: Reach | null) {
     this.all = all
+    this.reach = reach
+  }
+
+  static of(all: readonly Root[]): Roots {
     for (const root of all) root.inner = all.filter((other) => root.contains(other))
+    return new Roots(all, null)
+  }
+
+  /** The same folders, for a call of which policy speaks place by place. */
+  within(reach: Reach): Roots {
+    return new Roots(this.all, reach)
+  }
+
+  /** A place in both forms, by its text alone. */
+  told(absolute: string): Told {
+    const workspace = this.all[0]?.path ?? '/'
+    if (absolute === workspace) return { absolute, relative: '.' }
+    const isOwn = absolute.startsWith(`${workspace}/`)
+    return { absolute, relative: isOwn ? absolute.slice(workspace.length + 1) : absolute }
+  }
+
+  permits(place: string, argument?: string, shown?: string): boolean {
+    return this.reach === null || this.reach.permits(this.told(place), argument, shown)
+  }
+
+  /** @SECURITY Asked of the place that descriptors stand at, never of the text; swapped-places.test.ts. */
+  assertPermitted(place: string, shown: string, argument?: string): void {
+    if (this.permits(place, argument, shown)) return
+    const detail = 'not the place that it leads to'
+    throw new GatehouseError('PathNotPermitted', { path: shown, detail })
   }
 
   /** Compares component by component, so that `/srv/work-evil` is not under `/srv/work`. */

@@ -21,6 +21,7 @@ import { openEntry } from './entry.ts'
 import { codeOf, failure } from './failure.ts'
 import { trashName } from './names.ts'
 import { componentsOf } from './paths.ts'
+import { assertEntryPermitted } from './permitted-tree.ts'
 import { rename } from './publish.ts'
 import { removeTree } from './remove.ts'
 import type { Root } from './root.ts'
@@ -108,6 +109,8 @@ export class Trash {
     try {
       if (!options.recursive && entry.stat.isDirectory())
         this.#assertEmpty(entry.dir, entry.name, shown)
+      if (options.recursive && entry.stat.isDirectory())
+        await assertEntryPermitted(roots, entry, [{ path: entry.path, argument: 'path' }], shown)
       const trash_id = this.#ids.next('trash')
       const deleted_at = this.#clock.wall()
       can = below(entry.root.dir, trashName, true) as Dir
@@ -200,11 +203,15 @@ export class Trash {
         const spot = { root, components: componentsOf(meta.path) }
         using walk = new Walk(roots, spot, meta.path, { intent: 'write', makeFolders: true })
         name = walk.asEntry()
+        walk.assertPermitted()
         path = walk.path
         target = walk.takeDir()
       }
+      const item = { dir: box, name: 'item' }
+      if (lstatSync(`${box.at}item`).isDirectory())
+        await assertEntryPermitted(roots, item, [{ path, argument: 'path' }], meta.path)
       try {
-        rename({ dir: box, name: 'item' }, { dir: target, name }, { replace: false })
+        rename(item, { dir: target, name }, { replace: false })
       } catch (error) {
         throw failure(error, path)
       }

@@ -1,4 +1,5 @@
 import { fstatSync, fsyncSync, mkdirSync, readlinkSync } from 'node:fs'
+import { posix } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import type { Dir } from './dir.ts'
 import { codeOf, failure, saying } from './failure.ts'
@@ -23,6 +24,7 @@ export class Walk implements Disposable {
   readonly #shown: string
   readonly #intent: Intent
   readonly #make: boolean
+  readonly #argument: string | undefined
   readonly #dirs: Dir[] = []
   readonly #names: string[] = []
   #hops = 0
@@ -31,13 +33,19 @@ export class Walk implements Disposable {
     roots: Roots,
     spot: Spot,
     shown: string,
-    options: { readonly intent: Intent; readonly makeFolders?: boolean },
+    options: {
+      readonly intent: Intent
+      readonly makeFolders?: boolean
+      /** The argument that led here, where a call has several. */
+      readonly argument?: string
+    },
   ) {
     this.#roots = roots
     this.#root = spot.root
     this.#shown = shown
     this.#intent = options.intent
     this.#make = options.makeFolders ?? false
+    this.#argument = options.argument
     try {
       this.#enterRoot(spot.root)
       this.#follow(spot.components)
@@ -60,6 +68,11 @@ export class Walk implements Disposable {
   get path(): string {
     const names = this.leaf === null ? this.#names : [...this.#names, this.leaf]
     return names.length === 0 ? this.#root.path : `${this.#root.path}/${names.join('/')}`
+  }
+
+  /** Raises `PathNotPermitted` where the call may not touch what the walk stands at. */
+  assertPermitted(): void {
+    if (this.#roots.reach) this.#roots.assertPermitted(this.path, this.#shown, this.#argument)
   }
 
   /** Relative to the root. */
@@ -136,7 +149,7 @@ export class Walk implements Disposable {
         this.leaf = name
         return
       }
-      const target = this.#stepInto(name)
+      const target = this.#stepInto(name, components, i)
       if (target !== null) {
         this.#goTo(target, components.slice(i + 1))
         return
@@ -164,7 +177,7 @@ export class Walk implements Disposable {
   }
 
   /** Opens the folder of that name; where a link stands in its place, returns the link's target. */
-  #stepInto(name: string): string | null {
+  #stepInto(name: string, components: readonly string[], at: number): string | null {
     if (this.#names.length >= depthMax) {
       const detail = `it is more than ${depthMax} folders deep`
       throw new GatehouseError('InvalidPath', { detail })
@@ -174,8 +187,10 @@ export class Walk implements Disposable {
       child = this.dir.child(name)
     } catch (error) {
       const code = codeOf(error)
-      if (code === 'ENOENT' && this.#make) child = this.#makeFolder(name)
-      else if (code === 'ELOOP' || code === 'ENOTDIR' || code === 'EMLINK') {
+      if (code === 'ENOENT' && this.#make) {
+        this.#assertMayMake(components, at)
+        child = this.#makeFolder(name)
+      } else if (code === 'ELOOP' || code === 'ENOTDIR' || code === 'EMLINK') {
         const target = this.#readLink(name)
         if (target === null) throw error
         return target
@@ -185,6 +200,18 @@ export class Walk implements Disposable {
     this.#names.push(name)
     if (this.#root.inner.length > 0) this.#enterInner(child)
     return null
+  }
+
+  /** A folder on the way is made for what the rest of the path names, and that is what policy is asked of. */
+  #assertMayMake(components: readonly string[], at: number): void {
+    if (!this.#roots.reach) return
+    const from = [this.#root.path, ...this.#names].join('/')
+    const rest = components.slice(at)
+    const argument = this.#argument
+    // The way goes out of the new folder again: then that one is a place of its own.
+    if (rest.includes('..'))
+      this.#roots.assertPermitted(`${from}/${rest[0]}`, this.#shown, argument)
+    this.#roots.assertPermitted(posix.join(from, ...rest), this.#shown, argument)
   }
 
   #makeFolder(name: string): Dir {
@@ -233,5 +260,9 @@ export class Walk implements Disposable {
 }
 
 /** Walks to a path that an agent wrote. Close it before the next await. */
-export const walkTo = (roots: Roots, path: string, intent: Intent, makeFolders = false): Walk =>
-  new Walk(roots, roots.spot(path), path, { intent, makeFolders })
+export const walkTo = (
+  roots: Roots,
+  path: string,
+  intent: Intent,
+  options: { readonly makeFolders?: boolean; readonly argument?: string } = {},
+): Walk => new Walk(roots, roots.spot(path), path, { intent, ...options })

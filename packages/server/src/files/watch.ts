@@ -30,6 +30,7 @@ type Folder = {
 class PathWatch implements Disposable {
   readonly #roots: Roots
   readonly #listener: (change: Change) => void
+  readonly #withheld: () => void
   readonly #recursive: boolean
   /** Set when a file is watched: its folder is, and only this name is told of. */
   readonly #only: string | null
@@ -43,11 +44,13 @@ class PathWatch implements Disposable {
     roots: Roots,
     options: { readonly recursive: boolean; readonly only: string | null },
     listener: (change: Change) => void,
+    withheld: () => void,
   ) {
     this.#roots = roots
     this.#recursive = options.recursive
     this.#only = options.only
     this.#listener = listener
+    this.#withheld = withheld
   }
 
   [Symbol.dispose](): void {
@@ -159,7 +162,9 @@ class PathWatch implements Disposable {
   }
 
   #tell(kind: Change['kind'], path: string): void {
-    if (!this.#stopped) this.#listener({ kind, path })
+    if (this.#stopped) return
+    if (this.#roots.permits(path)) this.#listener({ kind, path })
+    else this.#withheld()
   }
 }
 
@@ -168,6 +173,7 @@ export const watchPath = async (
   shown: string,
   options: { readonly recursive: boolean },
   listener: (change: Change) => void,
+  withheld: () => void = () => {},
 ): Promise<Disposable> => {
   let dir: Dir
   let only: string | null = null
@@ -177,6 +183,7 @@ export const watchPath = async (
     try {
       const stat = followToStat(walk)
       if (!stat) throw new GatehouseError('FileNotFound', { path: shown })
+      walk.assertPermitted()
       path = walk.path
       if (stat.isDirectory()) dir = openFolder(walk, shown)
       else {
@@ -189,7 +196,7 @@ export const watchPath = async (
     }
   }
   const recursive = options.recursive && only === null
-  const watch = new PathWatch(roots, { recursive, only }, listener)
+  const watch = new PathWatch(roots, { recursive, only }, listener, withheld)
   try {
     await watch.add(path, dir, false)
     return watch

@@ -61,7 +61,7 @@ test('nothing is asked for where it could not be kept', async () => {
   await fails('folder', 'IsADirectory', over)
   await fails('../x', 'PathOutOfScope')
   await fails('out/x', 'PathOutOfScope')
-  await fails('no/x', 'FileNotFound')
+  await fails('no/x', 'FolderNotFound')
   await fails('.git/config', 'ProtectedPath', { ...fresh, createParents: true })
   expect(asked.times).toBe(0)
   expect(readdirSync(folder)).toEqual(['workspace'])

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { GatehouseError } from '@gatehouse/contract'
 import { failure } from './failure.ts'
+import { isMissing } from './place-walk.ts'
 import type { Roots } from './roots.ts'
 import type { Temps } from './temps.ts'
 import { writeAll } from './transfer.ts'
@@ -19,8 +20,7 @@ const placeFor = ({ roots, denyHardlinks }: Deps, shown: string, createParents: 
   try {
     return openPlace(roots, shown, { createParents, denyHardlinks })
   } catch (error) {
-    const isMissing = error instanceof GatehouseError && error.type === 'FileNotFound'
-    if (!isMissing || !roots.revive()) throw error
+    if (!isMissing(error) || !roots.revive()) throw error
     return openPlace(roots, shown, { createParents, denyHardlinks })
   }
 }

@@ -14,11 +14,12 @@ import { digestFile, digestOf } from './digest.ts'
 import type { Dir } from './dir.ts'
 import { failure } from './failure.ts'
 import { leafStat } from './open.ts'
+import { walkToPlace } from './place-walk.ts'
 import { rename } from './publish.ts'
 import type { Roots } from './roots.ts'
 import type { Temps } from './temps.ts'
 import { fsyncOf, writeAll } from './transfer.ts'
-import { type Walk, walkTo } from './walk.ts'
+import type { Walk } from './walk.ts'
 
 export type WriteOptions = {
   readonly createParents: boolean
@@ -61,11 +62,19 @@ export const followToStat = (walk: Walk): Stats | null => {
 export const openPlace = (
   roots: Roots,
   shown: string,
-  options: { readonly createParents: boolean; readonly denyHardlinks: boolean },
+  options: {
+    /** Null where the caller has no option for it. */
+    readonly createParents: boolean | null
+    readonly denyHardlinks: boolean
+    readonly argument?: string
+  },
 ): Place => {
-  using walk = walkTo(roots, shown, 'write', options.createParents)
+  const { createParents: make, argument } = options
+  const parents = make === null ? null : { option: 'create_parents', make }
+  using walk = walkToPlace(roots, shown, { parents, ...(argument ? { argument } : {}) })
   try {
     const old = followToStat(walk)
+    walk.assertPermitted()
     if (walk.leaf === null) throw new GatehouseError('IsADirectory', { path: shown })
     if (old) {
       assertReplaceable(old, shown, options.denyHardlinks)

@@ -30,7 +30,8 @@ const assertFree = async ({ use: { files } }: RemoteDeps, path: string): Promise
   const there = await files.stat(path)
   if (there === null) return
   if (there.type !== 'directory') throw new GatehouseError('AlreadyExists', { path })
-  if ((await files.list(path)).length > 0) throw new GatehouseError('DirectoryNotEmpty', { path })
+  const { entries, withheld } = await files.list(path)
+  if (entries.length + withheld > 0) throw new GatehouseError('DirectoryNotEmpty', { path })
 }
 
 export const cloneRepository = async (

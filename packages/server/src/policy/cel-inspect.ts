@@ -8,6 +8,8 @@ export type Inspected =
   | {
       readonly kind: 'ok'
       readonly readsArguments: boolean
+      /** Names of the arguments that it reads; null where it could read any. */
+      readonly reads: ReadonlySet<string> | null
       readonly pathForm: PathForm
       readonly shape: Shape
     }
@@ -38,6 +40,8 @@ class Refused extends Error {
 type Found = {
   absolute: boolean
   readsArguments: boolean
+  readonly reads: Set<string>
+  readsAny: boolean
   loops: number
   additions: number
   literalList: number
@@ -112,13 +116,26 @@ const childrenOf = (node: ASTNode): readonly ASTNode[] => {
   }
 }
 
+/** The name of the argument that is read there; null for anything else. */
+const argumentAt = (node: ASTNode): string | null => {
+  if (node.op !== '.' && node.op !== '[]') return null
+  const [owner, key] = node.args
+  if (owner.op !== 'id' || owner.args !== 'args') return null
+  if (typeof key === 'string') return key
+  return key.op === 'value' && typeof key.args === 'string' ? key.args : null
+}
+
 const comparisons: ReadonlySet<string> = new Set(['==', '!=', 'in'])
 
 const note = (node: ASTNode, found: Found, depth: number): void => {
   if (node.op === 'value' && typeof node.args === 'string') {
     found.absolute ||= node.args.startsWith('/')
   }
-  if (node.op === 'id') found.readsArguments ||= node.args === 'args' || node.args === 'host'
+  if (node.op === 'id') {
+    found.readsArguments ||= node.args === 'args' || node.args === 'host'
+    // Where a host is looked for is no path; anything else of `args` could be one.
+    found.readsAny ||= node.args === 'args'
+  }
   if (node.op === '+') found.additions++
   if (node.op === 'list' || node.op === 'map') {
     found.literalList = Math.max(found.literalList, node.args.length)
@@ -129,6 +146,12 @@ const note = (node: ASTNode, found: Found, depth: number): void => {
 }
 
 const walk = (node: ASTNode, found: Found, depth: number): void => {
+  const argument = argumentAt(node)
+  if (argument !== null) {
+    found.reads.add(argument)
+    found.readsArguments = true
+    return
+  }
   note(node, found, depth)
   const inner = node.op === 'rcall' ? inspectCall(node, found, depth) : depth
   // What a loop goes over stands outside of it.
@@ -143,6 +166,8 @@ export const inspectExpression = (ast: ASTNode): Inspected => {
   const found: Found = {
     absolute: false,
     readsArguments: false,
+    reads: new Set(),
+    readsAny: false,
     loops: 0,
     additions: 0,
     literalList: 0,
@@ -155,6 +180,12 @@ export const inspectExpression = (ast: ASTNode): Inspected => {
     if (!(cause instanceof Refused)) throw cause
     return { kind: 'problem', problem: { message: cause.message, offset: cause.offset } }
   }
-  const { readsArguments, absolute, ...shape } = found
-  return { kind: 'ok', readsArguments, pathForm: absolute ? 'absolute' : 'relative', shape }
+  const { readsArguments, reads, readsAny, absolute, ...shape } = found
+  return {
+    kind: 'ok',
+    readsArguments,
+    reads: readsAny ? null : reads,
+    pathForm: absolute ? 'absolute' : 'relative',
+    shape,
+  }
 }

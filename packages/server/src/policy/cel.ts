@@ -2,7 +2,7 @@ import { type ASTNode, Environment } from '@marcbachmann/cel-js'
 import type { Condition, PathForm, PolicyQuestion } from '../domain/policy/types.ts'
 import { hostIn } from '../domain/web-address.ts'
 import { compileFast, type FastCondition, failed, slow } from './cel-fast.ts'
-import { inspectExpression } from './cel-inspect.ts'
+import { type Inspected, inspectExpression } from './cel-inspect.ts'
 import { assertAffordable, type Shape } from './condition-budget.ts'
 import { LinearPattern, refillPatternBudget } from './linear-pattern.ts'
 import { TimeZone, zonedFields } from './zoned-time.ts'
@@ -137,6 +137,7 @@ const unusable: Error = Object.freeze(
 class CelCondition implements Condition {
   readonly source: string
   readonly readsArguments: boolean
+  readonly reads: ReadonlySet<string> | null
   readonly #run: (variables: Variables) => unknown
   readonly #fast: FastCondition | null
   readonly #shape: Shape
@@ -144,14 +145,14 @@ class CelCondition implements Condition {
 
   constructor(
     source: string,
-    readsArguments: boolean,
-    pathForm: PathForm,
+    inspected: Extract<Inspected, { kind: 'ok' }>,
     run: (variables: Variables) => unknown,
     fast: FastCondition | null,
-    shape: Shape,
   ) {
+    const { readsArguments, reads, pathForm, shape } = inspected
     this.source = source
     this.readsArguments = readsArguments
+    this.reads = reads
     this.#run = run
     this.#fast = fast
     this.#shape = shape
@@ -208,12 +209,8 @@ export const compileCondition = (source: string): CompiledCondition => {
       return problem(`a condition must be true or false, not ${checked.type}`, 0)
     }
     const run = (variables: Variables): unknown => expression(variables)
-    const { readsArguments, pathForm, shape } = inspected
     const fast = compileFast(expression.ast)
-    return {
-      kind: 'ok',
-      condition: new CelCondition(source, readsArguments, pathForm, run, fast, shape),
-    }
+    return { kind: 'ok', condition: new CelCondition(source, inspected, run, fast) }
   } catch (error) {
     return problemOf(error)
   }

@@ -285,7 +285,8 @@ export interface Watches {
     readonly pattern?: string
     readonly events?: readonly string[]
   }): Promise<string>
-  remove(watchId: string): Promise<void>
+  /** Tells how many changes were withheld, as policy does not let the agent learn of them. */
+  remove(watchId: string): Promise<{ readonly withheld: number }>
 }
 
 /** A capability: frozen data and one `run`. Listings, schemas, checks, docs and policy all read it. */
@@ -316,6 +317,8 @@ export interface Capability {
   readonly redact: readonly string[]
   /** Names of top-level arguments that are paths (or lists of them): policy sees where they lead. */
   readonly paths: readonly string[]
+  /** Of these, the ones that name a thing in its folder: a last link is not followed. */
+  readonly entries: readonly string[]
   /** Whether it waits (long poll): such calls have their own, larger cap. */
   readonly waits: boolean
   readonly timeout_seconds: number

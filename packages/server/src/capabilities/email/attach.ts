@@ -35,10 +35,7 @@ export const safeName = (name: string): string => {
   return plain === '' || /^\.+$/.test(plain) ? 'attachment' : plain
 }
 
-/**
- * Files of the agent, read as they are now: what is sent is what was read here.
- * @SECURITY A file is attached with all of its bytes or refused, before anybody is asked; mail-agent.test.ts.
- */
+/** Files of the agent, read as they are now: what is sent is what was read here. */
 export const readAttachments = async (
   files: Files,
   paths: readonly string[],
@@ -46,13 +43,11 @@ export const readAttachments = async (
   const read: WriteFile[] = []
   let total = 0
   for (const path of paths) {
-    const { bytes, size_bytes, truncated } = await files.read(path, { bytesMax: attachedBytesMax })
-    if (truncated)
-      throw new GatehouseError('FileTooLarge', { path, size_bytes, limit_bytes: attachedBytesMax })
+    const { bytes } = await files.read(path, { bytesMax: attachedBytesMax })
     total += bytes.length
     if (total > attachedBytesMax)
       throw new GatehouseError('MailRefused', {
-        detail: `the attachments have more than ${attachedBytesMax} bytes together, which is the most that is sent`,
+        detail: `the attachments have more than ${attachedBytesMax} bytes together`,
       })
     const name = safeName(basename(path))
     const content_type = types[extname(name).toLowerCase()] ?? 'application/octet-stream'

@@ -77,6 +77,7 @@ export const writingErrors = [
   'FileNotFound',
   'FileTooLarge',
   'PathOutOfScope',
+  'PathNotPermitted',
   'ProtectedPath',
   'QuotaExceeded',
 ] as const satisfies readonly ErrorType[]

@@ -41,8 +41,8 @@ export const copy = defineCapability({
       overwrite ? 'replaces a file that stands there' : 'never replaces anything',
     ),
   resolve: async ({ source, destination }, { files }) => ({
-    source: await files.fingerprint(source),
-    destination: await files.fingerprint(destination),
+    source: await files.fingerprint(source, { argument: 'source' }),
+    destination: await files.fingerprint(destination, { argument: 'destination' }),
   }),
   run: (ctx, { source, destination, overwrite }) =>
     ctx.files.copy(source, destination, { overwrite }),

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { commandPreview } from '../command-preview.ts'
 import { defineCapability } from '../define.ts'
-import { pathField, version, writeErrors } from './fields.ts'
+import { entryField, version, writeErrors } from './fields.ts'
 
 /** `delete` is a word of the language. */
 export const deletePath = defineCapability({
@@ -11,7 +11,7 @@ export const deletePath = defineCapability({
   when_to_use:
     'To get rid of something. It goes to a trash that keeps it for 7 days; filesystem.restore with the trash_id brings it back. To give it another name use filesystem.move.',
   inputs: z.strictObject({
-    path: pathField('What to delete; a link itself is deleted, not what it leads to'),
+    path: entryField('What to delete; a link itself is deleted, not what it leads to'),
     recursive: z.boolean().default(false).describe('Also a folder that is not empty.'),
   }),
   outputs: z.object({
@@ -37,6 +37,8 @@ export const deletePath = defineCapability({
       `${what}; into the trash`,
     )
   },
-  resolve: async ({ path }, { files }) => ({ target: await files.fingerprint(path) }),
+  resolve: async ({ path }, { files }) => ({
+    target: await files.fingerprint(path, { entry: true }),
+  }),
   run: async (ctx, { path, recursive }) => ctx.files.trash(path, { recursive }),
 })

@@ -63,12 +63,19 @@ const editFile = async (files: Files, path: string, replace: Replace): Promise<E
   }
 }
 
+/** Files below the folder that are no text or too large, and those that policy keeps from the call. */
+type Found = {
+  readonly edits: readonly Edit[]
+  readonly skipped: number
+  readonly withheld: number
+}
+
 const editBelow = async (
   ctx: Seeing,
   root: string,
   includeGlob: string,
   replace: Replace,
-): Promise<{ edits: Edit[]; skipped: number }> => {
+): Promise<Found> => {
   const glob = parseGlob(includeGlob)
   const edits: Edit[] = []
   let skipped = 0
@@ -94,24 +101,25 @@ const editBelow = async (
   }
   // A search that did not see everything would change some files and forget others.
   if (below.cut) throw new GatehouseError('QuotaExceeded', { limit: 200_000, what: 'entries' })
-  return { edits, skipped }
+  return { edits, skipped, withheld: below.withheld }
 }
 
 /** Finds every place that would change. Nothing is written until all of it is known and as expected. */
-export const planEdits = async (
-  ctx: Seeing,
-  wanted: Wanted,
-): Promise<{ readonly edits: readonly Edit[]; readonly skipped: number }> => {
+export const planEdits = async (ctx: Seeing, wanted: Wanted): Promise<Found> => {
   using regex = wanted.regex ? new Regex(wanted.pattern) : null
   const replace: Replace = regex
     ? (text) => regex.replaceAll(text, wanted.replace, ctx.signal)
     : replaceLiteral(wanted.pattern, wanted.replace)
   const { path, root = '.', include_glob = '**' } = wanted
-  let plan: { edits: Edit[]; skipped: number }
+  let plan: Found
   if (path === undefined) plan = await editBelow(ctx, root, include_glob, replace)
   else {
     const edit = await editFile(ctx.files, path, replace)
-    plan = { edits: edit ? [{ ...edit, path: ctx.files.resolve(path) }] : [], skipped: 0 }
+    plan = {
+      edits: edit ? [{ ...edit, path: ctx.files.resolve(path) }] : [],
+      skipped: 0,
+      withheld: 0,
+    }
   }
   const found = plan.edits.reduce((sum, { replacements }) => sum + replacements, 0)
   const expected = wanted.replace_all ? found || 'at least 1' : (wanted.expected_replacements ?? 1)

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { globCharsMax } from '../../domain/glob.ts'
 import { defineCapability } from '../define.ts'
 import { applyEdits, diffOfEdits, planEdits } from './edit-files.ts'
-import { pathField, sha256Field, version, writeErrors } from './fields.ts'
+import { pathField, sha256Field, version, withheldField, writeErrors } from './fields.ts'
 import { patternCharsMax } from './regex.ts'
 
 const literalCharsMax = 100_000
@@ -78,6 +78,7 @@ export const edit = defineCapability({
     total_replacements: z.int(),
     files: z.array(z.object({ path: z.string(), replacements: z.int(), sha256: sha256Field })),
     skipped_files: z.int().describe('Files below root that are no text or too large.'),
+    withheld: withheldField,
     diff: z.string(),
     diff_truncated: z.boolean().describe('Whether some files are only named in diff.'),
   }),
@@ -137,6 +138,7 @@ export const edit = defineCapability({
         sha256,
       })),
       skipped_files: plan.skipped,
+      withheld: plan.withheld,
       diff,
       diff_truncated: truncated,
     }

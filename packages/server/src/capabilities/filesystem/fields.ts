@@ -12,9 +12,22 @@ export const pathField = (what: string) =>
     .describe(`${what}. Absolute inside your folders, or relative to your workspace.`)
     .register(pathArguments, {})
 
+/** A thing by its name: a link there is the thing itself. */
+export const entryField = (what: string) =>
+  z
+    .string()
+    .min(1)
+    .max(4096)
+    .describe(`${what}. Absolute inside your folders, or relative to your workspace.`)
+    .register(pathArguments, { entry: true })
+
 export const sha256Field = z
   .string()
   .regex(/^[0-9a-f]{64}$/, 'expected 64 lowercase hexadecimal characters')
+
+export const withheldField = z
+  .int()
+  .describe('How many were left out because policy keeps them from this call.')
 
 export const encodingField = z.enum(['utf-8', 'latin1', 'base64']).default('utf-8')
 
@@ -32,6 +45,7 @@ export const entryFields = {
 export const pathErrors = [
   'InvalidPath',
   'PathOutOfScope',
+  'PathNotPermitted',
   'ProtectedPath',
   'FileNotFound',
   'NotADirectory',
@@ -41,6 +55,7 @@ export const pathErrors = [
 /** What any change can be refused for besides. */
 export const writeErrors = [
   ...pathErrors,
+  'FolderNotFound',
   'ReadOnlyRoot',
   'IsADirectory',
   'NotARegularFile',

@@ -57,6 +57,7 @@ const open = () => {
         add: async (watch) => `watch-${watched.push(watch)}`,
         remove: async (watch_id) => {
           if (watch_id !== 'watch-1') throw new GatehouseError('WatchNotFound', { watch_id })
+          return { withheld: 0 }
         },
       },
     }) as Partial<CapabilityContext> as CapabilityContext
@@ -518,6 +519,10 @@ test('passes a watch on as asked, and ends it by its id', async () => {
   expect(kit.watched).toEqual([
     { path: '.', recursive: false, pattern: '*.md', events: ['created'] },
   ])
-  expect(await kit.call('unwatch', data)).toEqual({ watch_id: 'watch-1', stopped: true })
+  expect(await kit.call('unwatch', data)).toEqual({
+    watch_id: 'watch-1',
+    stopped: true,
+    withheld: 0,
+  })
   expect(await typeOf(kit.call('unwatch', { watch_id: 'watch-9' }))).toBe('WatchNotFound')
 })

@@ -1,5 +1,5 @@
 import type { CapabilityContext } from '../../ports/capability.ts'
-import type { Found } from './files-below.ts'
+import type { FoundEntry } from '../../ports/files.ts'
 
 const hashedFilesMax = 5_000
 const hashedBytesMax = 512 * 1024 * 1024
@@ -17,7 +17,7 @@ export type Duplicates = {
   readonly paths: string[]
 }
 
-const keys: Readonly<Record<string, (found: Found) => string>> = {
+const keys: Readonly<Record<string, (found: FoundEntry) => string>> = {
   extension: ({ name }) => /.(\.[^.]+)$/.exec(name)?.[1]?.toLowerCase() ?? '(none)',
   directory: ({ relative }) => relative.slice(0, Math.max(0, relative.lastIndexOf('/'))) || '.',
   day: ({ modified_at }) => modified_at.slice(0, 10),
@@ -25,8 +25,8 @@ const keys: Readonly<Record<string, (found: Found) => string>> = {
 }
 
 /** Counts by group, the largest group first. */
-export const groupFiles = (files: readonly Found[], groupBy: string): Group[] => {
-  const keyOf = keys[groupBy] as (found: Found) => string
+export const groupFiles = (files: readonly FoundEntry[], groupBy: string): Group[] => {
+  const keyOf = keys[groupBy] as (found: FoundEntry) => string
   const groups = new Map<string, Group>()
   for (const file of files) {
     const key = keyOf(file)
@@ -44,11 +44,11 @@ export const groupFiles = (files: readonly Found[], groupBy: string): Group[] =>
 /** Only files that share their size with another are read. Empty ones are equal without reading. */
 export const withoutDuplicates = async (
   { files: reader, signal }: Pick<CapabilityContext, 'files' | 'signal'>,
-  files: readonly Found[],
-): Promise<{ files: Found[]; duplicates: Duplicates[]; cut: boolean }> => {
+  files: readonly FoundEntry[],
+): Promise<{ files: FoundEntry[]; duplicates: Duplicates[]; cut: boolean }> => {
   const sizes = new Map<number, number>()
   for (const { size_bytes } of files) sizes.set(size_bytes, (sizes.get(size_bytes) ?? 0) + 1)
-  const kept: Found[] = []
+  const kept: FoundEntry[] = []
   const copies = new Map<string, { sha256: string; size_bytes: number; paths: string[] }>()
   let hashed = 0
   let bytes = 0

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { FileEntry } from '../../ports/files.ts'
 import { defineCapability } from '../define.ts'
-import { entryFields, pathErrors, pathField, version } from './fields.ts'
+import { entryFields, pathErrors, pathField, version, withheldField } from './fields.ts'
 
 const byName = (a: FileEntry, b: FileEntry): number => (a.name < b.name ? -1 : 1)
 const order: Readonly<Record<string, (a: FileEntry, b: FileEntry) => number>> = {
@@ -36,6 +36,7 @@ export const list = defineCapability({
     entries: z.array(z.object({ name: z.string(), ...entryFields })),
     total: z.int().describe('How many there are without the limit.'),
     truncated: z.boolean(),
+    withheld: withheldField,
   }),
   tier: 'autonomous',
   effect: 'none',
@@ -45,7 +46,7 @@ export const list = defineCapability({
   ],
   errors: [...pathErrors, 'QuotaExceeded'],
   async run(ctx, { path, include_hidden, sort_by, limit }) {
-    const all = await ctx.files.list(path)
+    const { entries: all, withheld } = await ctx.files.list(path)
     const shown = include_hidden ? all : all.filter((entry) => !entry.name.startsWith('.'))
     const entries = shown.toSorted(order[sort_by]).slice(0, limit)
     return {
@@ -53,6 +54,7 @@ export const list = defineCapability({
       entries,
       total: shown.length,
       truncated: entries.length < shown.length,
+      withheld,
     }
   },
 })

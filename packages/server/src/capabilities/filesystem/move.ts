@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { commandPreview } from '../command-preview.ts'
 import { defineCapability } from '../define.ts'
-import { pathField, sha256Field, version, writeErrors } from './fields.ts'
+import { entryField, sha256Field, version, writeErrors } from './fields.ts'
 
 export const move = defineCapability({
   name: 'filesystem.move',
@@ -10,8 +10,8 @@ export const move = defineCapability({
   when_to_use:
     'To rename or relocate. To keep the original use filesystem.copy; to get rid of something use filesystem.delete, which can be undone.',
   inputs: z.strictObject({
-    source: pathField('What to move; a link itself is moved, not what it leads to'),
-    destination: pathField('The path that it gets, not the folder to put it in'),
+    source: entryField('What to move; a link itself is moved, not what it leads to'),
+    destination: entryField('The path that it gets, not the folder to put it in'),
     overwrite: z.boolean().default(false).describe('Replace a file that stands there.'),
   }),
   outputs: z.object({
@@ -38,8 +38,8 @@ export const move = defineCapability({
       overwrite ? 'replaces a file that stands there' : 'never replaces anything',
     ),
   resolve: async ({ source, destination }, { files }) => ({
-    source: await files.fingerprint(source),
-    destination: await files.fingerprint(destination),
+    source: await files.fingerprint(source, { entry: true, argument: 'source' }),
+    destination: await files.fingerprint(destination, { entry: true, argument: 'destination' }),
   }),
   run: (ctx, { source, destination, overwrite }) =>
     ctx.files.move(source, destination, { overwrite }),

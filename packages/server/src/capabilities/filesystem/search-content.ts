@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { globCharsMax, parseGlob } from '../../domain/glob.ts'
 import type { CapabilityContext } from '../../ports/capability.ts'
 import { defineCapability } from '../define.ts'
-import { pathErrors, pathField, version } from './fields.ts'
+import { pathErrors, pathField, version, withheldField } from './fields.ts'
 import { filesBelow } from './files-below.ts'
 import { linesOf, shownLine } from './lines.ts'
 import { patternCharsMax, Regex } from './regex.ts'
@@ -113,7 +113,7 @@ type Take = {
   readonly limit: number
 }
 
-type Ran = { searched: number; skipped: number; cut: boolean }
+type Ran = { searched: number; skipped: number; cut: boolean; withheld: number }
 
 const searchFiles = async (
   ctx: CapabilityContext,
@@ -122,7 +122,7 @@ const searchFiles = async (
   add: (path: string, lines: readonly string[], found: readonly LineMatch[]) => number,
 ): Promise<Ran> => {
   const glob = args.include_glob === undefined ? null : parseGlob(args.include_glob)
-  const ran: Ran = { searched: 0, skipped: 0, cut: false }
+  const ran: Ran = { searched: 0, skipped: 0, cut: false, withheld: 0 }
   let bytesRead = 0
   let total = 0
   const below = filesBelow(ctx, args.path)
@@ -143,7 +143,8 @@ const searchFiles = async (
     if (hit) total = add(file.path, hit.lines, hit.found)
     if (ran.searched % 100 === 0) ctx.progress(ran.searched, undefined, `${total} matches`)
   }
-  return { ...ran, cut: ran.cut || below.cut || total >= totalMax }
+  const cut = ran.cut || below.cut || total >= totalMax
+  return { ...ran, cut, withheld: below.withheld }
 }
 
 /** Null for what is not text, or has gone or may not be read. */
@@ -209,7 +210,8 @@ export const searchContent = defineCapability({
     files_matched: z.int(),
     files_searched: z.int(),
     skipped_files: z.int(),
-    truncated: z.boolean().describe('Whether anything was left out.'),
+    truncated: z.boolean().describe('Whether matches were cut off.'),
+    withheld: withheldField,
   }),
   tier: 'autonomous',
   effect: 'none',
@@ -257,6 +259,7 @@ export const searchContent = defineCapability({
       files_searched: ran.searched,
       skipped_files: ran.skipped,
       truncated: ran.cut || more,
+      withheld: ran.withheld,
     }
   },
 })

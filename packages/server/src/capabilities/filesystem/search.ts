@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { globCharsMax, parseGlob } from '../../domain/glob.ts'
+import type { FoundEntry } from '../../ports/files.ts'
 import { defineCapability } from '../define.ts'
-import { entryFields, pathErrors, pathField, timeField, version } from './fields.ts'
-import { type Found, filesBelow } from './files-below.ts'
+import { entryFields, pathErrors, pathField, timeField, version, withheldField } from './fields.ts'
+import { filesBelow } from './files-below.ts'
 import { groupFiles, withoutDuplicates } from './group-files.ts'
 
 const group = z.object({
@@ -19,12 +20,12 @@ const filterOf = (args: {
   readonly min_size?: number | undefined
   readonly max_size?: number | undefined
   readonly aggregate?: object | undefined
-}): ((found: Found) => boolean) => {
+}): ((found: FoundEntry) => boolean) => {
   const glob = parseGlob(args.pattern)
   const { min_size = 0, max_size = Number.POSITIVE_INFINITY } = args
   const after = args.modified_after ? Date.parse(args.modified_after) : Number.NEGATIVE_INFINITY
   const filesOnly = [args.min_size, args.max_size, args.aggregate].some((a) => a !== undefined)
-  const hasSize = ({ type, size_bytes }: Found): boolean =>
+  const hasSize = ({ type, size_bytes }: FoundEntry): boolean =>
     type === 'file' ? size_bytes >= min_size && size_bytes <= max_size : !filesOnly
   return (found) =>
     glob.matches(found.relative) && hasSize(found) && Date.parse(found.modified_at) > after
@@ -77,7 +78,8 @@ export const search = defineCapability({
       .array(z.object({ sha256: z.string(), size_bytes: z.int(), paths: z.array(z.string()) }))
       .optional(),
     total_matches: z.int().describe('How many match without max_results.'),
-    truncated: z.boolean().describe('Whether anything was left out.'),
+    truncated: z.boolean().describe('Whether matches were cut off.'),
+    withheld: withheldField,
   }),
   tier: 'autonomous',
   effect: 'none',
@@ -98,7 +100,7 @@ export const search = defineCapability({
     const { max_results, aggregate } = args
     const fits = filterOf(args)
     const keep = aggregate ? Number.POSITIVE_INFINITY : max_results
-    const matches: Found[] = []
+    const matches: FoundEntry[] = []
     let total_matches = 0
     const below = filesBelow(ctx, args.path)
     for await (const found of below) {
@@ -108,7 +110,12 @@ export const search = defineCapability({
     }
     if (!aggregate) {
       const shown = matches.map(({ name: _name, relative: _relative, ...match }) => match)
-      return { matches: shown, total_matches, truncated: below.cut || total_matches > keep }
+      return {
+        matches: shown,
+        total_matches,
+        truncated: below.cut || total_matches > keep,
+        withheld: below.withheld,
+      }
     }
     const { files, duplicates, cut } = aggregate.dedupe
       ? await withoutDuplicates(ctx, matches)
@@ -120,6 +127,7 @@ export const search = defineCapability({
       ...(duplicates ? { duplicates: duplicates.slice(0, max_results) } : {}),
       total_matches,
       truncated: below.cut || cut || more,
+      withheld: below.withheld,
     }
   },
 })

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
-import { fileType, pathField, version } from './fields.ts'
+import { entryField, fileType, version } from './fields.ts'
 
 export const stat = defineCapability({
   name: 'filesystem.stat',
@@ -8,7 +8,7 @@ export const stat = defineCapability({
   purpose: 'Tell whether something stands at a path, and what it is.',
   when_to_use:
     'Before you overwrite or delete, or to check that something exists: a missing path is an answer here, not an error. For what a folder holds use filesystem.list.',
-  inputs: z.strictObject({ path: pathField('What to ask about; a link is not followed') }),
+  inputs: z.strictObject({ path: entryField('What to ask about; a link is not followed') }),
   outputs: z.object({
     path: z.string(),
     exists: z.boolean(),
@@ -22,7 +22,13 @@ export const stat = defineCapability({
   tier: 'autonomous',
   effect: 'none',
   common_patterns: [{ title: 'Check whether a file exists', arguments: { path: 'package.json' } }],
-  errors: ['InvalidPath', 'PathOutOfScope', 'ProtectedPath', 'PermissionRefused'],
+  errors: [
+    'InvalidPath',
+    'PathOutOfScope',
+    'PathNotPermitted',
+    'ProtectedPath',
+    'PermissionRefused',
+  ],
   async run(ctx, { path }) {
     const found = await ctx.files.stat(path)
     return {

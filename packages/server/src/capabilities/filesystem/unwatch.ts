@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
-import { version } from './fields.ts'
+import { version, withheldField } from './fields.ts'
 
 export const unwatch = defineCapability({
   name: 'filesystem.unwatch',
@@ -10,7 +10,7 @@ export const unwatch = defineCapability({
   inputs: z.strictObject({
     watch_id: z.string().min(1).max(64).describe('The watch_id that filesystem.watch answered.'),
   }),
-  outputs: z.object({ watch_id: z.string(), stopped: z.boolean() }),
+  outputs: z.object({ watch_id: z.string(), stopped: z.boolean(), withheld: withheldField }),
   tier: 'autonomous',
   effect: 'none',
   common_patterns: [
@@ -18,7 +18,7 @@ export const unwatch = defineCapability({
   ],
   errors: ['WatchNotFound'],
   run: async (ctx, { watch_id }) => {
-    await ctx.watches.remove(watch_id)
-    return { watch_id, stopped: true }
+    const { withheld } = await ctx.watches.remove(watch_id)
+    return { watch_id, stopped: true, withheld }
   },
 })

@@ -105,6 +105,7 @@ export const headField = z.string().nullable().describe('The newest commit; null
 export const repositoryErrors = [
   'InvalidPath',
   'PathOutOfScope',
+  'PathNotPermitted',
   'ProtectedPath',
   'FileNotFound',
   'NotADirectory',

@@ -138,6 +138,7 @@ export const run = defineCapability({
     'EnvironmentRefused',
     'InvalidPath',
     'PathOutOfScope',
+    'PathNotPermitted',
     'ProtectedPath',
     'FileNotFound',
     'NotADirectory',

@@ -57,3 +57,15 @@ export const levelFor = (index: LayerIndex, capability: string): Level => {
     hasFloor: rules.some((rule) => rule.floor),
   }
 }
+
+/** The names of arguments that some condition of the chain reads; null where one could read any. */
+export const argumentsRead = (chain: Chain): ReadonlySet<string> | null => {
+  const read = new Set<string>()
+  for (const { rules } of chain)
+    for (const { when } of rules) {
+      if (!when?.readsArguments) continue
+      if (!when.reads) return null
+      for (const name of when.reads) read.add(name)
+    }
+  return read
+}

@@ -1,4 +1,4 @@
-import { type Chain, indexLayer, type LayerIndex, levelFor } from './chain.ts'
+import { argumentsRead, type Chain, indexLayer, type LayerIndex, levelFor } from './chain.ts'
 import { decide } from './decide.ts'
 import { limitsFor } from './limits-for.ts'
 import { listed } from './listed.ts'
@@ -10,7 +10,12 @@ export type { CompiledPolicy } from './types.ts'
 /** Names may come from whoever calls, so what is remembered for them is bounded. */
 const rememberedMax = 10_000
 
-type Known = { readonly chain: Chain; readonly limits: readonly LayerLimit[] }
+type Known = {
+  readonly chain: Chain
+  readonly limits: readonly LayerLimit[]
+  /** Arguments that some condition reads; null where one could read any. */
+  readonly reads: ReadonlySet<string> | null
+}
 
 /** What holds for every agent with the same layers, lowest layer first; worked out once a capability. */
 const scopeOf = (layers: readonly LayerIndex[]) => {
@@ -19,10 +24,9 @@ const scopeOf = (layers: readonly LayerIndex[]) => {
     const found = known.get(capability)
     if (found) return found
     if (known.size >= rememberedMax) known.clear()
-    const fresh = {
-      chain: layers.map((layer) => levelFor(layer, capability)),
-      limits: limitsFor(layers, capability),
-    }
+    const chain = layers.map((layer) => levelFor(layer, capability))
+    const limits = limitsFor(layers, capability)
+    const fresh = { chain, limits, reads: argumentsRead(chain) }
     known.set(capability, fresh)
     return fresh
   }
@@ -53,6 +57,10 @@ export const compilePolicy = (version: string, layers: readonly Layer[]): Compil
     version,
     decide: (question) => decide(about(question.agent.name, question.capability).chain, question),
     trace: (question) => trace(about(question.agent.name, question.capability).chain, question),
+    dependsOn: (agent, capability, names) => {
+      const { reads } = about(agent, capability)
+      return reads === null || (reads.size > 0 && names.some((name) => reads.has(name)))
+    },
     listed: (question) => listed(about(question.agent.name, question.capability).chain, question),
     limitsFor: (agent, capability) => about(agent, capability).limits,
   })

@@ -46,6 +46,8 @@ export interface Condition {
   readonly source: string
   /** Whether it looks at the arguments; one that does not can be evaluated for a listing. */
   readonly readsArguments: boolean
+  /** Names of the arguments that it reads; null or absent where it could read any. */
+  readonly reads?: ReadonlySet<string> | null
   evaluate(question: PolicyQuestion): boolean
   /** Why `evaluate` throws for this question, in words, for a trace. Null when it does not. */
   explain?(question: PolicyQuestion): string | null
@@ -123,6 +125,9 @@ export interface CompiledPolicy {
     readonly decision: Decision
     readonly steps: readonly TraceStep[]
   }
+
+  /** Whether an answer about calls of this agent could hang on the value of one of these arguments. */
+  dependsOn(agent: string, capability: string, names: readonly string[]): boolean
 
   /** What a listing shows an agent: listed when some call to it could pass. */
   listed(question: Omit<PolicyQuestion, 'args'>): ListedTier
