@@ -40,7 +40,7 @@ function textsOf(value: unknown): string[] {
 }
 
 function warningsOf(approval: Approval): string[] {
-  const words = textsOf(approval.arguments).flatMap(mixedScriptWords)
+  const words = textsOf(approval.effective_arguments).flatMap(mixedScriptWords)
   return words.map(
     ({ word, scripts }) => `Look twice: "${word}" mixes letters of ${scripts.join(' and ')}.`,
   )
@@ -73,6 +73,14 @@ const decisionFields = (approval: Approval): [string, string][] => {
   ]
 }
 
+/** What runs; and what the agent sent, where that is not the same. */
+const argumentsText = ({ arguments: sent, effective_arguments: runs }: Approval): string[] => {
+  const [sentText, runsText] = [jsonText(sent), jsonText(runs)]
+  return sentText === runsText
+    ? [`Arguments\n${indented(runsText)}`]
+    : [`Arguments that will run\n${indented(runsText)}`, `As sent\n${indented(sentText)}`]
+}
+
 /**
  * What a person decides on: all of it, nothing cut, nothing hidden.
  * @SECURITY The digest that is sent with a decision is the one on this card.
@@ -88,10 +96,13 @@ export function approvalCard(approval: Approval): string {
       ['Expires', shownTime(approval.expires_at)],
       ['Rule', ruleText(approval)],
       ['Digest', approval.digest],
+      ...(approval.stale === null
+        ? []
+        : [['Stale', `${approval.stale}; it cannot be approved`] as [string, string]]),
       ...decisionFields(approval),
     ]),
     ...(approval.preview ? [`What will run\n${indented(previewText(approval.preview))}`] : []),
-    `Arguments\n${indented(jsonText(approval.arguments))}`,
+    ...argumentsText(approval),
     ...warningsOf(approval),
   ].join('\n\n')
 }

@@ -50,3 +50,13 @@ test('goes on without a terminal, and with --yes', async () => {
   kit.fake.tell(approval)
   expect((await kit.gatehouse([...line, '--yes'], { columns: 80, answer: 'n' })).code).toBe(0)
 })
+
+test('the card shows what will run, what was sent, and that a request is stale', async () => {
+  const kit = createCliKit()
+  const effective_arguments = { path: 'a.txt', recursive: false }
+  const stale = 'what it touches has changed since it was asked for'
+  kit.fake.tell(fakeApproval(1, { arguments: { path: 'a.txt' }, effective_arguments, stale }))
+  const { out } = await kit.gatehouse(['approvals', 'show', fakeApproval(1).id])
+  expect(out).toContain(`${stale}; it cannot be approved`)
+  expect(out).toMatch(/Arguments that will run[\s\S]*"recursive": false[\s\S]*As sent\n {2}\{\n/)
+})

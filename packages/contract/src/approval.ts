@@ -39,13 +39,17 @@ export const Approval = z.object({
   id: ApprovalId,
   agent: AgentName,
   capability: CapabilityName,
-  /** The frozen arguments, defaults filled in, exactly as they will run. */
+  /** The arguments of the call as they were sent. */
   arguments: z.record(z.string(), z.unknown()),
-  /** `sha256:<hex>` of the canonical object: arguments and everything they resolve to. */
+  /** The same with the defaults filled in: exactly what will run. */
+  effective_arguments: z.record(z.string(), z.unknown()),
+  /** `sha256:<hex>` of the canonical object: effective arguments and everything they resolve to. */
   digest: z.string(),
   requested_at: Timestamp,
   expires_at: Timestamp,
   status: ApprovalStatus,
+  /** Of a pending request: what has changed since it was made. Approving it is refused. */
+  stale: z.string().nullable(),
   session_id: SessionId.nullable(),
   /** The reason that the rule gives. */
   reason: z.string().nullable(),
@@ -87,7 +91,14 @@ export type DecideBody = z.infer<typeof DecideBody>
 /** What became of each, in the order asked for, with the record as it then stood. */
 export const DecideOutcome = z.object({
   id: z.string(),
-  outcome: z.enum(['decided', 'not_pending', 'not_found', 'digest_mismatch', 'digest_required']),
+  outcome: z.enum([
+    'decided',
+    'not_pending',
+    'not_found',
+    'digest_mismatch',
+    'digest_required',
+    'stale',
+  ]),
   approval: Approval.optional(),
 })
 export type DecideOutcome = z.infer<typeof DecideOutcome>
@@ -109,6 +120,9 @@ export type PendingApproval = z.infer<typeof PendingApproval>
 export const ApprovalOutcome = z.object({
   approval_id: ApprovalId,
   status: ApprovalStatus,
+  /** Only of `approvals.get`: the arguments as they were sent, and with the defaults filled in. */
+  arguments: z.record(z.string(), z.unknown()).optional(),
+  effective_arguments: z.record(z.string(), z.unknown()).optional(),
   result: CapabilityResult.optional(),
   /** Set where a person changed the arguments: what was run in place of what was asked for. */
   edited: z.object({ arguments: z.record(z.string(), z.unknown()), note: z.string() }).optional(),

@@ -129,8 +129,8 @@ export const errorTable = {
       description: 'Make the call again if it is still needed; a new request is stored.',
     },
   ]),
-  ApprovalCancelled: entry(410, null, false, 'The request {approval_id} was cancelled.'),
-  ApprovalStale: entry(409, null, false, 'What was approved no longer holds: {detail}', [
+  ApprovalCancelled: entry(410, null, false, 'The request {approval_id} was cancelled{detail}.'),
+  ApprovalStale: entry(409, null, false, 'The request {approval_id} is stale: {detail}', [
     {
       action: 'repeat',
       description: 'Make the call again; it is shown to a person as it now stands.',

@@ -24,6 +24,7 @@ function previewOf(preview) {
 function cardOf(approval, mayDecide, refresh) {
   const { root, part } = viewOf('approval-view')
   root.dataset.id = approval.id
+  root.dataset.stale = approval.stale ?? ''
   part('h3').append(visible(approval.agent), ' asks for ', visible(approval.capability))
   part('.meta').append(
     'Asked ',
@@ -35,10 +36,24 @@ function cardOf(approval, mayDecide, refresh) {
   const { rule, reason } = approval
   const where = rule ? `${rule.file}:${rule.line}` : 'no rule'
   part('.why').append(visible(reason ?? 'Policy asks for a person'), ' (', visible(where), ')')
+  const stale = part('.stale')
+  if (approval.stale === null) stale.remove()
+  else
+    stale.append(
+      'Stale: ',
+      visible(approval.stale),
+      '. It cannot be approved; reject it. The agent’s next identical call is a new request.',
+    )
   part('.preview').append(...previewOf(approval.preview))
-  part('.arguments').append(visible(JSON.stringify(approval.arguments, null, 2), { lines: true }))
+  const [sent, effective] = [approval.arguments, approval.effective_arguments].map((args) =>
+    JSON.stringify(args, null, 2),
+  )
+  part('.arguments').append(visible(effective, { lines: true }))
+  if (sent === effective) part('.sent').remove()
+  else part('.sent .arguments').append(visible(sent, { lines: true }))
   part('.digest').textContent = `Your decision is bound to ${approval.digest}`
   const form = part('form')
+  part('button[value="approve"]').disabled = approval.stale !== null
   if (!mayDecide) form.remove()
   else onSubmit(form, (data) => decide(approval, data, refresh))
   return root
@@ -53,20 +68,24 @@ async function decide({ id, digest }, data, refresh) {
       ...(reason === '' ? {} : { reason }),
     })
   } catch (error) {
-    // Somebody else was quicker, or it expired: the list says how it stands.
-    if (!(error instanceof Refusal) || error.code !== 'ApprovalNotPending') throw error
+    // Somebody else was quicker, it expired or is stale: the list says how it stands.
+    const stands = ['ApprovalNotPending', 'ApprovalStale']
+    if (!(error instanceof Refusal) || !stands.includes(error.code)) throw error
     await refresh(error.message)
     return
   }
   await refresh(`${decision === 'approve' ? 'Approved' : 'Rejected'}: ${id}`)
 }
 
-/** Shows what waits. Cards that are there stay as they are, with what was typed into them. */
+/** Shows what waits. Cards that still say what is so stay, with what was typed into them. */
 export function showApprovals(target, approvals, mayDecide, refresh) {
   const before = new Map([...target.children].map((card) => [card.dataset.id, card]))
-  const cards = approvals.map(
-    (approval) => before.get(approval.id) ?? cardOf(approval, mayDecide, refresh),
-  )
+  const cards = approvals.map((approval) => {
+    const card = before.get(approval.id)
+    return card?.dataset.stale === (approval.stale ?? '')
+      ? card
+      : cardOf(approval, mayDecide, refresh)
+  })
   if (cards.length === 0) {
     const empty = document.createElement('p')
     empty.className = 'card'

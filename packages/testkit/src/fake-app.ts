@@ -103,6 +103,8 @@ export const fakeApproval = (n: number, change: Partial<Approval> = {}): Approva
     agent: 'mailbot',
     capability: 'email.send',
     arguments: { to: 'ana@example.com', subject: 'Hello' },
+    effective_arguments: change.arguments ?? { to: 'ana@example.com', subject: 'Hello' },
+    stale: null,
     digest: `sha256:${String(n).repeat(64).slice(0, 64)}`,
     requested_at: time,
     expires_at: '2026-03-02T12:00:00.000Z',

@@ -1,6 +1,8 @@
 const executingMax = 64
 const waitingMax = 1_000
 const longPollsMax = 64
+/** Executing and in line. */
+export const callsAtOnceMax = executingMax + waitingMax
 
 type Lane = { executing: number; longPolls: number; readonly queue: (() => void)[] }
 

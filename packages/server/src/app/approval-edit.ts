@@ -71,6 +71,7 @@ export async function prepareEdit(
     session: null,
     capability,
     args,
+    sent: decided,
     rule: decision.rule,
     reason: decision.reason,
     startedAt: performance.now(),

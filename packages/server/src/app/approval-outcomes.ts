@@ -1,6 +1,7 @@
 import { type ApprovalOutcome, GatehouseError } from '@gatehouse/contract'
 import { isSettled, outcomeOf } from '../domain/approvals/outcome.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
+import { argumentsOf } from './approval-record.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
 import type { Call } from './call.ts'
 import { type CancelDeps, cancelApproval } from './cancel-approval.ts'
@@ -32,7 +33,8 @@ export async function getApprovalOutcome(
   deps: Pick<Basics, 'storage'>,
   input: { readonly approval_id: string },
 ): Promise<ApprovalOutcome> {
-  return deliverOutcome(op, deps, await findOwnApproval(op, deps, input.approval_id))
+  const approval = await findOwnApproval(op, deps, input.approval_id)
+  return { ...(await deliverOutcome(op, deps, approval)), ...argumentsOf(approval) }
 }
 
 /** Nobody reads the answer of a caller that has gone away: that is no delivery. */

@@ -3,16 +3,25 @@ import type { StoredApproval } from '../ports/approvals.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** The record that people see. */
-export const approvalRecord = (a: StoredApproval): Approval => ({
+type Arguments = Record<string, unknown>
+
+/** The arguments of the call as they were sent, and as they run. */
+export const argumentsOf = (a: Pick<StoredApproval, 'arguments_json' | 'sent_json'>) => ({
+  arguments: JSON.parse(a.sent_json ?? a.arguments_json) as Arguments,
+  effective_arguments: JSON.parse(a.arguments_json) as Arguments,
+})
+
+/** The record that people see. `stale` says what has changed since a pending request was made. */
+export const approvalRecord = (a: StoredApproval, stale: string | null = null): Approval => ({
   id: a.id as ApprovalId,
   agent: a.agent as Approval['agent'],
   capability: a.capability,
-  arguments: JSON.parse(a.arguments_json) as Record<string, unknown>,
+  ...argumentsOf(a),
   digest: a.digest,
   requested_at: iso(a.requested_ms),
   expires_at: iso(a.expires_wall_ms),
   status: a.status,
+  stale,
   session_id: a.session_id as SessionId | null,
   reason: a.reason,
   rule: a.rule,

@@ -133,12 +133,13 @@ test.each([
       }),
   ],
 ])('an approved call that is %s by then runs nothing and says why', async (_name, change) => {
-  await using kit = await createKit({ policy })
+  await using kit = await createKit({ policy, runsApproved: false })
   const file = await withFile(kit)
   const id = await kit.pending('alpha', 'filesystem.append', line(1))
-  await change(kit)
   const before = readFileSync(file, 'utf8')
   await kit.decide(id, 'approve')
+  await change(kit)
+  kit.clock.move(1_000)
   expect(await kit.settled('alpha', id)).toMatchObject({
     result: { success: false, error: { type: 'ApprovalStale' } },
   })
@@ -148,14 +149,15 @@ test.each([
 })
 
 test('an approved deletion of a file that has changed since does nothing and says why', async () => {
-  await using kit = await createKit({ policy })
+  await using kit = await createKit({ policy, runsApproved: false })
   const file = await withFile(kit)
   const [first, second] = [
     await kit.pending('alpha', 'filesystem.delete', { path: 'log.txt' }),
     await kit.pending('alpha', 'filesystem.delete', { path: 'log.txt', recursive: true }),
   ]
-  appendFileSync(file, 'somebody else')
   await kit.decide(first, 'approve')
+  appendFileSync(file, 'somebody else')
+  kit.clock.move(1_000)
   expect(await kit.settled('alpha', first)).toMatchObject({
     result: { error: { type: 'ApprovalStale' } },
   })
@@ -167,6 +169,7 @@ test('an approved deletion of a file that has changed since does nothing and say
   expect(third).toBeNull()
   const fourth = await kit.pending('alpha', 'filesystem.delete', { path: './log.txt' })
   await kit.decide(fourth, 'approve')
+  kit.clock.move(1_000)
   expect(await kit.settled('alpha', fourth)).toMatchObject({ result: { success: true } })
   expect(existsSync(file)).toBe(false)
 })
@@ -224,16 +227,19 @@ test('an unanswered request expires on the service clock, and no decision comes 
 })
 
 test('an agent has at most 100 requests waiting, and joining one that waits is still possible', async () => {
-  await using kit = await createKit({ policy })
+  await using kit = await createKit({ policy, approvalTtlMs: 60_000 })
   await withFile(kit)
   const ids = await Promise.all(
     Array.from({ length: 100 }, (_, n) => kit.pending('alpha', 'filesystem.append', line(n))),
   )
   expect(await kit.invoke('alpha', 'filesystem.append', line(100))).toMatchObject({
     kind: 'overloaded',
-    data: { reason: 'too_many_pending', limit: 100 },
+    data: { reason: 'too_many_pending', retry_after_seconds: 61, limit: 100, window: '1m' },
   })
   expect(await kit.pending('alpha', 'filesystem.append', line(7))).toBe(ids[7])
+  kit.clock.move(61_000)
+  await kit.settled('alpha', String(ids[0]))
+  expect((await kit.invoke('alpha', 'filesystem.append', line(100))).kind).toBe('pending')
 })
 
 test('another agent’s approval does not exist, and an agent withdraws only its own', async () => {

@@ -31,12 +31,15 @@ export async function bindRequest(deps: BindDeps, call: Call): Promise<StoredApp
     places,
     nonce: deps.ids.secret().toString('hex'),
   })
+  const arguments_json = deps.digest.canonical(args)
+  const sent_json = deps.digest.canonical(call.sent ?? {})
   const wallMs = deps.clock.wall()
   return {
     id: deps.ids.next('appr'),
     agent: agent.name,
     capability: capability.name,
-    arguments_json: deps.digest.canonical(args),
+    arguments_json,
+    sent_json: sent_json === arguments_json ? null : sent_json,
     bound_json,
     digest: `sha256:${deps.digest.sha256(digestPrefix + bound_json)}`,
     call_key: callKeyOf(deps, agent.name, capability.name, args),

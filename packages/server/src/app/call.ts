@@ -11,6 +11,8 @@ export type Call = {
   readonly session: StoredSession | null
   readonly capability: Capability
   readonly args: Readonly<Record<string, unknown>>
+  /** The arguments as they were sent, before the defaults were filled in; never run. */
+  readonly sent?: unknown
   readonly rule: RuleRef | null
   readonly reason: string | null
   readonly startedAt: number

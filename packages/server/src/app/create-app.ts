@@ -79,6 +79,7 @@ import { assertSession, endSession, openSession } from './sessions.ts'
 import { createSetupLink, needsSetup, setUp } from './set-up.ts'
 import { showAgent } from './show-agent.ts'
 import { listApprovals, showApproval, subscribeApprovals } from './show-approvals.ts'
+import { StaleChecks } from './stale-checks.ts'
 import { bindSupervision } from './supervision.ts'
 import { bindTime } from './time.ts'
 import { ToolChanges } from './tool-changes.ts'
@@ -275,6 +276,7 @@ export function createApp(parts: AppDeps): BoundApp {
   const pushes = new Pushes({ ...deps, reached: (event) => time.delivered([event]) })
   const upkeep = new ApprovalUpkeep(gate)
   const people = { ...gate, execute: deps.runsApproved ? upkeep.execute : () => {} }
+  const shown = { ...deps, staleChecks: new StaleChecks(gate) }
   const tools = new ToolChanges(base)
   let sweeping: Promise<void> = Promise.resolve()
 
@@ -362,8 +364,8 @@ export function createApp(parts: AppDeps): BoundApp {
     },
     restoreAgent: (op, input) => restoreAgent(op, base, input),
 
-    listApprovals: (_op, input) => listApprovals(deps, input),
-    showApproval: (_op, input) => showApproval(deps, input),
+    listApprovals: (_op, input) => listApprovals(shown, input),
+    showApproval: (_op, input) => showApproval(shown, input),
     decideApproval: (op, input) => decideApproval(op, people, input),
     decideApprovals: (op, input) => decideApprovals(op, people, input),
     listGrants: (_op, input) => listGrants(deps, input),

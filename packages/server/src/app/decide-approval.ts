@@ -3,17 +3,17 @@ import { decideTransition } from '../domain/approvals/transition.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
 import { type EditDeps, prepareEdit, storeEdit } from './approval-edit.ts'
 import { approvalRecord } from './approval-record.ts'
-import type { ApprovalSignals } from './approval-signals.ts'
 import { actDraft } from './audit-draft.ts'
+import { type ExecuteDeps, prepareExecution } from './execute-approval.ts'
 import { createGrant } from './grants.ts'
 import { actorText, type Op } from './op.ts'
 import { settle } from './settle-approval.ts'
 
-export type DecideDeps = EditDeps & {
-  readonly signals: ApprovalSignals
-  /** Runs what was approved, soon and at most once. */
-  readonly execute: (approval_id: string) => void
-}
+export type DecideDeps = EditDeps &
+  ExecuteDeps & {
+    /** Runs what was approved, soon and at most once. */
+    readonly execute: (approval_id: string) => void
+  }
 
 export type DecideInput = {
   readonly approval_id: string
@@ -36,6 +36,7 @@ export async function decideApproval(
   input: DecideInput,
 ): Promise<Outcome> {
   const edited = await editOf(op, deps, input)
+  if (input.decision === 'approve' && !edited) await assertFresh(deps, input)
   const step = await deps.journal.transaction(async (tx): Promise<Step> => {
     const { approval_id } = input
     const current = await tx.approvals.find(approval_id)
@@ -95,6 +96,14 @@ export async function decideApproval(
     kind: step.kind === 'decided' ? 'decided' : 'not_pending',
     approval: approvalRecord(step.approval),
   }
+}
+
+/** A person approves what would run now, or nothing: not a request that would only fail afterwards. */
+async function assertFresh(deps: DecideDeps, { approval_id }: DecideInput): Promise<void> {
+  const current = await deps.storage.approvals.find(approval_id)
+  if (current?.status !== 'pending') return
+  const prepared = await prepareExecution(deps, current)
+  if (prepared.kind === 'refused') throw prepared.error
 }
 
 /** The request that runs where other arguments are approved; null where it runs as it was asked for. */

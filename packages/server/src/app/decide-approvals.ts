@@ -44,6 +44,8 @@ async function refusal(
   if (!(error instanceof GatehouseError)) throw error
   if (error.type === 'ApprovalNotFound') return { id, outcome: 'not_found' }
   const stored = await deps.storage.approvals.find(id)
+  if (error.type === 'ApprovalStale' && stored)
+    return { id, outcome: 'stale', approval: approvalRecord(stored, String(error.facts['detail'])) }
   if (error.type !== 'ApprovalDigestMismatch' || !stored) throw error
   const outcome = digest === undefined ? 'digest_required' : 'digest_mismatch'
   return { id, outcome, approval: approvalRecord(stored) }

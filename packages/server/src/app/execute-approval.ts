@@ -38,7 +38,7 @@ const policy_decision = 'approval_required'
 export async function executeApproval(deps: ExecuteDeps, approval_id: string): Promise<void> {
   const approval = await deps.storage.approvals.find(approval_id)
   if (approval?.status !== 'approved' || approval.execution !== 'waiting') return
-  const prepared = await prepare(deps, approval)
+  const prepared = await prepareExecution(deps, approval)
   if (prepared.kind === 'refused') return refuse(deps, approval, prepared)
   const intent_id = await claim(deps, approval, prepared.call)
   if (intent_id === null) return
@@ -48,12 +48,17 @@ export async function executeApproval(deps: ExecuteDeps, approval_id: string): P
 
 type Prepared =
   | { readonly kind: 'ready'; readonly call: Call }
-  | { readonly kind: 'refused'; readonly error: GatehouseError }
+  /** `detail`: what has changed since the request was made. */
+  | { readonly kind: 'refused'; readonly error: GatehouseError; readonly detail: string }
 
 /** Checks again all that the decision relied on: agent, policy, definition, digest and what it resolves to. */
-async function prepare(deps: ExecuteDeps, approval: StoredApproval): Promise<Prepared> {
+export async function prepareExecution(
+  deps: ExecuteDeps,
+  approval: StoredApproval,
+): Promise<Prepared> {
   const refused = (detail: string): Prepared => ({
     kind: 'refused',
+    detail,
     error: new GatehouseError('ApprovalStale', { approval_id: approval.id, detail }),
   })
   const agent = await deps.directory.find(approval.agent)

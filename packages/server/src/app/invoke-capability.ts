@@ -13,7 +13,7 @@ import type { LimitStamp } from '../ports/limits.ts'
 import type { PolicySource } from '../ports/policy.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 import { countedLimits } from './agent-limits.ts'
-import type { AgentSlots } from './agent-slots.ts'
+import { type AgentSlots, callsAtOnceMax } from './agent-slots.ts'
 import type { InvokeInput, InvokeOutcome } from './app.ts'
 import { type Call, callDraft, recordedAs } from './call.ts'
 import type { Basics } from './deps.ts'
@@ -75,7 +75,12 @@ export async function invokeCapability(
     return {
       kind: 'overloaded',
       message: error.message,
-      data: { reason: 'overloaded', retry_after_seconds: 1 },
+      data: {
+        reason: 'overloaded',
+        retry_after_seconds: 1,
+        limit: callsAtOnceMax,
+        window: 'at once',
+      },
     }
   }
   try {
@@ -164,7 +169,8 @@ async function admit(
     }),
   )
   const { rule, reason } = decision
-  const plain = { op, agent, session, capability, args, rule, reason, startedAt }
+  const sent = input.arguments
+  const plain = { op, agent, session, capability, args, sent, rule, reason, startedAt }
   const call: Call = decision.network ? { ...plain, network: decision.network } : plain
   if (decision.kind === 'deny') return deny(deps, call)
 

@@ -1,21 +1,32 @@
 import { type ApprovalId, GatehouseError, type PendingApproval } from '@gatehouse/contract'
 import { editNote, isSettled, resultOf } from '../domain/approvals/outcome.ts'
+import { cancel } from '../domain/approvals/transition.ts'
 import { failureOf } from '../domain/failure.ts'
+import { formatWindow } from '../domain/policy/window.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
 import type { JournalTransaction } from '../ports/audit.ts'
 import type { LimitStamp } from '../ports/limits.ts'
 import type { InvokeOutcome } from './app.ts'
 import { type ApprovalWaitDeps, holdUntilSettled } from './approval-outcomes.ts'
+import { actDraft } from './audit-draft.ts'
 import { type BindDeps, bindRequest } from './bind-request.ts'
 import { type Call, callDraft } from './call.ts'
 import type { Basics } from './deps.ts'
+import { settle } from './settle-approval.ts'
 
 const pendingMax = 100
+/** Until what has expired is found to have, at the latest. */
+const expiryCheckMs = 1_000
 
 export type RequestDeps = Basics & ApprovalWaitDeps & BindDeps
 
 type Found =
-  | { readonly kind: 'asked' | 'waits'; readonly approval: StoredApproval }
+  | {
+      readonly kind: 'asked'
+      readonly approval: StoredApproval
+      readonly superseded: StoredApproval | null
+    }
+  | { readonly kind: 'waits'; readonly approval: StoredApproval }
   | { readonly kind: 'delivered'; readonly approval: StoredApproval }
   | { readonly kind: 'full' }
 
@@ -33,7 +44,8 @@ export async function requestApproval(
   const facts = { policy_decision: 'approval_required', rule } as const
   const found = await deps.journal.transaction(async (tx): Promise<Found> => {
     const open = await tx.approvals.findOpenCall(agent.name, draft.call_key)
-    if (open) return join(tx, call, open)
+    if (open && !isStale(deps, open, draft)) return join(tx, call, open)
+    const superseded = open ? await supersede(deps, tx, call, open, draft) : null
     if ((await tx.approvals.countPending(agent.name)) >= pendingMax) {
       const error = new GatehouseError('TooManyPending', { agent: agent.name, limit: pendingMax })
       tx.append(
@@ -57,23 +69,56 @@ export async function requestApproval(
         counts: true,
       },
     )
-    return { kind: 'asked', approval: draft }
+    return { kind: 'asked', approval: draft, superseded }
   })
-  if (found.kind === 'full') {
-    const error = new GatehouseError('TooManyPending', { agent: agent.name, limit: pendingMax })
-    return {
-      kind: 'overloaded',
-      message: error.message,
-      data: { reason: 'too_many_pending', limit: pendingMax },
-    }
+  if (found.kind === 'full') return tooManyPending(deps, agent.name)
+  if (found.kind === 'asked') {
+    if (found.superseded) settle(deps, found.superseded)
+    deps.signals.emit(found.approval)
   }
-  if (found.kind === 'asked') deps.signals.emit(found.approval)
   if (found.kind === 'delivered') return delivered(call, found.approval)
   if (agent.approvals === 'hold' && op.holds) {
     const settled = await holdUntilSettled(deps, call, found.approval)
     if (settled) return deliver(deps, call, settled)
   }
   return { kind: 'pending', pending: pendingOf(found.approval) }
+}
+
+/** Whether a pending request binds something else than the same call would bind now. */
+const isStale = ({ digest }: RequestDeps, open: StoredApproval, draft: StoredApproval): boolean => {
+  if (open.status !== 'pending') return false
+  const [was, is] = [open, draft].map(({ bound_json }) => {
+    const bound = JSON.parse(bound_json) as Record<string, unknown>
+    const { nonce: _nonce, policy_version: _version, ...rest } = bound
+    return digest.canonical(rest)
+  })
+  return was !== is
+}
+
+/** Nobody is asked about a call that could not run: the request of it as it stands now takes its place. */
+async function supersede(
+  deps: RequestDeps,
+  tx: JournalTransaction,
+  { op }: Call,
+  open: StoredApproval,
+  draft: StoredApproval,
+): Promise<StoredApproval | null> {
+  const moment = { nowMs: deps.clock.now(), wallMs: deps.clock.wall() }
+  const decision_reason = `what it touches has changed since it was asked for; ${draft.id} takes its place`
+  const { changed, approval } = await tx.approvals.replace(open, {
+    ...cancel(open, moment, 'system'),
+    decision_reason,
+  })
+  if (!changed) return null
+  tx.append(
+    actDraft(op, 'approval.cancelled', {
+      agent: open.agent,
+      arguments: { approval_id: open.id },
+      approval_id: open.id,
+      detail: { reason: decision_reason, superseded_by: draft.id },
+    }),
+  )
+  return approval
 }
 
 async function join(tx: JournalTransaction, call: Call, open: StoredApproval): Promise<Found> {
@@ -101,6 +146,23 @@ async function join(tx: JournalTransaction, call: Call, open: StoredApproval): P
     { counts: true },
   )
   return { kind: 'delivered', approval }
+}
+
+/** The place of the request that expires first is free by then, and sooner where a person decides. */
+async function tooManyPending(deps: RequestDeps, agent: string): Promise<InvokeOutcome> {
+  const { message } = new GatehouseError('TooManyPending', { agent, limit: pendingMax })
+  const expiry = (await deps.storage.approvals.nextExpiry(agent)) ?? 0
+  const waitMs = Math.max(0, expiry - deps.clock.now()) + expiryCheckMs
+  return {
+    kind: 'overloaded',
+    message,
+    data: {
+      reason: 'too_many_pending',
+      retry_after_seconds: Math.ceil(waitMs / 1000),
+      limit: pendingMax,
+      window: formatWindow(deps.approvalTtlMs),
+    },
+  }
 }
 
 /** Hands a held call its result, so that a later identical call is a new request. */

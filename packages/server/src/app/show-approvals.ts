@@ -2,8 +2,9 @@ import { type Approval, type ApprovalStatus, GatehouseError } from '@gatehouse/c
 import { approvalRecord } from './approval-record.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
 import type { Basics } from './deps.ts'
+import type { StaleChecks } from './stale-checks.ts'
 
-type Deps = Pick<Basics, 'storage'>
+type Deps = Pick<Basics, 'storage'> & { readonly staleChecks: StaleChecks }
 
 export async function listApprovals(
   deps: Deps,
@@ -15,7 +16,7 @@ export async function listApprovals(
   },
 ): Promise<{ readonly approvals: readonly Approval[]; readonly total: number }> {
   const { approvals, total } = await deps.storage.approvals.list(input)
-  return { approvals: approvals.map(approvalRecord), total }
+  return { approvals: await deps.staleChecks.records(approvals), total }
 }
 
 export async function showApproval(
@@ -24,7 +25,7 @@ export async function showApproval(
 ): Promise<Approval> {
   const approval = await deps.storage.approvals.find(approval_id)
   if (!approval) throw new GatehouseError('ApprovalNotFound', { approval_id })
-  return approvalRecord(approval)
+  return deps.staleChecks.record(approval)
 }
 
 export const subscribeApprovals = (

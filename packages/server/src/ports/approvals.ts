@@ -46,6 +46,6 @@ export interface ApprovalStore {
   /** Must return pending ones that expire at or before either moment, oldest first. */
   listExpired(nowMs: number, wallMs: number, limit: number): Promise<readonly StoredApproval[]>
 
-  /** Must return when the next pending approval expires on the service clock, or null. */
-  nextExpiry(): Promise<number | null>
+  /** Must return when the next pending approval (of the agent) expires on the service clock, or null. */
+  nextExpiry(agent?: string): Promise<number | null>
 }

@@ -19,6 +19,33 @@ test('lists what waits, and what was decided when asked for', async () => {
   expect(await ids('?status=all&limit=1')).toEqual([2, [approval.id]])
 })
 
+test('without a limit all that are pending come', async () => {
+  const kit = createRestKit()
+  for (let n = 1; n <= 1_146; n += 1) kit.fake.tell(fakeApproval(n))
+  const list = async (query: string) =>
+    ((await kit.call('GET', `/api/approvals${query}`, { role })).body.approvals as []).length
+  expect(await list('')).toBe(1_146)
+  expect(await list('?limit=10')).toBe(10)
+  expect(await list('?status=all')).toBe(100)
+})
+
+test('a stale request is not approved, and the answer shows the record', async () => {
+  const stale = 'what it touches has changed since it was asked for'
+  const kit = createRestKit({
+    decideApproval: async (_op, { approval_id }) => {
+      throw new GatehouseError('ApprovalStale', { approval_id, detail: stale })
+    },
+  })
+  kit.fake.tell(fakeApproval(1, { stale }))
+  const answer = await kit.call('POST', `/api/approvals/${approval.id}/approve`, { role, body: {} })
+  expect(answer.status).toBe(409)
+  expect(answer.body).toMatchObject({
+    code: 'ApprovalStale',
+    detail: `The request ${approval.id} is stale: ${stale}`,
+    current: { status: 'pending', stale },
+  })
+})
+
 test('decides once; who comes second is shown what the first decided', async () => {
   const kit = createRestKit()
   kit.fake.tell(approval)

@@ -12,6 +12,7 @@ export const approvalMusts = (open: Open): void => {
       await using opened = await open()
       const approval = approvalOf('appr-1', {
         arguments_json: JSON.stringify({ text: awkwardText }),
+        sent_json: JSON.stringify({ sent: awkwardText }),
         bound_json: JSON.stringify({ big: largest }),
         requested_ms: largest,
         expires_ms: largest,
@@ -184,6 +185,9 @@ export const approvalMusts = (open: Open): void => {
       expect(ids(await approvals.listExpired(900, 0, 10))).toEqual(['appr-3', 'appr-2', 'appr-1'])
       expect(ids(await approvals.listExpired(900, 900, 1))).toEqual(['appr-3'])
       expect(await approvals.nextExpiry()).toBe(200)
+      await approvals.insert(approvalOf('appr-5', { ...at(300, 900), agent: 'other' }))
+      expect(await approvals.nextExpiry('other')).toBe(300)
+      expect(await approvals.nextExpiry('nobody')).toBeNull()
     })
   })
 }

@@ -71,6 +71,7 @@ export const approvalOf = (id: string, over: Partial<StoredApproval> = {}): Stor
   result: null,
   result_text: null,
   delivered: 'no',
+  sent_json: null,
   edit: null,
   ...over,
 })

@@ -8,6 +8,11 @@ const tier = 'autonomous'
 const outputs = z.object({
   approval_id: z.string(),
   status: ApprovalStatus,
+  arguments: z.record(z.string(), z.unknown()).optional().describe('As you sent them'),
+  effective_arguments: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe('With the defaults filled in: what runs'),
   result: CapabilityResult.optional().describe('The real result, once there is one'),
   edited: z
     .object({ arguments: z.record(z.string(), z.unknown()), note: z.string() })

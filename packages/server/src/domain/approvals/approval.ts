@@ -19,6 +19,8 @@ export type StoredApproval = {
   readonly agent: string
   readonly capability: string
   readonly arguments_json: string
+  /** Canonical text of the arguments as they were sent; null where it is that of `arguments_json`. */
+  readonly sent_json: string | null
   /** Canonical text of everything that the digest binds; it contains the arguments. */
   readonly bound_json: string
   readonly digest: string

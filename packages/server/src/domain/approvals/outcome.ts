@@ -42,7 +42,12 @@ export const resultOf = (approval: StoredApproval): CapabilityResult | null => {
     case 'expired':
       return failed(new GatehouseError('ApprovalExpired', { approval_id }))
     case 'cancelled':
-      return failed(new GatehouseError('ApprovalCancelled', { approval_id }))
+      return failed(
+        new GatehouseError('ApprovalCancelled', {
+          approval_id,
+          detail: approval.decision_reason ? `: ${approval.decision_reason}` : '',
+        }),
+      )
     case 'approved':
       if (approval.execution === 'interrupted')
         return failed(new GatehouseError('ExecutionInterrupted', { approval_id }))

@@ -8,6 +8,7 @@ const pending: StoredApproval = {
   agent: 'alpha',
   capability: 'filesystem.delete',
   arguments_json: '{}',
+  sent_json: null,
   bound_json: '{}',
   digest: 'sha256:aa',
   call_key: 'k',

@@ -61,8 +61,9 @@ export const memoryApprovals = ({ state, write }: Access): ApprovalStore => {
         (a) => a.status === 'pending' && (a.expires_ms <= nowMs || a.expires_wall_ms <= wallMs),
       ).slice(0, limit),
 
-    async nextExpiry() {
-      const expiries = where((a) => a.status === 'pending').map((a) => a.expires_ms)
+    async nextExpiry(agent) {
+      const waiting = where((a) => a.status === 'pending' && (agent ?? a.agent) === a.agent)
+      const expiries = waiting.map((a) => a.expires_ms)
       return expiries.length === 0 ? null : expiries.reduce((a, b) => Math.min(a, b))
     },
   }

@@ -30,6 +30,7 @@ const { toRow, fromRow } = rowCodec<StoredApproval, ApprovalsTable>({
   result_text: textOrNull,
   delivered,
   edit: jsonOrNull,
+  sent_json: textOrNull,
 })
 
 export const sqlApprovals = ({ read, write }: Db): ApprovalStore => ({
@@ -130,11 +131,12 @@ export const sqlApprovals = ({ read, write }: Db): ApprovalStore => ({
     return rows.map(fromRow)
   },
 
-  async nextExpiry() {
+  async nextExpiry(agent) {
     const row = await read
       .selectFrom('approvals')
       .select('expires_ms')
       .where('status', '=', 'pending')
+      .$if(agent !== undefined, (query) => query.where('agent', '=', encodeText(agent as string)))
       .orderBy('expires_ms')
       .limit(1)
       .executeTakeFirst()

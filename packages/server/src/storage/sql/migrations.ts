@@ -38,7 +38,12 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0008-models': { up: (db) => modelTables(db, dialect.text) },
   '0009-services': { up: (db) => serviceTables(db, dialect) },
   '0010-replica': { up: (db) => replicaTables(db, dialect) },
+  '0011-sent-arguments': { up: (db) => sentArguments(db, dialect.text) },
 })
+
+async function sentArguments(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
+  await db.schema.alterTable('approvals').addColumn('sent_json', text).execute()
+}
 
 async function start(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
   const { text, byKey } = dialect

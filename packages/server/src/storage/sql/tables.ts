@@ -57,6 +57,7 @@ export type ApprovalsTable = {
   /** 0 = no, 1 = yes, 2 = sending. */
   delivered: number
   edit: string | null
+  sent_json: string | null
 }
 
 export type GrantsTable = {

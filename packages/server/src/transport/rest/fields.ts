@@ -18,7 +18,11 @@ export const pathName = clean(256)
 export const queryText = (max = 256) => clean(max)
 
 /** An integer in a query, where everything is text. */
-export const queryInteger = (bounds: { min: number; max: number; default: number }) =>
+export const queryInteger = <D extends number | undefined>(bounds: {
+  readonly min: number
+  readonly max: number
+  readonly default: D
+}) =>
   z
     .string()
     .optional()
@@ -30,7 +34,12 @@ export const queryInteger = (bounds: { min: number; max: number; default: number
       context.addIssue({ code: 'custom', message: detail })
       return z.NEVER
     })
-    .openapi({ type: 'integer', minimum: bounds.min, maximum: bounds.max, default: bounds.default })
+    .openapi({
+      type: 'integer',
+      minimum: bounds.min,
+      maximum: bounds.max,
+      ...(bounds.default === undefined ? {} : { default: bounds.default }),
+    })
 
 const timeForm = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/
 

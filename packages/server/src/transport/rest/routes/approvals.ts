@@ -15,7 +15,8 @@ import { type Answer, conflict, defineRoute, ok, type Route } from '../define.ts
 import { pathName, queryInteger, queryText } from '../fields.ts'
 
 const params = z.object({ id: pathName })
-const pendingMax = 1_000
+/** Without a limit, all that are pending come, and so many of the others. */
+const decidedMax = 100
 
 const list = defineRoute({
   method: 'GET',
@@ -26,7 +27,7 @@ const list = defineRoute({
   query: z.strictObject({
     status: z.enum([...ApprovalStatus.options, 'all']).default('pending'),
     agent: queryText().optional(),
-    limit: queryInteger({ min: 1, max: 1000, default: 100 }),
+    limit: queryInteger({ min: 1, max: 1000, default: undefined }),
     offset: queryInteger({ min: 0, max: 1_000_000_000, default: 0 }),
   }),
   response: ApprovalList,
@@ -35,7 +36,7 @@ const list = defineRoute({
     const filter = {
       ...(status === 'all' ? {} : { status }),
       ...(agent === undefined ? {} : { agent }),
-      limit,
+      limit: limit ?? (status === 'pending' ? Number.MAX_SAFE_INTEGER : decidedMax),
       offset,
     }
     return ok(await app.listApprovals(op, filter))
@@ -58,7 +59,8 @@ const stream = defineRoute({
           emit({ name: 'approval', key: approval.id, data: approval })
         // Listening begins before the list is read, so that nothing falls between the two.
         const subscription = app.subscribeApprovals(tell)
-        const pending = { status: 'pending', limit: pendingMax, offset: 0 } as const
+        const limit = Number.MAX_SAFE_INTEGER
+        const pending = { status: 'pending', limit, offset: 0 } as const
         try {
           const snapshot = await app.listApprovals(op, pending)
           emit({ name: 'snapshot', key: 'snapshot', data: snapshot })
@@ -86,6 +88,8 @@ const show = defineRoute({
 
 type Decision = Parameters<App['decideApproval']>[1]
 
+const shownConflicts: ReadonlySet<string> = new Set(['ApprovalDigestMismatch', 'ApprovalStale'])
+
 /** Whoever decides too late, or on something else than was shown, gets the record as it stands. */
 async function decide(op: Op, app: App, decision: Decision): Promise<Answer<Approval>> {
   const { approval_id } = decision
@@ -94,7 +98,7 @@ async function decide(op: Op, app: App, decision: Decision): Promise<Answer<Appr
     if (kind === 'decided') return ok(approval)
     return conflict('ApprovalNotPending', { approval_id, status: approval.status }, approval)
   } catch (error) {
-    if (!(error instanceof GatehouseError) || error.type !== 'ApprovalDigestMismatch') throw error
+    if (!(error instanceof GatehouseError) || !shownConflicts.has(error.type)) throw error
     return conflict(error.type, error.facts, await app.showApproval(op, { approval_id }))
   }
 }
@@ -112,6 +116,7 @@ const approve = defineRoute({
     'ApprovalNotFound',
     'ApprovalNotPending',
     'ApprovalDigestMismatch',
+    'ApprovalStale',
     'RememberRefused',
     'EditRefused',
     'InvalidArguments',
