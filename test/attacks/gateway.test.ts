@@ -130,7 +130,7 @@ describe('JSON', () => {
     ],
     [
       'J05 a number beyond what JSON can carry',
-      '{"jsonrpc":"2.0","id":1,"method":"capabilities.invoke","params":{"capability":"system.time","arguments":{"n":1e400}}}',
+      '{"jsonrpc":"2.0","id":1,"method":"capabilities.list","params":{"n":1e400}}',
       -32600,
     ],
     [
@@ -159,6 +159,19 @@ describe('JSON', () => {
     const { json } = await post(body)
     expect(json?.error?.code).toBe(code)
   })
+
+  test.each([['1e400'], ['9007199254740993'], ['"\\ud800"']])(
+    'J05 %s in an argument fails the call, not the request',
+    async (value) => {
+      const { json } = await post(
+        `{"jsonrpc":"2.0","id":1,"method":"capabilities.invoke","params":{"capability":"system.time","arguments":{"n":${value}}}}`,
+      )
+      expect(json).toMatchObject({
+        id: 1,
+        result: { success: false, error: { type: 'InvalidArguments' } },
+      })
+    },
+  )
 
   test('J03 constructor keys are arguments like any other, and pollute nothing', async () => {
     const { json } = await post(

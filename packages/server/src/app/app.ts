@@ -82,11 +82,20 @@ import type { Tell } from './pushes.ts'
 import type { VaultUseCases } from './vault-access.ts'
 import type { WakeInput, WakeVerdict } from './wakes.ts'
 
+/** A value of the arguments that JSON allows and no program reads exactly, such as 2^53 + 1. */
+export type UnreadableValue = {
+  /** Its path inside of the arguments. */
+  readonly at: string
+  readonly detail: string
+}
+
 export type InvokeInput = {
   /** Dotted name. */
   readonly capability: string
   /** As parsed and scanned by the transport; frozen and validated by the gate. */
   readonly arguments: unknown
+  /** What the transport could not read exactly: such a call fails by its arguments. */
+  readonly unreadable?: readonly UnreadableValue[]
 }
 
 /**

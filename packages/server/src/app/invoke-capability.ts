@@ -149,7 +149,7 @@ async function admit(
   const session = op.session_id === null ? null : deps.sessions.use(op.session_id, agent.name)
   const policy = deps.policy.current()
   const nowMs = deps.clock.wall()
-  const validated = validateArguments(capability, input.arguments)
+  const validated = validateArguments(capability, input.arguments, input.unreadable)
   if (validated.kind === 'invalid') {
     // A capability that no call of this agent could pass has no arguments to be wrong about.
     const question = questionOf(agent, session, capability.name, {}, nowMs)

@@ -3,10 +3,13 @@ import type { z } from 'zod'
 import { freezeDeep } from '../domain/arguments.ts'
 import { failureOf } from '../domain/failure.ts'
 import type { Capability } from '../ports/capability.ts'
+import type { UnreadableValue } from './app.ts'
 
 type Validated =
   | { readonly kind: 'valid'; readonly args: Readonly<Record<string, unknown>> }
   | { readonly kind: 'invalid'; readonly error: CapabilityError }
+
+const unreadableShownMax = 20
 
 const pathText = (path: readonly PropertyKey[]): string =>
   path
@@ -37,15 +40,39 @@ const stepOf = (issue: z.core.$ZodIssue, allowed: string, given: unknown): Recov
     : { action: `fix ${at || 'arguments'}`, description: `${at || 'arguments'}: ${issue.message}.` }
 }
 
-/** Checks the arguments against the closed schema, fills the defaults and freezes the result. */
-export const validateArguments = (capability: Capability, given: unknown): Validated => {
-  const parsed = capability.inputs.safeParse(given ?? {})
-  if (parsed.success) return { kind: 'valid', args: freezeDeep(parsed.data) }
-  const allowed = Object.keys(capability.inputs.shape).join(', ') || 'none'
-  const steps = parsed.error.issues.map((issue) => stepOf(issue, allowed, given))
+const invalid = (capability: Capability, steps: readonly Recovery[]): Validated => {
   const error = new GatehouseError('InvalidArguments', {
     capability: capability.name,
     detail: steps.map((step) => step.description).join(' '),
   })
   return { kind: 'invalid', error: failureOf(error, steps) }
+}
+
+/** Arguments with values that mean one thing to one reader and another to the next. */
+const unreadableArguments = (
+  capability: Capability,
+  values: readonly UnreadableValue[],
+): Validated => {
+  const shown = values.slice(0, unreadableShownMax)
+  const steps = shown.map(({ at, detail }) => ({
+    action: `fix ${at}`,
+    description: `${at}: ${detail}.`,
+  }))
+  return invalid(capability, steps)
+}
+
+/** Checks the arguments against the closed schema, fills the defaults and freezes the result. */
+export const validateArguments = (
+  capability: Capability,
+  given: unknown,
+  unreadable?: readonly UnreadableValue[],
+): Validated => {
+  if (unreadable) return unreadableArguments(capability, unreadable)
+  const parsed = capability.inputs.safeParse(given ?? {})
+  if (parsed.success) return { kind: 'valid', args: freezeDeep(parsed.data) }
+  const allowed = Object.keys(capability.inputs.shape).join(', ') || 'none'
+  return invalid(
+    capability,
+    parsed.error.issues.map((issue) => stepOf(issue, allowed, given)),
+  )
 }

@@ -12,10 +12,12 @@ import { describeThrown } from '../http/describe-thrown.ts'
 import { Door, upgradeToken } from '../http/door.ts'
 import { isMembers } from '../http/envelope.ts'
 import { Exchanges } from '../http/exchanges.ts'
+import { FaultyRequest } from '../http/faulty-request.ts'
 import { HeadlessSockets } from '../http/headless-sockets.ts'
 import { defaultGatewayLimits, type GatewayLimits } from '../http/limits.ts'
 import { LoopLag } from '../http/loop-lag.ts'
-import { needsSlices, parseJson, parseJsonInSlices } from '../http/parse-json.ts'
+import { needsSlices } from '../http/parse-json.ts'
+import { parseRequests, parseRequestsInSlices } from '../http/parse-requests.ts'
 import { refusalOfParser, refuseSocket } from '../http/raw-answer.ts'
 import { BodyBudget, readBody } from '../http/read-body.ts'
 import type { FrontHeaders } from '../http/read-headers.ts'
@@ -24,6 +26,7 @@ import { bearerToken, presentedToken, splitToken } from '../http/token.ts'
 import { type TokenFailureReport, TokenFailures } from '../http/token-failures.ts'
 import { AgentConnections } from '../mcp/agent-connections.ts'
 import { isModern } from '../mcp/is-modern.ts'
+import { errorText } from '../mcp/peer.ts'
 import { PushStreams } from '../mcp/push-streams.ts'
 import { StreamableHttp } from '../mcp/streamable.ts'
 import { McpWebSockets } from '../mcp/websocket.ts'
@@ -275,8 +278,8 @@ export class GatewayServer {
     }
     try {
       return needsSlices(read.bytes)
-        ? await parseJsonInSlices(read.bytes, this.#limits)
-        : parseJson(read.bytes, this.#limits)
+        ? await parseRequestsInSlices(read.bytes, this.#limits)
+        : parseRequests(read.bytes, this.#limits)
     } catch (thrown) {
       const requestId = this.#options.ids.next('req')
       const { error } = describeThrown(thrown, requestId, this.#options.log)
@@ -313,6 +316,10 @@ export class GatewayServer {
     actor: AgentOp['actor'],
     value: unknown,
   ): Promise<void> {
+    if (value instanceof FaultyRequest && value.envelope.kind === 'invalid') {
+      const { id, error } = value.envelope
+      return sendJson(res, 400, errorText(id, error))
+    }
     const modern = isModern(req, value)
     const exchange = this.#exchanges.begin(res, actor, modern ? 'cancelled' : 'ignored')
     if (!modern) return this.#streamable.post(req, res, exchange, value)

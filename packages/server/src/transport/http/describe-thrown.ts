@@ -2,7 +2,7 @@ import { type ErrorType, GatehouseError, type RpcErrorObject, rpcCodes } from '@
 import type { Log } from '../../ports/log.ts'
 
 /** A failure as JSON-RPC tells it. */
-const told = (error: GatehouseError): RpcErrorObject => {
+export const toRpcError = (error: GatehouseError): RpcErrorObject => {
   const { detail: _told, ...facts } = error.facts
   return {
     code: error.entry.rpc ?? rpcCodes.internalError,
@@ -18,7 +18,7 @@ const told = (error: GatehouseError): RpcErrorObject => {
 export const rpcError = (
   type: ErrorType,
   facts: Readonly<Record<string, unknown>>,
-): RpcErrorObject => told(new GatehouseError(type, facts))
+): RpcErrorObject => toRpcError(new GatehouseError(type, facts))
 
 export type ThrownError = { readonly error: RpcErrorObject; readonly unavailable: boolean }
 
@@ -32,7 +32,7 @@ export const describeThrown = (thrown: unknown, requestId: string, log: Log): Th
   if (thrown instanceof GatehouseError && thrown.type !== 'InternalError') {
     const unavailable = thrown.entry.http === 503
     if (unavailable) log.error({ request_id: requestId, err: thrown }, 'a call was refused')
-    return { error: told(thrown), unavailable }
+    return { error: toRpcError(thrown), unavailable }
   }
   log.error({ request_id: requestId, err: thrown }, 'a call failed unexpectedly')
   return { error: rpcError('InternalError', { correlation_id: requestId }), unavailable: false }

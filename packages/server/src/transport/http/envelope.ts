@@ -1,4 +1,6 @@
 import { type RpcErrorObject, type RpcId, rpcCodes } from '@gatehouse/contract'
+import type { UnreadableValue } from '../../app/app.ts'
+import { FaultyRequest } from './faulty-request.ts'
 
 /** What one element of a request turned out to be. */
 export type Envelope =
@@ -7,8 +9,15 @@ export type Envelope =
       readonly id: RpcId
       readonly method: string
       readonly params: unknown
+      /** Of its arguments, where some have faults. */
+      readonly unreadable?: readonly UnreadableValue[]
     }
-  | { readonly kind: 'notification'; readonly method: string; readonly params: unknown }
+  | {
+      readonly kind: 'notification'
+      readonly method: string
+      readonly params: unknown
+      readonly unreadable?: readonly UnreadableValue[]
+    }
   | { readonly kind: 'invalid'; readonly id: RpcId; readonly error: RpcErrorObject }
 
 const idLengthMax = 256
@@ -18,7 +27,7 @@ export type Members = { readonly [name: string]: unknown }
 export const isMembers = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const isId = (id: unknown): id is RpcId =>
+export const isId = (id: unknown): id is RpcId =>
   id === null ||
   (typeof id === 'string' && id.length <= idLengthMax) ||
   (typeof id === 'number' && Number.isFinite(id))
@@ -32,6 +41,7 @@ const invalid = (detail: string, id: unknown): Envelope => ({
 /** Sorts one parsed element: request, notification, or neither. Unknown top-level members are ignored. */
 export const readEnvelope = (value: unknown): Envelope => {
   if (!isMembers(value)) return invalid('a request is an object', null)
+  if (value instanceof FaultyRequest) return value.envelope
   const { jsonrpc, id, method, params } = value
   if (jsonrpc !== '2.0') return invalid('jsonrpc must be "2.0"', id)
   if (typeof method !== 'string' || method === '') return invalid('method must be a string', id)

@@ -1,7 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { needsSlices, parseJson, parseJsonInSlices } from './parse-json.ts'
+import { needsSlices, parseJson, parseText, parseTextInSlices } from './parse-json.ts'
 
 const limits = { jsonDepthMax: 8, jsonKeysMax: 40, jsonValuesMax: 60 }
 const generous = { jsonDepthMax: 64, jsonKeysMax: 100_000, jsonValuesMax: 200_000 }
@@ -16,17 +16,24 @@ const verdict = (text: string | Buffer, within = limits): string => {
   }
 }
 
-/** The slow, obvious reader: a value at a time, every rule where it applies. */
-const naive = (text: string, within = limits): string => {
+type Found = { readonly path: readonly (string | number)[]; readonly reason: string }
+
+/** The slow, obvious reader: a value at a time, every rule where it applies. Null for what is no JSON. */
+const findAll = (text: string, within = limits): Found[] | null => {
   try {
     JSON.parse(text)
   } catch {
-    return 'parse'
+    return null
   }
   let at = 0
   let keys = 0
   let values = 0
-  const found = new Set<string>()
+  const all: Found[] = []
+  const path: (string | number)[] = []
+  // Nothing has a path of its own below the deepest level.
+  const found = {
+    add: (reason: string) => all.push({ path: path.slice(0, within.jsonDepthMax), reason }),
+  }
   const space = () => {
     while (' \t\n\r'.includes(text[at] ?? 'x')) at++
   }
@@ -37,6 +44,12 @@ const naive = (text: string, within = limits): string => {
     const value = JSON.parse(text.slice(from, at)) as string
     if (!value.isWellFormed()) found.add('lone_surrogate')
     return value
+  }
+  const keyAt = (from: number): string => {
+    const key = string()
+    at = from
+    if (!key.isWellFormed()) all.pop()
+    return key.toWellFormed()
   }
   const value = (depth: number): void => {
     if (++values > within.jsonValuesMax) found.add('values')
@@ -49,8 +62,11 @@ const naive = (text: string, within = limits): string => {
       const seen = new Set<string>()
       at++
       space()
-      while (text[at] !== '}' && text[at] !== ']') {
+      for (let index = 0; text[at] !== '}' && text[at] !== ']'; index++) {
+        path.push(index)
         if (c === '{') {
+          const from = at
+          path[path.length - 1] = keyAt(from)
           const key = string()
           if (++keys > within.jsonKeysMax) found.add('keys')
           if (key === '__proto__') found.add('proto_key')
@@ -60,6 +76,7 @@ const naive = (text: string, within = limits): string => {
           at++
         }
         value(depth + 1)
+        path.pop()
         space()
         if (text[at] === ',') at++
         space()
@@ -77,7 +94,33 @@ const naive = (text: string, within = limits): string => {
     space()
   }
   value(0)
-  return found.size === 0 ? 'ok' : [...found].toSorted().join(' ')
+  return all
+}
+
+const naive = (text: string, within = limits): string => {
+  const all = findAll(text, within)
+  if (all === null) return 'parse'
+  const reasons = new Set(all.map(({ reason }) => reason))
+  return reasons.size === 0 ? 'ok' : [...reasons].toSorted().join(' ')
+}
+
+/** What the scan found in a text within its counts, against what the obvious reader finds. */
+const agreesOnPlaces = (generated: string): void => {
+  const text = Buffer.from(generated).toString()
+  const all = findAll(text, { ...limits, jsonKeysMax: 1e6, jsonValuesMax: 1e6 })
+  if (all === null) return
+  const { faults } = parseText(text, { ...limits, jsonKeysMax: 1e6, jsonValuesMax: 1e6 })
+  const shallow = all.filter(({ path }) => path.length < limits.jsonDepthMax)
+  for (const fault of faults) {
+    if (fault.reason === 'depth' || fault.path.length >= limits.jsonDepthMax) continue
+    expect(shallow, text).toContainEqual(fault)
+  }
+  // At least one fault of each place is known: a place is an argument, in a batch too.
+  const length = text.trimStart().startsWith('{') ? 3 : 4
+  const placeOf = (path: Found['path']) => JSON.stringify(path.slice(0, length))
+  const places = new Set(faults.map(({ path }) => placeOf(path)))
+  for (const { path } of shallow)
+    expect(places, `${text} ${placeOf(path)}`).toContain(placeOf(path))
 }
 
 const agrees = (generated: string): void => {
@@ -151,6 +194,10 @@ describe('the scan before parsing', () => {
     fc.assert(fc.property(texts, agrees), { numRuns: 3000 })
   })
 
+  test('agrees with it on where each fault is', () => {
+    fc.assert(fc.property(texts, agreesOnPlaces), { numRuns: 3000 })
+  })
+
   test('agrees with a naive reader on damaged texts', () => {
     const damaged = fc
       .tuple(texts, fc.nat(), fc.constantFrom('"', '{', ']', ',', '\\', '1', ' ', ''))
@@ -209,9 +256,12 @@ describe('the scan before parsing', () => {
     const large = JSON.stringify({ content: 'line\n"quoted"\n'.repeat(200_000), n: [1, 2, 3] })
     const bytes = Buffer.from(large)
     expect(needsSlices(bytes)).toBe(true)
-    expect(await parseJsonInSlices(bytes, generous)).toEqual(JSON.parse(large))
-    const twice = Buffer.from(`${large.slice(0, -1)},"n":1}`)
-    await expect(parseJsonInSlices(twice, generous)).rejects.toThrow(/one key twice/)
+    expect(await parseTextInSlices(large, generous)).toEqual({
+      value: JSON.parse(large),
+      faults: [],
+    })
+    const twice = await parseTextInSlices(`${large.slice(0, -1)},"n":1}`, generous)
+    expect(twice.faults).toEqual([{ path: ['n'], reason: 'duplicate_key' }])
   })
 
   test('takes time in proportion to the text', () => {
@@ -222,6 +272,6 @@ describe('the scan before parsing', () => {
   })
 
   test('a million nested brackets are refused without harm', () => {
-    expect(verdict('['.repeat(1_000_000), generous)).toBe('depth')
+    expect(verdict('['.repeat(1_000_000), generous)).toBe('values')
   })
 })

@@ -17,19 +17,69 @@ export type ScanReason =
   | 'non_finite_number'
   | 'unsafe_integer'
 
+/** Faults of one value or key: of the request that has it, and of no other one of its batch. */
+export type FaultReason = Exclude<ScanReason, 'keys' | 'values'>
+
+/** Where a fault is, from the outermost value inward, by keys and indexes. */
+export type ScanFault = {
+  readonly path: readonly (string | number)[]
+  readonly reason: FaultReason
+}
+
 const said: Readonly<Record<ScanReason, string>> = {
   depth: 'it is nested too deeply',
   keys: 'it has too many keys',
   values: 'it has too many values',
   duplicate_key: 'an object names one key twice',
   proto_key: 'an object has the key __proto__',
-  lone_surrogate: 'a string holds half of a surrogate pair',
+  lone_surrogate: 'a string has half of a surrogate pair',
   non_finite_number: 'a number is too large to be represented',
-  unsafe_integer: 'an integer lies beyond 2^53 - 1 and would change silently',
+  unsafe_integer: 'an integer is beyond 2^53 - 1 and would change silently',
 }
 
+/** A path as people write it: `params.arguments.list[3]`. */
+export const pathText = (path: readonly (string | number)[]): string =>
+  path
+    .map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i > 0 ? '.' : ''}${part}`))
+    .join('')
+
+/** What is wrong with a value, and what to send in its place. */
+export const sayUnreadable = (reason: FaultReason): string => {
+  switch (reason) {
+    case 'unsafe_integer':
+      return 'it is an integer beyond 2^53 - 1, which would change silently; send it as a string'
+    case 'non_finite_number':
+      return 'it is a number too large to be represented; send a smaller one, or a string'
+    default:
+      return 'it has half of a surrogate pair, which is not valid Unicode; send the text without it'
+  }
+}
+
+const shownPathMax = 200
+
+/** The refusal of a text, or of one request in it. */
+export const scanError = (reason: ScanReason, path: ScanFault['path'] = []): GatehouseError => {
+  if (path.length === 0)
+    return new GatehouseError('InvalidRequest', { detail: said[reason], reason })
+  const member = pathText(path).slice(0, shownPathMax)
+  return new GatehouseError('InvalidRequest', {
+    detail: `${said[reason]} (${member})`,
+    reason,
+    member,
+  })
+}
+
+const ofValues: ReadonlySet<string> = new Set<FaultReason>([
+  'lone_surrogate',
+  'non_finite_number',
+  'unsafe_integer',
+])
+
+/** Whether a fault is one of a value, and leaves no doubt about what the rest of the text means. */
+export const isOfValue = (reason: FaultReason): boolean => ofValues.has(reason)
+
 const refuse = (reason: ScanReason): never => {
-  throw new GatehouseError('InvalidRequest', { detail: said[reason], reason })
+  throw scanError(reason)
 }
 
 const quote = 0x22
@@ -44,12 +94,14 @@ const closeBracket = 0x5d
 const setFromKeys = 12
 /** A string longer than this is searched by `indexOf` instead of character by character. */
 const jumpAfter = 48
+/** Faults in so many different places are one fault of the text. */
+const faultsMax = 1_000
 
 /**
- * Walks a JSON text once, before it is parsed, and refuses what `JSON.parse` would quietly bend: a
- * second key of the same name, `__proto__`, integers that do not fit a double, half a surrogate pair;
- * and what would block the process: depth and counts. It does not judge the grammar: `JSON.parse` runs
- * next and refuses what is no JSON. On valid JSON its verdict is exact.
+ * Walks a JSON text once, before it is parsed. It notes what `JSON.parse` would quietly bend (a second
+ * key of the same name, `__proto__`, integers that do not fit a double, half a surrogate pair) and what
+ * is nested too deeply, and refuses a text with too many keys or values. It does not judge the grammar:
+ * `JSON.parse` runs next and refuses what is no JSON. On valid JSON its verdict is exact.
  *
  * @SECURITY One request must mean one thing to policy, digest, audit and execution; scan-json.test.ts.
  */
@@ -65,10 +117,20 @@ export class JsonScan {
   /** Bit of each depth: is it an object? Depth stays small, so a plain array will do. */
   readonly #isObject: boolean[] = []
   readonly #keysFrom: number[] = []
+  /** Where the key of each depth begins, and the index in each array. */
+  readonly #keyAt: number[] = []
+  readonly #index: number[] = []
   readonly #keys: string[] = []
   readonly #keySets: (Set<string> | undefined)[] = []
-  /** Whether the string last walked over holds a backslash. */
+  /** Whether the string last walked over has a backslash. */
   #escaped = false
+  /** Whether it has half of a surrogate pair. */
+  #lone = false
+  /** How far below the deepest level allowed. */
+  #below = 0
+  readonly #faults: ScanFault[] = []
+  /** The place of the last fault: each is told once. */
+  #faultyPlace: string | null = null
   /** Where the next ones stand, so that each stretch is searched once. Behind us: look again. */
   #nextBackslash = -1
   #nextQuote = -1
@@ -76,6 +138,11 @@ export class JsonScan {
   constructor(text: string, limits: JsonLimits) {
     this.#text = text
     this.#limits = limits
+  }
+
+  /** What was found so far, in the order of the text; the first of each place. */
+  get faults(): readonly ScanFault[] {
+    return this.#faults
   }
 
   /** Walks on until `end` or a little behind it; returns whether the whole text is done. */
@@ -89,8 +156,7 @@ export class JsonScan {
       } else if (c === quote) {
         this.#string()
       } else if (c === comma) {
-        this.#at++
-        this.#keyNext = this.#depth > 0 && this.#isObject[this.#depth - 1] === true
+        this.#comma()
       } else if (c === openBrace || c === openBracket) {
         this.#open(c === openBrace)
       } else if (c === closeBrace || c === closeBracket) {
@@ -106,11 +172,25 @@ export class JsonScan {
     if (++this.#valueCount > this.#limits.jsonValuesMax) refuse('values')
   }
 
+  #comma(): void {
+    this.#at++
+    const frame = this.#depth - 1
+    if (frame < 0 || this.#below > 0) return
+    if (this.#isObject[frame]) this.#keyNext = true
+    else this.#index[frame] = (this.#index[frame] ?? 0) + 1
+  }
+
   #open(isObject: boolean): void {
     this.#at++
     this.#countValue()
-    if (this.#depth >= this.#limits.jsonDepthMax) refuse('depth')
+    if (this.#depth >= this.#limits.jsonDepthMax) {
+      if (this.#below++ === 0) this.#fault('depth')
+      this.#keyNext = false
+      return
+    }
     this.#isObject[this.#depth] = isObject
+    this.#keyAt[this.#depth] = -1
+    this.#index[this.#depth] = 0
     this.#keysFrom[this.#depth] = this.#keys.length
     this.#keySets[this.#depth] = undefined
     this.#depth++
@@ -120,6 +200,10 @@ export class JsonScan {
   #close(): void {
     this.#at++
     this.#keyNext = false
+    if (this.#below > 0) {
+      this.#below--
+      return
+    }
     // One closing bracket too many is no JSON; the parser will say so.
     if (this.#depth === 0) return
     this.#depth--
@@ -136,6 +220,33 @@ export class JsonScan {
     this.#at = end + 1
     if (isKey) this.#key(from, end)
     else this.#countValue()
+    if (this.#lone) {
+      this.#lone = false
+      this.#fault('lone_surrogate')
+    }
+  }
+
+  /** Notes a fault at the value or key that was walked last. */
+  #fault(reason: FaultReason): void {
+    // `params.arguments.name`, in a batch behind the index of its request.
+    const length = this.#isObject[0] ? 3 : 4
+    const place = this.#path(length).join('\0')
+    const last = this.#faults.at(-1)
+    const isAgain = place === this.#faultyPlace && (last?.reason === reason || isOfValue(reason))
+    if (isAgain) return
+    if (this.#faults.length >= faultsMax) refuse(reason)
+    this.#faultyPlace = place
+    this.#faults.push({ path: this.#path(this.#depth), reason })
+  }
+
+  #path(lengthMax: number): (string | number)[] {
+    const path: (string | number)[] = []
+    for (let frame = 0; frame < this.#depth && frame < lengthMax; frame++) {
+      const keyAt = this.#keyAt[frame] ?? -1
+      if (!this.#isObject[frame]) path.push(this.#index[frame] ?? 0)
+      else if (keyAt >= 0) path.push(keyText(this.#text, keyAt))
+    }
+    return path
   }
 
   /** The index of the closing quote, or of the end of the text where there is none. */
@@ -175,28 +286,29 @@ export class JsonScan {
     if (text.charCodeAt(at + 1) !== 0x75) return at + 2
     const unit = hexUnit(text, at + 2)
     if (unit < 0xd800 || unit > 0xdfff) return at + 6
-    if (unit > 0xdbff) return refuse('lone_surrogate')
-    if (text.charCodeAt(at + 6) !== backslash || text.charCodeAt(at + 7) !== 0x75) {
-      return refuse('lone_surrogate')
-    }
-    const low = hexUnit(text, at + 8)
-    return low >= 0xdc00 && low <= 0xdfff ? at + 12 : refuse('lone_surrogate')
+    const isPair =
+      unit <= 0xdbff && text.charCodeAt(at + 6) === backslash && text.charCodeAt(at + 7) === 0x75
+    const low = isPair ? hexUnit(text, at + 8) : -1
+    if (low >= 0xdc00 && low <= 0xdfff) return at + 12
+    this.#lone = true
+    return at + 6
   }
 
   #key(from: number, end: number): void {
     if (++this.#keyCount > this.#limits.jsonKeysMax) refuse('keys')
     const key = this.#escaped ? unescape(this.#text, from, end) : this.#text.slice(from + 1, end)
-    if (key === '__proto__') refuse('proto_key')
     const frame = this.#depth - 1
+    this.#keyAt[frame] = from
+    if (key === '__proto__') this.#fault('proto_key')
     const first = this.#keysFrom[frame] ?? 0
     const keys = this.#keys
     const set = this.#keySets[frame]
     if (set) {
-      if (set.has(key)) refuse('duplicate_key')
+      if (set.has(key)) this.#fault('duplicate_key')
       set.add(key)
       return
     }
-    for (let i = first; i < keys.length; i++) if (keys[i] === key) refuse('duplicate_key')
+    for (let i = first; i < keys.length; i++) if (keys[i] === key) this.#fault('duplicate_key')
     keys.push(key)
     if (keys.length - first > setFromKeys) this.#keySets[frame] = new Set(keys.slice(first))
   }
@@ -208,7 +320,9 @@ export class JsonScan {
     const { text, end, whole } = this.#token(from)
     const isNumber = first === minus || isDigit(first)
     // Fifteen digits always fit.
-    if (isNumber && !(whole && end - from <= 15)) checkNumber(text.slice(from, end), whole)
+    if (!isNumber || (whole && end - from <= 15)) return
+    const reason = numberFault(text.slice(from, end), whole)
+    if (reason) this.#fault(reason)
   }
 
   /** Moves behind the word that begins here; `whole` where it is all digits behind its first sign. */
@@ -233,10 +347,18 @@ const endsWord = [comma, closeBrace, closeBracket, quote, openBrace, openBracket
 
 const isDigit = (c: number): boolean => c >= 0x30 && c <= 0x39
 
-const checkNumber = (token: string, whole: boolean): void => {
+const numberFault = (token: string, whole: boolean): FaultReason | null => {
   const value = Number(token)
-  if (value === Infinity || value === -Infinity) refuse('non_finite_number')
-  if (whole && !Number.isSafeInteger(value) && !Number.isNaN(value)) refuse('unsafe_integer')
+  if (value === Infinity || value === -Infinity) return 'non_finite_number'
+  return whole && !Number.isSafeInteger(value) && !Number.isNaN(value) ? 'unsafe_integer' : null
+}
+
+/** The key whose opening quote is at `from`, fit to be shown. */
+const keyText = (text: string, from: number): string => {
+  let end = from + 1
+  while (end < text.length && text.charCodeAt(end) !== quote)
+    end += text.charCodeAt(end) === backslash ? 2 : 1
+  return unescape(text, from, end).toWellFormed()
 }
 
 /** Four hex digits, or -1 where they are none (the parser refuses that). */

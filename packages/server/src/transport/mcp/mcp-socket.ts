@@ -5,7 +5,8 @@ import type { AgentOp } from '../../app/op.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
 import { type Envelope, isMembers, readEnvelope } from '../http/envelope.ts'
 import type { GatewayLimits } from '../http/limits.ts'
-import { needsSlices, parseJson, parseJsonInSlices } from '../http/parse-json.ts'
+import { needsSlices } from '../http/parse-json.ts'
+import { parseRequests, parseRequestsInSlices } from '../http/parse-requests.ts'
 import { atOnce, Cancellation, TransportOp } from '../http/transport-op.ts'
 import { notificationOf } from './notifications.ts'
 import { Outbox } from './outbox.ts'
@@ -186,7 +187,7 @@ export class McpSocket {
     }
     let value: unknown
     try {
-      value = parseJson(data, this.#limits)
+      value = parseRequests(data, this.#limits)
     } catch (thrown) {
       this.#send(this.#faultText(thrown))
       return
@@ -198,7 +199,7 @@ export class McpSocket {
     this.#parsing = true
     this.#settle()
     try {
-      const value = await parseJsonInSlices(data, this.#limits)
+      const value = await parseRequestsInSlices(data, this.#limits)
       if (!this.#closing) this.#dispatch(value)
     } catch (thrown) {
       this.#send(this.#faultText(thrown))

@@ -9,10 +9,11 @@ import {
   Server,
   type ServerEventBus,
 } from '@modelcontextprotocol/server'
-import type { App } from '../../app/app.ts'
+import type { App, UnreadableValue } from '../../app/app.ts'
 import { describeThrown } from '../http/describe-thrown.ts'
 import { isMembers } from '../http/envelope.ts'
 import type { Exchange } from '../http/exchanges.ts'
+import { FaultyRequest } from '../http/faulty-request.ts'
 import {
   callTool,
   listTools,
@@ -49,8 +50,24 @@ const within = (deps: McpDeps, result: ToolResult): ToolResult => {
   return failedTool(new GatehouseError('ResultTooLarge', { size_bytes, limit_bytes }))
 }
 
+type ModernMessage = {
+  readonly value: unknown
+  readonly unreadable?: readonly UnreadableValue[] | undefined
+}
+
+/** The message as the SDK reads it, and what could not be read exactly of its arguments. */
+const readMessage = (value: unknown): ModernMessage => {
+  if (!(value instanceof FaultyRequest) || value.envelope.kind === 'invalid') return { value }
+  const { kind: _kind, unreadable, ...message } = value.envelope
+  return { value: { jsonrpc: '2.0', ...message }, unreadable }
+}
+
 /** A server of the SDK for one request; what the tools are and do is the same as everywhere. */
-const serverFor = (deps: McpDeps, exchange: Exchange, value: unknown): Server => {
+const serverFor = (
+  deps: McpDeps,
+  exchange: Exchange,
+  { value, unreadable }: ModernMessage,
+): Server => {
   const server = new Server(
     { name: 'gatehouse', title: 'Gatehouse', version: deps.app.version },
     {
@@ -85,7 +102,7 @@ const serverFor = (deps: McpDeps, exchange: Exchange, value: unknown): Server =>
   server.setRequestHandler('tools/call', (_request, ctx) =>
     guarded(async (requestId) => {
       // The arguments are those that were scanned and parsed once, not the SDK's copy of them.
-      const read = readToolCall(isMembers(value) ? value['params'] : undefined)
+      const read = readToolCall(isMembers(value) ? value['params'] : undefined, unreadable)
       if ('error' in read) throw failed(read.error)
       const { progressToken } = read
       const tell =
@@ -130,7 +147,8 @@ export const serveModern = async (
 ): Promise<void> => {
   const { req, res, exchange } = served
   const { signal } = exchange
-  const handler = createMcpHandler(() => serverFor(deps, exchange, value), {
+  const message = readMessage(value)
+  const handler = createMcpHandler(() => serverFor(deps, exchange, message), {
     legacy: 'reject',
     bus: busOf(deps.app, exchange.actor.name),
   })
@@ -140,7 +158,7 @@ export const serveModern = async (
     if (typeof field === 'string' && name !== 'authorization') headers.set(name, field)
   }
   const request = new Request('http://gateway.invalid/mcp', { method: 'POST', headers, signal })
-  const response = await handler.fetch(request, { parsedBody: value })
+  const response = await handler.fetch(request, { parsedBody: message.value })
   if (res.destroyed) return
   res.writeHead(response.status, Object.fromEntries(response.headers))
   if (response.body) {

@@ -1,10 +1,10 @@
 import { GatehouseError, type RpcErrorObject, type RpcId, rpcCodes } from '@gatehouse/contract'
-import type { App } from '../../app/app.ts'
+import type { App, UnreadableValue } from '../../app/app.ts'
 import type { AgentOp } from '../../app/op.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
-import { isMembers, type Members } from '../http/envelope.ts'
+import { type Envelope, isMembers, type Members } from '../http/envelope.ts'
 import { type Cancellation, TransportOp } from '../http/transport-op.ts'
 import {
   capabilityName,
@@ -16,6 +16,8 @@ import {
   toolOutcome,
 } from './tools.ts'
 import { type LegacyVersion, negotiateVersion } from './versions.ts'
+
+type Request = Omit<Extract<Envelope, { kind: 'request' }>, 'kind'>
 
 /** Who calls, and what every message of that peer needs. */
 export type McpDeps = {
@@ -134,6 +136,7 @@ export const callTool = async (
   input: {
     readonly name: string
     readonly arguments: unknown
+    readonly unreadable?: readonly UnreadableValue[] | undefined
     readonly trace?: string | undefined
   },
   tell: ((progress: Progress) => void) | undefined,
@@ -144,6 +147,7 @@ export const callTool = async (
       await deps.app.invoke(op, {
         capability: capabilityName(input.name),
         arguments: input.arguments,
+        ...(input.unreadable ? { unreadable: input.unreadable } : {}),
       }),
     )
   } catch (thrown) {
@@ -158,13 +162,18 @@ export const callTool = async (
 export type ToolCall = {
   readonly name: string
   readonly arguments: Members
+  /** Those of them that could not be read exactly. */
+  readonly unreadable: readonly UnreadableValue[] | undefined
   readonly progressToken: string | number | undefined
   /** `_meta.traceparent`. */
   readonly trace: string | undefined
 }
 
 /** The parameters of `tools/call`; members we do not know are dropped, as MCP has it. */
-export const readToolCall = (params: unknown): ToolCall | { readonly error: RpcErrorObject } => {
+export const readToolCall = (
+  params: unknown,
+  unreadable?: readonly UnreadableValue[],
+): ToolCall | { readonly error: RpcErrorObject } => {
   if (!isMembers(params)) return { error: invalidParams('params', 'must be an object') }
   const { name, arguments: given, _meta: meta } = params
   if (typeof name !== 'string') return { error: invalidParams('name', 'must be a string') }
@@ -176,6 +185,7 @@ export const readToolCall = (params: unknown): ToolCall | { readonly error: RpcE
   return {
     name,
     arguments: given ?? {},
+    unreadable,
     progressToken: typeof token === 'string' || typeof token === 'number' ? token : undefined,
     trace: typeof trace === 'string' ? trace : undefined,
   }
@@ -208,11 +218,10 @@ const toolText = (deps: McpDeps, id: RpcId, outcome: ToolOutcome): string => {
 const answerToolsCall = async (
   deps: McpDeps,
   call: McpCall,
-  id: RpcId,
-  params: unknown,
+  { id, params, unreadable }: Request,
   requestId: string,
 ): Promise<string> => {
-  const read = readToolCall(params)
+  const read = readToolCall(params, unreadable)
   if ('error' in read) return errorText(id, read.error)
   const { progressToken } = read
   const { notify } = call
@@ -258,7 +267,7 @@ const answerToolsList = async (
 export const answerRequest = async (
   deps: McpDeps,
   call: McpCall,
-  request: { readonly id: RpcId; readonly method: string; readonly params: unknown },
+  request: Request,
 ): Promise<string> => {
   const { id, method, params } = request
   switch (method) {
@@ -267,7 +276,7 @@ export const answerRequest = async (
       const requestId = deps.ids.next('req')
       try {
         return method === 'tools/call'
-          ? await answerToolsCall(deps, call, id, params, requestId)
+          ? await answerToolsCall(deps, call, request, requestId)
           : await answerToolsList(deps, call, id, params)
       } catch (thrown) {
         return errorText(id, describeThrown(thrown, requestId, deps.log).error)

@@ -309,11 +309,7 @@ describe('messages', () => {
     ['id 1.5', '{"jsonrpc":"2.0","id":1.5,"method":"ping"}', -32600],
     ['a batch', '[{"jsonrpc":"2.0","id":1,"method":"ping"}]', -32600],
     ['duplicate keys', '{"jsonrpc":"2.0","id":1,"id":2,"method":"ping"}', -32600],
-    [
-      'nested deep',
-      `{"jsonrpc":"2.0","id":1,"method":"ping","params":${'['.repeat(100)}${']'.repeat(100)}}`,
-      -32600,
-    ],
+    ['nested deep', `${'['.repeat(100)}${']'.repeat(100)}`, -32600],
   ])('%s is refused and the connection goes on', async (_name, text, code) => {
     const peer = await open()
     peer.send(text)

@@ -47,10 +47,12 @@ const sessionOf = (caller: RpcCaller, named: unknown): string | null => {
   return named as string
 }
 
+type CallEnvelope = Exclude<Envelope, { kind: 'invalid' }>
+
 const perform = async (
   caller: RpcCaller,
   method: Method,
-  params: unknown,
+  { params, unreadable }: CallEnvelope,
   requestId: string,
 ): Promise<MethodAnswer> => {
   const members = checkParams(withSession.get(method.name) ?? {}, method.required, params)
@@ -63,17 +65,14 @@ const perform = async (
   if (method.inSession && session !== null) {
     await caller.app.assertSession(op, { session_id: session })
   }
-  if (named === undefined) return await method.answer(caller.app, op, members)
+  if (named === undefined) return await method.answer(caller.app, op, members, unreadable)
   const { session_id: _named, ...own } = members
-  return await method.answer(caller.app, op, own)
+  return await method.answer(caller.app, op, own, unreadable)
 }
 
 type Done = MethodAnswer & { readonly unavailable?: boolean }
 
-const execute = async (
-  caller: RpcCaller,
-  envelope: Exclude<Envelope, { kind: 'invalid' }>,
-): Promise<Done> => {
+const execute = async (caller: RpcCaller, envelope: CallEnvelope): Promise<Done> => {
   const method = methods.get(envelope.method)
   if (!method) {
     const shown = envelope.method.slice(0, shownNameMax)
@@ -81,7 +80,7 @@ const execute = async (
   }
   const requestId = caller.ids.next('req')
   try {
-    return await perform(caller, method, envelope.params, requestId)
+    return await perform(caller, method, envelope, requestId)
   } catch (thrown) {
     return describeThrown(thrown, requestId, caller.log)
   }

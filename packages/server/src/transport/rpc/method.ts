@@ -1,5 +1,5 @@
 import type { RpcErrorObject } from '@gatehouse/contract'
-import type { App } from '../../app/app.ts'
+import type { App, UnreadableValue } from '../../app/app.ts'
 import type { AgentOp } from '../../app/op.ts'
 import type { Members } from '../http/envelope.ts'
 import type { Fields } from './params.ts'
@@ -19,5 +19,11 @@ export type Method = {
   readonly result: { readonly name: string; readonly description: string }
   /** Whether the named session must be open before `answer`. */
   readonly inSession: boolean
-  readonly answer: (app: App, op: AgentOp, params: Members) => Promise<MethodAnswer>
+  readonly answer: (
+    app: App,
+    op: AgentOp,
+    params: Members,
+    /** Of the arguments of a call, where the request had values that could not be read exactly. */
+    unreadable?: readonly UnreadableValue[],
+  ) => Promise<MethodAnswer>
 }

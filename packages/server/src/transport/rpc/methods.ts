@@ -6,7 +6,7 @@ import type { Method } from './method.ts'
 
 const waitSecondsMax = 60
 
-const capability = { type: 'string', maxLength: 256, description: 'Dotted name' } as const
+const capabilityName = { type: 'string', maxLength: 256, description: 'Dotted name' } as const
 const approvalId = { type: 'string', maxLength: 64, description: 'appr-<id>' } as const
 const timeoutSeconds = {
   type: 'number',
@@ -37,7 +37,7 @@ const list: Method = {
 const describe: Method = {
   name: 'capabilities.describe',
   summary: 'Everything there is to know about one capability.',
-  fields: { name: capability },
+  fields: { name: capabilityName },
   required: ['name'],
   result: { name: 'capability', description: 'The full definition' },
   inSession: true,
@@ -71,17 +71,18 @@ const invoke: Method = {
   name: 'capabilities.invoke',
   summary: 'Calls a capability through the gate.',
   fields: {
-    capability,
+    capability: capabilityName,
     arguments: { type: 'object', description: 'The arguments, as the capability defines them' },
   },
   required: ['capability'],
   result: { name: 'outcome', description: '{success: true, data} or {success: false, error}' },
   inSession: true,
-  async answer(app, op, params) {
-    const input = {
-      capability: text(params, 'capability'),
-      arguments: params['arguments'] ?? {},
-    }
+  async answer(app, op, params, unreadable) {
+    const capability = text(params, 'capability')
+    const args = params['arguments'] ?? {}
+    const input = unreadable
+      ? { capability, arguments: args, unreadable }
+      : { capability, arguments: args }
     try {
       return rpcOutcome(await app.invoke(op, input))
     } catch (thrown) {
