@@ -13,7 +13,9 @@ export const SystemStatus = z.object({
   pending_approvals: z.int(),
   capabilities_invoked_24h: z.int(),
   policy_violations_24h: z.int(),
+  /** The status of `/api/health`, and its reasons. */
   health: HealthStatus,
+  health_reasons: z.array(z.string()),
 })
 export type SystemStatus = z.infer<typeof SystemStatus>
 

@@ -115,7 +115,7 @@ export function overviewView(whoami, { notice, failed }) {
       part('#figures').replaceChildren(...figures.map((figure) => figureOf(figure, status)))
       const health = part('#health')
       health.dataset.status = status.health
-      health.textContent = `is ${status.health}`
+      health.textContent = [`is ${status.health}`, ...status.health_reasons].join('; ')
       part('#agents').replaceChildren(agentsTable(agents))
       part('#pending-count').textContent = total > 0 ? `(${total})` : ''
       document.title = total > 0 ? `(${total}) Gatehouse` : 'Gatehouse'

@@ -543,6 +543,7 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
       capabilities_invoked_24h: 3,
       policy_violations_24h: 1,
       health: 'healthy',
+      health_reasons: [],
     }),
     health: async () => ({
       status: 'healthy',

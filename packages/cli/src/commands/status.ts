@@ -12,7 +12,7 @@ export const status = defineCommand({
   },
   text: (now) =>
     renderFields([
-      ['Health', now.health],
+      ['Health', [now.health, ...now.health_reasons].join('; ')],
       ['Version', now.version],
       ['Running for', `${shownDuration(now.uptime_seconds)} (process ${now.server.pid})`],
       ['Agents use', `${now.server.mcp_url} (MCP), ${now.server.gateway_url}/rpc (JSON-RPC)`],

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createKit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 
@@ -40,6 +42,43 @@ test('is not ready before the doors are open and once they close', async () => {
   ])
   doors.stopping()
   expect(await look()).toEqual(['unhealthy', 'unhealthy', 'unhealthy', 'unhealthy'])
+})
+
+test('says in the status what the health report says, with the reasons', async () => {
+  let isBroken = false
+  await using kit = await createKit({
+    storage: (memory) => ({
+      ...memory,
+      meta: {
+        ...memory.meta,
+        get: (key) => (isBroken ? Promise.reject(new Error('gone')) : memory.meta.get(key)),
+      },
+    }),
+  })
+  const look = async () => {
+    const { status, reasons } = await kit.app.health(kit.operator())
+    const { health, health_reasons } = await kit.app.status(kit.operator())
+    expect({ status: health, reasons: health_reasons }).toEqual({ status, reasons })
+    return { status, reasons }
+  }
+  const { doors } = kit.app
+  doors.expect('gateway')
+  doors.opened('gateway')
+  doors.ready()
+  expect(await look()).toEqual({ status: 'healthy', reasons: [] })
+  // Parts that no probe asks.
+  doors.opened('dashboard', () => ({ status: 'degraded', reason: 'it has expired' }))
+  expect(await look()).toEqual({
+    status: 'degraded',
+    reasons: ['dashboard is degraded: it has expired'],
+  })
+  isBroken = true
+  expect((await look()).status).toBe('unhealthy')
+  isBroken = false
+  doors.opened('dashboard')
+  writeFileSync(join(kit.folder, 'policies', 'organisation.yaml'), 'version: 2\n')
+  await kit.reloadPolicy()
+  expect((await look()).reasons[0]).toMatch(/^policy is degraded: organisation\.yaml:1:/)
 })
 
 test('asks the store, and does not wait for one that never answers', async () => {

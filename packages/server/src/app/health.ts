@@ -107,7 +107,7 @@ export async function health(deps: HealthDeps): Promise<Health> {
   }
 }
 
-/** The same in a word, without asking anybody: cheap enough for every probe and status. */
+/** Whether calls can be served, without asking anybody: cheap enough for a probe without a login. */
 export const readiness = (
   deps: Pick<HealthDeps, 'doors' | 'auditHealth' | 'policy' | 'parts'>,
 ): HealthStatus =>

@@ -1,7 +1,7 @@
 import type { SystemStatus } from '@gatehouse/contract'
 import type { AuditReader } from '../ports/audit.ts'
 import type { SystemFacts } from '../ports/capability.ts'
-import { type HealthDeps, health, readiness, uptimeOf } from './health.ts'
+import { type HealthDeps, health, uptimeOf } from './health.ts'
 import type { SessionTable } from './session-table.ts'
 
 const dayMs = 86_400_000
@@ -14,7 +14,8 @@ export type StateDeps = HealthDeps & {
 
 export async function status(deps: StateDeps): Promise<SystemStatus> {
   const sinceMs = deps.clock.wall() - dayMs
-  const [agents, pending, counts] = await Promise.all([
+  const [found, agents, pending, counts] = await Promise.all([
+    health(deps),
     deps.storage.agents.list(),
     deps.storage.approvals.countPending(),
     deps.auditReader.counts(sinceMs),
@@ -27,7 +28,8 @@ export async function status(deps: StateDeps): Promise<SystemStatus> {
     pending_approvals: pending,
     capabilities_invoked_24h: counts.calls,
     policy_violations_24h: counts.denied,
-    health: readiness(deps),
+    health: found.status,
+    health_reasons: found.reasons,
   }
 }
 
