@@ -20,6 +20,8 @@ export type CliResult = { readonly code: number; readonly stdout: string; readon
 /** A data directory of its own, and the real command working on it. */
 export class Installation implements AsyncDisposable {
   readonly dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-e2e-'))
+  /** Flags of Node for the server. */
+  nodeFlags: readonly string[] = []
   #child: ChildProcess | null = null
   /** What the last server printed. */
   output = ''
@@ -38,7 +40,7 @@ export class Installation implements AsyncDisposable {
     ]
     const child = spawn(
       process.execPath,
-      [bin, 'serve', '--data-dir', this.dataDir, ...ports, ...flags],
+      [...this.nodeFlags, bin, 'serve', '--data-dir', this.dataDir, ...ports, ...flags],
       {
         stdio: ['ignore', 'pipe', 'pipe'],
         env: { ...process.env, NO_COLOR: '1' },

@@ -16,10 +16,11 @@ import { FaultyRequest } from '../http/faulty-request.ts'
 import { HeadlessSockets } from '../http/headless-sockets.ts'
 import { defaultGatewayLimits, type GatewayLimits } from '../http/limits.ts'
 import { LoopLag } from '../http/loop-lag.ts'
+import { type Held, MemoryBudget } from '../http/memory-budget.ts'
 import { needsSlices } from '../http/parse-json.ts'
 import { parseRequests, parseRequestsInSlices } from '../http/parse-requests.ts'
 import { refusalOfParser, refuseSocket } from '../http/raw-answer.ts'
-import { BodyBudget, readBody } from '../http/read-body.ts'
+import { readBody } from '../http/read-body.ts'
 import type { FrontHeaders } from '../http/read-headers.ts'
 import { type Refusal, refusals, refuse, sendEmpty, sendJson } from '../http/respond.ts'
 import { bearerToken, presentedToken, splitToken } from '../http/token.ts'
@@ -79,7 +80,7 @@ export class GatewayServer {
   readonly #door: Door
   readonly #failures: TokenFailures
   readonly #lag: LoopLag
-  readonly #budget: BodyBudget
+  readonly #memory: MemoryBudget
   readonly #exchanges: Exchanges
   readonly #headless: HeadlessSockets
   readonly #perAgent: AgentConnections
@@ -111,10 +112,11 @@ export class GatewayServer {
       failures: this.#failures,
     })
     this.#lag = new LoopLag(limits.loopLagMs, limits.shedAfterMs, now())
-    this.#budget = new BodyBudget(limits.bodiesInFlightBytesMax)
+    this.#memory = new MemoryBudget(limits)
     this.#exchanges = new Exchanges(app)
     this.#headless = new HeadlessSockets(limits.headlessSocketsMax)
-    const deps = { app, ids, log, limits, now, resultBytesMax: limits.resultBytesMax }
+    const { resultBytesMax } = limits
+    const deps = { app, ids, log, limits, now, memory: this.#memory, resultBytesMax }
     this.#perAgent = new AgentConnections(limits.connectionsPerAgentMax)
     this.#sockets = new McpWebSockets(deps, this.#perAgent)
     this.#streams = new PushStreams(app, limits, now, this.#perAgent)
@@ -231,12 +233,17 @@ export class GatewayServer {
     if (req.method === 'DELETE') return this.#streamable.delete(req, res, actor)
     const fault = isBodyFault(req, headers, this.#limits.bodyBytesMax)
     if (fault) return refuse(req, res, fault)
+    const held = this.#memory.take(actor.name, headers.contentLength)
+    if (!held) return refuse(req, res, refusals.overloaded)
+    res.once('close', () => held.release())
+    if (res.destroyed) return held.release()
     if (continues) res.writeContinue()
-    const value = await this.#readValue(req, res, path)
+    const value = await this.#readValue(req, res, path, held, headers.contentLength)
     if (value === undefined) return
-    return path === '/rpc'
-      ? this.#rpc(res, actor, headers, value)
-      : this.#mcp(req, res, actor, value)
+    held.parsed()
+    if (path === '/rpc') await this.#rpc(res, actor, headers, value)
+    else await this.#mcp(req, res, actor, value)
+    held.answered(res.writableLength)
   }
 
   /** What the path and method alone decide; true where the request is answered or refused by that. */
@@ -263,8 +270,14 @@ export class GatewayServer {
   }
 
   /** The parsed body; undefined where it was refused and answered. */
-  async #readValue(req: IncomingMessage, res: ServerResponse, path: string): Promise<unknown> {
-    const read = await readBody(req, this.#limits.bodyBytesMax, this.#budget)
+  async #readValue(
+    req: IncomingMessage,
+    res: ServerResponse,
+    path: string,
+    held: Held,
+    declared: number,
+  ): Promise<unknown> {
+    const read = await readBody(req, this.#limits.bodyBytesMax, held, declared)
     switch (read.kind) {
       case 'too_large':
         refuse(req, res, refusals.tooLarge)
@@ -286,8 +299,6 @@ export class GatewayServer {
       const body = JSON.stringify({ jsonrpc: '2.0', id: null, error })
       sendJson(res, path === '/rpc' ? 200 : 400, body)
       return undefined
-    } finally {
-      this.#budget.release(read.bytes.length)
     }
   }
 

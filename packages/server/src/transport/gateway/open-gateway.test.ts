@@ -256,13 +256,35 @@ describe('bodies', () => {
     expect((await raw(head)).status).toBe(413)
   })
 
-  test('too many bytes of bodies at once: 503, and none are kept', async () => {
-    await using small = await openKit({ limits: { bodiesInFlightBytesMax: 1000 } })
-    const big = request(honest, `{"a":"${'x'.repeat(2000)}"}`)
-    expect((await raw(big, small.port)).status).toBe(503)
-    for (let i = 0; i < 30; i++) {
-      expect((await raw(request(honest), small.port)).status).toBe(200)
-    }
+  test('bodies that hold too much at once: 503 before they are read, others are served', async () => {
+    const limits = { heldBytesMax: 100_000, heldBytesPerAgentMax: 40_000 }
+    await using small = await openKit({ limits })
+    const call = (capability: string, text: string) =>
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'capabilities.invoke',
+        params: { capability, arguments: { text } },
+      })
+    const other = ['Host: localhost', `Authorization: Bearer ${tokens.beta}`, json]
+    const waiting = raw(request(honest, call('test.wait', 'x'.repeat(6_000))), small.port)
+    await until(() => small.fake.waiting.length === 1)
+    const head = `POST /rpc HTTP/1.1\r\n${honest.join('\r\n')}\r\nContent-Length: 2000\r\n\r\n`
+    const refused = await raw(head, small.port)
+    expect(refused.status).toBe(503)
+    expect(refused.headers).toMatch(/\r\nRetry-After: 1/)
+    const piece = `7d0\r\n${'x'.repeat(2_000)}\r\n`
+    const chunked = `POST /rpc HTTP/1.1\r\n${honest.join('\r\n')}\r\nTransfer-Encoding: chunked\r\n\r\n${piece}`
+    expect((await raw(chunked, small.port)).status).toBe(503)
+    for (let i = 0; i < 30; i++)
+      expect((await raw(request(other, call('test.echo', 'hello')), small.port)).status).toBe(200)
+    small.fake.waiting[0]?.finish({
+      kind: 'failed',
+      error: { type: 'FileNotFound', message: 'm', recovery: [] },
+    })
+    expect((await waiting).status).toBe(200)
+    const again = request(honest, call('test.echo', 'x'.repeat(2_000)))
+    expect((await raw(again, small.port)).status).toBe(200)
   })
 
   test('a client that asks first is told to go on only when its token is right', async () => {

@@ -1,41 +1,19 @@
 import type { IncomingMessage } from 'node:http'
-
-/** Bytes of bodies that are held at once, over all connections. */
-export class BodyBudget {
-  readonly #max: number
-  #used = 0
-
-  constructor(max: number) {
-    this.#max = max
-  }
-
-  get used(): number {
-    return this.#used
-  }
-
-  take(bytes: number): boolean {
-    if (this.#used + bytes > this.#max) return false
-    this.#used += bytes
-    return true
-  }
-
-  release(bytes: number): void {
-    this.#used -= bytes
-  }
-}
+import type { Held } from './memory-budget.ts'
 
 export type ReadBody =
   | { readonly kind: 'read'; readonly bytes: Buffer }
   | { readonly kind: 'too_large' | 'overloaded' | 'broken' }
 
 /**
- * Reads a body whole or not at all: what is over the limit is never handed on shortened. The bytes stay
- * charged to the budget; whoever gets them releases `bytes.length` when they are parsed.
+ * Reads a body whole or not at all: what is over the limit is never handed on shortened. A body that
+ * declared no length takes what it holds as it comes.
  */
 export const readBody = (
   req: IncomingMessage,
   bytesMax: number,
-  budget: BodyBudget,
+  held: Held,
+  declared: number,
 ): Promise<ReadBody> =>
   new Promise((resolve) => {
     let first: Buffer | undefined
@@ -48,13 +26,12 @@ export const readBody = (
       if (outcome.kind !== 'read') {
         req.off('data', onData)
         req.pause()
-        budget.release(total)
       }
       resolve(outcome)
     }
     const onData = (chunk: Buffer): void => {
       if (total + chunk.length > bytesMax) return end({ kind: 'too_large' })
-      if (!budget.take(chunk.length)) return end({ kind: 'overloaded' })
+      if (declared === 0 && !held.grow(chunk.length)) return end({ kind: 'overloaded' })
       total += chunk.length
       if (first === undefined) first = chunk
       else if (chunks === undefined) chunks = [first, chunk]

@@ -5,6 +5,7 @@ import type { AgentOp } from '../../app/op.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
 import { type Envelope, isMembers, readEnvelope } from '../http/envelope.ts'
 import type { GatewayLimits } from '../http/limits.ts'
+import type { Held, MemoryBudget } from '../http/memory-budget.ts'
 import { needsSlices } from '../http/parse-json.ts'
 import { parseRequests, parseRequestsInSlices } from '../http/parse-requests.ts'
 import { atOnce, Cancellation, TransportOp } from '../http/transport-op.ts'
@@ -39,6 +40,12 @@ type Call = {
 }
 type Request = Extract<Envelope, { kind: 'request' }>
 
+export type McpSocketDeps = McpDeps & {
+  readonly limits: GatewayLimits
+  readonly memory: MemoryBudget
+  readonly now: () => number
+}
+
 /** Never used: what ends a session must not end with it. */
 const never = new Cancellation()
 
@@ -49,6 +56,7 @@ const never = new Cancellation()
 export class McpSocket {
   readonly #deps: McpDeps
   readonly #limits: GatewayLimits
+  readonly #memory: MemoryBudget
   readonly #ws: WebSocket
   readonly #outbox: Outbox
   readonly #actor: AgentOp['actor']
@@ -72,12 +80,13 @@ export class McpSocket {
   #pongsSince = 0
 
   constructor(
-    deps: McpDeps & { readonly limits: GatewayLimits; readonly now: () => number },
+    deps: McpSocketDeps,
     peer: { readonly ws: WebSocket; readonly raw: Duplex; readonly actor: AgentOp['actor'] },
     ended: () => void,
   ) {
     this.#deps = deps
     this.#limits = deps.limits
+    this.#memory = deps.memory
     this.#ws = peer.ws
     this.#actor = peer.actor
     this.#now = deps.now
@@ -142,7 +151,7 @@ export class McpSocket {
     if (this.#closing || this.#stopping) return
     this.#lastSeen = this.#now()
     if (isBinary) return this.#close(closeCodes.unsupportedData, 'send text frames')
-    if (this.#full() || this.#backlog.length > 0) {
+    if (this.#full(data) || this.#backlog.length > 0) {
       // One chunk off the wire holds many messages; those behind the pause wait here.
       this.#backlog.push(data)
       this.#settle()
@@ -151,12 +160,14 @@ export class McpSocket {
     }
   }
 
-  #full(): boolean {
+  /** Whether the next message has to wait: for its turn, or for memory that other requests hold. */
+  #full(next: Buffer | undefined = this.#backlog[0]): boolean {
     return (
       this.#parsing ||
       this.#running >= this.#limits.socketCallsMax ||
       this.#calls.size >= this.#limits.socketOpenCallsMax ||
-      this.#outbox.full
+      this.#outbox.full ||
+      (next !== undefined && !this.#memory.fits(this.#actor.name, next.length))
     )
   }
 
@@ -181,27 +192,31 @@ export class McpSocket {
 
   #take(data: Buffer): void {
     if (!this.#stillValid()) return
+    const held = this.#memory.hold(this.#actor.name, data.length)
     if (needsSlices(data)) {
-      void this.#takeLarge(data)
+      void this.#takeLarge(data, held)
       return
     }
     let value: unknown
     try {
       value = parseRequests(data, this.#limits)
     } catch (thrown) {
+      held.release()
       this.#send(this.#faultText(thrown))
       return
     }
-    this.#dispatch(value)
+    this.#dispatch(value, held)
   }
 
-  async #takeLarge(data: Buffer): Promise<void> {
+  async #takeLarge(data: Buffer, held: Held): Promise<void> {
     this.#parsing = true
     this.#settle()
     try {
       const value = await parseRequestsInSlices(data, this.#limits)
-      if (!this.#closing) this.#dispatch(value)
+      if (this.#closing) held.release()
+      else this.#dispatch(value, held)
     } catch (thrown) {
+      held.release()
       this.#send(this.#faultText(thrown))
     } finally {
       this.#parsing = false
@@ -213,10 +228,16 @@ export class McpSocket {
     return errorText(null, describeThrown(thrown, this.#deps.ids.next('req'), this.#deps.log).error)
   }
 
-  #dispatch(value: unknown): void {
+  #dispatch(value: unknown, held: Held): void {
+    held.parsed()
     const answer = Array.isArray(value) ? this.#answerBatch(value) : this.#answer(value, true)
-    if (typeof answer === 'string') this.#send(answer)
-    else if (answer) void answer.then((text) => text !== null && this.#send(text))
+    if (answer instanceof Promise) void answer.then((text) => this.#answered(text, held))
+    else this.#answered(answer, held)
+  }
+
+  #answered(text: string | null, held: Held): void {
+    held.release()
+    if (text !== null) this.#send(text)
   }
 
   async #answerBatch(values: readonly unknown[]): Promise<string | null> {

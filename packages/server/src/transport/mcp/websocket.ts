@@ -4,8 +4,7 @@ import { WebSocketServer } from 'ws'
 import type { AgentOp } from '../../app/op.ts'
 import type { GatewayLimits } from '../http/limits.ts'
 import { AgentConnections } from './agent-connections.ts'
-import { McpSocket } from './mcp-socket.ts'
-import type { McpDeps } from './peer.ts'
+import { McpSocket, type McpSocketDeps } from './mcp-socket.ts'
 
 const closeTimeoutMs = 5_000
 
@@ -25,15 +24,12 @@ const serverOptions = (limits: GatewayLimits) => ({
 
 /** The WebSockets at `/mcp`. Whoever reaches `accept` has been authenticated. */
 export class McpWebSockets {
-  readonly #deps: McpDeps & { readonly limits: GatewayLimits; readonly now: () => number }
+  readonly #deps: McpSocketDeps
   readonly #connections: AgentConnections
   readonly #server: WebSocketServer
   readonly #sockets = new Set<McpSocket>()
 
-  constructor(
-    deps: McpDeps & { readonly limits: GatewayLimits; readonly now: () => number },
-    connections: AgentConnections,
-  ) {
+  constructor(deps: McpSocketDeps, connections: AgentConnections) {
     this.#deps = deps
     this.#connections = connections
     this.#server = new WebSocketServer(serverOptions(deps.limits))

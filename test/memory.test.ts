@@ -1,0 +1,121 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { WebSocket } from 'ws'
+import { Installation, invoke, pause, type Run } from './support/server.ts'
+
+const heapMib = 192
+const many = 40
+const large = 9_000_000
+
+/** What a control agent's calls came to while `work` went on. A busy machine may shed some. */
+const serving = async (run: Run, token: string, work: Promise<unknown>) => {
+  let done = false
+  const ended = work.finally(() => {
+    done = true
+  })
+  const counts = { served: 0, shed: 0, failed: 0 }
+  for (; !done; await pause(20)) {
+    const { result, error } = await invoke(run, token, 'filesystem.read', { path: 'small.txt' })
+    if (result?.success) counts.served += 1
+    else if (error?.data?.['reason'] === 'overloaded') counts.shed += 1
+    else counts.failed += 1
+  }
+  await ended
+  return counts
+}
+
+const call = (capability: string, args: object): string =>
+  JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'capabilities.invoke',
+    params: { capability, arguments: args },
+  })
+
+/** The status, and whether it said when to come again where it was 503. */
+const send = async (run: Run, token: string, body: string): Promise<number> => {
+  const response = await fetch(`${run.gateway_url}/rpc`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body,
+  })
+  await response.text()
+  if (response.status === 503) expect(response.headers.get('retry-after')).toBe('1')
+  return response.status
+}
+
+const countsOf = (statuses: readonly number[]): Record<string, number> => {
+  const counts: Record<string, number> = {}
+  for (const status of statuses) counts[status] = (counts[status] ?? 0) + 1
+  return counts
+}
+
+test(`${many} requests of 9 MB at once do not end a service with a heap of ${heapMib} MiB`, async () => {
+  await using gate = new Installation()
+  gate.nodeFlags = [`--max-old-space-size=${heapMib}`]
+  const run = await gate.start()
+  const greedy = await gate.createAgent('greedy')
+  const control = await gate.createAgent('control')
+  await invoke(run, control.token, 'filesystem.write', { path: 'small.txt', content: 'here' })
+
+  const texts = ['x'.repeat(large), 'three bytes: €'.repeat(large / 16)]
+  for (const text of texts) {
+    const body = call('filesystem.write', { path: 'large.txt', content: text })
+    const all = Promise.all(
+      Array.from({ length: many }, () => send(run, greedy.token, body).catch(() => 0)),
+    )
+    const { served, failed } = await serving(run, control.token, all)
+    const counts = countsOf(await all)
+    expect(served).toBeGreaterThan(0)
+    expect(failed).toBe(0)
+    expect(counts['200'], JSON.stringify(counts)).toBeGreaterThan(0)
+    expect(counts['503'], JSON.stringify(counts)).toBeGreaterThan(0)
+    expect((counts['200'] ?? 0) + (counts['503'] ?? 0) + (counts['0'] ?? 0)).toBe(many)
+  }
+  // What was refused passes later.
+  const body = call('filesystem.write', { path: 'large.txt', content: 'x'.repeat(large) })
+  await expect.poll(() => send(run, greedy.token, body), { timeout: 30_000 }).toBe(200)
+
+  // Small values, of which many make a large body.
+  const values = `{"a":[${'[],'.repeat(190_000)}1]}`
+  const dense = call('state.set', { key: 'k', value: JSON.parse(values) as unknown })
+  const all = Promise.all(
+    Array.from({ length: many }, () => send(run, greedy.token, dense).catch(() => 0)),
+  )
+  expect((await serving(run, control.token, all)).failed).toBe(0)
+  expect(gate.run?.pid).toBe(run.pid)
+})
+
+test('frames of 9 MB on many WebSockets wait for each other, and are answered', async () => {
+  await using gate = new Installation()
+  gate.nodeFlags = [`--max-old-space-size=${heapMib}`]
+  const run = await gate.start()
+  const greedy = await gate.createAgent('greedy')
+  const control = await gate.createAgent('control')
+  await invoke(run, control.token, 'filesystem.write', { path: 'small.txt', content: 'here' })
+  writeFileSync(join(greedy.workspace, 'small.txt'), 'here')
+  const frame = JSON.stringify({
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'tools/call',
+    params: { name: 'filesystem__write', arguments: { path: 'w.txt', content: 'x'.repeat(large) } },
+  })
+  const answered = (): Promise<string> =>
+    new Promise((resolve, reject) => {
+      const ws = new WebSocket(run.mcp_url, {
+        headers: { authorization: `Bearer ${greedy.token}` },
+      })
+      ws.once('open', () => ws.send(frame))
+      ws.once('error', reject)
+      ws.on('message', (data: Buffer) => {
+        const text = data.toString()
+        if (!text.includes('"id":1')) return
+        ws.terminate()
+        resolve(text)
+      })
+    })
+  const all = Promise.all(Array.from({ length: 12 }, answered))
+  expect((await serving(run, control.token, all)).failed).toBe(0)
+  for (const text of await all) expect(text).toContain('"result"')
+})
