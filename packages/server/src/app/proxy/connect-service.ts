@@ -94,8 +94,9 @@ const drafted = (
   input: ConnectService,
   known: StoredService | null,
 ): StoredService => {
-  const name = input.name ?? ServiceName.parse(input.kind)
+  // First whether there is such a kind: its name is a service's name too, unlike any other text.
   const adapter = deps.opened.adapterOf(input.kind)
+  const name = input.name ?? ServiceName.parse(input.kind)
   if (known && known.kind !== input.kind)
     throw new GatehouseError('Conflict', {
       detail: `${name} is a service of kind ${known.kind}: choose another name, or forget it first.`,

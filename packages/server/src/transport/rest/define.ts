@@ -97,6 +97,8 @@ type Spec<P, Q, B, R> = {
   readonly response: R
   /** The status of success, 200 unless said. */
   readonly success?: 201 | 202
+  /** Whether the same answer may come with 503: a probe that says no. */
+  readonly mayBeUnavailable?: true
   /** The largest body, where that is less than usual. */
   readonly bodyBytesMax?: number
   /** What it may answer beyond what every route may. */

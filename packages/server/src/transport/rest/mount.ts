@@ -98,6 +98,12 @@ function respond(
   }
 }
 
+/** No body is an empty object; `null` is a value like any other. */
+async function bodyOf(route: Route, { req }: Context<RestEnv>): Promise<unknown> {
+  const body = await readJsonBody(req.raw, route.bodyBytesMax)
+  return body === undefined ? {} : body
+}
+
 /** Who, whether, what, in this order: nothing of the body is read for somebody who may not send it. */
 const serve = (route: Route, options: Options) => async (context: Context<RestEnv>) => {
   const { app } = options
@@ -113,9 +119,7 @@ const serve = (route: Route, options: Options) => async (context: Context<RestEn
   const input = {
     params: parseParams(route, context),
     query: parseQuery(route, context),
-    body: route.body
-      ? parse('body', route.body, (await readJsonBody(context.req.raw, route.bodyBytesMax)) ?? {})
-      : undefined,
+    body: route.body ? parse('body', route.body, await bodyOf(route, context)) : undefined,
     peer: visit.peer,
     lastEventId: context.req.header('last-event-id'),
   }

@@ -23,12 +23,34 @@ const named = {
   UserToken: contract.UserToken,
 } satisfies Record<string, z.ZodType>
 
-/** Errors that any route behind a login may answer. */
+/** Errors that any route may answer: before it is found, or because the service is not well. */
 const everywhere: readonly contract.ErrorType[] = [
+  'InvalidRequest',
+  'HostNotAllowed',
+  'OriginNotAllowed',
+  'InternalError',
+  'AuditUnavailable',
+  'StorageUnavailable',
+]
+const behindLogin: readonly contract.ErrorType[] = [
   'AuthenticationFailed',
   'PermissionDenied',
-  'InvalidRequest',
-  'InternalError',
+  'TooManyFailures',
+]
+const withBody: readonly contract.ErrorType[] = [
+  'BodyTooLarge',
+  'UnsupportedMediaType',
+  'Overloaded',
+]
+/** A name or an id in the path that is none. */
+const withParams: readonly contract.ErrorType[] = ['NotFound']
+
+const errorsOf = (route: Route): readonly contract.ErrorType[] => [
+  ...everywhere,
+  ...(route.permission === 'public' ? [] : behindLogin),
+  ...(route.body ? withBody : []),
+  ...(route.params ? withParams : []),
+  ...route.errors,
 ]
 
 const mediaTypes = {
@@ -45,12 +67,13 @@ function responsesOf(route: Route): RouteConfig['responses'] {
       ? { [mediaTypes[response]]: { schema: z.string() } }
       : { 'application/json': { schema: response } }
   const responses: RouteConfig['responses'] = { [success]: { description: 'Done', content } }
-  const errors = [...(route.permission === 'public' ? [] : everywhere), ...route.errors]
-  const byStatus = groupByStatus(errors)
-  for (const [status, types] of byStatus)
+  for (const [status, types] of groupByStatus(errorsOf(route)))
     responses[status] = {
       description: [...new Set(types)].join(', '),
-      content: { 'application/problem+json': { schema: contract.Problem } },
+      content: {
+        'application/problem+json': { schema: contract.Problem },
+        ...(status === 503 && route.mayBeUnavailable ? content : {}),
+      },
     }
   return responses
 }

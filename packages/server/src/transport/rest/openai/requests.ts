@@ -86,7 +86,7 @@ export class BadRequest extends GatehouseError {
 }
 
 export function parse<S extends z.ZodType>(schema: S, body: unknown): z.output<S> {
-  const parsed = schema.safeParse(body ?? {})
+  const parsed = schema.safeParse(body === undefined ? {} : body)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const param = issue && issue.path.length > 0 ? issue.path.map(String).join('.') : null

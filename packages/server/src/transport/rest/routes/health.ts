@@ -33,6 +33,7 @@ const ready = defineRoute({
   summary: 'Whether calls can be served: 503 while a part is unhealthy',
   permission: 'public',
   response: Probe,
+  mayBeUnavailable: true,
   errors: [],
   async handle(op, app): Promise<Answer<z.infer<typeof Probe>>> {
     // Only the one word: why it is not well is for those who log in.

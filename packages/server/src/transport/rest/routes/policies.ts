@@ -32,7 +32,7 @@ const validate = defineRoute({
   permission: 'read',
   body: ValidatePolicy,
   response: PolicyVerdict,
-  errors: [],
+  errors: ['AgentNotFound'],
   async handle(op, app, { body: { text, agent, file } }) {
     const standsAt = agent === undefined ? 'organisation.yaml' : `agents/${agent}.yaml`
     const problems = await app.validatePolicy(op, {
