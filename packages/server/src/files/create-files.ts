@@ -32,6 +32,7 @@ export const createFiles = (deps: Deps & { readonly trash: Trash }): Files => {
   return {
     resolve: (path) => roots.resolve(path),
     locate: (path, options) => locate(roots, path, options?.entry),
+    asks: roots.reach !== null,
     permits: (place) => roots.permits(place),
     mayRead: (place) => roots.reach?.reads(roots.told(place)) ?? true,
     mayWrite: (place) => roots.reach?.writes(roots.told(place)) ?? true,

@@ -3,6 +3,7 @@ import type { Merged } from '../ports/git.ts'
 import { assertBranchName, repoFile } from './arguments.ts'
 import { identityOf } from './commit.ts'
 import { fieldsOf, textOf } from './fields.ts'
+import { assertWritable, changedBetween, changedFrom, filesIn } from './reached.ts'
 import type { Repository } from './repository.ts'
 
 const refused = (detail: string): GatehouseError => new GatehouseError('GitRefused', { detail })
@@ -35,7 +36,11 @@ export const createBranch = async (
 }
 
 export const switchBranch = async (repository: Repository, name: string): Promise<void> => {
-  await headOf(repository, name)
+  const target = await headOf(repository, name)
+  await assertWritable(repository, async () => {
+    const head = await repository.head()
+    return head === null ? filesIn(repository, target) : changedFrom(repository, head, target)
+  })
   const result = await repository.run({
     args: ['switch', '--quiet', '--no-guess', '--no-recurse-submodules', '--end-of-options', name],
     codes: [0, 1, 128],
@@ -75,6 +80,22 @@ const conflictsOf = async (repository: Repository): Promise<readonly string[]> =
   return [...new Set(fieldsOf(stdout).map(textOf))]
 }
 
+/** The files that a merge can change: those that the other side changed since the two parted. */
+const changedByMerge = async (
+  repository: Repository,
+  ours: string | null,
+  theirs: string,
+): Promise<readonly string[]> => {
+  if (ours === null) return filesIn(repository, theirs)
+  const { stdout } = await repository.run({
+    args: ['merge-base', '--all', ours, theirs],
+    codes: [0, 1],
+  })
+  const bases = textOf(stdout).split('\n').filter(Boolean)
+  const changed = await Promise.all(bases.map((base) => changedFrom(repository, base, theirs)))
+  return changed.flat()
+}
+
 /** Merges a commit into what is checked out. Conflicts stay in the work tree, to be settled and committed. */
 export const mergeCommit = async (
   repository: Repository,
@@ -83,9 +104,13 @@ export const mergeCommit = async (
 ): Promise<Merged> => {
   const before = await repository.head()
   const branch = await repository.currentBranch()
+  await assertWritable(repository, () => changedByMerge(repository, before, merged.hash))
   const result = await repository.run({
     args: [
       'merge',
+      // A file that was renamed here would be changed under a name that policy was not asked about.
+      // The newer strategy renames all the same, before git 2.50.
+      ...(repository.asks ? ['--strategy=recursive', '--strategy-option=no-renames'] : []),
       '--no-edit',
       '--no-stat',
       '--no-progress',
@@ -112,6 +137,7 @@ export const mergeCommit = async (
 
 export const abortMerge = async (repository: Repository): Promise<Merged> => {
   if (!repository.git.has('MERGE_HEAD')) throw refused('no merge is under way')
+  await assertWritable(repository, () => changedBetween(repository, ['--cached'], ['HEAD']))
   await repository.run({ args: ['merge', '--abort'] })
   return { result: 'aborted', head: await repository.head(), conflicts: [] }
 }
@@ -123,28 +149,11 @@ export const restoreFiles = async (
 ): Promise<readonly string[]> => {
   const hash = await repository.commitOf(source)
   const paths = files.map((file) => repoFile(repository.path, file))
-  const list = async (...what: string[]) =>
-    fieldsOf(
-      (
-        await repository.run({
-          args: [
-            'diff',
-            '--no-ext-diff',
-            '--no-textconv',
-            '--name-only',
-            '--no-renames',
-            '-z',
-            '--ignore-submodules=dirty',
-            ...what,
-            '--end-of-options',
-            hash,
-            '--',
-            ...paths,
-          ],
-        })
-      ).stdout,
-    ).map(textOf)
+  const list = (...what: string[]) =>
+    changedBetween(repository, ['--ignore-submodules=dirty', ...what], [hash], paths)
   const differing = [...new Set([...(await list()), ...(await list('--cached'))])]
+  await assertWritable(repository, async () => differing)
+  if (repository.asks && differing.length === 0) return []
   const result = await repository.run({
     args: [
       'restore',
@@ -156,7 +165,8 @@ export const restoreFiles = async (
       '--pathspec-from-file=-',
       '--pathspec-file-nul',
     ],
-    stdin: Buffer.from(`${paths.join('\0')}\0`),
+    // Policy was asked about these, and about no other that could differ by now.
+    stdin: Buffer.from(`${(repository.asks ? differing : paths).join('\0')}\0`),
     codes: [0, 1, 128],
   })
   if (result.code === 0) return differing

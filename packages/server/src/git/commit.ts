@@ -4,6 +4,7 @@ import { assertIdentity, repoFile } from './arguments.ts'
 import { lastValue } from './config.ts'
 import { textOf } from './fields.ts'
 import type { ParsedStatus } from './parse-status.ts'
+import { mayShow, refuseFiles, shownOf } from './reached.ts'
 import type { Repository } from './repository.ts'
 import { readStatus } from './status.ts'
 
@@ -14,8 +15,10 @@ type Selection = {
   readonly changes: readonly Change[]
   /** What is to be brought into the index as it stands on the disk, exactly as git named it. */
   readonly names: readonly Buffer[]
-  /** Whether the index holds more than what is to be committed. */
+  /** Whether the index holds, or could come to hold, more than what is to be committed. */
   readonly leavesStaged: boolean
+  /** Changes of files that policy keeps from the call, which are left as they are. */
+  readonly withheld: number
 }
 
 type Candidate = {
@@ -64,16 +67,25 @@ export const selectChanges = async (
   files: readonly string[] | undefined,
 ): Promise<Selection> => {
   const status = await readStatus(repository)
-  const all = candidatesOf(status)
+  const found = candidatesOf(status)
+  const { shown: all, withheld } = shownOf(found, ({ change }) => mayShow(repository, change))
+  const kept = 'it would commit files that policy keeps from this call, so nothing was'
   const isMerge = repository.git.has('MERGE_HEAD')
   const nothing = (detail: string) => new GatehouseError('NothingToCommit', { detail })
   if (files === undefined) {
-    if (all.length === 0 && !isMerge) throw nothing('nothing has changed since the last commit')
+    if (isMerge && withheld > 0) throw refuseFiles(repository, kept)
+    if (all.length === 0 && !isMerge)
+      throw nothing(
+        withheld > 0
+          ? 'policy keeps all that has changed from this call'
+          : 'nothing has changed since the last commit',
+      )
     return {
       status,
       changes: all.map(({ change }) => change),
       names: all.flatMap(({ names }) => names),
-      leavesStaged: false,
+      leavesStaged: repository.asks && !isMerge,
+      withheld,
     }
   }
   if (isMerge) {
@@ -81,16 +93,21 @@ export const selectChanges = async (
     throw new GatehouseError('GitRefused', { detail })
   }
   const wanted = files.map((file) => repoFile(repository.path, file))
+  const isWanted = (candidate: Candidate) => wanted.some((path) => matches(path, candidate))
+  if (found.filter(isWanted).length > all.filter(isWanted).length)
+    throw refuseFiles(repository, kept)
   for (const path of wanted) {
     if (!all.some((candidate) => matches(path, candidate)))
       throw nothing(`${path} has no changes, is ignored, or is not there`)
   }
-  const chosen = all.filter((candidate) => wanted.some((path) => matches(path, candidate)))
+  const chosen = all.filter(isWanted)
   return {
     status,
     changes: chosen.map(({ change }) => change),
     names: chosen.flatMap(({ names }) => names),
-    leavesStaged: all.some((candidate) => candidate.isStaged && !chosen.includes(candidate)),
+    leavesStaged:
+      repository.asks || all.some((candidate) => candidate.isStaged && !chosen.includes(candidate)),
+    withheld,
   }
 }
 
@@ -161,5 +178,6 @@ export const commitChanges = async (
     commit_hash: await repository.commitOf('HEAD'),
     branch: await repository.currentBranch(),
     changes: chosen.changes,
+    withheld: chosen.withheld,
   }
 }

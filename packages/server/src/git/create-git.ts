@@ -90,8 +90,8 @@ const agentGit = (deps: RemoteDeps): AgentGit => {
     init: (path, branch) => initRepository(deps, path, branch),
     planCommit: (path, files) =>
       on(path, 'read', async (it) => {
-        const { status, changes } = await selectChanges(it, files)
-        return { branch: status.branch, head: status.head, changes }
+        const { status, changes, withheld } = await selectChanges(it, files)
+        return { branch: status.branch, head: status.head, changes, withheld }
       }),
     commit: (path, draft) => on(path, 'write', (it) => commitChanges(it, agent, draft)),
     createBranch: (path, name, start) => on(path, 'write', (it) => createBranch(it, name, start)),

@@ -1,10 +1,11 @@
 import { GatehouseError } from '@gatehouse/contract'
-import type { AgentGit, Commit, GitDiff } from '../ports/git.ts'
+import type { AgentGit, Commit, FileDiff, GitDiff } from '../ports/git.ts'
 import { repoFile } from './arguments.ts'
 import { plainDiff } from './environment.ts'
 import { textOf } from './fields.ts'
 import { parseDiff, totalsOf } from './parse-diff.ts'
 import { commitFormat, parseLog } from './parse-log.ts'
+import { mayShow, shownOf } from './reached.ts'
 import type { Repository } from './repository.ts'
 
 type DiffOptions = Parameters<AgentGit['diff']>[1]
@@ -19,6 +20,22 @@ const cutPatch = (bytes: Uint8Array, bytesMax: number): { patch: string; truncat
   if (whole.length <= bytesMax) return { patch: textOf(whole), truncated: false }
   const end = whole.lastIndexOf(0x0a, bytesMax - 1)
   return { patch: textOf(whole.subarray(0, end + 1)), truncated: true }
+}
+
+const patchedNamesMax = 2_000
+
+/**
+ * The files that a patch may be of, named one by one, so that none is in it which policy was not asked about.
+ * @SECURITY Also where another one changed since they were listed; reached-in-git.test.ts.
+ */
+const namesToPatch = (files: readonly FileDiff[]): readonly string[] => {
+  const names = files.flatMap(({ path, old_path }) => (old_path ? [old_path, path] : [path]))
+  if (names.length > patchedNamesMax) {
+    const detail = `more than ${patchedNamesMax} files differ; name some in paths, or set max_bytes to 0`
+    throw new GatehouseError('GitRefused', { detail })
+  }
+  // A name that is a folder on the other side would bring in all that is in that folder.
+  return names.filter((name) => !names.some((other) => other.startsWith(`${name}/`)))
 }
 
 /** `what`: options and ids only, never a word of an agent's. */
@@ -38,24 +55,28 @@ const compare = async (
   if (listed.truncated) {
     throw new GatehouseError('GitRefused', { detail: 'too many files differ; name some in paths' })
   }
-  const files = parseDiff(listed.stdout)
-  const shown =
-    options.patchBytesMax === 0
-      ? { patch: '', truncated: false }
-      : cutPatch(
-          (
-            await repository.run({
-              args: [...common, '--patch', ...ends],
-              // One byte more shows that there was more.
-              outputBytesMax: options.patchBytesMax + 1,
-            })
-          ).stdout,
-          options.patchBytesMax,
-        )
+  const { shown: files, withheld } = shownOf(parseDiff(listed.stdout), (change) =>
+    mayShow(repository, change),
+  )
+  const names = repository.asks ? namesToPatch(files) : paths
+  const isEmpty = options.patchBytesMax === 0 || (repository.asks && names.length === 0)
+  const shown = isEmpty
+    ? { patch: '', truncated: false }
+    : cutPatch(
+        (
+          await repository.run({
+            args: [...common, '--patch', ...what, '--', ...names],
+            // One byte more shows that there was more.
+            outputBytesMax: options.patchBytesMax + 1,
+          })
+        ).stdout,
+        options.patchBytesMax,
+      )
   return {
     files: files.slice(0, options.filesMax),
     patch: shown.patch,
     totals: totalsOf(files),
+    withheld,
     truncated: shown.truncated || files.length > options.filesMax,
   }
 }

@@ -4,6 +4,7 @@ import { repoFile } from './arguments.ts'
 import { textOf } from './fields.ts'
 import { parseBlame } from './parse-blame.ts'
 import { commitFormat, parseLog, utc } from './parse-log.ts'
+import { assertReadable } from './reached.ts'
 import type { Repository } from './repository.ts'
 
 type LogOptions = Parameters<AgentGit['log']>[1]
@@ -13,6 +14,8 @@ export const logOf = async (
   repository: Repository,
   { limit, offset, ref, since, author, file }: LogOptions,
 ): Promise<{ readonly commits: readonly Commit[]; readonly truncated: boolean }> => {
+  const path = file === undefined ? null : repoFile(repository.path, file)
+  if (path !== null) assertReadable(repository, path)
   // A repository without commits has an empty history, not an error.
   if (ref === 'HEAD' && (await repository.head()) === null) return { commits: [], truncated: false }
   const hash = await repository.commitOf(ref)
@@ -33,7 +36,7 @@ export const logOf = async (
       '--end-of-options',
       hash,
       '--',
-      ...(file === undefined ? [] : [repoFile(repository.path, file)]),
+      ...(path === null ? [] : [path]),
     ],
   })
   const commits = parseLog(stdout)
@@ -45,6 +48,7 @@ export const blameOf = async (
   { file, ref, first, limit }: BlameOptions,
 ): Promise<{ readonly lines: readonly BlameLine[]; readonly truncated: boolean }> => {
   const path = repoFile(repository.path, file)
+  assertReadable(repository, path)
   const hash = ref === undefined ? null : await repository.commitOf(ref)
   const result = await repository.run({
     args: [

@@ -4,6 +4,7 @@ import type { PushPlan } from '../ports/git.ts'
 import { assertBranchName } from './arguments.ts'
 import { textOf } from './fields.ts'
 import { commitFormat, parseLog } from './parse-log.ts'
+import { namesBy, refuseFiles } from './reached.ts'
 import { checkedOut, remoteOf } from './remotes.ts'
 import type { Repository } from './repository.ts'
 import type { PlainTargets } from './url.ts'
@@ -40,6 +41,24 @@ const seenOf = async (
   )
 }
 
+/** @SECURITY What a remote is sent is read by others; reached-in-git.test.ts. */
+const assertMaySend = async (repository: Repository, range: Uint8Array): Promise<void> => {
+  if (!repository.asks) return
+  const changed = await namesBy(
+    repository,
+    [
+      ...['log', '-z', '-m', '--root', '--format=', '--name-only', '--no-renames'],
+      ...['--no-ext-diff', '--no-textconv', '--ignore-missing', '--stdin'],
+    ],
+    range,
+  )
+  if (changed.every((name) => repository.mayRead(name))) return
+  throw refuseFiles(
+    repository,
+    'the commits hold files that policy keeps from this call, so nothing was sent',
+  )
+}
+
 /** What would be pushed, from what is here alone: nothing leaves the machine to find out. */
 export const planPush = async (
   repository: Repository,
@@ -69,6 +88,7 @@ export const planPush = async (
     throw new GatehouseError('GitRefused', { detail })
   }
   const ids = idsIn(listed.stdout)
+  await assertMaySend(repository, stdin)
   const shown = await repository.run({
     args: [
       'log',

@@ -9,6 +9,7 @@ import { bringIn, fetchBranch } from './fetch.ts'
 import { textOf } from './fields.ts'
 import { type AgentDeps, withObjects, withRepository } from './open-with.ts'
 import { sendBranch } from './push.ts'
+import { assertWritable, filesIn } from './reached.ts'
 import { Repository } from './repository.ts'
 import { runProgram } from './runner.ts'
 import { Transfer } from './transfer.ts'
@@ -53,6 +54,7 @@ export const cloneRepository = async (
   const head = await repository.head()
   // The configuration is the one that git wrote; a file of the clone names no program.
   if (head !== null) {
+    await assertWritable(repository, () => filesIn(repository, head))
     await repository.run({
       args: ['reset', '--hard', '--quiet', '--no-recurse-submodules', head],
     })

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { GatehouseError } from '@gatehouse/contract'
 import type { PinnedFolder } from '../ports/files.ts'
+import type { GitUse } from '../ports/git.ts'
 import type { SandboxMount, SandboxResult } from '../ports/sandbox.ts'
 import { assertRef } from './arguments.ts'
 import { assertHarmless, parseSettings, renderConfig, type Setting } from './config.ts'
@@ -11,6 +12,7 @@ import { PrivateFolder } from './private-folder.ts'
 import { type RunnerDeps, runProgram } from './runner.ts'
 
 export type RepositoryDeps = RunnerDeps & {
+  readonly use: Pick<GitUse, 'files'>
   /** Where folders for one call are made. */
   readonly folder: string
   readonly isAllowedKey: (key: string) => boolean
@@ -108,6 +110,20 @@ export class Repository implements Disposable {
       common[Symbol.dispose]()
       throw error
     }
+  }
+
+  /** Whether policy could keep some file of it from the call. */
+  get asks(): boolean {
+    return this.#deps.use.files.asks
+  }
+
+  /** Whether the call may see what stands under a path of the repository, now or in any commit. */
+  mayRead(file: string): boolean {
+    return this.#deps.use.files.mayRead(`${this.path}/${file}`)
+  }
+
+  mayWrite(file: string): boolean {
+    return this.#deps.use.files.mayWrite(`${this.path}/${file}`)
   }
 
   /** Runs git on it. Raises `RepoLocked`, and `GitFailed` for exit codes that are no answer. */

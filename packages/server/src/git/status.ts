@@ -1,6 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { GitStatus, RepoState } from '../ports/git.ts'
 import { type ParsedStatus, parseStatus } from './parse-status.ts'
+import { mayShow } from './reached.ts'
 import type { Repository } from './repository.ts'
 
 const markers: readonly (readonly [string, RepoState])[] = [
@@ -37,9 +38,16 @@ export const statusOf = async (
   options: { readonly limit: number },
 ): Promise<GitStatus> => {
   const found = await readStatus(repository)
-  const { staged, unstaged, untracked, conflicted, ...branch } = found
+  const { staged: _s, unstaged: _u, untracked: _n, conflicted: _c, ...branch } = found
+  const changes = [found.staged, found.unstaged, found.untracked, found.conflicted]
+  const isChanged = changes.some(({ length }) => length > 0)
+  const staged = found.staged.filter(({ change }) => mayShow(repository, change))
+  const unstaged = found.unstaged.filter(({ change }) => mayShow(repository, change))
+  const untracked = found.untracked.filter(({ name }) => repository.mayRead(name.path))
+  const conflicted = found.conflicted.filter(({ name }) => repository.mayRead(name.path))
   const lists = { staged, unstaged, untracked, conflicted }
-  const isChanged = Object.values(lists).some(({ length }) => length > 0)
+  const count = (all: readonly (readonly unknown[])[]) =>
+    all.reduce((sum, { length }) => sum + length, 0)
   const cut = <T>(list: readonly T[]): readonly T[] => list.slice(0, options.limit)
   return {
     ...branch,
@@ -55,6 +63,7 @@ export const statusOf = async (
       untracked: untracked.length,
       conflicted: conflicted.length,
     },
+    withheld: count(changes) - count(Object.values(lists)),
     truncated: Object.values(lists).some(({ length }) => length > options.limit),
   }
 }

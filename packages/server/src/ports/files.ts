@@ -67,6 +67,9 @@ export interface Files {
    */
   locate(path: string, options?: { readonly entry: boolean }): Told
 
+  /** Whether there is a `Reach`, so that some place could be refused. */
+  readonly asks: boolean
+
   /** Whether the `Reach` lets the call touch, read or write what lies at an absolute place; true without one. */
   permits(place: string): boolean
   mayRead(place: string): boolean

@@ -60,6 +60,8 @@ export type GitStatus = {
     readonly conflicted: number
   }
   readonly truncated: boolean
+  /** Changes of files that policy keeps from the call. */
+  readonly withheld: number
 }
 
 /** `additions` and `deletions` are null for binary files. */
@@ -77,6 +79,8 @@ export type GitDiff = {
     readonly deletions: number
   }
   readonly truncated: boolean
+  /** Files that policy keeps from the call; neither listed nor in the patch. */
+  readonly withheld: number
 }
 
 export type Commit = {
@@ -149,7 +153,8 @@ export type Merged = {
 /**
  * Real git on the repositories of one agent, in the sandbox, with nothing of the host but the repository in
  * sight. Raises `PathOutOfScope` and what any path raises, `NotARepository`, `UnsafeRepository`,
- * `UnsafeRepoConfig`, `RepoLocked`, `InvalidRef`, `GitRefused`, `GitFailed`, `SandboxUnavailable`; what reaches
+ * `UnsafeRepoConfig`, `RepoLocked`, `InvalidRef`, `GitRefused`, `GitFailed`, `SandboxUnavailable`, and
+ * `PathNotPermitted` where policy keeps a file of it from the call that cannot be left out; what reaches
  * a remote also `UrlNotAllowed`, `RemoteRefused`, and what a secret raises.
  */
 export interface AgentGit {
@@ -216,6 +221,7 @@ export interface AgentGit {
     readonly branch: string | null
     readonly head: string | null
     readonly changes: readonly Change[]
+    readonly withheld: number
   }>
 
   commit(
@@ -230,6 +236,7 @@ export interface AgentGit {
     readonly commit_hash: string
     readonly branch: string | null
     readonly changes: readonly Change[]
+    readonly withheld: number
   }>
 
   createBranch(path: string, name: string, startPoint: string): Promise<void>

@@ -10,6 +10,7 @@ import {
   list,
   repositoryField,
   version,
+  withheldField,
 } from './fields.ts'
 
 const messageCharsMax = 50_000
@@ -53,6 +54,7 @@ export const commit = defineCapability({
     files_committed: z.int(),
     files: list(changeOutput).describe('The first 1000 of them.'),
     branch: z.string().nullable().describe('Null on a detached head.'),
+    withheld: withheldField,
   }),
   tier: 'autonomous',
   notify: true,

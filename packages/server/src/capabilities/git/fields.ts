@@ -54,6 +54,10 @@ export const patchBytesField = z
 /** How many files are listed; `totals` counts all. */
 export const filesMax = 1000
 
+export const withheldField = z
+  .int()
+  .describe('How many files were left out because policy keeps them from this call.')
+
 const pathFields = {
   path: z.string(),
   path_base64: z
@@ -85,6 +89,7 @@ export const diffOutputs = {
   patch: z.string().describe('A unified diff. Unusual names are quoted as git does.'),
   totals: z.object({ files: z.int(), additions: z.int(), deletions: z.int() }),
   truncated: z.boolean().describe('Whether files or the patch were cut.'),
+  withheld: withheldField,
 }
 
 export const commitOutput = z.object({

@@ -8,6 +8,7 @@ import {
   repositoryErrors,
   repositoryField,
   version,
+  withheldField,
 } from './fields.ts'
 
 export const status = defineCapability({
@@ -40,6 +41,7 @@ export const status = defineCapability({
       conflicted: z.int(),
     }),
     truncated: z.boolean(),
+    withheld: withheldField,
   }),
   tier: 'autonomous',
   effect: 'none',
