@@ -428,8 +428,9 @@ export const errorTable = {
     'What is stored of {what} is not what the vault wrote, so it is not used.',
     [
       {
-        action: 'vault rotate',
-        description: 'An operator looks who else can write to the store, and sets the value anew.',
+        action: 'vault delete',
+        description:
+          'An operator finds out who else can write to the database, deletes the secret and adds it again.',
       },
     ],
   ),

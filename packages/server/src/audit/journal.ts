@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import { GatehouseError, type HealthStatus, type Integrity } from '@gatehouse/contract'
 import { entryOf } from '../domain/audit/entry.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
-import type { AuditReader, Commit, Journal } from '../ports/audit.ts'
+import type { AuditReader, Commit, Journal, VaultAnchor } from '../ports/audit.ts'
 import type { AuditRow } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
@@ -46,6 +46,7 @@ export type JournalOptions = {
 
 export type AuditLog = Journal &
   AuditReader &
+  VaultAnchor &
   AsyncDisposable & {
     /** PEM. */
     readonly publicKey: string
@@ -85,7 +86,7 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
   const copyFile = options.checkpoint?.copy ?? null
   const copy = copyFile === null ? null : openCheckpointCopy(copyFile, log)
   const checkpoints = openCheckpoints(directory, keys, copy)
-  const { standing, alarm } = await takeStock({
+  const { standing, alarm, isSealed } = await takeStock({
     rows,
     meta: storage.meta,
     directory,
@@ -181,6 +182,7 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
       listeners.add(listener)
       return { [Symbol.dispose]: () => void listeners.delete(listener) }
     },
+    vaultState: () => ({ state: writer.standing.vault, isSealed }),
     assertRecordable: (draft) => writer.assertRecordable(draft),
 
     async query(filter) {

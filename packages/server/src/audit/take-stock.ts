@@ -21,7 +21,12 @@ type Parts = {
   readonly keys: Keys
   readonly checkpoints: Checkpoints
 }
-type Stock = { readonly standing: Standing; readonly alarm: Alarm | null }
+type Stock = {
+  readonly standing: Standing
+  readonly alarm: Alarm | null
+  /** Whether anything sealed says where the log ends. */
+  readonly isSealed: boolean
+}
 
 const sliceRows = 512
 const hex = /^[0-9a-f]{64}$/
@@ -57,7 +62,13 @@ export const takeStock = async (parts: Parts): Promise<Stock> => {
   const id = (await rows.head(chain))?.id ?? null
   const missing = mark ? null : { ...withoutMark, seq: known.size - 1, id }
   const alarm = (await compareEnd(rows, chain, known)) ?? missing
-  return (await upToCheckpoint(parts, known, alarm)) ?? { standing: standingOf(known), alarm }
+  return (
+    (await upToCheckpoint(parts, known, alarm)) ?? {
+      standing: standingOf(known),
+      alarm,
+      isSealed: true,
+    }
+  )
 }
 
 const standingOf = ({
@@ -90,7 +101,7 @@ const upToCheckpoint = async (
   const anchors = anchorsOf(signed)
   const found = await verifyChain({ rows, chain, from: known, through: size, tree: true, anchors })
   const standing = standingOf(known)
-  if (!found.fault) return { standing: { ...standing, state: found.state }, alarm }
+  if (!found.fault) return { standing: { ...standing, state: found.state }, alarm, isSealed: true }
   // What follows is another tree than the one that was signed, so its checkpoints need another origin.
   const rolledBack: Alarm = {
     kind: 'truncated',
@@ -98,7 +109,11 @@ const upToCheckpoint = async (
     id: (await rows.range(chain, known.size - 1, known.size, 1))[0]?.id ?? null,
     detail: `${size - known.size} entries under checkpoint ${size} are gone`,
   }
-  return { standing: { ...standing, epoch: known.epoch + 1 }, alarm: rolledBack }
+  return {
+    standing: { ...standing, epoch: known.epoch + 1 },
+    alarm: rolledBack,
+    isSealed: true,
+  }
 }
 
 /**
@@ -119,13 +134,17 @@ const unsealed = async ({ rows, chain, checkpoints }: Parts): Promise<Stock> => 
     vault: null,
   }
   const last = await rows.head(chain)
-  if (!last && signed.length === 0) return { standing: fresh, alarm: null }
+  if (!last && signed.length === 0) return { standing: fresh, alarm: null, isSealed: false }
   const anchors = anchorsOf(signed)
   const through = signed.length > 0 ? largest(signed) : last ? last.seq + 1 : 0
   const { fault } = await verifyChain({ rows, chain, from: emptyLog, through, tree: true, anchors })
   const state = await takeIn(rows, chain, through)
   const alarm = fault ?? { ...withoutMark, seq: state.size - 1, id: last?.id ?? null }
-  return { standing: { ...fresh, state, epoch: fault ? epoch + 1 : epoch }, alarm }
+  return {
+    standing: { ...fresh, state, epoch: fault ? epoch + 1 : epoch },
+    alarm,
+    isSealed: false,
+  }
 }
 
 /** Takes in every row before `size`, sound or not: what is unsound is an alarm, not a lost entry. */

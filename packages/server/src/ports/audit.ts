@@ -69,6 +69,15 @@ export interface Journal {
   assertRecordable(draft: AuditDraft): void
 }
 
+/** What the log knows of the vault, outside of the database. */
+export interface VaultAnchor {
+  /**
+   * What an entry said last of the vault, as it is sealed; null before the first did. `isSealed`: whether there was a
+   * sealed state of the log at all when it was opened.
+   */
+  vaultState(): { readonly state: string | null; readonly isSealed: boolean }
+}
+
 /** Reading the log. Every answer says whether what it shows is whole. */
 export interface AuditReader {
   query(filter: AuditFilter): Promise<AuditPage>

@@ -42,10 +42,13 @@ function changing(
     journal.transaction(async (tx) => {
       const root = await keys.present(tx)
       const current = await found(tx, name)
+      await keys.seal.assertSealed(tx, root, [current])
       const next = work(current, root)
       if (!(await tx.secrets.replace(current, next)))
         throw new GatehouseError('Conflict', { detail: `${name} changed meanwhile` })
-      tx.append(entryOf(current, next))
+      tx.append(entryOf(current, next), {
+        vault: await keys.seal.change(tx, root, { put: [next] }),
+      })
       return secretRecord(next)
     })
 
@@ -71,7 +74,8 @@ function changing(
           rotation_request: null,
         }
         await tx.secrets.insert(secret)
-        tx.append(entry('secret.added', { arguments: { name, ...scope } }))
+        const vault = await keys.seal.change(tx, root, { put: [secret] })
+        tx.append(entry('secret.added', { arguments: { name, ...scope } }), { vault })
         return secretRecord(secret)
       })
     },
@@ -111,8 +115,10 @@ function changing(
 
     remove: (name, entry) =>
       journal.transaction(async (tx) => {
-        if (!(await tx.secrets.delete(name))) throw new GatehouseError('SecretNotFound', { name })
-        tx.append(entry('secret.deleted', { arguments: { name } }))
+        const { id } = await found(tx, name)
+        await tx.secrets.delete(name)
+        const vault = await keys.seal.change(tx, keys.openRoot, { removed: [id] })
+        tx.append(entry('secret.deleted', { arguments: { name } }), { vault })
       }),
   }
 }
@@ -130,8 +136,14 @@ export function managing(parts: VaultParts, keys: VaultKeys): Managing {
     async check({ name, agent, capability, host }) {
       const secret = await found(storage, name)
       const verdict = decideUse(name, secret, { agent, capability, host })
-      const reason = verdict.allowed ? 'its scope names all three' : verdict.reason
-      return { name, agent, capability, host, allowed: verdict.allowed, reason }
+      const isTampered = (await keys.seal.findings(storage, keys.openRoot)).includes(name)
+      const allowed = verdict.allowed && !isTampered
+      const reason = isTampered
+        ? 'what is stored of it is not what the vault wrote: remove it and add it again'
+        : verdict.allowed
+          ? 'its scope names all three'
+          : verdict.reason
+      return { name, agent, capability, host, allowed, reason }
     },
 
     async requestRotation({ name, agent, reason }) {

@@ -42,15 +42,18 @@ export const serviceSecrets = (
       if (!current) await tx.secrets.insert(next)
       else if (!(await tx.secrets.replace(current, next)))
         throw new GatehouseError('Conflict', { detail: `${name} changed meanwhile` })
-      tx.append(systemEntry(ids)('secret.kept', { arguments: { name, version } }))
+      const vault = await keys.seal.change(tx, root, { put: [next] })
+      tx.append(systemEntry(ids)('secret.kept', { arguments: { name, version } }), { vault })
     })
   },
 
   async forgetForService(given) {
     const name = nameOf(given)
     await journal.transaction(async (tx) => {
-      if (await tx.secrets.delete(name))
-        tx.append(systemEntry(ids)('secret.deleted', { arguments: { name } }))
+      const current = await tx.secrets.find(name)
+      if (!current || !(await tx.secrets.delete(name))) return
+      const vault = await keys.seal.change(tx, keys.openRoot, { removed: [current.id] })
+      tx.append(systemEntry(ids)('secret.deleted', { arguments: { name } }), { vault })
     })
   },
 })

@@ -2,8 +2,10 @@ import { GatehouseError } from '@gatehouse/contract'
 import { decideUse, isFor, servicePrefix, type UseVerdict } from '../domain/secrets/scope.ts'
 import type { SecretStore, StoredSecret } from '../ports/secret-store.ts'
 import type { Secrets, SecretUse } from '../ports/secrets.ts'
+import type { Storage } from '../ports/storage.ts'
 import { useEntry } from './entries.ts'
 import { openValue } from './envelope.ts'
+import type { Root } from './keyring.ts'
 import type { Scrubber } from './scrub/scrubber.ts'
 import { serviceSecrets } from './service-secrets.ts'
 import type { VaultKeys, VaultParts } from './vault-keys.ts'
@@ -54,6 +56,21 @@ export function secretsOf(parts: VaultParts, keys: VaultKeys, scrubber: Scrubber
     }
   }
 
+  /** Also that the row which was opened is the one of now. */
+  const sealedNow = async (
+    tx: Pick<Storage, 'meta'>,
+    root: Root,
+    now: StoredSecret,
+    read: StoredSecret,
+  ): Promise<string> => {
+    try {
+      return await keys.seal.assertSealed(tx, root, [read, now])
+    } catch (cause) {
+      parts.log.error({ err: cause, name: read.name }, 'a stored secret was put back or changed')
+      throw cause
+    }
+  }
+
   /** The value, once its use is on record; null where the secret changed in between. */
   async function take(secret: StoredSecret, use: SecretUse): Promise<string | null> {
     const value = await opened(secret)
@@ -61,12 +78,17 @@ export function secretsOf(parts: VaultParts, keys: VaultKeys, scrubber: Scrubber
     const { agent, capability, host } = use
     const lastUse = { ms: clock.wall(), agent, capability, host }
     const counted = await journal.transaction(async (tx) => {
+      const root = await keys.present(tx)
+      const now = await tx.secrets.find(secret.name)
+      if (now?.version !== secret.version || now.root_id !== secret.root_id) return false
+      const vault = await sealedNow(tx, root, now, secret)
       if (!(await tx.secrets.used(secret, lastUse))) return false
       tx.append(
         useEntry(ids, use)('secret.used', {
           ...factsOf(use),
           detail: { version: secret.version },
         }),
+        { vault },
       )
       return true
     })
@@ -89,8 +111,9 @@ export function secretsOf(parts: VaultParts, keys: VaultKeys, scrubber: Scrubber
 
     async listFor(agent) {
       const all = await storage.secrets.list()
+      const tampered = new Set(await keys.seal.findings(storage, keys.openRoot))
       return all
-        .filter((secret) => isFor(secret.name, secret, agent))
+        .filter((secret) => isFor(secret.name, secret, agent) && !tampered.has(secret.name))
         .map(({ name, description, capabilities, hosts }) => ({
           name,
           description,

@@ -1,8 +1,9 @@
 import { GatehouseError } from '@gatehouse/contract'
-import type { Journal, JournalTransaction } from '../ports/audit.ts'
+import type { Journal, JournalTransaction, VaultAnchor } from '../ports/audit.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
+import type { StoredSecret } from '../ports/secret-store.ts'
 import type { Storage } from '../ports/storage.ts'
 import type { VaultEntry, VaultState } from '../ports/vault.ts'
 import { systemEntry } from './entries.ts'
@@ -19,10 +20,11 @@ import {
   prepareKeyFile,
 } from './locks.ts'
 import { type KdfCosts, kdfCosts } from './passphrase-key.ts'
+import { keyringKey, VaultSeal } from './vault-seal.ts'
 
 export type VaultParts = {
   readonly storage: Storage
-  readonly journal: Journal
+  readonly journal: Journal & VaultAnchor
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log
@@ -31,7 +33,6 @@ export type VaultParts = {
   readonly kdf?: KdfCosts
 }
 
-const metaKey = 'vault'
 const attemptsMax = 5
 const attemptsMs = 60_000
 
@@ -46,6 +47,7 @@ const lockedBy = (mode: 'key_file' | 'passphrase'): Pick<VaultState, 'reason' | 
 /** Holds the master key while the vault is open, and changes what is around it. */
 export class VaultKeys {
   readonly #parts: VaultParts
+  readonly seal: VaultSeal
   #keyring: Keyring
   #opened: Opened
   #turn: Promise<unknown> = Promise.resolve()
@@ -53,6 +55,7 @@ export class VaultKeys {
 
   private constructor(parts: VaultParts, keyring: Keyring, opened: Opened) {
     this.#parts = parts
+    this.seal = new VaultSeal(parts.journal)
     this.#keyring = keyring
     this.#opened = opened
   }
@@ -67,7 +70,11 @@ export class VaultKeys {
       parts.log.error({ err: cause }, 'the vault cannot be opened')
       return new VaultKeys(parts, unreadable, damaged)
     }
-    if (keyring) return new VaultKeys(parts, keyring, opening(parts, keyring))
+    if (keyring) {
+      const keys = new VaultKeys(parts, keyring, opening(parts, keyring))
+      await keys.#lookAtRows()
+      return keys
+    }
     const lock = firstKeyFile(parts.keyFile)
     const root = newRoot()
     const made = sealRoot(root, lock)
@@ -75,8 +82,10 @@ export class VaultKeys {
       // Of two nodes that start at once one makes the vault.
       const theirs = await readKeyring({ storage: tx })
       if (theirs) return theirs
-      await tx.meta.set(metaKey, JSON.stringify(made))
-      tx.append(systemEntry(parts.ids)('vault.created', { arguments: { mode: lock.mode } }))
+      await tx.meta.set(keyringKey, JSON.stringify(made))
+      const vault = await new VaultSeal(parts.journal).begin(tx, root)
+      const entry = systemEntry(parts.ids)('vault.created', { arguments: { mode: lock.mode } })
+      tx.append(entry, vault === null ? {} : { vault })
       return made
     })
     return new VaultKeys(parts, stored, opening(parts, stored))
@@ -87,6 +96,11 @@ export class VaultKeys {
     return this.#opened.root === null
       ? { locked: true, mode, ...this.#opened.why }
       : { locked: false, mode, reason: null, remedy: null }
+  }
+
+  /** The master key while it is open. */
+  get openRoot(): Root | null {
+    return this.#opened.root
   }
 
   /** The master key. Raises `VaultLocked`. */
@@ -133,6 +147,7 @@ export class VaultKeys {
       }
       await this.#parts.journal.append(entry('vault.unlocked', {}))
       this.#opened = opened
+      await this.#lookAtRows()
     })
   }
 
@@ -144,9 +159,12 @@ export class VaultKeys {
     return this.#inTurn(async () => {
       const { root, lock } = await this.#proven(change.current ?? null, entry)
       const next = await this.#newLock(change.passphrase, lock)
-      await this.#store(sealRoot(root, next), async (tx) => {
+      await this.#store(sealRoot(root, next), async (tx, write) => {
         const to = next.mode
-        tx.append(entry('vault.lock_changed', { arguments: { from: lock.mode, to } }))
+        await this.seal.assertSealed(tx, root, await tx.secrets.list())
+        await write()
+        const vault = await this.seal.reseal(tx, root, await tx.secrets.list())
+        tx.append(entry('vault.lock_changed', { arguments: { from: lock.mode, to } }), { vault })
       })
       this.#settle(root, next)
     })
@@ -159,13 +177,17 @@ export class VaultKeys {
       const to = newRoot(from.install)
       const next = lock.mode === 'key_file' ? await this.#newLock(null, lock) : lock
       let count = 0
-      await this.#store(sealRoot(to, next), async (tx) => {
-        for (const secret of await tx.secrets.list()) {
-          if (!(await tx.secrets.replace(secret, rewrap(from, to, secret))))
+      await this.#store(sealRoot(to, next), async (tx, write) => {
+        const secrets = await tx.secrets.list()
+        await this.seal.assertSealed(tx, from, secrets)
+        await write()
+        const rewrapped = secrets.map((secret) => rewrap(from, to, secret))
+        for (const [at, secret] of secrets.entries())
+          if (!(await tx.secrets.replace(secret, rewrapped[at] as StoredSecret)))
             throw new GatehouseError('Conflict', { detail: `${secret.name} changed meanwhile` })
-          count += 1
-        }
-        tx.append(entry('vault.key_rotated', { arguments: { secrets: count } }))
+        count = secrets.length
+        const vault = await this.seal.reseal(tx, to, rewrapped)
+        tx.append(entry('vault.key_rotated', { arguments: { secrets: count } }), { vault })
       })
       this.#settle(to, next)
       from.key.fill(0)
@@ -175,6 +197,29 @@ export class VaultKeys {
 
   [Symbol.dispose](): void {
     this.#shut()
+  }
+
+  /** Seals a vault of before there were sealed states; of any other it says which rows are not those of now. */
+  async #lookAtRows(): Promise<void> {
+    const { ids, journal, log, storage } = this.#parts
+    const { root } = this.#opened
+    const entry = systemEntry(ids)
+    try {
+      if (root)
+        await journal.transaction(async (tx) => {
+          const vault = await this.seal.begin(tx, root)
+          if (vault !== null) tx.append(entry('vault.sealed', {}), { vault })
+        })
+      const names = await this.seal.findings(storage, root)
+      if (names.length === 0) return
+      log.error({ names }, 'stored secrets are not what the vault wrote')
+      await journal.append(
+        entry('vault.tampered', { arguments: { names: names.slice(0, 100) }, result: 'error' }),
+      )
+    } catch (cause) {
+      // Each use looks again, and the rest of the service does without secrets.
+      log.error({ err: cause }, 'the rows of the vault could not be compared with its sealed state')
+    }
   }
 
   #shut(): void {
@@ -230,12 +275,15 @@ export class VaultKeys {
       : newPassphraseLock(passphrase, kdf)
   }
 
-  async #store(keyring: Keyring, work: (tx: JournalTransaction) => Promise<void>): Promise<void> {
+  /** `write` stores the new keyring: what is compared with the state of now comes before it. */
+  async #store(
+    keyring: Keyring,
+    work: (tx: JournalTransaction, write: () => Promise<void>) => Promise<void>,
+  ): Promise<void> {
     await this.#parts.journal.transaction(async (tx) => {
       if ((await readKeyring({ storage: tx }))?.root !== this.#keyring.root)
         throw new GatehouseError('Conflict', { detail: 'the vault was changed meanwhile' })
-      await tx.meta.set(metaKey, JSON.stringify(keyring))
-      await work(tx)
+      await work(tx, () => tx.meta.set(keyringKey, JSON.stringify(keyring)))
     })
     this.#keyring = keyring
   }
@@ -260,7 +308,7 @@ async function readKeyring({
 }: {
   readonly storage: Pick<Storage, 'meta'>
 }): Promise<Keyring | null> {
-  const text = await storage.meta.get(metaKey)
+  const text = await storage.meta.get(keyringKey)
   if (text === null) return null
   const keyring = parseKeyring(text)
   if (!keyring) throw new GatehouseError('VaultTampered', { what: 'the master key' })

@@ -63,7 +63,14 @@ const passphrase = defineRoute({
   permission,
   body: SetVaultPassphrase,
   response: VaultStatus,
-  errors: ['WrongPassphrase', 'VaultConflict', 'VaultLocked', 'WeakPassword', 'TooManyLogins'],
+  errors: [
+    'WrongPassphrase',
+    'VaultConflict',
+    'VaultLocked',
+    'VaultTampered',
+    'WeakPassword',
+    'TooManyLogins',
+  ],
   handle: async (op, app, { body }) => ok(await app.setVaultPassphrase(op, body)),
 })
 
@@ -140,7 +147,7 @@ const rotate = defineRoute({
   body: RotateSecret,
   bodyBytesMax,
   response: Secret,
-  errors: ['SecretNotFound', 'SecretRefused', 'VaultLocked'],
+  errors: ['SecretNotFound', 'SecretRefused', 'VaultLocked', 'VaultTampered'],
   handle: async (op, app, { params: { name }, body }) =>
     ok(await app.rotateSecret(op, { name, ...body })),
 })

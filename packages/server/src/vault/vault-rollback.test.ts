@@ -1,0 +1,246 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { AddSecret } from '@gatehouse/contract'
+import { describe, expect, test } from 'vitest'
+import { openJournal } from '../audit/journal.ts'
+import { HandClock, silent } from '../audit/testing.ts'
+import { createIds } from '../platform/ids.ts'
+import type { StoredSecret } from '../ports/secret-store.ts'
+import type { Storage } from '../ports/storage.ts'
+import { openMemory } from '../storage/memory/open.ts'
+import { systemEntry } from './entries.ts'
+import { type OpenedVault, openVault } from './open-vault.ts'
+import { Scrubber } from './scrub/scrubber.ts'
+
+const ids = createIds()
+const entry = systemEntry(ids)
+const passphrase = 'correct horse battery'
+const tampered = { type: 'VaultTampered' }
+
+/** A service whose database somebody else can write to, and nothing beside it. */
+class Place implements AsyncDisposable {
+  readonly folder = mkdtempSync(join(tmpdir(), 'gatehouse-rollback-'))
+  readonly storage: Storage
+  #journal: Awaited<ReturnType<typeof openJournal>> | null = null
+  #vault: OpenedVault | null = null
+
+  constructor(storage: Storage) {
+    this.storage = storage
+  }
+
+  static async make(): Promise<Place> {
+    const place = new Place(await openMemory())
+    await place.start()
+    return place
+  }
+
+  get vault() {
+    if (!this.#vault) throw new Error('the service is stopped')
+    return this.#vault.vault
+  }
+
+  async start(): Promise<void> {
+    const parts = { storage: this.storage, ids, clock: new HandClock(), log: silent }
+    const directory = join(this.folder, 'audit')
+    const journal = await openJournal({ ...parts, directory, chain: 'main', verifyEveryMs: 0 })
+    this.#journal = journal
+    this.#vault = await openVault({
+      ...parts,
+      journal,
+      scrubber: new Scrubber(),
+      keyFile: join(this.folder, 'vault.key'),
+      kdf: { memory_kib: 64, passes: 1, lanes: 1 },
+    })
+  }
+
+  async restart(): Promise<void> {
+    await this.stop()
+    await this.start()
+  }
+
+  async stop(): Promise<void> {
+    this.#vault?.[Symbol.dispose]()
+    await this.#journal?.[Symbol.asyncDispose]()
+  }
+
+  use(name = 'token', host = 'git.example.org'): Promise<string> {
+    if (!this.#vault) throw new Error('the service is stopped')
+    const how = { name, agent: 'coder', capability: 'git.push', host }
+    return this.#vault.secrets.use(how, async (value) => value)
+  }
+
+  /** What the database has of the vault: rows, master key and sealed state. */
+  async copy() {
+    const [keyring, manifest] = [
+      await this.storage.meta.get('vault'),
+      await this.storage.meta.get('vault.manifest'),
+    ]
+    return { rows: await this.storage.secrets.list(), keyring, manifest }
+  }
+
+  async putRows(rows: readonly StoredSecret[]): Promise<void> {
+    for (const { name } of await this.storage.secrets.list())
+      await this.storage.secrets.delete(name)
+    for (const row of rows) await this.storage.secrets.insert(row)
+  }
+
+  async putBack(old: Awaited<ReturnType<Place['copy']>>): Promise<void> {
+    await this.putRows(old.rows)
+    await this.storage.meta.set('vault', old.keyring ?? '')
+    await this.storage.meta.set('vault.manifest', old.manifest ?? '')
+  }
+
+  async acts(): Promise<string[]> {
+    const page = await this.#journal?.query({ limit: 100, offset: 0 })
+    return (page?.entries ?? []).map(({ capability }) => capability)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.stop()
+    rmSync(this.folder, { recursive: true, force: true })
+  }
+}
+
+const secret = (over: Partial<AddSecret> = {}): AddSecret => ({
+  name: 'token',
+  value: 'the first value',
+  description: '',
+  capabilities: ['git.*'],
+  hosts: ['git.example.org', 'old.example.org'],
+  agents: ['coder'],
+  ...over,
+})
+
+/** What changes a vault after somebody copied its rows. */
+const changes: Record<string, (place: Place) => Promise<unknown>> = {
+  'a new value': (place) => place.vault.rotate('token', { value: 'the second value' }, entry),
+  'a narrower scope': (place) => place.vault.change('token', { hosts: ['git.example.org'] }, entry),
+  'a deleted secret': (place) => place.vault.remove('token', entry),
+}
+
+describe.each(Object.entries(changes))('after %s', (_, change) => {
+  test.each(['while the service runs', 'while it is stopped'])(
+    'the older row that is put back %s is not used, and is named',
+    async (when) => {
+      await using place = await Place.make()
+      await place.vault.add(secret(), entry)
+      await place.vault.add(secret({ name: 'other' }), entry)
+      const old = await place.copy()
+      await change(place)
+      if (when === 'while it is stopped') await place.stop()
+      await place.putRows(old.rows)
+      if (when === 'while it is stopped') {
+        await place.start()
+        expect(await place.acts()).toContain('vault.tampered')
+      }
+      await expect(place.use('token', 'old.example.org')).rejects.toMatchObject(tampered)
+      const asked = { name: 'token', agent: 'coder', capability: 'git.push', host: null }
+      expect(await place.vault.check(asked)).toMatchObject({ allowed: false })
+      // The others are as they were, and a change of one of them makes nothing else valid.
+      expect(await place.use('other')).toBe('the first value')
+      await place.vault.rotate('other', { value: 'another value' }, entry)
+      await expect(place.use('token', 'old.example.org')).rejects.toMatchObject(tampered)
+      await expect(place.vault.change('token', { agents: ['*'] }, entry)).rejects.toMatchObject(
+        tampered,
+      )
+      await place.vault.remove('token', entry)
+      await place.vault.add(secret({ value: 'a good value' }), entry)
+      expect(await place.use()).toBe('a good value')
+    },
+  )
+
+  test('an older state of everything that the database has of the vault is found, too', async () => {
+    await using place = await Place.make()
+    await place.vault.add(secret(), entry)
+    await place.vault.add(secret({ name: 'other' }), entry)
+    const old = await place.copy()
+    await change(place)
+    await place.putBack(old)
+    await expect(place.use('token', 'old.example.org')).rejects.toMatchObject(tampered)
+    await place.restart()
+    expect(await place.acts()).toContain('vault.tampered')
+    for (const name of ['token', 'other'])
+      await expect(place.use(name)).rejects.toMatchObject(tampered)
+    // What is given anew is used; nothing else comes with it.
+    await place.vault.remove('token', entry)
+    await place.vault.add(secret({ value: 'a good value' }), entry)
+    expect(await place.use()).toBe('a good value')
+    await expect(place.use('other')).rejects.toMatchObject(tampered)
+    await place.restart()
+    expect(await place.use()).toBe('a good value')
+  })
+})
+
+test('a state that is taken away makes no new one for what is there', async () => {
+  await using place = await Place.make()
+  await place.vault.add(secret(), entry)
+  await place.storage.meta.set('vault.manifest', '')
+  await expect(place.use()).rejects.toMatchObject(tampered)
+  await place.restart()
+  await expect(place.use()).rejects.toMatchObject(tampered)
+})
+
+test('an older lock around the same master key opens nothing', async () => {
+  await using place = await Place.make()
+  await place.vault.add(secret(), entry)
+  await place.vault.relock({ passphrase }, entry)
+  const old = await place.copy()
+  await place.vault.relock({ passphrase: 'another horse battery', current: passphrase }, entry)
+  await place.stop()
+  await place.storage.meta.set('vault', old.keyring ?? '')
+  await place.start()
+  await place.vault.unlock(passphrase, entry)
+  await expect(place.use()).rejects.toMatchObject(tampered)
+})
+
+test('an older master key under the same passphrase opens nothing, with rows and state as old', async () => {
+  await using place = await Place.make()
+  await place.vault.add(secret(), entry)
+  await place.vault.relock({ passphrase }, entry)
+  const old = await place.copy()
+  await place.vault.rotateKey(passphrase, entry)
+  expect(await place.use()).toBe('the first value')
+  await place.stop()
+  await place.putBack(old)
+  await place.start()
+  await place.vault.unlock(passphrase, entry)
+  await expect(place.use()).rejects.toMatchObject(tampered)
+})
+
+test('a secret that is deleted while the vault is locked stays deleted', async () => {
+  await using place = await Place.make()
+  await place.vault.add(secret(), entry)
+  await place.vault.add(secret({ name: 'other' }), entry)
+  await place.vault.relock({ passphrase }, entry)
+  const old = await place.copy()
+  await place.restart()
+  await place.vault.remove('token', entry)
+  await place.restart()
+  await place.vault.unlock(passphrase, entry)
+  expect(await place.use('other')).toBe('the first value')
+  await place.putRows(old.rows)
+  await expect(place.use()).rejects.toMatchObject(tampered)
+  expect(await place.use('other')).toBe('the first value')
+})
+
+test('a vault of before there were sealed states is sealed once, as it is', async () => {
+  await using place = await Place.make()
+  await place.vault.add(secret(), entry)
+  const { rows, keyring } = await place.copy()
+  // The same rows in a place whose log has never said anything of a vault.
+  await using before = new Place(await openMemory())
+  const parts = { storage: before.storage, ids, clock: new HandClock(), log: silent }
+  const directory = join(before.folder, 'audit')
+  const journal = await openJournal({ ...parts, directory, chain: 'main', verifyEveryMs: 0 })
+  await journal[Symbol.asyncDispose]()
+  await before.putRows(rows)
+  await before.storage.meta.set('vault', keyring ?? '')
+  const { copyFileSync } = await import('node:fs')
+  copyFileSync(join(place.folder, 'vault.key'), join(before.folder, 'vault.key'))
+  await before.start()
+  expect(await before.acts()).toContain('vault.sealed')
+  expect(await before.use()).toBe('the first value')
+  await before.restart()
+  expect((await before.acts()).filter((act) => act === 'vault.sealed')).toHaveLength(1)
+})
