@@ -77,7 +77,7 @@ export class Held {
  * What the bodies, frames and answers under way may hold of the heap, in all and for each agent. It is
  * asked before a body is read, so that no number of large requests can end the process.
  *
- * @SECURITY memory.test.ts ends the service without it.
+ * @SECURITY test/memory.test.ts ends the service without it.
  */
 export class MemoryBudget {
   readonly #max: number
