@@ -1,4 +1,4 @@
-import { createClient } from '@gatehouse/client'
+import { createClient, UnexpectedAnswerError } from '@gatehouse/client'
 import { CliError } from './cli-error.ts'
 import {
   type Connect,
@@ -94,7 +94,20 @@ export async function execute(
   }
   if (result === undefined || result === null) return exitCodes.done
   const asText = !context.json && command.text
-  const text = asText ? asText(result, io.stdout) : jsonText(result)
+  const [text, code] = readable(command.name, () => [
+    asText ? asText(result, io.stdout) : jsonText(result),
+    command.exitCode?.(result) ?? exitCodes.done,
+  ])
   if (text !== '') await io.stdout.write(`${text}\n`)
-  return command.exitCode?.(result) ?? exitCodes.done
+  return code
+}
+
+/** A record whose inner parts are not as they should be trips up whatever shows it. */
+function readable<T>(name: string, show: () => T): T {
+  try {
+    return show()
+  } catch (cause) {
+    if (!(cause instanceof TypeError)) throw cause
+    throw new UnexpectedAnswerError(name, 'a part of it is missing.', { cause })
+  }
 }

@@ -1,10 +1,13 @@
-import { ClientError, InvalidNameError, UnreachableError } from '@gatehouse/client'
-import type { Approval, BufferedWrite } from '@gatehouse/contract'
-import { approvalLine } from './approval-card.ts'
+import {
+  ClientError,
+  InvalidNameError,
+  UnexpectedAnswerError,
+  UnreachableError,
+} from '@gatehouse/client'
 import { CliError, type Recovery } from './cli-error.ts'
 import { escapeText, jsonText } from './escape-text.ts'
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts'
-import { writeText } from './write-text.ts'
+import { recordLine } from './record-line.ts'
 
 export type Failure = {
   readonly type: string
@@ -29,10 +32,6 @@ const isTyped = (
 const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'code' in error && 'syscall' in error
 
-/** The record for whoever came too late. */
-const currentLine = (record: Approval | BufferedWrite): string =>
-  'capability' in record ? approvalLine(record) : (writeText(record).split('\n')[0] ?? '')
-
 /** What any thrown thing means to the person at the terminal. */
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof ClientError) {
@@ -43,7 +42,7 @@ export function toFailure(thrown: unknown): Failure {
       exitCode: exitCodeOf(thrown.status),
       details: [
         ...(problem.errors ?? []).map(({ pointer, detail }) => `${pointer}: ${detail}`),
-        ...(problem.current ? [`as it stands now: ${currentLine(problem.current)}`] : []),
+        ...(problem.current ? [`as it stands now: ${recordLine(problem.current)}`] : []),
       ],
       recovery: problem.recovery ?? [],
       requestId: problem.request_id || null,
@@ -63,6 +62,19 @@ export function toFailure(thrown: unknown): Failure {
       type: 'InvalidName',
       message: thrown.message,
       exitCode: exitCodes.wrongUsage,
+    }
+  if (thrown instanceof UnexpectedAnswerError)
+    return {
+      ...plain,
+      type: 'UnexpectedAnswer',
+      message: thrown.message,
+      exitCode: exitCodes.failed,
+      recovery: [
+        {
+          action: 'gatehouse status',
+          description: 'Compare its version with gatehouse version, and restart an older server.',
+        },
+      ],
     }
   if (thrown instanceof CliError) return { ...plain, ...pick(thrown), exitCode: thrown.exitCode }
   if (isTyped(thrown)) return { ...plain, ...pick(thrown), exitCode: exitCodeOf(thrown.entry.http) }

@@ -24,7 +24,6 @@ function answerOf(message: IncomingMessage): Answer {
       return Readable.toWeb(message) as ReadableStream<Uint8Array>
     },
     text: () => readText(message),
-    json: async () => JSON.parse(await readText(message)) as unknown,
   }
 }
 

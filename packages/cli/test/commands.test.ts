@@ -1,5 +1,7 @@
-import { operations } from '@gatehouse/client'
+import { type OperationId, operations } from '@gatehouse/client'
 import { expect, test } from 'vitest'
+import { z } from 'zod'
+import { requiredFields } from '../../client/src/required-fields.ts'
 import { createTable } from '../../server/src/transport/rest/table.ts'
 import { commands } from '../src/commands/index.ts'
 
@@ -9,6 +11,18 @@ test('reaches every operation of the server where it stands', () => {
     `${method} ${path}`,
   ])
   expect(operations).toEqual(Object.fromEntries(served))
+})
+
+test('knows the fields that every answer of the server has', () => {
+  const isRequired = (schema: z.ZodType) => !schema.safeParse(undefined).success
+  const required = createTable('1.2.3').map(({ operationId, response }) => [
+    operationId,
+    response instanceof z.ZodObject
+      ? Object.keys(response.shape).filter((name) => isRequired(response.shape[name]))
+      : [],
+  ])
+  const known = Object.keys(operations).map((name) => [name, requiredFields(name as OperationId)])
+  expect(Object.fromEntries(known)).toEqual(Object.fromEntries(required))
 })
 
 test.each(commands.map((entry) => [entry.name, entry] as const))(

@@ -1,8 +1,9 @@
-import type { Approval, BufferedWrite, Problem } from '@gatehouse/contract'
+import type { Problem } from '@gatehouse/contract'
 import type { Answer } from './send.ts'
 
-/** A problem document; `current` is the record as it stands, for whoever decided too late. */
-export type ClientProblem = Problem & { readonly current?: Approval | BufferedWrite }
+/** A problem document; `current` is the record as it stands, for whoever came too late. Which kind of
+ * record depends on the operation. */
+export type ClientProblem = Problem & { readonly current?: unknown }
 
 /** The server answered, and the answer is no. */
 export class ClientError extends Error {
@@ -39,20 +40,61 @@ export class InvalidNameError extends Error {
   }
 }
 
-const isProblem = (value: unknown): value is ClientProblem =>
-  typeof value === 'object' && value !== null && 'code' in value && 'detail' in value
+/** The server answered something that the operation never answers: another version, or no Gatehouse. */
+export class UnexpectedAnswerError extends Error {
+  constructor(operation: string, detail: string, options: { readonly cause?: unknown } = {}) {
+    super(`The answer to ${operation} is not what this version expects: ${detail}`, options)
+    this.name = 'UnexpectedAnswerError'
+  }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+export const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** Entries of a list whose named fields are texts; others are left out. */
+const entriesOf = <K extends string>(value: unknown, ...names: readonly K[]) =>
+  (Array.isArray(value) ? (value as unknown[]) : [])
+    .filter(isFields)
+    .filter((entry) => names.every((name) => typeof entry[name] === 'string')) as unknown as Record<
+    K,
+    string
+  >[]
+
+/** A problem document, field by field: it may have come from anything that listens at the address. */
+function parseProblem(body: unknown, status: number): ClientProblem | null {
+  if (!isFields(body)) return null
+  const { code, detail, errors, current } = body
+  if (typeof code !== 'string' || typeof detail !== 'string') return null
+  return {
+    type: textOf(body['type']),
+    title: textOf(body['title']),
+    status,
+    detail,
+    code,
+    request_id: textOf(body['request_id']),
+    recovery: entriesOf(body['recovery'], 'action', 'description'),
+    ...(errors === undefined ? {} : { errors: entriesOf(errors, 'pointer', 'detail') }),
+    ...(current === undefined ? {} : { current }),
+  }
+}
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
 
 /** The problem of an answer; whatever else stands where a problem document should is described. */
 export async function readError(response: Answer): Promise<ClientError> {
   const { status } = response
-  const text = await response.text()
-  let body: unknown
-  try {
-    body = JSON.parse(text)
-  } catch {
-    body = undefined
-  }
-  if (isProblem(body)) return new ClientError(status, body)
+  const problem = parseProblem(parsed(await response.text()), status)
+  if (problem) return new ClientError(status, problem)
   return new ClientError(status, {
     type: 'about:blank',
     title: 'Unexpected answer',

@@ -6,8 +6,10 @@ import {
   type FetchInit,
   InvalidNameError,
   operations,
+  UnexpectedAnswerError,
   UnreachableError,
 } from './index.ts'
+import { requiredFields } from './required-fields.ts'
 
 type Sent = { url: string; init: FetchInit }
 
@@ -24,8 +26,21 @@ function createKit(answer: () => Response) {
   return { api, sent }
 }
 
+const operationsHere = ['pauseAgent', 'queryAudit', 'approveApproval'] as const
+const anyAnswer = Object.fromEntries(
+  operationsHere.flatMap(requiredFields).map((name): [string, null] => [name, null]),
+)
+
+test.each([['{}'], ['null'], ['[]'], ['{"agents"'], ['']])(
+  'takes %j for no answer of an operation',
+  async (body) => {
+    const { api } = createKit(() => new Response(body))
+    await expect(api.pauseAgent({ name: 'x' })).rejects.toBeInstanceOf(UnexpectedAnswerError)
+  },
+)
+
 test('fills the path, the query and the body, and says who asks', async () => {
-  const { api, sent } = createKit(() => Response.json({}))
+  const { api, sent } = createKit(() => Response.json(anyAnswer))
   await api.pauseAgent({ name: 'a/b?c' })
   await api.queryAudit({ capability: 'filesystem.*', limit: 5 })
   await api.approveApproval({ id: 'appr-1', digest: 'sha256:0' })

@@ -95,7 +95,7 @@ import type {
 } from '@gatehouse/contract'
 import type { OperationId } from './operations.ts'
 import { readEvents, readLines, type ServerEvent } from './read-lines.ts'
-import { type ClientOptions, createSend, type Parts } from './send.ts'
+import { type ClientOptions, createSend, type Parts, readRecord } from './send.ts'
 
 /** What a request may leave out, the server fills in. */
 type NewAgent = {
@@ -197,7 +197,7 @@ export type Client = ReturnType<typeof createClient>
 export function createClient(options: ClientOptions) {
   const send = createSend(options)
   const ask = async <T>(operation: OperationId, parts?: Parts): Promise<T> =>
-    (await (await send(operation, parts)).json()) as T
+    (await readRecord(operation, await send(operation, parts))) as T
   const bodyOf = async (operation: OperationId, signal?: AbortSignal, parts: Parts = {}) => {
     const { body } = await send(operation, signal ? { ...parts, signal } : parts)
     return body ?? new ReadableStream<Uint8Array>({ start: (controller) => controller.close() })

@@ -2,6 +2,7 @@ export {
   ClientError,
   type ClientProblem,
   InvalidNameError,
+  UnexpectedAnswerError,
   UnreachableError,
 } from './client-error.ts'
 export { type Client, createClient } from './create-client.ts'

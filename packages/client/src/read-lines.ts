@@ -1,3 +1,5 @@
+import { UnexpectedAnswerError } from './client-error.ts'
+
 /** The lines of a body as they arrive, without their ends; the last one also if nothing ends it. */
 export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const reader = body.getReader()
@@ -26,6 +28,14 @@ export type ServerEvent = {
   readonly id?: string
 }
 
+function parsed(data: string): unknown {
+  try {
+    return JSON.parse(data)
+  } catch (cause) {
+    throw new UnexpectedAnswerError('a stream of events', 'an event is not JSON.', { cause })
+  }
+}
+
 /** Server-sent events; comments (the heartbeat) come as an event named `heartbeat` without data. */
 export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<ServerEvent> {
   let name = 'message'
@@ -38,7 +48,7 @@ export async function* readEvents(body: ReadableStream<Uint8Array>): AsyncGenera
     else if (line.startsWith('data: ')) data += line.slice(6)
     else if (line === '') {
       const place = id === undefined ? {} : { id }
-      if (data !== '') yield { name, data: JSON.parse(data) as unknown, ...place }
+      if (data !== '') yield { name, data: parsed(data), ...place }
       else if (id !== undefined) yield { name: 'place', data: null, ...place }
       name = 'message'
       data = ''

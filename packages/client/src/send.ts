@@ -1,5 +1,12 @@
-import { InvalidNameError, readError, UnreachableError } from './client-error.ts'
+import {
+  InvalidNameError,
+  isFields,
+  readError,
+  UnexpectedAnswerError,
+  UnreachableError,
+} from './client-error.ts'
 import { type OperationId, operations } from './operations.ts'
+import { requiredFields } from './required-fields.ts'
 
 /** What is read of an answer: a `Response`, or something lighter in its place. */
 export type Answer = {
@@ -8,7 +15,6 @@ export type Answer = {
   readonly headers: { get(name: string): string | null }
   readonly body: ReadableStream<Uint8Array> | null
   text(): Promise<string>
-  json(): Promise<unknown>
 }
 
 export type FetchInit = {
@@ -84,7 +90,32 @@ export function createSend({ baseUrl, token, fetch: send = fetch }: ClientOption
       if (cause instanceof TypeError) throw new UnreachableError(url, cause)
       throw cause
     }
-    if (!response.ok) throw await readError(response)
+    if (!response.ok)
+      throw await readError(response).catch((cause: unknown) => lostOf(url, cause, init.signal))
     return response
   }
+}
+
+/** A connection that ended in the middle of an answer. */
+const lostOf = (url: string, cause: unknown, signal: AbortSignal | undefined): unknown =>
+  signal?.aborted ? cause : new UnreachableError(url, cause)
+
+/** The record that an operation answers. Raises `UnexpectedAnswerError` for anything else. */
+export async function readRecord(operation: OperationId, response: Answer): Promise<unknown> {
+  let text: string
+  try {
+    text = await response.text()
+  } catch (cause) {
+    throw new UnexpectedAnswerError(operation, 'it ended in the middle.', { cause })
+  }
+  let body: unknown
+  try {
+    body = JSON.parse(text)
+  } catch (cause) {
+    throw new UnexpectedAnswerError(operation, 'it is not JSON.', { cause })
+  }
+  if (!isFields(body)) throw new UnexpectedAnswerError(operation, 'it is not an object.')
+  const missing = requiredFields(operation).find((name) => !Object.hasOwn(body, name))
+  if (missing !== undefined) throw new UnexpectedAnswerError(operation, `${missing} is missing.`)
+  return body
 }

@@ -1,0 +1,154 @@
+import type { Answer } from '@gatehouse/client'
+import { type ErrorType, errorTable, GatehouseError } from '@gatehouse/contract'
+import { fakeApproval } from '@gatehouse/testkit/fake-app'
+import { fakeWrite } from '@gatehouse/testkit/fake-service/fake-proxy'
+import { expect, test } from 'vitest'
+import { createProblem } from '../../server/src/transport/rest/problem.ts'
+import { commands } from '../src/commands/index.ts'
+import type { Connect } from '../src/connect.ts'
+import { exitCodeOf, exitCodes } from '../src/exit-codes.ts'
+import { createCliKit, type Ran } from './kit.ts'
+import { commandLines } from './lines.ts'
+
+const run = {
+  pid: 4711,
+  version: '1.2.3',
+  started_at: '2026-03-01T12:00:00.000Z',
+  gateway_url: 'http://127.0.0.1:7700',
+  mcp_url: 'ws://127.0.0.1:7700/mcp',
+  user_api_url: 'http://127.0.0.1:7703',
+  dashboard_url: 'https://127.0.0.1:7800',
+  wake_port: 7702,
+}
+
+/** A server that answers everything with this, and how often it was asked. */
+function answering(status: number, body: string) {
+  const asked = { count: 0 }
+  const connect: Connect = async () => ({
+    run,
+    async fetch(): Promise<Answer> {
+      asked.count += 1
+      return new Response(body, { status, headers: { 'content-type': 'application/json' } })
+    },
+    [Symbol.asyncDispose]: () => Promise.resolve(),
+  })
+  return { connect, asked }
+}
+
+/** What a fault of ours looks like: a stack, or the words of the engine for a missing value. */
+const fault =
+  /\n\s+at \S|TypeError|Cannot read propert|is not a function|is not iterable|undefined|\[object/
+
+function assertReadable({ out, err }: Ran, json: boolean): void {
+  expect(err).not.toMatch(fault)
+  expect(out).not.toMatch(fault)
+  if (json && err !== '') expect(JSON.parse(err)).toMatchObject({ error: { type: /./ } })
+}
+
+const lines = commands
+  .filter(({ name }) => commandLines[name] !== null)
+  .map(({ name }) => [name, [...name.split(' '), ...(commandLines[name] ?? [])]] as const)
+
+const given = { input: 'hunter2-hunter2\nhunter3-hunter3\n', env: { HOME: '/does/not/exist' } }
+
+/** The facts of a message, whatever they are called. */
+const anyFacts = new Proxy<Record<string, string>>({}, { get: () => 'x', has: () => true })
+
+const problemOf = (type: ErrorType, current?: unknown): string =>
+  JSON.stringify(
+    createProblem(new GatehouseError(type, anyFacts), 'req-1', {
+      ...(current === undefined ? {} : { current }),
+      errors: [{ pointer: '/name', detail: 'too long' }],
+    }),
+  )
+
+/** Without the one that is no failure at the REST doors: a call that waits is accepted. */
+const refusals = (Object.keys(errorTable) as ErrorType[]).filter(
+  (type) => errorTable[type].http >= 400,
+)
+
+test('has a line for every command', () => {
+  expect(Object.keys(commandLines).toSorted()).toEqual(commands.map(({ name }) => name).toSorted())
+})
+
+test.each(lines)('%s says each error of the table in a sentence', async (name, line) => {
+  const kit = createCliKit()
+  for (const type of refusals) {
+    const { http } = errorTable[type]
+    for (const json of [false, true]) {
+      const { connect, asked } = answering(http, problemOf(type))
+      const ran = await kit.gatehouse(json ? [...line, '--json'] : line, { ...given, connect })
+      assertReadable(ran, json)
+      // Commands of this machine alone ask no server, and one answer is as good as another to them.
+      if (asked.count === 0) return
+      // The doctor lists what it finds, and a refusal is one of its findings.
+      if (name === 'doctor') expect(ran.code).toBe(exitCodes.failed)
+      else expect([type, ran.code, ran.out]).toEqual([type, exitCodeOf(http), ''])
+      if (name !== 'doctor') expect(ran.err).toContain(type)
+    }
+  }
+})
+
+const records: readonly unknown[] = [
+  { agent: 'mailbot', key: 'notes/a', value: 1, version: 3, updated_at: 'x' },
+  fakeApproval(1),
+  fakeWrite,
+  { id: 'x', agent: 'y' },
+  null,
+  7,
+  'text',
+  [],
+  {},
+]
+
+test.each(lines)('%s shows whatever record a conflict carries', async (_name, line) => {
+  const kit = createCliKit()
+  for (const current of records)
+    for (const json of [false, true]) {
+      const { connect } = answering(409, problemOf('VersionConflict', current))
+      const ran = await kit.gatehouse(json ? [...line, '--json'] : line, { ...given, connect })
+      assertReadable(ran, json)
+    }
+})
+
+const bodies = [
+  '',
+  'null',
+  '7',
+  '"text"',
+  '[]',
+  '{}',
+  '{"agents":',
+  '<html>no</html>',
+  '{"code":7,"detail":{}}',
+  '{"code":"X","detail":"y","recovery":7,"errors":[null,{}],"current":{}}',
+  'event: approval\ndata: {"half\n\n',
+]
+
+test.each(lines)('%s takes no malformed answer for a good one', async (name, line) => {
+  const kit = createCliKit()
+  for (const status of [200, 409, 500])
+    for (const body of bodies)
+      for (const json of [false, true]) {
+        const { connect, asked } = answering(status, body)
+        // A stream that ends is opened again, for as long as the person waits.
+        const signal = AbortSignal.timeout(streams.has(name) ? 20 : 60_000)
+        const options = { ...given, connect, signal }
+        const ran = await kit.gatehouse(json ? [...line, '--json'] : line, options)
+        // A stream may be empty, and is opened again with a word about it; a record is never.
+        assertReadable(ran, json && !streams.has(name))
+        if (asked.count === 0) return
+        if (!streams.has(name)) expect([status, body, ran.code]).not.toEqual([status, body, 0])
+      }
+})
+
+const streams: ReadonlySet<string> = new Set(['watch', 'approvals watch', 'audit export', 'backup'])
+
+test('names the version that stands there, where another was expected', async () => {
+  const current = { agent: 'mailbot', key: 'notes/a', value: 1, version: 3, updated_at: 'x' }
+  const { connect } = answering(409, problemOf('VersionConflict', current))
+  const line = ['state', 'set', 'mailbot', 'notes/a', '1', '--expected-version', '9']
+  const ran = await createCliKit().gatehouse(line, { connect })
+  expect([ran.code, ran.out]).toEqual([1, ''])
+  expect(ran.err).toContain('as it stands now: notes/a of mailbot is at version 3')
+})
