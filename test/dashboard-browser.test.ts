@@ -106,7 +106,7 @@ describe.skipIf(!hasProgram('chromium'))('the dashboard in a browser', () => {
     await card.waitFor()
     await card.getByLabel('Reason').fill('it may go')
     await card.getByRole('button', { name: 'Approve' }).click()
-    await page.getByText(`Approved: ${id}`).waitFor()
+    await page.getByText(`Approved: ${id}. filesystem.delete ran and succeeded.`).waitFor()
     const waited = await invoke(run, agent.token, 'approvals.wait', {
       approval_id: id,
       timeout_seconds: 10,
@@ -114,7 +114,11 @@ describe.skipIf(!hasProgram('chromium'))('the dashboard in a browser', () => {
     expect(waited.result?.data).toMatchObject({ status: 'approved' })
     await page.goto('about:blank')
     await page.goto(`${run.dashboard_url}/#approvals/${id}`)
-    await page.getByText('mailbot asked for filesystem.delete: approved by ana.').waitFor()
+    await page
+      .getByText(
+        'mailbot asked for filesystem.delete: approved by ana. filesystem.delete ran and succeeded.',
+      )
+      .waitFor()
   })
 
   test('the REST API can be read in the browser, operation by operation', async () => {

@@ -1,7 +1,14 @@
 import type { Approval } from '@gatehouse/contract'
+import { describeCall } from '@gatehouse/contract/describe-call'
 import { escapeLines, escapeText, jsonText, mixedScriptWords } from './escape-text.ts'
 import { renderFields } from './table.ts'
 import { shownTime } from './times.ts'
+
+/** What was called, and what it is about. */
+export const callText = (call: {
+  readonly capability: string
+  readonly arguments: Readonly<Record<string, unknown>>
+}): string => `${call.capability} ${describeCall(call.capability, call.arguments)}`.trimEnd()
 
 const indented = (text: string): string =>
   text
@@ -110,5 +117,7 @@ export function approvalCard(approval: Approval): string {
 /** The same in a line. */
 export const approvalLine = (approval: Approval): string => {
   const by = approval.decided_by ? ` by ${escapeText(approval.decided_by)}` : ''
-  return `${approval.id}  ${approval.status}${by}  ${escapeText(approval.agent)} ${approval.capability}`
+  const outcome = approval.execution.state === 'waiting' ? '' : `  ${approval.execution.state}`
+  const who = escapeText(approval.agent)
+  return `${approval.id}  ${approval.status}${by}${outcome}  ${who} ${escapeText(callText(approval))}`
 }

@@ -1,5 +1,5 @@
 import type { Approval } from '@gatehouse/contract'
-import { describeCall } from '@gatehouse/contract/describe-call'
+import { callText } from './approval-card.ts'
 import { escapeText } from './escape-text.ts'
 
 const ended: ReadonlySet<string> = new Set(['succeeded', 'failed', 'refused', 'interrupted'])
@@ -16,10 +16,10 @@ export function decidedText(approval: Approval): string {
 
 /** What became of the run; null where nothing was to run. */
 export function outcomeText(approval: Approval): string | null {
-  const { capability, arguments: sent, execution, status } = approval
+  const { execution, status } = approval
   if (status !== 'approved') return null
   const { state, result } = execution
-  const what = [capability, describeCall(capability, sent)].filter((part) => part !== '').join(' ')
+  const what = callText(approval)
   const error = result?.success === false ? `${result.error.message} (${result.error.type})` : ''
   const said = {
     waiting: 'has not run yet',

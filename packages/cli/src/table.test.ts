@@ -17,3 +17,17 @@ test('fits the terminal by cutting what may be cut, and never an id', () => {
 test('cuts nothing where nobody looks', () => {
   expect(renderTable(columns, rows, { isTTY: false, columns: 24 })).toContain(rows[0]?.text)
 })
+
+test('puts what a row is about below it where the terminal is too narrow', () => {
+  const wide = [
+    columns[0],
+    { title: 'WHAT', value: (row: { text: string }) => row.text, below: true as const },
+    { title: 'BY', value: () => 'somebody', drop: true as const },
+  ] as never as typeof columns
+  expect(renderTable(wide, rows, { isTTY: true, columns: 54 }).split('\n')).toEqual([
+    'ID',
+    'appr-1',
+    `  ${rows[0]?.text}`,
+  ])
+  expect(renderTable(wide, rows, { isTTY: true, columns: 90 })).toContain('BY')
+})

@@ -6,6 +6,10 @@ export type Column<T> = {
   readonly align?: 'right'
   /** May be cut, with a `…`, where the terminal is too narrow. Ids and names never are. */
   readonly cut?: true
+  /** Left out first where the terminal is too narrow for all. */
+  readonly drop?: true
+  /** On a line of its own below the row where the terminal is too narrow, so that it is not cut short. */
+  readonly below?: true
 }
 
 const wide =
@@ -55,6 +59,42 @@ function fit(widths: number[], mayCut: readonly boolean[], total: number): numbe
 
 /** Rows for people. Everything from data is escaped; without a terminal nothing is cut. */
 export function renderTable<T>(
+  columns: readonly Column<T>[],
+  rows: readonly T[],
+  terminal: { readonly isTTY: boolean; readonly columns: number },
+): string {
+  if (fits(columns, rows, terminal)) return renderColumns(columns, rows, terminal)
+  const kept = columns.filter(({ drop }) => !drop)
+  if (fits(kept, rows, terminal)) return renderColumns(kept, rows, terminal)
+  const below = kept.find((column) => column.below)
+  if (!below) return renderColumns(kept, rows, terminal)
+  const [titles = '', ...lines] = renderColumns(
+    kept.filter((column) => column !== below),
+    rows,
+    terminal,
+  ).split('\n')
+  const text = (row: T) => escapeText(String(below.value(row) ?? '-'))
+  return [
+    titles,
+    ...rows.flatMap((row, i) => [lines[i] ?? '', `  ${cutTo(text(row), terminal.columns - 2)}`]),
+  ].join('\n')
+}
+
+/** Whether nothing has to be cut. */
+function fits<T>(
+  columns: readonly Column<T>[],
+  rows: readonly T[],
+  { isTTY, columns: width }: { readonly isTTY: boolean; readonly columns: number },
+): boolean {
+  if (!isTTY) return true
+  const sum = columns.reduce((total, { title, value }) => {
+    const widths = rows.map((row) => cells(escapeText(String(value(row) ?? '-'))))
+    return total + Math.max(cells(title), ...widths)
+  }, 0)
+  return sum + gap * (columns.length - 1) <= width
+}
+
+function renderColumns<T>(
   columns: readonly Column<T>[],
   rows: readonly T[],
   terminal: { readonly isTTY: boolean; readonly columns: number },

@@ -29,6 +29,21 @@ test('prints one JSON line for each approval as it comes', async () => {
   expect(kit.fake.listeners()).toBe(0)
 })
 
+test('says what each event is about, and which approval it belongs to', async () => {
+  const kit = createCliKit()
+  const ended = new AbortController()
+  let all = ''
+  const running = kit.gatehouse(['watch', '--after', 'main:0'], {
+    signal: ended.signal,
+    onWrite(text) {
+      all += text
+    },
+  })
+  await expect.poll(() => all).toContain('mailbot filesystem.read notes.txt success')
+  ended.abort()
+  expect((await running).code).toBe(0)
+})
+
 test('decides by keys what is on the screen', async () => {
   const kit = createCliKit()
   kit.fake.tell(fakeApproval(1))

@@ -1,6 +1,6 @@
 import type { OperationId } from './operations.ts'
 
-/** The fields that every answer of an operation has. A test holds this against the server's table. */
+/** Fields that every answer of an operation has. A test holds this against the server's table. */
 const fields: Readonly<Record<OperationId, string>> = {
   getStatus:
     'version uptime_seconds active_agents active_sessions pending_approvals capabilities_invoked_24h policy_violations_24h health',
@@ -28,12 +28,12 @@ const fields: Readonly<Record<OperationId, string>> = {
   listApprovals: 'approvals total',
   streamApprovals: '',
   showApproval:
-    'id agent capability arguments digest requested_at expires_at status session_id reason rule critical preview decided_at decided_by decision_reason execution',
+    'id agent capability arguments effective_arguments digest requested_at expires_at status stale session_id reason rule critical preview decided_at decided_by decision_reason execution',
   decideApprovals: 'outcomes',
   approveApproval:
-    'id agent capability arguments digest requested_at expires_at status session_id reason rule critical preview decided_at decided_by decision_reason execution',
+    'id agent capability arguments effective_arguments digest requested_at expires_at status stale session_id reason rule critical preview decided_at decided_by decision_reason execution',
   rejectApproval:
-    'id agent capability arguments digest requested_at expires_at status session_id reason rule critical preview decided_at decided_by decision_reason execution',
+    'id agent capability arguments effective_arguments digest requested_at expires_at status stale session_id reason rule critical preview decided_at decided_by decision_reason execution',
   listGrants: 'grants total',
   revokeGrant:
     'id agent capability match arguments approval_id status created_at created_by expires_at uses used last_used_at revoked_at revoked_by',

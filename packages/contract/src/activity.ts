@@ -17,6 +17,8 @@ export const ActivityEvent = z.object({
   agent: z.string(),
   /** Empty where it is about no capability. */
   capability: z.string(),
+  /** What it is about, in a line: the path, the host, the command, the recipients. May be empty. */
+  object: z.string(),
   success: z.boolean(),
   /** 0 for what took no time of its own: acts, and calls that were refused. */
   duration_ms: z.int(),

@@ -102,7 +102,17 @@ const named = [
   ...['title', 'secret_name', 'name', 'label', 'channel', 'operation', 'service', 'file', 'query'],
   ...['message_ids', 'message_id', 'event_id', 'write_id', 'rollback_id', 'trash_id', 'watch_id'],
   ...['process_id', 'schedule_id', 'subscription_id', 'alert_id', 'grant_id', 'approval_id'],
-  ...['model', 'id', 'working_directory', 'folder', 'calendar', 'category', 'status', 'severity'],
+  ...[
+    'model',
+    'id',
+    'working_directory',
+    'folder',
+    'calendar',
+    'category',
+    'status',
+    'severity',
+    'capability',
+  ],
 ]
 
 const namedText = (fields: Fields): string => {
@@ -117,20 +127,15 @@ const mailed = /^(?:email\.(?:send|draft|reply|forward)|comms\.(?:send|broadcast
 
 /**
  * What a call is about, in one line: the path, the host, the command, the recipients. Made of its arguments
- * as they were sent or as the log keeps them, leaving out those named in `redact`, and credentials.
- * Empty where a call is about nothing in particular.
+ * as they were sent or as the log keeps them, never of contents, headers or credentials. Empty where a call
+ * is about nothing in particular.
  */
-export function describeCall(
-  capability: string,
-  fields: Fields,
-  redact: readonly string[] = [],
-): string {
-  const open = Object.fromEntries(Object.entries(fields).filter(([name]) => !redact.includes(name)))
+export function describeCall(capability: string, fields: Fields): string {
   const ways = mailed.test(capability)
     ? [recipientsText]
     : [commandText, urlText, hostText, pairText, laterText, keyText, pathText, namedText]
   for (const way of ways) {
-    const text = escaped(way(open))
+    const text = escaped(way(fields))
     if (text === '') continue
     const characters = Array.from(text)
     return characters.length > callTextMax

@@ -21,7 +21,7 @@ function previewOf(preview) {
   return [pre(parts.join('\n'))]
 }
 
-function cardOf(approval, mayDecide, refresh) {
+function cardOf(approval, mayDecide, page) {
   const { root, part } = viewOf('approval-view')
   root.dataset.id = approval.id
   root.dataset.stale = approval.stale ?? ''
@@ -55,13 +55,52 @@ function cardOf(approval, mayDecide, refresh) {
   const form = part('form')
   part('button[value="approve"]').disabled = approval.stale !== null
   if (!mayDecide) form.remove()
-  else onSubmit(form, (data) => decide(approval, data, refresh))
+  else onSubmit(form, (data) => decide(approval, data, page))
   return root
 }
 
-async function decide({ id, digest }, data, refresh) {
+const endings = {
+  succeeded: 'ran and succeeded',
+  failed: 'ran and failed',
+  refused: 'was not run',
+  interrupted: 'was interrupted; check what was done',
+}
+
+/** How the run of an approved request ended, in a sentence; empty before that. */
+export function endOf({ capability, execution: { state, result } }) {
+  const said = endings[state]
+  if (!said) return ''
+  const error = result?.success === false ? `: ${result.error.message}` : ''
+  return `${capability} ${said}${error || '.'}`
+}
+
+/** What was decided on this page, until its run has ended. */
+export class Decided {
+  #ends = new Map()
+
+  begin(id) {
+    this.#ends.set(id, '')
+  }
+
+  /** Whether this is the end of a run that was approved here. */
+  ended(approval) {
+    const end = endOf(approval)
+    if (end === '' || !this.#ends.has(approval.id)) return false
+    this.#ends.set(approval.id, end)
+    return true
+  }
+
+  /** The sentence about it, with the end of its run where that is known. */
+  text(id, decision) {
+    const end = this.#ends.get(id) ?? ''
+    return `${decision === 'approve' ? 'Approved' : 'Rejected'}: ${id}${end && `. ${end}`}`
+  }
+}
+
+async function decide({ id, digest }, data, { refresh, decided }) {
   const decision = data.get('decision')
   const reason = data.get('reason').trim()
+  decided.begin(id)
   try {
     await ask('POST', pathTo`/api/approvals/${id}/${decision}`, {
       ...(decision === 'approve' ? { digest } : {}),
@@ -71,20 +110,18 @@ async function decide({ id, digest }, data, refresh) {
     // Somebody else was quicker, it expired or is stale: the list says how it stands.
     const stands = ['ApprovalNotPending', 'ApprovalStale']
     if (!(error instanceof Refusal) || !stands.includes(error.code)) throw error
-    await refresh(error.message)
+    await refresh(() => error.message)
     return
   }
-  await refresh(`${decision === 'approve' ? 'Approved' : 'Rejected'}: ${id}`)
+  await refresh(() => decided.text(id, decision))
 }
 
 /** Shows what waits. Cards that still say what is so stay, with what was typed into them. */
-export function showApprovals(target, approvals, mayDecide, refresh) {
+export function showApprovals(target, approvals, mayDecide, page) {
   const before = new Map([...target.children].map((card) => [card.dataset.id, card]))
   const cards = approvals.map((approval) => {
     const card = before.get(approval.id)
-    return card?.dataset.stale === (approval.stale ?? '')
-      ? card
-      : cardOf(approval, mayDecide, refresh)
+    return card?.dataset.stale === (approval.stale ?? '') ? card : cardOf(approval, mayDecide, page)
   })
   if (cards.length === 0) {
     const empty = document.createElement('p')

@@ -1,6 +1,7 @@
 import { ask, Refusal } from './api.js'
 import { loginView, setupView, viewOf } from './forms.js'
 import { overviewView } from './overview.js'
+import { visible } from './text.js'
 
 const main = document.getElementById('main')
 const who = document.getElementById('who')
@@ -8,7 +9,7 @@ const noticeLine = document.getElementById('notice')
 let leave = () => {}
 
 function notice(text) {
-  noticeLine.textContent = text
+  noticeLine.replaceChildren(visible(text))
   noticeLine.hidden = text === ''
 }
 

@@ -1,5 +1,5 @@
 import { ask, pathTo } from './api.js'
-import { showApprovals } from './approvals.js'
+import { Decided, endOf, showApprovals } from './approvals.js'
 import { viewOf } from './forms.js'
 import { durationOf, timeOf, visible } from './text.js'
 
@@ -73,7 +73,8 @@ async function settledText(id) {
   })
   if (approval === null) return `There is no request ${id} any more.`
   const by = approval.decided_by === null ? '' : ` by ${approval.decided_by.replace(/^user:/, '')}`
-  return `${approval.agent} asked for ${approval.capability}: ${approval.status}${by}.`
+  const end = endOf(approval)
+  return `${approval.agent} asked for ${approval.capability}: ${approval.status}${by}.${end && ` ${end}`}`
 }
 
 /** The page after login. `failed` hears of what goes wrong; the stream tells of approvals as they come. */
@@ -85,6 +86,7 @@ export function overviewView(whoami, { notice, failed }) {
   /** Whether the notice says that the server is away. */
   let lost = false
   let linked = linkedApproval()
+  const decided = new Decided()
   /** Brings the card that a link leads to into view, once; says what became of it where it is not there. */
   const reveal = async () => {
     const id = linked
@@ -105,7 +107,7 @@ export function overviewView(whoami, { notice, failed }) {
   }
   addEventListener('hashchange', followLink)
 
-  const refresh = async (message) => {
+  const refresh = async (message = () => '') => {
     try {
       const [status, { agents }, { approvals, total }] = await Promise.all([
         ask('GET', '/api/status'),
@@ -119,8 +121,8 @@ export function overviewView(whoami, { notice, failed }) {
       part('#agents').replaceChildren(agentsTable(agents))
       part('#pending-count').textContent = total > 0 ? `(${total})` : ''
       document.title = total > 0 ? `(${total}) Gatehouse` : 'Gatehouse'
-      showApprovals(part('#approvals'), approvals, mayDecide, refresh)
-      const said = (await reveal()) || message
+      showApprovals(part('#approvals'), approvals, mayDecide, { refresh, decided })
+      const said = (await reveal()) || message()
       if (said) notice(said)
       else if (lost) notice('')
       lost = false
@@ -132,7 +134,10 @@ export function overviewView(whoami, { notice, failed }) {
 
   const stream = new EventSource('/api/approvals/stream')
   stream.addEventListener('snapshot', () => void refresh())
-  stream.addEventListener('approval', () => void refresh())
+  stream.addEventListener('approval', ({ data }) => {
+    const approval = JSON.parse(data)
+    void refresh(() => (decided.ended(approval) ? decided.text(approval.id, 'approve') : ''))
+  })
   stream.addEventListener('error', () => {
     lost = true
     notice('Reconnecting to the server…')

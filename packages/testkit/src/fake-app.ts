@@ -21,6 +21,7 @@ import {
   UserTokenId,
   type VaultStatus,
 } from '@gatehouse/contract'
+import { describeCall } from '@gatehouse/contract/describe-call'
 import type { App } from '@gatehouse/server/app/app'
 import { fakeProxy } from './fake-service/fake-proxy.ts'
 import { fakeEngine } from './models/fake-engine.ts'
@@ -578,6 +579,7 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
         timestamp: entry.timestamp,
         agent: entry.agent,
         capability: entry.capability,
+        object: describeCall(entry.capability, entry.arguments),
         success: entry.result === 'success',
         duration_ms: entry.duration_ms ?? 0,
         result: entry.result,

@@ -1,10 +1,15 @@
+import type { Approval } from '@gatehouse/contract'
+import { callText } from '../approval-card.ts'
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
 import { shownTime } from '../times.ts'
 
+const statusText = ({ status, execution }: Approval): string =>
+  status === 'approved' ? `${status}, ${execution.state}` : status
+
 export const approvalsList = defineCommand({
   name: 'approvals list',
-  summary: 'List what waits for a decision',
+  summary: 'List requests that wait for a decision',
   options: {
     status: {
       value: 'STATUS',
@@ -25,16 +30,16 @@ export const approvalsList = defineCommand({
     }),
   text: ({ approvals, total }, view) =>
     approvals.length === 0
-      ? 'Nothing waits.'
+      ? 'Nothing is waiting for a decision.'
       : [
           renderTable(
             [
               { title: 'ID', value: (approval) => approval.id },
-              { title: 'STATUS', value: (approval) => approval.status },
+              { title: 'STATUS', value: statusText },
               { title: 'AGENT', value: (approval) => approval.agent },
-              { title: 'CAPABILITY', value: (approval) => approval.capability },
+              { title: 'WHAT', value: callText, below: true },
               { title: 'ASKED', value: (approval) => shownTime(approval.requested_at) },
-              { title: 'WHY', value: (approval) => approval.reason, cut: true },
+              { title: 'WHY', value: (approval) => approval.reason, cut: true, drop: true },
             ],
             approvals,
             view,

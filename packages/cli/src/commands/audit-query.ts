@@ -1,3 +1,4 @@
+import { callText } from '../approval-card.ts'
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
 import { shownTime, timeAgo } from '../times.ts'
@@ -44,10 +45,10 @@ export const auditQuery = defineCommand({
           { title: 'TIME', value: (entry) => shownTime(entry.timestamp) },
           { title: 'ID', value: (entry) => entry.id },
           { title: 'AGENT', value: (entry) => entry.agent || '-' },
-          { title: 'WHAT', value: (entry) => entry.capability },
+          { title: 'WHAT', value: callText, below: true },
           { title: 'RESULT', value: (entry) => entry.result },
-          { title: 'POLICY', value: (entry) => entry.policy_decision },
-          { title: 'BY', value: (entry) => entry.actor, cut: true },
+          { title: 'POLICY', value: (entry) => entry.policy_decision, drop: true },
+          { title: 'BY', value: (entry) => entry.actor, cut: true, drop: true },
         ],
         page.entries,
         view,

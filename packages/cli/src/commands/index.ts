@@ -83,7 +83,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'approvals list',
-    summary: 'List what waits for a decision',
+    summary: 'List requests that wait for a decision',
     load: async () => (await import('./approvals-list.ts')).approvalsList,
   },
   {

@@ -5,8 +5,15 @@ import { streamAgain } from '../stream-again.ts'
 
 /** One event on one line: when, who, what, how it ended. */
 const lineOf = (event: ActivityEvent): string => {
-  const { timestamp, type, agent, capability, actor, error } = event
-  const what = type === 'capability_invoked' ? capability : `${type} ${capability}`.trimEnd()
+  const { timestamp, type, agent, capability, object, actor, error, approval_id } = event
+  const what = [
+    type === 'capability_invoked' ? '' : type,
+    capability,
+    object === approval_id ? '' : object,
+    approval_id ?? '',
+  ]
+    .filter((part) => part !== '')
+    .join(' ')
   const ended = error ? `${event.result} (${error})` : event.result
   const took = type === 'capability_invoked' ? ` ${event.duration_ms} ms` : ''
   return `${timestamp.slice(11, 23)} ${agent || actor} ${what} ${ended}${took}`

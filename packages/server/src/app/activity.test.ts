@@ -19,6 +19,7 @@ test('tells of each call once, when it ended, in the words of the contract', asy
     type: 'capability_invoked',
     agent: 'mailbot',
     capability: 'filesystem.write',
+    object: 'a',
     success: true,
     result: 'success',
   })

@@ -250,11 +250,14 @@ async function refuseLimited(
   }
 }
 
-async function announce(deps: InvokeDeps, { agent, capability, rule, op }: Call): Promise<void> {
+async function announce(
+  deps: InvokeDeps,
+  { agent, capability, args, rule, op }: Call,
+): Promise<void> {
   const facts = { agent: agent.name, capability: capability.name, request_id: op.request_id }
   const data = { ...facts, rule }
   deps.events.publish({ type: 'capability.notified', agent: '', data })
-  await deps.notified(facts)
+  await deps.notified({ ...facts, arguments: args })
 }
 
 /** Runs what policy allows. What has an effect is on record before it begins, and again when it ended. */

@@ -1,4 +1,5 @@
 import type { NotificationEvent } from '@gatehouse/contract'
+import { describeCall } from '@gatehouse/contract/describe-call'
 import type { StoredAlert } from '../ports/alerts.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
 
@@ -23,19 +24,22 @@ const plain = (text: string): string => {
   return shown.length > textMax ? `${shown.slice(0, textMax)}…` : shown
 }
 
+const objectOf = (capability: string, argumentsJson: string): string =>
+  describeCall(capability, JSON.parse(argumentsJson) as Record<string, unknown>)
+
 /**
- * Whether a person is asked, or what became of it. @SECURITY Arguments stay here: they may hold what must not
- * leave the machine, and whoever decides reads them on the page; notifications.test.ts.
+ * Whether a person is asked, or what became of it. @SECURITY Of the arguments only the line that says what a
+ * call is about leaves the machine, never contents or credentials; notifications.test.ts.
  */
 export const approvalNews = (approval: StoredApproval): Told => {
   const { id, agent, capability, status, reason, critical, decided_by, expires_wall_ms } = approval
   const pending = status === 'pending'
   const by = decided_by === null ? '' : ` by ${decided_by}`
   const until = new Date(expires_wall_ms).toISOString()
+  const object = objectOf(capability, approval.arguments_json)
+  const what = `${capability} ${object}`.trimEnd()
   return {
-    title: plain(
-      pending ? `${agent} asks for ${capability}` : `${capability} of ${agent}: ${status}`,
-    ),
+    title: plain(pending ? `${agent} asks for ${what}` : `${what} of ${agent}: ${status}`),
     text: plain(
       pending
         ? `${reason === null ? '' : `${reason}. `}Decide before ${until}.`
@@ -43,7 +47,7 @@ export const approvalNews = (approval: StoredApproval): Told => {
     ),
     urgent: pending,
     path: `approvals/${id}`,
-    data: { approval_id: id, agent, capability, status, critical, decided_by },
+    data: { approval_id: id, agent, capability, object, status, critical, decided_by },
   }
 }
 
@@ -58,13 +62,17 @@ export const alertNews = ({ id, source, severity, message }: StoredAlert): Told 
 export type CallFacts = {
   readonly agent: string
   readonly capability: string
+  readonly arguments: Readonly<Record<string, unknown>>
   readonly request_id: string
 }
 
-export const callNews = (facts: CallFacts): Told => ({
-  title: plain(`${facts.agent} calls ${facts.capability}`),
-  text: '',
-  urgent: false,
-  path: `activity/${facts.request_id}`,
-  data: facts,
-})
+export const callNews = ({ agent, capability, request_id, arguments: args }: CallFacts): Told => {
+  const object = describeCall(capability, args)
+  return {
+    title: plain(`${agent} calls ${capability} ${object}`),
+    text: '',
+    urgent: false,
+    path: `activity/${request_id}`,
+    data: { agent, capability, object, request_id },
+  }
+}
