@@ -181,6 +181,7 @@ export async function compose(
       directory: join(dataDir, 'policies'),
       systemText: renderSystemPolicy(standardCapabilities),
       knownCapabilities: registry.list().map(({ name }) => name),
+      argumentsOf: (name) => Object.keys(registry.find(name)?.inputs.shape ?? {}),
       pathsOf: (name) => registry.find(name)?.paths ?? [],
       log,
     }),

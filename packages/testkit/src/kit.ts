@@ -247,6 +247,8 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     directory: join(folder, 'policies'),
     systemText: renderSystemPolicy(capabilities),
     knownCapabilities: capabilities.map(({ name }) => name),
+    argumentsOf: (name) =>
+      Object.keys(capabilities.find((capability) => capability.name === name)?.inputs.shape ?? {}),
     pathsOf: (name) => capabilities.find((capability) => capability.name === name)?.paths ?? [],
     log,
   })

@@ -1,10 +1,15 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from 'vitest'
 import { parse } from 'yaml'
+import { standardCapabilities } from '../capabilities/standard.ts'
 import { compileCondition } from './cel.ts'
 import { knownNamesOf, parsePolicyFile } from './parse-file.ts'
 
 const guide = readFileSync(new URL('../../../../docs/guide/policy.md', import.meta.url), 'utf8')
+const names = knownNamesOf(
+  standardCapabilities.map(({ name }) => name),
+  (name) => Object.keys(standardCapabilities.find((one) => one.name === name)?.inputs.shape ?? {}),
+)
 const blocks = [...guide.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text ?? '')
 
 test('shows only policy files that are taken', () => {
@@ -14,7 +19,7 @@ test('shows only policy files that are taken', () => {
   for (const part of parts) {
     const text = part.includes('version: 1') ? part : `version: 1\n${part}`
     const whole = /^(rules|limits):/m.test(text) ? text : `${text}rules: []\n`
-    expect(parsePolicyFile(id, whole, knownNamesOf([])), whole).toMatchObject({ kind: 'ok' })
+    expect(parsePolicyFile(id, whole, names), whole).toMatchObject({ kind: 'ok' })
   }
 })
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { knownNamesOf, parsePolicyFile } from './parse-file.ts'
 
-const names = knownNamesOf(['filesystem.read', 'filesystem.delete', 'email.send'])
+const names = knownNamesOf(['filesystem.read', 'filesystem.delete', 'email.send', 'process.run'])
 const organisation = { layer: 'organisation', file: 'organisation.yaml', agent: null } as const
 
 const parse = (text: string) => parsePolicyFile(organisation, text, names)
@@ -118,16 +118,57 @@ test('refuses an alias bomb, deep nesting and a huge file at once', () => {
   expect(performance.now() - started).toBeLessThan(5_000)
 })
 
-test('warns of capabilities that are not there, and takes the file', () => {
+test('refuses capabilities that are not there; a copy that was valid once is only warned of', () => {
   const text = `version: 1
 rules:
   - { match: filesystem.raed, tier: blocked }
   - { match: "emai.*", tier: blocked }
 `
-  expect(told(text)).toEqual([
-    'warning organisation.yaml:3:14 there is no capability filesystem.raed. Did you mean filesystem.read or filesystem.delete?',
-    'warning organisation.yaml:4:14 there is no capability in a group emai. Did you mean email?',
-  ])
+  const problems = [
+    'organisation.yaml:3:14 there is no capability filesystem.raed. Did you mean filesystem.read or filesystem.delete?',
+    'organisation.yaml:4:14 there is no capability in a group emai. Did you mean email?',
+  ]
+  expect(told(text)).toEqual(problems.map((problem) => `error ${problem}`))
+  expect(parsePolicyFile(organisation, text, names, 'warned')).toMatchObject({
+    kind: 'ok',
+    parsed: { warnings: [{ line: 3 }, { line: 4 }] },
+  })
+})
+
+test.each([
+  [
+    '  - { match: filesystem.read, tier: blocked, when: args.file == "x" }',
+    '3:52 condition: filesystem.read has no argument file.',
+  ],
+  [
+    '  - { match: "filesystem.*", tier: blocked, when: args.recursiv }',
+    '3:51 condition: nothing that filesystem.* matches has an argument recursiv. Did you mean recursive?',
+  ],
+  [
+    '  - { match: filesystem.read, tier: blocked, when: path.startsWith("x") }',
+    '3:52 condition: Unknown variable: path. Did you mean args.path?',
+  ],
+  ['  - { match: *, tier: blocked }', '3:14 a value that begins with * must be quoted, as in "*"'],
+  [
+    '  - { match: "*", tier: blocked }\ntests:\n  - { capability: email.send, args: { too: x }, expect: blocked }',
+    '5:39 email.send has no argument too. Did you mean to?',
+  ],
+])('refuses an argument that does not exist: %s', (rules, expected) => {
+  const shapes: Record<string, string[]> = {
+    'filesystem.read': ['path'],
+    'filesystem.delete': ['path', 'recursive'],
+    'email.send': ['to'],
+  }
+  const known = knownNamesOf(Object.keys(shapes), (name) => shapes[name] ?? [])
+  const at = (text: string) => parsePolicyFile(organisation, text, known)
+  const result = at(`version: 1\nrules:\n${rules}\n`)
+  const problems = result.kind === 'ok' ? [] : result.problems
+  expect(problems.map((p) => `${p.line}:${p.column} ${p.message}`)).toContain(expected)
+  // An argument that only some of a group have is one that a rule for the group may read.
+  const some = 'when: has(args.recursive) && args.recursive'
+  expect(
+    at(`version: 1\nrules:\n  - { match: "filesystem.*", tier: blocked, ${some} }\n`),
+  ).toMatchObject({ kind: 'ok' })
 })
 
 test('reads the hosts that a program may reach', () => {

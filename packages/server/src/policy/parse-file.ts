@@ -5,7 +5,7 @@ import {
   type PolicyProblem,
   type PolicyTest,
 } from '@gatehouse/contract'
-import { groupOf } from '../domain/policy/match.ts'
+import { covers, groupOf } from '../domain/policy/match.ts'
 import type { Layer, LayerRule } from '../domain/policy/types.ts'
 import { parseWindow } from '../domain/policy/window.ts'
 import { compileCondition } from './cel.ts'
@@ -34,16 +34,25 @@ export type FileParse =
   | { readonly kind: 'ok'; readonly parsed: ParsedFile }
   | { readonly kind: 'refused'; readonly problems: readonly PolicyProblem[] }
 
-/** Names a rule or a test may speak of; a capability that is not there is worth a warning. */
+/** Names a rule or a test may speak of, each capability with its arguments (null: not known). */
 export type KnownNames = {
-  readonly capabilities: ReadonlySet<string>
+  readonly capabilities: ReadonlyMap<string, readonly string[] | null>
   readonly groups: ReadonlySet<string>
 }
 
-export const knownNamesOf = (capabilities: readonly string[]): KnownNames => ({
-  capabilities: new Set(capabilities),
+export const knownNamesOf = (
+  capabilities: readonly string[],
+  argumentsOf?: (capability: string) => readonly string[],
+): KnownNames => ({
+  capabilities: new Map(capabilities.map((name) => [name, argumentsOf?.(name) ?? null])),
   groups: new Set(capabilities.map(groupOf)),
 })
+
+/**
+ * What becomes of a name that is not known: `refused` in a file that is offered, `warned` in the copy of
+ * one that was valid, so that a version of the service with fewer capabilities does not close the gate.
+ */
+type UnknownNames = 'refused' | 'warned'
 
 const problemsMax = 50
 
@@ -51,6 +60,7 @@ type Reader = {
   readonly id: FileId
   readonly yaml: PlacedYaml
   readonly names: KnownNames
+  readonly unknown: UnknownNames
   readonly errors: Fault[]
   readonly warnings: Fault[]
 }
@@ -63,12 +73,39 @@ const unknownName = (match: string, names: KnownNames): string | null => {
     return `there is no capability in a group ${group}.${didYouMean(group, [...names.groups])}`
   }
   if (names.capabilities.has(match)) return null
-  return `there is no capability ${match}.${didYouMean(match, [...names.capabilities])}`
+  return `there is no capability ${match}.${didYouMean(match, [...names.capabilities.keys()])}`
 }
 
-const warnOfName = (reader: Reader, match: string, at: Position): void => {
+/** @SECURITY A rule for a name that nothing has would look like protection and be none; parse-file.test.ts. */
+const noteUnknown = (reader: Reader, at: Position, message: string): void => {
+  const faults = reader.unknown === 'refused' ? reader.errors : reader.warnings
+  faults.push({ ...at, message })
+}
+
+const checkName = (reader: Reader, match: string, at: Position): void => {
   const message = unknownName(match, reader.names)
-  if (message) reader.warnings.push({ ...at, message })
+  if (message) noteUnknown(reader, at, message)
+}
+
+/** The arguments of all that a pattern matches; null where those of one are not known. */
+const argumentsFor = (match: string, { capabilities }: KnownNames): readonly string[] | null => {
+  const lists = [...capabilities].filter(([name]) => covers(match, name)).map(([, list]) => list)
+  if (lists.length === 0 || lists.includes(null)) return null
+  return [...new Set(lists.flatMap((list) => list ?? []))]
+}
+
+const noArgument = (match: string, name: string, known: readonly string[]): string =>
+  match.endsWith('*')
+    ? `nothing that ${match} matches has an argument ${name}.${didYouMean(name, known)}`
+    : `${match} has no argument ${name}.${didYouMean(name, known)}`
+
+const variables = ['args', 'agent', 'session', 'host', 'now']
+
+/** `path` where `args.path` was meant, and other words that are no variable. */
+const variableHint = (message: string, known: readonly string[] | null): string => {
+  const name = /^Unknown variable: (\w+)$/.exec(message)?.[1]
+  if (name === undefined) return ''
+  return known?.includes(name) ? `. Did you mean args.${name}?` : didYouMean(name, variables)
 }
 
 const refOf = ({ id, yaml }: Reader, list: 'rules' | 'limits', index: number, match: string) =>
@@ -79,11 +116,26 @@ const refOf = ({ id, yaml }: Reader, list: 'rules' | 'limits', index: number, ma
     match,
   })
 
-const conditionOf = (reader: Reader, source: string, index: number): LayerRule['when'] => {
+const conditionOf = (
+  reader: Reader,
+  match: string,
+  source: string,
+  index: number,
+): LayerRule['when'] => {
   const compiled = compileCondition(source)
-  if (compiled.kind === 'ok') return compiled.condition
-  const { message, offset } = compiled.problem
   const path = ['rules', index, 'when']
+  const known = argumentsFor(match, reader.names)
+  if (compiled.kind === 'ok') {
+    for (const name of known === null ? [] : (compiled.condition.reads ?? [])) {
+      if (known?.includes(name)) continue
+      const offset = Math.max(0, source.indexOf(`args.${name}`))
+      const at = reader.yaml.within(path, offset) ?? reader.yaml.at(path)
+      noteUnknown(reader, at, `condition: ${noArgument(match, name, known ?? [])}`)
+    }
+    return compiled.condition
+  }
+  const { offset } = compiled.problem
+  const message = `${compiled.problem.message}${variableHint(compiled.problem.message, known)}`
   const exact = reader.yaml.within(path, offset)
   reader.errors.push(
     exact
@@ -105,7 +157,7 @@ const assertNetwork = (reader: Reader, match: string, index: number): void => {
 
 const rulesOf = (reader: Reader, file: PolicyFile): readonly LayerRule[] =>
   file.rules.map((rule, index) => {
-    warnOfName(reader, rule.match, reader.yaml.at(['rules', index, 'match']))
+    checkName(reader, rule.match, reader.yaml.at(['rules', index, 'match']))
     if (rule.network !== undefined) assertNetwork(reader, rule.match, index)
     return {
       match: rule.match,
@@ -113,7 +165,7 @@ const rulesOf = (reader: Reader, file: PolicyFile): readonly LayerRule[] =>
       notify: rule.notify ?? false,
       floor: rule.floor ?? false,
       reason: rule.reason ?? null,
-      when: rule.when === undefined ? null : conditionOf(reader, rule.when, index),
+      when: rule.when === undefined ? null : conditionOf(reader, rule.match, rule.when, index),
       ...(rule.network === undefined ? {} : { network: rule.network }),
       ref: refOf(reader, 'rules', index, rule.match),
     }
@@ -121,7 +173,7 @@ const rulesOf = (reader: Reader, file: PolicyFile): readonly LayerRule[] =>
 
 const limitsOf = (reader: Reader, file: PolicyFile): Layer['limits'] =>
   file.limits.map((limit, index) => {
-    warnOfName(reader, limit.match, reader.yaml.at(['limits', index, 'match']))
+    checkName(reader, limit.match, reader.yaml.at(['limits', index, 'match']))
     const window_ms = parseWindow(limit.window) ?? 0
     return { ...limit, window_ms, ref: refOf(reader, 'limits', index, limit.match) }
   })
@@ -129,10 +181,16 @@ const limitsOf = (reader: Reader, file: PolicyFile): Layer['limits'] =>
 const testsOf = (reader: Reader, file: PolicyFile): readonly PlacedTest[] =>
   file.tests.map((test, index) => {
     const at = reader.yaml.at(['tests', index])
-    warnOfName(reader, test.capability, reader.yaml.at(['tests', index, 'capability']))
+    checkName(reader, test.capability, reader.yaml.at(['tests', index, 'capability']))
     if (test.at !== undefined && Number.isNaN(Date.parse(test.at))) {
       const message = `tests[${index}].at is not a time such as 2026-01-01T12:00:00Z`
       reader.errors.push({ ...reader.yaml.at(['tests', index, 'at']), message })
+    }
+    const known = reader.names.capabilities.get(test.capability) ?? null
+    for (const name of known === null ? [] : Object.keys(test.args ?? {})) {
+      if (known?.includes(name)) continue
+      const place = reader.yaml.atKey(['tests', index, 'args', name])
+      noteUnknown(reader, place, noArgument(test.capability, name, known ?? []))
     }
     const own = reader.id.agent
     if (own !== null && test.agent !== undefined && test.agent !== own) {
@@ -154,7 +212,12 @@ const saysNothing = (value: unknown): boolean =>
   typeof value === 'object' && value !== null && !('rules' in value) && !('limits' in value)
 
 /** Reads one policy file whole, or says all that is wrong with it and where. */
-export const parsePolicyFile = (id: FileId, text: string, names: KnownNames): FileParse => {
+export const parsePolicyFile = (
+  id: FileId,
+  text: string,
+  names: KnownNames,
+  unknown: UnknownNames = 'refused',
+): FileParse => {
   const refuse = (faults: readonly Fault[]): FileParse => ({
     kind: 'refused',
     problems: problemsOf(id, faults, 'error'),
@@ -166,7 +229,7 @@ export const parsePolicyFile = (id: FileId, text: string, names: KnownNames): Fi
   if (saysNothing(yaml.value)) {
     return refuse([{ line: 1, column: 1, message: 'the file has neither rules nor limits' }])
   }
-  const reader: Reader = { id, yaml, names, errors: [], warnings: [] }
+  const reader: Reader = { id, yaml, names, unknown, errors: [], warnings: [] }
   const rules = rulesOf(reader, shaped.data)
   const limits = limitsOf(reader, shaped.data)
   const tests = testsOf(reader, shaped.data)

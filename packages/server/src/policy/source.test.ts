@@ -240,13 +240,10 @@ test('checks a text without touching what is in force', async () => {
   const problems = source.validate({
     file: 'draft.yaml',
     agent: 'ana',
-    text: rules('match: mail.send, tier: autonomous', 'match: files.raed, tier: blocked'),
+    text: rules('match: mail.send, tier: autonomous', 'match: files.read, tier: blocked'),
   })
-  expect(problems.map((p) => [p.file, p.line, p.severity])).toEqual([
-    ['draft.yaml', 4, 'warning'],
-    ['draft.yaml', 3, 'warning'],
-  ])
-  expect(problems[1]?.message).toContain('overridden by the floor mail.* in organisation.yaml:3')
+  expect(problems.map((p) => [p.file, p.line, p.severity])).toEqual([['draft.yaml', 3, 'warning']])
+  expect(problems[0]?.message).toContain('overridden by the floor mail.* in organisation.yaml:3')
   expect(source.current().version).toBe(version)
 })
 

@@ -31,6 +31,8 @@ export type PolicySourceOptions = {
   readonly log: Log
   /** Lets tests in files see the purpose and status of an agent that they name. */
   readonly knownAgents?: () => readonly PolicyAgent[]
+  /** All arguments of a capability, so that a rule about another one is refused. */
+  readonly argumentsOf?: (capability: string) => readonly string[]
   /** Which arguments of a capability are paths, so that tests in files read them as calls do. */
   readonly pathsOf?: (capability: string) => readonly string[]
 }
@@ -66,7 +68,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
 
   constructor(options: PolicySourceOptions) {
     this.#options = options
-    this.#names = knownNamesOf(options.knownCapabilities)
+    this.#names = knownNamesOf(options.knownCapabilities, options.argumentsOf)
     const system = parsePolicyFile(systemId, options.systemText, this.#names)
     if (system.kind === 'refused') {
       const [first] = system.problems
@@ -205,7 +207,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     for (const { id } of snapshot.files.values()) {
       const text = await readKept(this.#options.directory, id.file)
       if (text === null) continue
-      const result = parsePolicyFile(id, text, this.#names)
+      const result = parsePolicyFile(id, text, this.#names, 'warned')
       if (result.kind === 'ok') kept.set(id.file, { kind: 'in_force', parsed: result.parsed })
     }
     return kept

@@ -129,6 +129,7 @@ const place = (document: Document, text: string, lines: LineCounter): PlacedYaml
 
 const sayings: Readonly<Record<string, string>> = {
   MULTIPLE_DOCS: 'a policy file holds one document',
+  BAD_ALIAS: 'a value that begins with * must be quoted, as in "*"',
   TAB_AS_INDENT: 'tabs cannot be used for indentation',
 }
 
