@@ -9,7 +9,10 @@ const form = ({ type, choices, min, max }) => {
 
 const shown = (value) => {
   if (value === null) return '–'
-  return Array.isArray(value) ? (value.length > 0 ? value.join(', ') : 'empty') : code(value)
+  if (Array.isArray(value)) return value.length > 0 ? value.join(', ') : 'empty'
+  if (typeof value === 'object')
+    return Object.keys(value).length > 0 ? code(JSON.stringify(value)) : 'empty'
+  return code(value)
 }
 
 export const config = {

@@ -45,6 +45,38 @@ export function commandHelp(command: Command): string {
   return parts.join('\n\n')
 }
 
+const width = 80
+
+/** Words in lines that fit a terminal, each line after the first indented. */
+function wrapped(words: readonly string[], indent: number): string {
+  const lines = ['']
+  for (const word of words) {
+    const line = lines.at(-1) ?? ''
+    if (line !== '' && indent + line.length + word.length + 2 > width) lines.push(word)
+    else lines[lines.length - 1] = line === '' ? word : `${line} ${word}`
+  }
+  return lines.join(`\n${' '.repeat(indent)}`)
+}
+
+/** Commands of one word with their summaries; the others by their noun, which has a page of its own. */
+function groupsText(commands: readonly Entry[]): string {
+  const alone = commands.filter(({ name }) => !name.includes(' '))
+  const verbs = new Map<string, string[]>()
+  for (const { name } of commands) {
+    const [noun = '', verb] = name.split(' ')
+    if (verb !== undefined) verbs.set(noun, [...(verbs.get(noun) ?? []), verb])
+  }
+  const column = Math.max(...[...verbs.keys()].map((noun) => noun.length)) + 4
+  const groups = [...verbs].map(([noun, names]) => {
+    const words = names.map((name, i) => (i < names.length - 1 ? `${name},` : name))
+    return `  ${noun.padEnd(column - 2)}${wrapped(words, column)}`
+  })
+  return [
+    `Commands\n${aligned(alone.map(({ name, summary }) => [name, summary]))}`,
+    `Commands by what they are about (gatehouse NOUN --help says more)\n${groups.join('\n')}`,
+  ].join('\n\n')
+}
+
 /** The first page, or that of one noun such as `agent`. */
 export function listHelp(commands: readonly Entry[], noun?: string): string {
   const shown = noun ? commands.filter(({ name }) => name.startsWith(`${noun} `)) : commands
@@ -60,7 +92,9 @@ export function listHelp(commands: readonly Entry[], noun?: string): string {
       ? `gatehouse ${noun}`
       : 'gatehouse: a gate between AI agents and everything they can touch.',
     examplesText(examples),
-    `Commands\n${aligned(shown.map(({ name, summary }) => [name, summary]))}`,
+    noun
+      ? `Commands\n${aligned(shown.map(({ name, summary }) => [name, summary]))}`
+      : groupsText(shown),
     noun ? '' : `Common options\n${aligned(optionPairs(globalOptions))}`,
     'Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not reachable, 4 not allowed, 5 not found.',
   ]

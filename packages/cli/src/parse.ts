@@ -1,6 +1,7 @@
 import { parseArgs } from 'node:util'
 import { didYouMean } from '@gatehouse/contract/nearest'
 import { usageError } from './cli-error.ts'
+import { counted } from './counted.ts'
 import type { Command, OptionSpec } from './define.ts'
 import { globalOptions } from './global-options.ts'
 
@@ -98,8 +99,8 @@ function readArguments(command: Shape, words: readonly string[]): Values {
   const many = typeof last === 'object' && 'many' in last
   // The words themselves are not repeated: the one too many may be a secret that belongs elsewhere.
   if (!many && words.length > specs.length) {
-    const takes = specs.length === 1 ? '1 word' : `${specs.length || 'no'} words`
-    throw usageError(`gatehouse ${command.name} takes ${takes} after it, not ${words.length}.`)
+    const takes = specs.length === 0 ? 'no arguments' : counted(specs.length, 'argument')
+    throw usageError(`gatehouse ${command.name} takes ${takes} (got ${words.length}).`)
   }
   const read: Values = {}
   for (const [i, [name, spec]] of specs.entries()) {

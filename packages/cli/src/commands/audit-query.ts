@@ -1,4 +1,5 @@
 import { callText } from '../approval-card.ts'
+import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
 import { shownTime, timeAgo } from '../times.ts'
@@ -53,7 +54,7 @@ export const auditQuery = defineCommand({
         page.entries,
         view,
       ),
-      `${page.entries.length} of ${page.total} entries.`,
+      `${page.entries.length} of ${counted(page.total, 'entry', 'entries')}.`,
       page.integrity === 'verified'
         ? `The log is whole through entry ${page.verified_through}.`
         : `THE LOG IS NOT WHOLE: ${page.kind ?? 'damaged'}, first at ${page.first_bad_id ?? '?'}. See: gatehouse audit verify`,

@@ -1,3 +1,4 @@
+import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 
@@ -7,5 +8,5 @@ export const notificationsRetry = defineCommand({
   args: { name: 'the target, as `notifications list` shows it' },
   examples: ['gatehouse notifications retry phone'],
   run: ({ api }, { name }) => api.retryNotifications({ name }),
-  text: ({ name, retried }) => `${retried} messages to ${escapeText(name)} are tried again.`,
+  text: ({ name, retried }) => `Retrying ${counted(retried, 'message')} to ${escapeText(name)}.`,
 })

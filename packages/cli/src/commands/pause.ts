@@ -1,4 +1,5 @@
 import { usageError } from '../cli-error.ts'
+import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 
 export const pause = defineCommand({
@@ -11,5 +12,5 @@ export const pause = defineCommand({
     return api.pauseAll()
   },
   text: ({ count }) =>
-    `${count} ${count === 1 ? 'agent is' : 'agents are'} paused. Undo: gatehouse resume --all`,
+    `${counted(count, 'agent is', 'agents are')} paused. Undo: gatehouse resume --all`,
 })

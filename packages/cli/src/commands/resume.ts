@@ -1,4 +1,5 @@
 import { usageError } from '../cli-error.ts'
+import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 
 export const resume = defineCommand({
@@ -10,5 +11,5 @@ export const resume = defineCommand({
     if (!all) throw usageError('Say --all to resume them, or: gatehouse agent resume NAME.')
     return api.resumeAll()
   },
-  text: ({ count }) => `${count} ${count === 1 ? 'agent is' : 'agents are'} active again.`,
+  text: ({ count }) => `${counted(count, 'agent is', 'agents are')} active again.`,
 })

@@ -1,3 +1,4 @@
+import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { readSecret } from '../read-secret.ts'
 
@@ -19,5 +20,5 @@ export const vaultRotateKey = defineCommand({
     return api.rotateVaultKey({ passphrase })
   },
   text: ({ secrets }) =>
-    `There is a new master key around ${secrets} secrets. Backups made before still open with the old one.`,
+    `A new master key encrypts ${counted(secrets, 'secret')}. Older backups still open with the old key.`,
 })
