@@ -145,7 +145,7 @@ export async function compose(
           url: settings.databaseUrl,
         }),
   )
-  const clock = createClock(Number((await storage.meta.get('clock_ms')) ?? 0))
+  const clock = createClock(await storage.clock.read())
   const tracing = await openTracing({ env: process.env, version, log })
   if (tracing) opening.use(tracing)
   const journal = opening.use(

@@ -86,18 +86,17 @@ test('asks the store, and does not wait for one that never answers', async () =>
   await using kit = await createKit({
     storage: (memory) => ({
       ...memory,
-      meta: {
-        ...memory.meta,
-        get: (key) => {
+      clock: {
+        read: () => {
           if (broken === 'fails') return Promise.reject(new Error('the disk is gone'))
-          return broken === 'hangs' ? new Promise(() => {}) : memory.meta.get(key)
+          return broken === 'hangs' ? new Promise(() => {}) : memory.clock.read()
         },
       },
     }),
   })
   broken = 'fails'
   expect((await kit.app.health(kit.operator())).reasons).toEqual([
-    'storage is unhealthy: the disk is gone',
+    'storage is unhealthy: it does not answer',
   ])
   broken = 'hangs'
   let answered = false

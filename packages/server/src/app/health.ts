@@ -1,4 +1,5 @@
 import type { ComponentStatus, Health, HealthStatus } from '@gatehouse/contract'
+import { GatehouseError } from '@gatehouse/contract'
 import type { Host } from '../ports/host.ts'
 import type { PolicySource } from '../ports/policy.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
@@ -48,13 +49,16 @@ async function storageHealth(deps: HealthDeps, diskPercent: number): Promise<Par
   const late = new AbortController()
   try {
     const answered = await Promise.race([
-      storage.meta.get('clock_ms').then(() => true),
+      storage.clock.read().then(() => true),
       clock.sleep(storeAnswersInMs, late.signal).then(() => false),
     ])
     if (!answered)
       return { status: 'unhealthy', reason: `no answer within ${storeAnswersInMs / 1000} s` }
   } catch (cause) {
-    return { status: 'unhealthy', reason: cause instanceof Error ? cause.message : 'no answer' }
+    return {
+      status: 'unhealthy',
+      reason: cause instanceof GatehouseError ? cause.message : 'it does not answer',
+    }
   } finally {
     late.abort()
   }

@@ -22,6 +22,11 @@ export interface MetaStore {
   set(key: string, value: string): Promise<void>
 }
 
+export interface ClockStore {
+  /** Must return the service clock of the last group in milliseconds; 0 where there was none yet. */
+  read(): Promise<number>
+}
+
 export type Stores = {
   readonly agents: AgentStore
   readonly sessions: SessionStore
@@ -31,6 +36,7 @@ export type Stores = {
   readonly operators: OperatorStore
   readonly webSessions: WebSessionStore
   readonly meta: MetaStore
+  readonly clock: ClockStore
   readonly state: StateStore
   readonly alerts: AlertStore
   readonly jobs: JobStore
@@ -70,7 +76,7 @@ export interface GroupPromises {
   /**
    * Must call `keep` once, with a record (text in UTF-8, good until it returns) that brings the group back when
    * the store is next opened with it. Where it returns true, every read of the log, of agents, of sessions and
-   * of `meta` must include the group from then on; where it returns false (there is no room), nothing happened
+   * of `meta` and the clock must include the group from then on; where it returns false (there is no room), nothing happened
    * and `add` must return false. Must raise where `keep` does, or where earlier groups cannot be stored.
    */
   add(group: CommitGroup, keep: (record: Uint8Array, place: RecordPlace) => boolean): boolean

@@ -70,7 +70,7 @@ export async function openNode(
   const { adapter, connect } = realOf(link)
   const { kind } = connect
   const storage = await (opens?.() ?? openSqlite({ file: join(folder, 'gatehouse.db') }))
-  const clock = createClock(Number((await storage.meta.get('clock_ms')) ?? 0))
+  const clock = createClock(await storage.clock.read())
   const [ids, digest, log] = [createIds(), createDigest(), silent]
   const journal = await openJournal({
     ...{ storage, ids, clock, log },

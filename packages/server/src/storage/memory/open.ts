@@ -19,7 +19,7 @@ import { memorySchedules } from './schedules.ts'
 import { memorySecrets } from './secrets.ts'
 import { memoryServices } from './services.ts'
 import { type Access, emptyState, fork, type State } from './state.ts'
-import { memoryMeta, memoryUserTokens } from './user-tokens.ts'
+import { memoryClock, memoryMeta, memoryUserTokens } from './user-tokens.ts'
 import { memoryValues } from './values.ts'
 import { memoryWakes } from './wakes.ts'
 import { memoryWrites } from './writes.ts'
@@ -33,6 +33,7 @@ const stores = (access: Access) => ({
   operators: memoryOperators(access),
   webSessions: memoryWebSessions(access),
   meta: memoryMeta(access),
+  clock: memoryClock(access),
   state: memoryValues(access),
   alerts: memoryAlerts(access),
   jobs: memoryJobs(access),
@@ -61,7 +62,7 @@ const commit = (state: State, group: CommitGroup): void => {
     const session = state.sessions.get(id)
     if (session) state.sessions.set(id, { ...session, invocations: session.invocations + calls })
   }
-  state.meta.set('clock_ms', String(group.clockMs))
+  state.clock.ms = group.clockMs
   if (group.sealed) state.meta.set(group.sealed.key, group.sealed.value)
 }
 

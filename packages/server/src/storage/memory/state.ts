@@ -26,6 +26,7 @@ export type State = {
   readonly operators: Map<string, StoredOperator>
   readonly webSessions: Map<string, StoredWebSession>
   readonly meta: Map<string, string>
+  readonly clock: { ms: number }
   readonly values: Map<string, Value>
   readonly alerts: Map<string, StoredAlert>
   readonly jobs: Map<string, StoredJob>
@@ -57,6 +58,7 @@ export const emptyState = (): State => ({
   operators: new Map(),
   webSessions: new Map(),
   meta: new Map(),
+  clock: { ms: 0 },
   values: new Map(),
   alerts: new Map(),
   jobs: new Map(),
@@ -87,6 +89,7 @@ export const fork = (state: State): State => ({
   operators: new Map(state.operators),
   webSessions: new Map(state.webSessions),
   meta: new Map(state.meta),
+  clock: { ...state.clock },
   values: new Map(state.values),
   alerts: new Map(state.alerts),
   jobs: new Map(state.jobs),

@@ -1,6 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { UserTokenStore } from '../../ports/people.ts'
-import type { MetaStore } from '../../ports/storage.ts'
+import type { ClockStore, MetaStore } from '../../ports/storage.ts'
 import { type Access, compareText } from './state.ts'
 
 export const memoryUserTokens = ({ state, write }: Access): UserTokenStore => {
@@ -43,4 +43,8 @@ export const memoryMeta = ({ state, write }: Access): MetaStore => ({
     write(({ meta }) => {
       meta.set(key, value)
     }),
+})
+
+export const memoryClock = ({ state }: Access): ClockStore => ({
+  read: async () => state().clock.ms,
 })

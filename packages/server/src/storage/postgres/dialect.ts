@@ -11,24 +11,48 @@ import {
   type TransactionSettings,
 } from 'kysely'
 import pg from 'pg'
+import { describeSystemFailure } from '../../domain/system-failure.ts'
 import type { SchemaDialect } from '../sql/migrations.ts'
 import { createLimitTables } from './limits.ts'
 
 const integer8 = 20
 const integrityViolation = /^23/
+const sqlState = /^[0-9A-Z]{5}$/
 
-/** What went wrong in our words: a broken rule of the schema is the caller's, the rest is the store's. */
+const words: readonly (readonly [RegExp, string])[] = [
+  [/^28/, 'it refuses the user or the password'],
+  [/^3D000$/, 'the database does not exist'],
+  [/^42501$/, 'the user of the database lacks a permission'],
+  [/^53100$/, 'its disk is full'],
+  [/^53200$/, 'its memory is used up'],
+  [/^53300$/, 'it has too many connections'],
+  [/^55P03$/, 'a lock was not free in time'],
+  [/^57014$/, 'a statement took too long'],
+  [/^57P/, 'it is shutting down or starting'],
+  [/^25006$/, 'it is read-only'],
+]
+
+/**
+ * What went wrong in our words: a broken rule of the schema is the caller's, the rest is the store's. The
+ * text of PostgreSQL is the cause, for the log alone: it may quote statements and stored values.
+ */
 export const postgresFailure = (error: unknown): GatehouseError => {
   if (error instanceof GatehouseError) return error
-  const detail = error instanceof Error ? error.message : String(error)
-  const code = error instanceof pg.DatabaseError ? error.code : undefined
-  return code !== undefined && integrityViolation.test(code)
-    ? new GatehouseError('Conflict', { detail }, { cause: error })
-    : new GatehouseError(
-        'StorageUnavailable',
-        { detail: `PostgreSQL: ${detail}` },
-        { cause: error },
-      )
+  const code = error instanceof pg.DatabaseError ? (error.code ?? '') : ''
+  if (integrityViolation.test(code))
+    return new GatehouseError(
+      'Conflict',
+      { detail: 'Another change was stored first.' },
+      { cause: error },
+    )
+  const known = words.find(([codes]) => codes.test(code))?.[1]
+  const detail =
+    known ?? (sqlState.test(code) ? `it reports SQLSTATE ${code}` : describeSystemFailure(error))
+  return new GatehouseError(
+    'StorageUnavailable',
+    { detail: `PostgreSQL: ${detail}` },
+    { cause: error },
+  )
 }
 
 /** 8-byte integers as numbers: the port's are at most 2^53 − 1, and a greater one is never rounded. */

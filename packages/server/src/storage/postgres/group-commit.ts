@@ -38,16 +38,12 @@ with appended as (
   ),
   ${counted('agents', 'name', 'total_invocations', next)},
   ${counted('sessions', 'id', 'invocations', next + 2)},
-  clock_made as (
-    insert into meta (key, value) select 'clock_ms', $${next + 4}::text
-    where not exists (select from meta where key = 'clock_ms') on conflict do nothing
-  ),
   clock_row as materialized (
-    select key from meta where key = 'clock_ms' for no key update skip locked
+    select id from service_clock for no key update skip locked
   ),
   clock_set as (
-    update meta set value = $${next + 4}::text from clock_row
-    where meta.key = clock_row.key and meta.value::bigint < $${next + 4}::text::bigint
+    update service_clock set ms = $${next + 4}::bigint from clock_row
+    where service_clock.id = clock_row.id and ms < $${next + 4}::bigint
   ),
   sealed as (
     insert into meta (key, value) select $${next + 5}::text, $${next + 6}::text
@@ -75,7 +71,7 @@ export const commitOn = async (client: pg.Client, group: CommitGroup): Promise<v
     ...columnsOf(group.rows),
     ...pairsOf(group.agentCounts),
     ...pairsOf(group.sessionCounts),
-    String(group.clockMs),
+    group.clockMs,
     ...(group.sealed
       ? [encodeText(group.sealed.key), encodeText(group.sealed.value)]
       : [null, null]),

@@ -1,10 +1,9 @@
-import { randomUUID } from 'node:crypto'
 import { describeStorage, startPostgres } from '@gatehouse/testkit'
-import pg from 'pg'
 import { afterAll, describe, expect, test } from 'vitest'
 import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
 import type { LimitKey } from '../../ports/limits.ts'
 import { openPostgres } from './open.ts'
+import { createDatabase, query } from './testing.ts'
 
 const server = await startPostgres()
 const missing = 'missing' in server ? server.missing : null
@@ -13,31 +12,7 @@ afterAll(async () => {
   if ('stop' in server) await server.stop()
 })
 
-const query = async (url: string, ...statements: string[]): Promise<pg.QueryResult[]> => {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    const results: pg.QueryResult[] = []
-    for (const statement of statements) results.push(await client.query(statement))
-    return results
-  } finally {
-    await client.end()
-  }
-}
-
-/** A database of its own for one test. */
-const inDatabase = async (options = '') => {
-  const name = `t_${randomUUID().replaceAll('-', '')}`
-  await query(serverUrl, `create database ${name} ${options}`)
-  const url = new URL(serverUrl)
-  url.pathname = `/${name}`
-  return {
-    url: url.href,
-    [Symbol.asyncDispose]: async () => {
-      await query(serverUrl, `drop database ${name} with (force)`)
-    },
-  }
-}
+const inDatabase = (options = '') => createDatabase(serverUrl, options)
 
 const row = (seq: number, chain = 'main'): AuditRow => ({
   chain,

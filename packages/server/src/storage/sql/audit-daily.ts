@@ -19,12 +19,12 @@ export const foldStatements = (
   sql`
     insert into audit_daily (chain, day, agent, capability, kind, result, policy_decision, rows)
     select chain, substr(timestamp, 1, 10), agent, capability, kind, result,
-           coalesce(policy_decision, ''), count(*)
+           coalesce(policy_decision, 'none'), count(*)
     from audit
     where chain = ${chain} and seq <= ${throughSeq}
       and seq > coalesce((select through_seq from audit_folded where chain = ${chain}), -1)
     group by chain, substr(timestamp, 1, 10), agent, capability, kind, result,
-             coalesce(policy_decision, '')
+             coalesce(policy_decision, 'none')
     on conflict (agent, capability, day, kind, result, policy_decision, chain)
     do update set rows = audit_daily.rows + excluded.rows`,
   sql`

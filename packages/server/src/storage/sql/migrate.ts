@@ -1,5 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
 import { type Kysely, type Migration, Migrator } from 'kysely'
+import { describeSystemFailure } from '../../domain/system-failure.ts'
 
 const table = 'schema_migrations'
 const lockTable = 'schema_migrations_lock'
@@ -49,7 +50,7 @@ export const migrate = async <T>(
   throw new GatehouseError(
     'StorageUnavailable',
     {
-      detail: `migration ${failed} failed and was undone: ${error instanceof Error ? error.message : 'for an unknown reason'}`,
+      detail: `migration ${failed} failed and was undone: ${error instanceof GatehouseError ? error.message : describeSystemFailure(error)}`,
     },
     { cause: error },
   )

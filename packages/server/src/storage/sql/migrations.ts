@@ -1,4 +1,5 @@
 import { type Kysely, type Migration, type RawBuilder, sql } from 'kysely'
+import { clockTable } from './clock-table.ts'
 import { index } from './create-index.ts'
 import { grantTables } from './grant-tables.ts'
 import { modelTables } from './model-tables.ts'
@@ -39,6 +40,7 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0009-services': { up: (db) => serviceTables(db, dialect) },
   '0010-replica': { up: (db) => replicaTables(db, dialect) },
   '0011-sent-arguments': { up: (db) => sentArguments(db, dialect.text) },
+  '0012-clock': { up: clockTable },
 })
 
 async function sentArguments(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {

@@ -4,6 +4,7 @@ import { sqlAgents } from './agents.ts'
 import { sqlAlerts } from './alerts.ts'
 import { sqlApprovals } from './approvals.ts'
 import { sqlAuditRows } from './audit-rows.ts'
+import { sqlClock } from './clock.ts'
 import { sqlGrants } from './grants.ts'
 import { sqlJobs } from './jobs.ts'
 import { sqlMessages, sqlSubscriptions } from './messages.ts'
@@ -25,10 +26,11 @@ import { sqlWakes } from './wakes.ts'
 import { sqlWrites } from './writes.ts'
 
 /** What the commit of a group changes beside the log. */
-export const groupStores = (db: Db): Pick<Stores, 'agents' | 'sessions' | 'meta'> => ({
+export const groupStores = (db: Db): Pick<Stores, 'agents' | 'sessions' | 'meta' | 'clock'> => ({
   agents: sqlAgents(db),
   sessions: sqlSessions(db),
   meta: sqlMeta(db),
+  clock: sqlClock(db),
 })
 
 export const sqlStores = (

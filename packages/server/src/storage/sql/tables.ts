@@ -148,6 +148,11 @@ export type AlertsTable = {
   acknowledged_by: string | null
 }
 
+export type ClockTable = {
+  id: 1
+  ms: number
+}
+
 export type MetaTable = { key: string; value: string }
 
 export type AuditTable = {
@@ -417,6 +422,7 @@ export type Tables = {
   operators: OperatorsTable
   web_sessions: WebSessionsTable
   meta: MetaTable
+  service_clock: ClockTable
   state: StateTable
   state_past: StatePastTable
   state_areas: StateAreasTable

@@ -1,9 +1,11 @@
+import { basename } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import {
   DatabaseSync,
   type DatabaseSyncInstance,
   type StatementSyncInstance,
 } from '@photostructure/sqlite'
+import { describeSystemFailure } from '../../domain/system-failure.ts'
 
 // The only file that knows which SQLite this is. The package speaks as `node:sqlite` does, which may
 // take its place once every Node we support has it.
@@ -37,15 +39,39 @@ const codeOf = (error: unknown): number | undefined => {
 
 const constraintCode = 19
 
-/** What went wrong in our words: a broken rule of the schema is the caller's, the rest is the store's. */
+/** Primary result codes of SQLite. */
+const words: Readonly<Record<number, string>> = {
+  5: 'another process uses the database',
+  6: 'another connection uses a table',
+  7: 'memory is used up',
+  8: 'the database is read-only',
+  10: 'the disk failed',
+  11: 'the database file is damaged',
+  13: 'the disk is full',
+  14: 'the database file cannot be opened',
+  26: 'the file is no database',
+}
+
+/**
+ * What went wrong in our words: a broken rule of the schema is the caller's, the rest is the store's. The
+ * text of SQLite is the cause, for the log alone: it may quote the schema, paths and values.
+ */
 export const failure = (error: unknown, file: string): GatehouseError => {
   if (error instanceof GatehouseError) return error
-  const detail = error instanceof Error ? error.message : String(error)
-  const code = codeOf(error)
   // The low byte is the primary result code, the rest says which constraint it was.
-  return code !== undefined && (code & 0xff) === constraintCode
-    ? new GatehouseError('Conflict', { detail }, { cause: error })
-    : new GatehouseError('StorageUnavailable', { detail: `${file}: ${detail}` }, { cause: error })
+  const code = (codeOf(error) ?? 0) & 0xff
+  if (code === constraintCode)
+    return new GatehouseError(
+      'Conflict',
+      { detail: 'Another change was stored first.' },
+      { cause: error },
+    )
+  const detail = words[code] ?? describeSystemFailure(error)
+  return new GatehouseError(
+    'StorageUnavailable',
+    { detail: `${basename(file)}: ${detail}` },
+    { cause: error },
+  )
 }
 
 /** One connection, with its prepared statements. Everything is synchronous. */

@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { GatehouseError } from '@gatehouse/contract'
+import { describeSystemFailure } from '../../domain/system-failure.ts'
 import { createPrivateFile } from './copy.ts'
 
 /** Runs apart from everything: a copy of gigabytes must not hold up a call. Written as the other side runs it. */
@@ -28,8 +29,11 @@ export const copyRunning = async (from: string, to: string): Promise<void> => {
       worker.once('exit', (code) => reject(new Error(`the copy ended with ${code}`)))
     })
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause)
-    throw new GatehouseError('StorageUnavailable', { detail }, { cause })
+    throw new GatehouseError(
+      'StorageUnavailable',
+      { detail: `the copy failed: ${describeSystemFailure(cause)}` },
+      { cause },
+    )
   } finally {
     await worker.terminate()
   }

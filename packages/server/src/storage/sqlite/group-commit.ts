@@ -17,6 +17,7 @@ type Texts = {
   readonly insert: string
   readonly countAgent: string
   readonly countSession: string
+  readonly setClock: string
   readonly setMeta: string
 }
 
@@ -42,6 +43,7 @@ const compileTexts = (db: Kysely<Tables>): Texts => ({
       conflict.column('key').doUpdateSet((eb) => ({ value: eb.ref('excluded.value') })),
     )
     .compile().sql,
+  setClock: db.updateTable('service_clock').set({ ms: 0 }).compile().sql,
 })
 
 /** The hot path: one transaction, synchronously, with statements that were compiled before. */
@@ -87,12 +89,12 @@ export class GroupCommit {
 
   /** What goes with the rows and after them. */
   statementsBesideRows(group: BesideRows): Statement[] {
-    const { countAgent, countSession, setMeta } = this.#texts
+    const { countAgent, countSession, setClock, setMeta } = this.#texts
     const all = this.#folds(group.rows)
     all.push(...this.#batches.statements(group.stamps, group.clockMs))
     for (const [name, calls] of group.agentCounts) all.push([countAgent, [calls, encodeText(name)]])
     for (const [id, calls] of group.sessionCounts) all.push([countSession, [calls, encodeText(id)]])
-    all.push([setMeta, ['clock_ms', String(group.clockMs)]])
+    all.push([setClock, [group.clockMs]])
     if (group.sealed)
       all.push([setMeta, [encodeText(group.sealed.key), encodeText(group.sealed.value)]])
     return all

@@ -105,7 +105,7 @@ const build = async (
   }
   const evict = evictRows(writer, () => promises?.pendingHashes() ?? new Set())
   await bringBack(stores.auditRows, await promised({ ...stores, evictRows: evict }), run)
-  batches.prime(windows, Number((await stores.meta.get('clock_ms')) ?? 0))
+  batches.prime(windows, await stores.clock.read())
   watch.takeForeign()
   const beside = new SettleWorker(writer.file, writerPragmas)
   const promising = new PromisedGroups(mutex, async (kept) => {

@@ -65,7 +65,7 @@ test('a promised group is in every read that begins afterwards', async () => {
   expect(await seqs(storage)).toEqual([0, 1, 2])
   promise(storage, groupOf(3))
   expect(await storage.auditRows.head('main')).toEqual(row(3))
-  expect(await storage.meta.get('clock_ms')).toBe('3')
+  expect(await storage.clock.read()).toBe(3)
 })
 
 test('whoever reads what no group changes does not make it stored', async () => {
@@ -125,7 +125,7 @@ test('what agents may call themselves and others comes back as it was', async ()
     agent: '\u2028',
     session_id: 'sess-1',
   })
-  const plain = row(1, { policy_decision: null, duration_ms: null, intent_id: 'aud-0' })
+  const plain = row(1, { policy_decision: 'none', duration_ms: null, intent_id: 'aud-0' })
   promise(storage, { ...groupOf(), rows: [odd, plain] })
   expect(await storage.auditRows.range('main', 0, 9, 9)).toEqual([odd, plain])
 })
@@ -141,7 +141,7 @@ test('a read inside a transaction does not wait for what was promised meanwhile'
   await using storage = await openSqlite({ file: fileOf() })
   await storage.transaction(async () => {
     promise(storage, groupOf(0))
-    await storage.meta.get('clock_ms')
+    await storage.clock.read()
   })
   expect(await seqs(storage)).toEqual([0])
 })
@@ -152,7 +152,7 @@ test('nor for a settling that itself waits for the transaction to end', async ()
   await storage.transaction(async () => {
     promise(storage, groupOf(0))
     queued = storage.promises?.settle()
-    await storage.meta.get('clock_ms')
+    await storage.clock.read()
   })
   await queued
   expect(await seqs(storage)).toEqual([0])
