@@ -9,7 +9,7 @@ import './support/web-socket.ts'
 type AuditRow = {
   readonly capability: string
   readonly result: string
-  readonly policy_decision: string | null
+  readonly policy_decision: string
 }
 type AuditPage = {
   readonly entries: readonly AuditRow[]

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AuditResult } from './audit.ts'
-import { PolicyTier } from './capability.ts'
+import { PolicyDecision } from './capability.ts'
 import { Timestamp } from './ids.ts'
 
 /**
@@ -23,7 +23,7 @@ export const ActivityEvent = z.object({
   /** 0 for what took no time of its own: acts, and calls that were refused. */
   duration_ms: z.int(),
   result: AuditResult,
-  policy_decision: PolicyTier.nullable(),
+  policy_decision: PolicyDecision,
   /** `agent:NAME`, `user:LABEL`, `system`. */
   actor: z.string(),
   session_id: z.string().nullable(),

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { PolicyTier } from './capability.ts'
+import { PolicyDecision } from './capability.ts'
 import { AuditId, SessionId, Timestamp } from './ids.ts'
 import { RuleRef } from './policy.ts'
 
@@ -24,7 +24,7 @@ export const AuditEntry = z.object({
   capability: z.string(),
   arguments: z.record(z.string(), z.unknown()),
   result: AuditResult,
-  policy_decision: PolicyTier.nullable(),
+  policy_decision: PolicyDecision,
   /** Who did it: `agent:NAME`, `user:LABEL`, `system`. */
   actor: z.string(),
   session_id: SessionId.nullable(),
@@ -101,7 +101,7 @@ export const AuditFilter = z.object({
   since: z.string().optional(),
   until: z.string().optional(),
   result: AuditResult.optional(),
-  policy_decision: PolicyTier.optional(),
+  policy_decision: PolicyDecision.optional(),
   session: z.string().optional(),
   limit: z.int().min(1).max(1000),
   offset: z.int().min(0),

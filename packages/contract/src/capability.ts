@@ -9,6 +9,10 @@ export type PermissionTier = z.infer<typeof PermissionTier>
 export const PolicyTier = z.enum(['autonomous', 'approval_required', 'blocked'])
 export type PolicyTier = z.infer<typeof PolicyTier>
 
+/** The tier that policy applied; `none` where no policy was asked: acts, unknown names, arguments that do not fit. */
+export const PolicyDecision = z.enum([...PolicyTier.options, 'none'])
+export type PolicyDecision = z.infer<typeof PolicyDecision>
+
 /** `none`: nothing outside can notice. `immediate`: happens during the call. `buffered`: by the service proxy. */
 export const Effect = z.enum(['none', 'immediate', 'buffered'])
 export type Effect = z.infer<typeof Effect>

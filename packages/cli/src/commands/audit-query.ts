@@ -19,8 +19,8 @@ export const auditQuery = defineCommand({
     },
     decision: {
       value: 'TIER',
-      choices: ['autonomous', 'approval_required', 'blocked'],
-      about: 'what policy decided',
+      choices: ['autonomous', 'approval_required', 'blocked', 'none'],
+      about: 'the tier that policy applied; none where no policy was asked',
     },
     session: { value: 'ID', about: 'of one session' },
     limit: { value: 'N', integer: true, about: 'at most this many (100, up to 1000)' },

@@ -18,7 +18,7 @@ export const actDraft = (
   capability: act,
   arguments: facts.arguments ?? {},
   result: facts.result ?? 'success',
-  policy_decision: null,
+  policy_decision: 'none',
   actor: actorText(op.actor),
   session_id: op.session_id,
   request_id: op.request_id,

@@ -1,4 +1,4 @@
-import type { CapabilityError, PolicyTier, RuleRef } from '@gatehouse/contract'
+import type { CapabilityError, PolicyDecision, RuleRef } from '@gatehouse/contract'
 import type { StoredAgent, StoredSession } from '../ports/agents.ts'
 import type { AuditDraft } from '../ports/audit.ts'
 import type { Capability, CapabilityRegistry } from '../ports/capability.ts'
@@ -28,7 +28,7 @@ export type Call = {
 
 type Facts = {
   readonly result: AuditDraft['result']
-  readonly policy_decision?: PolicyTier | null
+  readonly policy_decision?: PolicyDecision
   readonly rule?: RuleRef | null
   readonly error?: CapabilityError | null
   readonly approval_id?: string | null
@@ -52,7 +52,7 @@ export const callDraft = (
   capability: capability.name,
   arguments: args,
   result: facts.result,
-  policy_decision: facts.policy_decision ?? null,
+  policy_decision: facts.policy_decision ?? 'none',
   actor: actorText(op.actor),
   session_id: op.session_id,
   request_id: op.request_id,

@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { AuditEntry } from '@gatehouse/contract'
 import { createKit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -319,4 +320,38 @@ test('one agent has 64 calls under way, the next wait in line, and another agent
   release()
   const outcomes = await Promise.all(calls)
   expect(outcomes.every(({ kind }) => kind === 'succeeded')).toBe(true)
+})
+
+test('every entry says which tier policy applied, or that none was asked', async () => {
+  await using kit = await createKit({
+    policy: rules(
+      `${allow('system.time')}  - { match: state.delete, tier: approval_required }\n  - { match: state.get, tier: blocked }\n`,
+    ),
+  })
+  await kit.agent('alpha')
+  await kit.invoke('alpha', 'system.time')
+  await kit.invoke('alpha', 'state.delete', { key: 'k' })
+  await kit.invoke('alpha', 'state.get', { key: 'k' })
+  await kit.invoke('alpha', 'no.such', {})
+  await kit.invoke('alpha', 'system.time', { wrong: 1 })
+
+  const entries = await kit.audit()
+  const applied = (capability: string, result: string) =>
+    entries.find((entry) => entry.capability === capability && entry.result === result)
+      ?.policy_decision
+  expect(applied('system.time', 'success')).toBe('autonomous')
+  expect(applied('state.delete', 'pending')).toBe('approval_required')
+  expect(applied('state.get', 'denied')).toBe('blocked')
+  expect(applied('no.such', 'error')).toBe('none')
+  expect(applied('system.time', 'error')).toBe('none')
+  expect(applied('agent.created', 'success')).toBe('none')
+  expect(entries.filter((entry) => typeof entry.policy_decision !== 'string')).toEqual([])
+  expect(entries.map((entry) => AuditEntry.safeParse(entry).error)).toEqual(
+    entries.map(() => undefined),
+  )
+
+  const none = { policy_decision: 'none', limit: 100, offset: 0 } as const
+  const page = await kit.app.queryAudit(kit.operator(), none)
+  expect(page.total).toBe(entries.filter((entry) => entry.policy_decision === 'none').length)
+  expect(new Set(page.entries.map((entry) => entry.policy_decision))).toEqual(new Set(['none']))
 })

@@ -2,6 +2,7 @@ import {
   type CapabilityError,
   errorTable,
   GatehouseError,
+  type PolicyDecision,
   type PolicyTier,
 } from '@gatehouse/contract'
 import { failureOf } from '../domain/failure.ts'
@@ -98,7 +99,7 @@ const record = (
   op: AgentOp,
   input: InvokeInput,
   facts: { readonly result: AuditDraft['result']; readonly error: CapabilityError },
-  policy_decision: PolicyTier | null = null,
+  policy_decision: PolicyDecision = 'none',
 ) =>
   deps.journal.append(
     callDraft(

@@ -31,7 +31,7 @@ export const acknowledge = async (
     capability: 'audit.acknowledged',
     arguments: { reason },
     result: 'success',
-    policy_decision: null,
+    policy_decision: 'none',
     actor: by.actor,
     session_id: null,
     request_id: by.request_id,

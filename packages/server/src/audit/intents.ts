@@ -15,7 +15,7 @@ const unknownOutcome = (intent: AuditRow): AuditDraft => {
     // The intent holds the arguments, already shortened; they are not shortened twice.
     arguments: {},
     result: 'error',
-    policy_decision: intent.policy_decision as AuditDraft['policy_decision'],
+    policy_decision: (intent.policy_decision ?? 'none') as AuditDraft['policy_decision'],
     actor,
     session_id: intent.session_id,
     request_id,

@@ -5,7 +5,7 @@ import type {
   AuditProof,
   AuditResult,
   Integrity,
-  PolicyTier,
+  PolicyDecision,
   RuleRef,
 } from '@gatehouse/contract'
 import type { AuditRow } from './audit-rows.ts'
@@ -21,7 +21,7 @@ export type AuditDraft = {
   /** Names of top-level arguments that are stored as a keyed hash; none when left out. */
   readonly redact?: readonly string[]
   readonly result: AuditResult
-  readonly policy_decision: PolicyTier | null
+  readonly policy_decision: PolicyDecision
   readonly actor: string
   readonly session_id: string | null
   readonly request_id: string

@@ -16,7 +16,7 @@ const entryBy =
     capability: act,
     arguments: facts.arguments ?? {},
     result: facts.result ?? 'success',
-    policy_decision: null,
+    policy_decision: 'none',
     actor,
     session_id,
     request_id,

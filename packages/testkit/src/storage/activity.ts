@@ -14,7 +14,7 @@ export const activityMusts = (open: Open): void => {
           rowOf(0, { ...pending }),
           rowOf(1, { intent_id: 'aud-main-00000000' }),
           rowOf(2, { ...pending, policy_decision: 'approval_required', approval_id: 'appr-1' }),
-          rowOf(3, { kind: 'act', policy_decision: null, capability: 'agent.paused' }),
+          rowOf(3, { kind: 'act', policy_decision: 'none', capability: 'agent.paused' }),
           rowOf(4, { agent: 'other', ...pending }),
           rowOf(5, { agent: 'other' }),
         ]),

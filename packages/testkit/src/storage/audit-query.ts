@@ -20,7 +20,7 @@ const varied: readonly AuditRow[] = Array.from({ length: 120 }, (_, seq) =>
     agent: ['a', 'b', 'A'][seq % 3] as string,
     capability: capabilities[seq % 6] as string,
     result: ['success', 'error', 'denied', 'pending', 'rejected'][seq % 5] as string,
-    policy_decision: ['autonomous', 'approval_required', 'blocked', null][seq % 4] ?? null,
+    policy_decision: ['autonomous', 'approval_required', 'blocked', 'none'][seq % 4] ?? 'none',
     session_id: seq % 7 === 0 ? null : `sess-${seq % 3}`,
   }),
 )
@@ -53,6 +53,7 @@ const cases: readonly Case[] = [
   ],
   ['a result', { result: 'denied' }, (r) => r.result === 'denied'],
   ['a decision', { policy_decision: 'blocked' }, (r) => r.policy_decision === 'blocked'],
+  ['no decision', { policy_decision: 'none' }, (r) => r.policy_decision === 'none'],
   ['a session', { session: 'sess-1' }, (r) => r.session_id === 'sess-1'],
   ['a session of another agent', { session: 'sess-1', agent: 'a' }, () => false],
   ['a session that nobody knows', { session: 'sess-9' }, () => false],
@@ -124,7 +125,7 @@ export const auditQueryMusts = (open: Open): void => {
           agent: seq % 2 ? 'a' : 'b',
           capability: seq % 3 ? 'filesystem.read' : 'git.commit',
           result: seq % 5 ? 'success' : 'denied',
-          policy_decision: seq % 7 ? 'autonomous' : null,
+          policy_decision: seq % 7 ? 'autonomous' : 'none',
         }),
       )
       await opened.storage.auditRows.insert(rows.slice(0, 4_500))

@@ -16,7 +16,7 @@ export const auditMusts = (open: Open): void => {
         approval_id: awkwardText,
         duration_ms: 0.123456789,
         intent_id: 'aud-x',
-        policy_decision: null,
+        policy_decision: 'none',
       })
       const last = rowOf(largest, { agent: '', duration_ms: null })
       await opened.storage.auditRows.insert([row, last])

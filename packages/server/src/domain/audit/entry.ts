@@ -136,12 +136,16 @@ export const entryAt = ({ fields }: SealedEntry, seq: number, hash: string): Aud
 export const entryOf = (row: LogRow): AuditEntry => {
   const hash = `sha256:${row.hash}`
   try {
-    return { ...(JSON.parse(row.body) as Omit<AuditEntry, 'hash'>), hash }
+    const fields = JSON.parse(row.body) as Omit<AuditEntry, 'hash'>
+    // Entries of the first versions have null where no policy was asked.
+    fields.policy_decision ??= 'none'
+    return { ...fields, hash }
   } catch {
     const { body, ...columns } = row
     const unreadable = { damaged: 'The stored entry cannot be read.', bytes: body.length }
     return {
       ...columns,
+      policy_decision: columns.policy_decision ?? 'none',
       actor: '',
       arguments: {},
       request_id: '',

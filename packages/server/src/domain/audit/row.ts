@@ -10,6 +10,7 @@ export type LogRow = {
   readonly agent: string
   readonly capability: string
   readonly result: string
+  /** Null in rows of the first versions, where no policy was asked. */
   readonly policy_decision: string | null
   readonly session_id: string | null
   readonly duration_ms: number | null

@@ -5,7 +5,7 @@ import {
   AuditProof,
   AuditResult,
   Integrity,
-  PolicyTier,
+  PolicyDecision,
 } from '@gatehouse/contract'
 import { z } from 'zod'
 import { defineRoute, ok, type Route } from '../define.ts'
@@ -25,7 +25,7 @@ const query = defineRoute({
     since: queryTime.optional(),
     until: queryTime.optional(),
     result: AuditResult.optional(),
-    policy_decision: PolicyTier.optional(),
+    policy_decision: PolicyDecision.optional(),
     session: queryText().optional(),
     limit: queryInteger({ min: 1, max: 1000, default: 100 }),
     offset: queryInteger({ min: 0, max: 1_000_000_000, default: 0 }),
