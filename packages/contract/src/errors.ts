@@ -785,9 +785,33 @@ const fill = (say: string, facts: Facts): string =>
     return fact === undefined ? whole : typeof fact === 'string' ? fact : JSON.stringify(fact)
   })
 
+/** Facts that clients act on and no sentence names. */
+const factsOfAll = [
+  'correlation_id',
+  'current',
+  'limit',
+  'member',
+  'pointer',
+  'reason',
+  'requested',
+  'retry_after_seconds',
+  'supported',
+  'window',
+]
+
+/** The facts that may leave the process beside the sentence: those it names, and the few above. */
+export const declaredFacts = ({ type, facts }: GatehouseError): Facts =>
+  Object.fromEntries(
+    Object.entries(facts).filter(
+      ([name]) =>
+        name !== 'detail' &&
+        (factsOfAll.includes(name) || errorTable[type].say.includes(`{${name}}`)),
+    ),
+  )
+
 /**
- * Something went wrong, with a type from the table and facts for its sentence. Only the sentence, the
- * facts and `recovery` leave the process; `cause` is for the log.
+ * Something went wrong, with a type from the table and facts for its sentence. Only the sentence,
+ * the facts that the table declares and `recovery` leave the process; `cause` is for the log.
  */
 export class GatehouseError extends Error {
   readonly type: ErrorType

@@ -77,6 +77,8 @@ export type KitOptions = {
   }) => GitFactory
   /** Without one no name leads anywhere. */
   readonly outbound?: Outbound
+  /** Puts something between the application and each of its ports. */
+  readonly ports?: <T extends object>(name: string, port: T) => T
 }
 
 const noWayOut = (): Outbound =>
@@ -280,29 +282,30 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     clock,
     folder: join(folder, 'processes'),
   })
+  const port = options.ports ?? (<T extends object>(_name: string, given: T): T => given)
   const app = createApp({
     tracing: options.tracing,
-    storage,
-    journal,
-    audit: journal,
+    storage: port('storage', storage),
+    journal: port('journal', journal),
+    audit: port('audit', journal),
     clock,
     ids,
-    digest,
+    digest: port('digest', digest),
     log,
-    events: createEventBus({ ids, clock, log }),
+    events: port('events', createEventBus({ ids, clock, log })),
     version: '0.0.0',
     node: 'kit',
     registry,
-    policy,
-    files,
-    host: createHost(folder),
-    passwords: quickPasswords,
-    secrets: opened.secrets,
-    vault: opened.vault,
-    calendar: createCalendar(),
-    outbound,
-    sandbox,
-    processHost,
+    policy: port('policy', policy),
+    files: port('files', files),
+    host: port('host', createHost(folder)),
+    passwords: port('passwords', quickPasswords),
+    secrets: port('secrets', opened.secrets),
+    vault: port('vault', opened.vault),
+    calendar: port('calendar', createCalendar()),
+    outbound: port('outbound', outbound),
+    sandbox: port('sandbox', sandbox),
+    processHost: port('processHost', processHost),
     wakeCommands: options.wakeCommands ?? { start: () => 'none' },
     ...(options.git
       ? {

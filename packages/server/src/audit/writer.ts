@@ -3,6 +3,7 @@ import { createLinker, type Linker, type LogState } from '../domain/audit/chain.
 import { bodyOf, entryAt, rowOf, type SealedEntry, sealEntry } from '../domain/audit/entry.ts'
 import type { Digests } from '../domain/audit/hashing.ts'
 import { createNodeHash, createTree } from '../domain/audit/merkle.ts'
+import { describeSystemFailure } from '../domain/system-failure.ts'
 import type {
   AppendExtras,
   AuditDraft,
@@ -69,7 +70,7 @@ type Queued = ({ readonly kind: 'entry' } & Waiting) | ({ readonly kind: 'turn' 
 const unavailable = (cause: unknown): GatehouseError =>
   new GatehouseError(
     'AuditUnavailable',
-    { detail: cause instanceof Error ? cause.message : String(cause) },
+    { detail: cause instanceof GatehouseError ? cause.message : describeSystemFailure(cause) },
     { cause },
   )
 

@@ -13,8 +13,7 @@ const parse = (cron: string, timeZone: string): Cron => {
   try {
     return new Cron(cron, { mode: '5-part', timezone: timeZone, paused: true })
   } catch (cause) {
-    const said = cause instanceof Error ? cause.message : String(cause)
-    const detail = `"${cron}" is not five cron fields: ${said.replace(/^CronPattern: /, '')}`
+    const detail = `"${cron}" is not five cron fields: minute, hour, day of month, month, day of week`
     throw new GatehouseError('InvalidSchedule', { detail }, { cause })
   }
 }

@@ -32,7 +32,7 @@ export type Snapshot = {
 }
 
 const bytesMax = 1_048_576
-const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? String(error)
+const codeOf = (error: unknown): string => (error as NodeJS.ErrnoException).code ?? 'unknown'
 
 const namesIn = async (folder: string): Promise<readonly string[]> => {
   try {

@@ -48,7 +48,7 @@ const wallOf = (id: FileId, problem: PolicyProblem, text: string): Standing => {
     tier: 'blocked' as const,
     notify: false,
     floor: true,
-    reason: `The policy file ${id.file} is not valid (line ${problem.line}: ${problem.message}), and no earlier version is known. Every call it could affect is denied until it is mended.`,
+    reason: `The policy file ${id.file} is not valid (line ${problem.line}), and no earlier version is known. Every call it could affect is denied until it is mended.`,
     when: null,
     ref: { layer: id.layer, file: id.file, line: problem.line, match },
   }

@@ -156,7 +156,7 @@ export const readYaml = (text: string): YamlRead => {
       lineCounter: lines,
     })
     for (const problem of [...document.errors, ...document.warnings]) {
-      found(problem.pos[0], sayings[problem.code] ?? problem.message)
+      found(problem.pos[0], sayings[problem.code] ?? 'it is not valid YAML here')
     }
     if (document.directives?.yaml.explicit) found(0, 'directives cannot be used')
     const { contents } = document
@@ -167,8 +167,8 @@ export const readYaml = (text: string): YamlRead => {
     return faults.length > 0
       ? { kind: 'faults', faults }
       : { kind: 'ok', ...place(document, text, lines) }
-  } catch (cause) {
-    found(0, `the file cannot be read as YAML: ${(cause as Error).message}`)
+  } catch {
+    found(0, 'the file cannot be read as YAML')
     return { kind: 'faults', faults }
   }
 }

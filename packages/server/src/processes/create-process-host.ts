@@ -48,7 +48,9 @@ const startFailure = (error: unknown, request: ProcessRequest, approved: boolean
   // It compares what it mounted with what was held open, and cannot mount what was deleted.
   const isOther =
     (error.type === 'SandboxFailed' || error.type === 'SandboxRefused') &&
-    /mount|mkdir|open_tree/.test(String(error.facts['detail']))
+    /mount|mkdir|open_tree/.test(
+      `${String(error.facts['detail'])} ${error.cause instanceof Error ? error.cause.message : ''}`,
+    )
   return approved && isOther
     ? stale('a folder was swapped or deleted while the program was started')
     : error

@@ -108,14 +108,17 @@ test('output that cannot be kept ends the process at once, and says why', async 
   const given = childOf()
   const full: Keeper = {
     total: 0,
-    write: () => Promise.reject(new Error('ENOSPC: no space left on device')),
+    write: () =>
+      Promise.reject(
+        Object.assign(new Error('ENOSPC: no space left on device'), { code: 'ENOSPC' }),
+      ),
     close: async () => {},
   }
   const { hosted } = host(given, () => full)
   given.out.write('x')
   expect(await hosted.exited).toMatchObject({
     state: 'killed',
-    detail: 'its output could not be kept: ENOSPC: no space left on device',
+    detail: 'its output could not be kept: the disk is full (ENOSPC)',
   })
   expect(given.ends).toEqual([0])
 })

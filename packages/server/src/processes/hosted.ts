@@ -1,4 +1,5 @@
 import type { ProcessStream } from '@gatehouse/contract'
+import { describeSystemFailure } from '../domain/system-failure.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { HostedProcess, ProcessEnd, ProcessSample, StreamPiece } from '../ports/processes.ts'
 import type { SandboxChild, SandboxRung } from '../ports/sandbox.ts'
@@ -130,7 +131,6 @@ export class Hosted implements HostedProcess {
   }
 
   #lose(cause: unknown): void {
-    const reason = cause instanceof Error ? cause.message : String(cause)
-    this.#stop('killed', `its output could not be kept: ${reason}`, 0)
+    this.#stop('killed', `its output could not be kept: ${describeSystemFailure(cause)}`, 0)
   }
 }

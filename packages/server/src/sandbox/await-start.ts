@@ -1,5 +1,6 @@
 import type { ChildProcess } from 'node:child_process'
 import { GatehouseError } from '@gatehouse/contract'
+import { describeSystemFailure } from '../domain/system-failure.ts'
 import type { SandboxSpec } from '../ports/sandbox.ts'
 import type { LaunchedChild } from './launched-child.ts'
 import type { OpenMount } from './mounts.ts'
@@ -32,8 +33,9 @@ const failureOf = async (
   if (started?.kind !== 'failed') {
     const path = goneOf(said, mounts)
     if (path !== null) return new GatehouseError('FileNotFound', { path })
-    const detail = said === '' ? `it ended with ${exit.signal ?? exit.code}` : said
-    return new GatehouseError('SandboxFailed', { detail })
+    // What the launcher wrote is for whoever tries the sandbox and for the log: it may name paths of the host.
+    const detail = `the launcher ended with ${exit.signal ?? exit.code}`
+    return new GatehouseError('SandboxFailed', { detail }, { cause: new Error(said || detail) })
   }
   const { what, errno } = started
   if (what === 'exec' && [2, 8, 13, 20, 40].includes(errno))
@@ -56,7 +58,9 @@ export const awaitStart = async (
   if (process.pid === undefined)
     throw await new Promise((resolve) => {
       process.once('error', (cause) => {
-        resolve(new GatehouseError('SandboxFailed', { detail: cause.message }, { cause }))
+        resolve(
+          new GatehouseError('SandboxFailed', { detail: describeSystemFailure(cause) }, { cause }),
+        )
       })
     })
   const child = watch()

@@ -26,7 +26,6 @@ export const tryBubblewrap = async (tools: BubblewrapOptions): Promise<SandboxSt
     return { usable: true, rung: 'bubblewrap', detail }
   } catch (cause) {
     if (!(cause instanceof GatehouseError)) throw cause
-    const { detail } = cause.facts
-    return lack(typeof detail === 'string' ? detail : cause.message)
+    return lack(cause.cause instanceof Error ? cause.cause.message : cause.message)
   }
 }

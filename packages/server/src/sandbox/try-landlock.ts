@@ -24,7 +24,6 @@ export const tryLandlock = async (tools: LandlockOptions): Promise<SandboxState>
     return { usable: true, rung: 'landlock', detail }
   } catch (cause) {
     if (!(cause instanceof GatehouseError)) throw cause
-    const { detail } = cause.facts
-    return lack(typeof detail === 'string' ? detail : cause.message)
+    return lack(cause.cause instanceof Error ? cause.cause.message : cause.message)
   }
 }

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process'
 import { readlinkSync } from 'node:fs'
 import { createConnection, createServer, type Server } from 'node:net'
 import { GatehouseError } from '@gatehouse/contract'
+import { describeSystemFailure } from '../domain/system-failure.ts'
 import type { SandboxChild, SandboxExit, SandboxSpec } from '../ports/sandbox.ts'
 import { given, proxiedBy } from './launch-order.ts'
 import { inputOf } from './program-input.ts'
@@ -71,7 +72,7 @@ export const spawnUnconfined = async (spec: SandboxSpec): Promise<SandboxChild> 
     relay?.close()
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT')
       throw new GatehouseError('ProgramNotFound', { program: spec.program }, { cause })
-    throw new GatehouseError('SandboxFailed', { detail: (cause as Error).message }, { cause })
+    throw new GatehouseError('SandboxFailed', { detail: describeSystemFailure(cause) }, { cause })
   }
   const exited = new Promise<SandboxExit>((resolve) => {
     child.once('exit', (code, signal) => {

@@ -249,9 +249,9 @@ export class EngineKeeper {
   }
 
   #watch({ model, engine }: Loaded): void {
-    void engine.exited.then(({ how, said }) => {
+    void engine.exited.then(({ how }) => {
       if (this.#loaded?.engine === engine) this.#loaded = null
-      if (!this.#wanted.has(engine)) this.#crashed(model, said === '' ? how : `${how}: ${said}`)
+      if (!this.#wanted.has(engine)) this.#crashed(model, how)
     })
   }
 }

@@ -12,9 +12,7 @@ export const failureText = ({ secrets }: Pick<ProxyDeps, 'secrets'>, cause: unkn
       ? cause.facts['detail']
       : cause instanceof Error && (cause instanceof GatehouseError || cause instanceof TimeUp)
         ? cause.message
-        : cause instanceof Error
-          ? `it failed unexpectedly: ${cause.message}`
-          : 'it failed unexpectedly'
+        : 'it failed unexpectedly; the log of the service says how'
   return secrets.scrub(text).slice(0, charsMax)
 }
 

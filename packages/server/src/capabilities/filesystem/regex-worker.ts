@@ -1,6 +1,7 @@
 import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { GatehouseError } from '@gatehouse/contract'
+import { describePatternFault } from './pattern-fault.ts'
 import { findInLines, replaceIn } from './regex-steps.ts'
 
 export const answerMs = 5_000
@@ -73,7 +74,7 @@ export class RegexWorker implements Disposable {
       worker.postMessage(job)
       const answer = await answered
       if (answer instanceof GatehouseError) throw answer
-      if ('error' in answer) throw refuse(answer.error)
+      if ('error' in answer) throw refuse(describePatternFault(answer.error))
       return answer.result
     } finally {
       clearTimeout(timer)

@@ -1,6 +1,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { GatehouseError } from '@gatehouse/contract'
 import { RE2JS } from 're2js'
+import { describePatternFault } from './pattern-fault.ts'
 import { findInLines, type LineMatch, replaceIn } from './regex-steps.ts'
 import { RegexWorker } from './regex-worker.ts'
 
@@ -28,7 +29,8 @@ const compile = (pattern: string): RE2JS => {
   try {
     return RE2JS.compile(pattern)
   } catch (error) {
-    const detail = error instanceof Error ? error.message : 'it cannot be read'
+    const said = error instanceof Error ? error.message : ''
+    const detail = describePatternFault(said)
     throw new GatehouseError('InvalidPattern', { detail }, { cause: error })
   }
 }

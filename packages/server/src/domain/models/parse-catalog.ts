@@ -49,8 +49,8 @@ function jsonOf(bytes: Uint8Array): { readonly value: unknown } | { readonly rea
   }
   try {
     return { value: JSON.parse(text) as unknown }
-  } catch (cause) {
-    return { reason: `is not JSON: ${cause instanceof Error ? cause.message : 'cannot be read'}` }
+  } catch {
+    return { reason: 'is not JSON' }
   }
 }
 

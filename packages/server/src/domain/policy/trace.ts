@@ -13,10 +13,9 @@ const look = (rule: LayerRule, question: PolicyQuestion): Look => {
     return rule.when.evaluate(question)
       ? { matched: true, step: { rule: rule.ref, outcome: 'matched', detail } }
       : { matched: false, step: { rule: rule.ref, outcome: 'condition_false', detail } }
-  } catch (cause) {
+  } catch {
     const counted = holdsOnError(rule)
-    const message = cause instanceof Error ? cause.message : String(cause)
-    const why = rule.when.explain?.(question) ?? message
+    const why = rule.when.explain?.(question) ?? 'it cannot be evaluated'
     const taken = counted ? 'taken to hold' : 'taken not to hold'
     return {
       matched: counted,

@@ -7,7 +7,7 @@ import { z } from 'zod'
 import type { EngineExit, EngineHost, EngineInstaller, EngineOrder } from '../../ports/engine.ts'
 import type { Sandbox, SandboxChild, SandboxSpec } from '../../ports/sandbox.ts'
 import { EngineSocket } from './engine-socket.ts'
-import { exitText, type Ready, RunningEngine } from './running-engine.ts'
+import { endedWhile, type Ready, RunningEngine } from './running-engine.ts'
 
 export type EngineHostOptions = {
   readonly sandbox: Sandbox
@@ -192,8 +192,12 @@ async function readyOf(
         detail: `it was not ready after ${Math.round(loadMs / 1000)} s`,
       })
     if (said && 'failed' in said)
-      throw new GatehouseError('EngineFailed', { detail: said.failed, refused: true })
-    throw new GatehouseError('EngineFailed', { detail: `while it loaded: ${exitText(exit)}` })
+      throw new GatehouseError(
+        'EngineFailed',
+        { detail: 'the model could not be loaded', refused: true },
+        { cause: new Error(said.failed) },
+      )
+    throw endedWhile('while it loaded: ', exit)
   } finally {
     clearTimeout(timer)
     signal.removeEventListener('abort', end)

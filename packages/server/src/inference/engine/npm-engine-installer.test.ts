@@ -107,7 +107,7 @@ test.each([
   ['EAI_AGAIN registry.example', 'cannot be reached'],
   ['ENOSPC: no space left', 'the disk is full'],
   ['code E404', 'does not have it'],
-  ['something else', 'npm error something else'],
+  ['something else', 'npm ended with 1'],
 ])('leaves nothing behind where npm says %s, and says what to do', async (said, message) => {
   const npm = npmThat(`${works}; console.error('npm error ${said}'); process.exit(1)`)
   const installer = installerWith({ npm })

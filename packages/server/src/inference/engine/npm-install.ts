@@ -3,6 +3,7 @@ import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { GatehouseError, type Recovery } from '@gatehouse/contract'
+import { describeSystemFailure } from '../../domain/system-failure.ts'
 
 export type Npm = readonly [program: string, ...args: string[]]
 
@@ -56,9 +57,11 @@ const failureOf = (said: string, how: string): GatehouseError => {
   const found = causes.find(([pattern]) => pattern.test(said))
   if (found)
     return new GatehouseError('EngineSetupFailed', { detail: found[1] }, { recovery: [found[2]] })
-  const errors = said.split('\n').filter((line) => /^npm (?:err|error)/i.test(line))
-  const detail = errors.slice(0, 3).join(' ').slice(0, 300)
-  return new GatehouseError('EngineSetupFailed', { detail: detail === '' ? how : detail })
+  return new GatehouseError(
+    'EngineSetupFailed',
+    { detail: `${how}; the log of the service has its output` },
+    { cause: new Error(said) },
+  )
 }
 
 /** Runs `npm ci` in a folder with a lock; no script of any package runs. `report` is told of packages fetched. */
@@ -95,7 +98,13 @@ export async function npmInstall(
   try {
     const how = await new Promise<string | null>((resolve, reject) => {
       child.once('error', (cause) =>
-        reject(new GatehouseError('EngineSetupFailed', { detail: cause.message }, { cause })),
+        reject(
+          new GatehouseError(
+            'EngineSetupFailed',
+            { detail: describeSystemFailure(cause) },
+            { cause },
+          ),
+        ),
       )
       child.once('close', (code, ended) =>
         resolve(code === 0 ? null : `npm ended with ${ended ?? code}`),

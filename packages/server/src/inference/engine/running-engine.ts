@@ -38,6 +38,8 @@ type Parts = {
   readonly exited: Promise<EngineExit>
 }
 
+const tokenCounts = /^\d+ tokens of prompt, and the context holds \d+$/
+
 /** A model that is loaded in a child of ours. */
 export class RunningEngine implements Engine {
   readonly pid: number
@@ -129,7 +131,7 @@ export class RunningEngine implements Engine {
         this.exited,
         new Promise<null>((resolve) => setTimeout(() => resolve(null), 1_000)),
       ])
-      if (exit) throw new GatehouseError('EngineFailed', { detail: exitText(exit) }, { cause })
+      if (exit) throw endedWhile('', exit)
       if (cause instanceof GatehouseError) throw cause
       throw new GatehouseError('EngineFailed', { detail: 'it answers nonsense' }, { cause })
     }
@@ -138,12 +140,25 @@ export class RunningEngine implements Engine {
   #refusal({ refused: { code, message } }: RefusedByEngine): GatehouseError {
     const { model } = this.#parts
     if (code === 'context_length_exceeded')
-      return new GatehouseError('PromptTooLong', { model, detail: message })
+      return new GatehouseError('PromptTooLong', {
+        model,
+        detail: tokenCounts.test(message) ? message : 'the prompt is longer than the context',
+      })
+    const cause = new Error(message)
     if (code === 'schema_not_supported')
-      return new GatehouseError('GenerationRefused', { model, detail: message })
-    return new GatehouseError('EngineFailed', { detail: message })
+      return new GatehouseError(
+        'GenerationRefused',
+        { model, detail: 'the engine does not support the schema' },
+        { cause },
+      )
+    return new GatehouseError('EngineFailed', { detail: 'it failed during the task' }, { cause })
   }
 }
 
-export const exitText = ({ how, said }: EngineExit): string =>
-  said === '' ? how : `${how} (${said})`
+/** What the engine wrote before it ended is for the log alone: it is the text of a library. */
+export const endedWhile = (doing: string, { how, said }: EngineExit): GatehouseError =>
+  new GatehouseError(
+    'EngineFailed',
+    { detail: `${doing}${how}` },
+    { cause: new Error(said || how) },
+  )

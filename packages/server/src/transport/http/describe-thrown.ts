@@ -1,14 +1,20 @@
-import { type ErrorType, GatehouseError, type RpcErrorObject, rpcCodes } from '@gatehouse/contract'
+import {
+  declaredFacts,
+  type ErrorType,
+  GatehouseError,
+  type RpcErrorObject,
+  rpcCodes,
+} from '@gatehouse/contract'
 import type { Log } from '../../ports/log.ts'
 
-/** A failure as JSON-RPC tells it. */
-export const toRpcError = (error: GatehouseError): RpcErrorObject => {
-  const { detail: _told, ...facts } = error.facts
+/** A failure as JSON-RPC tells it. `correlation_id` leads to the entry in the log of the service. */
+export const toRpcError = (error: GatehouseError, correlation_id?: string): RpcErrorObject => {
   return {
     code: error.entry.rpc ?? rpcCodes.internalError,
     message: error.message,
     data: {
-      ...facts,
+      ...declaredFacts(error),
+      ...(correlation_id === undefined ? {} : { correlation_id }),
       type: error.type,
       ...(error.recovery.length > 0 ? { recovery: error.recovery } : {}),
     },
@@ -30,9 +36,10 @@ export type ThrownError = { readonly error: RpcErrorObject; readonly unavailable
  */
 export const describeThrown = (thrown: unknown, requestId: string, log: Log): ThrownError => {
   if (thrown instanceof GatehouseError && thrown.type !== 'InternalError') {
-    const unavailable = thrown.entry.http === 503
-    if (unavailable) log.error({ request_id: requestId, err: thrown }, 'a call was refused')
-    return { error: toRpcError(thrown), unavailable }
+    const { http } = thrown.entry
+    if (http < 500) return { error: toRpcError(thrown), unavailable: false }
+    log.error({ request_id: requestId, err: thrown }, 'a call was refused')
+    return { error: toRpcError(thrown, requestId), unavailable: http === 503 }
   }
   log.error({ request_id: requestId, err: thrown }, 'a call failed unexpectedly')
   return { error: rpcError('InternalError', { correlation_id: requestId }), unavailable: false }

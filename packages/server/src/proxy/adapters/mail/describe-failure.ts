@@ -132,6 +132,6 @@ export const describeFailure = (
           fix: 'Check the port; for servers that begin in the clear enter `starttls`.',
           final: true,
         }
-  const said = saidText(told.responseText) || saidText(told.response) || message
+  const said = saidText(told.responseText) || saidText(told.response)
   return { detail: `${where}: ${said || 'it failed'}`, fix: null, final: false }
 }

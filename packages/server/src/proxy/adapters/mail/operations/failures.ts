@@ -11,7 +11,7 @@ export const reasonOf = (error: unknown): WriteReason => {
     const { detail } = error.facts
     return { detail: typeof detail === 'string' ? detail : error.message }
   }
-  return { detail: error instanceof Error ? error.message : 'it failed' }
+  return { detail: 'it failed unexpectedly' }
 }
 
 export const refused = (detail: string, fix?: string): CaptureRefusal => ({
