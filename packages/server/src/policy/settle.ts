@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { PolicyProblem } from '@gatehouse/contract'
 import { compilePolicy } from '../domain/policy/compile.ts'
 import { type DeadRule, findDeadRules } from '../domain/policy/dead-rules.ts'
+import { everyPattern } from '../domain/policy/match.ts'
 import type { CompiledPolicy, Layer } from '../domain/policy/types.ts'
 import {
   type FileId,
@@ -42,8 +43,7 @@ export type SettleInput = {
 
 /** Denies every call that a file could have spoken of, since what it meant to forbid is unknown. */
 const wallOf = (id: FileId, problem: PolicyProblem, text: string): Standing => {
-  const match = '*'
-  const rule = {
+  const rules = [...everyPattern].map((match) => ({
     match,
     tier: 'blocked' as const,
     notify: false,
@@ -51,8 +51,8 @@ const wallOf = (id: FileId, problem: PolicyProblem, text: string): Standing => {
     reason: `The policy file ${id.file} is not valid (line ${problem.line}), and no earlier version is known. Every call it could affect is denied until it is mended.`,
     when: null,
     ref: { layer: id.layer, file: id.file, line: problem.line, match },
-  }
-  return { kind: 'walled', layer: { ...id, rules: [rule], limits: [] }, text }
+  }))
+  return { kind: 'walled', layer: { ...id, rules, limits: [] }, text }
 }
 
 const layerOf = (standing: Standing): Layer =>

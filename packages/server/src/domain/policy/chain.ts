@@ -1,4 +1,4 @@
-import { patternsOf } from './match.ts'
+import { patternsOf, rulePatternsOf } from './match.ts'
 import type { Layer, LayerLimit, LayerRule } from './types.ts'
 
 /** The rules of one layer that speak of one capability. */
@@ -29,8 +29,12 @@ export const indexByPattern = <T extends { readonly match: string }>(
 }
 
 /** What matches a capability, in file order. */
-export const itemsFor = <T>(index: PatternIndex<T>, capability: string): readonly T[] =>
-  patternsOf(capability)
+export const itemsFor = <T>(
+  index: PatternIndex<T>,
+  capability: string,
+  patterns = patternsOf(capability),
+): readonly T[] =>
+  patterns
     .flatMap((pattern) => index.get(pattern) ?? [])
     .toSorted((a, b) => a.position - b.position)
     .map((entry) => entry.item)
@@ -48,7 +52,7 @@ export const indexLayer = (layer: Layer): LayerIndex => ({
 })
 
 export const levelFor = (index: LayerIndex, capability: string): Level => {
-  const all = itemsFor(index.rules, capability)
+  const all = itemsFor(index.rules, capability, rulePatternsOf(capability))
   const always = all.findIndex((rule) => rule.when === null)
   const rules = always < 0 ? all : all.slice(0, always + 1)
   return {

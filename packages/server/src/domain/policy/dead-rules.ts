@@ -1,4 +1,4 @@
-import { covers, groupOf } from './match.ts'
+import { covers, groupOf, rulePatternsOf } from './match.ts'
 import { isStricter } from './tiers.ts'
 import type { Layer, LayerRule } from './types.ts'
 
@@ -10,7 +10,7 @@ export type DeadRule = {
 }
 
 const widerPatterns = (match: string): readonly string[] =>
-  match === '*' ? ['*'] : [match, `${groupOf(match)}.*`, '*']
+  match === '*' ? ['*'] : rulePatternsOf(match)
 
 /** Rules after one that always matches first, within a layer. Linear in the number of rules. */
 const unreached = (rules: readonly LayerRule[]): readonly DeadRule[] => {

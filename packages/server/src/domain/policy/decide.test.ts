@@ -174,3 +174,25 @@ test('reads windows and patterns', () => {
   expect(covers('files.*', 'files-2.read')).toBe(false)
   expect(covers('files.read', 'files.*')).toBe(false)
 })
+
+test('a rule for everything leaves an agent its own requests and its name', () => {
+  const system = layer('system', [
+    { match: 'approvals.wait', tier: 'autonomous' },
+    { match: 'agent.whoami', tier: 'autonomous' },
+    { match: 'agent.policy', tier: 'autonomous' },
+  ])
+  for (const tier of ['blocked', 'approval_required'] as const) {
+    const org = layer('organisation', [{ match: '*', tier, floor: true }])
+    const kinds = ['approvals.wait', 'agent.whoami', 'agent.policy'].map(
+      (name) => decideWith([system, org], name).kind,
+    )
+    expect(kinds).toEqual(['allow', 'allow', tier === 'blocked' ? 'deny' : 'ask'])
+  }
+  // A rule that names them decides them, and one for everything above it does not hide it.
+  const named = layer('organisation', [
+    { match: '*', tier: 'autonomous' },
+    { match: 'approvals.*', tier: 'blocked' },
+  ])
+  expect(decideWith([system, named], 'approvals.wait').kind).toBe('deny')
+  expect(findDeadRules(named, [system])).toEqual([])
+})

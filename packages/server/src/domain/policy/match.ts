@@ -4,15 +4,29 @@ export const groupOf = (capability: string): string => {
   return dot < 0 ? capability : capability.slice(0, dot)
 }
 
-/** The only three patterns that a capability can match, from the narrowest to the widest. */
-export const patternsOf = (capability: string): readonly [string, string, string] => [
+/**
+ * The agent's view of itself: who it is, and its own requests. A rule for `*` leaves them out, since an
+ * agent that may not ask what became of a request can neither wait for it nor withdraw it.
+ */
+const isOwnView = (name: string): boolean =>
+  groupOf(name) === 'approvals' || name === 'agent.whoami'
+
+/** Patterns of rules that leave nothing out. */
+export const everyPattern = ['*', 'approvals.*', 'agent.whoami'] as const
+
+/** The patterns that a capability can match, from the narrowest to the widest; at most three. */
+export const patternsOf = (capability: string): readonly string[] => [
   capability,
   `${groupOf(capability)}.*`,
   '*',
 ]
 
-/** Whether everything that `narrow` matches is matched by `wide` too. A capability is a pattern. */
+/** Those of rules. */
+export const rulePatternsOf = (capability: string): readonly string[] =>
+  isOwnView(capability) ? [capability, `${groupOf(capability)}.*`] : patternsOf(capability)
+
+/** Whether every rule for `wide` decides what one for `narrow` does. A capability is a pattern. */
 export const covers = (wide: string, narrow: string): boolean =>
   wide === narrow ||
-  wide === '*' ||
+  (wide === '*' && !isOwnView(narrow)) ||
   (wide.endsWith('.*') && narrow !== '*' && groupOf(narrow) === groupOf(wide))
