@@ -275,8 +275,8 @@ export const errorTable = {
   ),
   NoSession: entry(409, null, false, 'This call belongs to no session: {detail}', [
     {
-      action: 'session.create',
-      description: 'Open a session and name it in the call, or use state.set, which needs none.',
+      action: 'state.set',
+      description: 'Use state.set, which needs no session, or make the call in a session.',
     },
   ]),
   AlertNotFound: entry(404, null, false, 'There is no alert {alert_id}.'),

@@ -1,14 +1,30 @@
+import { didYouMean, GatehouseError } from '@gatehouse/contract'
 import type { AgentSelf, Briefing } from '../ports/capability.ts'
 import type { Storage } from '../ports/storage.ts'
 import { limitsOf } from './agent-limits.ts'
+import type { ListedCapability } from './app.ts'
 import type { Call } from './call.ts'
-import { type ListDeps, listFor, listing } from './list-capabilities.ts'
+import { describe, type ListDeps, listFor, listing } from './list-capabilities.ts'
 import { type SessionTable, sessionRecord } from './session-table.ts'
 
 type Deps = ListDeps & {
   readonly storage: Pick<Storage, 'limits'>
   readonly sessions: SessionTable
   readonly briefingOf: (call: Call, since: string | undefined) => Promise<Briefing>
+}
+
+const isNamed = ({ capability }: ListedCapability, name: string): boolean =>
+  capability.name === name
+
+const unlisted = (wanted: string, listed: readonly ListedCapability[]): GatehouseError => {
+  const names = listed.map(({ capability }) => capability.name)
+  const detail = `you may use no ${wanted}.${didYouMean(wanted, names)}`
+  const recovery = [{ action: 'agent.capabilities', description: 'Leave name out to list all.' }]
+  return new GatehouseError(
+    'InvalidArguments',
+    { capability: 'agent.capabilities', detail },
+    { recovery },
+  )
 }
 
 /** What an agent may learn of itself, as of this call. */
@@ -29,17 +45,22 @@ export const selfOf = (deps: Deps, call: Call): AgentSelf => {
       session_id: session?.id ?? null,
       created_at: new Date(agent.created_ms).toISOString(),
     }),
-    async capabilities(category) {
-      const capabilities = listFor(deps, agent, session, category).map((entry) => {
+    async capabilities({ category, name: wanted }) {
+      const listed = await listFor(deps, agent, session, category)
+      const meant = wanted === undefined ? listed : listed.filter((one) => isNamed(one, wanted))
+      const [first] = meant
+      if (wanted !== undefined && !first) throw unlisted(wanted, listed)
+      const capabilities = meant.map((entry) => {
         const { name, purpose, permission_tier } = listing(entry)
         return { name, purpose, permission_tier }
       })
-      return { capabilities, total: capabilities.length }
+      const found = { capabilities, total: capabilities.length }
+      return wanted !== undefined && first ? { ...found, definition: describe(first) } : found
     },
     session: async () => ({ session: session ? sessionRecord(session) : null }),
     async policy() {
       const policy = deps.policy.current()
-      const tiers = listFor(deps, agent, session)
+      const tiers = await listFor(deps, agent, session)
       return {
         version: policy.version,
         autonomous: tiers

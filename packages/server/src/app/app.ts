@@ -198,6 +198,8 @@ export interface App extends VaultUseCases, ModelUseCases, InferenceUseCases {
       }
   >
   invoke(op: AgentOp, input: InvokeInput): Promise<InvokeOutcome>
+  /** Of all capabilities there are, whoever may use them. */
+  capabilityNames(): readonly string[]
   listing(entry: ListedCapability): CapabilityListing
 
   // An agent's own approvals and events

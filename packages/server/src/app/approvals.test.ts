@@ -339,6 +339,7 @@ test('one decision on many is recorded one by one, and what cannot be decided st
 test('the approved calls of one agent, however long they take, hold up nobody else', async () => {
   const slow: (() => void)[] = []
   const waiting = defineCapability({
+    title: 'Wait',
     name: 'test.wait',
     version: '1.0',
     purpose: 'Waits.',

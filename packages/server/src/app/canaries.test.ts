@@ -16,6 +16,7 @@ rules:
 
 /** Does all that a capability should not do with a secret. */
 const leak = defineCapability({
+  title: 'Leak',
   name: 'test.leak',
   version: '1.0',
   purpose: 'Says what it was told.',

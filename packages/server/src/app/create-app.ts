@@ -68,6 +68,7 @@ import { ProcessTable } from './process-table.ts'
 import { bindProxy } from './proxy/bind-proxy.ts'
 import type { ServiceParts } from './proxy/deps.ts'
 import { Pushes } from './pushes.ts'
+import { Reach } from './reach.ts'
 import { recordPolled } from './record-delivery.ts'
 import { reportTokenFailures } from './report-token-failures.ts'
 import { SameTurn } from './same-turn.ts'
@@ -165,6 +166,7 @@ const noGit: GitFactory = {
 
 const sweepEveryMs = 60_000
 const otherNodesEveryMs = 500
+const reachEveryMs = 1_000
 
 const systemOp = ({ ids, signal }: Pick<AppDeps, 'ids' | 'signal'>): Op => ({
   actor: { kind: 'system' },
@@ -201,7 +203,8 @@ export function createApp(parts: AppDeps): BoundApp {
   const slots = new AgentSlots()
   const seen = new SeenAgents(deps)
   const doorkeeping = { ...deps, logins: new LoginAttempts(clock) }
-  const base = { ...deps, signals, directory, sessions, slots }
+  const reach = new Reach({ ...deps, runsModels: () => inference.ready() })
+  const base = { ...deps, signals, directory, sessions, slots, reach }
   const watches = new WatchTable({ ...deps, contexts: () => contexts })
   const state = {
     ...base,
@@ -285,6 +288,7 @@ export function createApp(parts: AppDeps): BoundApp {
       await clock.sleep(otherNodesEveryMs, signal)
       try {
         if (deps.storage.engine === 'postgres') await directory.reload()
+        if (sinceMs % reachEveryMs === 0) await tools.look()
         if (sinceMs % sweepEveryMs === 0) {
           await sessions.endIdle(systemOp(deps))
           await sweepLogins(doorkeeping)
@@ -325,6 +329,7 @@ export function createApp(parts: AppDeps): BoundApp {
     listCapabilities: (op, input) => listCapabilities(op, base, input),
     describeCapability: (op, input) => describeCapability(op, base, input),
     invoke,
+    capabilityNames: () => deps.registry.list().map(({ name }) => name),
     listing,
 
     getApprovalOutcome: (op, input) => getApprovalOutcome(op, base, input),
@@ -338,7 +343,7 @@ export function createApp(parts: AppDeps): BoundApp {
       return found
     },
     subscribeEvents(agent, tell) {
-      void tools.listen(agent)
+      tools.listen(agent)
       const subscription = events.subscribe((event) => {
         if (event.agent === agent) pushes.push(event, tell)
       })

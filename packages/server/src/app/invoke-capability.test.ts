@@ -247,6 +247,7 @@ test('a paused agent is refused and can still list; a revoked one is nobody', as
 
 const slow = (seconds: number, run: (signal: AbortSignal) => Promise<void>) =>
   defineCapability({
+    title: 'Do it',
     name: 'test.slow',
     version: '1.0',
     purpose: 'Take a while.',

@@ -1,13 +1,14 @@
 import type { CapabilityDescription, CapabilityListing } from '@gatehouse/contract'
 import { GatehouseError } from '@gatehouse/contract'
 import type { StoredAgent, StoredSession } from '../ports/agents.ts'
-import type { Capability, CapabilityRegistry } from '../ports/capability.ts'
+import type { CapabilityRegistry } from '../ports/capability.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { PolicySource } from '../ports/policy.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 import type { ListedCapability } from './app.ts'
 import type { AgentOp } from './op.ts'
 import { questionOf } from './policy-question.ts'
+import type { Reach } from './reach.ts'
 import type { SessionTable } from './session-table.ts'
 
 export type ListDeps = {
@@ -16,20 +17,27 @@ export type ListDeps = {
   readonly directory: AgentDirectory
   readonly sessions: SessionTable
   readonly clock: Clock
+  readonly reach: Pick<Reach, 'lacking' | 'signature'>
 }
 
-/** What an agent may use: each capability that some call of it could pass, with the tier to expect. */
-export const listFor = (
+/**
+ * What an agent may use: each capability that some call of it could pass and that has here what it needs,
+ * with the tier to expect.
+ */
+export const listFor = async (
   deps: ListDeps,
   agent: StoredAgent,
   session: StoredSession | null,
   category?: string,
-): readonly ListedCapability[] => {
+): Promise<readonly ListedCapability[]> => {
+  const lacking = await deps.reach.lacking(agent.name)
   const policy = deps.policy.current()
   const nowMs = deps.clock.wall()
   return deps.registry.list().flatMap((capability) => {
-    if (category !== undefined && capability.group !== category) return []
-    const tier = policy.listed(questionOf(agent, session, capability.name, {}, nowMs))
+    const { name, group } = capability
+    if (category !== undefined && group !== category) return []
+    if (lacking.has(group) || lacking.has(name)) return []
+    const tier = policy.listed(questionOf(agent, session, name, {}, nowMs))
     return tier === 'blocked' ? [] : [{ capability, tier }]
   })
 }
@@ -58,10 +66,7 @@ export const listing = ({ capability, tier }: ListedCapability): CapabilityListi
   return { name, version, purpose, permission_tier: tier, inputs, outputs }
 }
 
-const describe = (
-  capability: Capability,
-  tier: ListedCapability['tier'],
-): CapabilityDescription => ({
+export const describe = ({ capability, tier }: ListedCapability): CapabilityDescription => ({
   ...capability.description,
   permission_tier: tier,
 })
@@ -84,7 +89,7 @@ export const describeCapability = async (
   const capability = deps.registry.find(name)
   if (!capability) return { kind: 'unknown', did_you_mean: deps.registry.similar(name) }
   const tier = deps.policy.current().listed(questionOf(agent, session, name, {}, deps.clock.wall()))
-  if (tier !== 'blocked') return { kind: 'described', description: describe(capability, tier) }
+  if (tier !== 'blocked') return { kind: 'described', description: describe({ capability, tier }) }
   const error = new GatehouseError('PolicyDenied', {
     agent: agent.name,
     capability: name,

@@ -9,6 +9,7 @@ const hour = 60 * minute
 const counter = () => {
   let calls = 0
   const capability = defineCapability({
+    title: 'Do it',
     name: 'test.count',
     version: '1.0',
     purpose: 'Counts.',

@@ -4,11 +4,13 @@ import stringify from 'safe-stable-stringify'
 import { z } from 'zod'
 import type { Capability, CapabilityContext, PreviewContext } from '../ports/capability.ts'
 import { pathArgumentsOf } from './path-argument.ts'
+import { typedSchema } from './typed-schema.ts'
 
 type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
   readonly name: string
   readonly version: string
-  readonly title?: string
+  /** A verb and its noun, unlike any other. */
+  readonly title: string
   readonly purpose: string
   readonly when_to_use: string
   readonly inputs: I
@@ -19,6 +21,7 @@ type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
   readonly critical?: boolean
   readonly grants_bind?: boolean
   readonly side_effects?: Capability['side_effects']
+  readonly destructive?: boolean
   readonly common_patterns?: Capability['common_patterns']
   readonly errors: readonly ErrorType[]
   readonly redact?: readonly (keyof z.output<I> & string)[]
@@ -70,17 +73,11 @@ const fieldsOf = (schema: JsonSchema): FieldEntry[] => {
   )
 }
 
-/** `filesystem.search_content` → `Search content`. */
-const titleOf = (name: string): string => {
-  const words = (name.split('.')[1] ?? name).replaceAll('_', ' ')
-  return words.charAt(0).toUpperCase() + words.slice(1)
-}
-
 /** Declares a capability. Freezes it and derives what listings need; touches nothing else. */
 export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
   d: Definition<I, O>,
 ): Capability => {
-  const input_schema = jsonSchema(d.inputs, 'input')
+  const input_schema = typedSchema(jsonSchema(d.inputs, 'input'))
   const output_schema = jsonSchema(d.outputs, 'output')
   const told = {
     name: d.name,
@@ -106,7 +103,7 @@ export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
     name: d.name,
     group: d.name.split('.')[0] ?? d.name,
     version: d.version,
-    title: d.title ?? titleOf(d.name),
+    title: d.title,
     purpose: d.purpose,
     when_to_use: d.when_to_use,
     inputs: d.inputs,
@@ -117,6 +114,7 @@ export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
     critical: d.critical ?? false,
     grants_bind: d.grants_bind ?? false,
     side_effects: told.side_effects,
+    destructive: d.destructive ?? told.side_effects.some(({ reversible }) => !reversible),
     common_patterns: told.common_patterns,
     errors: d.errors,
     redact: d.redact ?? [],

@@ -1,34 +1,30 @@
 import { z } from 'zod'
 
 /** Fields that the groups of values (state, shared, scratch) have in common. */
-export const key = z.string().describe('1 to 512 characters; `/` and `:` mean nothing special')
+export const key = z.string().describe('At most 512 characters')
 
 export const value = z
   .unknown()
   .refine((given) => given !== undefined, 'is required')
   .describe('Any JSON value of at most 1 MiB')
 
-export const prefix = z.string().max(512).default('').describe('Only keys that begin so')
+export const prefix = z.string().max(512).default('').describe('Only keys with this prefix')
 
-export const cursor = z
-  .string()
-  .max(512)
-  .optional()
-  .describe('`next_cursor` of the answer before, to go on from there')
+export const cursor = z.string().max(512).optional().describe('`next_cursor` of the previous page')
 
 export const limit = (max: number, byDefault: number) => z.int().min(1).max(max).default(byDefault)
 
 export const expectedVersion = z
   .int()
   .min(0)
-  .describe('Fails with VersionConflict unless the key is at this version; 0: the key must be new')
+  .describe('Refused unless the key is at this version; 0: it must be new')
 
 export const ttlSeconds = z
   .int()
   .min(1)
   .max(315_360_000)
   .optional()
-  .describe('The value is gone after this time; left out: it stays')
+  .describe('Delete the value after this time')
 
 const timestamp = z.string().describe('ISO 8601, UTC')
 

@@ -72,7 +72,11 @@ export interface CapabilityContext {
 /** What an agent may learn of itself. */
 export interface AgentSelf {
   whoami(): Promise<Record<string, unknown>>
-  capabilities(category?: string): Promise<Record<string, unknown>>
+  /** Raises `InvalidArguments` for a name that it may not use or that nothing has. */
+  capabilities(filter: {
+    readonly category?: string | undefined
+    readonly name?: string | undefined
+  }): Promise<Record<string, unknown>>
   session(): Promise<Record<string, unknown>>
   policy(): Promise<Record<string, unknown>>
   /** What changed since it was last asked for, or since an ISO 8601 time; asking moves the mark. */
@@ -306,6 +310,8 @@ export interface Capability {
   /** A standing grant never covers it, and deciding it needs the digest. */
   readonly critical: boolean
   readonly side_effects: readonly { readonly what: string; readonly reversible: boolean }[]
+  /** Whether a call may delete or replace something, or cause what nobody can take back. */
+  readonly destructive: boolean
   readonly common_patterns: readonly {
     readonly title: string
     readonly arguments: Readonly<Record<string, unknown>>

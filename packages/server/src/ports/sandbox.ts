@@ -9,7 +9,13 @@ export type SandboxState =
       /** What leads to a stronger one, where that is wanted. */
       readonly remedy?: string
     }
-  | { readonly usable: false; readonly reason: string; readonly remedy: string }
+  | {
+      readonly usable: false
+      readonly reason: string
+      readonly remedy: string
+      /** Set until the first probe has ended: it may hold. */
+      readonly untried?: true
+    }
 
 /** A file or folder of the host that a child sees; everything else of the host is absent. */
 export type SandboxMount = {

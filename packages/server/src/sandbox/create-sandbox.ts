@@ -29,6 +29,7 @@ class TriedSandbox implements Sandbox, AsyncDisposable {
     usable: false,
     reason: 'it was not tried yet',
     remedy: 'It is tried by the first call that needs it, or by gatehouse doctor.',
+    untried: true,
   }
   #probing: Promise<SandboxState> | null = null
   #probedMs = -Infinity

@@ -15,6 +15,7 @@ import {
 export const tokens = { alpha: 'a'.repeat(64), beta: 'b'.repeat(64) } as const
 
 export const echo = defineCapability({
+  title: 'Test',
   name: 'test.echo',
   version: '1.0',
   purpose: 'Gives back what it is given.',
@@ -29,6 +30,7 @@ export const echo = defineCapability({
 })
 
 export const erase = defineCapability({
+  title: 'Test',
   name: 'test.erase',
   version: '1.0',
   purpose: 'Deletes something.',
@@ -44,6 +46,7 @@ export const erase = defineCapability({
 
 const many = Array.from({ length: 230 }, (_, i) =>
   defineCapability({
+    title: 'Test',
     name: `many.tool_${String(i).padStart(3, '0')}`,
     version: '1.0',
     purpose: 'One of many.',
@@ -208,6 +211,10 @@ export class FakeApp {
         .filter((capability) => category === undefined || capability.group === category)
         .map((capability) => ({ capability, tier: capability.tier })),
     )
+  }
+
+  capabilityNames(): string[] {
+    return [erase, ...many, echo].map(({ name }) => name)
   }
 
   listing({ capability, tier }: ListedCapability): unknown {

@@ -3,6 +3,7 @@ import { defineCapability } from '../../src/capabilities/define.ts'
 
 /** A capability that is critical: it runs as it was shown or not at all. */
 export const transfer = defineCapability({
+  title: 'Transfer',
   name: 'bank.transfer',
   version: '1.0',
   purpose: 'Send money.',

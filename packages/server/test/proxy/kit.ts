@@ -25,6 +25,7 @@ const ticket = z.object({
 /** One capability for each operation of the fake, as a group for mail or calendars would have them. */
 const buffering = (operation: string, inputs: z.ZodObject) =>
   defineCapability({
+    title: 'Test',
     name: `fake.${operation}`,
     version: '1.0',
     purpose: `Try ${operation}.`,
@@ -43,6 +44,7 @@ const buffering = (operation: string, inputs: z.ZodObject) =>
 
 const place = { collection: z.string().default('things'), id: z.string() }
 const search = defineCapability({
+  title: 'Test',
   name: 'fake.search',
   version: '1.0',
   purpose: 'Search the replica.',

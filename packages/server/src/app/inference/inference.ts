@@ -71,6 +71,8 @@ export type Inference = {
   readonly useCases: InferenceUseCases
   of(call: Call, signal: AbortSignal, noted: Noted): AgentInference
   health(): Promise<PartHealth>
+  /** Whether a call has an engine and a model to work with. */
+  ready(): Promise<boolean>
   stopped(): Promise<void>
 }
 
@@ -242,6 +244,9 @@ export function bindInference(deps: InferenceDeps): Inference {
           engine.embed(inputs, ended),
         ),
     }),
+    async ready() {
+      return (await installer.state()).installed && (await installed.list()).length > 0
+    },
     async health() {
       const { quarantined } = await show()
       const [first] = quarantined

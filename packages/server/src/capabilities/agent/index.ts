@@ -1,3 +1,4 @@
+import { capabilityName } from '@gatehouse/contract'
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
 
@@ -8,11 +9,11 @@ const timestamp = z.string().describe('ISO 8601, UTC')
 
 const whoami = defineCapability({
   name: 'agent.whoami',
-  version,
   title: 'Who am I',
-  purpose: 'Tell which agent you are, what you are for, and which folders are yours.',
+  version,
+  purpose: 'Show who you are, what you are for and which folders are yours.',
   when_to_use:
-    'At the start of a task, or after a path was refused. For what you may call use agent.capabilities.',
+    'Call it first in a task, or after a path was refused. For what you may call use agent.capabilities.',
   inputs: z.strictObject({}),
   outputs: z.object({
     name: z.string(),
@@ -32,32 +33,46 @@ const whoami = defineCapability({
 
 const capabilities = defineCapability({
   name: 'agent.capabilities',
+  title: 'List your capabilities',
   version,
-  purpose: 'List what you may call and which calls wait for a person.',
-  when_to_use:
-    'To plan. For one definition with examples use capabilities.describe or the tool listing.',
+  purpose:
+    'List what you may call and which calls wait for a person; with `name`, describe one in full.',
+  when_to_use: 'Useful to plan, and for examples and errors of a call.',
   inputs: z.strictObject({
-    category: z.string().max(64).optional().describe('Only this group, for instance filesystem'),
+    category: z.string().max(64).optional().describe('Only this group, such as filesystem'),
+    name: z
+      .string()
+      .max(128)
+      .overwrite(capabilityName)
+      .optional()
+      .describe('Describe this one in full'),
   }),
   outputs: z.object({
     capabilities: z.array(
       z.object({ name: z.string(), purpose: z.string(), permission_tier: z.string() }),
     ),
     total: z.int(),
+    definition: z
+      .record(z.string(), z.unknown())
+      .optional()
+      .describe('With name: every field, examples, side effects and errors'),
   }),
   tier,
   effect,
-  common_patterns: [{ title: 'What can I do with files?', arguments: { category: 'filesystem' } }],
+  common_patterns: [
+    { title: 'What can I do with files?', arguments: { category: 'filesystem' } },
+    { title: 'Everything about one of them', arguments: { name: 'filesystem.edit' } },
+  ],
   errors: [],
-  run: (ctx, { category }) => ctx.self.capabilities(category) as never,
+  run: (ctx, filter) => ctx.self.capabilities(filter) as never,
 })
 
 const session = defineCapability({
   name: 'agent.session',
+  title: 'Show this session',
   version,
-  purpose: 'Show the session that this call belongs to.',
-  when_to_use:
-    'To learn your session id and how it is connected. Null when the call belongs to no session.',
+  purpose: 'Show the session of this call.',
+  when_to_use: 'For your session id. It is null where the call belongs to no session.',
   inputs: z.strictObject({}),
   outputs: z.object({
     session: z
@@ -80,10 +95,11 @@ const session = defineCapability({
 
 const policy = defineCapability({
   name: 'agent.policy',
+  title: 'Show your policy',
   version,
   purpose:
-    'Show which capabilities run at once, which wait for a person, and how much of your limits is used.',
-  when_to_use: 'Before a burst of calls, or after a denial or a rate limit.',
+    'Show which calls run at once, which wait for a person, and how much of your limits is used.',
+  when_to_use: 'Useful before many calls, or after a denial or a rate limit.',
   inputs: z.strictObject({}),
   outputs: z.object({
     version: z.string(),
@@ -101,15 +117,15 @@ const policy = defineCapability({
 
 const briefing = defineCapability({
   name: 'agent.briefing',
+  title: 'Show what changed',
   version,
-  purpose: 'Tell what changed since you were last briefed: decisions, messages, wakes, policy.',
-  when_to_use:
-    'First thing when you come back or were woken. It names what waits; read messages with comms.receive.',
+  purpose: 'Show what changed since your last briefing: decisions, messages, wakes, policy.',
+  when_to_use: 'Call it first when you come back or were woken. Read messages with comms.receive.',
   inputs: z.strictObject({
     since: z.iso
       .datetime({ offset: true })
       .optional()
-      .describe('ISO 8601; default: when you were last briefed, at first when you were created'),
+      .describe('ISO 8601; default: your last briefing'),
   }),
   outputs: z.object({
     since: timestamp,

@@ -7,10 +7,12 @@ const tier = 'autonomous'
 
 const send = defineCapability({
   name: 'alerts.send',
+  title: 'Send alert',
+  destructive: false,
   version,
   purpose: 'Tell the operators that something needs their attention.',
   when_to_use:
-    'For what a person must know. The same alert again counts up while it is open, and tells nobody anew.',
+    'For what a person must know. The same alert again counts up while it is open, and notifies nobody again.',
   inputs: z.strictObject({
     message: z.string().min(1).max(2000).describe('What is wrong and what you need, in a sentence'),
     severity: AlertSeverity.default('warning'),
@@ -39,9 +41,10 @@ const send = defineCapability({
 
 const list = defineCapability({
   name: 'alerts.list',
+  title: 'List your alerts',
   version,
   purpose: 'List the alerts that you sent, newest first.',
-  when_to_use: 'To see whether somebody has taken note.',
+  when_to_use: 'Shows whether an operator has acknowledged one.',
   inputs: z.strictObject({
     status: AlertStatus.optional(),
     limit: z.int().min(1).max(200).default(50),
@@ -72,9 +75,11 @@ const list = defineCapability({
 
 const acknowledge = defineCapability({
   name: 'alerts.acknowledge',
+  title: 'Acknowledge alert',
+  destructive: false,
   version,
-  purpose: 'Close an alert of your own that is no longer true.',
-  when_to_use: 'When what you warned of is over. Alerts of others are not yours to close.',
+  purpose: 'Close one of your own alerts.',
+  when_to_use: "For when what you warned of is over. You can't close the alerts of others.",
   inputs: z.strictObject({ alert_id: z.string().max(64) }),
   outputs: z.object({
     alert_id: z.string(),

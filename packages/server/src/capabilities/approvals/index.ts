@@ -22,9 +22,10 @@ const outputs = z.object({
 
 const get = defineCapability({
   name: 'approvals.get',
+  title: 'Get approval',
   version,
-  purpose: 'Show where one of your approvals stands, with the real result once there is one.',
-  when_to_use: 'To look without waiting. To wait for the decision use approvals.wait.',
+  purpose: 'Show the status of one of your approvals, and its result once there is one.',
+  when_to_use: 'Does not wait; to wait for the decision use approvals.wait.',
   inputs: z.strictObject({ approval_id }),
   outputs,
   tier,
@@ -35,10 +36,11 @@ const get = defineCapability({
 
 const wait = defineCapability({
   name: 'approvals.wait',
+  title: 'Wait for approval',
   version,
-  purpose: 'Wait up to a minute until a person has decided and the call has run.',
+  purpose: 'Wait up to a minute for a decision, then return the result of the call.',
   when_to_use:
-    'After a call answered pending_approval. Call it again while the status is pending; do other work between.',
+    'Call it after a pending_approval answer, and again while the status is pending; work on something else meanwhile.',
   inputs: z.strictObject({
     approval_id,
     timeout_seconds: z.number().min(0).max(60).default(30).describe('How long to wait at most'),
@@ -57,9 +59,10 @@ const wait = defineCapability({
 
 const list = defineCapability({
   name: 'approvals.list',
+  title: 'List your approvals',
   version,
-  purpose: 'List your approvals.',
-  when_to_use: 'To see what still waits for a person, or what was decided while you were away.',
+  purpose: 'List your approvals, newest first.',
+  when_to_use: 'Shows what still waits, and what was decided while you were away.',
   inputs: z.strictObject({
     status: ApprovalStatus.optional().describe('Only those in this state'),
     limit: z.int().min(1).max(200).default(50),
@@ -87,9 +90,10 @@ const list = defineCapability({
 
 const cancel = defineCapability({
   name: 'approvals.cancel',
+  title: 'Cancel approval request',
   version,
-  purpose: 'Withdraw one of your requests that is still pending.',
-  when_to_use: 'When the call is no longer needed, so that nobody spends time on it.',
+  purpose: 'Withdraw one of your pending requests.',
+  when_to_use: 'For calls that are no longer needed, so that nobody has to decide them.',
   inputs: z.strictObject({ approval_id }),
   outputs,
   tier,

@@ -5,9 +5,11 @@ import { freshnessField, serviceField, version } from './fields.ts'
 
 export const calendars = defineCapability({
   name: 'calendar.calendars',
+  title: 'List calendars',
   version,
-  purpose: 'List the calendars of an account, and whether they can be written.',
-  when_to_use: 'Before calendar.create where there are several. To see events use calendar.search.',
+  purpose: 'List the calendars of an account and whether you can write to them.',
+  when_to_use:
+    'Call it before calendar.create where there are several. To see events use calendar.search.',
   inputs: z.strictObject({ service: serviceField }),
   outputs: z.object({
     calendars: z.array(

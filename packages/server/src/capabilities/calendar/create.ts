@@ -76,10 +76,11 @@ const previewOf = ({ service, calendar, fields }: Awaited<ReturnType<typeof plan
 
 export const create = defineCapability({
   name: 'calendar.create',
+  title: 'Create event',
   version,
-  purpose: 'Put an event into a calendar, and invite people to it. It can be undone.',
+  purpose: 'Create an event and invite people; can be undone.',
   when_to_use:
-    'To plan something new; look with calendar.free_busy first. To move or change an event use calendar.update. Many servers send invitations to attendees by themselves.',
+    'Check calendar.free_busy first. To change an event use calendar.update. Many servers send invitations to attendees by themselves.',
   inputs,
   outputs: z.object({
     ...ticketFields,

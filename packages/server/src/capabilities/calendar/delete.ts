@@ -16,10 +16,11 @@ import { findToWrite, targetOf } from './update.ts'
 
 export const deleteEvent = defineCapability({
   name: 'calendar.delete',
+  title: 'Delete event',
   version,
-  purpose: 'Take an event out of the calendar, or one occurrence of a series. It can be undone.',
+  purpose: 'Delete an event, or one occurrence of a series; can be undone.',
   when_to_use:
-    'To call something off. It is refused if the event has changed since you read it. Many servers tell attendees by themselves.',
+    'It is refused if the event has changed since you read it. Many servers tell attendees by themselves.',
   inputs: z.strictObject({
     event_id: eventIdField,
     occurrence: occurrenceField,

@@ -30,10 +30,11 @@ const rangeShape = {
 
 export const freeBusy = defineCapability({
   name: 'calendar.free_busy',
+  title: 'Find free and busy times',
   version,
-  purpose: 'Tell when somebody is busy and when free between two times, without what for.',
+  purpose: 'Show when somebody is busy and free between two times, without details.',
   when_to_use:
-    'To find a time for a meeting. To see the events themselves use calendar.search. Days and nights count alike: choose hours that people work.',
+    'For the events themselves use calendar.search. Days and nights count alike: choose hours that people work.',
   inputs: z.strictObject({
     from: fromField,
     to: toField(usualDays, daysMax),

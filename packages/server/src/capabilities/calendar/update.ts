@@ -259,10 +259,11 @@ const previewOf = (planned: Planned): Preview => {
 
 export const update = defineCapability({
   name: 'calendar.update',
+  title: 'Update event',
   version,
-  purpose: 'Change fields of an event: what is not named stays. It can be undone.',
+  purpose: 'Change fields of an event; the others stay. Can be undone.',
   when_to_use:
-    'To move an event, rename it, invite others. It is refused if the event has changed since you read it; then read it again. Many servers tell attendees of changes by themselves.',
+    'It is refused if the event has changed since you read it; then read it again. Many servers tell attendees of changes by themselves.',
   inputs,
   outputs: z.object({ ...ticketFields, changed: z.array(z.string()) }),
   tier: 'approval_required',

@@ -23,9 +23,11 @@ const resolveDelete = async (services: AgentServices, args: z.output<typeof inpu
 
 export const deleteMail = defineCapability({
   name: 'email.delete',
+  title: 'Delete mail',
+  destructive: true,
   version,
-  purpose: 'Move messages to the trash. It can be undone.',
-  when_to_use: 'To throw mail away. To file it use email.move. Nothing is ever removed for good.',
+  purpose: 'Move messages to the trash; can be undone.',
+  when_to_use: 'To file mail use email.move. Nothing is ever removed for good.',
   inputs,
   outputs: z.object({ ...ticketFields, messages: z.int() }),
   tier: 'approval_required',

@@ -14,9 +14,11 @@ const { preview, resolve, buffer } = letterWriter<z.output<typeof inputs>>('draf
 
 export const draft = defineCapability({
   name: 'email.draft',
+  title: 'Draft mail',
   version,
-  purpose: 'Put a mail into the drafts, for a person to look at and send.',
-  when_to_use: 'When a person is to have the last word. To send it yourself use email.send.',
+  purpose: 'Save a mail to the drafts for a person to send.',
+  when_to_use:
+    'Use it when a person should have the last word; to send it yourself use email.send.',
   inputs,
   outputs: letterOutputs,
   tier: 'autonomous',

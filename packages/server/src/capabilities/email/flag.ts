@@ -56,10 +56,10 @@ const shown = ({ add, remove }: ReturnType<typeof changesOf>): string =>
 
 export const flag = defineCapability({
   name: 'email.flag',
+  title: 'Flag mail',
   version,
-  purpose:
-    'Mark messages as read or unread, flagged, answered, or with keywords. It can be undone.',
-  when_to_use: 'To keep track of mail. To put it elsewhere use email.move.',
+  purpose: 'Mark messages as read, unread, flagged or answered, or set keywords; can be undone.',
+  when_to_use: 'To file mail use email.move.',
   inputs,
   outputs: z.object({ ...ticketFields, messages: z.int() }),
   tier: 'autonomous',

@@ -5,9 +5,11 @@ import { foldersOf, freshnessOf, openMailbox } from './mailbox.ts'
 
 export const folders = defineCapability({
   name: 'email.folders',
+  title: 'List mail folders',
   version,
-  purpose: 'List the folders of a mailbox, what each is for, and how much is unread.',
-  when_to_use: 'Before email.move, or to search in one folder. To see messages use email.search.',
+  purpose: 'List the folders of a mailbox, their purpose and unread counts.',
+  when_to_use:
+    'Call it before email.move, or to search in one folder. For messages use email.search.',
   inputs: z.strictObject({ service: serviceField }),
   outputs: z.object({
     folders: z.array(

@@ -72,9 +72,10 @@ const { preview, resolve, buffer } = letterWriter<z.output<typeof inputs>>(
 
 export const forward = defineCapability({
   name: 'email.forward',
+  title: 'Forward mail',
   version,
-  purpose: 'Pass a message on, with what is attached. It is held for a moment, then sent.',
-  when_to_use: 'When somebody else is to see a message. To answer it use email.reply.',
+  purpose: 'Forward a message with its attachments; held for a moment before it is sent.',
+  when_to_use: 'To answer the sender use email.reply. Until it is sent, writes.cancel stops it.',
   inputs,
   outputs: letterOutputs,
   tier: 'approval_required',

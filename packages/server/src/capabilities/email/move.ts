@@ -29,10 +29,10 @@ const resolveMove = async (services: AgentServices, args: z.output<typeof inputs
 
 export const move = defineCapability({
   name: 'email.move',
+  title: 'Move mail',
   version,
-  purpose: 'Move messages to another folder. It can be undone.',
-  when_to_use:
-    'To file mail. To throw it away use email.delete. Their message_id stays good after the move.',
+  purpose: 'Move messages to another folder; can be undone.',
+  when_to_use: 'To throw mail away use email.delete. The message_id stays valid after the move.',
   inputs,
   outputs: z.object({ ...ticketFields, messages: z.int() }),
   tier: 'autonomous',

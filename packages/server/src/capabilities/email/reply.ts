@@ -44,11 +44,11 @@ const { preview, resolve, buffer } = letterWriter<z.output<typeof inputs>>(
 
 export const reply = defineCapability({
   name: 'email.reply',
+  title: 'Reply to mail',
   version,
-  purpose:
-    'Answer a message, in its thread. It is held for a moment, in which it can be cancelled.',
+  purpose: 'Answer a message in its thread; held for a moment before it is sent.',
   when_to_use:
-    'To answer what you read. Look at to in the answer: Reply-To may lead to somebody else than the sender. For a new conversation use email.send.',
+    'For a new conversation use email.send. Look at `to` in the answer: Reply-To may lead to somebody else than the sender. Until it is sent, writes.cancel stops it.',
   inputs,
   outputs: letterOutputs,
   tier: 'approval_required',

@@ -14,10 +14,11 @@ const { preview, resolve, buffer } = letterWriter<z.output<typeof inputs>>('send
 
 export const send = defineCapability({
   name: 'email.send',
+  title: 'Send mail',
   version,
-  purpose: 'Send a new mail. It is held for a moment, in which it can be cancelled.',
+  purpose: 'Send a new mail; held for a moment before it is sent.',
   when_to_use:
-    'For a new conversation. To answer use email.reply, to pass on use email.forward, to leave it for a person to send use email.draft. Once it was sent it cannot be called back.',
+    "To answer a message use email.reply. To forward one use email.forward, to leave it for a person to send email.draft. Until it is sent, writes.cancel stops it; afterwards it can't be taken back.",
   inputs,
   outputs: letterOutputs,
   tier: 'approval_required',

@@ -6,10 +6,11 @@ import { encode } from './text.ts'
 
 export const append = defineCapability({
   name: 'filesystem.append',
+  title: 'Append to file',
+  destructive: false,
   version,
-  purpose: 'Add text at the end of a file; the file is made if it is not there.',
-  when_to_use:
-    'For logs and lists that grow. It adds no line break of its own. To change what is there use filesystem.edit.',
+  purpose: 'Append text to a file; creates the file if it is missing.',
+  when_to_use: 'To change what is there use filesystem.edit. No line break is added.',
   inputs: z.strictObject({
     path: pathField('The file to add to'),
     content: z.string().min(1).max(10_485_760).describe('The text to add, with its line breaks.'),

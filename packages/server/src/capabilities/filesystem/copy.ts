@@ -5,14 +5,15 @@ import { pathField, sha256Field, version, writeErrors } from './fields.ts'
 
 export const copy = defineCapability({
   name: 'filesystem.copy',
+  title: 'Copy file or folder',
   version,
-  purpose: 'Copy a file, or a folder with all it holds.',
+  purpose: 'Copy a file or a whole folder.',
   when_to_use:
-    'To keep the original. To rename or relocate use filesystem.move. A folder with more than 10,000 entries, or one that holds a git repository, is refused; use git.clone for the latter.',
+    'To keep no original use filesystem.move. A folder with more than 10,000 entries, or with a git repository, is refused; use git.clone for the latter.',
   inputs: z.strictObject({
     source: pathField('What to copy'),
     destination: pathField('The path that the copy gets, not the folder to put it in'),
-    overwrite: z.boolean().default(false).describe('Replace a file that stands there.'),
+    overwrite: z.boolean().default(false).describe('Replace an existing file.'),
   }),
   outputs: z.object({
     source: z.string(),

@@ -6,10 +6,11 @@ import { entryField, version, writeErrors } from './fields.ts'
 /** `delete` is a word of the language. */
 export const deletePath = defineCapability({
   name: 'filesystem.delete',
+  title: 'Delete file or folder',
+  destructive: true,
   version,
-  purpose: 'Delete a file or a folder; it can be restored for some days.',
-  when_to_use:
-    'To get rid of something. It goes to a trash that keeps it for 7 days; filesystem.restore with the trash_id brings it back. To give it another name use filesystem.move.',
+  purpose: 'Delete a file or folder; filesystem.restore brings it back for 7 days.',
+  when_to_use: 'Keep the trash_id of the answer. To give it another name use filesystem.move.',
   inputs: z.strictObject({
     path: entryField('What to delete; a link itself is deleted, not what it leads to'),
     recursive: z.boolean().default(false).describe('Also a folder that is not empty.'),

@@ -18,28 +18,23 @@ const inputs = z
       .min(1)
       .max(globCharsMax)
       .optional()
-      .describe('Which files below root, such as *.ts or docs/**/*.md.'),
+      .describe('Which files below root: *.ts or docs/**/*.md.'),
     pattern: z
       .string()
       .min(1)
       .max(literalCharsMax)
-      .describe('The text to replace, exactly as it stands, over several lines too; or a regex.'),
+      .describe('The exact text to replace, or a regex; may span lines.'),
     replace: z
       .string()
       .max(1_048_576)
       .describe('The new text. With regex, $1 and $<name> stand for groups, $$ for a dollar sign.'),
-    regex: z
-      .boolean()
-      .default(false)
-      .describe(
-        'Take pattern as a regular expression in RE2 syntax: (?s), (?m) and (?i) are there.',
-      ),
+    regex: z.boolean().default(false).describe('Pattern is a regular expression (RE2 syntax).'),
     expected_replacements: z
       .int()
       .min(1)
       .max(100_000)
       .optional()
-      .describe('How many places must match, in all files; else nothing is changed. Default 1.'),
+      .describe('Nothing changes unless exactly this many places match. Default 1.'),
     replace_all: z
       .boolean()
       .default(false)
@@ -68,10 +63,11 @@ const inputs = z
 
 export const edit = defineCapability({
   name: 'filesystem.edit',
+  title: 'Edit files',
   version,
   purpose: 'Replace text in a file, or in all files that match a glob.',
   when_to_use:
-    'To change a part of a file without sending it whole. For a new file or a full rewrite use filesystem.write. If the text stands in several places, give more of what surrounds it, or say how many you expect.',
+    'To replace everything use filesystem.write. If the text stands in several places, give more of what surrounds it, or say how many you expect.',
   inputs,
   outputs: z.object({
     applied: z.boolean().describe('False for a dry run.'),

@@ -13,10 +13,11 @@ const order: Readonly<Record<string, (a: FileEntry, b: FileEntry) => number>> = 
 
 export const list = defineCapability({
   name: 'filesystem.list',
+  title: 'List folder',
   version,
-  purpose: 'List what a folder holds, one level deep.',
+  purpose: 'List the entries of one folder.',
   when_to_use:
-    'To look into one folder. To find files below it by name use filesystem.search; for a single path use filesystem.stat.',
+    'To look into subfolders use filesystem.search. For a single path use filesystem.stat.',
   inputs: z.strictObject({
     path: pathField('The folder to list'),
     include_hidden: z.boolean().default(false).describe('Also names that begin with a dot.'),
@@ -24,12 +25,7 @@ export const list = defineCapability({
       .enum(['name', 'size', 'modified', 'type'])
       .default('name')
       .describe('Order: by name, largest first, newest first, or by type.'),
-    limit: z
-      .int()
-      .min(1)
-      .max(10_000)
-      .default(1000)
-      .describe('At most so many entries, 1 to 10000.'),
+    limit: z.int().min(1).max(10_000).default(1000).describe('Most entries to return.'),
   }),
   outputs: z.object({
     path: z.string(),

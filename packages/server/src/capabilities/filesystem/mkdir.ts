@@ -5,13 +5,14 @@ import { pathField, version, writeErrors } from './fields.ts'
 
 export const mkdir = defineCapability({
   name: 'filesystem.mkdir',
+  title: 'Create folder',
   version,
-  purpose: 'Make a folder.',
+  purpose: 'Create a folder.',
   when_to_use:
-    'Before several writes into a new folder; for one file use filesystem.write with create_parents. A folder that is there already is fine.',
+    'For a single file use filesystem.write with create_parents. A folder that exists already is fine.',
   inputs: z.strictObject({
     path: pathField('The folder to make'),
-    parents: z.boolean().default(true).describe('Make the folders on the way to it, too.'),
+    parents: z.boolean().default(true).describe('Create missing parent folders.'),
   }),
   outputs: z.object({ path: z.string(), created: z.boolean() }),
   tier: 'autonomous',

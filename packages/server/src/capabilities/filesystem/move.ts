@@ -5,14 +5,14 @@ import { entryField, sha256Field, version, writeErrors } from './fields.ts'
 
 export const move = defineCapability({
   name: 'filesystem.move',
+  title: 'Move file or folder',
   version,
-  purpose: 'Move or rename a file or a folder.',
-  when_to_use:
-    'To rename or relocate. To keep the original use filesystem.copy; to get rid of something use filesystem.delete, which can be undone.',
+  purpose: 'Move or rename a file or folder.',
+  when_to_use: 'To keep the original use filesystem.copy.',
   inputs: z.strictObject({
     source: entryField('What to move; a link itself is moved, not what it leads to'),
     destination: entryField('The path that it gets, not the folder to put it in'),
-    overwrite: z.boolean().default(false).describe('Replace a file that stands there.'),
+    overwrite: z.boolean().default(false).describe('Replace an existing file.'),
   }),
   outputs: z.object({
     source: z.string(),

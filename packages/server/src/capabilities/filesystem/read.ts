@@ -12,14 +12,15 @@ const base64BytesMax = 7 * mebibyte
 
 export const read = defineCapability({
   name: 'filesystem.read',
+  title: 'Read file',
   version,
-  purpose: 'Read a file, whole or a range of its bytes.',
+  purpose: 'Read a file, or a range of its bytes.',
   when_to_use:
-    'When you know the path. To find a file use filesystem.search, to find text in many files use filesystem.search_content, to know only size or time use filesystem.stat.',
+    'To find text use filesystem.search_content. For size and time alone use filesystem.stat.',
   inputs: z.strictObject({
     path: pathField('The file to read'),
     encoding: encodingField.describe(
-      'How content is given: utf-8 for text, base64 for anything else, latin1 for old text.',
+      'utf-8 for text, base64 for binary files, latin1 for old text.',
     ),
     offset: z
       .int()

@@ -4,10 +4,11 @@ import { version, writeErrors } from './fields.ts'
 
 export const restore = defineCapability({
   name: 'filesystem.restore',
+  title: 'Restore deleted file',
   version,
-  purpose: 'Bring back what filesystem.delete deleted.',
+  purpose: 'Restore what filesystem.delete deleted.',
   when_to_use:
-    'Within 7 days of a deletion. It never replaces anything: if something stands at the old path meanwhile, move that away first.',
+    'Needs its trash_id, within 7 days. It never replaces anything: if something stands at the old path, move that away first.',
   inputs: z.strictObject({
     trash_id: z.string().min(1).max(64).describe('The trash_id that filesystem.delete answered.'),
   }),

@@ -160,10 +160,11 @@ const readText = async (ctx: CapabilityContext, path: string): Promise<Buffer | 
 
 export const searchContent = defineCapability({
   name: 'filesystem.search_content',
+  title: 'Search text in files',
   version,
   purpose: 'Find text in files, line by line.',
   when_to_use:
-    'When you know words but not the file. To find files by name use filesystem.search. Binary files, files over 4 MiB and the insides of .git are left out; skipped_files counts the first two.',
+    'To find files by name use filesystem.search. Binary files, files over 4 MiB and the insides of .git are left out; skipped_files counts the first two.',
   inputs: z.strictObject({
     path: pathField('The folder to search below, or one file'),
     pattern: z
@@ -171,23 +172,18 @@ export const searchContent = defineCapability({
       .min(1)
       .max(patternCharsMax)
       .describe('The text to find, or a regular expression when regex is true. Case matters.'),
-    regex: z
-      .boolean()
-      .default(false)
-      .describe(
-        'Take pattern as a regular expression in RE2 syntax: (?i) is there, look-around not.',
-      ),
+    regex: z.boolean().default(false).describe('Pattern is a regular expression (RE2 syntax).'),
     include_glob: z
       .string()
       .min(1)
       .max(globCharsMax)
       .optional()
-      .describe('Only files that match this glob, such as *.ts or src/**/*.md.'),
+      .describe('Only files that match: *.ts or src/**/*.md.'),
     mode: z
       .enum(['matches', 'files', 'count', 'count_by'])
       .default('matches')
       .describe(
-        'matches: each with its lines. files: the files and how often. count: only numbers. count_by: how often each distinct text was matched, by the first group if the regex has one.',
+        'matches with their lines, files with counts, count alone, or count_by distinct text (the first group of a regex).',
       ),
     context_lines: z
       .int()
@@ -195,12 +191,7 @@ export const searchContent = defineCapability({
       .max(10)
       .default(2)
       .describe('Lines shown before and after a match.'),
-    limit: z
-      .int()
-      .min(1)
-      .max(1000)
-      .default(100)
-      .describe('At most so many matches, files or counts.'),
+    limit: z.int().min(1).max(1000).default(100).describe('Most results to return.'),
   }),
   outputs: z.object({
     matches: z.array(match).optional(),

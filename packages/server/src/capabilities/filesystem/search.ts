@@ -33,10 +33,11 @@ const filterOf = (args: {
 
 export const search = defineCapability({
   name: 'filesystem.search',
+  title: 'Search files by name',
   version,
   purpose: 'Find files and folders by name, time and size, or count them in groups.',
   when_to_use:
-    'When you know part of a name, or want an overview of a tree. To find text inside files use filesystem.search_content; to list one folder use filesystem.list. What git keeps in .git is left out.',
+    'For text inside files use filesystem.search_content, for one folder filesystem.list. What git keeps in .git is left out.',
   inputs: z.strictObject({
     path: pathField('The folder to search below'),
     pattern: z
@@ -46,30 +47,22 @@ export const search = defineCapability({
       .describe(
         'Glob with *, ? and **. Without a slash it is compared with names at any depth (*.ts); with one, with paths below the folder (src/**/*.ts). No braces.',
       ),
-    max_results: z
-      .int()
-      .min(1)
-      .max(10_000)
-      .default(100)
-      .describe('At most so many matches or groups.'),
+    max_results: z.int().min(1).max(10_000).default(100).describe('Most results to return.'),
     modified_after: timeField
       .optional()
       .describe('Only what was changed after this time (ISO 8601).'),
-    min_size: z.int().min(0).optional().describe('Only files of at least so many bytes.'),
-    max_size: z.int().min(0).optional().describe('Only files of at most so many bytes.'),
+    min_size: z.int().min(0).optional().describe('Smallest size in bytes.'),
+    max_size: z.int().min(0).optional().describe('Largest size in bytes.'),
     aggregate: z
       .strictObject({
         group_by: z
           .enum(['extension', 'directory', 'day', 'none'])
           .default('none')
-          .describe('One group for each extension, folder, or day of change (UTC), or one in all.'),
-        dedupe: z
-          .boolean()
-          .default(false)
-          .describe('Count files of equal content once, and name the copies.'),
+          .describe('One group per extension, folder or day of change (UTC), or one for all.'),
+        dedupe: z.boolean().default(false).describe('Count equal files once and name the copies.'),
       })
       .optional()
-      .describe('Answer with counts of files instead of single matches.'),
+      .describe('Return counts instead of matches.'),
   }),
   outputs: z.object({
     matches: z.array(z.object({ path: z.string(), ...entryFields })).optional(),

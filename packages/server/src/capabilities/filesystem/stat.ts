@@ -4,10 +4,11 @@ import { entryField, fileType, version } from './fields.ts'
 
 export const stat = defineCapability({
   name: 'filesystem.stat',
+  title: 'Inspect path',
   version,
-  purpose: 'Tell whether something stands at a path, and what it is.',
+  purpose: 'Show whether a path exists, and its type, size and times.',
   when_to_use:
-    'Before you overwrite or delete, or to check that something exists: a missing path is an answer here, not an error. For what a folder holds use filesystem.list.',
+    'A missing path is an answer here, not an error. For the entries of a folder use filesystem.list.',
   inputs: z.strictObject({ path: entryField('What to ask about; a link is not followed') }),
   outputs: z.object({
     path: z.string(),

@@ -4,9 +4,11 @@ import { version, withheldField } from './fields.ts'
 
 export const unwatch = defineCapability({
   name: 'filesystem.unwatch',
+  title: 'End file watch',
+  side_effects: [{ what: 'events of the watch stop', reversible: true }],
   version,
-  purpose: 'Stop being told of changes.',
-  when_to_use: 'When a watch set by filesystem.watch is no longer needed.',
+  purpose: 'End a watch of files.',
+  when_to_use: 'Ends what filesystem.watch began.',
   inputs: z.strictObject({
     watch_id: z.string().min(1).max(64).describe('The watch_id that filesystem.watch answered.'),
   }),

@@ -4,10 +4,12 @@ import { pathErrors, pathField, version } from './fields.ts'
 
 export const watch = defineCapability({
   name: 'filesystem.watch',
+  title: 'Watch files',
+  side_effects: [{ what: 'events reach you until the watch ends', reversible: true }],
   version,
-  purpose: 'Be told when files change.',
+  purpose: 'Get an event when files change.',
   when_to_use:
-    'When you wait for somebody else to write. Changes arrive as events until filesystem.unwatch. To look once, use filesystem.stat or filesystem.list.',
+    'Changes arrive as events until filesystem.unwatch. To look once use filesystem.stat.',
   inputs: z.strictObject({
     path: pathField('The file or folder to watch'),
     recursive: z.boolean().default(false).describe('Also the folders below it.'),

@@ -6,18 +6,17 @@ import { encode } from './text.ts'
 
 export const write = defineCapability({
   name: 'filesystem.write',
+  title: 'Write file',
   version,
-  purpose: 'Write a whole file: a new one, or in place of the old content.',
+  purpose: 'Write a whole file, new or in place of the old content.',
   when_to_use:
-    'For new files and full rewrites. To change a part use filesystem.edit, to add at the end use filesystem.append. Give if_sha256 from filesystem.read when others may write the file too.',
+    'To change a part use filesystem.edit, to add at the end filesystem.append. Give if_sha256 from filesystem.read when others may write the file too.',
   inputs: z.strictObject({
     path: pathField('The file to write'),
     content: z.string().max(10_485_760).describe('What the file is to hold, at most 10 MiB.'),
     encoding: encodingField.describe('How content is given: text as utf-8 or latin1, or base64.'),
-    create_parents: z.boolean().default(false).describe('Make the folders on the way to it.'),
-    if_sha256: sha256Field
-      .optional()
-      .describe('Write only if the file still has this sha256, as filesystem.read told it.'),
+    create_parents: z.boolean().default(false).describe('Create missing parent folders.'),
+    if_sha256: sha256Field.optional().describe('Refused unless the file still has this sha256.'),
   }),
   outputs: z.object({
     path: z.string(),

@@ -19,9 +19,10 @@ const spanOf = (range: string | undefined): { readonly first: number; readonly l
 
 export const blame = defineCapability({
   name: 'git.blame',
+  title: 'Blame lines',
   version,
-  purpose: 'Tell for each line of a file which commit wrote it last.',
-  when_to_use: 'To find out why a line is there; git.show then tells the whole change.',
+  purpose: 'Show which commit last changed each line of a file.',
+  when_to_use: 'git.show then tells the whole change.',
   inputs: z.strictObject({
     path: repositoryField,
     file: z.string().min(1).max(4096).describe('The file, as a path in the repository.'),

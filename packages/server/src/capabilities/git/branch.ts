@@ -4,10 +4,12 @@ import { branchField, changeErrors, list, refField, repositoryField, version } f
 
 export const branch = defineCapability({
   name: 'git.branch',
+  title: 'Manage branches',
+  destructive: true,
   version,
   purpose: 'List, create, switch to or delete branches.',
   when_to_use:
-    'create makes a branch without going there; switch checks one out. A branch whose commits are nowhere else is not deleted.',
+    '`create` does not switch; `switch` changes the files. A branch whose commits are nowhere else is not deleted.',
   inputs: z
     .strictObject({
       path: repositoryField,

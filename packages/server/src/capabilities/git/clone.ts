@@ -13,9 +13,10 @@ import {
 
 export const clone = defineCapability({
   name: 'git.clone',
+  title: 'Clone repository',
   version,
-  purpose: 'Copy a repository from an https address into a new folder.',
-  when_to_use: 'To get a project. What you have already is brought up to date with git.pull.',
+  purpose: 'Clone a repository from an https address into a new folder.',
+  when_to_use: 'To update one that is here use git.pull.',
   inputs: z.strictObject({
     url: z.string().min(1).max(2048).describe('https://host/path, without a login in it.'),
     path: folderField('The folder to make; it may be there, but empty'),

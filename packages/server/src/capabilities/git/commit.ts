@@ -27,10 +27,11 @@ const printOf = async (files: Files, path: string) => {
 
 export const commit = defineCapability({
   name: 'git.commit',
+  title: 'Commit changes',
   version,
-  purpose: 'Record changes: all of them, or those of some files, new and deleted ones included.',
+  purpose: 'Commit all changes, or those of some files, including new and deleted ones.',
   when_to_use:
-    'After git.status or git.diff showed what you want. Files need not be staged first. It also ends a merge whose conflicts you have settled.',
+    'Look at git.status or git.diff first. Files need not be staged. It also ends a merge whose conflicts you have resolved.',
   inputs: z.strictObject({
     path: repositoryField,
     message: z
@@ -38,9 +39,9 @@ export const commit = defineCapability({
       .max(messageCharsMax)
       .refine((text) => text.trim() !== '', 'expected a message')
       .refine((text) => !text.includes('\0'), 'a message holds no NUL')
-      .describe('What was done and why; the first line is its title.'),
+      .describe('The first line is the title.'),
     files: filesField(
-      'Only these files and folders of the repository. Default: everything that is not ignored.',
+      'Only these files and folders. Default: everything that is not ignored.',
     ).optional(),
     author_name: z
       .string()

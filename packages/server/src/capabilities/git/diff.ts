@@ -13,20 +13,18 @@ import {
 
 export const diff = defineCapability({
   name: 'git.diff',
+  title: 'Show diff',
   version,
-  purpose: 'Show which lines differ: work tree, what is staged, or any two commits.',
+  purpose: 'Show changed lines: work tree, staged, or between two commits.',
   when_to_use:
-    'To see changed lines. For the names alone use git.status, for one commit use git.show. Untracked files are not in it.',
+    'For the names alone use git.status, for one commit git.show. Untracked files are not in it.',
   inputs: z
     .strictObject({
       path: repositoryField,
-      staged: z
-        .boolean()
-        .default(false)
-        .describe('What is staged against the last commit, or against from.'),
+      staged: z.boolean().default(false).describe('Compare what is staged.'),
       from: refField('The commit to compare from. Default: the index, or HEAD with to.').optional(),
       to: refField('The commit to compare to. Default: the work tree.').optional(),
-      paths: filesField('Only these files and folders of the repository.').optional(),
+      paths: filesField('Only these files and folders.').optional(),
       max_bytes: patchBytesField,
     })
     .refine(({ staged, to }) => !(staged && to !== undefined), {

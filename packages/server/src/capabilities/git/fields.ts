@@ -15,7 +15,7 @@ export const folderField = (what: string) =>
     .describe(`${what}. Absolute inside your folders, or relative to your workspace.`)
     .register(pathArguments, {})
 
-export const repositoryField = folderField('The root folder of the repository')
+export const repositoryField = folderField('The repository root')
 
 export const refField = (what: string) => z.string().min(1).max(250).describe(what)
 
@@ -31,7 +31,7 @@ export const secretField = z
   .max(200)
   .optional()
   .describe(
-    'The name of a secret to log in with: a token, or user:password. It is sent to the host of the remote only, and you never see it. secrets.list shows yours.',
+    'Secret to log in with: a token or user:password. It is sent to the host of the remote only, and you never see it. secrets.list shows yours.',
   )
 
 export const remoteField = z
@@ -39,7 +39,7 @@ export const remoteField = z
   .min(1)
   .max(2048)
   .default('origin')
-  .describe('A remote of the repository, or an https address.')
+  .describe('A remote, or an https address.')
 
 const patchBytesDefault = 100_000
 const patchBytesMax = 2_000_000
@@ -49,7 +49,7 @@ export const patchBytesField = z
   .min(0)
   .max(patchBytesMax)
   .default(patchBytesDefault)
-  .describe('How much of the patch to return, cut at a line; 0 for the list of files alone.')
+  .describe('Longest patch to return; 0 lists the files only.')
 
 /** How many files are listed; `totals` counts all. */
 export const filesMax = 1000

@@ -4,9 +4,10 @@ import { branchField, changeErrors, headField, repositoryField, version } from '
 
 export const init = defineCapability({
   name: 'git.init',
+  title: 'Create repository',
   version,
-  purpose: 'Make a folder a git repository.',
-  when_to_use: 'For a new project. To copy one that is somewhere else use git.clone.',
+  purpose: 'Create a git repository in a folder.',
+  when_to_use: 'For a repository that exists elsewhere use git.clone.',
   inputs: z.strictObject({
     path: repositoryField,
     initial_branch: branchField('What its first branch is called.').default('main'),

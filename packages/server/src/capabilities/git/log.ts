@@ -11,10 +11,10 @@ import {
 
 export const log = defineCapability({
   name: 'git.log',
+  title: 'List commits',
   version,
   purpose: 'List commits, newest first.',
-  when_to_use:
-    'To find a commit. For what one changed use git.show, for who wrote a line git.blame.',
+  when_to_use: 'For what one of them changed use git.show, for who wrote a line git.blame.',
   inputs: z.strictObject({
     path: repositoryField,
     limit: z.int().min(1).max(500).default(30),
@@ -29,13 +29,13 @@ export const log = defineCapability({
       .min(1)
       .max(200)
       .optional()
-      .describe('Only where the name or address of the author holds this text.'),
+      .describe('Only authors whose name or address contains this.'),
     file: z
       .string()
       .min(1)
       .max(4096)
       .optional()
-      .describe('Only commits that changed this file or folder of the repository.'),
+      .describe('Only commits that changed this file or folder.'),
   }),
   outputs: z.object({
     commits: list(commitOutput),

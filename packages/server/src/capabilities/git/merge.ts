@@ -4,10 +4,11 @@ import { changeErrors, headField, list, refField, repositoryField, version } fro
 
 export const merge = defineCapability({
   name: 'git.merge',
+  title: 'Merge branch',
   version,
-  purpose: 'Bring the commits of a branch into the current one.',
+  purpose: 'Merge a branch into the current one.',
   when_to_use:
-    'For a branch that is here. For one of a remote use git.pull. After conflicts: edit the files, then git.commit; or call again with abort.',
+    'The branch must be here; to get one use git.pull. After conflicts edit the files and use git.commit, or call again with abort.',
   inputs: z
     .strictObject({
       path: repositoryField,

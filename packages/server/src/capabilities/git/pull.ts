@@ -16,9 +16,10 @@ import {
 
 export const pull = defineCapability({
   name: 'git.pull',
+  title: 'Pull commits',
   version,
   purpose: 'Fetch a branch from a remote and merge it into the current one.',
-  when_to_use: 'To get what others pushed, and before git.push where that was rejected.',
+  when_to_use: 'Call it before git.push where that was rejected.',
   inputs: z.strictObject({
     path: repositoryField,
     remote: remoteField,

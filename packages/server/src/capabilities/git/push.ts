@@ -33,10 +33,11 @@ const shownPlan = (plan: PushPlan, secret: string | undefined): string => {
 
 export const push = defineCapability({
   name: 'git.push',
+  title: 'Push commits',
   version,
-  purpose: 'Send the commits of a branch to a remote. Nothing there is ever overwritten.',
+  purpose: 'Push the commits of a branch to a remote; never overwrites anything there.',
   when_to_use:
-    'When commits are ready for others. Where the remote has commits that you lack it is rejected: git.pull first.',
+    'After a rejection use git.pull first. Exactly the commits that a person was shown are sent.',
   inputs: z.strictObject({
     path: repositoryField,
     remote: remoteField,

@@ -4,10 +4,11 @@ import { changeErrors, filesField, list, refField, repositoryField, version } fr
 
 export const restore = defineCapability({
   name: 'git.restore',
+  title: 'Restore files from git',
   version,
-  purpose: 'Put files back as they are in a commit, and drop what was changed or staged since.',
+  purpose: 'Restore files as they are in a commit, and discard their changes.',
   when_to_use:
-    'To undo changes of tracked files. New files that git does not know stay; remove them with filesystem.delete.',
+    'What was not committed is gone. New files that git does not know stay; remove them with filesystem.delete.',
   inputs: z.strictObject({
     path: repositoryField,
     files: filesField('Files and folders of the repository; "." for all of it.'),

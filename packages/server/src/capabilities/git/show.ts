@@ -13,9 +13,10 @@ import {
 
 export const show = defineCapability({
   name: 'git.show',
+  title: 'Show commit',
   version,
-  purpose: 'Show one commit and what it changed against its first parent.',
-  when_to_use: 'When you have a commit from git.log or git.blame. For two commits use git.diff.',
+  purpose: 'Show one commit and what it changed.',
+  when_to_use: 'git.log and git.blame name commits. For two commits use git.diff.',
   inputs: z.strictObject({
     path: repositoryField,
     ref: refField('The commit, branch or tag.').default('HEAD'),

@@ -13,10 +13,11 @@ import {
 
 export const status = defineCapability({
   name: 'git.status',
+  title: 'Show repository status',
   version,
-  purpose: 'See what has changed in a repository since the last commit, and which branch is out.',
+  purpose: 'Show the branch and what has changed since the last commit.',
   when_to_use:
-    'Before git.commit, and whenever another git capability refuses. For the changed lines use git.diff.',
+    'Call it before git.commit, and when another git call refuses. For the changed lines use git.diff.',
   inputs: z.strictObject({
     path: repositoryField,
     limit: z.int().min(1).max(10_000).default(1000).describe('The longest that each list gets.'),

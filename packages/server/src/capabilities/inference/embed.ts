@@ -4,10 +4,11 @@ import { errors, modelField, promptMax, version } from './fields.ts'
 
 export const embed = defineCapability({
   name: 'inference.embed',
+  title: 'Embed texts',
   version,
   purpose: 'Turn texts into vectors with a model on this machine.',
   when_to_use:
-    'To compare texts by meaning: the nearer two vectors (their dot product), the more alike the texts. Vectors of different models cannot be compared.',
+    "Compares texts by meaning: the larger the dot product, the more alike they are. Vectors of different models can't be compared.",
   inputs: z.strictObject({
     model: modelField,
     input: z

@@ -5,10 +5,11 @@ import { toldOf } from './told.ts'
 
 export const generate = defineCapability({
   name: 'inference.generate',
+  title: 'Generate text with local model',
   version,
-  purpose: 'Let a model on this machine go on with a text.',
+  purpose: 'Let a model on this machine continue a text.',
   when_to_use:
-    'For a model that completes rather than converses, or to write a prompt in its own form. To ask something use inference.chat.',
+    'For a conversation use inference.chat. A model that completes, or a prompt in its own form, belongs here.',
   inputs: z.strictObject({
     model: modelField,
     prompt: z.string().min(1).max(promptMax).describe('What the model goes on with, as it is'),

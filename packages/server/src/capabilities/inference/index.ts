@@ -7,9 +7,10 @@ import { generate } from './generate.ts'
 
 const models = defineCapability({
   name: 'inference.models',
+  title: 'List local models',
   version,
-  purpose: 'List the models that are installed on this machine.',
-  when_to_use: 'To see which one to name, what it holds, and whether it is in memory already.',
+  purpose: 'List the models installed on this machine.',
+  when_to_use: 'Shows which model to name, and whether it is loaded.',
   inputs: z.strictObject({}),
   outputs: z.object({
     models: z.array(

@@ -14,7 +14,7 @@ const placementField = z
   )
   .default('bearer')
   .describe(
-    'Where the value goes: bearer or basic (a value of the form name:password) in the header Authorization, header:<Name>, or query:<name>.',
+    'Where the secret goes: bearer, basic (for name:password), header:<Name> or query:<name>.',
   )
 
 type Attached = Pick<OutboundRequest, 'credentials' | 'credential_query'>
@@ -47,10 +47,11 @@ const assertHttps = (url: URL): void => {
 
 export const credentialedRequest = defineCapability({
   name: 'network.credentialed_request',
+  title: 'Send HTTP request with secret',
   version,
-  purpose: 'Send an HTTPS request with a secret that the service puts in and you never see.',
+  purpose: 'Send an HTTPS request with a secret that the service adds and you never see.',
   when_to_use:
-    'For interfaces that want a key, a token or a password. secrets.list names the secrets you may use and the hosts they may go to; the value goes to the host of url alone, never on by a redirect, and is taken out of what returns.',
+    'secrets.list names the secrets and the hosts they may go to. The value goes to the host of url alone, never on by a redirect, and is removed from what returns.',
   inputs: z.strictObject({
     ...requestInputs,
     secret_name: SecretName.describe('A name that secrets.list shows'),

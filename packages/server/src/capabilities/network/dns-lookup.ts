@@ -4,11 +4,12 @@ import { hostField, version } from './fields.ts'
 
 export const dnsLookup = defineCapability({
   name: 'network.dns_lookup',
+  title: 'Look up DNS name',
+  destructive: false,
   version,
-  title: 'DNS lookup',
-  purpose: 'Find the addresses that a host name leads to.',
+  purpose: 'Look up the addresses of a host name.',
   when_to_use:
-    'To see whether a name exists. Requests look names up by themselves. A name that leads inside of the operator’s network reads like one that does not exist.',
+    'To see whether a port answers use network.port_check. A name inside the operator’s network reads like one that does not exist.',
   inputs: z.strictObject({ hostname: hostField('The host') }),
   outputs: z.object({
     hostname: z.string().describe('As it was looked up.'),

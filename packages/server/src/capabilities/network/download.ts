@@ -56,10 +56,11 @@ async function* fetched(
 
 export const download = defineCapability({
   name: 'network.download',
+  title: 'Download file',
   version,
   purpose: 'Download a file from the internet into one of your folders.',
   when_to_use:
-    'For anything that is to be kept, or is larger than network.http_request returns. Give sha256 where you know it: then nothing else is kept.',
+    'For an answer to read use network.http_request. Give sha256 where you know it: nothing else is kept then.',
   inputs: z.strictObject({
     url: urlField('Where the file is'),
     path: z
@@ -68,20 +69,20 @@ export const download = defineCapability({
       .max(4096)
       .describe('The file to write. Absolute inside your folders, or relative to your workspace.')
       .register(pathArguments, {}),
-    overwrite: z.boolean().default(false).describe('Replace a file that stands there.'),
-    create_parents: z.boolean().default(false).describe('Make the folders on the way to it.'),
+    overwrite: z.boolean().default(false).describe('Replace an existing file.'),
+    create_parents: z.boolean().default(false).describe('Create missing parent folders.'),
     sha256: z
       .string()
       .regex(/^[0-9a-f]{64}$/, 'expected 64 lowercase hexadecimal characters')
       .optional()
-      .describe('What the file must have; otherwise it is not kept.'),
+      .describe('Kept only with this sha256.'),
     headers: headersField,
     max_bytes: z
       .int()
       .min(1)
       .max(10_737_418_240)
       .default(104_857_600)
-      .describe('Larger files are refused; by default 100 MiB.'),
+      .describe('Larger files are refused; default: 100 MiB.'),
     timeout_seconds: z.int().min(1).max(3600).default(300).describe('For the whole of it.'),
   }),
   outputs: z.object({

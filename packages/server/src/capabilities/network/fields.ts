@@ -49,12 +49,12 @@ export const bodyField = z
     z.array(z.unknown()).max(100_000),
   ])
   .optional()
-  .describe('What to send: a text as it is, or an object or array, which is sent as JSON.')
+  .describe('A text is sent as it is, an object or array as JSON.')
 
 export const bodyEncodingField = z
   .enum(['utf-8', 'base64'])
   .default('utf-8')
-  .describe('How a body that is a text is given; base64 for bytes.')
+  .describe('Encoding of a text body; base64 for bytes.')
 
 export const maxBytesDefault = 1_048_576
 export const maxBytesCeiling = 5_242_880
@@ -70,17 +70,17 @@ export const requestInputs = {
     .min(1)
     .max(120)
     .default(30)
-    .describe('For the whole of it, redirects and body included.'),
+    .describe('For everything, including redirects.'),
   follow_redirects: z
     .boolean()
     .default(true)
-    .describe('Follow at most 5; another host gets neither body nor credentials.'),
+    .describe('Follow up to 5; another host gets neither body nor credentials.'),
   max_bytes: z
     .int()
     .min(0)
     .max(maxBytesCeiling)
     .default(maxBytesDefault)
-    .describe('How much of the decoded body is returned; beyond it the answer is cut.'),
+    .describe('Longest body to return; the rest is cut off.'),
 }
 
 export const requestOutputs = z.object({

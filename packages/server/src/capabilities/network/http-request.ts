@@ -5,11 +5,11 @@ import { networkErrors, requestInputs, requestOutputs, version } from './fields.
 
 export const httpRequest = defineCapability({
   name: 'network.http_request',
+  title: 'Send HTTP request',
   version,
-  title: 'HTTP request',
-  purpose: 'Send an HTTP request to a host on the internet, and read its answer.',
+  purpose: 'Send an HTTP request to the internet and read the answer.',
   when_to_use:
-    'For pages and interfaces that need no secret. With one use network.credentialed_request, for files network.download. Addresses inside of the operator’s network are reached only where the operator listed them.',
+    'With a secret use network.credentialed_request, for files network.download. Addresses inside the operator’s network are reached only where the operator listed them.',
   inputs: z.strictObject(requestInputs),
   outputs: requestOutputs,
   tier: 'approval_required',

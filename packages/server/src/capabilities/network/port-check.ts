@@ -4,10 +4,12 @@ import { hostField, version } from './fields.ts'
 
 export const portCheck = defineCapability({
   name: 'network.port_check',
+  title: 'Check port',
+  destructive: false,
   version,
-  purpose: 'See whether a port of a host takes a connection; nothing is sent.',
+  purpose: 'Check whether a port of a host accepts a connection; sends nothing.',
   when_to_use:
-    'To tell a service that is down from one that answers wrongly. Closed, filtered, unknown and not allowed read the same: open is false.',
+    'Tells a service that is down from one that answers wrongly. Closed, filtered, unknown and not allowed look the same: open is false.',
   inputs: z.strictObject({
     host: hostField('The host'),
     port: z.int().min(1).max(65_535),

@@ -17,13 +17,13 @@ export const folderField = z
   .max(4096)
   .register(pathArguments, {})
   .default('.')
-  .describe('Where it runs: absolute inside your folders, or relative to your workspace.')
+  .describe('The folder to run in.')
 
 export const processIdField = z
   .string()
   .min(1)
   .max(64)
-  .describe('As the call that started it told it.')
+  .describe('The id from the call that started it')
 
 export const stateField = ProcessState.describe(
   'running, completed (it ended by itself), killed (a signal ended it), timed_out, or interrupted (the service ended, and it with the service).',

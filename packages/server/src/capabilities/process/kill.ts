@@ -6,10 +6,11 @@ import { processIdField, stateField, version } from './fields.ts'
 
 export const kill = defineCapability({
   name: 'process.kill',
+  title: 'Stop process',
   version,
-  purpose: 'Send a signal to one of your processes, and end it for good if it does not end.',
+  purpose: 'Send a signal to one of your processes, and end it if it does not stop.',
   when_to_use:
-    'To end a process in the background. SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH, SIGSTOP and SIGCONT are only sent; any other signal is followed by SIGKILL for it and all that it started.',
+    'process.list names your processes. SIGHUP, SIGUSR1, SIGUSR2, SIGWINCH, SIGSTOP and SIGCONT are only sent; any other signal is followed by SIGKILL for it and all that it started.',
   inputs: z.strictObject({
     process_id: processIdField,
     signal: ProcessSignal.default('SIGTERM'),

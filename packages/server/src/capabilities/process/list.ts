@@ -4,10 +4,11 @@ import { processFields, stateField, version } from './fields.ts'
 
 export const list = defineCapability({
   name: 'process.list',
+  title: 'List processes',
   version,
-  purpose: 'List your processes: those that run, and what became of those in the background.',
+  purpose: 'List your processes: those that run, and how the others ended.',
   when_to_use:
-    'To find a process_id, or to see what still runs. For one process with what it uses now, use process.monitor. Ended ones are kept for a week.',
+    'For the state of one use process.monitor, for its output process.logs. Ended ones are kept for a week.',
   inputs: z.strictObject({
     state: stateField.optional(),
     limit: z.int().min(1).max(100).default(50),

@@ -5,10 +5,11 @@ import { processIdField, stateField, version } from './fields.ts'
 
 export const logs = defineCapability({
   name: 'process.logs',
+  title: 'Read process output',
   version,
-  purpose: 'Read what one of your processes wrote.',
+  purpose: 'Read the output of one of your processes.',
   when_to_use:
-    'For a process in the background, while it runs and after. Without offset you get the end; go on from next_offset to follow it. At least the last 1.5 MiB of each stream are kept.',
+    'Without offset it returns the end; go on from next_offset to follow it. At least the last 1.5 MiB of each stream are kept.',
   inputs: z.strictObject({
     process_id: processIdField,
     stream: ProcessStream.default('stdout'),
@@ -16,7 +17,7 @@ export const logs = defineCapability({
       .int()
       .min(0)
       .optional()
-      .describe('Bytes since the start of the stream; without it, the last `limit` bytes.'),
+      .describe('Bytes from the start; default: the last `limit` bytes.'),
     limit: z.int().min(1).max(1_048_576).default(65_536).describe('Bytes at most.'),
   }),
   outputs: z.object({

@@ -4,10 +4,11 @@ import { processFields, processIdField, version } from './fields.ts'
 
 export const monitor = defineCapability({
   name: 'process.monitor',
+  title: 'Show process',
   version,
-  purpose: 'Look at one of your processes: whether it runs, what it uses, how it ended.',
+  purpose: 'Show whether a process runs, what it uses and how it ended.',
   when_to_use:
-    'To wait for a process in the background (call again after a while) and to see its exit code. For what it wrote use process.logs.',
+    'Repeat it to wait for a process in the background. For its output use process.logs.',
   inputs: z.strictObject({ process_id: processIdField }),
   outputs: z.object({
     ...processFields,

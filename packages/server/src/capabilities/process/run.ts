@@ -38,65 +38,58 @@ const asText = (ran: Ran): string =>
 
 export const run = defineCapability({
   name: 'process.run',
+  title: 'Run program',
   version,
-  purpose: 'Run a program in the sandbox, and wait for it or leave it in the background.',
+  purpose: 'Run a program with arguments in the sandbox, never a shell line.',
   when_to_use:
-    'To build, test or run something. It is a program and its arguments, never a shell line: no pipes, globs or variables. It sees your folders and the programs of the system, and no network unless policy names hosts. For files use filesystem.*, for repositories git.*.',
+    'It sees your folders and the programs of the system, and no network unless policy names hosts. No pipes, globs or variables. For files use filesystem.*, for repositories git.*.',
   inputs: z.strictObject({
     command: textField('command', 4096)
       .min(1)
-      .describe(
-        'A program of the system by its plain name (python3), or one in your folders by a path with a slash (./build.sh).',
-      ),
+      .describe('A system program by name (python3), or a path with a slash (./build.sh).'),
     args: z
       .array(textField('an argument', 131_071))
       .max(1_000)
       .refine((args) => Buffer.byteLength(args.join('')) <= mebibyte, 'at most 1 MiB in all')
       .default([])
-      .describe('Each argument by itself, passed on as it is.'),
+      .describe('One item per argument; no shell.'),
     working_directory: folderField,
     environment: z
       .record(z.string().max(128), textField('a value', 32_768))
       .refine((all) => Object.keys(all).length <= 100, 'at most 100 variables')
       .default({})
       .describe(
-        'Variables beside PATH, HOME, TMPDIR and LANG. Those that make programs load or run something else are refused.',
+        'Variables to add. Those that make programs load or run something else are refused.',
       ),
-    stdin: z.string().max(mebibyte).optional().describe('Its input; without it there is none.'),
+    stdin: z.string().max(mebibyte).optional().describe('Standard input.'),
     timeout_seconds: z
       .int()
       .min(1)
       .max(3_600)
       .default(300)
-      .describe('After that it is ended, in the background too.'),
+      .describe('The program may run for up to this long.'),
     background: z
       .boolean()
       .default(false)
-      .describe(
-        'Answer at once; look after it with process.monitor, process.logs and process.kill.',
-      ),
+      .describe('Answer at once; follow it with process.monitor.'),
     memory_limit_bytes: z
       .int()
       .min(16 * mebibyte)
       .max(16_384 * mebibyte)
       .optional()
-      .describe('For each process of it; 1 GiB where it is left out.'),
+      .describe('Per process; default: 1 GiB.'),
     cpu_limit: z
       .int()
       .min(1)
       .max(14_400)
       .optional()
-      .describe(
-        'Seconds of processor time for each process of it; twice timeout_seconds where it is left out.',
-      ),
+      .describe('CPU seconds for each process; default: twice timeout_seconds.'),
     max_output_bytes: z
       .int()
       .min(0)
       .max(mebibyte)
       .default(65_536)
-      .describe(
-        'Of each stream; what is above is dropped and truncated says so. In the background all goes to process.logs.',
-      ),
+      .describe('Per stream; the rest is dropped. In the background all goes to process.logs.'),
   }),
   outputs: z.object({
     process_id: z

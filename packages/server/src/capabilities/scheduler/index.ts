@@ -1,4 +1,4 @@
-import { CapabilityName, Schedule, ScheduledRun, ScheduleStatus } from '@gatehouse/contract'
+import { capabilityName, Schedule, ScheduledRun, ScheduleStatus } from '@gatehouse/contract'
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
 
@@ -10,22 +10,25 @@ const yearSeconds = 366 * 86_400
 
 const create = defineCapability({
   name: 'scheduler.create',
+  title: 'Create schedule',
   version,
-  purpose: 'Make a call later, once or again and again, as yourself.',
+  purpose: 'Schedule a call to be made later, once or repeatedly, as yourself.',
   when_to_use:
-    'For reminders, polling and reports. Policy, limits and approvals are those of the moment it fires. To do it now, call the capability itself.',
+    'Policy, limits and approvals apply when it fires. To call now, call the capability itself.',
   inputs: z
     .strictObject({
-      capability: CapabilityName.describe('What to call, such as filesystem.list'),
+      capability: z
+        .string()
+        .max(128)
+        .overwrite(capabilityName)
+        .describe('What to call, such as filesystem.list'),
       arguments: z.record(z.string(), z.unknown()).default({}).describe('Its arguments'),
       schedule: z
         .string()
         .min(1)
         .max(200)
         .optional()
-        .describe(
-          'Five cron fields: minute, hour, day, month, weekday. "0 9 * * 1-5": 9:00 on weekdays',
-        ),
+        .describe('Five cron fields. "0 9 * * 1-5": 9:00 on weekdays'),
       run_at: z.string().max(64).optional().describe('Once, at this ISO 8601 time'),
       delay_seconds: z
         .number()
@@ -73,9 +76,10 @@ const create = defineCapability({
 
 const list = defineCapability({
   name: 'scheduler.list',
+  title: 'List schedules',
   version,
-  purpose: 'List your schedules, the newest first.',
-  when_to_use: 'To see what is planned. For what became of the runs use scheduler.history.',
+  purpose: 'List your schedules, newest first.',
+  when_to_use: 'For the results of their runs use scheduler.history.',
   inputs: z.strictObject({
     status: ScheduleStatus.optional().describe('Only those in this state'),
     limit,
@@ -90,10 +94,11 @@ const list = defineCapability({
 
 const history = defineCapability({
   name: 'scheduler.history',
+  title: 'Show schedule history',
   version,
-  purpose: 'Show what became of each run of one of your schedules, the latest first.',
+  purpose: 'Show the runs of one of your schedules, latest first.',
   when_to_use:
-    'After a run was due, or when a result of one is needed. A pending one is followed with approvals.get.',
+    'Shows the result of each run. A run that is pending is followed with approvals.get.',
   inputs: z.strictObject({ schedule_id, limit, offset }),
   outputs: z.object({
     schedule_id: z.string(),
@@ -109,9 +114,11 @@ const history = defineCapability({
 
 const remove = defineCapability({
   name: 'scheduler.delete',
+  title: 'Delete schedule',
+  destructive: true,
   version,
-  purpose: 'End one of your schedules.',
-  when_to_use: 'When the call is no longer needed. A run that is under way is not stopped.',
+  purpose: 'Delete one of your schedules.',
+  when_to_use: 'A run that is under way is not stopped.',
   inputs: z.strictObject({ schedule_id }),
   outputs: z.object({ schedule_id: z.string(), deleted: z.boolean() }),
   tier: 'autonomous',

@@ -8,9 +8,9 @@ const effect = 'none'
 const get = defineCapability({
   ...getting,
   name: 'scratch.get',
+  title: 'Get scratch value',
   purpose: 'Read a value of this session.',
-  when_to_use:
-    'For what you noted with scratch.set. What must outlive the session is in state.get.',
+  when_to_use: 'For a value of another session use state.get.',
   errors: [...getting.errors, 'NoSession'],
   run: (ctx, args) => answer(ctx.scratch.get(args.key)),
 })
@@ -18,9 +18,11 @@ const get = defineCapability({
 const set = defineCapability({
   ...common,
   name: 'scratch.set',
-  purpose: 'Note a JSON value for the rest of this session.',
-  when_to_use:
-    'For intermediate results. It is deleted when the session ends; to keep it use state.set.',
+  title: 'Set scratch value',
+  destructive: true,
+  side_effects: [{ what: 'a value of this session, in place of the old one', reversible: true }],
+  purpose: 'Store a JSON value until this session ends.',
+  when_to_use: 'To keep it longer use state.set.',
   inputs: z.strictObject({ key, value }),
   outputs: stored,
   effect,
@@ -32,8 +34,11 @@ const set = defineCapability({
 const remove = defineCapability({
   ...common,
   name: 'scratch.delete',
+  title: 'Delete scratch value',
+  destructive: true,
+  side_effects: [{ what: 'a value of this session is gone', reversible: false }],
   purpose: 'Delete a value of this session.',
-  when_to_use: 'To make room. Everything goes with the session anyway.',
+  when_to_use: 'All of them go with the session anyway.',
   inputs: z.strictObject({ key }),
   outputs: deleted,
   effect,
@@ -44,8 +49,9 @@ const remove = defineCapability({
 const list = defineCapability({
   ...listing,
   name: 'scratch.list',
+  title: 'List scratch keys',
   purpose: 'List the keys of this session.',
-  when_to_use: 'To see what you noted.',
+  when_to_use: 'For the values use scratch.get.',
   errors: [...listing.errors, 'NoSession'],
   run: (ctx, args) => answer(ctx.scratch.list(args)),
 })

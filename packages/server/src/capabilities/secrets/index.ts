@@ -7,10 +7,11 @@ const tier = 'autonomous'
 
 const list = defineCapability({
   name: 'secrets.list',
+  title: 'List usable secrets',
   version,
-  purpose: 'List the secrets that you may use: their names and where, never their values.',
+  purpose: 'List the secrets you may use, without their values.',
   when_to_use:
-    'Before a call that takes the name of a secret. A value is put in by the service where the call leaves; no call shows it.',
+    'Call it before a call that takes the name of a secret. The service adds the value where the call leaves; no call shows it.',
   inputs: z.strictObject({}),
   outputs: z.object({
     secrets: z.array(
@@ -41,10 +42,12 @@ const list = defineCapability({
 
 const requestRotation = defineCapability({
   name: 'secrets.request_rotation',
+  title: 'Request secret rotation',
+  destructive: false,
   version,
-  purpose: 'Ask the operators to give a secret a new value.',
+  purpose: 'Ask the operators to replace a secret.',
   when_to_use:
-    'When a service refuses a secret, or when its value may have become known. The name stays, so nothing else changes for you.',
+    'For a secret that a service refuses, or whose value may have become known. The name stays the same.',
   inputs: z.strictObject({
     secret_name: SecretName.describe('A name that secrets.list shows'),
     reason: z.string().min(1).max(1000).describe('What happened, in a sentence'),

@@ -16,31 +16,34 @@ import {
 const get = defineCapability({
   ...getting,
   name: 'shared.get',
+  title: 'Get shared value',
   purpose: 'Read a value that all agents share, with its version.',
-  when_to_use: 'To see what other agents left, and before shared.set. For your own use state.get.',
+  when_to_use: 'shared.set needs that version.',
   run: (ctx, args) => answer(ctx.shared.get(args.key)),
 })
 
 const list = defineCapability({
   ...listing,
   name: 'shared.list',
+  title: 'List shared keys',
   purpose: 'List the keys that all agents share, with versions and who changed them.',
-  when_to_use: 'To see what is there. For the values use shared.get.',
+  when_to_use: 'For the values use shared.get.',
   run: (ctx, args) => answer(ctx.shared.list(args)),
 })
 
 const watch = defineCapability({
   ...common,
   name: 'shared.watch',
-  purpose: 'Wait up to a minute until a shared value changes, and read it.',
-  when_to_use: 'To wait for another agent. Call it again while `changed` is false.',
+  title: 'Watch shared key',
+  purpose: 'Wait up to a minute for a shared value to change, and read it.',
+  when_to_use: 'Repeat it while `changed` is false.',
   inputs: z.strictObject({
     key,
     after_version: z
       .int()
       .min(0)
       .optional()
-      .describe('The version you know, 0 for none: a later one is answered at once'),
+      .describe('The version you know (0: none); a newer one is returned at once'),
     timeout_seconds: z.number().min(0).max(60).default(30),
   }),
   outputs: z.object({
@@ -67,9 +70,10 @@ const watch = defineCapability({
 const set = defineCapability({
   ...setting,
   name: 'shared.set',
-  purpose: 'Store a value that all agents share, if it is still at the version that you know.',
+  title: 'Set shared value',
+  purpose: 'Store a value for all agents, if its version is the one you know.',
   when_to_use:
-    'After shared.get, with its version; with 0 (the default) to make a new key. A conflict names the version that stands.',
+    'Read it first with shared.get; expected_version 0 (the default) creates a key. A conflict names the current version. For values of your own use state.set.',
   inputs: z.strictObject({
     key,
     value,
@@ -91,8 +95,9 @@ const set = defineCapability({
 const remove = defineCapability({
   ...deleting,
   name: 'shared.delete',
-  purpose: 'Delete a value that all agents share, if it is still at the version that you know.',
-  when_to_use: 'When no agent needs it any more.',
+  title: 'Delete shared value',
+  purpose: 'Delete a shared value, if its version is the one you know.',
+  when_to_use: 'For values that no agent needs any more.',
   inputs: z.strictObject({ key, expected_version: expectedVersion.min(1) }),
   notify: true,
   side_effects: [{ what: 'Other agents no longer find the value', reversible: false }],

@@ -20,8 +20,9 @@ import {
 const get = defineCapability({
   ...getting,
   name: 'state.get',
-  purpose: 'Read one of your own stored values.',
-  when_to_use: 'To go on from what you kept earlier. For values of all agents use shared.get.',
+  title: 'Get state value',
+  purpose: 'Read one of your stored values.',
+  when_to_use: 'For several at once use state.query.',
   common_patterns: [{ title: 'Where did I stop?', arguments: { key: 'progress' } }],
   run: (ctx, args) => answer(ctx.state.get(args.key)),
 })
@@ -29,8 +30,9 @@ const get = defineCapability({
 const list = defineCapability({
   ...listing,
   name: 'state.list',
-  purpose: 'List your stored keys with their sizes and versions, without the values.',
-  when_to_use: 'To see what you have kept. To read many values at once use state.query.',
+  title: 'List state keys',
+  purpose: 'List your stored keys with sizes and versions, without values.',
+  when_to_use: 'For the values use state.get or state.query.',
   common_patterns: [{ title: 'All my notes', arguments: { prefix: 'notes/' } }],
   run: (ctx, args) => answer(ctx.state.list(args)),
 })
@@ -38,14 +40,15 @@ const list = defineCapability({
 const query = defineCapability({
   ...common,
   name: 'state.query',
-  purpose: 'Read many of your stored values at once, by prefix and by their fields.',
-  when_to_use: 'To find values by what they hold. For one key use state.get.',
+  title: 'Query state values',
+  purpose: 'Read many of your stored values, by prefix and by their fields.',
+  when_to_use: 'For one key use state.get.',
   inputs: z.strictObject({
     prefix,
     where: z
       .record(z.string(), z.union([z.string(), z.number(), z.boolean(), z.null()]))
       .default({})
-      .describe('Only objects whose fields have these values'),
+      .describe('Only objects with these field values'),
     limit: limit(200, 50),
     cursor,
   }),
@@ -65,8 +68,9 @@ const query = defineCapability({
 const history = defineCapability({
   ...common,
   name: 'state.history',
+  title: 'Show state history',
   purpose: 'Show the last 20 versions of one of your values, newest first.',
-  when_to_use: 'To see or undo what a key held before. Values above 64 KiB are not kept in it.',
+  when_to_use: 'Shows what a key held before. Values above 64 KiB are not kept in it.',
   inputs: z.strictObject({ key, limit: limit(20, 20) }),
   outputs: z.object({
     key: z.string(),
@@ -89,9 +93,10 @@ const history = defineCapability({
 const set = defineCapability({
   ...setting,
   name: 'state.set',
-  purpose: 'Store a JSON value under a key of your own; it stays across sessions.',
-  when_to_use:
-    'To remember something. For what ends with the session use scratch.set, for other agents shared.set.',
+  title: 'Set state value',
+  destructive: true,
+  purpose: 'Store a JSON value of your own; it stays across sessions.',
+  when_to_use: 'For this session alone use scratch.set, for other agents shared.set.',
   inputs: z.strictObject({
     key,
     value,
@@ -111,8 +116,10 @@ const set = defineCapability({
 const remove = defineCapability({
   ...deleting,
   name: 'state.delete',
+  title: 'Delete state value',
+  destructive: true,
   purpose: 'Delete one of your stored values.',
-  when_to_use: 'When you no longer need it. state.history still has it for a week.',
+  when_to_use: 'state.history keeps its versions for a week.',
   inputs: z.strictObject({ key, expected_version: expectedVersion.min(1).optional() }),
   side_effects: [{ what: 'Deletes the value; state.history keeps it', reversible: true }],
   run: (ctx, args) => answer(ctx.state.delete(args.key, args.expected_version)),

@@ -9,9 +9,10 @@ const inputs = z.strictObject({})
 
 const info = defineCapability({
   name: 'system.info',
+  title: 'Show service info',
   version,
-  purpose: 'Show the version of the service and the kind of machine it runs on.',
-  when_to_use: 'To find out what you are connected to. For the time alone use system.time.',
+  purpose: 'Show the version of the service and the kind of machine.',
+  when_to_use: 'Tells what you are connected to.',
   inputs,
   outputs: z.object({
     name: z.string(),
@@ -30,9 +31,10 @@ const info = defineCapability({
 
 const health = defineCapability({
   name: 'system.health',
+  title: 'Show service health',
   version,
-  purpose: 'Tell whether the parts of the service are healthy.',
-  when_to_use: 'When calls fail for no reason of yours.',
+  purpose: 'Show whether the parts of the service work.',
+  when_to_use: 'For calls that fail for no reason of yours.',
   inputs,
   outputs: z.object({
     status: z.string(),
@@ -46,9 +48,10 @@ const health = defineCapability({
 
 const metrics = defineCapability({
   name: 'system.metrics',
+  title: 'Show service metrics',
   version,
-  purpose: 'Show how busy the machine is: processor, memory, disk.',
-  when_to_use: 'Before heavy work, to see whether there is room for it.',
+  purpose: 'Show how busy processor, memory and disk are.',
+  when_to_use: 'Worth a look before heavy work.',
   inputs,
   outputs: z.object({
     uptime_seconds: z.int(),
@@ -66,9 +69,10 @@ const metrics = defineCapability({
 
 const time = defineCapability({
   name: 'system.time',
+  title: 'Get current time',
   version,
-  purpose: 'Tell the current time.',
-  when_to_use: 'When a task depends on the date or the time.',
+  purpose: 'Show the current time.',
+  when_to_use: 'For tasks that depend on the date.',
   inputs: z.strictObject({
     time_zone: z.string().max(64).default('UTC').describe('IANA name such as Europe/Berlin'),
   }),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { defineCapability } from '../define.ts'
 
 const version = '1.0'
-const writeId = WriteId.describe('As the call that buffered it answered')
+const writeId = WriteId.describe('From the call that buffered it')
 
 const own = BufferedWrite.omit({ id: true, agent: true }).extend({ write_id: z.string() })
 
@@ -11,12 +11,13 @@ const ownRecord = ({ id, agent: _agent, ...rest }: BufferedWrite) => ({ write_id
 
 const list = defineCapability({
   name: 'writes.list',
+  title: 'List buffered writes',
   version,
-  purpose: 'List your writes to services such as mail and calendar, with how each stands.',
+  purpose: 'List your writes to services such as mail and calendar, with their status.',
   when_to_use:
-    'To see what is about to run, what ran, and what can still be undone. For calls that wait for a person use approvals.list.',
+    'Shows what is about to run, what ran, and what can still be undone. For calls that wait for a person use approvals.list.',
   inputs: z.strictObject({
-    status: WriteStatus.optional().describe('Only those that stand so'),
+    status: WriteStatus.optional().describe('Only those in this state'),
     limit: z.int().min(1).max(200).default(50),
     offset: z.int().min(0).max(1_000_000).default(0),
   }),
@@ -37,9 +38,10 @@ const list = defineCapability({
 
 const cancel = defineCapability({
   name: 'writes.cancel',
+  title: 'Cancel buffered write',
   version,
-  purpose: 'Cancel one of your writes before it runs.',
-  when_to_use: 'While its status is buffered. After it ran use writes.rollback.',
+  purpose: 'Cancel one of your buffered writes before it runs.',
+  when_to_use: 'For one that ran use writes.rollback.',
   inputs: z.strictObject({ write_id: writeId }),
   outputs: own,
   tier: 'autonomous',
@@ -53,10 +55,11 @@ const cancel = defineCapability({
 
 const rollback = defineCapability({
   name: 'writes.rollback',
+  title: 'Roll back write',
   version,
-  purpose: 'Undo one of your writes that ran: the service is as it was before, or it is refused.',
+  purpose: 'Undo one of your writes that ran, or refuse if it changed since.',
   when_to_use:
-    'Until undo_until, where undo_note says that it can be undone. Mail that was sent cannot. Before it runs use writes.cancel.',
+    "Possible until its undo_until; undo_note says what is undone. Mail that was sent can't be undone. Before it runs use writes.cancel.",
   inputs: z.strictObject({ write_id: writeId }),
   outputs: own,
   tier: 'autonomous',

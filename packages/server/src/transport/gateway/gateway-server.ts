@@ -25,6 +25,7 @@ import type { FrontHeaders } from '../http/read-headers.ts'
 import { type Refusal, refusals, refuse, sendEmpty, sendJson } from '../http/respond.ts'
 import { bearerToken, presentedToken, splitToken } from '../http/token.ts'
 import { type TokenFailureReport, TokenFailures } from '../http/token-failures.ts'
+import { ToolNames } from '../http/tool-names.ts'
 import { AgentConnections } from '../mcp/agent-connections.ts'
 import { isModern } from '../mcp/is-modern.ts'
 import { errorText } from '../mcp/peer.ts'
@@ -86,6 +87,7 @@ export class GatewayServer {
   readonly #perAgent: AgentConnections
   readonly #sockets: McpWebSockets
   readonly #streams: PushStreams
+  readonly #names: ToolNames
   readonly #streamable: StreamableHttp
   readonly #sweeper: NodeJS.Timeout
   readonly server: Server
@@ -116,10 +118,12 @@ export class GatewayServer {
     this.#exchanges = new Exchanges(app)
     this.#headless = new HeadlessSockets(limits.headlessSocketsMax)
     const { resultBytesMax } = limits
-    const deps = { app, ids, log, limits, now, memory: this.#memory, resultBytesMax }
+    this.#names = new ToolNames(app.capabilityNames())
+    const [memory, names] = [this.#memory, this.#names]
+    const deps = { app, ids, log, limits, now, memory, names, resultBytesMax }
     this.#perAgent = new AgentConnections(limits.connectionsPerAgentMax)
     this.#sockets = new McpWebSockets(deps, this.#perAgent)
-    this.#streams = new PushStreams(app, limits, now, this.#perAgent)
+    this.#streams = new PushStreams(deps, this.#perAgent)
     this.#streamable = new StreamableHttp(deps, this.#streams)
     this.server = this.#createServer()
     this.#sweeper = setInterval(() => this.#sweep(now()), limits.sweepEveryMs)
@@ -345,7 +349,8 @@ export class GatewayServer {
     const { resultBytesMax } = this.#limits
     // Loaded with the first request of that era: the SDK is a large part of a start.
     const { serveModern } = await import('../mcp/modern.ts')
-    return serveModern({ app, ids, log, resultBytesMax }, { req, res, exchange }, value)
+    const deps = { app, ids, log, names: this.#names, resultBytesMax }
+    return serveModern(deps, { req, res, exchange }, value)
   }
 
   async #upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {

@@ -385,7 +385,7 @@ export class McpSocket {
 
   #tell(event: GatehouseEvent): boolean | Promise<boolean> {
     if (this.#closing || !this.#stillValid()) return false
-    const text = JSON.stringify(notificationOf(event))
+    const text = JSON.stringify(notificationOf(event, this.#deps.names))
     return new Promise((resolve) => this.#send(text, resolve))
   }
 

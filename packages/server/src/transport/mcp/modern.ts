@@ -47,7 +47,8 @@ const within = (deps: McpDeps, result: ToolResult): ToolResult => {
   const size_bytes = JSON.stringify(result).length
   if (size_bytes <= deps.resultBytesMax) return result
   const limit_bytes = deps.resultBytesMax
-  return failedTool(new GatehouseError('ResultTooLarge', { size_bytes, limit_bytes }))
+  const error = new GatehouseError('ResultTooLarge', { size_bytes, limit_bytes })
+  return failedTool(error, deps.names)
 }
 
 type ModernMessage = {

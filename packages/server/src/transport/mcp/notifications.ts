@@ -1,4 +1,5 @@
 import { CapabilityResult, type GatehouseEvent } from '@gatehouse/contract'
+import type { ToolNames } from '../http/tool-names.ts'
 import { resultOfStored } from './tools.ts'
 
 export type McpNotification = {
@@ -12,25 +13,25 @@ const notification = (
   params?: Readonly<Record<string, unknown>>,
 ): McpNotification => ({ jsonrpc: '2.0', method, ...(params ? { params } : {}) })
 
-const resolved = (event: GatehouseEvent): McpNotification => {
+const resolved = (event: GatehouseEvent, names: ToolNames): McpNotification => {
   const { approval_id, status, result, text } = event.data
   const stored = CapabilityResult.safeParse(result)
   return notification('notifications/approvals/resolved', {
     approval_id,
     status,
     ...(stored.success
-      ? { result: resultOfStored(stored.data, typeof text === 'string' ? text : null) }
+      ? { result: resultOfStored(stored.data, typeof text === 'string' ? text : null, names) }
       : {}),
   })
 }
 
 /** An event as MCP peers are told of it; those we have no name for go under our own. */
-export const notificationOf = (event: GatehouseEvent): McpNotification => {
+export const notificationOf = (event: GatehouseEvent, names: ToolNames): McpNotification => {
   switch (event.type) {
     case 'tools.changed':
       return notification('notifications/tools/list_changed')
     case 'approval.resolved':
-      return resolved(event)
+      return resolved(event, names)
     case 'wake':
       return notification('notifications/wake', event.data)
     case 'files.changed':

@@ -1,13 +1,19 @@
-import { GatehouseError, type RpcErrorObject, type RpcId, rpcCodes } from '@gatehouse/contract'
+import {
+  capabilityName,
+  GatehouseError,
+  type RpcErrorObject,
+  type RpcId,
+  rpcCodes,
+} from '@gatehouse/contract'
 import type { App, UnreadableValue } from '../../app/app.ts'
 import type { AgentOp } from '../../app/op.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
 import { type Envelope, isMembers, type Members } from '../http/envelope.ts'
+import type { ToolNames } from '../http/tool-names.ts'
 import { type Cancellation, TransportOp } from '../http/transport-op.ts'
 import {
-  capabilityName,
   failedTool,
   jsonOfResult,
   pageOfTools,
@@ -24,6 +30,7 @@ export type McpDeps = {
   readonly app: App
   readonly ids: Pick<Ids, 'next'>
   readonly log: Log
+  readonly names: ToolNames
   readonly resultBytesMax: number
 }
 
@@ -45,9 +52,11 @@ export type McpCall = {
 const clientTextMax = 200
 
 const instructions =
-  'Every call is checked by policy and recorded. Some wait for a person: their result then has ' +
-  'status pending_approval and an approval_id. Ask with approvals__get or approvals__wait, or make ' +
-  'the same call again; do not try to get round it.'
+  'Policy checks every call, and the audit log records it. Each tool states its tier: autonomous ' +
+  'runs at once, approval_required waits for a person. The answer of a waiting call has status ' +
+  'pending_approval and an approval_id: follow it with approvals__wait, or repeat the same call. ' +
+  "Don't try another way around. Paths are absolute inside your folders, or relative to your " +
+  'workspace; agent__whoami names both. agent__capabilities with a name describes a tool in full.'
 
 export const serverInfo = (app: App): Members => ({
   name: 'gatehouse',
@@ -109,7 +118,7 @@ export const listTools = async (
   cursor: string | undefined,
 ): Promise<ToolPage | null> => {
   const op = opOf(call, deps.ids.next('req'), undefined)
-  return pageOfTools(await deps.app.listCapabilities(op, {}), cursor)
+  return pageOfTools(await deps.app.listCapabilities(op, {}), cursor, deps.names)
 }
 
 export type Progress = { readonly progress: number; readonly total?: number; message?: string }
@@ -149,11 +158,13 @@ export const callTool = async (
         arguments: input.arguments,
         ...(input.unreadable ? { unreadable: input.unreadable } : {}),
       }),
+      deps.names,
+      input.arguments,
     )
   } catch (thrown) {
     // A failure of the capability stays one, whichever way it reaches us.
     if (thrown instanceof GatehouseError && thrown.entry.rpc === null) {
-      return { result: failedTool(thrown) }
+      return { result: failedTool(thrown, deps.names, input.arguments) }
     }
     throw thrown
   }
@@ -212,7 +223,7 @@ const toolText = (deps: McpDeps, id: RpcId, outcome: ToolOutcome): string => {
     size_bytes: text.length,
     limit_bytes: deps.resultBytesMax,
   })
-  return resultText(JSON.stringify(id), JSON.stringify(failedTool(tooLarge)))
+  return resultText(JSON.stringify(id), JSON.stringify(failedTool(tooLarge, deps.names)))
 }
 
 const answerToolsCall = async (

@@ -1,14 +1,18 @@
 import type { ServerResponse } from 'node:http'
 import { rpcCodes } from '@gatehouse/contract'
-import type { App } from '../../app/app.ts'
 import type { AgentOp } from '../../app/op.ts'
 import type { GatewayLimits } from '../http/limits.ts'
 import { type Refusal, refusals } from '../http/respond.ts'
 import type { AgentConnections } from './agent-connections.ts'
 import { beginEventStream, writeEvent, writeHeartbeat } from './event-stream.ts'
 import { notificationOf } from './notifications.ts'
+import type { McpDeps } from './peer.ts'
 
 type Actor = AgentOp['actor']
+type PushDeps = Pick<McpDeps, 'app' | 'names'> & {
+  readonly limits: GatewayLimits
+  readonly now: () => number
+}
 type Stream = { readonly res: ServerResponse; readonly actor: Actor; lastWrite: number }
 
 const heartbeatMs = 15_000
@@ -21,16 +25,12 @@ const alreadyOpen: Refusal = {
 
 /** The streams that sessions over Streamable HTTP open with GET to be told of events. */
 export class PushStreams {
-  readonly #app: App
-  readonly #limits: GatewayLimits
-  readonly #now: () => number
+  readonly #deps: PushDeps
   readonly #connections: AgentConnections
   readonly #streams = new Map<string, Stream>()
 
-  constructor(app: App, limits: GatewayLimits, now: () => number, connections: AgentConnections) {
-    this.#app = app
-    this.#limits = limits
-    this.#now = now
+  constructor(deps: PushDeps, connections: AgentConnections) {
+    this.#deps = deps
     this.#connections = connections
   }
 
@@ -39,12 +39,12 @@ export class PushStreams {
     // One stream a session, so that no event is told twice.
     if (this.#streams.has(sessionId)) return alreadyOpen
     if (!this.#connections.take(actor.name)) return refusals.tooManyConnections
-    const stream: Stream = { res, actor, lastWrite: this.#now() }
+    const stream: Stream = { res, actor, lastWrite: this.#deps.now() }
     this.#streams.set(sessionId, stream)
-    const events = this.#app.subscribeEvents(actor.name, (event) => {
+    const events = this.#deps.app.subscribeEvents(actor.name, (event) => {
       if (!this.#mayWrite(stream)) return false
-      stream.lastWrite = this.#now()
-      const text = JSON.stringify(notificationOf(event))
+      stream.lastWrite = this.#deps.now()
+      const text = JSON.stringify(notificationOf(event, this.#deps.names))
       return new Promise((resolve) => writeEvent(res, text, resolve))
     })
     res.once('close', () => {
@@ -62,7 +62,7 @@ export class PushStreams {
   }
 
   sweep(): void {
-    const now = this.#now()
+    const now = this.#deps.now()
     for (const stream of this.#streams.values()) {
       if (!this.#mayWrite(stream) || now - stream.lastWrite < heartbeatMs) continue
       stream.lastWrite = now
@@ -77,11 +77,11 @@ export class PushStreams {
   /** Ends the stream of a token that no longer holds, or of a peer that does not read. */
   #mayWrite({ res, actor }: Stream): boolean {
     if (res.writableEnded || res.destroyed) return false
-    if (res.writableLength > this.#limits.outboundCloseBytes) {
+    if (res.writableLength > this.#deps.limits.outboundCloseBytes) {
       res.destroy()
       return false
     }
-    if (this.#app.stillValid(actor.name, actor.credential)) return true
+    if (this.#deps.app.stillValid(actor.name, actor.credential)) return true
     res.end()
     return false
   }

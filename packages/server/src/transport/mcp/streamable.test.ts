@@ -72,7 +72,10 @@ describe('official clients', () => {
     expect(result.structuredContent).toEqual({ text: 'v1' })
     // The client checks results against the schema it was given: a held call must fit it too.
     const held = await client.callTool({ name: 'test__erase', arguments: { path: '/x' } })
-    expect(held.structuredContent).toEqual(pending)
+    expect(held.structuredContent).toEqual({
+      ...pending,
+      message: 'test__erase waits for a person.',
+    })
     await until(() => kit.fake.listeners.size === 1)
     kit.fake.emit('alpha', 'tools.changed')
     await until(() => changes === 1)
@@ -94,7 +97,10 @@ describe('official clients', () => {
       const result = await client.callTool({ name: 'test__echo', arguments: { text: 'ws' } })
       expect(result.structuredContent).toEqual({ text: 'ws' })
       const held = await client.callTool({ name: 'test__erase', arguments: { path: '/x' } })
-      expect(held.structuredContent).toEqual(pending)
+      expect(held.structuredContent).toEqual({
+        ...pending,
+        message: 'test__erase waits for a person.',
+      })
       await client.close()
     } finally {
       if (before) Object.defineProperty(globalThis, 'WebSocket', before)
@@ -116,7 +122,10 @@ describe('official clients', () => {
     const result = await client.callTool({ name: 'test__echo', arguments: { text: 'v2' } })
     expect(result.structuredContent).toEqual({ text: 'v2' })
     const held = await client.callTool({ name: 'test__erase', arguments: { path: '/x' } })
-    expect(held.structuredContent).toEqual(pending)
+    expect(held.structuredContent).toEqual({
+      ...pending,
+      message: 'test__erase waits for a person.',
+    })
     await expect(client.callTool({ name: 'test__limited' })).rejects.toThrow(/Rate limit/)
     const told: number[] = []
     const waiting = client.callTool(

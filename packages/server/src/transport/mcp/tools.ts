@@ -1,20 +1,29 @@
-import type { CapabilityResult, PendingApproval, RpcErrorObject } from '@gatehouse/contract'
+import {
+  type CapabilityResult,
+  type PendingApproval,
+  type PermissionTier,
+  type Recovery,
+  type RpcErrorObject,
+  toolName,
+} from '@gatehouse/contract'
 import type { InvokeOutcome, ListedCapability } from '../../app/app.ts'
 import type { Capability } from '../../ports/capability.ts'
 import { refusedOutcome } from '../http/outcome.ts'
+import type { ToolNames } from '../http/tool-names.ts'
+import { firstSentence, shortInput, shortOutput } from './tool-schema.ts'
+
+type Schema = Readonly<Record<string, unknown>>
 
 /** How MCP says what a capability is. Used by the WebSocket and by Streamable HTTP alike. */
 export type Tool = {
   readonly name: string
   readonly title: string
   readonly description: string
-  readonly inputSchema: Readonly<Record<string, unknown>> & { readonly type: 'object' }
-  readonly outputSchema: Readonly<Record<string, unknown>> & { readonly type: 'object' }
+  readonly inputSchema: Schema & { readonly type: 'object' }
+  readonly outputSchema: Schema & { readonly type: 'object' }
   readonly annotations: {
-    readonly title: string
     readonly readOnlyHint: boolean
-    readonly destructiveHint: boolean
-    readonly idempotentHint: boolean
+    readonly destructiveHint?: boolean
     readonly openWorldHint: boolean
   }
 }
@@ -26,84 +35,76 @@ export type ToolResult = {
   readonly isError?: true
 }
 
-/** `filesystem.read` → `filesystem__read`. */
-export const toolName = (capability: string): string => capability.replace('.', '__')
-
-/**
- * `filesystem__read` → `filesystem.read`. A dotted name is no tool: it is turned into a name that no
- * capability has, so that the gate refuses, suggests and records it like any other unknown one.
- */
-export const capabilityName = (tool: string): string =>
-  tool.includes('.') ? tool.replaceAll('.', '__') : tool.replace('__', '.')
-
 /** Groups, and single capabilities of others, whose reach does not end at this machine. */
 const openWorld = new Set([
-  ...['network', 'email', 'calendar', 'upstream', 'process'],
-  ...['git.push', 'git.pull', 'git.fetch', 'git.clone'],
+  ...['network', 'email', 'calendar', 'upstream'],
+  ...['process.run', 'git.push', 'git.pull', 'git.clone'],
 ])
 
-const pendingSchema = {
-  type: 'object',
-  properties: {
-    status: { const: 'pending_approval' },
-    approval_id: { type: 'string' },
-    capability: { type: 'string' },
-    message: { type: 'string' },
-    expires_at: { type: 'string' },
-  },
-  required: ['status', 'approval_id', 'capability', 'message'],
-} as const
+/** Fields of the answer to a held call, which any tool may give in place of its data; each is a text. */
+const pendingFields: ReadonlySet<string> = new Set([
+  ...['status', 'approval_id', 'capability', 'message', 'expires_at'],
+])
 
 /**
  * What `structuredContent` may be: the data, or the answer to a held call. Clients check results
- * against this and throw away what does not fit, so both must be in it.
+ * against this and throw away what does not fit, so it lets both pass.
  */
 const outputSchema = (capability: Capability): Tool['outputSchema'] => {
-  const { $defs, ...data } = capability.output_schema
-  return {
-    type: 'object',
-    anyOf: [data, pendingSchema],
-    ...($defs === undefined ? {} : { $defs }),
-  }
+  const short = shortOutput(capability.output_schema)
+  const fields = Object.entries(short['properties'] as Record<string, Schema>)
+  const properties = fields.map(([name, field]) => {
+    const { type = 'string' } = field
+    return [name, pendingFields.has(name) && type !== 'string' ? {} : field]
+  })
+  return { ...short, properties: Object.fromEntries(properties) }
 }
 
-/** `destructiveHint` and `idempotentHint` say nothing of a tool that only reads; then they are mild. */
-const annotationsOf = (capability: Capability): Tool['annotations'] => {
-  const reads = capability.effect === 'none'
-  return {
-    title: capability.title,
-    readOnlyHint: reads,
-    destructiveHint: !reads && capability.side_effects.some((effect) => !effect.reversible),
-    idempotentHint: reads,
-    openWorldHint: openWorld.has(capability.group) || openWorld.has(capability.name),
-  }
-}
+/** MCP reads a missing `destructiveHint` as true, and of a tool that only reads not at all. */
+const annotationsOf = (capability: Capability): Tool['annotations'] => ({
+  readOnlyHint: capability.side_effects.length === 0,
+  ...(capability.side_effects.length > 0 ? { destructiveHint: capability.destructive } : {}),
+  openWorldHint: openWorld.has(capability.group) || openWorld.has(capability.name),
+})
 
-type Rendered = { readonly tool: Tool; readonly json: string }
+/** A tool, and the JSON of it. */
+export type RenderedTool = { readonly tool: Tool; readonly json: string }
+type ByTier = { [tier in PermissionTier]?: RenderedTool }
 
-/** A definition never changes, so each is put into MCP's words once. */
-const rendered = new WeakMap<Capability, Rendered>()
+/** A definition never changes, so each is put into MCP's words once for each tier. */
+const rendered = new WeakMap<Capability, ByTier>()
 
-export const renderTool = (capability: Capability): Rendered => {
-  const before = rendered.get(capability)
+/** Puts a capability into MCP's words, with the names that are called there. */
+export const renderTool = (
+  { capability, tier }: ListedCapability,
+  names: ToolNames,
+): RenderedTool => {
+  const known = rendered.get(capability) ?? {}
+  const before = known[tier]
   if (before) return before
+  const { purpose } = capability
+  const when = firstSentence(capability.when_to_use)
   const tool: Tool = {
     name: toolName(capability.name),
     title: capability.title,
-    description: `${capability.purpose} ${capability.when_to_use}`.trim(),
-    inputSchema: { ...capability.input_schema, type: 'object' },
+    description: names.text(`${purpose} ${when} Tier: ${tier}.`),
+    inputSchema: {
+      ...(names.schema(shortInput(capability.input_schema)) as Schema),
+      type: 'object',
+    },
     outputSchema: outputSchema(capability),
     annotations: annotationsOf(capability),
   }
   const made = { tool, json: JSON.stringify(tool) }
-  rendered.set(capability, made)
+  rendered.set(capability, { ...known, [tier]: made })
   return made
 }
 
-const pageSize = 100
+/** Many clients read the first page alone, so it holds whatever one agent is likely to have. */
+const pageSize = 2_000
 
 export type ToolPage = {
-  readonly entries: readonly Rendered[]
+  readonly entries: readonly RenderedTool[]
   readonly nextCursor: string | null
 }
 
@@ -129,6 +130,7 @@ const byName = (a: ListedCapability, b: ListedCapability): number =>
 export const pageOfTools = (
   listed: readonly ListedCapability[],
   cursor: string | undefined,
+  names: ToolNames,
 ): ToolPage | null => {
   const after = cursor === undefined ? '' : decodeCursor(cursor)
   if (after === null) return null
@@ -136,7 +138,7 @@ export const pageOfTools = (
   const page = rest.slice(0, pageSize)
   const last = page.at(-1)
   return {
-    entries: page.map(({ capability }) => renderTool(capability)),
+    entries: page.map((entry) => renderTool(entry, names)),
     nextCursor: rest.length > page.length && last ? encodeCursor(last.capability.name) : null,
   }
 }
@@ -194,31 +196,61 @@ export const jsonOfResult = (result: ToolResult): string => {
   return `{"content":[{"type":"text","text":${text}}],"structuredContent":${data}}`
 }
 
-const pendingResult = (pending: PendingApproval): ToolResult => dataResult(pending, null)
+const pendingResult = (pending: PendingApproval, names: ToolNames): ToolResult =>
+  dataResult({ ...pending, message: names.text(pending.message) }, null)
 
 /** A stored result, as the tools/call that was held would have answered it. */
-export const resultOfStored = (result: CapabilityResult, text: string | null): ToolResult =>
-  result.success ? dataResult(result.data, text) : failureResult(result.error)
+export const resultOfStored = (
+  result: CapabilityResult,
+  text: string | null,
+  names: ToolNames,
+): ToolResult =>
+  result.success ? dataResult(result.data, text) : failureResult(names.error(result.error))
 
 export type ToolOutcome = { readonly result: ToolResult } | { readonly error: RpcErrorObject }
 
-/** What became of a call, as `tools/call` answers it. */
-export const toolOutcome = (outcome: InvokeOutcome): ToolOutcome => {
+/** What became of a call with these arguments, as `tools/call` answers it. */
+export const toolOutcome = (
+  outcome: InvokeOutcome,
+  names: ToolNames,
+  given: unknown,
+): ToolOutcome => {
   switch (outcome.kind) {
-    case 'succeeded':
-      return { result: noted(dataResult(outcome.data, outcome.text), outcome.note) }
+    case 'succeeded': {
+      const data = names.data(outcome.capability.group, outcome.data)
+      const note = outcome.note === undefined ? undefined : names.text(outcome.note, given)
+      return { result: noted(dataResult(data, outcome.text), note) }
+    }
     case 'failed':
-      return { result: failureResult(outcome.error) }
+      return { result: failureResult(names.error(outcome.error, given)) }
     case 'pending':
-      return { result: pendingResult(outcome.pending) }
+      return { result: pendingResult(outcome.pending, names) }
     case 'unknown': {
       const did_you_mean = outcome.did_you_mean.map(toolName)
-      return { error: { ...refusedOutcome(outcome), data: { did_you_mean } } }
+      const { code } = refusedOutcome(outcome)
+      return { error: { code, message: outcome.message, data: { did_you_mean } } }
     }
-    default:
+    // Limits speak of patterns as policy writes them.
+    case 'limited':
+    case 'overloaded':
       return { error: refusedOutcome(outcome) }
+    case 'denied': {
+      const refused = refusedOutcome(outcome)
+      return { error: { ...refused, message: names.text(refused.message, given) } }
+    }
   }
 }
 
-/** A failure the transport itself found: a result too large to send. */
-export const failedTool = failureResult
+/** A failure that a transport found, or that the gate threw. */
+export const failedTool = (
+  error: {
+    readonly type: string
+    readonly message: string
+    readonly recovery: readonly Recovery[]
+  },
+  names: ToolNames,
+  given?: unknown,
+): ToolResult => {
+  const { type, message, recovery } = error
+  return failureResult(names.error({ type, message, recovery: [...recovery] }, given))
+}

@@ -167,34 +167,30 @@ describe('the handshake', () => {
   })
 })
 
+/** As MCP says it: with the name that is called there. */
+const pendingTool = { ...pending, message: 'test__erase waits for a person.' }
+
 describe('tools', () => {
   test('are listed with honest annotations and schemas', async () => {
     const { result } = await (await open()).request('tools/list', {})
     const tools = result?.['tools'] as Record<string, unknown>[]
     expect(tools.map((tool) => tool['name'])).toEqual(['test__echo', 'test__erase'])
     expect(tools[0]).toMatchObject({
-      title: 'Echo',
-      description: 'Gives back what it is given. In tests.',
-      inputSchema: { type: 'object', required: ['text'], additionalProperties: false },
-      outputSchema: { type: 'object' },
-      annotations: { readOnlyHint: true, destructiveHint: false, openWorldHint: false },
+      title: 'Test',
+      description: 'Gives back what it is given. In tests. Tier: autonomous.',
+      inputSchema: { type: 'object', required: ['text'] },
+      outputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+      annotations: { readOnlyHint: true, openWorldHint: false },
     })
     expect(tools[1]?.['annotations']).toMatchObject({ readOnlyHint: false, destructiveHint: true })
   })
 
-  test('come in pages by an opaque cursor, each once, in one order', async () => {
+  test('come in one page, in one order, and a cursor that is none of ours is refused', async () => {
     kit.fake.manyTools = true
     const peer = await open()
-    const names: string[] = []
-    let cursor: unknown
-    let pages = 0
-    do {
-      const { result } = await peer.request('tools/list', cursor === undefined ? {} : { cursor })
-      names.push(...(result?.['tools'] as { name: string }[]).map(({ name }) => name))
-      cursor = result?.['nextCursor']
-      pages++
-    } while (cursor !== undefined)
-    expect(pages).toBe(3)
+    const { result } = await peer.request('tools/list', {})
+    expect(result).not.toHaveProperty('nextCursor')
+    const names = (result?.['tools'] as { name: string }[]).map(({ name }) => name)
     expect(names).toHaveLength(232)
     expect(names).toEqual(names.toSorted())
     for (const bad of ['nonsense', 7, Buffer.from('["x","y"]').toString('base64url')]) {
@@ -208,13 +204,14 @@ describe('tools', () => {
       { text: 'hi' },
       { result: { content: [{ type: 'text', text: 'hi' }], structuredContent: { text: 'hi' } } },
     ],
-    ['test__erase', {}, { result: { structuredContent: pending } }],
+    ['test__erase', {}, { result: { structuredContent: pendingTool } }],
     ['test__blocked', {}, { error: { code: -32001, data: { reason: 'policy' } } }],
     ['test__paused', {}, { error: { code: -32001, data: { reason: 'agent_paused' } } }],
     ['test__limited', {}, { error: { code: -32000, data: { retry_after_seconds: 42 } } }],
     ['test__busy', {}, { error: { code: -32000, data: { reason: 'overloaded' } } }],
     ['test__none', {}, { error: { code: -32602, data: { did_you_mean: ['test__echo'] } } }],
-    ['test.echo', {}, { error: { code: -32602, data: { did_you_mean: ['test__echo'] } } }],
+    ['test.echo', { text: 'dotted' }, { result: { structuredContent: { text: 'dotted' } } }],
+    ['test.none', {}, { error: { code: -32602, data: { did_you_mean: ['test__echo'] } } }],
     ['__proto__', {}, { error: { code: -32602 } }],
     ['test__crash', {}, { error: { code: -32603 } }],
     ['test__unrecorded', {}, { error: { code: -32603, data: { type: 'AuditUnavailable' } } }],
@@ -239,7 +236,7 @@ describe('tools', () => {
     })
     const held = (await peer.call('test__erase')).result as { content: { text: string }[] }
     expect(held).not.toHaveProperty('isError')
-    expect(JSON.parse(held.content[0]?.text ?? '')).toEqual(pending)
+    expect(JSON.parse(held.content[0]?.text ?? '')).toEqual(pendingTool)
   })
 
   test('members beside the arguments change nothing', async () => {

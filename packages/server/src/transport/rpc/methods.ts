@@ -1,4 +1,4 @@
-import { GatehouseError, rpcCodes } from '@gatehouse/contract'
+import { capabilityName, GatehouseError, rpcCodes } from '@gatehouse/contract'
 import type { Members } from '../http/envelope.ts'
 import { rpcOutcome } from '../http/outcome.ts'
 import { discoverMethod } from './discover.ts'
@@ -6,7 +6,11 @@ import type { Method } from './method.ts'
 
 const waitSecondsMax = 60
 
-const capabilityName = { type: 'string', maxLength: 256, description: 'Dotted name' } as const
+const capabilityField = {
+  type: 'string',
+  maxLength: 256,
+  description: 'Its name, such as filesystem.read or filesystem__read',
+} as const
 const approvalId = { type: 'string', maxLength: 64, description: 'appr-<id>' } as const
 const timeoutSeconds = {
   type: 'number',
@@ -37,12 +41,12 @@ const list: Method = {
 const describe: Method = {
   name: 'capabilities.describe',
   summary: 'Everything there is to know about one capability.',
-  fields: { name: capabilityName },
+  fields: { name: capabilityField },
   required: ['name'],
   result: { name: 'capability', description: 'The full definition' },
   inSession: true,
   async answer(app, op, params) {
-    const name = text(params, 'name')
+    const name = capabilityName(text(params, 'name'))
     const outcome = await app.describeCapability(op, { name })
     switch (outcome.kind) {
       case 'described':
@@ -71,14 +75,14 @@ const invoke: Method = {
   name: 'capabilities.invoke',
   summary: 'Calls a capability through the gate.',
   fields: {
-    capability: capabilityName,
+    capability: capabilityField,
     arguments: { type: 'object', description: 'The arguments, as the capability defines them' },
   },
   required: ['capability'],
   result: { name: 'outcome', description: '{success: true, data} or {success: false, error}' },
   inSession: true,
   async answer(app, op, params, unreadable) {
-    const capability = text(params, 'capability')
+    const capability = capabilityName(text(params, 'capability'))
     const args = params['arguments'] ?? {}
     const input = unreadable
       ? { capability, arguments: args, unreadable }

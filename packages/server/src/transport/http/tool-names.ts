@@ -1,0 +1,86 @@
+import type { CapabilityError } from '@gatehouse/contract'
+import { isMembers } from './envelope.ts'
+
+/** A dotted name that stands by itself: not inside of a path, an address or a longer name. */
+const dotted = /(?<![\w./@-])([a-z]+)\.([a-z_]+|\*)(?![\w/@]|[.-]\w)/g
+
+/** Fields whose text is the service's own. What agents and people wrote stands in others. */
+const ownTexts: ReadonlySet<string> = new Set([
+  ...['message', 'action', 'description', 'note', 'reason', 'purpose', 'when_to_use', 'undo_note'],
+])
+
+/** Groups whose results tell of other calls, and so name capabilities. */
+const tellingGroups: ReadonlySet<string> = new Set(['agent', 'approvals', 'scheduler', 'writes'])
+
+/** What an agent wrote itself comes back to it as it was. */
+const given: ReadonlySet<string> = new Set(['arguments', 'data'])
+
+/** Puts the names of tools into texts that were written with the names of capabilities. */
+export class ToolNames {
+  readonly #capabilities: ReadonlySet<string>
+  readonly #groups: ReadonlySet<string>
+
+  constructor(capabilities: Iterable<string>) {
+    this.#capabilities = new Set(capabilities)
+    this.#groups = new Set([...this.#capabilities].map((name) => name.split('.')[0] ?? name))
+  }
+
+  /** `quoted`: arguments of the call. A name that stands there may be a file's: it stays as it is. */
+  text(text: string, quoted?: unknown): string {
+    if (!text.includes('.')) return text
+    return text.replace(dotted, (name, group: string, action: string) => {
+      const known = action === '*' ? this.#groups.has(group) : this.#capabilities.has(name)
+      if (!known || (quoted !== undefined && JSON.stringify(quoted).includes(name))) return name
+      return `${group}__${action}`
+    })
+  }
+
+  error<E extends CapabilityError>(error: E, quoted?: unknown): E {
+    return {
+      ...error,
+      message: this.text(error.message, quoted),
+      recovery: error.recovery.map(({ action, description }) => ({
+        action: this.text(action),
+        description: this.text(description, quoted),
+      })),
+    }
+  }
+
+  /** A schema with the texts in it. */
+  schema(schema: unknown): unknown {
+    if (Array.isArray(schema)) return schema.map((item) => this.schema(item))
+    if (!isMembers(schema)) return schema
+    return Object.fromEntries(
+      Object.entries(schema).map(([keyword, inner]) => [
+        keyword,
+        keyword === 'description' && typeof inner === 'string'
+          ? this.text(inner)
+          : this.schema(inner),
+      ]),
+    )
+  }
+
+  /** The data of a result. That of groups which tell of nothing but themselves is handed on as it is. */
+  data(group: string, data: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+    return tellingGroups.has(group)
+      ? (this.#within(data) as Readonly<Record<string, unknown>>)
+      : data
+  }
+
+  #within(value: unknown): unknown {
+    if (Array.isArray(value)) return value.map((item) => this.#within(item))
+    if (!isMembers(value)) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([name, inner]) => [
+        name,
+        typeof inner === 'string'
+          ? ownTexts.has(name)
+            ? this.text(inner)
+            : inner
+          : given.has(name)
+            ? inner
+            : this.#within(inner),
+      ]),
+    )
+  }
+}

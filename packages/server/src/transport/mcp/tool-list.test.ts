@@ -1,0 +1,146 @@
+import { errorTable } from '@gatehouse/contract'
+import { expect, test } from 'vitest'
+import { createRegistry } from '../../capabilities/registry.ts'
+import { standardCapabilities } from '../../capabilities/standard.ts'
+import { ToolNames } from '../http/tool-names.ts'
+import { methods } from '../rpc/methods.ts'
+import { serverInstructions } from './peer.ts'
+import { pageOfTools, renderTool } from './tools.ts'
+
+type Schema = { readonly [keyword: string]: unknown }
+
+const registry = createRegistry(standardCapabilities)
+const known = registry.list().map(({ name }) => name)
+const names = new ToolNames(known)
+const tools = registry
+  .list()
+  .map((capability) => renderTool({ capability, tier: capability.tier }, names).tool)
+const named = tools.map((tool) => [tool.name, tool] as const)
+
+test('a page holds far more tools than there are, and the rest comes after it', () => {
+  const [first] = registry.list()
+  if (!first) throw new Error('there are no capabilities')
+  const listed = Array.from({ length: 2_300 }, (_, i) => ({
+    capability: { ...first, name: `many.tool_${String(i).padStart(4, '0')}` },
+    tier: 'autonomous' as const,
+  }))
+  const page = pageOfTools(listed, undefined, names)
+  expect(page?.entries).toHaveLength(2_000)
+  const rest = pageOfTools(listed, page?.nextCursor ?? '', names)
+  expect(rest?.entries.map(({ tool }) => tool.name)[0]).toBe('many__tool_2000')
+  expect(rest?.nextCursor).toBeNull()
+  expect(pageOfTools(listed, 'nonsense', names)).toBeNull()
+})
+
+/** Every property below a schema, with the way to it. */
+const propertiesOf = (schema: Schema, way: string): (readonly [string, Schema])[] => {
+  const own = Object.entries((schema['properties'] ?? {}) as Record<string, Schema>)
+  const parts = [schema['items'], schema['additionalProperties'], schema['anyOf']].flat()
+  return [
+    ...own.flatMap(([name, property]) => [
+      [`${way}.${name}`, property] as const,
+      ...propertiesOf(property, `${way}.${name}`),
+    ]),
+    ...parts.flatMap((part) =>
+      typeof part === 'object' && part !== null ? propertiesOf(part as Schema, way) : [],
+    ),
+  ]
+}
+
+test('every argument, however deep, names its type, in the listing and in the full schema', () => {
+  const jsonTypes = ['object', 'array', 'string', 'number', 'integer', 'boolean', 'null']
+  const schemas = [
+    ...tools.map(({ name, inputSchema }) => propertiesOf(inputSchema, name)),
+    ...registry.list().map(({ name, input_schema }) => propertiesOf(input_schema, name)),
+  ].flat()
+  expect(schemas.length).toBeGreaterThan(500)
+  for (const [way, { type }] of schemas) {
+    const types = [type].flat()
+    expect([
+      way,
+      types.length > 0 && types.every((one) => jsonTypes.includes(String(one))),
+    ]).toEqual([way, true])
+  }
+})
+
+test('titles are a verb with its noun, and no two are the same', () => {
+  const titles = tools.map(({ title }) => title)
+  expect(new Set(titles).size).toBe(titles.length)
+  for (const title of titles) expect(title).toMatch(/^[A-Z]\w*( [\w-]+)+$/)
+})
+
+test.each(named)(
+  '%s says its tier, and whether it changes or destroys something',
+  (_name, tool) => {
+    const capability = registry.find(tool.name.replace('__', '.'))
+    expect(tool.description).toMatch(new RegExp(` Tier: ${capability?.tier}\\.$`))
+    expect(tool.description.length).toBeLessThan(240)
+    const { readOnlyHint, destructiveHint } = tool.annotations
+    if (capability?.effect !== 'none') expect(readOnlyHint).toBe(false)
+    expect(destructiveHint).toBe(readOnlyHint ? undefined : capability?.destructive)
+    if (/__(delete|cancel|kill|edit|write|restore|rollback|run)$/.test(tool.name)) {
+      expect(readOnlyHint).toBe(false)
+    }
+    if (/__(delete|kill|edit|write|run)$/.test(tool.name)) expect(destructiveHint).toBe(true)
+  },
+)
+
+test('what only adds is not called destructive, and what replaces is', () => {
+  const marked = tools.filter(({ annotations }) => annotations.destructiveHint === false)
+  expect(marked.map(({ name }) => name)).toEqual([
+    ...['alerts__acknowledge', 'alerts__send', 'approvals__cancel'],
+    ...['comms__broadcast', 'comms__send', 'comms__subscribe', 'comms__unsubscribe'],
+    ...['email__draft', 'email__flag', 'email__move'],
+    ...['filesystem__append', 'filesystem__mkdir', 'filesystem__restore'],
+    ...['filesystem__unwatch', 'filesystem__watch'],
+    ...['git__clone', 'git__commit', 'git__init', 'git__merge', 'git__pull'],
+    ...['network__dns_lookup', 'network__port_check', 'scheduler__create'],
+    ...['secrets__request_rotation', 'writes__cancel'],
+  ])
+})
+
+const dotted = new RegExp(
+  `(?<![\\w./@-])(?:${[...new Set(known.map((name) => name.split('.')[0]))].join('|')})\\.[a-z_*]+`,
+)
+const callable = (text: string): void => {
+  // A setting, for operators.
+  expect(text.replace('git.config_allowed', '')).not.toMatch(dotted)
+  for (const method of methods.keys())
+    if (!known.includes(method)) expect(text).not.toContain(method)
+  for (const [tool] of text.matchAll(/\b[a-z]+__[a-z_]+/g)) {
+    expect(known).toContain(tool.replace('__', '.'))
+  }
+}
+
+test.each(named)('%s names other tools as they are called', (_name, tool) => {
+  callable(tool.description)
+  for (const [, { description }] of propertiesOf(tool.inputSchema, '')) {
+    if (typeof description === 'string') callable(description)
+  }
+})
+
+test.each(Object.entries(errorTable))('%s names tools as they are called', (type, entry) => {
+  const { message, recovery } = names.error({
+    type,
+    message: entry.say,
+    recovery: [...entry.recovery],
+  })
+  for (const text of [message, ...recovery.flatMap((step) => [step.action, step.description])]) {
+    callable(text)
+  }
+})
+
+test('the instructions name tools as they are called', () => callable(serverInstructions))
+
+test('results are listed as names and types, and let the answer to a held call pass', () => {
+  for (const { outputSchema } of tools) {
+    expect(Object.keys(outputSchema)).toEqual(['type', 'properties'])
+    const properties = outputSchema['properties'] as Record<string, Schema>
+    for (const property of Object.values(properties)) {
+      expect(Object.keys(property).filter((keyword) => keyword !== 'type')).toEqual([])
+    }
+    for (const field of ['status', 'approval_id', 'capability', 'message', 'expires_at']) {
+      expect([undefined, 'string']).toContain(properties[field]?.['type'])
+    }
+  }
+})
