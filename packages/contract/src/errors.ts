@@ -38,28 +38,76 @@ const stayInside = {
  */
 export const errorTable = {
   // Arguments and names
-  InvalidArguments: entry(400, null, false, 'The arguments do not fit {capability}: {detail}', []),
-  InvalidParams: entry(400, -32602, false, 'Invalid params: {detail}'),
-  InvalidRequest: entry(400, -32600, false, 'Invalid request: {detail}'),
-  ParseError: entry(400, -32700, false, 'The body is not valid JSON: {detail}'),
-  MethodNotFound: entry(404, -32601, false, 'There is no method {method}.'),
-  UnknownCapability: entry(404, -32602, false, 'There is no capability {capability}.'),
+  InvalidArguments: entry(400, null, false, 'The arguments do not fit {capability}: {detail}', [
+    { action: 'fix the arguments', description: 'Correct what the message names and call again.' },
+  ]),
+  InvalidParams: entry(400, -32602, false, 'Invalid params: {detail}', [
+    {
+      action: 'fix the parameters',
+      description: 'Correct what the message names and send the request again.',
+    },
+  ]),
+  InvalidRequest: entry(400, -32600, false, 'Invalid request: {detail}', [
+    {
+      action: 'fix the request',
+      description: 'Correct what the message names and send the request again.',
+    },
+  ]),
+  ParseError: entry(400, -32700, false, 'The body is not valid JSON: {detail}', [
+    { action: 'fix the body', description: 'Send one JSON value in UTF-8.' },
+  ]),
+  MethodNotFound: entry(404, -32601, false, 'There is no method {method}.', [
+    {
+      action: 'list the methods',
+      description: 'The reference names them; MCP calls tools with tools/call.',
+    },
+  ]),
+  UnknownCapability: entry(404, -32602, false, 'There is no capability {capability}.', [
+    { action: 'agent.capabilities', description: 'List what you may call.' },
+  ]),
   // Who and whether
-  AuthenticationFailed: entry(401, -32003, false, 'Authentication failed: {detail}'),
+  AuthenticationFailed: entry(401, -32003, false, 'Authentication failed: {detail}', [
+    {
+      action: 'use a valid token',
+      description: 'An operator makes a new one with `gatehouse agent rotate`.',
+    },
+  ]),
   PermissionDenied: entry(
     403,
     -32001,
     false,
     'The role {role} may not do this; it needs {permission}.',
+    [
+      {
+        action: 'ask an operator',
+        description: 'Somebody with that permission does it, or gives you a role that has it.',
+      },
+    ],
   ),
-  PolicyDenied: entry(403, -32001, false, 'Policy does not let {agent} use {capability}: {detail}'),
+  PolicyDenied: entry(
+    403,
+    -32001,
+    false,
+    'Policy does not let {agent} use {capability}: {detail}',
+    [
+      {
+        action: 'agent.policy',
+        description: 'See what you may call. An operator changes the rule that the message names.',
+      },
+    ],
+  ),
   AgentPaused: entry(403, -32001, true, 'Agent {agent} is paused by an operator.', [
     {
       action: 'wait',
       description: 'An operator resumes the agent; listings still work meanwhile.',
     },
   ]),
-  RateLimited: entry(429, -32000, true, 'Rate limit exceeded: {limit} calls/{window} for {match}'),
+  RateLimited: entry(429, -32000, true, 'Rate limit exceeded: {limit} calls/{window} for {match}', [
+    {
+      action: 'wait',
+      description: 'Call again after retry_after_seconds. agent.policy shows your limits.',
+    },
+  ]),
   Overloaded: entry(503, -32000, true, 'The server is busy: {detail}', [
     { action: 'retry', description: 'Send fewer calls at once and try again shortly.' },
   ]),
@@ -70,16 +118,30 @@ export const errorTable = {
     },
   ]),
   // The doors, before anything of the body is looked at
-  MethodNotAllowed: entry(405, -32600, false, '{path} answers {allowed}, not {method}.'),
-  BodyTooLarge: entry(413, -32600, false, 'The body has more than {limit_bytes} bytes.'),
-  UnsupportedMediaType: entry(415, -32600, false, 'The body must be plain JSON: {detail}'),
+  MethodNotAllowed: entry(405, -32600, false, '{path} answers {allowed}, not {method}.', [
+    { action: 'change the method', description: 'Use one of those that the message names.' },
+  ]),
+  BodyTooLarge: entry(413, -32600, false, 'The body has more than {limit_bytes} bytes.', [
+    {
+      action: 'send less',
+      description: 'Split the request, or put the content into a file first.',
+    },
+  ]),
+  UnsupportedMediaType: entry(415, -32600, false, 'The body must be plain JSON: {detail}', [
+    {
+      action: 'change the headers',
+      description: 'Send Content-Type: application/json, without a content encoding.',
+    },
+  ]),
   HostNotAllowed: entry(421, -32600, false, 'This server does not answer for the host {host}.', [
     {
       action: 'localhost',
       description: 'Use 127.0.0.1 or localhost, or add the name to `allowed_hosts`.',
     },
   ]),
-  OriginNotAllowed: entry(403, -32600, false, 'Requests from the origin {origin} are refused.'),
+  OriginNotAllowed: entry(403, -32600, false, 'Requests from the origin {origin} are refused.', [
+    { action: 'allowed_origins', description: 'An operator adds the origin to this setting.' },
+  ]),
   TooManyFailures: entry(429, -32003, true, 'Too many failed logins from this address.', [
     { action: 'wait', description: 'Wait a minute. A valid token is accepted meanwhile.' },
   ]),
@@ -96,12 +158,28 @@ export const errorTable = {
     'This setup link does not hold: it was used or replaced, or is older than 30 minutes.',
     [{ action: 'gatehouse setup-link', description: 'Print a new one on the machine itself.' }],
   ),
-  WeakPassword: entry(400, -32602, false, 'This password cannot be used: {detail}'),
-  OperatorNotFound: entry(404, -32602, false, 'There is no operator {name}.'),
+  WeakPassword: entry(400, -32602, false, 'This password cannot be used: {detail}', [
+    { action: 'change the password', description: 'Choose one that meets what the message names.' },
+  ]),
+  OperatorNotFound: entry(404, -32602, false, 'There is no operator {name}.', [
+    { action: 'operator list', description: 'See which operators there are.' },
+  ]),
   // Approvals
-  ApprovalRequired: entry(202, -32002, false, '{capability} waits for a person to approve it.'),
-  ApprovalNotFound: entry(404, -32602, false, 'There is no approval {approval_id}.'),
-  ApprovalNotPending: entry(409, -32602, false, 'Approval {approval_id} is already {status}.'),
+  ApprovalRequired: entry(202, -32002, false, '{capability} waits for a person to approve it.', [
+    {
+      action: 'approvals.wait',
+      description: 'Wait for the decision with the approval_id, or make the same call again later.',
+    },
+  ]),
+  ApprovalNotFound: entry(404, -32602, false, 'There is no approval {approval_id}.', [
+    {
+      action: 'approvals.list',
+      description: 'List your approvals; those of other agents are not shown.',
+    },
+  ]),
+  ApprovalNotPending: entry(409, -32602, false, 'Approval {approval_id} is already {status}.', [
+    { action: 'approvals.get', description: "Read what was decided; it can't be changed." },
+  ]),
   ApprovalDigestMismatch: entry(
     409,
     -32602,
@@ -114,9 +192,18 @@ export const errorTable = {
       },
     ],
   ),
-  RememberRefused: entry(400, -32602, false, 'This approval cannot be remembered: {detail}'),
-  EditRefused: entry(400, -32602, false, 'This request cannot be approved with changes: {detail}'),
-  GrantNotFound: entry(404, -32602, false, 'There is no standing grant {grant_id}.'),
+  RememberRefused: entry(400, -32602, false, 'This approval cannot be remembered: {detail}', [
+    { action: 'approve once', description: 'Approve this request alone, without remembering it.' },
+  ]),
+  EditRefused: entry(400, -32602, false, 'This request cannot be approved with changes: {detail}', [
+    {
+      action: 'approve or reject',
+      description: 'Decide on the request as it is, or change what the message names.',
+    },
+  ]),
+  GrantNotFound: entry(404, -32602, false, 'There is no standing grant {grant_id}.', [
+    { action: 'grants list', description: 'See which standing grants there are.' },
+  ]),
   ApprovalRejected: entry(403, null, false, 'The request was rejected: {reason}', [
     {
       action: 'ask',
@@ -129,7 +216,12 @@ export const errorTable = {
       description: 'Make the call again if it is still needed; a new request is stored.',
     },
   ]),
-  ApprovalCancelled: entry(410, null, false, 'The request {approval_id} was cancelled{detail}.'),
+  ApprovalCancelled: entry(410, null, false, 'The request {approval_id} was cancelled{detail}.', [
+    {
+      action: 'repeat',
+      description: 'Make the call again if it is still needed; a new request is stored.',
+    },
+  ]),
   ApprovalStale: entry(409, null, false, 'The request {approval_id} is stale: {detail}', [
     {
       action: 'repeat',
@@ -153,19 +245,47 @@ export const errorTable = {
     null,
     false,
     'The service stopped during the call; its effect is unknown.',
+    [
+      {
+        action: 'check',
+        description: 'Look whether the effect is there before you make the call again.',
+      },
+    ],
   ),
   // Agents, sessions, tokens
-  AgentNotFound: entry(404, -32602, false, 'There is no agent {agent}.'),
-  AgentExists: entry(409, -32602, false, 'There is already an agent {agent}.'),
-  AgentStateConflict: entry(409, -32602, false, 'Agent {agent} is {status}: {detail}'),
+  AgentNotFound: entry(404, -32602, false, 'There is no agent {agent}.', [
+    { action: 'check the name', description: 'Use the name of an agent that exists.' },
+  ]),
+  AgentExists: entry(409, -32602, false, 'There is already an agent {agent}.', [
+    {
+      action: 'choose another name',
+      description: 'Names are unique, also those of revoked agents.',
+    },
+  ]),
+  AgentStateConflict: entry(409, -32602, false, 'Agent {agent} is {status}: {detail}', [
+    { action: 'agent show', description: 'See the state of the agent first.' },
+  ]),
   SessionNotFound: entry(
     404,
     -32602,
     false,
     'There is no open session {session_id} of this agent.',
+    [
+      {
+        action: 'begin a session',
+        description: 'Open a new session, or make the call without one.',
+      },
+    ],
   ),
-  UserTokenNotFound: entry(404, -32602, false, 'There is no user token {id}.'),
-  NotFound: entry(404, -32602, false, 'There is nothing at {path}.'),
+  UserTokenNotFound: entry(404, -32602, false, 'There is no user token {id}.', [
+    { action: 'user-token list', description: 'See which tokens there are.' },
+  ]),
+  NotFound: entry(404, -32602, false, 'There is nothing at {path}.', [
+    {
+      action: 'check the address',
+      description: 'The API description at /api/openapi.json lists every path.',
+    },
+  ]),
   // Filesystem
   PathOutOfScope: entry(403, null, false, '{path} is outside the folders of this agent.', [
     stayInside,
@@ -191,7 +311,12 @@ export const errorTable = {
     { action: 'recursive', description: 'Set recursive to true to delete it with what it holds.' },
   ]),
   ReadOnlyRoot: entry(403, null, false, '{path} lies in a folder given read-only.', [stayInside]),
-  ProtectedPath: entry(403, null, false, '{path} is protected: {detail}'),
+  ProtectedPath: entry(403, null, false, '{path} is protected: {detail}', [
+    {
+      action: 'choose another path',
+      description: 'The service keeps this path for itself. Use another one inside your folders.',
+    },
+  ]),
   FileChanged: entry(409, null, false, '{path} has changed: its sha256 is {sha256}.', [
     {
       action: 'filesystem.read',
@@ -205,8 +330,20 @@ export const errorTable = {
     '{path} has {size_bytes} bytes; at most {limit_bytes} fit.',
     [{ action: 'range', description: 'Read it in ranges with offset and limit.' }],
   ),
-  InvalidPath: entry(400, null, false, 'The path is not usable: {detail}'),
-  InvalidPattern: entry(400, null, false, 'The pattern is not usable: {detail}'),
+  InvalidPath: entry(400, null, false, 'The path is not usable: {detail}', [
+    {
+      action: 'fix the path',
+      description:
+        'Correct what the message names. Paths are absolute inside your folders, or relative to your workspace.',
+    },
+  ]),
+  InvalidPattern: entry(400, null, false, 'The pattern is not usable: {detail}', [
+    {
+      action: 'fix the pattern',
+      description:
+        'Correct what the message names. Regular expressions have RE2 syntax, without look-around.',
+    },
+  ]),
   InvalidEncoding: entry(422, null, false, '{path} is not {encoding}: {detail}', [
     { action: 'filesystem.read', description: 'Read it with encoding base64 or latin1.' },
   ]),
@@ -230,16 +367,43 @@ export const errorTable = {
     null,
     false,
     '{path} has more than one hard link, which this folder refuses.',
+    [
+      {
+        action: 'filesystem.copy',
+        description: 'Copy the file under another name and use the copy.',
+      },
+    ],
   ),
   PermissionRefused: entry(
     403,
     null,
     false,
     'The operating system does not let the service touch {path}.',
+    [
+      {
+        action: 'ask an operator',
+        description: 'They change the rights of the file, or give you another folder.',
+      },
+    ],
   ),
-  StorageFull: entry(507, null, true, 'There is no room left for {path}.'),
-  TrashNotFound: entry(404, null, false, 'There is nothing in the trash under {trash_id}.'),
-  WatchNotFound: entry(404, null, false, 'There is no watch {watch_id}.'),
+  StorageFull: entry(507, null, true, 'There is no room left for {path}.', [
+    {
+      action: 'free space',
+      description: 'Delete what is no longer needed, or ask an operator for more room.',
+    },
+  ]),
+  TrashNotFound: entry(404, null, false, 'There is nothing in the trash under {trash_id}.', [
+    {
+      action: 'check the trash_id',
+      description: 'Use the trash_id that filesystem.delete returned, within 7 days.',
+    },
+  ]),
+  WatchNotFound: entry(404, null, false, 'There is no watch {watch_id}.', [
+    {
+      action: 'filesystem.watch',
+      description: 'Set a new watch; watches end with the service and with your agent.',
+    },
+  ]),
   // State and alerts
   InvalidKey: entry(400, null, false, 'The key is not usable: {detail}', [
     { action: 'key', description: 'Use 1 to 512 characters without control characters.' },
@@ -279,8 +443,15 @@ export const errorTable = {
       description: 'Use state.set, which needs no session, or make the call in a session.',
     },
   ]),
-  AlertNotFound: entry(404, null, false, 'There is no alert {alert_id}.'),
-  QuotaExceeded: entry(429, null, false, 'At most {limit} {what} are allowed.'),
+  AlertNotFound: entry(404, null, false, 'There is no alert {alert_id}.', [
+    {
+      action: 'alerts.list',
+      description: 'List your alerts; those of others are not yours to close.',
+    },
+  ]),
+  QuotaExceeded: entry(429, null, false, 'At most {limit} {what} are allowed.', [
+    { action: 'make room', description: 'End or delete what you no longer need, then call again.' },
+  ]),
   // Time and messages
   InvalidSchedule: entry(400, null, false, 'The schedule is not usable: {detail}', [
     {
@@ -291,7 +462,12 @@ export const errorTable = {
   ScheduleNotFound: entry(404, null, false, 'There is no schedule {schedule_id}.', [
     { action: 'scheduler.list', description: 'List the schedules there are.' },
   ]),
-  SubscriptionNotFound: entry(404, null, false, 'There is no subscription {subscription_id}.'),
+  SubscriptionNotFound: entry(404, null, false, 'There is no subscription {subscription_id}.', [
+    {
+      action: 'comms.subscribe',
+      description: 'Subscribe anew; the answer names the subscription.',
+    },
+  ]),
   MessageTooLarge: entry(
     413,
     null,
@@ -315,7 +491,9 @@ export const errorTable = {
   ServiceKindNotFound: entry(404, -32602, false, 'There is no kind of service called {kind}.', [
     { action: 'proxy connect', description: 'The kinds there are: `gatehouse proxy kinds`.' },
   ]),
-  ServiceSettingsInvalid: entry(400, -32602, false, 'The service cannot be set up so: {detail}'),
+  ServiceSettingsInvalid: entry(400, -32602, false, 'The service cannot be set up so: {detail}', [
+    { action: 'fix the settings', description: 'Correct what the message names.' },
+  ]),
   ServiceConnectionFailed: entry(422, -32602, false, 'The connection does not work: {detail}', [
     { action: 'fix and repeat', description: 'Each check says what was found and what to do.' },
   ]),
@@ -337,7 +515,9 @@ export const errorTable = {
   MailFolderNotFound: entry(404, null, false, 'There is no mail folder {folder}.', [
     { action: 'email.folders', description: 'List the folders there are.' },
   ]),
-  MailRefused: entry(422, null, false, 'This cannot be done with mail: {detail}'),
+  MailRefused: entry(422, null, false, 'This cannot be done with mail: {detail}', [
+    { action: 'change it', description: 'Change what the reason names and make the call again.' },
+  ]),
   InvalidRecipient: entry(400, null, false, 'Mail cannot be sent to {address}: {detail}', [
     { action: 'change it', description: 'Give plain addresses such as ben@example.net.' },
   ]),
@@ -362,7 +542,9 @@ export const errorTable = {
   CalendarNotFound: entry(404, null, false, 'There is no calendar {calendar}.', [
     { action: 'calendar.calendars', description: 'List the calendars there are.' },
   ]),
-  CalendarRefused: entry(422, null, false, 'This cannot be done with calendars: {detail}'),
+  CalendarRefused: entry(422, null, false, 'This cannot be done with calendars: {detail}', [
+    { action: 'change it', description: 'Change what the reason names and make the call again.' },
+  ]),
   WriteNotFound: entry(404, null, false, 'There is no buffered write {write_id}.', [
     { action: 'writes.list', description: 'List your writes to see which there are.' },
   ]),
@@ -374,6 +556,12 @@ export const errorTable = {
     -32602,
     false,
     'The status of {write_id} is {status}: there is nothing to decide.',
+    [
+      {
+        action: 'proxy writes',
+        description: 'See the status of the write; only a dead letter is decided.',
+      },
+    ],
   ),
   WriteRefused: entry(422, null, false, 'The service did not take it: {detail}', [
     { action: 'change it', description: 'Change what the reason names and make the call again.' },
@@ -388,8 +576,20 @@ export const errorTable = {
   RollbackNotFound: entry(404, null, false, 'There is no point to go back to: {detail}', [
     { action: 'writes.list', description: 'See until when a write can be undone.' },
   ]),
-  NotUndoable: entry(409, null, false, 'This write cannot be undone: {detail}'),
-  RollbackNotReady: entry(409, null, false, 'The rollback point {rollback_id} is {status}.'),
+  NotUndoable: entry(409, null, false, 'This write cannot be undone: {detail}', [
+    {
+      action: 'writes.list',
+      description:
+        'See what can still be undone, and until when. Correct the rest with a new write.',
+    },
+  ]),
+  RollbackNotReady: entry(409, null, false, 'The rollback point {rollback_id} is {status}.', [
+    {
+      action: 'wait',
+      description:
+        'See its status with `gatehouse proxy rollbacks`, and try again when it is ready.',
+    },
+  ]),
   RollbackRefused: entry(409, null, false, 'It cannot be undone as things stand: {detail}', [
     {
       action: 'look',
@@ -397,7 +597,9 @@ export const errorTable = {
     },
   ]),
   // Secrets
-  SecretNotFound: entry(404, -32602, false, 'There is no secret {name}.'),
+  SecretNotFound: entry(404, -32602, false, 'There is no secret {name}.', [
+    { action: 'vault list', description: 'See which secrets there are.' },
+  ]),
   SecretExists: entry(409, -32602, false, 'There is already a secret {name}.', [
     { action: 'vault rotate', description: 'Give the one there is a new value.' },
   ]),
@@ -414,7 +616,9 @@ export const errorTable = {
       },
     ],
   ),
-  SecretRefused: entry(400, -32602, false, 'The value of {name} cannot be kept: {detail}'),
+  SecretRefused: entry(400, -32602, false, 'The value of {name} cannot be kept: {detail}', [
+    { action: 'change the value', description: 'Give a value that meets what the message names.' },
+  ]),
   VaultLocked: entry(503, null, true, 'The vault is locked, so no secret can be used: {detail}', [
     {
       action: 'vault unlock',
@@ -434,8 +638,15 @@ export const errorTable = {
       },
     ],
   ),
-  WrongPassphrase: entry(403, -32602, false, 'This is not the passphrase of the vault.'),
-  VaultConflict: entry(409, -32602, false, 'The vault is {status}: {detail}'),
+  WrongPassphrase: entry(403, -32602, false, 'This is not the passphrase of the vault.', [
+    {
+      action: 'vault unlock',
+      description: 'Try again with the right passphrase; nobody can recover it.',
+    },
+  ]),
+  VaultConflict: entry(409, -32602, false, 'The vault is {status}: {detail}', [
+    { action: 'vault status', description: 'See the state of the vault first.' },
+  ]),
   // Git
   NotARepository: entry(404, null, false, 'There is no git repository at {path}: {detail}', [
     {
@@ -567,7 +778,12 @@ export const errorTable = {
       description: 'An operator runs it on the machine: it says what to install or allow.',
     },
   ]),
-  SandboxRefused: entry(500, null, false, 'The sandbox cannot be made as asked for: {detail}'),
+  SandboxRefused: entry(500, null, false, 'The sandbox cannot be made as asked for: {detail}', [
+    {
+      action: 'change the call',
+      description: 'Leave out what the message names, or ask an operator.',
+    },
+  ]),
   SandboxFailed: entry(500, null, true, 'The sandbox did not come up: {detail}', [
     { action: 'gatehouse doctor', description: 'An operator runs it: it tries the sandbox anew.' },
   ]),
@@ -587,7 +803,12 @@ export const errorTable = {
   ModelBusy: entry(409, null, true, 'The model {id} is being installed.', [
     { action: 'gatehouse models cancel', description: 'Cancel the installation, or wait for it.' },
   ]),
-  JobNotFound: entry(404, null, false, 'There is no job {job_id}.'),
+  JobNotFound: entry(404, null, false, 'There is no job {job_id}.', [
+    {
+      action: 'models list',
+      description: 'See the state of the model; finished jobs are deleted after a while.',
+    },
+  ]),
   NotEnoughDisk: entry(
     507,
     null,
@@ -722,8 +943,15 @@ export const errorTable = {
       },
     ],
   ),
-  DeadlineExceeded: entry(504, null, true, '{capability} did not finish in {timeout_seconds} s.'),
-  Cancelled: entry(499, null, false, 'The call was cancelled.'),
+  DeadlineExceeded: entry(504, null, true, '{capability} did not finish in {timeout_seconds} s.', [
+    {
+      action: 'ask for less',
+      description: 'Narrow the call, or allow more time where it has timeout_seconds.',
+    },
+  ]),
+  Cancelled: entry(499, null, false, 'The call was cancelled.', [
+    { action: 'repeat', description: 'Make the call again if it is still needed.' },
+  ]),
   // The service itself
   AuditUnavailable: entry(
     503,
@@ -749,30 +977,70 @@ export const errorTable = {
     null,
     false,
     'This cannot be written to the audit log as it is, so it does not run: {detail}',
+    [
+      {
+        action: 'change the arguments',
+        description:
+          'Leave out what the message names: text must be valid Unicode, numbers must be exact.',
+      },
+    ],
   ),
-  PolicyInvalid: entry(422, -32602, false, '{file}:{line}:{column}: {detail}'),
+  PolicyInvalid: entry(422, -32602, false, '{file}:{line}:{column}: {detail}', [
+    {
+      action: 'fix the file',
+      description: 'Correct the line that the message names; the last valid version stays active.',
+    },
+  ]),
   PolicyUnavailable: entry(
     503,
     -32603,
     true,
     'No valid policy is loaded, so nothing runs: {detail}',
+    [
+      {
+        action: 'ask an operator',
+        description:
+          'They correct the policy files; `gatehouse policy validate` names what is wrong.',
+      },
+    ],
   ),
-  StorageUnavailable: entry(503, -32603, true, 'The store cannot be used: {detail}'),
+  StorageUnavailable: entry(503, -32603, true, 'The store cannot be used: {detail}', [
+    { action: 'retry', description: 'Try again shortly; an operator runs `gatehouse doctor`.' },
+  ]),
   NotificationTargetNotFound: entry(
     404,
     -32602,
     false,
     'No target of notifications is called {name}.',
+    [{ action: 'notifications list', description: 'See which targets there are.' }],
   ),
-  BackupRefused: entry(422, -32602, false, 'The backup cannot be used: {detail}'),
-  InvalidConfiguration: entry(400, -32603, false, '{origin}: {detail}'),
-  AlreadyRunning: entry(409, -32603, false, 'Process {pid} already serves {data_dir}.'),
-  Conflict: entry(409, -32602, false, '{detail}'),
+  BackupRefused: entry(422, -32602, false, 'The backup cannot be used: {detail}', [
+    {
+      action: 'fix the backup',
+      description: 'Use another file or passphrase, as the message says.',
+    },
+  ]),
+  InvalidConfiguration: entry(400, -32603, false, '{origin}: {detail}', [
+    {
+      action: 'fix the setting',
+      description: 'Correct the setting that the message names, in the place that it names.',
+    },
+  ]),
+  AlreadyRunning: entry(409, -32603, false, 'Process {pid} already serves {data_dir}.', [
+    {
+      action: 'stop it first',
+      description: 'Stop the process that the message names, or use another data directory.',
+    },
+  ]),
+  Conflict: entry(409, -32602, false, '{detail}', [
+    { action: 'retry', description: 'Look at the current state and try again.' },
+  ]),
   InternalError: entry(
     500,
     -32603,
     true,
     'Something went wrong on our side; the log has it under {correlation_id}.',
+    [{ action: 'retry', description: 'Try again; if it fails again, give the id to an operator.' }],
   ),
 } as const satisfies Record<string, ErrorEntry>
 

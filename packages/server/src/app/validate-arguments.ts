@@ -1,9 +1,9 @@
-import { type CapabilityError, GatehouseError, type Recovery } from '@gatehouse/contract'
-import type { z } from 'zod'
+import { type CapabilityError, GatehouseError, nearest, type Recovery } from '@gatehouse/contract'
 import { freezeDeep } from '../domain/arguments.ts'
 import { failureOf } from '../domain/failure.ts'
 import type { Capability } from '../ports/capability.ts'
 import type { UnreadableValue } from './app.ts'
+import { type Explained, explainIssue } from './explain-issue.ts'
 
 type Validated =
   | { readonly kind: 'valid'; readonly args: Readonly<Record<string, unknown>> }
@@ -16,28 +16,17 @@ const pathText = (path: readonly PropertyKey[]): string =>
     .map((part, i) =>
       typeof part === 'number' ? `[${part}]` : `${i > 0 ? '.' : ''}${String(part)}`,
     )
-    .join('')
+    .join('') || 'arguments'
 
-const valueAt = (given: unknown, path: readonly PropertyKey[]): unknown =>
-  path.reduce<unknown>(
-    (value, key) =>
-      typeof value === 'object' && value !== null ? Reflect.get(value, key) : undefined,
-    given,
-  )
+const actions = { missing: 'add', unknown: 'remove', wrong: 'fix' } as const
 
-const stepOf = (issue: z.core.$ZodIssue, allowed: string, given: unknown): Recovery => {
-  if (issue.code === 'unrecognized_keys') {
-    const keys = issue.keys.join(', ')
-    return {
-      action: `remove ${keys}`,
-      description: `There is no argument ${keys}. Allowed: ${allowed}.`,
-    }
+const stepOf = ({ path, kind, detail }: Explained, names: readonly string[]): Recovery => {
+  const at = pathText(path)
+  const [meant] = kind === 'unknown' && path.length === 1 ? nearest(at, names) : []
+  return {
+    action: meant === undefined ? `${actions[kind]} ${at}` : `rename ${at} to ${meant}`,
+    description: `${at} ${detail}`,
   }
-  const at = pathText(issue.path)
-  const missing = issue.code === 'invalid_type' && valueAt(given, issue.path) === undefined
-  return missing
-    ? { action: `add ${at}`, description: `${at} is required: ${issue.message}.` }
-    : { action: `fix ${at || 'arguments'}`, description: `${at || 'arguments'}: ${issue.message}.` }
 }
 
 const invalid = (capability: Capability, steps: readonly Recovery[]): Validated => {
@@ -70,9 +59,11 @@ export const validateArguments = (
   if (unreadable) return unreadableArguments(capability, unreadable)
   const parsed = capability.inputs.safeParse(given ?? {})
   if (parsed.success) return { kind: 'valid', args: freezeDeep(parsed.data) }
-  const allowed = Object.keys(capability.inputs.shape).join(', ') || 'none'
+  const names = Object.keys(capability.inputs.shape)
   return invalid(
     capability,
-    parsed.error.issues.map((issue) => stepOf(issue, allowed, given)),
+    parsed.error.issues
+      .flatMap((issue) => explainIssue(issue, given ?? {}, capability.input_schema))
+      .map((explained) => stepOf(explained, names)),
   )
 }

@@ -33,6 +33,7 @@ ${['filesystem', 'git', 'process', 'network', 'mailing']
 /** What the mail capabilities do with their attachments, without a mail server. */
 const attach = defineCapability({
   name: 'mailing.attach',
+  title: 'Read attachments',
   version: '1.0',
   purpose: 'Read attachments.',
   when_to_use: 'In tests.',

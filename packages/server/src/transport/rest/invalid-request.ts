@@ -1,5 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
-import type { z } from 'zod'
+import { z } from 'zod'
+import { explainIssue, type JsonSchema } from '../../app/explain-issue.ts'
 import type { Pointed } from './problem.ts'
 
 /** A request that does not fit its route, with every place that does not fit. */
@@ -25,20 +26,26 @@ const pointerOf = (part: Part, path: readonly PropertyKey[]): string =>
     ? `?${path.map(String).join('.')}`
     : path.map((key) => `/${escapePointer(key)}`).join('')
 
-function known(schema: z.ZodType): string {
-  const shape: unknown = 'shape' in schema ? schema.shape : undefined
-  const names = typeof shape === 'object' && shape !== null ? Object.keys(shape) : []
-  return names.length > 0 ? `; known here: ${names.join(', ')}` : ''
+/** What a schema says of its fields, for the words of an error. */
+const described = new WeakMap<z.ZodType, JsonSchema>()
+
+const describe = (schema: z.ZodType): JsonSchema => {
+  const before = described.get(schema)
+  if (before) return before
+  const made: JsonSchema = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' })
+  described.set(schema, made)
+  return made
 }
 
 /** Turns what zod found into pointers, one for each field and each unknown key. */
-export function pointedErrors(part: Part, schema: z.ZodType, error: z.ZodError): Pointed[] {
-  return error.issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({
-          pointer: pointerOf(part, [...issue.path, key]),
-          detail: `is not known${issue.path.length === 0 ? known(schema) : ''}`,
-        }))
-      : [{ pointer: pointerOf(part, issue.path), detail: issue.message }],
-  )
+export function pointedErrors(
+  part: Part,
+  schema: z.ZodType,
+  error: z.ZodError,
+  given: unknown,
+): Pointed[] {
+  const fields = describe(schema)
+  return error.issues
+    .flatMap((issue) => explainIssue(issue, given, fields))
+    .map(({ path, detail }) => ({ pointer: pointerOf(part, path), detail }))
 }

@@ -38,7 +38,7 @@ function parse(part: 'query' | 'body', schema: z.ZodType | undefined, value: unk
   if (!schema) return undefined
   const parsed = schema.safeParse(value)
   if (parsed.success) return parsed.data
-  throw new InvalidRequest(pointedErrors(part, schema, parsed.error))
+  throw new InvalidRequest(pointedErrors(part, schema, parsed.error, value))
 }
 
 function parseQuery(route: Route, context: Context<RestEnv>): unknown {
