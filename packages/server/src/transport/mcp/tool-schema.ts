@@ -73,7 +73,7 @@ export const shortInput = (schema: Schema): Schema => {
 }
 
 /** So many fields show what a result is; the others show in the result itself. */
-const fieldsMax = 12
+const fieldsMax = 8
 
 const firstFields = (properties: unknown): Schema =>
   Object.fromEntries(Object.entries(isSchema(properties) ? properties : {}).slice(0, fieldsMax))
