@@ -85,7 +85,7 @@ export async function prepareExecution(
     }),
   )
   if (decision.kind === 'deny') return refused('policy blocks it now')
-  // @SECURITY What a person agreed to is this place, wherever its path leads by now; approvals.test.ts.
+  // @SECURITY What a person agreed to is this place, wherever its path leads by now; swapped-places.test.ts.
   const places = placesOf(deps.contexts.filesOf({ agent }), capability, args)
   if (bound.places && deps.digest.canonical(places) !== deps.digest.canonical(bound.places))
     return refused('a path of it leads to another place than when it was asked for')

@@ -78,3 +78,12 @@ test('the content of a file that is no configuration is not repeated in the erro
   const folder = folderWith('root:$6$secret:19000:0\n\tx: [')
   expect(() => loadSettings({ 'data-dir': folder }, {})).toThrow(/^(?!.*secret)/s)
 })
+
+test('files with several names are refused where the operator says so', () => {
+  expect(loadSettings({ 'data-dir': folderWith() }, {}).denyHardlinks).toBe(false)
+  const settings = loadSettings({ 'data-dir': folderWith('files: { deny_hardlinks: true }\n') }, {})
+  expect(settings.denyHardlinks).toBe(true)
+  expect(() =>
+    loadSettings({ 'data-dir': folderWith('files: { deny_hardlinks: 2 }\n') }, {}),
+  ).toThrow(/files\.deny_hardlinks/)
+})

@@ -184,3 +184,16 @@ test('is not led astray by hostile keys', () => {
   expect(() => holds('args.constructor == "x"', { a: 1 })).toThrow()
   expect(holds('has(args.toString)', { a: 1 })).toBe(false)
 })
+
+test.each([
+  ['args.path.startsWith("a") && args.n > 1', ['n', 'path']],
+  ['has(args.path) || args["other path"] == "x"', ['other path', 'path']],
+  ['[1].exists(x, x == args.n)', ['n']],
+  ['agent.name == "x" && host == "a"', []],
+  ['args.all(name, name != "path")', null],
+  ['args[agent.name] == "x"', null],
+  ['size(args) > 1', null],
+])('%s reads the arguments %j', (source, names) => {
+  const { reads } = compiled(source)
+  expect(reads ? [...reads].toSorted() : reads).toEqual(names)
+})
