@@ -22,6 +22,8 @@ export class AgentDirectory {
   readonly #byHash = new Map<string, AuthenticatedAgent>()
   /** Grows with each change, so that a look-up that began earlier does not bring the old record back. */
   #epoch = 0
+  /** Up to where changes of other nodes are known. */
+  #place = 0
 
   constructor(deps: { storage: { readonly agents: AgentStore }; digest: Digest; clock: Clock }) {
     this.#store = deps.storage.agents
@@ -85,12 +87,14 @@ export class AgentDirectory {
     this.#byName.set(agent.name, agent)
   }
 
-  /** Reads again every agent known here: another node may have changed them. */
+  /** Takes over what changed since the last time, in one query: another node may have changed agents known here. */
   async reload(): Promise<void> {
-    for (const [name, known] of [...this.#byName]) {
-      const agent = await this.#store.find(name)
-      if (agent && agent.generation !== known.generation) this.changed(agent)
+    const { agents, place } = await this.#store.changedSince(this.#place)
+    for (const agent of agents) {
+      const known = this.#byName.get(agent.name)
+      if (known && agent.generation !== known.generation) this.changed(agent)
     }
+    this.#place = place
   }
 
   /** Of a record that this hash led to: it changes only by way of `changed`, which forgets the hash. */

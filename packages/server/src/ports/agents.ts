@@ -20,6 +20,8 @@ export type StoredAgent = {
   readonly generation: number
 }
 
+export type AgentChanges = { readonly agents: readonly StoredAgent[]; readonly place: number }
+
 export interface AgentStore {
   /** Must be durable when the promise resolves. Must raise `AgentExists` for a name in use, revoked ones too. */
   insert(agent: StoredAgent): Promise<void>
@@ -38,6 +40,13 @@ export interface AgentStore {
    * say whether it did. Must leave the counters (`total_invocations`, `last_connected_ms`) alone.
    */
   replace(current: StoredAgent, next: StoredAgent): Promise<boolean>
+
+  /**
+   * Must return every agent that was inserted or replaced after the place, in one query whose cost does not
+   * depend on how many others there are, and the place up to which that is told. Place 0 is before everything.
+   * Changes made in transactions must never come to stand before a place that was returned.
+   */
+  changedSince(place: number): Promise<AgentChanges>
 
   /** Must set the time of the last connection. */
   connected(name: string, ms: number): Promise<void>

@@ -91,6 +91,33 @@ export const agentMusts = (open: Open): void => {
       expect(await agents.replace(agentOf('nobody'), agentOf('nobody'))).toBe(false)
     })
 
+    test('are told once for each change, the later ones alone', async () => {
+      await using opened = await open()
+      const { storage } = opened
+      const { agents } = storage
+      const since = async (place: number) => {
+        const told = await agents.changedSince(place)
+        return { ...told, names: told.agents.map(({ name }) => name) }
+      }
+      expect(await since(0)).toEqual({ agents: [], names: [], place: 0 })
+      const [first, second] = [agentOf('mailbot'), { ...agentOf('other'), token_hash: 'two' }]
+      await storage.transaction((tx) => tx.agents.insert(first))
+      await storage.transaction((tx) => tx.agents.insert(second))
+      const all = await since(0)
+      expect(all.agents).toEqual([first, second])
+      expect(await since(all.place)).toMatchObject({ names: [], place: all.place })
+      await agents.connected('other', newYear)
+      expect((await since(all.place)).names).toEqual([])
+
+      const next = { ...first, purpose: 'changed', generation: 2 }
+      await storage.transaction((tx) => tx.agents.replace(first, next))
+      await storage.transaction((tx) => tx.agents.replace(first, next))
+      const later = await since(all.place)
+      expect(later.agents).toEqual([next])
+      expect((await since(0)).names).toEqual(['other', 'mailbot'])
+      expect((await since(later.place)).names).toEqual([])
+    })
+
     test('are replaced once when many try at once', async () => {
       await using opened = await open()
       const { agents } = opened.storage

@@ -2,13 +2,17 @@ import { GatehouseError } from '@gatehouse/contract'
 import type { AgentStore, SessionStore, StoredSession } from '../../ports/agents.ts'
 import { type Access, compareText } from './state.ts'
 
+const lastChange = (changes: ReadonlyMap<string, number>): number =>
+  Math.max(0, ...changes.values())
+
 export const memoryAgents = ({ state, write }: Access): AgentStore => {
   const all = () => [...state().agents.values()].toSorted((a, b) => compareText(a.name, b.name))
   return {
     insert: (agent) =>
-      write(({ agents }) => {
+      write(({ agents, agentChanges }) => {
         if (agents.has(agent.name)) throw new GatehouseError('AgentExists', { agent: agent.name })
         agents.set(agent.name, structuredClone(agent))
+        agentChanges.set(agent.name, lastChange(agentChanges) + 1)
       }),
 
     find: async (name) => state().agents.get(name) ?? null,
@@ -21,14 +25,26 @@ export const memoryAgents = ({ state, write }: Access): AgentStore => {
     list: async () => all(),
 
     replace: (current, next) =>
-      write(({ agents }) => {
+      write(({ agents, agentChanges }) => {
         const stored = agents.get(current.name)
         if (stored?.generation !== current.generation) return false
         const { name, total_invocations, last_connected_ms } = stored
         const kept = { name, total_invocations, last_connected_ms }
         agents.set(name, { ...structuredClone(next), ...kept })
+        agentChanges.set(name, lastChange(agentChanges) + 1)
         return true
       }),
+
+    async changedSince(place) {
+      const { agents, agentChanges } = state()
+      const later = [...agentChanges]
+        .filter(([, change]) => change > place)
+        .toSorted(([, a], [, b]) => a - b)
+      return {
+        agents: later.flatMap(([name]) => agents.get(name) ?? []),
+        place: later.at(-1)?.[1] ?? place,
+      }
+    },
 
     connected: (name, ms) =>
       write(({ agents }) => {

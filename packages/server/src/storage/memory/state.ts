@@ -19,6 +19,8 @@ import type { Value } from './values.ts'
 /** Everything there is. */
 export type State = {
   readonly agents: Map<string, StoredAgent>
+  /** By agent, the number of its last change. */
+  readonly agentChanges: Map<string, number>
   readonly sessions: Map<string, StoredSession>
   readonly approvals: Map<string, StoredApproval>
   readonly grants: Map<string, StoredGrant>
@@ -51,6 +53,7 @@ export type State = {
 
 export const emptyState = (): State => ({
   agents: new Map(),
+  agentChanges: new Map(),
   sessions: new Map(),
   approvals: new Map(),
   grants: new Map(),
@@ -82,6 +85,7 @@ export const emptyState = (): State => ({
 /** A copy for one transaction. What is stored is never changed in place, so the maps are enough. */
 export const fork = (state: State): State => ({
   agents: new Map(state.agents),
+  agentChanges: new Map(state.agentChanges),
   sessions: new Map(state.sessions),
   approvals: new Map(state.approvals),
   grants: new Map(state.grants),

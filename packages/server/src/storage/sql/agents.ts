@@ -1,22 +1,28 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { sql } from 'kysely'
 import type { AgentStore, StoredAgent } from '../../ports/agents.ts'
 import { first } from './queries.ts'
 import { json, rowCodec, text } from './row-codec.ts'
 import type { AgentsTable, Db } from './tables.ts'
 import { encodeText } from './text.ts'
 
-const { toRow, fromRow } = rowCodec<StoredAgent, AgentsTable>({
+const { toRow, fromRow: decode } = rowCodec<StoredAgent, Omit<AgentsTable, 'change_number'>>({
   purpose: text,
   workspace: text,
   mounts: json,
 })
+
+const fromRow = ({ change_number: _, ...row }: AgentsTable): StoredAgent => decode(row)
+
+/** One more than the largest. Transactions run one at a time on all nodes, so a later one has a larger number. */
+const nextChange = sql<number>`(select coalesce(max(change_number), 0) + 1 from agents)`
 
 export const sqlAgents = ({ read, write }: Db): AgentStore => ({
   async insert(agent) {
     // A conflict that raises would spoil the transaction around it on PostgreSQL.
     const { numInsertedOrUpdatedRows } = await write
       .insertInto('agents')
-      .values(toRow(agent))
+      .values({ ...toRow(agent), change_number: nextChange })
       .onConflict((conflict) => conflict.doNothing())
       .executeTakeFirstOrThrow()
     if (!numInsertedOrUpdatedRows) throw new GatehouseError('AgentExists', { agent: agent.name })
@@ -47,11 +53,21 @@ export const sqlAgents = ({ read, write }: Db): AgentStore => ({
     const { name, total_invocations, last_connected_ms, ...changed } = toRow(next)
     const { numUpdatedRows } = await write
       .updateTable('agents')
-      .set(changed)
+      .set({ ...changed, change_number: nextChange })
       .where('name', '=', current.name)
       .where('generation', '=', current.generation)
       .executeTakeFirstOrThrow()
     return numUpdatedRows > 0n
+  },
+
+  async changedSince(place) {
+    const rows = await read
+      .selectFrom('agents')
+      .selectAll()
+      .where('change_number', '>', place)
+      .orderBy('change_number')
+      .execute()
+    return { agents: rows.map(fromRow), place: Number(rows.at(-1)?.change_number ?? place) }
   },
 
   async connected(name, ms) {

@@ -41,7 +41,16 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0010-replica': { up: (db) => replicaTables(db, dialect) },
   '0011-sent-arguments': { up: (db) => sentArguments(db, dialect.text) },
   '0012-clock': { up: clockTable },
+  '0013-agent-changes': { up: agentChanges },
 })
+
+async function agentChanges(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('agents')
+    .addColumn('change_number', 'bigint', (c) => c.notNull().defaultTo(0))
+    .execute()
+  await index(db, 'agents_change', 'agents', ['change_number'])
+}
 
 async function sentArguments(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
   await db.schema.alterTable('approvals').addColumn('sent_json', text).execute()

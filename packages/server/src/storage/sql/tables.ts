@@ -17,6 +17,8 @@ export type AgentsTable = {
   previous_token_hash: string | null
   previous_until_ms: number | null
   generation: number
+  /** Counts inserts and replacements of all agents: a row of a later one has a larger number. */
+  change_number: number
 }
 
 export type SessionsTable = {

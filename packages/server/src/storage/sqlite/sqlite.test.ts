@@ -340,7 +340,9 @@ test('the service clock of an earlier store is taken over', async () => {
   {
     using raw = new SqliteConnection(file, { readOnly: false })
     raw.exec(`drop table service_clock;
-      delete from schema_migrations where name = '0012-clock';
+      drop index agents_change;
+      alter table agents drop column change_number;
+      delete from schema_migrations where name >= '0012-clock';
       insert into meta (key, value) values ('clock_ms', '5000')`)
   }
   await using storage = await openSqlite({ file })
