@@ -88,12 +88,17 @@ const argumentsText = ({ arguments: sent, effective_arguments: runs }: Approval)
     : [`Arguments that will run\n${indented(runsText)}`, `As sent\n${indented(sentText)}`]
 }
 
+/** What has changed since the call was made, and what is left to do; null where nothing has. */
+export const staleText = ({ stale }: Approval): string | null =>
+  stale === null ? null : `${stale}; it cannot be approved: reject it or let the agent ask again`
+
 /**
  * What a person decides on: all of it, nothing cut, nothing hidden.
  * @SECURITY The digest that is sent with a decision is the one on this card.
  */
 export function approvalCard(approval: Approval): string {
   const critical = approval.critical ? ' (critical)' : ''
+  const stale = staleText(approval)
   return [
     renderFields([
       ['Approval', approval.id],
@@ -103,9 +108,7 @@ export function approvalCard(approval: Approval): string {
       ['Expires', shownTime(approval.expires_at)],
       ['Rule', ruleText(approval)],
       ['Digest', approval.digest],
-      ...(approval.stale === null
-        ? []
-        : [['Stale', `${approval.stale}; it cannot be approved`] as [string, string]]),
+      ...(stale === null ? [] : [['Stale', stale] as [string, string]]),
       ...decisionFields(approval),
     ]),
     ...(approval.preview ? [`What will run\n${indented(previewText(approval.preview))}`] : []),
@@ -117,7 +120,9 @@ export function approvalCard(approval: Approval): string {
 /** The same in a line. */
 export const approvalLine = (approval: Approval): string => {
   const by = approval.decided_by ? ` by ${escapeText(approval.decided_by)}` : ''
+  const stale = staleText(approval)
+  const more = stale === null ? '' : `  stale: ${escapeText(stale)}`
   const outcome = approval.execution.state === 'waiting' ? '' : `  ${approval.execution.state}`
   const who = escapeText(approval.agent)
-  return `${approval.id}  ${approval.status}${by}${outcome}  ${who} ${escapeText(callText(approval))}`
+  return `${approval.id}  ${approval.status}${by}${outcome}  ${who} ${escapeText(callText(approval))}${more}`
 }

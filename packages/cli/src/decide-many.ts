@@ -6,7 +6,7 @@ const said = {
   not_pending: 'was not waiting any more',
   not_found: 'is not there',
   digest_mismatch: 'is not what was shown, so it still waits',
-  stale: 'is stale, so it cannot be approved; reject it',
+  stale: 'is stale, so it cannot be approved; reject it or let the agent ask again',
   digest_required: 'is critical and wants the digest that was shown, so it still waits',
 } as const
 

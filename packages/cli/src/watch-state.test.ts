@@ -179,3 +179,31 @@ test('says once that nothing waits', () => {
   expect(onKey(last.state, 'a', 99_999).line).toBeUndefined()
   expect(onSnapshot(last.state, []).say).toEqual([])
 })
+
+test('a request that turned out to be stale comes up again as it stands, and is still to be decided', () => {
+  const state = onSnapshot(emptyWatch, [one, two])
+  const sent = press(shown(press(shown(state), ['n', momentMs])), ['a', 2_000], ['\r', 2_001])
+  expect(sent.decide?.approval.id).toBe(two.id)
+  const stands = { ...two, stale: 'notes.txt has changed' }
+  const refused = onAnswer(sent.state, two.id, { refused: 'The request is stale', stands })
+  expect([refused.show, refused.say]).toEqual([stands, ['The request is stale']])
+  // Keys for the card before it are dropped; then it can be rejected.
+  expect(onKey(refused.state, 'r', 2_002).line).toBeUndefined()
+  expect(onKey(shown(refused, 3_000), 'r', 3_000 + momentMs).line?.approval).toBe(stands)
+})
+
+test('a request that somebody else decided meanwhile says so, and makes room for the next', () => {
+  const sent = press(shown(onSnapshot(emptyWatch, [one, two])), ['a', momentMs], ['\r', 701])
+  const stands = decided(one, { status: 'rejected' })
+  const refused = onAnswer(sent.state, one.id, { refused: 'It is not pending', stands })
+  expect(refused.show).toBe(two)
+  expect(refused.say).toEqual(['It is not pending', `${one.id} is rejected by user:ben.`])
+  // Without the record, the card comes up as it was.
+  expect(onAnswer(sent.state, one.id, { refused: 'No answer', stands: null }).show).toBe(one)
+})
+
+test('a card that became stale while no connection was there comes up anew', () => {
+  const stale = { ...one, stale: 'notes.txt has changed' }
+  expect(onSnapshot(ready, [stale, two]).show).toBe(stale)
+  expect(onSnapshot(ready, [one, two]).show).toBeUndefined()
+})

@@ -100,7 +100,9 @@ const byAge = (a: Approval, b: Approval): number =>
 /** What waits now, at the beginning and after a lost connection. */
 export function onSnapshot(state: WatchState, approvals: readonly Approval[]): WatchStep {
   const shown = shownOf(state)
-  const same = approvals.some(({ id, digest }) => id === shown?.id && digest === shown.digest)
+  const same = approvals.some(
+    ({ id, digest, stale }) => id === shown?.id && digest === shown.digest && stale === shown.stale,
+  )
   const shownId = same ? state.shownId : null
   const step = present({ ...state, waiting: approvals.toSorted(byAge), shownId })
   return { ...step, ask: [...state.awaited] }
@@ -131,13 +133,25 @@ export function onApproval(state: WatchState, approval: Approval): WatchStep {
   return present({ ...state, waiting: others, awaited, told }, sentences)
 }
 
+/** A decision that was not taken: why, and the record as it stands, where that could be had. */
+export type Refused = { readonly refused: string; readonly stands: Approval | null }
+
 /** The answer to a decision: the record as it stands, or why it was not taken. */
-export function onAnswer(state: WatchState, id: string, answer: Approval | string): WatchStep {
+export function onAnswer(state: WatchState, id: string, answer: Approval | Refused): WatchStep {
   const next = { ...state, deciding: null }
-  // The card comes up anew, so that no key counts that was pressed for the one before.
-  if (typeof answer === 'string') return present({ ...next, shownId: null }, [answer])
+  if ('refused' in answer) return onRefusal({ ...next, shownId: null }, answer)
   const awaited = new Set(state.awaited).add(id)
   return onApproval({ ...next, awaited }, answer)
+}
+
+/** The card comes up anew, as it stands, so that no key counts that was pressed for the one before. */
+function onRefusal(state: WatchState, { refused, stands }: Refused): WatchStep {
+  if (!stands) return present(state, [refused])
+  const before = { ...state, held: [...state.held, refused] }
+  if (stands.status !== 'pending') return onApproval(before, stands)
+  const others = state.waiting.filter(({ id }) => id !== stands.id)
+  const waiting = [...others, stands].toSorted(byAge)
+  return { ...shows({ ...before, waiting, held: [] }, stands), say: before.held }
 }
 
 const controlC = '\u0003'

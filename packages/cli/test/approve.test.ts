@@ -57,6 +57,10 @@ test('the card shows what will run, what was sent, and that a request is stale',
   const stale = 'what it touches has changed since it was asked for'
   kit.fake.tell(fakeApproval(1, { arguments: { path: 'a.txt' }, effective_arguments, stale }))
   const { out } = await kit.gatehouse(['approvals', 'show', fakeApproval(1).id])
-  expect(out).toContain(`${stale}; it cannot be approved`)
+  const next = `${stale}; it cannot be approved: reject it or let the agent ask again`
+  expect(out).toContain(next)
+  const list = await kit.gatehouse(['approvals', 'list'], { columns: 80 })
+  expect(list.out).toContain('pending, stale')
+  expect(list.out).toContain(`${fakeApproval(1).id} is stale: ${next}.`)
   expect(out).toMatch(/Arguments that will run[\s\S]*"recursive": false[\s\S]*As sent\n {2}\{\n/)
 })

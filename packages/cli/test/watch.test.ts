@@ -1,4 +1,5 @@
-import { fakeApproval } from '@gatehouse/testkit/fake-app'
+import { GatehouseError } from '@gatehouse/contract'
+import { createFakeApp, type FakeApp, fakeApproval } from '@gatehouse/testkit/fake-app'
 import { expect, test } from 'vitest'
 import { createCliKit } from './kit.ts'
 
@@ -92,4 +93,33 @@ test('decides by keys what is on the screen', async () => {
   })
   expect(err).toContain(`${fakeApproval(1).id} is rejected by user:the operator.`)
   expect(err).toContain('email.send to ana@example.com ran and succeeded.')
+})
+
+test('shows a request that is refused as stale again, as it stands', async () => {
+  const stale = 'notes.txt has changed since it was asked for'
+  const fake: FakeApp = createFakeApp({
+    async decideApproval(_op, { approval_id }) {
+      fake.approvals.set(approval_id, fakeApproval(1, { stale }))
+      throw new GatehouseError('ApprovalStale', { approval_id, detail: stale })
+    },
+  })
+  const kit = createCliKit(fake)
+  fake.tell(fakeApproval(1))
+  const clock = { nowMs: 0 }
+  const screen = watchScreen()
+  async function* keys() {
+    await screen.shows(`Approval    ${fakeApproval(1).id}`)
+    yield { text: 'a', atMs: (clock.nowMs += 1_000) }
+    yield { text: '\r', atMs: clock.nowMs }
+    await screen.shows(`Stale       ${stale}; it cannot be approved`)
+    yield { text: 'q', atMs: (clock.nowMs += 1_000) }
+  }
+  const { code, err } = await kit.gatehouse(['approvals', 'watch'], {
+    columns: 200,
+    keys: keys(),
+    nowMs: () => clock.nowMs,
+    onWrite: screen.write,
+  })
+  expect(code).toBe(0)
+  expect(err).toContain(`is stale: ${stale}`)
 })

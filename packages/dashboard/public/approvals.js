@@ -42,7 +42,7 @@ function cardOf(approval, mayDecide, page) {
     stale.append(
       'Stale: ',
       visible(approval.stale),
-      '. It cannot be approved; reject it. The agent’s next identical call is a new request.',
+      '. It cannot be approved: reject it or let the agent ask again.',
     )
   part('.preview').append(...previewOf(approval.preview))
   const [sent, effective] = [approval.arguments, approval.effective_arguments].map((args) =>

@@ -1,11 +1,20 @@
 import type { Approval } from '@gatehouse/contract'
-import { callText } from '../approval-card.ts'
+import { callText, staleText } from '../approval-card.ts'
 import { defineCommand } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
 import { renderTable } from '../table.ts'
 import { shownTime } from '../times.ts'
 
-const statusText = ({ status, execution }: Approval): string =>
-  status === 'approved' ? `${status}, ${execution.state}` : status
+const statusText = ({ status, stale, execution }: Approval): string => {
+  if (stale !== null) return `${status}, stale`
+  return status === 'approved' ? `${status}, ${execution.state}` : status
+}
+
+/** Below the table, where nothing of it is cut. */
+const staleLine = (approval: Approval): string[] => {
+  const stale = staleText(approval)
+  return stale === null ? [] : [`${approval.id} is stale: ${escapeText(stale)}.`]
+}
 
 export const approvalsList = defineCommand({
   name: 'approvals list',
@@ -44,6 +53,7 @@ export const approvalsList = defineCommand({
             approvals,
             view,
           ),
+          ...approvals.flatMap(staleLine),
           ...(total > approvals.length ? [`${approvals.length} of ${total} shown.`] : []),
         ].join('\n'),
 })

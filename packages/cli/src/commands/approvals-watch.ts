@@ -93,7 +93,11 @@ class ApprovalScreen {
     const answer = await (decision === 'approve'
       ? api.approveApproval({ id, digest, ...because })
       : api.rejectApproval({ id, ...because })
-    ).catch((error: unknown) => toFailure(error).message)
+    ).catch(async (error: unknown) => ({
+      refused: toFailure(error).message,
+      // The card may say what is no longer so, such as that nothing has changed since the call.
+      stands: await api.showApproval({ id }).catch(() => null),
+    }))
     await this.#take((state) => onAnswer(state, id, answer))
   }
 
