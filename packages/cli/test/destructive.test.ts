@@ -7,6 +7,7 @@ import { commandLines } from './lines.ts'
 
 /** Something is gone afterwards, or has happened outside, that no other command brings back. */
 const destructive: readonly OperationId[] = [
+  'acknowledgeAudit',
   'deleteSchedule',
   'deleteSecret',
   'deleteState',
@@ -24,7 +25,7 @@ const destructive: readonly OperationId[] = [
 
 /** They only take in what is given, take back a permission, pause, or can be taken back themselves. */
 const harmless: readonly OperationId[] = [
-  ...(['acknowledgeAlert', 'acknowledgeAudit', 'addSecret', 'cancelInstall'] as const),
+  ...(['acknowledgeAlert', 'addSecret', 'cancelInstall'] as const),
   ...(['cancelWrite', 'changeSecret', 'connectService', 'createAgent'] as const),
   ...(['createSetupLink', 'createUserToken', 'inspectModel', 'installModel'] as const),
   ...(['lockVault', 'logIn', 'logOut', 'makeBackup', 'pauseAgent', 'pauseAll'] as const),

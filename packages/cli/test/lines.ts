@@ -33,6 +33,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'audit query': [],
   'audit show': [id('aud')],
   'audit verify': [],
+  'audit acknowledge': ['--reason', 'restored', '--yes'],
   'audit prove': [id('aud')],
   'audit check-proof': null,
   'audit export': [],

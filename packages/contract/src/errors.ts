@@ -970,7 +970,13 @@ export const errorTable = {
     -32603,
     false,
     'Entry {id} of the audit log is not what was written: {detail}',
-    [{ action: 'audit verify', description: 'An operator verifies the whole log.' }],
+    [
+      { action: 'audit verify', description: 'An operator verifies the whole log.' },
+      {
+        action: 'audit acknowledge',
+        description: 'Once the cause is known, an operator accepts the finding, with the reason.',
+      },
+    ],
   ),
   NotRecordable: entry(
     422,

@@ -6,28 +6,12 @@ import type { Integrity } from '@gatehouse/contract'
 import { usageError } from '../cli-error.ts'
 import { defineCommand } from '../define.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { acknowledgeLine, integrityText } from '../integrity-text.ts'
 import { openPrivateFile } from '../private-file.ts'
-import { renderFields } from '../table.ts'
-import { shownTime } from '../times.ts'
 
-const kindLabel = ({ integrity }: Integrity): string =>
-  integrity === 'verified' ? 'But' : 'What is wrong'
-
-const headline = ({ integrity, kind }: Integrity): string => {
-  if (integrity === 'verified') return 'The log is whole.'
-  return kind === 'unanchored' ? 'NOTHING VOUCHES FOR THE LOG.' : 'THE LOG IS NOT WHOLE.'
-}
-
-const fields = (result: Integrity): [string, string | number][] => [
-  ['Verified through', result.verified_through < 0 ? 'an empty log' : result.verified_through],
-  ['Verified at', shownTime(result.verified_at)],
-  ...(result.kind ? [[kindLabel(result), result.kind] as [string, string]] : []),
-  ...(result.first_bad_id ? [['First bad entry', result.first_bad_id] as [string, string]] : []),
-  ...(result.first_bad_seq === undefined
-    ? []
-    : [['First bad number', result.first_bad_seq] as [string, number]]),
-  ...(result.detail ? [['Detail', result.detail] as [string, string]] : []),
-]
+/** Only what the service itself found can be acknowledged there: copies and exports are compared elsewhere. */
+const ofService = (found: Integrity) =>
+  found.integrity === 'verified' ? found : { ...found, next_step: acknowledgeLine }
 
 /** What is kept elsewhere is compared with an export made now, hashed in this process. */
 async function withExport<T>(api: Client, work: (file: string) => Promise<T>): Promise<T> {
@@ -63,7 +47,7 @@ export const auditVerify = defineCommand({
     if (publicKeyFile !== undefined && exportFile === undefined && checkpointFile === undefined)
       throw usageError('--public-key goes with --export FILE or --checkpoint FILE.')
     if (exportFile === undefined && checkpointFile === undefined && !requireCheckpoint)
-      return api.verifyAudit()
+      return ofService(await api.verifyAudit())
     const { verifyOffline } = await import('@gatehouse/server/audit/offline')
     const verify = (file: string) =>
       verifyOffline({
@@ -74,6 +58,10 @@ export const auditVerify = defineCommand({
       })
     return exportFile === undefined ? withExport(api, verify) : verify(exportFile)
   },
-  text: (result) => [headline(result), renderFields(fields(result))].join('\n'),
+  text: (result) =>
+    [
+      integrityText(result),
+      ...('next_step' in result ? [`Next step: ${result.next_step}`] : []),
+    ].join('\n'),
   exitCode: ({ integrity }) => (integrity === 'verified' ? exitCodes.done : exitCodes.failed),
 })

@@ -132,6 +132,12 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./audit-verify.ts')).auditVerify,
   },
   {
+    name: 'audit acknowledge',
+    summary:
+      'Accept a failed verification once its cause is known; an entry says who did so and why',
+    load: async () => (await import('./audit-acknowledge.ts')).auditAcknowledge,
+  },
+  {
     name: 'audit prove',
     summary: 'Print what it takes to check one entry without the log',
     load: async () => (await import('./audit-prove.ts')).auditProve,

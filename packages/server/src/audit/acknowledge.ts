@@ -11,6 +11,10 @@ type Parts = {
   readonly inspector: Inspector
 }
 
+/** The remedy of a finding, for people. */
+export const acknowledgeStep =
+  'once the cause is known, run: gatehouse audit acknowledge --reason TEXT'
+
 /**
  * Takes the damage as it is: an entry says who did so and what was found, and the mark keeps a digest of
  * the damaged part. Whatever changes in it afterwards is a new finding.

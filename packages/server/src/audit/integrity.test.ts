@@ -80,7 +80,10 @@ for (const [name, tamper] of Object.entries(behindTheBack)) {
     const { kind, seq } = tamper(bench)
     expect(await ask(bench)).toMatchObject({ integrity: 'failed', kind, first_bad_seq: seq })
     expect(await bench.log.verify()).toMatchObject({ integrity: 'failed', kind })
-    expect(bench.log.health()).toMatchObject({ status: 'degraded' })
+    expect(bench.log.health()).toMatchObject({
+      status: 'degraded',
+      reason: expect.stringContaining('gatehouse audit acknowledge --reason'),
+    })
   })
 }
 

@@ -8,7 +8,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
 import type { Storage } from '../ports/storage.ts'
-import { acknowledge } from './acknowledge.ts'
+import { acknowledge, acknowledgeStep } from './acknowledge.ts'
 import { openCheckpointCopy } from './checkpoint-copy.ts'
 import { openCheckpoints, originOf } from './checkpoints.ts'
 import { exportLines } from './export.ts'
@@ -258,7 +258,9 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
       const down = writer.failure
       if (down) return { status: 'unhealthy', reason: down.message, entries }
       const { kind, detail } = inspector.report(null)
-      const reason = kind ? `integrity: ${kind}: ${detail ?? ''}` : copy?.failure()
+      const reason = kind
+        ? `integrity: ${kind}: ${detail ?? ''}; ${acknowledgeStep}`
+        : copy?.failure()
       return reason ? { status: 'degraded', reason, entries } : { status: 'healthy', entries }
     },
 

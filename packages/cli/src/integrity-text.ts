@@ -1,0 +1,30 @@
+import type { Integrity } from '@gatehouse/contract'
+import { renderFields } from './table.ts'
+import { shownTime } from './times.ts'
+
+const kindLabel = ({ integrity }: Integrity): string =>
+  integrity === 'verified' ? 'But' : 'What is wrong'
+
+const headline = ({ integrity, kind }: Integrity): string => {
+  if (integrity === 'verified') return 'The log is whole.'
+  return kind === 'unanchored' ? 'NOTHING VOUCHES FOR THE LOG.' : 'THE LOG IS NOT WHOLE.'
+}
+
+const fields = (result: Integrity): [string, string | number][] => [
+  ['Verified through', result.verified_through < 0 ? 'an empty log' : result.verified_through],
+  ['Verified at', shownTime(result.verified_at)],
+  ...(result.kind ? [[kindLabel(result), result.kind] as [string, string]] : []),
+  ...(result.first_bad_id ? [['First bad entry', result.first_bad_id] as [string, string]] : []),
+  ...(result.first_bad_seq === undefined
+    ? []
+    : [['First bad number', result.first_bad_seq] as [string, number]]),
+  ...(result.detail ? [['Detail', result.detail] as [string, string]] : []),
+]
+
+/** The verdict about a log, and what is wrong with it. */
+export const integrityText = (result: Integrity): string =>
+  [headline(result), renderFields(fields(result))].join('\n')
+
+/** The next step after a finding. */
+export const acknowledgeLine =
+  'find out who can write to the data, keep a copy of the data directory, then: gatehouse audit acknowledge --reason TEXT'
