@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config'
 
 // Tests run from the sources: this condition stands first in each package's exports.
 const conditions = ['gatehouse-source', 'node']
+const threads = new URL('./scripts/lib/sources-in-threads.mjs', import.meta.url).href
 const postgres = 'packages/*/src/storage/postgres/**/*.test.ts'
 
 type Tests = {
@@ -21,6 +22,7 @@ const project = (name: string, { include, exclude = [], timeoutMs, order, worker
     include,
     exclude: ['**/node_modules/**', '**/dist/**', ...exclude],
     pool: 'forks' as const,
+    execArgv: ['--import', threads],
     maxWorkers: workers,
     sequence: { groupOrder: order },
     testTimeout: timeoutMs,

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { didYouMean, GatehouseError } from '@gatehouse/contract'
 import { type BoundApp, createApp } from './app/create-app.ts'
@@ -10,6 +10,7 @@ import type { Op } from './app/op.ts'
 import { admitRecords } from './audit/admit-records.ts'
 import { openJournal } from './audit/journal.ts'
 import { copyLogFolder, readRecords } from './audit/mark.ts'
+import { VerifierThread } from './audit/verifier-thread.ts'
 import { createBackups } from './backup/create-backups.ts'
 import { createRegistry } from './capabilities/registry.ts'
 import { standardCapabilities } from './capabilities/standard.ts'
@@ -57,6 +58,7 @@ import { createMetrics } from './telemetry/metrics.ts'
 import { openTracing } from './telemetry/tracing.ts'
 import { openVault } from './vault/open-vault.ts'
 import { Scrubber } from './vault/scrub/scrubber.ts'
+import type { LogPlace } from './verify-log.ts'
 import { version } from './version.ts'
 
 /** The service without its doors: everything but listening. */
@@ -101,6 +103,9 @@ const engineOf = (settings: Settings, sandbox: Sandbox): EngineParts => {
   return { installer, host, idleMs: models.engine.idleMs }
 }
 
+/** The program of the thread that verifies the audit log. Sources and build differ in the extension alone. */
+const verifyLog = new URL(`./verify-log${extname(import.meta.url)}`, import.meta.url)
+
 /** What can be connected behind the proxy. */
 const serviceAdapters: readonly ServiceAdapter[] = [createCalendarAdapter(), createMailAdapter()]
 
@@ -133,10 +138,11 @@ export async function compose(
   const digest = createDigest()
   const node = nodeName(dataDir)
   const auditFolder = join(dataDir, 'audit')
+  const databaseFile = join(dataDir, 'gatehouse.db')
   const storage = opening.use(
     settings.databaseUrl === null
       ? await openSqlite({
-          file: join(dataDir, 'gatehouse.db'),
+          file: databaseFile,
           promised: readRecords(auditFolder),
           admit: admitRecords({ directory: auditFolder, chain: node, clock: createClock(0), log }),
         })
@@ -148,9 +154,13 @@ export async function compose(
   const clock = createClock(await storage.clock.read())
   const tracing = await openTracing({ env: process.env, version, log })
   if (tracing) opening.use(tracing)
+  const place: LogPlace =
+    settings.databaseUrl === null ? { file: databaseFile } : { url: settings.databaseUrl }
+  const verifier = opening.use(new VerifierThread({ program: verifyLog, place, clock }))
   const journal = opening.use(
     await openJournal({
       storage,
+      verifier,
       directory: auditFolder,
       chain: node,
       ids,
@@ -290,7 +300,7 @@ export async function compose(
         storage.engine === 'sqlite'
           ? async (file) => {
               await storage.promises?.settle()
-              await copyRunning(join(dataDir, 'gatehouse.db'), file)
+              await copyRunning(databaseFile, file)
             }
           : null,
     }),

@@ -1,12 +1,8 @@
 import type { Integrity } from '@gatehouse/contract'
-import type { AuditRows } from '../ports/audit-rows.ts'
 import type { Inspector } from './inspector.ts'
-import { digestRows } from './verify-chain.ts'
 import type { Writer } from './writer.ts'
 
 type Parts = {
-  readonly rows: AuditRows
-  readonly chain: string
   readonly writer: Writer
   readonly inspector: Inspector
 }
@@ -20,14 +16,14 @@ export const acknowledgeStep =
  * the damaged part. Whatever changes in it afterwards is a new finding.
  */
 export const acknowledge = async (
-  { rows, chain, writer, inspector }: Parts,
+  { writer, inspector }: Parts,
   reason: string,
   by: { readonly actor: string; readonly request_id: string },
 ): Promise<Integrity> => {
   const found = await inspector.inspect('tree')
   if (found.integrity === 'verified') return found
   const { state } = writer.standing
-  const digest = await digestRows(rows, chain, state.size)
+  const digest = await inspector.digest(state.size)
   const { kind, first_bad_id, first_bad_seq, detail } = found
   await writer.append({
     kind: 'act',

@@ -1,14 +1,25 @@
-import type { Integrity } from '@gatehouse/contract'
+import { GatehouseError, type Integrity } from '@gatehouse/contract'
 import { emptyLog, type LogState } from '../domain/audit/chain.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
+import { describeSystemFailure } from '../domain/system-failure.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Storage } from '../ports/storage.ts'
 import type { Alarm, MarkFile } from './mark.ts'
-import { type Anchor, peakAnchors, verifyChain } from './verify-chain.ts'
+import {
+  type Anchor,
+  type ChainQuestion,
+  type ChainVerifier,
+  type Found,
+  peakAnchors,
+  verifierOf,
+} from './verify-chain.ts'
 import type { Writer } from './writer.ts'
 
 /** Up to this size a query re-hashes the whole log, whether or not anything looks changed. */
 const wholeMax = 20_000
+
+/** Up to so many rows are hashed on this thread: another one would take longer to be asked. */
+export const inlineRowsMax = 512
 
 export type InspectorParts = {
   readonly storage: Storage
@@ -17,6 +28,8 @@ export type InspectorParts = {
   readonly writer: Writer
   readonly mark: Pick<MarkFile, 'intact' | 'restore'>
   readonly checkpoints: () => readonly Anchor[]
+  /** Takes what is longer than `inlineRowsMax`. */
+  readonly verifier: ChainVerifier
   /** Ends a verification under way when the service stops. */
   readonly signal: AbortSignal
   readonly directory: string
@@ -37,6 +50,12 @@ export interface Inspector {
 
   /** Forgets what was verified: the next inspection starts over. */
   forget(): void
+
+  /** Must resolve with the digest of the entries before `size`. */
+  digest(size: number): Promise<string>
+
+  /** Why the last verification could not be carried out; null where it could. */
+  failure(): string | null
 }
 
 export const createInspector = (parts: InspectorParts): Inspector => {
@@ -45,6 +64,7 @@ export const createInspector = (parts: InspectorParts): Inspector => {
   const verified = new Map<string, LogState>()
   let verifiedAt = clock.wall()
   let fault: Fault | null = null
+  let failure: string | null = null
   /** Grows when somebody else may have changed the store; `seen` is what the last whole run began with. */
   let changes = 0
   let seen = -1
@@ -79,42 +99,51 @@ export const createInspector = (parts: InspectorParts): Inspector => {
   /** Goes on from what was verified of each chain, or from the start. */
   const run = async (whole: boolean, tree: boolean): Promise<void> => {
     const { state, baseline } = writer.standing
+    // Another connection sees only what is stored.
+    await storage.promises?.settle()
     const anchors = [{ size: state.size, head: state.head, source: 'this service' }]
     const from = (name: string) => (whole ? emptyLog : (verified.get(name) ?? emptyLog))
     const began = changes
-    const question = {
-      rows,
-      chain,
-      from: from(chain),
-      through: state.size,
-      baseline,
-      signal,
-      directory,
-    }
+    const question = { chain, from: from(chain), through: state.size, baseline, directory }
     const all = [...anchors, ...peakAnchors(state), ...parts.checkpoints()]
-    let own = await verifyChain({ ...question, tree, anchors: tree ? all : anchors })
+    let own = await verify({ ...question, tree, anchors: tree ? all : anchors }, state.size)
     if (own.fault && whole && !tree) {
       // Sound hashes that lead to another head: the roots tell where that begins.
-      own = await verifyChain({ ...question, tree: true, anchors: all })
+      own = await verify({ ...question, tree: true, anchors: all }, state.size)
     }
     verified.set(chain, own.state)
     let found = own.fault ?? (await surplus(state, whole))
-    const names = whole ? (await otherChains()).map((other) => other.chain) : [...verified.keys()]
-    for (const name of found ? [] : names.filter((other) => other !== chain)) {
-      const other = await verifyChain({
-        rows,
-        chain: name,
-        from: from(name),
-        tree: false,
-        anchors: [],
-        signal,
-      })
+    const others = whole || verified.size > 1 ? await otherChains() : []
+    for (const { chain: name, next: end } of found ? [] : others) {
+      if (!whole && !verified.has(name)) continue
+      const question = { chain: name, from: from(name), tree: false, anchors: [] }
+      const other = await verify(question, end)
       verified.set(name, other.state)
       found ??= other.fault
     }
     fault = found
     if (whole) seen = began
     verifiedAt = clock.wall()
+  }
+
+  const here = verifierOf(rows)
+
+  const verify = (question: ChainQuestion, end: number): Promise<Found> =>
+    (end - question.from.size > inlineRowsMax ? parts.verifier : here).verify(question, signal)
+
+  /** A run that breaks off has verified nothing: the next one begins anew. */
+  const attempt = async (want: Want): Promise<void> => {
+    try {
+      await run(want.whole, want.tree)
+      failure = null
+    } catch (cause) {
+      seen = -1
+      if (!signal.aborted) {
+        const said = cause instanceof GatehouseError ? cause.message : describeSystemFailure(cause)
+        failure = `the audit log could not be verified: ${said}`
+      }
+      throw cause
+    }
   }
 
   /**
@@ -128,7 +157,6 @@ export const createInspector = (parts: InspectorParts): Inspector => {
       (await ends()) >= expected.size && (await quietly(ends)) >= writer.standing.state.size
     const end = Number.MAX_SAFE_INTEGER
     const [after] = goesOn ? await rows.range(chain, writer.standing.state.size, end, 1) : []
-    // Naming the chains counts all their rows, so only a run that reads everything does that.
     const strangers = whole && storage.engine !== 'postgres' ? await otherChains() : []
     const first =
       before ?? after ?? (strangers[0] && (await rows.range(strangers[0].chain, -end, end, 1))[0])
@@ -142,7 +170,7 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     }
   }
 
-  const otherChains = async () => (await rows.chains()).filter((other) => other.chain !== chain)
+  const otherChains = async () => (await rows.ends()).filter((other) => other.chain !== chain)
 
   /** Asks between two commits; -1 while the log cannot be written, when nothing is known for certain. */
   const quietly = (ask: () => Promise<number>): Promise<number> =>
@@ -154,10 +182,10 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     next ??= (running ?? Promise.resolve())
       .catch(() => undefined)
       .then(() => {
-        const { whole, tree } = wanted
+        const want = wanted
         wanted = { whole: false, tree: false }
         next = null
-        running = run(whole, tree).finally(() => {
+        running = attempt(want).finally(() => {
           running = null
         })
         return running
@@ -183,6 +211,11 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     forget() {
       changes += 1
     },
+    async digest(size) {
+      await storage.promises?.settle()
+      return (size > inlineRowsMax ? parts.verifier : here).digest(chain, size, signal)
+    },
+    failure: () => failure,
     async inspect(reach) {
       if (storage.promises?.isBlocked) await writer.takeOut()
       // Making the mark's file anew forgets what is kept in it.

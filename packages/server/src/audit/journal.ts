@@ -23,6 +23,7 @@ import { createSetAside } from './set-aside.ts'
 import { createSigner } from './signer.ts'
 import { anchorsOf, takeStock } from './take-stock.ts'
 import { openTrail } from './trail.ts'
+import { type ChainVerifier, verifierOf } from './verify-chain.ts'
 import { Writer } from './writer.ts'
 
 export type JournalOptions = {
@@ -40,6 +41,8 @@ export type JournalOptions = {
     /** A second file for them, on another disk. */
     readonly copy?: string | null
   }
+  /** Reads long parts of the log elsewhere; without it they are verified on this thread, in slices. */
+  readonly verifier?: ChainVerifier
   /** How often everything is verified in the background; 0 turns that off. */
   readonly verifyEveryMs?: number
 }
@@ -131,6 +134,7 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
     writer,
     mark,
     checkpoints: () => anchorsOf(signer.signed()),
+    verifier: options.verifier ?? verifierOf(rows),
     signal: stop.signal,
     directory,
   })
@@ -247,11 +251,7 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
     proveConsistency: (first) => proveConsistency(rows, chain, first, writer.standing.state.size),
 
     acknowledge: (reason, by) =>
-      acknowledge(
-        { rows, chain, writer, inspector },
-        reason,
-        by ?? { actor: 'system', request_id: '' },
-      ),
+      acknowledge({ writer, inspector }, reason, by ?? { actor: 'system', request_id: '' }),
 
     health() {
       const entries = writer.standing.state.size
@@ -260,7 +260,7 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
       const { kind, detail } = inspector.report(null)
       const reason = kind
         ? `integrity: ${kind}: ${detail ?? ''}; ${acknowledgeStep}`
-        : copy?.failure()
+        : (inspector.failure() ?? copy?.failure())
       return reason ? { status: 'degraded', reason, entries } : { status: 'healthy', entries }
     },
 

@@ -38,7 +38,10 @@ export class OpenStorage {
       const { offset, limit } = filter
       return { rows: found.slice(offset, offset + limit), total: found.length }
     },
-    ends: async () => [],
+    ends: async () =>
+      [...new Set(this.rows.map((row) => row.chain))]
+        .sort()
+        .map((chain) => ({ chain, next: (this.#of(chain).at(-1)?.seq ?? -1) + 1 })),
     activity: async () => ({ rows: [], total: 0 }),
     openIntents: async (chain, limit) => {
       const closed = new Set(this.rows.map((row) => row.intent_id))

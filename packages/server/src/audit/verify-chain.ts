@@ -20,8 +20,8 @@ export type Anchor = {
 
 export type Found = { readonly fault: Fault | null; readonly state: LogState }
 
-type Question = {
-  readonly rows: Pick<AuditRows, 'range' | 'head'>
+/** What is asked of a chain, as data that can be handed to another thread. */
+export type ChainQuestion = {
   readonly chain: string
   readonly from: LogState
   /** Whether to compute roots; without, anchors with a root only are passed over. */
@@ -32,10 +32,28 @@ type Question = {
   /** The size that is expected at least, where the log may have grown since. */
   readonly atLeast?: number
   readonly baseline?: Baseline | null
-  readonly signal?: AbortSignal
   /** Where a trail may lie that tells which entry of a range was the first to change. */
   readonly directory?: string
 }
+
+type Question = ChainQuestion & {
+  readonly rows: Pick<AuditRows, 'range'>
+  readonly signal?: AbortSignal
+}
+
+/** Hashes stored entries again, on this thread or on another one. */
+export interface ChainVerifier {
+  verify(question: ChainQuestion, signal: AbortSignal): Promise<Found>
+
+  /** Must resolve with the digest of `digestRows`. */
+  digest(chain: string, size: number, signal: AbortSignal): Promise<string>
+}
+
+/** On this thread, in slices. */
+export const verifierOf = (rows: Question['rows']): ChainVerifier => ({
+  verify: (question, signal) => verifyChain({ ...question, rows, signal }),
+  digest: (chain, size, signal) => digestRows(rows, chain, size, signal),
+})
 
 /** Rows in a slice: a few milliseconds, after which the event loop gets its turn. */
 const sliceRows = 256
@@ -48,7 +66,7 @@ const agrees = (anchor: Anchor, state: LogState, root: () => string): boolean =>
 export const verifyChain = async (question: Question): Promise<Found> => {
   const { rows, chain, tree, baseline } = question
   const start =
-    baseline && question.from.size < baseline.size && (await unchanged(rows, chain, baseline))
+    baseline && question.from.size < baseline.size && (await unchanged(question, baseline))
       ? baseline
       : question.from
   const verifier = createRangeVerifier(hashing, start, { tree })
@@ -140,6 +158,7 @@ export const digestRows = async (
   rows: Pick<AuditRows, 'range'>,
   chain: string,
   size: number,
+  signal?: AbortSignal,
 ): Promise<string> => {
   const digest = createHash('sha256')
   for (let from = 0; from < size; ) {
@@ -149,12 +168,12 @@ export const digestRows = async (
     if (!last) break
     from = last.seq + 1
     await nextTurn()
+    signal?.throwIfAborted()
   }
   return digest.digest('hex')
 }
 
 const unchanged = async (
-  rows: Pick<AuditRows, 'range'>,
-  chain: string,
-  baseline: Baseline,
-): Promise<boolean> => (await digestRows(rows, chain, baseline.size)) === baseline.digest
+  { rows, chain, signal }: Question,
+  { size, digest }: Baseline,
+): Promise<boolean> => (await digestRows(rows, chain, size, signal)) === digest

@@ -1,0 +1,26 @@
+import { Kysely } from 'kysely'
+import pg from 'pg'
+import type { AuditRows } from '../../ports/audit-rows.ts'
+import { sqlAuditRows } from '../sql/audit-rows.ts'
+import type { Tables } from '../sql/tables.ts'
+import { postgresDialect, settleConnection, types } from './dialect.ts'
+
+/** The pool waits for the promise, though its types say void. */
+const hooks: object = {
+  onConnect: async (client: pg.ClientBase) => {
+    await settleConnection(client)
+    await client.query('set session characteristics as transaction read only')
+  },
+}
+
+/** Opens the stored rows of the audit log for reading, on one connection of its own. */
+export const openPostgresRows = (url: string): Pick<AuditRows, 'range'> & AsyncDisposable => {
+  const pool = new pg.Pool({ connectionString: url, max: 1, types, keepAlive: true, ...hooks })
+  // A connection that breaks is told to the query that runs; without a listener it ends the thread.
+  pool.on('error', () => {})
+  const read = new Kysely<Tables>({ dialect: postgresDialect(pool) })
+  return {
+    range: sqlAuditRows({ read, write: read }).range,
+    [Symbol.asyncDispose]: () => read.destroy(),
+  }
+}

@@ -1,0 +1,240 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startPostgres } from '@gatehouse/testkit'
+import pg from 'pg'
+import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { inlineRowsMax } from '../../src/audit/inspector.ts'
+import { openJournal } from '../../src/audit/journal.ts'
+import { draft, HandClock, silent } from '../../src/audit/testing.ts'
+import { VerifierThread } from '../../src/audit/verifier-thread.ts'
+import { createIds } from '../../src/platform/ids.ts'
+import type { Storage } from '../../src/ports/storage.ts'
+import { openPostgres } from '../../src/storage/postgres/open.ts'
+import { SqliteConnection } from '../../src/storage/sqlite/adapter.ts'
+import { openSqlite } from '../../src/storage/sqlite/open.ts'
+import type { LogPlace } from '../../src/verify-log.ts'
+
+const server = await startPostgres()
+const url = 'url' in server ? server.url : ''
+afterAll(async () => {
+  if ('stop' in server) await server.stop()
+})
+
+const entries = inlineRowsMax * 3
+const filter = { limit: 5, offset: 0 }
+const program = new URL('../../src/verify-log.ts', import.meta.url)
+
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-verify-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** A log that verifies on another thread, and what its own store was asked for meanwhile. */
+const openLog = async (storage: Storage, folder: string, place: LogPlace, by = program) => {
+  const clock = new HandClock()
+  const verifier = new VerifierThread({ program: by, place, clock })
+  const asked = { rows: 0, counted: 0 }
+  const { auditRows } = storage
+  const counted: Storage = Object.assign(Object.create(storage) as Storage, {
+    auditRows: {
+      ...auditRows,
+      range: async (...given: Parameters<typeof auditRows.range>) => {
+        const rows = await auditRows.range(...given)
+        asked.rows += rows.length
+        return rows
+      },
+      chains: () => {
+        asked.counted += 1
+        return auditRows.chains()
+      },
+    },
+  })
+  const journal = await openJournal({
+    storage: counted,
+    directory: join(folder, 'audit'),
+    chain: 'node-1',
+    ids: createIds(),
+    clock,
+    log: silent,
+    verifier,
+    verifyEveryMs: 0,
+  })
+  let isOpen = true
+  const close = async () => {
+    if (!isOpen) return
+    isOpen = false
+    await journal[Symbol.asyncDispose]()
+    await verifier[Symbol.asyncDispose]()
+    await storage[Symbol.asyncDispose]()
+  }
+  return {
+    journal,
+    verifier,
+    clock,
+    asked,
+    close,
+    async fill(count = entries) {
+      await Promise.all(Array.from({ length: count }, () => journal.append(draft())))
+    },
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+type Engine = {
+  readonly name: string
+  /** What is said where nothing lies. */
+  readonly unreachable: string
+  readonly missing: boolean
+  open(folder: string): ReturnType<typeof openLog>
+  /** Changes an entry as somebody does who can write the database. */
+  tamper(folder: string, seq: number): Promise<void>
+}
+
+const engines: readonly Engine[] = [
+  {
+    name: 'SQLite',
+    unreachable: 'none.db: the database file cannot be opened',
+    missing: false,
+    async open(folder) {
+      const file = join(folder, 'gatehouse.db')
+      return openLog(await openSqlite({ file }), folder, { file })
+    },
+    async tamper(folder, seq) {
+      using other = new SqliteConnection(join(folder, 'gatehouse.db'), { readOnly: false })
+      other.exec('drop trigger if exists audit_no_update')
+      other.run("update audit set agent = 'somebody' where seq = ?", [seq])
+    },
+  },
+  {
+    name: 'PostgreSQL',
+    unreachable: 'PostgreSQL: nothing listens at the address',
+    missing: 'missing' in server,
+    async open(folder) {
+      const client = new pg.Client({ connectionString: url })
+      await client.connect()
+      const name = `verify_${Math.random().toString(36).slice(2)}`
+      await client.query(`create database ${name}`)
+      await client.end()
+      const own = new URL(url)
+      own.pathname = name
+      databases.set(folder, own.href)
+      return openLog(await openPostgres({ url: own.href }), folder, { url: own.href })
+    },
+    async tamper(folder, seq) {
+      const client = new pg.Client({ connectionString: databases.get(folder) ?? '' })
+      await client.connect()
+      await client.query('alter table audit disable trigger all')
+      await client.query("update audit set agent = 'somebody' where seq = $1", [seq])
+      await client.end()
+    },
+  },
+]
+const databases = new Map<string, string>()
+
+for (const engine of engines) {
+  describe.skipIf(engine.missing)(`on ${engine.name}, a long log`, () => {
+    test('is verified without its rows coming through the connections that serve calls', async () => {
+      await using log = await engine.open(newFolder())
+      await log.fill()
+      log.asked.rows = 0
+      expect(await log.journal.verify()).toMatchObject({
+        integrity: 'verified',
+        verified_through: entries - 1,
+      })
+      expect(log.asked.rows).toBeLessThan(inlineRowsMax)
+      expect(log.asked.counted).toBe(0)
+      // What came since is read here.
+      await log.fill(5)
+      expect(await log.journal.query(filter)).toMatchObject({ verified_through: entries + 4 })
+    })
+
+    test('shows what was changed in its middle, and what was acknowledged', async () => {
+      const folder = newFolder()
+      await using log = await engine.open(folder)
+      await log.fill()
+      await log.journal.verify()
+      await engine.tamper(folder, entries / 2)
+      log.asked.rows = 0
+      const found = { integrity: 'failed', kind: 'modified', first_bad_seq: entries / 2 }
+      expect(await log.journal.query(filter)).toMatchObject(found)
+      expect(await log.journal.acknowledge('we know')).toMatchObject({ integrity: 'verified' })
+      expect(log.asked.rows).toBeLessThan(inlineRowsMax)
+      // As if nothing had been acknowledged where the damage is another one.
+      await engine.tamper(folder, entries / 4)
+      const again = { integrity: 'failed', first_bad_seq: entries / 4 }
+      expect(await log.journal.query(filter)).toMatchObject(again)
+    })
+
+    test('is not verified where its store cannot be opened again', async () => {
+      const folder = newFolder()
+      await using log = await engine.open(folder)
+      await log.fill()
+      const place =
+        engine.name === 'SQLite'
+          ? { file: join(folder, 'none.db') }
+          : { url: 'postgres://127.0.0.1:1/none' }
+      await using lost = new VerifierThread({ program, place, clock: log.clock })
+      const from = { size: 0, head: '', peaks: [] }
+      const question = { chain: 'node-1', from, tree: false, anchors: [] }
+      const said = await lost
+        .verify(question, new AbortController().signal)
+        .then(JSON.stringify, (error: Error) => error.message)
+      expect(said).toContain(engine.unreachable)
+    })
+  })
+}
+
+test('a long log is not verified where the thread was ended, and health says so until it could be', async () => {
+  await using log = await (engines[0] as Engine).open(newFolder())
+  await log.fill()
+  const verifying = log.journal.verify().catch((error: Error) => error.message)
+  await vi.waitUntil(() => log.verifier.isBusy)
+  await log.verifier[Symbol.asyncDispose]()
+  expect(await verifying).toContain('ended before it was done')
+  expect(log.journal.health()).toMatchObject({
+    status: 'degraded',
+    reason: expect.stringContaining('could not be verified'),
+  })
+  expect(await log.journal.query(filter)).toMatchObject({ integrity: 'verified' })
+  expect(log.journal.health().status).toBe('healthy')
+})
+
+test('a long log is not verified where the thread fails', async () => {
+  const folder = newFolder()
+  const file = join(folder, 'gatehouse.db')
+  const text = `import { parentPort } from 'node:worker_threads'
+    parentPort.on('message', () => process.exit(3))`
+  const failing = new URL(`data:text/javascript,${encodeURIComponent(text)}`)
+  await using log = await openLog(await openSqlite({ file }), folder, { file }, failing)
+  await log.fill()
+  const failure = { type: 'StorageUnavailable' }
+  await expect(log.journal.verify()).rejects.toMatchObject(failure)
+  await expect(log.journal.query(filter)).rejects.toMatchObject(failure)
+  expect(log.journal.health().status).toBe('degraded')
+})
+
+test('a service that stops does not wait for a verification, and ends the thread with care', async () => {
+  await using log = await (engines[0] as Engine).open(newFolder())
+  await log.fill()
+  await log.journal.verify()
+  const isBroken = log.journal.verify().then(
+    () => false,
+    () => true,
+  )
+  await vi.waitUntil(() => log.verifier.isBusy)
+  await log.close()
+  expect(await isBroken).toBe(true)
+  expect(log.verifier.threadId).toBeNull()
+})
+
+test('the thread ends when nobody asked it for a while, and starts again', async () => {
+  await using log = await (engines[0] as Engine).open(newFolder())
+  await log.fill()
+  expect(await log.journal.verify()).toMatchObject({ integrity: 'verified' })
+  expect(log.verifier.threadId).not.toBeNull()
+  log.clock.move(60_000)
+  await vi.waitUntil(() => log.verifier.threadId === null)
+  expect(await log.journal.verify()).toMatchObject({ integrity: 'verified' })
+})
