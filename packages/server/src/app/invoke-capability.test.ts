@@ -112,7 +112,9 @@ test('arguments that do not fit name each bad field and what is allowed, and not
   const outcome = await kit.invoke('alpha', 'filesystem.write', { path: 7, contents: 'x' })
   expect(outcome).toMatchObject({ kind: 'failed', error: { type: 'InvalidArguments' } })
   const steps = outcome.kind === 'failed' ? outcome.error.recovery.map(({ action }) => action) : []
-  expect(steps).toEqual(expect.arrayContaining(['fix path', 'add content', 'remove contents']))
+  expect(steps).toEqual(
+    expect.arrayContaining(['fix path', 'add content', 'rename contents to content']),
+  )
   expect(await kit.audit({ capability: 'filesystem.write' })).toMatchObject([
     { result: 'error', error: { type: 'InvalidArguments' } },
   ])

@@ -16,7 +16,7 @@ test('answers every error as a problem document with a request id', async () => 
     detail: 'There is no agent nobody.',
     code: 'AgentNotFound',
     request_id: 'req-00000000000000000000000001',
-    recovery: [],
+    recovery: [{ action: 'check the name', description: 'Use the name of an agent that exists.' }],
   })
 })
 
