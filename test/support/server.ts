@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
-const bin = new URL('../../packages/cli/bin/gatehouse.js', import.meta.url).pathname
+export const bin = new URL('../../packages/cli/bin/gatehouse.js', import.meta.url).pathname
 
 export type Run = {
   readonly pid: number
@@ -27,7 +27,7 @@ export class Installation implements AsyncDisposable {
   output = ''
 
   /** Starts the server and resolves when run.json says where it listens. */
-  async start(flags: readonly string[] = []): Promise<Run> {
+  async start(flags: readonly string[] = [], { closed = false } = {}): Promise<Run> {
     const ports = [
       '--gateway-port',
       '0',
@@ -48,6 +48,7 @@ export class Installation implements AsyncDisposable {
     )
     this.#child = child
     this.output = ''
+    if (closed) this.closeOutput()
     child.stdout.on('data', (chunk) => {
       this.output += chunk
     })
@@ -62,6 +63,12 @@ export class Installation implements AsyncDisposable {
       await pause(25)
     }
     throw new Error(`the server did not start: ${this.output}`)
+  }
+
+  /** Whoever read what the server prints has gone. */
+  closeOutput(): void {
+    this.#child?.stdout?.destroy()
+    this.#child?.stderr?.destroy()
   }
 
   get run(): Run | null {
@@ -135,6 +142,11 @@ export class Installation implements AsyncDisposable {
 
 export const pause = (ms: number): Promise<void> =>
   new Promise((resolve) => setTimeout(resolve, ms))
+
+/** Waits until it is so; the test's own time limit ends it. */
+export const until = async (isSo: () => Promise<boolean>): Promise<void> => {
+  while (!(await isSo())) await pause(100)
+}
 
 type RpcAnswer = {
   readonly id: unknown

@@ -6,10 +6,16 @@ import { run } from './run.ts'
 export async function main(): Promise<void> {
   using io = createProcessIo()
   try {
-    process.exitCode = await run(process.argv.slice(2), io)
+    const code = await run(process.argv.slice(2), io)
+    const failure = io.outputFailure()
+    if (failure)
+      await io.stderr.write(`error: The output could not be written: ${failure.message}
+`)
+    process.exitCode = failure && code === exitCodes.done ? exitCodes.failed : code
   } catch (error) {
     // Only a fault of the runner itself arrives here; a stack would still help nobody at a terminal.
-    process.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}\n`)
+    await io.stderr.write(`error: ${error instanceof Error ? error.message : String(error)}
+`)
     process.exitCode = exitCodes.failed
   }
 }

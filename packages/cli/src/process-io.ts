@@ -3,13 +3,17 @@ import type { Input, Io, KeyPress, Output } from './io.ts'
 
 const nowMs = (): number => performance.now()
 
-const outputOf = (stream: NodeJS.WriteStream): Output => ({
+type Failed = (error: NodeJS.ErrnoException) => void
+
+const outputOf = (stream: NodeJS.WriteStream, failed: Failed): Output => ({
   isTTY: stream.isTTY === true,
   columns: stream.columns ?? 80,
   write: (text) =>
     new Promise((resolve) => {
-      // A reader that has gone (`| head`) is no failure of ours.
-      stream.write(text, () => resolve())
+      stream.write(text, (error) => {
+        if (error) failed(error)
+        resolve()
+      })
     }),
 })
 
@@ -61,30 +65,40 @@ const inputOf = (stream: NodeJS.ReadStream): Input => ({
   },
 })
 
+export type ProcessIo = Io &
+  Disposable & {
+    /** Why data could not be written; null where it was, or where its reader had enough of it (`| head`). */
+    outputFailure(): Error | null
+  }
+
 /** The terminal of this process. Ctrl-C ends the command, not the process in the middle of it. */
-export function createProcessIo(): Io & Disposable {
+export function createProcessIo(): ProcessIo {
   const ended = new AbortController()
+  let outputFailure: Error | null = null
   const end = () => {
     // A second Ctrl-C does what it always does.
     process.off('SIGINT', end)
     ended.abort()
   }
-  const onBrokenPipe = (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error
+  const onFailed: Failed = (error) => {
+    if (error.code !== 'EPIPE') outputFailure ??= error
     ended.abort()
   }
   process.once('SIGINT', end)
-  process.stdout.on('error', onBrokenPipe)
+  // Without a listener a reader that has gone would end the process with a stack.
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {})
   return {
     // Reading `process.stdin` opens it, so that happens only where something is read.
     get stdin() {
       return inputOf(process.stdin)
     },
-    stdout: outputOf(process.stdout),
-    stderr: outputOf(process.stderr),
+    stdout: outputOf(process.stdout, onFailed),
+    // What cannot be told to the person beside the data is no reason to leave the data out.
+    stderr: outputOf(process.stderr, () => {}),
     env: process.env,
     signal: ended.signal,
     nowMs,
+    outputFailure: () => outputFailure,
     [Symbol.dispose]: () => process.off('SIGINT', end),
   }
 }

@@ -39,6 +39,8 @@ export const Health = z.object({
     policy: z.object({ ...component, version: z.string() }),
     storage: z.object({ ...component, engine: z.string() }),
     sandbox: z.object({ ...component, rung: Rung }),
+    /** Lines of the program's own log that could not be written since it started. */
+    log: z.object({ ...component, dropped_lines: z.int() }),
   }),
   resources: z.object({
     cpu_percent: z.number(),

@@ -54,10 +54,11 @@ import { createSandbox } from './sandbox/create-sandbox.ts'
 import { copyRunning } from './storage/sqlite/copy-running.ts'
 import { lockDataDirectory } from './storage/sqlite/lock.ts'
 import { openSqlite } from './storage/sqlite/open.ts'
+import type { LogOutput } from './telemetry/log-output.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { openTracing } from './telemetry/tracing.ts'
 import { openVault } from './vault/open-vault.ts'
-import { Scrubber } from './vault/scrub/scrubber.ts'
+import type { Scrubber } from './vault/scrub/scrubber.ts'
 import type { LogPlace } from './verify-log.ts'
 import { version } from './version.ts'
 
@@ -69,6 +70,13 @@ export type Composition = AsyncDisposable & {
   readonly cliToken: string
   /** The token of the agent that the first start made; null at every later start. */
   readonly firstAgentToken: string | null
+}
+
+export type ComposeOptions = {
+  /** False for a command that works on the store while no server runs. */
+  readonly runsApproved?: boolean
+  readonly scrubber: Scrubber
+  readonly output: LogOutput
 }
 
 const systemOp = (ids: Ids, signal: AbortSignal): Op => ({
@@ -126,7 +134,7 @@ const assertDelays = ({ proxy, origins }: Settings): void => {
 export async function compose(
   settings: Settings,
   log: Log,
-  { runsApproved = true, scrubber = new Scrubber() } = {},
+  { runsApproved = true, scrubber, output }: ComposeOptions,
 ): Promise<Composition> {
   const { dataDir } = settings
   assertDelays(settings)
@@ -305,7 +313,12 @@ export async function compose(
           : null,
     }),
     approvalTtlMs: settings.approvalTtlMs,
-    metrics: createMetrics({ version, isCapability: (name) => registry.find(name) !== null }),
+    metrics: createMetrics({
+      version,
+      isCapability: (name) => registry.find(name) !== null,
+      droppedLogLines: () => output.dropped,
+    }),
+    parts: { droppedLogLines: () => output.dropped },
     diskPercent: settings.alertDiskPercent,
     approvalWaitMs: settings.alertApprovalWaitMs,
     workspaceOf: (name) => join(workspaces, name),

@@ -9,6 +9,7 @@ import { Disposal } from './platform/disposal.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Log } from './ports/log.ts'
 import { createLog } from './telemetry/log.ts'
+import { LogOutput } from './telemetry/log-output.ts'
 import { openLocalCertificates } from './tls/open-certificates.ts'
 import { openOwnCertificate } from './tls/open-own-certificate.ts'
 import { openGateway } from './transport/gateway/open-gateway.ts'
@@ -36,8 +37,6 @@ export type ServeOptions = {
   readonly flags: Flags
   /** Called once every surface listens. */
   readonly onReady?: (started: Started) => void
-  /** Stops the service, as SIGTERM does. */
-  readonly signal?: AbortSignal
 }
 
 const openCertificates = (settings: Settings, log: Log) =>
@@ -64,12 +63,12 @@ const levelOf = ({ logLevel, origins }: Settings): string =>
 /** Opens every surface. Disposing it stops accepting, lets calls end, flushes the log and closes the store. */
 export async function openService(
   flags: Flags,
-  scrubber = new Scrubber(),
+  { scrubber = new Scrubber(), output = new LogOutput(process.stderr.fd) } = {},
 ): Promise<Started & AsyncDisposable> {
   const settings = loadSettings(flags)
-  const log = createLog(levelOf(settings), (line) => scrubber.scrub(line))
+  const log = createLog(levelOf(settings), output, (line) => scrubber.scrub(line))
   await using opening = new Disposal()
-  const composition = opening.use(await compose(settings, log, { scrubber }))
+  const composition = opening.use(await compose(settings, log, { scrubber, output }))
   const { app, ids, firstAgentToken } = composition
   app.doors.expect('user_api', 'dashboard', 'gateway')
   const tls = opening.use(await openCertificates(settings, log))
@@ -144,32 +143,30 @@ export async function openService(
   }
 }
 
-const stopRequested = (signal: AbortSignal | undefined): Promise<void> =>
+const stopRequested = (faulty: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     const stop = () => resolve()
     process.once('SIGTERM', stop)
     process.once('SIGINT', stop)
-    signal?.addEventListener('abort', stop, { once: true })
+    faulty.addEventListener('abort', stop, { once: true })
   })
 
 /** Serves until it is asked to stop. Returns the exit code: 0, or 70 after a fault that nothing caught. */
 export async function serve(options: ServeOptions): Promise<number> {
   let code = 0
   const faulty = new AbortController()
-  const stop = options.signal ? AbortSignal.any([options.signal, faulty.signal]) : faulty.signal
   const scrubber = new Scrubber()
+  const output = new LogOutput(process.stderr.fd)
+  const scrub = (line: string) => scrubber.scrub(line)
   const fault = (cause: unknown) => {
-    createLog('error', (line) => scrubber.scrub(line)).error(
-      { err: cause },
-      'a fault that nothing caught; stopping',
-    )
+    createLog('error', output, scrub).error({ err: cause }, 'a fault that nothing caught; stopping')
     code = 70
     faulty.abort()
   }
   process.on('unhandledRejection', fault)
   process.on('uncaughtException', fault)
-  const stopped = stopRequested(stop)
-  await using service = await openService(options.flags, scrubber)
+  const stopped = stopRequested(faulty.signal)
+  await using service = await openService(options.flags, { scrubber, output })
   options.onReady?.(service)
   await stopped
   return code

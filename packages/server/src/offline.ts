@@ -1,6 +1,7 @@
 import { compose } from './compose.ts'
 import { loadSettings } from './config/load.ts'
 import { createLog } from './telemetry/log.ts'
+import { LogOutput } from './telemetry/log-output.ts'
 import { createRestApp } from './transport/rest/create-rest-app.ts'
 import { Scrubber } from './vault/scrub/scrubber.ts'
 
@@ -20,8 +21,9 @@ export async function openOffline(input: {
   }
   const settings = loadSettings({ ...flags, 'no-first-agent': true })
   const scrubber = new Scrubber()
-  const log = createLog('warn', (line) => scrubber.scrub(line))
-  const composition = await compose(settings, log, { runsApproved: false, scrubber })
+  const output = new LogOutput(process.stderr.fd)
+  const log = createLog('warn', output, (line) => scrubber.scrub(line))
+  const composition = await compose(settings, log, { runsApproved: false, scrubber, output })
   const rest = createRestApp({ ...composition, version: composition.app.version })
   return {
     token: composition.cliToken,

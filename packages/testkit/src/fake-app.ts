@@ -559,6 +559,7 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
         policy: { status: 'healthy', version: 'sha256:00' },
         storage: { status: 'healthy', engine: 'memory' },
         sandbox: { status: 'healthy', rung: 'bubblewrap' },
+        log: { status: 'healthy', dropped_lines: 0 },
       },
       resources: { cpu_percent: 1, memory_percent: 2, disk_percent: 3 },
     }),

@@ -325,6 +325,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     metrics: createMetrics({
       version: '0.0.0',
       isCapability: (name) => registry.find(name) !== null,
+      droppedLogLines: () => 0,
     }),
     diskPercent: 101,
     approvalWaitMs: 3_600_000,

@@ -38,7 +38,6 @@ export const serve = defineCommand({
     const { serve: start } = await import('@gatehouse/server/main')
     const code = await start({
       flags,
-      signal: io.signal,
       onReady: ({ run, dataDir, firstAgentToken, setupLink }) => {
         const token = {
           ...(firstAgentToken === null ? {} : { first_agent_token: firstAgentToken }),

@@ -15,6 +15,7 @@ const healthy = {
       audit: { ...component, entries: 2 },
       policy: { ...component, version: 'sha256:0' },
       storage: { ...component, engine: 'sqlite' },
+      log: { ...component, dropped_lines: 0 },
     },
     resources: { cpu_percent: 1, memory_percent: 1, disk_percent: 1 },
   }),
@@ -112,6 +113,18 @@ test('warns where programs do not run or run without a sandbox, and names what t
   const open = await examine({ probeSandbox: async () => chosen })
   expect(open.finding('Sandbox')).toMatchObject({ status: 'warning', fix: 'choose again' })
   expect(open.report.ok).toBe(true)
+})
+
+test('warns of lines of the log that nobody read', async () => {
+  const { components } = await healthy.getHealth()
+  const getHealth = async () => ({
+    ...(await healthy.getHealth()),
+    components: { ...components, log: { ...component, dropped_lines: 3 } },
+  })
+  expect((await examine({ getHealth })).finding('Log')).toMatchObject({
+    status: 'warning',
+    detail: expect.stringContaining('3 lines were dropped'),
+  })
 })
 
 test('says what of local models is not as it should be', async () => {

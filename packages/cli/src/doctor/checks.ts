@@ -175,6 +175,19 @@ const health: Check = {
   },
 }
 
+const log: Check = {
+  name: 'Log',
+  async run({ api }) {
+    const dropped = (await api.getHealth()).components.log.dropped_lines
+    if (dropped === 0) return fine('every line was written')
+    const lines = dropped === 1 ? '1 line was' : `${dropped} lines were`
+    return warn(
+      `${lines} dropped since the start: nobody reads the log, or its disk is full`,
+      'restart what reads the log of the server',
+    )
+  },
+}
+
 const sandbox: Check = {
   name: 'Sandbox',
   async run({ api }) {
@@ -247,6 +260,7 @@ export const checks: readonly Check[] = [
   engine,
   storage,
   health,
+  log,
   policy,
   audit,
 ]

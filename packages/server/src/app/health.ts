@@ -12,6 +12,8 @@ import { sandboxHealth } from './sandbox-access.ts'
 export type HealthParts = {
   readonly vault?: () => PartHealth & { readonly locked: boolean }
   readonly proxy?: () => PartHealth & { readonly services: number }
+  /** Lines of the log that could not be written. */
+  readonly droppedLogLines?: () => number
   readonly models?: () => Promise<
     PartHealth & { readonly installed: number; readonly catalog: string }
   >
@@ -93,6 +95,8 @@ export async function health(deps: HealthDeps): Promise<Health> {
     policy: { ...policyHealth(deps), version: deps.policy.current().version },
     storage: { ...storage, engine: deps.storage.engine },
     sandbox: sandboxHealth(deps.sandbox),
+    // Counted rather than degraded: the service works, and an output that nobody reads may be meant so.
+    log: { status: 'healthy', dropped_lines: deps.parts.droppedLogLines?.() ?? 0 },
     models: (await deps.parts.models?.()) ?? {
       status: 'disabled',
       reason: 'no models are kept here',

@@ -1,22 +1,22 @@
-import { expect, test, vi } from 'vitest'
+import { expect, test } from 'vitest'
 import { Scrubber } from '../vault/scrub/scrubber.ts'
 import { createLog } from './log.ts'
 
-test('a secret never reaches the log, wherever in a line it stands', () => {
+const createOutput = () => {
   const lines: string[] = []
-  const write = vi.spyOn(process.stderr, 'write').mockImplementation((line) => {
-    lines.push(String(line))
-    return true
-  })
+  return { lines, output: { write: (line: string) => void lines.push(line) } }
+}
+
+test('a secret never reaches the log, wherever in a line it stands', () => {
+  const { lines, output } = createOutput()
   const scrubber = new Scrubber()
-  const log = createLog('info', (line) => scrubber.scrub(line))
+  const log = createLog('info', output, (line) => scrubber.scrub(line))
   log.info({}, 'a "quoted" secret before anybody used it')
   scrubber.know('token', 'a "quoted" secret')
   log.error(
     { err: new Error('no a "quoted" secret'), url: 'https://x/?a%20%22quoted%22+secret' },
     'x',
   )
-  write.mockRestore()
   expect(lines[0]).toContain('quoted')
   expect(lines[1]).not.toContain('quoted')
   expect(JSON.parse(lines[1] as string)).toMatchObject({
@@ -27,16 +27,11 @@ test('a secret never reaches the log, wherever in a line it stands', () => {
 })
 
 test('a token never reaches the log, whatever object it comes in; other facts do', () => {
-  const lines: string[] = []
-  const write = vi.spyOn(process.stderr, 'write').mockImplementation((line) => {
-    lines.push(String(line))
-    return true
-  })
-  createLog('info').info(
+  const { lines, output } = createOutput()
+  createLog('info', output).info(
     { agent: 'alpha', token: 'abc', request: { headers: { authorization: 'Bearer abc' } } },
     'hello',
   )
-  write.mockRestore()
   const text = lines.join('')
   expect(text).toContain('"agent":"alpha"')
   expect(text).not.toContain('abc')

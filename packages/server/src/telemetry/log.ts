@@ -4,11 +4,17 @@ import type { Log } from '../ports/log.ts'
 /** What must never reach a log, wherever a caller puts it. */
 const hidden = ['token', 'authorization', 'password', 'secret', 'cookie']
 
+type Output = { write(line: string): void }
+
 /**
- * One JSON line an event, on standard error: standard output belongs to what people asked for. `scrub` takes
- * out of each line what may not stand in it, whoever wrote it and wherever in it.
+ * One JSON line an event. `scrub` takes out of each line what may not stand in it, whoever wrote it and wherever
+ * in it.
  */
-export const createLog = (level: string, scrub: (line: string) => string = (line) => line): Log =>
+export const createLog = (
+  level: string,
+  output: Output,
+  scrub: (line: string) => string = (line) => line,
+): Log =>
   pino(
     {
       level,
@@ -23,5 +29,5 @@ export const createLog = (level: string, scrub: (line: string) => string = (line
       // @SECURITY What no serializer knows by its name: values of secrets; log.test.ts fails without it.
       hooks: { streamWrite: scrub },
     },
-    process.stderr,
+    output,
   )

@@ -35,7 +35,11 @@ const row = (capability: string, over: Partial<AuditRow> = {}): AuditRow => ({
 })
 
 const open = () =>
-  createMetrics({ version: '1.2.3', isCapability: (name) => name === 'filesystem.read' })
+  createMetrics({
+    version: '1.2.3',
+    isCapability: (name) => name === 'filesystem.read',
+    droppedLogLines: () => 7,
+  })
 
 test('counts calls by how they ended, once each', async () => {
   const metrics = open()
@@ -58,6 +62,7 @@ test('counts calls by how they ended, once each', async () => {
   expect(text).toContain(`gatehouse_call_duration_seconds_count{${name}} 1\n`)
   expect(text).toContain('gatehouse_audit_commit_duration_seconds_bucket{le="0.005"} 1\n')
   expect(text).toContain('gatehouse_audit_written_total 4\n')
+  expect(text).toContain('gatehouse_log_lines_dropped_total 7\n')
 })
 
 test('makes no label of a name that an agent made up', async () => {

@@ -31,6 +31,7 @@ export const createMetrics = (options: {
   readonly version: string
   /** Agents name capabilities as they like: a name that does not exist is no label. */
   readonly isCapability: (name: string) => boolean
+  readonly droppedLogLines: () => number
 }): Metrics => {
   const calls = new Map<string, Calls>()
   const commits = new Tally(commitSeconds)
@@ -78,6 +79,12 @@ export const createMetrics = (options: {
       'counter',
       'Audit entries that this process has written.',
       () => [{ labels: {}, value: entries }],
+    ],
+    [
+      'gatehouse_log_lines_dropped_total',
+      'counter',
+      'Lines of the log that could not be written: its reader has gone or is too slow, or the disk is full.',
+      () => [{ labels: {}, value: options.droppedLogLines() }],
     ],
     ...gaugesOf(() => gauges),
     [
