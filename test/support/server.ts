@@ -19,12 +19,16 @@ export type CliResult = { readonly code: number; readonly stdout: string; readon
 
 /** A data directory of its own, and the real command working on it. */
 export class Installation implements AsyncDisposable {
-  readonly dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-e2e-'))
+  readonly dataDir: string
   /** Flags of Node for the server. */
   nodeFlags: readonly string[] = []
   #child: ChildProcess | null = null
   /** What the last server printed. */
   output = ''
+
+  constructor(dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-e2e-'))) {
+    this.dataDir = dataDir
+  }
 
   /** Starts the server and resolves when run.json says where it listens. */
   async start(flags: readonly string[] = [], { closed = false } = {}): Promise<Run> {

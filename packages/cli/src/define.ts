@@ -1,6 +1,7 @@
 import type { Client } from '@gatehouse/client'
 import type { RunFile } from '@gatehouse/contract'
 import type { Io } from './io.ts'
+import type { NextStep } from './next-step.ts'
 
 /** `many`: one or more words, all that are left. */
 export type ArgSpec =
@@ -51,13 +52,18 @@ export type Context = {
   readonly api: Client
   /** The running server; raises `NotRunning` where none runs. */
   server(): Promise<RunFile>
+  readonly next: NextStep
   /** A word to the person beside the data, on the error output. */
   note(text: string): Promise<void>
   /** Whether a server answers, which also runs what is approved. */
   isServed(): Promise<boolean>
 }
 
-export type View = { readonly isTTY: boolean; readonly columns: number }
+export type View = {
+  readonly isTTY: boolean
+  readonly columns: number
+  readonly next: NextStep
+}
 
 type Input<A extends Args, O extends Options> = ArgValues<A> & OptionValues<O>
 

@@ -7,13 +7,20 @@ import {
   placeholderUrl,
   serverNeeded,
 } from './connect.ts'
-import type { Command, Context } from './define.ts'
+import type { Command, Context, View } from './define.ts'
 import { jsonText } from './escape-text.ts'
 import { exitCodes } from './exit-codes.ts'
-import { dataDirOf } from './global-options.ts'
+import { dataDirOf, usualDataDir } from './global-options.ts'
 import type { Io } from './io.ts'
+import { createNextStep, type NextStep } from './next-step.ts'
 import type { Parsed } from './parse.ts'
 import { suggestAgent } from './suggest-agent.ts'
+
+const viewOf = ({ stdout: { isTTY, columns } }: Io, next: NextStep): View => ({
+  isTTY,
+  columns,
+  next,
+})
 
 type Opened = { readonly context: Context } & AsyncDisposable
 
@@ -37,6 +44,7 @@ function createContext(io: Io, { global }: Parsed, connect: Connect): Opened {
     quiet,
     yes,
     api,
+    next: createNextStep(io.program, dataDir, usualDataDir(io.env)),
     async server() {
       const { run } = await connection(true)
       if (!run) throw serverNeeded()
@@ -95,7 +103,7 @@ export async function execute(
   if (result === undefined || result === null) return exitCodes.done
   const asText = !context.json && command.text
   const [text, code] = readable(command.name, () => [
-    asText ? asText(result, io.stdout) : jsonText(result),
+    asText ? asText(result, viewOf(io, context.next)) : jsonText(result),
     command.exitCode?.(result) ?? exitCodes.done,
   ])
   if (text !== '') await io.stdout.write(`${text}\n`)

@@ -7,6 +7,7 @@ import {
 import { CliError, type Recovery } from './cli-error.ts'
 import { escapeText, jsonText } from './escape-text.ts'
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts'
+import { asNextStep, type NextStep } from './next-step.ts'
 import { recordLine } from './record-line.ts'
 
 export type Failure = {
@@ -90,11 +91,11 @@ const pick = ({ type, message, recovery }: Omit<CliError, 'exitCode' | 'name'>) 
   recovery,
 })
 
-function failureText(failure: Failure): string {
+function failureText(failure: Failure, next: NextStep): string {
   const lines = [`error: ${failure.message} (${failure.type})`]
   for (const detail of failure.details) lines.push(`  ${detail}`)
   for (const { action, description } of failure.recovery)
-    lines.push(`  try: ${action}: ${description}`)
+    lines.push(`  try: ${asNextStep(action, next)}: ${description}`)
   if (failure.type === 'InternalError' && failure.requestId)
     lines.push(`  the server's log has it under ${failure.requestId}`)
   return lines.map(escapeText).join('\n')
@@ -108,8 +109,9 @@ const failureJson = ({ type, message, details, recovery, requestId }: Failure): 
 export function failureOutput(
   thrown: unknown,
   json: boolean,
+  next: NextStep,
 ): { readonly exitCode: ExitCode; readonly text: string } {
   const failure = toFailure(thrown)
-  const text = json ? jsonText(failureJson(failure)) : failureText(failure)
+  const text = json ? jsonText(failureJson(failure)) : failureText(failure, next)
   return { exitCode: failure.exitCode, text }
 }

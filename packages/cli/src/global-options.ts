@@ -15,9 +15,11 @@ export const globalOptions = {
 
 type Env = Readonly<Record<string, string | undefined>>
 
+/** Where the data is when nobody says otherwise. */
+export const usualDataDir = (env: Env): string =>
+  join(env.XDG_DATA_HOME || join(env.HOME ?? homedir(), '.local', 'share'), 'gatehouse')
+
 export function dataDirOf(flag: string | undefined, env: Env): string {
   const given = flag ?? env.GATEHOUSE_DATA_DIR
-  if (given) return resolve(given)
-  const shared = env.XDG_DATA_HOME || join(env.HOME ?? homedir(), '.local', 'share')
-  return join(shared, 'gatehouse')
+  return given ? resolve(given) : usualDataDir(env)
 }

@@ -23,6 +23,8 @@ export type Io = {
   readonly stdin: Input
   readonly stdout: Output
   readonly stderr: Output
+  /** The name under which another terminal finds this program. */
+  readonly program: string
   readonly env: Readonly<Record<string, string | undefined>>
   /** Aborts when the person ends the command. */
   readonly signal: AbortSignal

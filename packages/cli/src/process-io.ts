@@ -1,5 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { Input, Io, KeyPress, Output } from './io.ts'
+import { programName } from './next-step.ts'
 
 const nowMs = (): number => performance.now()
 
@@ -95,6 +96,9 @@ export function createProcessIo(): ProcessIo {
     stdout: outputOf(process.stdout, onFailed),
     // What cannot be told to the person beside the data is no reason to leave the data out.
     stderr: outputOf(process.stderr, () => {}),
+    get program() {
+      return programName(process.argv[1] ?? '', process.env, process.cwd())
+    },
     env: process.env,
     signal: ended.signal,
     nowMs,

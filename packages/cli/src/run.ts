@@ -3,8 +3,10 @@ import { type CliError, usageError } from './cli-error.ts'
 import { commands } from './commands/index.ts'
 import type { Connect } from './connect.ts'
 import { exitCodes } from './exit-codes.ts'
+import { dataDirOf, usualDataDir } from './global-options.ts'
 import { commandHelp, listHelp } from './help.ts'
 import type { Io } from './io.ts'
+import { createNextStep } from './next-step.ts'
 import { parseCommand, splitCommand } from './parse.ts'
 
 const names: ReadonlySet<string> = new Set(commands.map(({ name }) => name))
@@ -55,13 +57,24 @@ async function dispatch(line: Line): Promise<number> {
   throw unknownCommand(words)
 }
 
+/** Read without the parser, which may be what failed. */
+function dataDirGiven(argv: readonly string[], { env }: Io): string {
+  const at = argv.findIndex((word) => word === '--data-dir' || word.startsWith('--data-dir='))
+  const word = argv[at] ?? ''
+  return dataDirOf(
+    word.includes('=') ? word.slice(word.indexOf('=') + 1) : at < 0 ? undefined : argv[at + 1],
+    env,
+  )
+}
+
 /** Runs one command line and returns its exit code. Nothing is thrown and nothing ends the process. */
 export async function run(argv: readonly string[], io: Io, connect?: Connect): Promise<number> {
   try {
     return await dispatch({ argv, io, ...(connect ? { connect } : {}) })
   } catch (error) {
     const { failureOutput } = await import('./failure.ts')
-    const { exitCode, text } = failureOutput(error, argv.includes('--json'))
+    const next = createNextStep(io.program, dataDirGiven(argv, io), usualDataDir(io.env))
+    const { exitCode, text } = failureOutput(error, argv.includes('--json'), next)
     await io.stderr.write(`${text}\n`)
     return exitCode
   }

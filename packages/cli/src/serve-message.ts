@@ -1,47 +1,30 @@
 import type { RunFile } from '@gatehouse/contract'
-import { dashboardPage } from '@gatehouse/contract/setup-url'
 import { escapeText } from './escape-text.ts'
+import type { NextStep } from './next-step.ts'
 
 type Started = {
   readonly run: RunFile
   readonly dataDir: string
   readonly firstAgentToken: string | null
+  readonly unconnectedAgent: string | null
   readonly setupLink: string | null
+  readonly next: NextStep
 }
 
-const setupLines = (link: string): readonly string[] => [
+const setupLines = (link: string, next: NextStep): readonly string[] => [
   '',
-  'Nobody can log in to the dashboard yet. This link makes the first operator, once, within 30 minutes:',
+  'Nobody can log in to the dashboard yet. This link creates the first operator, once, within 30 minutes:',
   '',
   `  ${link}`,
   '',
-  'Your browser warns of the certificate until it is trusted: gatehouse trust',
+  `Your browser warns of the certificate until it is trusted: ${next('trust')}`,
 ]
 
-/** What a person reads once everything listens; at the first start also how to connect an agent. */
-export function serveMessage({ run, dataDir, firstAgentToken: token, setupLink }: Started): string {
-  const lines = [
-    `Gatehouse ${run.version} is running (process ${run.pid}).`,
-    '',
-    `  Agents, MCP       ${run.mcp_url}`,
-    `  Agents, JSON-RPC  ${run.gateway_url}/rpc`,
-    `  Dashboard         ${dashboardPage(run.dashboard_url)}`,
-    `  User API          ${run.user_api_url}/api`,
-    `  Data              ${escapeText(dataDir)}`,
-    '',
-    'In another terminal: gatehouse approvals watch',
-    ...(setupLink === null ? [] : setupLines(setupLink)),
-  ]
-  if (token === null) return lines.join('\n')
-  const websocket = run.mcp_url
-  const http = websocket.replace(/^ws/, 'http')
+/** How to connect a client, with the token or with a word in its place. */
+const connectLines = (run: RunFile, token: string): readonly string[] => {
+  const http = run.mcp_url.replace(/^ws/, 'http')
   const server = { type: 'http', url: http, headers: { Authorization: `Bearer ${token}` } }
   return [
-    ...lines,
-    '',
-    'An agent called first-agent is ready. Its token, shown once:',
-    '',
-    `  ${token}`,
     '',
     'A first call:',
     '',
@@ -60,5 +43,47 @@ export function serveMessage({ run, dataDir, firstAgentToken: token, setupLink }
     'VS Code (.vscode/mcp.json):',
     '',
     `  ${JSON.stringify({ servers: { gatehouse: server } })}`,
+  ]
+}
+
+const agentLines = ({
+  run,
+  firstAgentToken: token,
+  unconnectedAgent,
+  next,
+}: Started): readonly string[] => {
+  if (token !== null)
+    return [
+      '',
+      'An agent called first-agent is ready. Its token, shown once:',
+      '',
+      `  ${token}`,
+      '',
+      `A new one, if it gets lost: ${next('agent rotate first-agent')}`,
+      ...connectLines(run, token),
+    ]
+  if (unconnectedAgent === null) return []
+  return [
+    '',
+    `No agent has connected yet. A new token for ${unconnectedAgent}, in place of TOKEN below: ${next(`agent rotate ${unconnectedAgent}`)}`,
+    ...connectLines(run, 'TOKEN'),
+  ]
+}
+
+/** What a person reads once everything listens; until an agent has connected also how to connect one. */
+export function serveMessage(started: Started): string {
+  const { run, dataDir, setupLink, next } = started
+  return [
+    `Gatehouse ${run.version} is running (process ${run.pid}).`,
+    '',
+    `  Agents, MCP       ${run.mcp_url}`,
+    `  Agents, JSON-RPC  ${run.gateway_url}/rpc`,
+    `  Dashboard         ${run.dashboard_url}`,
+    `  User API          ${run.user_api_url}/api`,
+    `  Data              ${escapeText(dataDir)}`,
+    '',
+    `In another terminal: ${next('approvals watch')}`,
+    ...(setupLink === null ? [] : setupLines(setupLink, next)),
+    ...agentLines(started),
   ].join('\n')
 }

@@ -98,6 +98,7 @@ export function createCliKit(fake: FakeApp = createFakeApp()): CliKit {
             }
           },
         },
+        program: 'gatehouse',
         env: { HOME: '/home/ana', ...terminal.env },
         signal: terminal.signal ?? new AbortController().signal,
         nowMs: terminal.nowMs ?? (() => pressedMs),

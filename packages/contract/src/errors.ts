@@ -1032,12 +1032,36 @@ export const errorTable = {
       description: 'Correct the setting that the message names, in the place that it names.',
     },
   ]),
-  AlreadyRunning: entry(409, -32603, false, 'Process {pid} already serves {data_dir}.', [
+  AlreadyRunning: entry(409, -32603, false, '{holder} already uses the data in {data_dir}.', [
+    { action: 'gatehouse status', description: 'Show what the running server does.' },
+    { action: '--data-dir DIR', description: 'Begin another Gatehouse beside it.' },
+  ]),
+  PortUnavailable: entry(
+    409,
+    -32603,
+    true,
+    'Port {port} of {host}, for {surface}, cannot be used: {detail}',
+    [{ action: 'choose another', description: 'Give the listener another port or address.' }],
+  ),
+  StoreMismatch: entry(409, -32603, false, 'Nothing was opened: {detail}.', [
     {
-      action: 'stop it first',
-      description: 'Stop the process that the message names, or use another data directory.',
+      action: '--data-dir DIR',
+      description: 'Name the data directory of this store, or correct database_url.',
     },
   ]),
+  DataTooNew: entry(
+    409,
+    -32603,
+    false,
+    'The data in {data_dir} was written by Gatehouse {written_by}, in a form that this older version does not know. Nothing was changed.',
+    [
+      { action: 'upgrade', description: 'Run the version that wrote it, or a newer one.' },
+      {
+        action: 'gatehouse restore',
+        description: 'Restore a backup of before the upgrade into a new directory.',
+      },
+    ],
+  ),
   Conflict: entry(409, -32602, false, '{detail}', [
     { action: 'retry', description: 'Look at the current state and try again.' },
   ]),

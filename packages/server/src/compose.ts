@@ -4,7 +4,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { didYouMean, GatehouseError } from '@gatehouse/contract'
 import { type BoundApp, createApp } from './app/create-app.ts'
-import { firstStart } from './app/first-start.ts'
+import { createFirstAgent } from './app/first-start.ts'
 import type { EngineParts } from './app/inference/inference.ts'
 import type { Op } from './app/op.ts'
 import { admitRecords } from './audit/admit-records.ts'
@@ -27,10 +27,11 @@ import { createCalendar } from './platform/calendar.ts'
 import { createClock } from './platform/clock.ts'
 import {
   cliTokenFile,
+  holderPid,
   nodeName,
   openDataDirectory,
   readCliToken,
-  runningPid,
+  writePid,
   writePrivateFile,
 } from './platform/data-directory.ts'
 import { createDigest } from './platform/digest.ts'
@@ -40,6 +41,7 @@ import { createHost } from './platform/host.ts'
 import { createIds } from './platform/ids.ts'
 import { createNotifier } from './platform/notifier.ts'
 import { createPasswords } from './platform/passwords.ts'
+import { isInstalled, recordedStore, recordStore } from './platform/store-record.ts'
 import { createWakeCommands } from './platform/wake-commands.ts'
 import { openPolicySource } from './policy/source.ts'
 import { renderSystemPolicy } from './policy/system-policy.ts'
@@ -67,17 +69,28 @@ export type Composition = AsyncDisposable & {
   readonly app: BoundApp
   readonly ids: Ids
   readonly log: Log
-  readonly cliToken: string
-  /** The token of the agent that the first start made; null at every later start. */
-  readonly firstAgentToken: string | null
+  /** The operator token that the CLI of this machine uses, created where there is none. */
+  prepareCliToken(): Promise<string>
+  /** The token of the first agent at the first start of a server; null at every later one. */
+  prepareFirstAgent(): Promise<string | null>
 }
 
 export type ComposeOptions = {
   /** False for a command that works on the store while no server runs. */
   readonly runsApproved?: boolean
+  /** Called before a data directory is created or a lasting thing in it. */
+  readonly beforeCreating?: () => Promise<void>
   readonly scrubber: Scrubber
   readonly output: LogOutput
 }
+
+/** Set by the first start of a server that got as far as listening: commands before it do not count. */
+const servedKey = 'served'
+
+const storeOf = ({ databaseUrl, origins }: Settings) => ({
+  engine: databaseUrl === null ? ('sqlite' as const) : ('postgres' as const),
+  origin: origins['database_url'] ?? 'database_url',
+})
 
 const systemOp = (ids: Ids, signal: AbortSignal): Op => ({
   actor: { kind: 'system' },
@@ -134,13 +147,26 @@ const assertDelays = ({ proxy, origins }: Settings): void => {
 export async function compose(
   settings: Settings,
   log: Log,
-  { runsApproved = true, scrubber, output }: ComposeOptions,
+  { runsApproved = true, beforeCreating, scrubber, output }: ComposeOptions,
 ): Promise<Composition> {
   const { dataDir } = settings
   assertDelays(settings)
   await using opening = new Disposal()
+  const store = storeOf(settings)
+  // Twice: what does not match is refused before anything is written, and what another process created meanwhile
+  // is seen once this one has the lock.
+  recordedStore(dataDir, store)
+  const lock = () => {
+    opening.use(lockDataDirectory(dataDir, () => holderPid(dataDir)))
+    writePid(dataDir)
+  }
+  const locked = isInstalled(dataDir)
+  if (locked) lock()
+  await beforeCreating?.()
   openDataDirectory(dataDir)
-  opening.use(lockDataDirectory(dataDir, () => runningPid(dataDir)))
+  if (!locked) lock()
+  const expectedId = recordedStore(dataDir, store)
+  const wasInstalled = isInstalled(dataDir)
 
   const ids = createIds()
   const digest = createDigest()
@@ -153,12 +179,15 @@ export async function compose(
           file: databaseFile,
           promised: readRecords(auditFolder),
           admit: admitRecords({ directory: auditFolder, chain: node, clock: createClock(0), log }),
+          expectedId,
         })
       : // Loaded only where it is used: most installations never do.
         await (await import('./storage/postgres/open.ts')).openPostgres({
           url: settings.databaseUrl,
+          expectedId,
         }),
   )
+  recordStore(dataDir, { engine: store.engine, store_id: storage.id, version })
   const clock = createClock(await storage.clock.read())
   const tracing = await openTracing({ env: process.env, version, log })
   if (tracing) opening.use(tracing)
@@ -331,17 +360,29 @@ export async function compose(
     await app.stopped()
   })
 
-  const known = readCliToken(dataDir)
-  const made =
-    known === null ? await firstStart(systemOp(ids, stopping.signal), app, settings) : null
-  if (made) writePrivateFile(cliTokenFile(dataDir), `${made.cliToken}\n`)
+  // A directory without a record that is in use already had its first start with an earlier program.
+  if (wasInstalled && expectedId === null && readCliToken(dataDir) !== null)
+    await storage.meta.set(servedKey, 'yes')
   const closing = opening.move()
   return {
     app,
     ids,
     log,
-    cliToken: made?.cliToken ?? known ?? '',
-    firstAgentToken: made?.agentToken ?? null,
+    async prepareCliToken() {
+      const known = readCliToken(dataDir)
+      if (known !== null) return known
+      const op = systemOp(ids, stopping.signal)
+      const { token } = await app.createUserToken(op, { label: 'cli', role: 'operator' })
+      writePrivateFile(cliTokenFile(dataDir), `${token}\n`)
+      return token
+    },
+    async prepareFirstAgent() {
+      if ((await storage.meta.get(servedKey)) !== null) return null
+      const op = systemOp(ids, stopping.signal)
+      const token = settings.firstAgent ? await createFirstAgent(op, app) : null
+      await storage.meta.set(servedKey, 'yes')
+      return token
+    },
     [Symbol.asyncDispose]: () => closing[Symbol.asyncDispose](),
   }
 }

@@ -2,10 +2,12 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { dashboardPage, type RunFile, setupUrl } from '@gatehouse/contract'
 import type { App } from './app/app.ts'
+import type { Op } from './app/op.ts'
 import { compose } from './compose.ts'
 import { type Flags, loadSettings, type Settings } from './config/load.ts'
 import { removeRunFile, writeRunFile } from './platform/data-directory.ts'
 import { Disposal } from './platform/disposal.ts'
+import { assertPortsFree, type Listener, portFailure } from './platform/ports.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Log } from './ports/log.ts'
 import { createLog } from './telemetry/log.ts'
@@ -29,6 +31,8 @@ export type Started = {
   readonly run: RunFile
   readonly dataDir: string
   readonly firstAgentToken: string | null
+  /** The agent whose token connects a client, until an agent has connected; null once one has. */
+  readonly unconnectedAgent: string | null
   /** Makes the first operator; null once there is one. */
   readonly setupLink: string | null
 }
@@ -49,16 +53,71 @@ const openCertificates = (settings: Settings, log: Log) =>
       })
 
 /** Printed for the person who starts the service, and never logged. */
-const linkFor = async (app: App, ids: Ids, url: string): Promise<string> => {
-  const signal = new AbortController().signal
-  const actor = { kind: 'system' } as const
-  const op = { actor, request_id: ids.next('req'), session_id: null, signal }
-  return setupUrl(url, (await app.createSetupLink(op)).token)
-}
+const linkFor = async (app: App, op: Op, url: string): Promise<string> =>
+  setupUrl(url, (await app.createSetupLink(op)).token)
+
+const startOp = (ids: Ids): Op => ({
+  actor: { kind: 'system' },
+  request_id: ids.next('req'),
+  session_id: null,
+  signal: new AbortController().signal,
+})
 
 /** On a terminal people read what was printed for them, and lines of JSON only get between. */
 const levelOf = ({ logLevel, origins }: Settings): string =>
   origins['log.level'] === 'default' && process.stderr.isTTY ? 'warn' : logLevel
+
+const listenersOf = (settings: Settings) => {
+  const tcp = { protocol: 'tcp' } as const
+  return {
+    userApi: {
+      ...tcp,
+      surface: 'the User API',
+      host: '127.0.0.1',
+      port: settings.userApiPort,
+      portFlag: '--user-api-port',
+    },
+    dashboard: {
+      ...tcp,
+      surface: 'the dashboard',
+      host: settings.dashboardHost,
+      port: settings.dashboardPort,
+      portFlag: '--dashboard-port',
+      hostFlag: '--dashboard-host',
+    },
+    gateway: {
+      ...tcp,
+      surface: 'the gateway',
+      host: settings.host,
+      port: settings.gatewayPort,
+      portFlag: '--gateway-port',
+      hostFlag: '--host',
+    },
+    wake: {
+      protocol: 'udp',
+      surface: 'wakes',
+      host: '127.0.0.1',
+      port: settings.wakePort,
+      portFlag: '--wake-port',
+    },
+  } as const
+}
+
+const addressOf = ({ host, port }: Listener) => ({ host, port })
+
+/** Between the look at the ports and this another program may have taken one. */
+const listening = async <T>(listener: Listener, opened: Promise<T>): Promise<T> =>
+  opened.catch((cause: unknown) => {
+    throw portFailure(cause, listener)
+  })
+
+/** The agent to connect first: what came with the installation, else the oldest. */
+const unconnectedOf = async (app: App, op: Op): Promise<string | null> => {
+  const agents = await app.listAgents(op)
+  if (agents.some(({ last_connected }) => last_connected !== null)) return null
+  const usable = agents.filter(({ status }) => status === 'active')
+  return (usable.find(({ name }) => name === 'first-agent') ?? usable[0])?.name ?? null
+}
 
 /** Opens every surface. Disposing it stops accepting, lets calls end, flushes the log and closes the store. */
 export async function openService(
@@ -68,8 +127,12 @@ export async function openService(
   const settings = loadSettings(flags)
   const log = createLog(levelOf(settings), output, (line) => scrubber.scrub(line))
   await using opening = new Disposal()
-  const composition = opening.use(await compose(settings, log, { scrubber, output }))
-  const { app, ids, firstAgentToken } = composition
+  const listeners = listenersOf(settings)
+  const beforeCreating = () => assertPortsFree(Object.values(listeners))
+  const composition = opening.use(
+    await compose(settings, log, { beforeCreating, scrubber, output }),
+  )
+  const { app, ids } = composition
   app.doors.expect('user_api', 'dashboard', 'gateway')
   const tls = opening.use(await openCertificates(settings, log))
   const doors = {
@@ -81,33 +144,44 @@ export async function openService(
     allowedOrigins: settings.allowedOrigins,
   }
   const userApi = opening.use(
-    await openUserApi({ ...doors, host: '127.0.0.1', port: settings.userApiPort }),
+    await listening(listeners.userApi, openUserApi({ ...doors, ...addressOf(listeners.userApi) })),
   )
   const dashboard = opening.use(
-    await openDashboard({
+    await listening(
+      listeners.dashboard,
+      openDashboard({
+        ...doors,
+        ...addressOf(listeners.dashboard),
+        allowedHosts: [...settings.allowedHosts, settings.dashboardHost],
+        tls,
+        pages,
+      }),
+    ),
+  )
+  const gateway = await listening(
+    listeners.gateway,
+    openGateway({
       ...doors,
-      allowedHosts: [...settings.allowedHosts, settings.dashboardHost],
-      host: settings.dashboardHost,
-      port: settings.dashboardPort,
-      tls,
-      pages,
+      ...addressOf(listeners.gateway),
+      onTokenFailures: (report) => void app.reportTokenFailures({ ...report, door: 'gateway' }),
+      limits: { bodyBytesMax: settings.bodyBytesMax, jsonDepthMax: settings.jsonDepthMax },
     }),
   )
-  const gateway = await openGateway({
-    ...doors,
-    host: settings.host,
-    port: settings.gatewayPort,
-    onTokenFailures: (report) => void app.reportTokenFailures({ ...report, door: 'gateway' }),
-    limits: { bodyBytesMax: settings.bodyBytesMax, jsonDepthMax: settings.jsonDepthMax },
-  })
   opening.defer(() => gateway.close(graceMs))
   app.doors.opened('user_api')
   app.doors.opened('dashboard')
   app.doors.page = dashboardPage(dashboard.url)
   app.doors.opened('gateway')
   await app.start()
-  const wake = opening.use(await openWakePort({ app, log, port: settings.wakePort }))
-  const setupLink = (await app.needsSetup()) ? await linkFor(app, ids, dashboard.url) : null
+  const wake = opening.use(
+    await listening(listeners.wake, openWakePort({ app, log, port: settings.wakePort })),
+  )
+  // Everything listens, so what can be shown once only is not created for a start that fails.
+  await composition.prepareCliToken()
+  const firstAgentToken = await composition.prepareFirstAgent()
+  const op = startOp(ids)
+  const unconnectedAgent = await unconnectedOf(app, op)
+  const setupLink = (await app.needsSetup()) ? await linkFor(app, op, dashboard.url) : null
   const run: RunFile = {
     pid: process.pid,
     version,
@@ -138,6 +212,7 @@ export async function openService(
     run,
     dataDir: settings.dataDir,
     firstAgentToken,
+    unconnectedAgent,
     setupLink,
     [Symbol.asyncDispose]: () => closing[Symbol.asyncDispose](),
   }

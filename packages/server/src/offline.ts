@@ -19,14 +19,15 @@ export async function openOffline(input: {
     'data-dir': input.dataDir,
     ...(input.configFile ? { config: input.configFile } : {}),
   }
-  const settings = loadSettings({ ...flags, 'no-first-agent': true })
+  const settings = loadSettings(flags)
   const scrubber = new Scrubber()
   const output = new LogOutput(process.stderr.fd)
   const log = createLog('warn', output, (line) => scrubber.scrub(line))
   const composition = await compose(settings, log, { runsApproved: false, scrubber, output })
+  const token = await composition.prepareCliToken()
   const rest = createRestApp({ ...composition, version: composition.app.version })
   return {
-    token: composition.cliToken,
+    token,
     fetch: (request) => rest.fetch(request),
     [Symbol.asyncDispose]: () => composition[Symbol.asyncDispose](),
   }

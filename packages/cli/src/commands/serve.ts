@@ -29,7 +29,7 @@ export const serve = defineCommand({
     'gatehouse serve --data-dir /srv/gatehouse --gateway-port 7710',
     'gatehouse serve --json > run.json',
   ],
-  async run({ io, json, quiet }, given) {
+  async run({ io, json, quiet, next }, given) {
     const flags: Record<string, string | boolean> = {}
     for (const name of Object.keys(options)) {
       const value = (given as Record<string, string | boolean | undefined>)[name]
@@ -38,14 +38,15 @@ export const serve = defineCommand({
     const { serve: start } = await import('@gatehouse/server/main')
     const code = await start({
       flags,
-      onReady: ({ run, dataDir, firstAgentToken, setupLink }) => {
+      onReady: (started) => {
+        const { run, firstAgentToken, setupLink } = started
         const token = {
           ...(firstAgentToken === null ? {} : { first_agent_token: firstAgentToken }),
           ...(setupLink === null ? {} : { setup_link: setupLink }),
         }
         const text = json
           ? JSON.stringify({ ...run, ...token })
-          : serveMessage({ run, dataDir, firstAgentToken, setupLink })
+          : serveMessage({ ...started, next })
         // A token that cannot be shown again is shown even to those who want quiet.
         if (!quiet || firstAgentToken !== null) void io.stdout.write(`${text}\n`)
       },

@@ -1,21 +1,16 @@
 import type { App } from './app.ts'
 import type { Op } from './op.ts'
 
-type FirstStart = { readonly cliToken: string; readonly agentToken: string | null }
+const name = 'first-agent'
 
-/** What a new installation begins with: a token for the CLI and, unless it is not wanted, an agent. */
-export async function firstStart(
-  op: Op,
-  app: App,
-  input: { readonly firstAgent: boolean },
-): Promise<FirstStart> {
-  const { token: cliToken } = await app.createUserToken(op, { label: 'cli', role: 'operator' })
-  if (!input.firstAgent) return { cliToken, agentToken: null }
-  const created = await app.createAgent(op, {
-    name: 'first-agent',
+/** The agent that a new installation begins with, and its token. Null where one of this name is there already. */
+export async function createFirstAgent(op: Op, app: App): Promise<string | null> {
+  if ((await app.listAgents(op)).some((agent) => agent.name === name)) return null
+  const { token } = await app.createAgent(op, {
+    name,
     purpose: 'The agent that came with the installation',
     approvals: 'pending',
     mounts: [],
   })
-  return { cliToken, agentToken: created.token }
+  return token
 }

@@ -65,6 +65,7 @@ export class OpenStorage {
     return {
       ...stores,
       engine: 'memory',
+      id: 'memory',
       auditRows: this.auditRows,
       limits: null as never,
       transaction: async (work) => {

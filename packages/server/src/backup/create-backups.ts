@@ -20,7 +20,15 @@ export type BackupParts = {
 const prefix = '.backup-'
 
 /** Beside the log and keys, what makes a data directory. The rest is made anew at the next start. */
-const smallParts = ['policies', 'tls', 'secrets', 'cli-token', 'node-id', 'gatehouse.yaml'] as const
+const smallParts = [
+  'policies',
+  'tls',
+  'secrets',
+  'cli-token',
+  'node-id',
+  'store.json',
+  'gatehouse.yaml',
+] as const
 
 const vaultKey = 'vault.key'
 

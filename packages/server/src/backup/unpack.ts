@@ -10,7 +10,14 @@ export type Sink = {
 
 const headBytesMax = 16_384
 const filesMax = 5_000_000
-const roots = ['gatehouse.db', 'gatehouse.yaml', 'node-id', 'cli-token', 'vault.key'] as const
+const roots = [
+  'gatehouse.db',
+  'gatehouse.yaml',
+  'node-id',
+  'store.json',
+  'cli-token',
+  'vault.key',
+] as const
 const folders = ['audit', 'policies', 'tls', 'secrets', 'workspaces'] as const
 
 /**

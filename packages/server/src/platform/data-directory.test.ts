@@ -2,7 +2,13 @@ import { chmodSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { nodeName, openDataDirectory, runningPid, writePrivateFile } from './data-directory.ts'
+import {
+  holderPid,
+  nodeName,
+  openDataDirectory,
+  writePid,
+  writePrivateFile,
+} from './data-directory.ts'
 
 const folder = (): string => {
   const made = mkdtempSync(join(tmpdir(), 'gatehouse-data-'))
@@ -28,8 +34,14 @@ test('a node keeps its name, and a damaged one is refused instead of replaced', 
   expect(() => nodeName(data)).toThrow('is damaged')
 })
 
-test('a run.json that is no JSON names no pid', () => {
+test('the holder of the data is a process that lives', () => {
   const data = folder()
-  writePrivateFile(join(data, 'run.json'), '{')
-  expect(runningPid(data)).toBeNull()
+  expect(holderPid(data)).toBeNull()
+  writePid(data)
+  expect(holderPid(data)).toBe(process.pid)
+  // Above the largest process number that Linux gives out.
+  for (const text of [`${2 ** 22 + 1}`, 'nonsense', '']) {
+    writePrivateFile(join(data, 'lock.pid'), text)
+    expect(holderPid(data)).toBeNull()
+  }
 })

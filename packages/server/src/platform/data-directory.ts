@@ -60,14 +60,25 @@ export const writeRunFile = (dataDir: string, run: RunFile): void =>
 
 export const removeRunFile = (dataDir: string): void => rmSync(runFile(dataDir), { force: true })
 
-/** The pid that run.json names, or null. */
-export const runningPid = (dataDir: string): number | null => {
+const pidFile = (dataDir: string): string => join(dataDir, 'lock.pid')
+
+/** Says who has the lock, before there is a run.json and for commands, which have none. */
+export const writePid = (dataDir: string): void =>
+  writePrivateFile(pidFile(dataDir), `${process.pid}\n`)
+
+const isAlive = (pid: number): boolean => {
   try {
-    const { pid } = JSON.parse(readText(runFile(dataDir)) ?? '{}') as { pid?: unknown }
-    return typeof pid === 'number' ? pid : null
-  } catch {
-    return null
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM'
   }
+}
+
+/** The process that has the lock, or null where a killed one left its number or none is known. */
+export const holderPid = (dataDir: string): number | null => {
+  const pid = Number(readText(pidFile(dataDir)))
+  return Number.isSafeInteger(pid) && pid > 0 && isAlive(pid) ? pid : null
 }
 
 /** The name of this node: made once, it names the node's audit chain. */

@@ -95,6 +95,9 @@ export interface GroupPromises {
 export interface Storage extends Stores, AsyncDisposable {
   readonly engine: 'sqlite' | 'postgres' | 'memory'
 
+  /** Must be the same for as long as the store exists, and another one for every other store. */
+  readonly id: string
+
   readonly auditRows: AuditRows
 
   readonly limits: RateLimits

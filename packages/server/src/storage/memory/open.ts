@@ -77,6 +77,7 @@ export const openMemory = async (): Promise<Storage> => {
   return {
     ...stores(access),
     engine: 'memory',
+    id: 'memory',
     limits: windowLimits(new SlidingWindows()),
 
     transaction: (work) =>

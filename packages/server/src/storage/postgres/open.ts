@@ -4,6 +4,7 @@ import type { Storage } from '../../ports/storage.ts'
 import { fold, foldsAt } from '../sql/audit-daily.ts'
 import { migrate } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations.ts'
+import { assertStoreId, claimStoreId } from '../sql/store-id.ts'
 import { sqlStores } from '../sql/stores.ts'
 import type { Tables } from '../sql/tables.ts'
 import { DedicatedClient } from './dedicated-client.ts'
@@ -29,7 +30,14 @@ const transactionLock = 7_700_001
 const hooks: object = { onConnect: settleConnection }
 
 /** Opens the store in this database, which any number of nodes may share, and upgrades it as needed. */
-export const openPostgres = async ({ url }: { readonly url: string }): Promise<Storage> => {
+export const openPostgres = async ({
+  url,
+  expectedId = null,
+}: {
+  readonly url: string
+  /** Id that the store must have; null or left out for one that may be new. */
+  readonly expectedId?: string | null
+}): Promise<Storage> => {
   const pool = new pg.Pool({
     connectionString: url,
     max: connectionsMax,
@@ -47,10 +55,11 @@ export const openPostgres = async ({ url }: { readonly url: string }): Promise<S
   }
   try {
     await assertServerSettings(db as Kysely<unknown>)
+    await assertStoreId(db, expectedId, 'the database of database_url')
     await migrate(db, migrations(postgresSchema), async () => {})
     const watch = new TableWatch(db as Kysely<unknown>)
     await watch.settle()
-    return storage(db, committer, watch, close)
+    return storage(db, committer, watch, close, await claimStoreId(db))
   } catch (error) {
     await close()
     throw postgresFailure(error)
@@ -62,9 +71,11 @@ const storage = (
   committer: DedicatedClient,
   watch: TableWatch,
   close: () => Promise<void>,
+  id: string,
 ): Storage => ({
   ...sqlStores({ read: db, write: db }, postgresSearch),
   engine: 'postgres',
+  id,
   limits: postgresLimits(db),
 
   transaction: (work) =>

@@ -82,10 +82,13 @@ export class SqliteConnection implements Disposable {
   readonly #statements = new Map<string, Prepared>()
   #wrote = true
 
-  constructor(file: string, options: { readonly readOnly: boolean }) {
+  constructor(file: string, options: { readonly readOnly: boolean; readonly timeoutMs?: number }) {
     this.file = file
     try {
-      this.#database = new DatabaseSync(file, { readOnly: options.readOnly, timeout: 5_000 })
+      this.#database = new DatabaseSync(file, {
+        readOnly: options.readOnly,
+        timeout: options.timeoutMs ?? 5_000,
+      })
     } catch (error) {
       throw failure(error, file)
     }

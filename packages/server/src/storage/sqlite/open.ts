@@ -5,6 +5,7 @@ import type { Storage } from '../../ports/storage.ts'
 import { FifoMutex } from '../mutex.ts'
 import { migrate } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations.ts'
+import { assertStoreId, claimStoreId } from '../sql/store-id.ts'
 import { groupStores, sqlStores } from '../sql/stores.ts'
 import type { Tables } from '../sql/tables.ts'
 import { windowLimits } from '../window-limits.ts'
@@ -26,6 +27,8 @@ type Options = {
   readonly promised?: readonly string[]
   /** Says which of those groups are to be stored, after a look at what is there; all of them without it. */
   readonly admit?: Admit
+  /** Id that the store must have; null or left out for one that may be new. */
+  readonly expectedId?: string | null
 }
 
 export type Admit = (
@@ -39,7 +42,7 @@ export const openSqlite = (options: Options): Promise<Storage> =>
 
 /** The same, with the migrations given. */
 export const openSqliteWith = async (
-  { file, promised = [], admit = async (groups) => groups }: Options,
+  { file, promised = [], admit = async (groups) => groups, expectedId = null }: Options,
   steps: Record<string, Migration>,
 ): Promise<Storage> => {
   createPrivateFile(file)
@@ -54,7 +57,8 @@ export const openSqliteWith = async (
     for (const connection of opened) connection[Symbol.dispose]()
   }
   try {
-    return await build(connect, close, steps, async (store) =>
+    const expected = { id: expectedId, file }
+    return await build(connect, close, steps, expected, async (store) =>
       admit(groupsOfTexts(promised), store),
     )
   } catch (error) {
@@ -67,9 +71,12 @@ const build = async (
   connect: (readOnly: boolean) => SqliteConnection,
   close: () => void,
   steps: Record<string, Migration>,
+  expected: { readonly id: string | null; readonly file: string },
   promised: (store: Parameters<Admit>[1]) => Promise<readonly CommitGroup[]>,
 ): Promise<Storage> => {
   const writer = connect(false)
+  const found = new Kysely<Tables>({ dialect: readerDialect(writer) })
+  await assertStoreId(found, expected.id, expected.file)
   settleWriter(writer)
   const watch = new FileWatch(writer)
   const mutex = new FifoMutex()
@@ -80,6 +87,7 @@ const build = async (
   await migrate(write, steps, async (migration) => {
     copyBeforeMigration(writer, migration)
   })
+  const id = await claimStoreId(write)
   const reader = connect(true)
   settleReader(reader)
   const read = new Kysely<Tables>({ dialect: readerDialect(reader) })
@@ -131,6 +139,7 @@ const build = async (
     auditRows: settledFirst(stores.auditRows, () => promising.settle()),
     promises: promising,
     engine: 'sqlite',
+    id,
     limits: windowLimits(windows),
 
     transaction: (work) =>

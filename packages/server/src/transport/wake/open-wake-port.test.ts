@@ -140,7 +140,7 @@ test('it cannot be shared, and listens on the loopback address only', async () =
     log: silent,
     port: here.wake.port,
   })
-  await expect(again).rejects.toMatchObject({ type: 'InvalidConfiguration' })
+  await expect(again).rejects.toMatchObject({ code: 'EADDRINUSE' })
   // The port is free on every other address.
   const other = createSocket('udp4')
   other.bind(here.wake.port, '127.0.0.2')

@@ -1,7 +1,6 @@
 import { Buffer } from 'node:buffer'
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram'
 import { once } from 'node:events'
-import { GatehouseError } from '@gatehouse/contract'
 import type { App } from '../../app/app.ts'
 import type { Log } from '../../ports/log.ts'
 import { Budget } from './budget.ts'
@@ -42,13 +41,8 @@ export const bindLoopback = async (port: number): Promise<Socket> => {
   // Exclusive: nobody else on this machine may take a share of what is sent here.
   const socket = createSocket({ type: 'udp4', reuseAddr: false })
   socket.bind({ address: host, port, exclusive: true })
-  try {
-    await once(socket, 'listening')
-    return socket
-  } catch (cause) {
-    const detail = `UDP port ${port} of ${host} is taken or may not be used`
-    throw new GatehouseError('InvalidConfiguration', { origin: 'wake_port', detail }, { cause })
-  }
+  await once(socket, 'listening')
+  return socket
 }
 
 /**

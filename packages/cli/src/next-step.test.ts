@@ -1,0 +1,39 @@
+import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { asNextStep, createNextStep, programName } from './next-step.ts'
+
+function createCheckout() {
+  const root = mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
+  const script = join(root, 'gatehouse.js')
+  writeFileSync(script, '')
+  const npmBin = join(root, 'node_modules', '.bin')
+  const bin = join(root, 'bin')
+  for (const folder of [npmBin, bin]) {
+    mkdirSync(folder, { recursive: true })
+    symlinkSync(script, join(folder, 'gatehouse'))
+  }
+  return { root, script, npmBin, bin }
+}
+
+test('names the program as another terminal finds it', () => {
+  const { root, script, npmBin, bin } = createCheckout()
+  expect(programName(script, { PATH: bin }, '/')).toBe('gatehouse')
+  expect(programName(join(npmBin, 'gatehouse'), { PATH: npmBin }, root)).toBe('npx gatehouse')
+  expect(programName(script, { PATH: npmBin }, '/')).toBe(`node ${script}`)
+})
+
+test('names another program of this name by nothing but its own path', () => {
+  const [own, other] = [createCheckout(), createCheckout()]
+  expect(programName(own.script, { PATH: other.bin }, other.root)).toBe(`node ${own.script}`)
+})
+
+test('adds the data directory where it is not the usual one', () => {
+  const usual = createNextStep('npx gatehouse', '/home/ana/g', '/home/ana/g')
+  expect(usual('trust')).toBe('npx gatehouse trust')
+  const named = createNextStep('gatehouse', "/srv/ana's data", '/home/ana/g')
+  expect(named('trust')).toBe(`gatehouse trust --data-dir '/srv/ana'\\''s data'`)
+  expect(asNextStep('gatehouse agent list', usual)).toBe('npx gatehouse agent list')
+  expect(asNextStep('chmod 700 /srv', usual)).toBe('chmod 700 /srv')
+})

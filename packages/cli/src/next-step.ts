@@ -1,0 +1,42 @@
+import { realpathSync } from 'node:fs'
+import { delimiter, join, sep } from 'node:path'
+
+type Env = Readonly<Record<string, string | undefined>>
+
+/** Builds a command that works as printed, from the words after the name of the program. */
+export type NextStep = (words: string) => string
+
+const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
+
+const pathOf = (file: string): string | null => {
+  try {
+    return realpathSync(file)
+  } catch {
+    return null
+  }
+}
+
+/** How this very program is started from another terminal: by its name where the shell finds it under that. */
+export function programName(script: string, env: Env, folder: string): string {
+  const own = pathOf(script)
+  if (own === null) return 'gatehouse'
+  const isOwn = (file: string) => pathOf(file) === own
+  // npm adds such folders for its own commands only; another terminal does not have them.
+  const folders = (env.PATH ?? '')
+    .split(delimiter)
+    .filter((path) => path !== '' && !path.endsWith(join(sep, 'node_modules', '.bin')))
+  if (folders.some((path) => isOwn(join(path, 'gatehouse')))) return 'gatehouse'
+  if (isOwn(join(folder, 'node_modules', '.bin', 'gatehouse'))) return 'npx gatehouse'
+  return `node ${quoted(own)}`
+}
+
+/** Next steps for the data directory that this command works on; the usual one needs no flag. */
+export const createNextStep =
+  (program: string, dataDir: string, usualDir: string): NextStep =>
+  (words) =>
+    [program, words, ...(dataDir === usualDir ? [] : ['--data-dir', quoted(dataDir)])].join(' ')
+
+/** The same for a text that may begin with the name of the command. */
+export const asNextStep = (text: string, next: NextStep): string =>
+  text.startsWith('gatehouse ') ? next(text.slice('gatehouse '.length)) : text
