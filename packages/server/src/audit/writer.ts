@@ -194,7 +194,12 @@ export class Writer implements Omit<Journal, 'onCommit'> {
   #enqueue(item: Queued): void {
     if (this.#closed) throw unavailable('the service is stopping')
     if (this.#queue.length >= queueMax) {
-      throw new GatehouseError('Overloaded', { detail: `${queueMax} entries wait to be recorded` })
+      throw new GatehouseError('Overloaded', {
+        detail: `${queueMax} entries wait to be recorded`,
+        retry_after_seconds: 1,
+        limit: queueMax,
+        window: 'at once',
+      })
     }
     this.#queue.push(item)
     if (this.#draining) return

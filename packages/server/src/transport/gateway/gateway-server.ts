@@ -22,7 +22,15 @@ import { parseRequests, parseRequestsInSlices } from '../http/parse-requests.ts'
 import { refusalOfParser, refuseSocket } from '../http/raw-answer.ts'
 import { readBody } from '../http/read-body.ts'
 import type { FrontHeaders } from '../http/read-headers.ts'
-import { type Refusal, refusals, refuse, sendEmpty, sendJson } from '../http/respond.ts'
+import {
+  memoryTaken,
+  type Refusal,
+  refusals,
+  refuse,
+  sendEmpty,
+  sendJson,
+  tooManyConnections,
+} from '../http/respond.ts'
 import { bearerToken, presentedToken, splitToken } from '../http/token.ts'
 import { type TokenFailureReport, TokenFailures } from '../http/token-failures.ts'
 import { ToolNames } from '../http/tool-names.ts'
@@ -238,7 +246,7 @@ export class GatewayServer {
     const fault = isBodyFault(req, headers, this.#limits.bodyBytesMax)
     if (fault) return refuse(req, res, fault)
     const held = this.#memory.take(actor.name, headers.contentLength)
-    if (!held) return refuse(req, res, refusals.overloaded)
+    if (!held) return refuse(req, res, memoryTaken(this.#limits.heldBytesPerAgentMax))
     res.once('close', () => held.release())
     if (res.destroyed) return held.release()
     if (continues) res.writeContinue()
@@ -287,7 +295,7 @@ export class GatewayServer {
         refuse(req, res, refusals.tooLarge)
         return undefined
       case 'overloaded':
-        refuse(req, res, refusals.overloaded)
+        refuse(req, res, memoryTaken(this.#limits.heldBytesPerAgentMax))
         return undefined
       case 'broken':
         return undefined
@@ -341,7 +349,7 @@ export class GatewayServer {
     exchange.endless = isMembers(value) && value['method'] === 'subscriptions/listen'
     if (exchange.endless) {
       if (!this.#perAgent.take(actor.name)) {
-        return refuse(req, res, refusals.tooManyConnections)
+        return refuse(req, res, tooManyConnections(this.#limits.connectionsPerAgentMax))
       }
       res.on('close', () => this.#perAgent.release(actor.name))
     }
@@ -400,6 +408,6 @@ export class GatewayServer {
     if (known.kind === 'refused') return known.refusal
     if (socket.destroyed) return null
     const accepted = this.#sockets.accept(req, socket, head, actorOf(known.agent))
-    return accepted ? null : refusals.tooManyConnections
+    return accepted ? null : tooManyConnections(this.#limits.connectionsPerAgentMax)
   }
 }

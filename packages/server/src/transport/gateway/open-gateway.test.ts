@@ -273,6 +273,12 @@ describe('bodies', () => {
     const refused = await raw(head, small.port)
     expect(refused.status).toBe(503)
     expect(refused.headers).toMatch(/\r\nRetry-After: 1/)
+    expect(JSON.parse(refused.body)).toMatchObject({
+      error: {
+        code: -32000,
+        data: { retry_after_seconds: 1, limit: 40_000, unit: 'bytes', window: 'at once' },
+      },
+    })
     const piece = `7d0\r\n${'x'.repeat(2_000)}\r\n`
     const chunked = `POST /rpc HTTP/1.1\r\n${honest.join('\r\n')}\r\nTransfer-Encoding: chunked\r\n\r\n${piece}`
     expect((await raw(chunked, small.port)).status).toBe(503)

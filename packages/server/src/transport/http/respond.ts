@@ -91,6 +91,9 @@ const invalid = (status: number, detail: string, headers?: Refusal['headers']): 
   ...(headers ? { headers } : {}),
 })
 
+/** Nobody is served at such a moment, whatever the limits of the agent. */
+const noCalls = { limit: 0, window: 'at once' } as const
+
 /** Every refusal of the front that needs no facts. */
 export const refusals = {
   duplicateHeader: invalid(400, 'a header that may stand once stands twice'),
@@ -122,25 +125,46 @@ export const refusals = {
   overloaded: {
     status: 503,
     code: rpcCodes.rateLimited,
-    message: 'The server is busy: try again shortly.',
-    data: { reason: 'overloaded', retry_after_seconds: 1 },
+    message: 'The server is busy and takes no new calls: try again shortly.',
+    data: { reason: 'overloaded', retry_after_seconds: 1, ...noCalls },
     headers: { 'Retry-After': '1' },
   },
   stopping: {
     status: 503,
     code: rpcCodes.rateLimited,
     message: 'The server is stopping.',
-    data: { reason: 'overloaded', retry_after_seconds: 5 },
+    data: { reason: 'overloaded', retry_after_seconds: 5, ...noCalls },
     headers: { 'Retry-After': '5', Connection: 'close' },
   },
-  tooManyConnections: {
-    status: 429,
-    code: rpcCodes.rateLimited,
-    message: 'This agent has too many open connections.',
-    data: { reason: 'overloaded', retry_after_seconds: 1 },
-    headers: { 'Retry-After': '1' },
-  },
 } as const satisfies Record<string, Refusal>
+
+/** The bodies of an agent's calls may take so many bytes of the heap, and others leave no more. */
+export const memoryTaken = (bytesMax: number): Refusal => ({
+  status: 503,
+  code: rpcCodes.rateLimited,
+  message: 'The server is busy with large requests: send fewer at once, and try again shortly.',
+  data: {
+    reason: 'overloaded',
+    retry_after_seconds: 1,
+    limit: bytesMax,
+    unit: 'bytes',
+    window: 'at once',
+  },
+  headers: { 'Retry-After': '1' },
+})
+
+export const tooManyConnections = (connectionsMax: number): Refusal => ({
+  status: 429,
+  code: rpcCodes.rateLimited,
+  message: `This agent has too many open connections: at most ${connectionsMax}.`,
+  data: {
+    reason: 'overloaded',
+    retry_after_seconds: 1,
+    limit: connectionsMax,
+    window: 'at once',
+  },
+  headers: { 'Retry-After': '1' },
+})
 
 export const unauthenticated = (detail: string): Refusal => ({
   status: 401,

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { rpcCodes } from '@gatehouse/contract'
 import type { AgentOp } from '../../app/op.ts'
 import type { GatewayLimits } from '../http/limits.ts'
-import { type Refusal, refusals } from '../http/respond.ts'
+import { type Refusal, tooManyConnections } from '../http/respond.ts'
 import type { AgentConnections } from './agent-connections.ts'
 import { beginEventStream, writeEvent, writeHeartbeat } from './event-stream.ts'
 import { notificationOf } from './notifications.ts'
@@ -38,7 +38,8 @@ export class PushStreams {
   open(res: ServerResponse, actor: Actor, sessionId: string): Refusal | null {
     // One stream a session, so that no event is told twice.
     if (this.#streams.has(sessionId)) return alreadyOpen
-    if (!this.#connections.take(actor.name)) return refusals.tooManyConnections
+    if (!this.#connections.take(actor.name))
+      return tooManyConnections(this.#deps.limits.connectionsPerAgentMax)
     const stream: Stream = { res, actor, lastWrite: this.#deps.now() }
     this.#streams.set(sessionId, stream)
     const events = this.#deps.app.subscribeEvents(actor.name, (event) => {
