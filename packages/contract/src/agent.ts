@@ -4,7 +4,7 @@ import { AgentName, CapabilityName, SessionId, Timestamp } from './ids.ts'
 export const AgentStatus = z.enum(['active', 'paused', 'revoked'])
 export type AgentStatus = z.infer<typeof AgentStatus>
 
-/** How an agent meets a held call: `pending` answers at once, `hold` keeps the MCP call open. */
+/** How an agent meets a call that needs approval: `pending` answers at once, `hold` keeps the call open. */
 export const ApprovalMode = z.enum(['pending', 'hold'])
 export type ApprovalMode = z.infer<typeof ApprovalMode>
 

@@ -342,6 +342,7 @@ export async function compose(
           : null,
     }),
     approvalTtlMs: settings.approvalTtlMs,
+    approvalHoldMs: settings.approvalHoldMs,
     metrics: createMetrics({
       version,
       isCapability: (name) => registry.find(name) !== null,

@@ -55,6 +55,7 @@ export type KitOptions = {
   /** A store in place of the one in memory, or a wrapper around it. */
   readonly storage?: (memory: Storage) => Storage
   readonly approvalTtlMs?: number
+  readonly approvalHoldMs?: number
   readonly runsApproved?: boolean
   /** Leaves it to the test to call `app.start()`. */
   readonly startsLater?: boolean
@@ -322,6 +323,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     ...(options.engine ? { engine: options.engine(sandbox, folder) } : {}),
     ...(options.services ? { services: options.services } : {}),
     approvalTtlMs: options.approvalTtlMs ?? 86_400_000,
+    approvalHoldMs: options.approvalHoldMs ?? 600_000,
     metrics: createMetrics({
       version: '0.0.0',
       isCapability: (name) => registry.find(name) !== null,

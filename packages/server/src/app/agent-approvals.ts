@@ -14,7 +14,7 @@ import { cancelApproval } from './cancel-approval.ts'
 export const approvalsOf = (deps: ApprovalWaitDeps, { op }: Call): AgentApprovals => ({
   get: (approval_id) => getApprovalOutcome(op, deps, { approval_id }),
   wait: (approval_id, timeout_ms, signal) =>
-    waitApprovalOutcome({ ...op, signal }, deps, { approval_id, timeout_ms }),
+    waitApprovalOutcome({ ...op, signal, gone: op.gone }, deps, { approval_id, timeout_ms }),
   async list(status: ApprovalStatus | undefined, limit: number) {
     const filter = { agent: op.actor.name, limit, offset: 0, ...(status ? { status } : {}) }
     const { approvals, total } = await deps.storage.approvals.list(filter)

@@ -1,25 +1,22 @@
 const executingMax = 64
 const waitingMax = 1_000
 const longPollsMax = 64
+const heldMax = 64
 /** Executing and in line. */
 export const callsAtOnceMax = executingMax + waitingMax
 
-type Lane = { executing: number; longPolls: number; readonly queue: (() => void)[] }
+type Lane = { executing: number; longPolls: number; held: number; readonly queue: (() => void)[] }
 
 /**
- * How much one agent may have under way: 64 calls, 1,000 more in line, and long polls apart, so that
- * an agent that waits for people does not stand in its own way. One agent never uses another's places.
+ * How much one agent may have under way: 64 calls, 1,000 more in line, and long polls and calls
+ * that stay open for a person apart, so that an agent that waits for people does not stand in its own way. One agent never uses another's places.
  */
 export class AgentSlots {
   readonly #lanes = new Map<string, Lane>()
 
   /** Takes a place, at once where there is one. Null when the line is full. */
   take(agent: string, waits: boolean): null | undefined | Promise<void> {
-    let lane = this.#lanes.get(agent)
-    if (!lane) {
-      lane = { executing: 0, longPolls: 0, queue: [] }
-      this.#lanes.set(agent, lane)
-    }
+    const lane = this.#laneOf(agent)
     if (waits) {
       if (lane.longPolls >= longPollsMax) return null
       lane.longPolls += 1
@@ -44,6 +41,33 @@ export class AgentSlots {
       if (next) next()
       else lane.executing -= 1
     }
-    if (lane.executing === 0 && lane.longPolls === 0) this.#lanes.delete(agent)
+    this.#tidy(agent, lane)
+  }
+
+  /** Takes a place for a call that waits for a person; false where there is none. */
+  hold(agent: string): boolean {
+    const lane = this.#laneOf(agent)
+    if (lane.held >= heldMax) return false
+    lane.held += 1
+    return true
+  }
+
+  release(agent: string): void {
+    const lane = this.#laneOf(agent)
+    lane.held -= 1
+    this.#tidy(agent, lane)
+  }
+
+  #laneOf(agent: string): Lane {
+    let lane = this.#lanes.get(agent)
+    if (!lane) {
+      lane = { executing: 0, longPolls: 0, held: 0, queue: [] }
+      this.#lanes.set(agent, lane)
+    }
+    return lane
+  }
+
+  #tidy(agent: string, { executing, longPolls, held }: Lane): void {
+    if (executing === 0 && longPolls === 0 && held === 0) this.#lanes.delete(agent)
   }
 }

@@ -3,15 +3,13 @@ import { isSettled, outcomeOf } from '../domain/approvals/outcome.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
 import { argumentsOf } from './approval-record.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
-import type { Call } from './call.ts'
-import { type CancelDeps, cancelApproval } from './cancel-approval.ts'
+import type { CancelDeps } from './cancel-approval.ts'
 import type { Basics } from './deps.ts'
-import type { AgentOp } from './op.ts'
+import { type AgentOp, isRead, type Op } from './op.ts'
 import { recordDelivery } from './record-delivery.ts'
 
 /** A change on another node sends no signal here: look again this often. */
 const pollMs = 1_000
-const progressMs = 5_000
 
 export type ApprovalWaitDeps = Pick<Basics, 'storage' | 'clock'> &
   CancelDeps & { readonly signals: ApprovalSignals }
@@ -39,11 +37,11 @@ export async function getApprovalOutcome(
 
 /** Nobody reads the answer of a caller that has gone away: that is no delivery. */
 async function deliverOutcome(
-  { signal }: AgentOp,
+  op: AgentOp,
   deps: Pick<Basics, 'storage'>,
   approval: StoredApproval,
 ): Promise<ApprovalOutcome> {
-  if (!signal.aborted) await recordDelivery(deps, approval)
+  if (isRead(op)) await recordDelivery(deps.storage.approvals, approval)
   return outcomeOf(approval)
 }
 
@@ -54,15 +52,16 @@ export async function waitApprovalOutcome(
   input: { readonly approval_id: string; readonly timeout_ms: number },
 ): Promise<ApprovalOutcome> {
   const first = await findOwnApproval(op, deps, input.approval_id)
-  return deliverOutcome(op, deps, await waitSettled(deps, first, input.timeout_ms, op.signal))
+  return deliverOutcome(op, deps, await waitSettled(deps, first, input.timeout_ms, op))
 }
 
-async function waitSettled(
+export async function waitSettled(
   deps: ApprovalWaitDeps,
   first: StoredApproval,
   timeoutMs: number,
-  signal: AbortSignal,
+  { signal: cancelled, gone }: Op,
 ): Promise<StoredApproval> {
+  const signal = gone ? AbortSignal.any([cancelled, gone]) : cancelled
   const endMs = deps.clock.now() + timeoutMs
   let approval = first
   for (;;) {
@@ -79,28 +78,4 @@ async function waitSettled(
     if (!isSettled(approval)) await deps.clock.sleep(Math.min(leftMs, pollMs), changed.signal)
     signal.removeEventListener('abort', wake)
   }
-}
-
-/**
- * Keeps a call open until its approval is settled. Null when the caller went away: the request stays
- * for a person to decide, unless the caller cancelled it, which withdraws it.
- */
-export async function holdUntilSettled(
-  deps: ApprovalWaitDeps,
-  { op, agent, capability }: Call,
-  first: StoredApproval,
-): Promise<StoredApproval | null> {
-  let approval = first
-  for (let waitedMs = 0; !op.signal.aborted; waitedMs += progressMs) {
-    approval = await waitSettled(deps, approval, progressMs, op.signal)
-    if (isSettled(approval)) return approval
-    const message = `${capability.name} waits for a person to approve it (${approval.id})`
-    op.progress?.((waitedMs + progressMs) / 1000, undefined, message)
-  }
-  const { reason } = op.signal
-  if (reason instanceof GatehouseError && reason.type === 'Cancelled')
-    await cancelApproval({ ...op, actor: { ...op.actor, name: agent.name } }, deps, {
-      approval_id: approval.id,
-    })
-  return null
 }

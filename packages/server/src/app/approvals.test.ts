@@ -4,6 +4,7 @@ import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineCapability } from '../capabilities/define.ts'
+import { Hold } from './hold.ts'
 
 const policy = `version: 1
 rules:
@@ -267,7 +268,7 @@ test('a held call stays open, tells how long, and returns the real result', asyn
   mkdirSync(kit.workspace('holder'), { recursive: true })
   let told = 0
   const call = kit.invoke('holder', 'filesystem.append', line(1), {
-    holds: true,
+    hold: new Hold(),
     progress: () => (told += 1),
   })
   let approvals = (

@@ -60,7 +60,7 @@ import { bindModels, type ModelParts } from './models.ts'
 import { noModels } from './no-models.ts'
 import type { CallFacts } from './notification-news.ts'
 import { Notifications } from './notifications.ts'
-import type { AgentOp, Op } from './op.ts'
+import { type AgentOp, isRead, type Op } from './op.ts'
 import { listOperators, removeOperator, setPassword } from './operators.ts'
 import { bindProcesses, noProcesses } from './people-processes.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
@@ -112,6 +112,8 @@ export type AppDeps = Basics & {
   readonly sandbox: Sandbox
   readonly wakeCommands: Pick<WakeCommands, 'start'>
   readonly approvalTtlMs: number
+  /** How long a call of an agent that asks for it stays open for a person, at most. */
+  readonly approvalHoldMs: number
   readonly workspaceOf: (name: string) => string
   readonly assertMount: (path: string) => void
   /** False without a server: what is approved then runs at its next start. */
@@ -337,7 +339,7 @@ export function createApp(parts: AppDeps): BoundApp {
     async pollEvents(op, { after, timeout_ms }) {
       const found = await events.poll(op.actor.name, after, timeout_ms, op.signal)
       // Nobody reads the answer of a caller that has gone away: that is no delivery.
-      if (op.signal.aborted) return found
+      if (!isRead(op)) return found
       await recordPolled(deps, found)
       time.delivered(found)
       return found

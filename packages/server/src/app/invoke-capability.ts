@@ -12,32 +12,30 @@ import type { AuditDraft } from '../ports/audit.ts'
 import type { Capability, CapabilityRegistry } from '../ports/capability.ts'
 import type { LimitStamp } from '../ports/limits.ts'
 import type { PolicySource } from '../ports/policy.ts'
-import type { AgentDirectory } from './agent-directory.ts'
 import { countedLimits } from './agent-limits.ts'
-import { type AgentSlots, callsAtOnceMax } from './agent-slots.ts'
+import { callsAtOnceMax } from './agent-slots.ts'
 import type { InvokeInput, InvokeOutcome } from './app.ts'
 import { type Call, callDraft, recordedAs } from './call.ts'
 import type { Basics } from './deps.ts'
+import { type HoldDeps, holdCall } from './hold-call.ts'
 import { type RunDeps, type RunResult, runCapability } from './invoke-run.ts'
 import type { CallFacts } from './notification-news.ts'
 import type { AgentOp } from './op.ts'
 import { questionOf } from './policy-question.ts'
 import type { Bursts } from './proxy/burst.ts'
-import { type RequestDeps, requestApproval } from './request-approval.ts'
+import { type HeldCall, requestApproval } from './request-approval.ts'
 import type { SessionTable } from './session-table.ts'
 import { type TakenGrant, takeGrant } from './take-grant.ts'
 import { validateArguments } from './validate-arguments.ts'
 
 export type InvokeDeps = Basics &
   RunDeps &
-  RequestDeps & {
+  HoldDeps & {
     readonly registry: CapabilityRegistry
     /** Stores what people elsewhere are told of a call, before it begins. */
     readonly notified: (facts: CallFacts) => Promise<void>
     readonly policy: PolicySource
-    readonly directory: AgentDirectory
     readonly sessions: SessionTable
-    readonly slots: AgentSlots
     /** Tells a burst of buffered writes from the usual ones. */
     readonly bursts: Bursts
   }
@@ -84,15 +82,20 @@ export async function invokeCapability(
       },
     }
   }
+  let outcome: Outcome
   try {
     if (place) await place
-    return capability
+    outcome = capability
       ? await admit(op, deps, agent, capability, input)
       : await refuseUnknown(op, deps, input)
   } finally {
     deps.slots.give(agent.name, waits)
   }
+  return outcome.kind === 'held' ? holdCall(deps, outcome) : outcome
 }
+
+/** `held`: it waits for a person, in no other call's place. */
+type Outcome = InvokeOutcome | ({ readonly kind: 'held' } & HeldCall)
 
 const record = (
   deps: Pick<InvokeDeps, 'journal' | 'registry'>,
@@ -135,7 +138,7 @@ async function admit(
   agent: StoredAgent,
   capability: Capability,
   input: InvokeInput,
-): Promise<InvokeOutcome> {
+): Promise<Outcome> {
   const startedAt = performance.now()
   if (agent.status === 'paused') {
     const error = new GatehouseError('AgentPaused', { agent: agent.name })
@@ -281,11 +284,7 @@ async function act(
 }
 
 /** A standing grant lets it run like a call that is allowed; without one a person is asked. */
-async function ask(
-  deps: InvokeDeps,
-  call: Call,
-  stamps: readonly LimitStamp[],
-): Promise<InvokeOutcome> {
+async function ask(deps: InvokeDeps, call: Call, stamps: readonly LimitStamp[]): Promise<Outcome> {
   // What a person is shown, and what runs once one agreed, may reach what policy asks a person about.
   const agreed: Call = { ...call, agreed: true }
   let taken: TakenGrant | null

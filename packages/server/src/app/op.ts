@@ -1,3 +1,5 @@
+import type { Hold } from './hold.ts'
+
 /** Who acts. Only the gate's own surfaces make these, from a credential they checked. */
 export type Actor =
   | { readonly kind: 'agent'; readonly name: string; readonly credential: number }
@@ -15,18 +17,25 @@ export interface Op {
   readonly request_id: string
   readonly session_id: string | null
   readonly signal: AbortSignal
-  /** Whether a call may stay open until a person decided, for agents that ask for it. */
-  readonly holds?: boolean
+  /** Aborts when nobody will read the answer, where that alone cancels nothing. */
+  readonly gone?: AbortSignal | undefined
+  /** Present where a call may stay open until a person decided, for agents that ask for it. */
+  readonly hold?: Hold
   /** The W3C `traceparent` that came with the request, as it was sent; whoever reads it checks it. */
   readonly trace?: string
   /** Set where the transport can tell a caller how far a long call is. */
   readonly progress?: (done: number, total?: number, message?: string) => void
+  /** Told when a call stays open for a person and takes nobody's place meanwhile. */
+  readonly waiting?: () => void
 }
 
 /** An operation of an agent. */
 export interface AgentOp extends Op {
   readonly actor: Extract<Actor, { kind: 'agent' }>
 }
+
+/** Whether somebody still waits for the answer, as far as is known. */
+export const isRead = ({ signal, gone }: Op): boolean => !signal.aborted && gone?.aborted !== true
 
 export const actorText = (actor: Actor): string =>
   actor.kind === 'agent'

@@ -1,6 +1,6 @@
 import type { GatehouseEvent } from '@gatehouse/contract'
 import { isSettled } from '../domain/approvals/outcome.ts'
-import type { StoredApproval } from '../ports/approvals.ts'
+import type { ApprovalStore, StoredApproval } from '../ports/approvals.ts'
 import type { Basics } from './deps.ts'
 
 type Deps = Pick<Basics, 'storage'>
@@ -9,11 +9,14 @@ type Deps = Pick<Basics, 'storage'>
  * Records that the agent has the outcome, before the answer that carries it leaves: a later identical
  * call is a new call. The answer fails where this cannot be stored.
  */
-export async function recordDelivery(deps: Deps, approval: StoredApproval): Promise<void> {
+export async function recordDelivery(
+  approvals: Pick<ApprovalStore, 'replace'>,
+  approval: StoredApproval,
+): Promise<void> {
   let current = approval
   while (isSettled(current) && current.delivered !== 'yes') {
     const delivered = { ...current, delivered: 'yes' as const }
-    const replaced = await deps.storage.approvals.replace(current, delivered)
+    const replaced = await approvals.replace(current, delivered)
     if (replaced.changed) return
     current = replaced.approval
   }
@@ -30,6 +33,6 @@ export async function recordPolled(deps: Deps, events: readonly GatehouseEvent[]
   for (const event of events) {
     const id = resolvedApproval(event)
     const approval = id === null ? null : await deps.storage.approvals.find(id)
-    if (approval) await recordDelivery(deps, approval)
+    if (approval) await recordDelivery(deps.storage.approvals, approval)
   }
 }

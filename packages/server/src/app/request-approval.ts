@@ -7,11 +7,14 @@ import type { StoredApproval } from '../ports/approvals.ts'
 import type { JournalTransaction } from '../ports/audit.ts'
 import type { LimitStamp } from '../ports/limits.ts'
 import type { InvokeOutcome } from './app.ts'
-import { type ApprovalWaitDeps, holdUntilSettled } from './approval-outcomes.ts'
+import type { ApprovalWaitDeps } from './approval-outcomes.ts'
 import { actDraft } from './audit-draft.ts'
 import { type BindDeps, bindRequest } from './bind-request.ts'
 import { type Call, callDraft } from './call.ts'
 import type { Basics } from './deps.ts'
+import type { Hold } from './hold.ts'
+import { isRead } from './op.ts'
+import { recordDelivery } from './record-delivery.ts'
 import { settle } from './settle-approval.ts'
 
 const pendingMax = 100
@@ -19,6 +22,13 @@ const pendingMax = 100
 const expiryCheckMs = 1_000
 
 export type RequestDeps = Basics & ApprovalWaitDeps & BindDeps
+
+/** A call that stays open until a person has decided. */
+export type HeldCall = {
+  readonly call: Call
+  readonly hold: Hold
+  readonly approval: StoredApproval
+}
 
 type Found =
   | {
@@ -38,7 +48,7 @@ export async function requestApproval(
   deps: RequestDeps,
   call: Call,
   stamps: readonly LimitStamp[],
-): Promise<InvokeOutcome> {
+): Promise<InvokeOutcome | ({ readonly kind: 'held' } & HeldCall)> {
   const { op, agent, capability, args, rule } = call
   const draft = await bindRequest(deps, call)
   const facts = { policy_decision: 'approval_required', rule } as const
@@ -77,11 +87,9 @@ export async function requestApproval(
     deps.signals.emit(found.approval)
   }
   if (found.kind === 'delivered') return delivered(call, found.approval)
-  if (agent.approvals === 'hold' && op.holds) {
-    const settled = await holdUntilSettled(deps, call, found.approval)
-    if (settled) return deliver(deps, call, settled)
-  }
-  return { kind: 'pending', pending: pendingOf(found.approval) }
+  const { approval } = found
+  if (agent.approvals === 'hold' && op.hold) return { kind: 'held', call, hold: op.hold, approval }
+  return pendingAnswer(approval)
 }
 
 /** Whether a pending request binds something else than the same call would bind now. */
@@ -128,24 +136,32 @@ async function join(tx: JournalTransaction, call: Call, open: StoredApproval): P
     approval_id: open.id,
   } as const
   const { op, capability, args } = call
-  if (!isSettled(open)) {
+  // What nobody reads is delivered to nobody.
+  if (!isSettled(open) || !isRead(op)) {
     tx.append(callDraft(op, capability, args, { ...facts, result: 'pending' }), {
       counts: true,
     })
     return { kind: 'waits', approval: open }
   }
   const { approval } = await tx.approvals.replace(open, { ...open, delivered: 'yes' })
+  appendDelivery(tx, call, approval)
+  return { kind: 'delivered', approval }
+}
+
+function appendDelivery(tx: JournalTransaction, call: Call, approval: StoredApproval): void {
+  const { op, capability, args, rule } = call
   const result = resultOf(approval)
   tx.append(
     callDraft(op, capability, args, {
-      ...facts,
+      policy_decision: 'approval_required',
+      rule,
+      approval_id: approval.id,
       result: approval.status === 'rejected' ? 'rejected' : result?.success ? 'success' : 'error',
       error: result?.success === false ? result.error : null,
       detail: { delivered: true },
     }),
     { counts: true },
   )
-  return { kind: 'delivered', approval }
 }
 
 /** The place of the request that expires first is free by then, and sooner where a person decides. */
@@ -166,14 +182,16 @@ async function tooManyPending(deps: RequestDeps, agent: string): Promise<InvokeO
 }
 
 /** Hands a held call its result, so that a later identical call is a new request. */
-async function deliver(
+export async function deliverHeld(
   deps: RequestDeps,
   call: Call,
   settled: StoredApproval,
 ): Promise<InvokeOutcome> {
   const approval = await deps.journal.transaction(async (tx) => {
     const current = (await tx.approvals.find(settled.id)) ?? settled
-    if (current.delivered !== 'yes') await join(tx, call, current)
+    if (current.delivered === 'yes') return current
+    await recordDelivery(tx.approvals, current)
+    appendDelivery(tx, call, current)
     return current
   })
   return delivered(call, approval)
@@ -190,8 +208,14 @@ const delivered = ({ capability }: Call, approval: StoredApproval): InvokeOutcom
       ...(approval.edit ? { note: editNote } : {}),
     }
   if (result) return { kind: 'failed', error: result.error }
-  return { kind: 'pending', pending: pendingOf(approval) }
+  return pendingAnswer(approval)
 }
+
+/** The answer to a call that a person has yet to decide on, or that is yet to run. */
+export const pendingAnswer = (approval: StoredApproval): InvokeOutcome => ({
+  kind: 'pending',
+  pending: pendingOf(approval),
+})
 
 const pendingOf = (approval: StoredApproval): PendingApproval => ({
   status: 'pending_approval',

@@ -130,6 +130,15 @@ export const fields = [
     description: 'How long a request waits for a person before it expires.',
   },
   {
+    key: 'approvals.hold',
+    type: 'duration',
+    default: '10m',
+    min: 1_000,
+    max: 86_400_000,
+    description:
+      'How long a call stays open for a decision, for agents created with --approvals hold. Then the answer is that it is pending.',
+  },
+  {
     key: 'audit.checkpoint_copy',
     type: 'string',
     default: null,

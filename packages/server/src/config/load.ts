@@ -29,6 +29,7 @@ export type Settings = {
   readonly bodyBytesMax: number
   readonly jsonDepthMax: number
   readonly approvalTtlMs: number
+  readonly approvalHoldMs: number
   /** A second file for checkpoints of the audit log; null for none. */
   readonly checkpointCopy: string | null
   readonly alertDiskPercent: number
@@ -204,6 +205,7 @@ export const loadSettings = (flags: Flags, environment: Environment = process.en
     bodyBytesMax: get('server.body_bytes_max'),
     jsonDepthMax: get('server.json_depth_max'),
     approvalTtlMs: get('approvals.ttl'),
+    approvalHoldMs: get('approvals.hold'),
     checkpointCopy: absolute(get<string | null>('audit.checkpoint_copy'), dataDir),
     alertDiskPercent: get('alerts.disk_percent'),
     alertApprovalWaitMs: get('alerts.approval_wait'),

@@ -4,6 +4,7 @@ import { hostname } from 'node:os'
 import type { Duplex } from 'node:stream'
 import type { AuthenticatedAgent } from '../../app/agent-directory.ts'
 import type { App } from '../../app/app.ts'
+import { Hold } from '../../app/hold.ts'
 import type { AgentOp } from '../../app/op.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
@@ -324,8 +325,8 @@ export class GatewayServer {
     const { batchMax, resultBytesMax } = this.#limits
     const cancellation = this.#exchanges.begin(res, actor, 'unwanted')
     const session = headers.session ?? null
-    const trace = headers.traceparent
-    const caller = { app, ids, log, actor, cancellation, session, trace, batchMax, resultBytesMax }
+    const open = { hold: new Hold(), trace: headers.traceparent }
+    const caller = { app, ids, log, actor, cancellation, session, open, batchMax, resultBytesMax }
     const { status, body } = await answerRpc(caller, value)
     if (res.destroyed) return
     if (body === null) sendEmpty(res, status)

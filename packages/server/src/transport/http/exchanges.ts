@@ -12,6 +12,8 @@ export type Leaving = 'ignored' | 'unwanted' | 'cancelled'
 
 export class Exchange extends Cancellation {
   readonly actor: AgentOp['actor']
+  /** Aborted when the peer has gone away before its answer, whatever that means. */
+  readonly gone = new Cancellation()
   /** A stream that ends only when someone ends it. */
   endless = false
 
@@ -34,11 +36,16 @@ export class Exchanges {
   begin(res: ServerResponse, actor: AgentOp['actor'], leaving: Leaving): Exchange {
     const exchange = new Exchange(actor)
     this.#open.add(exchange)
-    res.on('close', () => {
+    const closed = (): void => {
       this.#open.delete(exchange)
-      if (leaving === 'ignored' || res.writableFinished) return
+      if (res.writableFinished) return
+      exchange.gone.abort()
+      if (leaving === 'ignored') return
       exchange.abort(leaving === 'cancelled' ? new GatehouseError('Cancelled') : undefined)
-    })
+    }
+    // It may have closed while its body was parsed.
+    if (res.destroyed) closed()
+    else res.on('close', closed)
     return exchange
   }
 

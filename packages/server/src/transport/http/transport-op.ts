@@ -1,3 +1,4 @@
+import type { Hold } from '../../app/hold.ts'
 import type { AgentOp } from '../../app/op.ts'
 
 const noParts: Cancellation[] = []
@@ -37,38 +38,57 @@ export class Cancellation {
   }
 }
 
+/** Of a notification: it is answered to nobody. */
+export const unread = new Cancellation()
+unread.abort()
+
+/** What the carrier of a call can do while it is open. */
+export type OpenFor = {
+  readonly hold?: Hold | undefined
+  /** Aborted when nobody will read the answer, where that alone cancels nothing. */
+  readonly gone?: Cancellation | undefined
+  readonly progress?: AgentOp['progress'] | undefined
+  readonly waiting?: (() => void) | undefined
+  readonly trace?: string | undefined
+}
+
 /** An agent's operation as a transport makes it. Its signal comes into being when it is looked at. */
 export class TransportOp implements AgentOp {
   readonly actor: AgentOp['actor']
   readonly request_id: string
   readonly session_id: string | null
-  readonly holds: boolean
+  readonly hold?: Hold
   readonly trace?: string
   readonly progress?: NonNullable<AgentOp['progress']>
+  readonly waiting?: () => void
   readonly #cancellation: Cancellation
+  readonly #gone: Cancellation | undefined
 
   constructor(
     who: { readonly actor: AgentOp['actor']; readonly session_id: string | null },
     request_id: string,
     cancellation: Cancellation,
-    open: {
-      readonly holds: boolean
-      readonly progress?: AgentOp['progress'] | undefined
-      readonly trace?: string | undefined
-    },
+    open: OpenFor,
   ) {
     this.actor = who.actor
     this.request_id = request_id
     this.session_id = who.session_id
-    this.holds = open.holds
+    if (open.hold) this.hold = open.hold
+    if (open.waiting) this.waiting = open.waiting
     if (open.progress) this.progress = open.progress
     if (open.trace !== undefined) this.trace = open.trace
     this.#cancellation = cancellation
+    this.#gone = open.gone
   }
 
   get signal(): AbortSignal {
     return this.#cancellation.signal
   }
+
+  get gone(): AbortSignal | undefined {
+    return this.#gone?.signal
+  }
 }
 
-export const atOnce = { holds: false } as const
+/** Answered without waiting for a person. */
+export const atOnce: OpenFor = {}

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream'
 import { GatehouseError, type GatehouseEvent, type RpcId, rpcCodes } from '@gatehouse/contract'
 import type { WebSocket } from 'ws'
+import { Hold } from '../../app/hold.ts'
 import type { AgentOp } from '../../app/op.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
 import { type Envelope, isMembers, readEnvelope } from '../http/envelope.ts'
@@ -112,9 +113,7 @@ export class McpSocket {
     const now = this.#now()
     if (!this.#stillValid()) return
     for (const call of this.#calls.values()) {
-      if (!call.counted || now - call.since < runningMs) continue
-      call.counted = false
-      this.#running--
+      if (now - call.since >= runningMs) this.#uncount(call)
     }
     this.#outbox.admitNext()
     this.#settle()
@@ -126,6 +125,13 @@ export class McpSocket {
     if (now - this.#lastPing < this.#limits.pingEveryMs) return
     this.#lastPing = now
     this.#ws.ping()
+  }
+
+  /** A call that waits for something or someone makes room for the next one. */
+  #uncount(call: Call): void {
+    if (!call.counted) return
+    call.counted = false
+    this.#running--
   }
 
   /** Takes no more messages and leaves once what runs is answered. */
@@ -299,7 +305,7 @@ export class McpSocket {
       return errorText(id, describeThrown(thrown, requestId, this.#deps.log).error)
     } finally {
       this.#calls.delete(id)
-      if (call.counted) this.#running--
+      this.#uncount(call)
       if (this.#ws.isPaused || this.#stopping) setImmediate(() => this.#afterAnswer())
     }
   }
@@ -323,6 +329,11 @@ export class McpSocket {
         actor: this.#actor,
         session_id,
         cancellation: call.cancellation,
+        hold: new Hold(),
+        waiting: () => {
+          this.#uncount(call)
+          this.#settle()
+        },
         notify: this.#notify,
         ...(alone ? { room: this.#room, deliver: (text) => this.#deliver(call, text) } : {}),
       },

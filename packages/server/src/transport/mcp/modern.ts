@@ -10,6 +10,7 @@ import {
   type ServerEventBus,
 } from '@modelcontextprotocol/server'
 import type { App, UnreadableValue } from '../../app/app.ts'
+import { Hold } from '../../app/hold.ts'
 import { describeThrown } from '../http/describe-thrown.ts'
 import { isMembers } from '../http/envelope.ts'
 import type { Exchange } from '../http/exchanges.ts'
@@ -77,7 +78,9 @@ const serverFor = (
       cacheHints: { 'tools/list': { ttlMs: listTtlMs, cacheScope: 'private' } },
     },
   )
-  const call: McpCall = { actor: exchange.actor, session_id: null, cancellation: exchange }
+  const { actor, gone } = exchange
+  const hold = new Hold()
+  const call: McpCall = { actor, session_id: null, cancellation: exchange, hold, gone }
   const guarded = async <T>(work: (requestId: string) => Promise<T>): Promise<T> => {
     const requestId = deps.ids.next('req')
     try {

@@ -6,6 +6,7 @@ import {
   rpcCodes,
 } from '@gatehouse/contract'
 import type { App, UnreadableValue } from '../../app/app.ts'
+import type { Hold } from '../../app/hold.ts'
 import type { AgentOp } from '../../app/op.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
@@ -41,6 +42,12 @@ export type McpCall = {
   readonly actor: AgentOp['actor']
   readonly session_id: string | null
   readonly cancellation: Cancellation
+  /** How long it may stay open for a person, with the others of its request. */
+  readonly hold: Hold
+  /** Aborted when nobody will read the answer, where that alone cancels nothing. */
+  readonly gone?: Cancellation
+  /** Told when a tool's call stays open for a person. */
+  readonly waiting?: () => void
   /** Waits until the peer has read enough of what it was sent; false where it never will. */
   readonly room?: () => Promise<boolean> | null
   /** Takes the answer of a tool the moment it is text, so that `room` counts it for the next one. */
@@ -103,13 +110,16 @@ export const initialize = (app: App, params: unknown): Initialized => {
   }
 }
 
-/** Every carrier of MCP can keep a call open until a person has decided. */
 const opOf = (
   call: McpCall,
   requestId: string,
   progress: AgentOp['progress'],
   trace?: string,
-): AgentOp => new TransportOp(call, requestId, call.cancellation, { holds: true, progress, trace })
+): AgentOp => {
+  const { hold, gone, waiting } = call
+  const open = { hold, gone, waiting, progress, trace }
+  return new TransportOp(call, requestId, call.cancellation, open)
+}
 
 /** One page of the agent's tools; null for a cursor that is none of ours. */
 export const listTools = async (

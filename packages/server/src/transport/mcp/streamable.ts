@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatehouseError, type RpcErrorObject, type RpcId, rpcCodes } from '@gatehouse/contract'
+import { Hold } from '../../app/hold.ts'
 import type { AgentOp } from '../../app/op.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
 import { type Envelope, isMembers, readEnvelope } from '../http/envelope.ts'
@@ -21,6 +22,7 @@ type Post = {
   readonly session_id: string | null
   /** When the server stops. A peer that goes away cancels nothing, as these versions have it. */
   readonly whole: Exchange
+  readonly hold: Hold
 }
 
 const header = (req: IncomingMessage, name: string): string | undefined => {
@@ -64,7 +66,7 @@ export class StreamableHttp {
     const opens = isMembers(value) && value['method'] === 'initialize'
     const session_id = opens ? null : (header(req, 'mcp-session-id') ?? null)
     if (session_id !== null && !(await this.#inSession(res, actor, session_id))) return
-    const exchange: Post = { req, res, actor, session_id, whole }
+    const exchange: Post = { req, res, actor, session_id, whole, hold: new Hold() }
     if (Array.isArray(value)) return this.#batch(exchange, value, version)
     return this.#single(exchange, value)
   }
@@ -210,12 +212,13 @@ export class StreamableHttp {
         message: `Invalid request: ${detail}`,
       })
     }
-    const { actor, session_id, whole } = exchange
+    const { actor, session_id, whole, hold } = exchange
     // Alone in its request it ends with it; one of a batch can be cancelled without the others.
     const cancellation = batched ? whole.part() : whole
     running?.set(id, cancellation)
     try {
-      const call = { actor, session_id, cancellation, ...this.#notifier(exchange) }
+      const { gone } = whole
+      const call = { actor, session_id, cancellation, hold, gone, ...this.#notifier(exchange) }
       return await answerRequest(this.#deps, call, request)
     } finally {
       running?.delete(id)

@@ -276,7 +276,7 @@ describe('tools', () => {
       { progressToken: 'p1', progress: 1, total: 3, message: 'one' },
       { progressToken: 'p1', progress: 2 },
     ])
-    expect(waiting?.op.holds).toBe(true)
+    expect(waiting?.op.hold).toBeDefined()
     void peer.call('test__wait')
     await until(() => kit.fake.waiting.length === 2)
     expect(kit.fake.waiting[1]?.op.progress).toBeUndefined()

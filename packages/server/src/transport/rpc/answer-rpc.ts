@@ -5,7 +5,7 @@ import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
 import { type Envelope, readEnvelope } from '../http/envelope.ts'
-import { atOnce, type Cancellation, TransportOp } from '../http/transport-op.ts'
+import { type Cancellation, type OpenFor, TransportOp, unread } from '../http/transport-op.ts'
 import { sessionField } from './discover.ts'
 import type { Method, MethodAnswer } from './method.ts'
 import { methods } from './methods.ts'
@@ -20,8 +20,8 @@ export type RpcCaller = {
   readonly cancellation: Cancellation
   /** From the header Gatehouse-Session. */
   readonly session: string | null
-  /** From the header traceparent. */
-  readonly trace: string | undefined
+  /** How its calls may wait, with what the header traceparent says. */
+  readonly open: OpenFor
   readonly batchMax: number
   readonly resultBytesMax: number
 }
@@ -47,21 +47,23 @@ const sessionOf = (caller: RpcCaller, named: unknown): string | null => {
   return named as string
 }
 
+/** Nothing waits for a person where no answer is expected, and nothing is delivered. */
+const unanswered = ({ open: { trace } }: RpcCaller): OpenFor => ({ gone: unread, trace })
+
 type CallEnvelope = Exclude<Envelope, { kind: 'invalid' }>
 
 const perform = async (
   caller: RpcCaller,
   method: Method,
-  { params, unreadable }: CallEnvelope,
+  { kind, params, unreadable }: CallEnvelope,
   requestId: string,
 ): Promise<MethodAnswer> => {
   const members = checkParams(withSession.get(method.name) ?? {}, method.required, params)
   const named = members['session_id']
   const session = sessionOf(caller, named)
   const who = { actor: caller.actor, session_id: session }
-  const { cancellation, trace } = caller
-  const open = trace === undefined ? atOnce : { holds: false, trace }
-  const op = new TransportOp(who, requestId, cancellation, open)
+  const open = kind === 'notification' ? unanswered(caller) : caller.open
+  const op = new TransportOp(who, requestId, caller.cancellation, open)
   if (method.inSession && session !== null) {
     await caller.app.assertSession(op, { session_id: session })
   }
