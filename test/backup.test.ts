@@ -40,7 +40,7 @@ test('a backup made under load comes up elsewhere: the log is whole and tokens h
   expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('passphrase is wrong') })
   const restored = await there.cli(['restore', file, '--yes'], `${passphrase}\n`)
   expect(restored).toMatchObject({ code: 0, stderr: '' })
-  expect(restored.stdout).toContain('The log is whole.')
+  expect(restored.stdout).toContain('The log is verified.')
   const again = await there.cli(['restore', file, '--yes'], `${passphrase}\n`)
   expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('is not empty') })
 

@@ -1,8 +1,9 @@
 import type { Approval } from '@gatehouse/contract'
 import { describeCall } from '@gatehouse/contract/describe-call'
+import type { View } from './define.ts'
 import { escapeLines, escapeText, jsonText, mixedScriptWords } from './escape-text.ts'
 import { renderFields } from './table.ts'
-import { shownTime } from './times.ts'
+import { shownTimes } from './times.ts'
 
 /** What was called, and what it is about. */
 export const callText = (call: {
@@ -69,7 +70,7 @@ const editFields = ({ id, edit }: Approval): [string, string][] => {
 const decisionFields = (approval: Approval): [string, string][] => {
   if (approval.status === 'pending') return []
   const by = approval.decided_by ? ` by ${approval.decided_by}` : ''
-  const at = approval.decided_at ? `, ${shownTime(approval.decided_at)}` : ''
+  const at = approval.decided_at ? `, ${shownTimes(approval.decided_at)}` : ''
   return [
     ['Decision', `${approval.status}${by}${at}`],
     ...(approval.decision_reason
@@ -96,21 +97,24 @@ export const staleText = ({ stale }: Approval): string | null =>
  * What a person decides on: all of it, nothing cut, nothing hidden.
  * @SECURITY The digest that is sent with a decision is the one on this card.
  */
-export function approvalCard(approval: Approval): string {
+export function approvalCard(approval: Approval, view: View): string {
   const critical = approval.critical ? ' (critical)' : ''
   const stale = staleText(approval)
   return [
-    renderFields([
-      ['Approval', approval.id],
-      ['Agent', approval.agent],
-      ['Capability', `${approval.capability}${critical}`],
-      ['Asked', shownTime(approval.requested_at)],
-      ['Expires', shownTime(approval.expires_at)],
-      ['Rule', ruleText(approval)],
-      ['Digest', approval.digest],
-      ...(stale === null ? [] : [['Stale', stale] as [string, string]]),
-      ...decisionFields(approval),
-    ]),
+    renderFields(
+      [
+        ['Approval', approval.id],
+        ['Agent', approval.agent],
+        ['Capability', `${approval.capability}${critical}`],
+        ['Asked', shownTimes(approval.requested_at)],
+        ['Expires', shownTimes(approval.expires_at)],
+        ['Rule', ruleText(approval)],
+        ['Digest', approval.digest],
+        ...(stale === null ? [] : [['Stale', stale] as [string, string]]),
+        ...decisionFields(approval),
+      ],
+      view,
+    ),
     ...(approval.preview ? [`What will run\n${indented(previewText(approval.preview))}`] : []),
     ...argumentsText(approval),
     ...warningsOf(approval),

@@ -10,7 +10,7 @@ export const secretOptions = {
   'passphrase-file': { value: 'FILE', about: 'its first line is the passphrase (- for the input)' },
   'key-file': {
     value: 'FILE',
-    about: 'a key of 32 bytes, as they are or as 64 hexadecimal digits',
+    about: 'a key of 32 bytes, raw or as 64 hexadecimal digits',
   },
 } as const
 

@@ -53,15 +53,19 @@ export type Context = {
   /** The running server; raises `NotRunning` where none runs. */
   server(): Promise<RunFile>
   readonly next: NextStep
+  /** The output of data, and that of notes. */
+  readonly views: { readonly stdout: View; readonly stderr: View }
   /** A word to the person beside the data, on the error output. */
   note(text: string): Promise<void>
   /** Whether a server answers, which also runs what is approved. */
   isServed(): Promise<boolean>
 }
 
+/** The output that a text is for. */
 export type View = {
   readonly isTTY: boolean
   readonly columns: number
+  readonly coloured: boolean
   readonly next: NextStep
 }
 

@@ -1,7 +1,9 @@
 import type { EngineState } from '@gatehouse/contract'
+import { counted } from './counted.ts'
+import type { View } from './define.ts'
 import { shownBytes } from './model-text.ts'
 import { renderFields } from './table.ts'
-import { shownTime } from './times.ts'
+import { shownTimes } from './times.ts'
 
 const statuses = {
   not_installed: 'not installed',
@@ -12,31 +14,40 @@ const statuses = {
 } as const
 
 /** The engine, one fact a line. */
-export const engineText = (engine: EngineState): string => {
+export const engineText = (engine: EngineState, view: View): string => {
   const { package: program, measures, quarantined } = engine
   const isUp = engine.pid !== null
-  return renderFields([
-    ['Engine', statuses[engine.status]],
-    ['Version', `node-llama-cpp ${program.version}${program.installed ? '' : ' (not installed)'}`],
-    ...(program.problem === null ? [] : [['Problem', program.problem] as const]),
-    ...(program.remedy === null ? [] : [['Fix', program.remedy] as const]),
-    ['Model', engine.model],
-    ...(isUp
-      ? [
-          ['Sandbox', engine.sandbox] as const,
-          ['Process', engine.pid] as const,
-          ['Context', `${engine.context_tokens} tokens`] as const,
-          ['Memory', shownBytes(engine.memory_bytes ?? 0)] as const,
-          ['Since', shownTime(engine.started_at)] as const,
-        ]
-      : []),
-    ['Requests', `${engine.requests} (${engine.active} at work, ${engine.waiting} in line)`],
-    ['Crashes', engine.crashes],
-    ...(engine.last_failure === null ? [] : [['Last', engine.last_failure] as const]),
-    ...measures.map(
-      ({ id, tokens_per_second, memory_bytes }) =>
-        ['Measured', `${id}: ${tokens_per_second} tokens/s, ${shownBytes(memory_bytes)}`] as const,
-    ),
-    ...quarantined.map(({ id, reason }) => ['Quarantine', `${id}: ${reason}`] as const),
-  ])
+  return renderFields(
+    [
+      ['Engine', statuses[engine.status]],
+      [
+        'Version',
+        `node-llama-cpp ${program.version}${program.installed ? '' : ' (not installed)'}`,
+      ],
+      ...(program.problem === null ? [] : [['Problem', program.problem] as const]),
+      ...(program.remedy === null ? [] : [['Fix', program.remedy] as const]),
+      ['Model', engine.model],
+      ...(isUp
+        ? [
+            ['Sandbox', engine.sandbox] as const,
+            ['Process', engine.pid] as const,
+            ['Context', counted(engine.context_tokens ?? 0, 'token')] as const,
+            ['Memory', shownBytes(engine.memory_bytes ?? 0)] as const,
+            ['Since', shownTimes(engine.started_at)] as const,
+          ]
+        : []),
+      ['Requests', `${engine.requests} (${engine.active} at work, ${engine.waiting} in line)`],
+      ['Crashes', engine.crashes],
+      ...(engine.last_failure === null ? [] : [['Last', engine.last_failure] as const]),
+      ...measures.map(
+        ({ id, tokens_per_second, memory_bytes }) =>
+          [
+            'Measured',
+            `${id}: ${tokens_per_second} tokens/s, ${shownBytes(memory_bytes)}`,
+          ] as const,
+      ),
+      ...quarantined.map(({ id, reason }) => ['Quarantine', `${id}: ${reason}`] as const),
+    ],
+    view,
+  )
 }

@@ -1,5 +1,6 @@
 import { createClient, UnexpectedAnswerError } from '@gatehouse/client'
 import { CliError } from './cli-error.ts'
+import { isColoured } from './colour.ts'
 import {
   type Connect,
   type Connection,
@@ -11,16 +12,10 @@ import type { Command, Context, View } from './define.ts'
 import { jsonText } from './escape-text.ts'
 import { exitCodes } from './exit-codes.ts'
 import { dataDirOf, usualDataDir } from './global-options.ts'
-import type { Io } from './io.ts'
+import type { Io, Output } from './io.ts'
 import { createNextStep, type NextStep } from './next-step.ts'
 import type { Parsed } from './parse.ts'
 import { suggestAgent } from './suggest-agent.ts'
-
-const viewOf = ({ stdout: { isTTY, columns } }: Io, next: NextStep): View => ({
-  isTTY,
-  columns,
-  next,
-})
 
 type Opened = { readonly context: Context } & AsyncDisposable
 
@@ -36,15 +31,22 @@ function createContext(io: Io, { global }: Parsed, connect: Connect): Opened {
     baseUrl: placeholderUrl,
     fetch: async (url, init) => (await connection()).fetch(url, init),
   })
+  const next = createNextStep(io.program, dataDir, usualDataDir(io.env))
+  const viewOf = (output: Output): View => {
+    const { isTTY, columns } = output
+    const coloured = isColoured(output, io.env, global['no-color'])
+    return { isTTY, columns, coloured, next }
+  }
   const context: Context = {
     io,
+    views: { stdout: viewOf(io.stdout), stderr: viewOf(io.stderr) },
     dataDir,
     configFile,
     json,
     quiet,
     yes,
     api,
-    next: createNextStep(io.program, dataDir, usualDataDir(io.env)),
+    next,
     async server() {
       const { run } = await connection(true)
       if (!run) throw serverNeeded()
@@ -103,7 +105,7 @@ export async function execute(
   if (result === undefined || result === null) return exitCodes.done
   const asText = !context.json && command.text
   const [text, code] = readable(command.name, () => [
-    asText ? asText(result, viewOf(io, context.next)) : jsonText(result),
+    asText ? asText(result, context.views.stdout) : jsonText(result),
     command.exitCode?.(result) ?? exitCodes.done,
   ])
   if (text !== '') await io.stdout.write(`${text}\n`)

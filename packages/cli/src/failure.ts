@@ -5,6 +5,7 @@ import {
   UnreachableError,
 } from '@gatehouse/client'
 import { CliError, type Recovery } from './cli-error.ts'
+import { red } from './colour.ts'
 import { escapeText, jsonText } from './escape-text.ts'
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts'
 import { asNextStep, type NextStep } from './next-step.ts'
@@ -14,7 +15,7 @@ export type Failure = {
   readonly type: string
   readonly message: string
   readonly exitCode: ExitCode
-  readonly details: readonly string[]
+  readonly details: readonly { readonly at: string; readonly text: string }[]
   readonly recovery: readonly Recovery[]
   readonly requestId: string | null
 }
@@ -42,8 +43,8 @@ export function toFailure(thrown: unknown): Failure {
       message: problem.detail,
       exitCode: exitCodeOf(thrown.status),
       details: [
-        ...(problem.errors ?? []).map(({ pointer, detail }) => `${pointer}: ${detail}`),
-        ...(problem.current ? [`as it stands now: ${recordLine(problem.current)}`] : []),
+        ...(problem.errors ?? []).map(({ pointer, detail }) => ({ at: pointer, text: detail })),
+        ...(problem.current ? [{ at: 'as it stands now', text: recordLine(problem.current) }] : []),
       ],
       recovery: problem.recovery ?? [],
       requestId: problem.request_id || null,
@@ -91,18 +92,26 @@ const pick = ({ type, message, recovery }: Omit<CliError, 'exitCode' | 'name'>) 
   recovery,
 })
 
-function failureText(failure: Failure, next: NextStep): string {
-  const lines = [`error: ${failure.message} (${failure.type})`]
-  for (const detail of failure.details) lines.push(`  ${detail}`)
+function failureText(failure: Failure, next: NextStep, coloured: boolean): string {
+  const lines = [`${failure.message} (${failure.type})`]
+  // The sentence of the error is often that of its first detail.
+  for (const { at, text } of failure.details)
+    if (!failure.message.includes(text)) lines.push(`  ${at}: ${text}`)
   for (const { action, description } of failure.recovery)
     lines.push(`  try: ${asNextStep(action, next)}: ${description}`)
   if (failure.type === 'InternalError' && failure.requestId)
     lines.push(`  the server's log has it under ${failure.requestId}`)
-  return lines.map(escapeText).join('\n')
+  return `${red('error:', coloured)} ${lines.map(escapeText).join('\n')}`
 }
 
 const failureJson = ({ type, message, details, recovery, requestId }: Failure): object => ({
-  error: { type, message, details, recovery, request_id: requestId },
+  error: {
+    type,
+    message,
+    details: details.map(({ at, text }) => `${at}: ${text}`),
+    recovery,
+    request_id: requestId,
+  },
 })
 
 /** What a person or, with `--json`, a program reads of it on the error output. */
@@ -110,8 +119,9 @@ export function failureOutput(
   thrown: unknown,
   json: boolean,
   next: NextStep,
+  coloured: boolean,
 ): { readonly exitCode: ExitCode; readonly text: string } {
   const failure = toFailure(thrown)
-  const text = json ? jsonText(failureJson(failure)) : failureText(failure, next)
+  const text = json ? jsonText(failureJson(failure)) : failureText(failure, next, coloured)
   return { exitCode: failure.exitCode, text }
 }

@@ -6,11 +6,11 @@ import type { OptionSpec } from './define.ts'
 export const globalOptions = {
   'data-dir': { value: 'DIR', about: 'where the data is (GATEHOUSE_DATA_DIR)' },
   config: { value: 'FILE', about: 'the configuration file (GATEHOUSE_CONFIG)' },
-  json: { about: 'print JSON for programs' },
-  quiet: { about: 'print nothing but data and errors' },
+  json: { about: 'print JSON' },
+  quiet: { about: 'print only data and errors' },
   'no-color': { about: 'print without colour (NO_COLOR)' },
-  yes: { about: 'do it without asking' },
-  help: { about: 'show help and do nothing' },
+  yes: { about: 'do not ask for confirmation' },
+  help: { about: 'show this help' },
 } as const satisfies Readonly<Record<string, OptionSpec>>
 
 type Env = Readonly<Record<string, string | undefined>>

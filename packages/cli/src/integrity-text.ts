@@ -1,18 +1,22 @@
 import type { Integrity } from '@gatehouse/contract'
+import { green, red } from './colour.ts'
+import type { View } from './define.ts'
 import { renderFields } from './table.ts'
-import { shownTime } from './times.ts'
+import { shownTimes } from './times.ts'
 
 const kindLabel = ({ integrity }: Integrity): string =>
   integrity === 'verified' ? 'But' : 'What is wrong'
 
-const headline = ({ integrity, kind }: Integrity): string => {
-  if (integrity === 'verified') return 'The log is whole.'
-  return kind === 'unanchored' ? 'NOTHING VOUCHES FOR THE LOG.' : 'THE LOG IS NOT WHOLE.'
+const headline = ({ integrity, kind }: Integrity, { coloured }: View): string => {
+  if (integrity === 'verified') return green('The log is verified.', coloured)
+  const bad =
+    kind === 'unanchored' ? 'NO CHECKPOINT COVERS THE END OF THE LOG.' : 'THE LOG IS NOT VERIFIED.'
+  return red(bad, coloured)
 }
 
 const fields = (result: Integrity): [string, string | number][] => [
   ['Verified through', result.verified_through < 0 ? 'an empty log' : result.verified_through],
-  ['Verified at', shownTime(result.verified_at)],
+  ['Verified at', shownTimes(result.verified_at)],
   ...(result.kind ? [[kindLabel(result), result.kind] as [string, string]] : []),
   ...(result.first_bad_id ? [['First bad entry', result.first_bad_id] as [string, string]] : []),
   ...(result.first_bad_seq === undefined
@@ -22,8 +26,8 @@ const fields = (result: Integrity): [string, string | number][] => [
 ]
 
 /** The verdict about a log, and what is wrong with it. */
-export const integrityText = (result: Integrity): string =>
-  [headline(result), renderFields(fields(result))].join('\n')
+export const integrityText = (result: Integrity, view: View): string =>
+  [headline(result, view), renderFields(fields(result), view)].join('\n')
 
 /** The next step after a finding. */
 export const acknowledgeLine =

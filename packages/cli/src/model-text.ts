@@ -1,6 +1,6 @@
 import type { CatalogState, Model, ModelFit, ModelJob } from '@gatehouse/contract'
 import { escapeText } from './escape-text.ts'
-import { shownDuration, shownTime } from './times.ts'
+import { shownDuration, shownTimes } from './times.ts'
 
 const units = ['B', 'kB', 'MB', 'GB', 'TB'] as const
 
@@ -56,8 +56,8 @@ export function catalogText(catalog: CatalogState): string {
   const { status, url, fetched_at, reason, dropped } = catalog
   if (status === 'not_configured') return 'No catalog is configured (catalog.url).'
   const known = {
-    current: `The catalog is current, fetched ${shownTime(fetched_at)}.`,
-    cached: `The catalog could not be fetched; the one of ${shownTime(fetched_at)} counts.`,
+    current: `The catalog is current, fetched ${shownTimes(fetched_at)}.`,
+    cached: `The catalog could not be fetched; the one of ${shownTimes(fetched_at)} counts.`,
     refused: 'THE CATALOG IS BROKEN; only built-in models are offered.',
     unavailable: 'The catalog could not be fetched; only built-in models are offered.',
   }[status]

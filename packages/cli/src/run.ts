@@ -74,7 +74,9 @@ export async function run(argv: readonly string[], io: Io, connect?: Connect): P
   } catch (error) {
     const { failureOutput } = await import('./failure.ts')
     const next = createNextStep(io.program, dataDirGiven(argv, io), usualDataDir(io.env))
-    const { exitCode, text } = failureOutput(error, argv.includes('--json'), next)
+    const { isColoured } = await import('./colour.ts')
+    const coloured = isColoured(io.stderr, io.env, argv.includes('--no-color'))
+    const { exitCode, text } = failureOutput(error, argv.includes('--json'), next, coloured)
     await io.stderr.write(`${text}\n`)
     return exitCode
   }

@@ -1,8 +1,21 @@
+import { bold, isStatusName, paintStatus } from './colour.ts'
+import type { View } from './define.ts'
 import { escapeText } from './escape-text.ts'
+import { shownTime, shownTimes } from './times.ts'
 
-export type Column<T> = {
+type Value<T> = (row: T) => string | number | null
+
+export type Column<T> = Layout & ({ readonly value: Value<T> } | TimeOf<T>)
+
+/** A time, with the local time beside it where the terminal has room for both. */
+type TimeOf<T> = {
+  readonly time: (row: T) => string | null
+  /** The word for no time. */
+  readonly none?: string
+}
+
+type Layout = {
   readonly title: string
-  readonly value: (row: T) => string | number | null
   readonly align?: 'right'
   /** May be cut, with a `…`, where the terminal is too narrow. Ids and names never are. */
   readonly cut?: true
@@ -40,7 +53,19 @@ const pad = (text: string, width: number, align?: 'right'): string => {
   return align === 'right' ? space + text : text + space
 }
 
+/** A column whose cells are known. */
+type Shown<T> = Layout & { readonly value: Value<T> }
+
+const shownWith = <T>(columns: readonly Column<T>[], show: typeof shownTime): Shown<T>[] =>
+  columns.map((column) => {
+    if ('value' in column) return column
+    const { time, none = 'never', ...layout } = column
+    return { ...layout, value: (row: T) => show(time(row), none) }
+  })
+
 const gap = 2
+/** What is left of a column that may be cut before a local time takes the room. */
+const cutWidth = 24
 const leastWidth = 8
 
 /** Widths that fit: what may be cut gives way, the widest first. */
@@ -61,68 +86,82 @@ function fit(widths: number[], mayCut: readonly boolean[], total: number): numbe
 export function renderTable<T>(
   columns: readonly Column<T>[],
   rows: readonly T[],
-  terminal: { readonly isTTY: boolean; readonly columns: number },
+  view: View,
 ): string {
-  if (fits(columns, rows, terminal)) return renderColumns(columns, rows, terminal)
   const kept = columns.filter(({ drop }) => !drop)
-  if (fits(kept, rows, terminal)) return renderColumns(kept, rows, terminal)
-  const below = kept.find((column) => column.below)
-  if (!below) return renderColumns(kept, rows, terminal)
-  const [titles = '', ...lines] = renderColumns(
-    kept.filter((column) => column !== below),
-    rows,
-    terminal,
-  ).split('\n')
+  for (const some of [columns, kept]) {
+    const utc = shownWith(some, shownTime)
+    const both = shownWith(some, shownTimes)
+    if (view.isTTY && fits(both, rows, view, cutWidth)) return renderColumns(both, rows, view)
+    if (fits(utc, rows, view)) return renderColumns(utc, rows, view)
+  }
+  const utc = shownWith(kept, shownTime)
+  const below = utc.find((column) => column.below)
+  if (!below) return renderColumns(utc, rows, view)
+  const others = kept.filter((column) => !column.below)
+  const both = shownWith(others, shownTimes)
+  const beside = fits(both, rows, view, cutWidth) ? both : shownWith(others, shownTime)
+  const [titles = '', ...lines] = renderColumns(beside, rows, view).split('\n')
   const text = (row: T) => escapeText(String(below.value(row) ?? '-'))
   return [
     titles,
-    ...rows.flatMap((row, i) => [lines[i] ?? '', `  ${cutTo(text(row), terminal.columns - 2)}`]),
+    ...rows.flatMap((row, i) => [lines[i] ?? '', `  ${cutTo(text(row), view.columns - 2)}`]),
   ].join('\n')
 }
 
-/** Whether nothing has to be cut. */
+/** Whether nothing has to be cut, or what may be cut not to less than `cutWidth`. */
 function fits<T>(
-  columns: readonly Column<T>[],
+  columns: readonly Shown<T>[],
   rows: readonly T[],
-  { isTTY, columns: width }: { readonly isTTY: boolean; readonly columns: number },
+  { isTTY, columns: width }: View,
+  cutWidth = Number.POSITIVE_INFINITY,
 ): boolean {
   if (!isTTY) return true
-  const sum = columns.reduce((total, { title, value }) => {
+  const sum = columns.reduce((total, { title, value, cut }) => {
     const widths = rows.map((row) => cells(escapeText(String(value(row) ?? '-'))))
-    return total + Math.max(cells(title), ...widths)
+    const widest = Math.max(cells(title), ...widths)
+    return total + (cut ? Math.min(widest, cutWidth) : widest)
   }, 0)
   return sum + gap * (columns.length - 1) <= width
 }
 
-function renderColumns<T>(
-  columns: readonly Column<T>[],
-  rows: readonly T[],
-  terminal: { readonly isTTY: boolean; readonly columns: number },
-): string {
+function renderColumns<T>(columns: readonly Shown<T>[], rows: readonly T[], view: View): string {
   const body = rows.map((row) => columns.map(({ value }) => escapeText(String(value(row) ?? '-'))))
   const natural = columns.map(({ title }, i) =>
     Math.max(cells(title), ...body.map((line) => cells(line[i] ?? ''))),
   )
-  const total = terminal.isTTY ? terminal.columns : Number.POSITIVE_INFINITY
+  const total = view.isTTY ? view.columns : Number.POSITIVE_INFINITY
   const widths = fit(
     natural,
     columns.map(({ cut }) => cut === true),
     total,
   )
-  const lineOf = (line: readonly string[]) =>
+  const lineOf = (line: readonly string[], coloured: boolean) =>
     columns
-      .map(({ align }, i) => pad(cutTo(line[i] ?? '', widths[i] ?? 0), widths[i] ?? 0, align))
+      .map(({ title, align }, i) => {
+        const cell = pad(cutTo(line[i] ?? '', widths[i] ?? 0), widths[i] ?? 0, align)
+        return isStatusName(title) ? paintStatus(cell, coloured) : cell
+      })
       .join(' '.repeat(gap))
       .trimEnd()
-  return [lineOf(columns.map(({ title }) => title)), ...body.map(lineOf)].join('\n')
+  const titles = columns.map(({ title }) => title)
+  return [
+    bold(lineOf(titles, false), view.coloured),
+    ...body.map((line) => lineOf(line, view.coloured)),
+  ].join('\n')
 }
 
 /** Names and values below each other. */
 export function renderFields(
   fields: readonly (readonly [string, string | number | null])[],
+  { coloured }: Pick<View, 'coloured'>,
 ): string {
   const width = Math.max(...fields.map(([name]) => name.length))
   return fields
-    .map(([name, value]) => `${name.padEnd(width)}  ${escapeText(String(value ?? '-'))}`.trimEnd())
+    .map(([name, value]) => {
+      const text = escapeText(String(value ?? '-'))
+      const shown = isStatusName(name) ? paintStatus(text, coloured) : text
+      return `${name.padEnd(width)}  ${shown}`.trimEnd()
+    })
     .join('\n')
 }

@@ -1,6 +1,25 @@
-/** A time of a record as people read it, still UTC. */
-export const shownTime = (timestamp: string | null): string =>
-  timestamp === null ? 'never' : `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)}Z`
+/** A time of a record as people read it, in UTC. */
+export const shownTime = (timestamp: string | null, none = 'never'): string =>
+  timestamp === null ? none : `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)}Z`
+
+/** The local time of this machine, with its day where that is another; nothing where it is UTC. */
+function localTime(timestamp: string): string {
+  const at = new Date(timestamp)
+  if (Number.isNaN(at.getTime()) || at.getTimezoneOffset() === 0) return ''
+  const two = (value: number) => String(value).padStart(2, '0')
+  const time = `${two(at.getHours())}:${two(at.getMinutes())}`
+  const isSameDay = at.getDate() === at.getUTCDate()
+  const day = isSameDay ? '' : `${two(at.getMonth() + 1)}-${two(at.getDate())} `
+  return ` (${day}${time} local)`
+}
+
+/** The same with the local time beside it. */
+export const shownTimes = (timestamp: string | null, none = 'never'): string =>
+  timestamp === null ? none : `${shownTime(timestamp)}${localTime(timestamp)}`
+
+/** The time of an event of today, to the millisecond. */
+export const shownClock = (timestamp: string): string =>
+  `${timestamp.slice(11, 23)}Z${localTime(timestamp)}`
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 

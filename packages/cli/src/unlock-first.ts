@@ -4,7 +4,7 @@ import { readSecret } from './read-secret.ts'
 
 /** Without a server nothing stays unlocked, so a command opens the vault for itself. */
 export const unlockOption = {
-  'passphrase-file': { value: 'FILE', about: 'unlock the vault with it first, if it is locked' },
+  'passphrase-file': { value: 'FILE', about: 'the passphrase, to unlock a locked vault first' },
 } as const
 
 export async function unlockFirst(

@@ -149,7 +149,7 @@ test('does not change the card because more comes', () => {
   const step = onApproval(ready, three)
   expect([step.show, step.say, step.state.shownId]).toEqual([
     undefined,
-    ['3 are waiting now.'],
+    ['3 requests are waiting now.'],
     one.id,
   ])
 })

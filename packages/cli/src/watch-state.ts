@@ -1,4 +1,5 @@
 import type { Approval } from '@gatehouse/contract'
+import { counted } from './counted.ts'
 import { type Decision, editLine, type ReasonLine } from './reason-line.ts'
 import { decidedText, isFinal, outcomeText } from './run-outcome.ts'
 
@@ -119,7 +120,12 @@ export function onApproval(state: WatchState, approval: Approval): WatchStep {
     const isNew = others.length === state.waiting.length
     const changed = approval.id === state.shownId && shownOf(state)?.digest !== approval.digest
     const next = { ...state, waiting, ...(changed ? { shownId: null } : {}) }
-    return present(next, isNew && shownOf(state) ? [`${waiting.length} are waiting now.`] : [])
+    return present(
+      next,
+      isNew && shownOf(state)
+        ? [`${counted(waiting.length, 'request is', 'requests are')} waiting now.`]
+        : [],
+    )
   }
   const awaited = new Set(state.awaited)
   const outcome = isFinal(approval) ? outcomeText(approval) : null

@@ -1,6 +1,6 @@
 import type { BufferedWrite } from '@gatehouse/contract'
 import { escapeText } from './escape-text.ts'
-import { shownTime } from './times.ts'
+import { shownTimes } from './times.ts'
 
 /** How a write stands, in a sentence. */
 export function writeText(write: BufferedWrite): string {
@@ -8,7 +8,7 @@ export function writeText(write: BufferedWrite): string {
   const what = `${operation} of ${escapeText(agent)} at ${escapeText(service)}`
   switch (status) {
     case 'buffered':
-      return `${what} runs at ${shownTime(execute_at)}. Cancel it: gatehouse proxy cancel ${id}`
+      return `${what} runs at ${shownTimes(execute_at)}. Cancel it: gatehouse proxy cancel ${id}`
     case 'executing':
       return `${what} runs now.`
     case 'executed':

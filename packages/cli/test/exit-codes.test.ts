@@ -81,7 +81,7 @@ test('ends with 1 when the log is not whole, and when a policy does not hold', a
     }),
   })
   const verified = await createCliKit(broken).gatehouse(['audit', 'verify'])
-  expect([verified.code, verified.out.split('\n')[0]]).toEqual([1, 'THE LOG IS NOT WHOLE.'])
+  expect([verified.code, verified.out.split('\n')[0]]).toEqual([1, 'THE LOG IS NOT VERIFIED.'])
   const file = join(await mkdtemp(join(tmpdir(), 'gatehouse-test-')), 'policy.yaml')
   await writeFile(file, 'version: 2\n')
   const kit = createCliKit()

@@ -28,6 +28,13 @@ const lines: readonly Golden[] = [
   ['audit-verify', ['audit', 'verify']],
   ['policy-show', ['policy', 'show']],
   ['policy-test', ['policy', 'test', 'mailbot', 'email.send']],
+  ['policy-set', ['policy', 'set', '-', '--agent', 'mailbot'], { input: 'version: 1\n' }],
+  [
+    'policy-set-elsewhere',
+    ['policy', 'set', '-', '--data-dir', '/srv/my data'],
+    { input: 'version: 1\n' },
+  ],
+  ['policy-set-wrong', ['policy', 'set', '-'], { input: 'version: 2\n' }],
   ['processes-list', ['processes', 'list'], { columns: 140 }],
   ['processes-show', ['processes', 'show', 'proc-00000000000000000000000001']],
   ['processes-logs', ['processes', 'logs', 'proc-00000000000000000000000001', '--offset', '20']],

@@ -24,6 +24,9 @@ function createScreen(
   }
 }
 
+// What is printed must not depend on the zone in which the tests run.
+process.env.TZ = 'UTC'
+
 export type Ran = { readonly code: number; readonly out: string; readonly err: string }
 
 export type CliKit = {
@@ -99,7 +102,7 @@ export function createCliKit(fake: FakeApp = createFakeApp()): CliKit {
           },
         },
         program: 'gatehouse',
-        env: { HOME: '/home/ana', ...terminal.env },
+        env: { HOME: '/home/ana', NO_COLOR: '1', ...terminal.env },
         signal: terminal.signal ?? new AbortController().signal,
         nowMs: terminal.nowMs ?? (() => pressedMs),
       }

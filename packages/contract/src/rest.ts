@@ -38,7 +38,16 @@ const policyText = z.string().max(1_048_576)
 export const SavePolicy = z.strictObject({ text: policyText })
 export type SavePolicy = z.infer<typeof SavePolicy>
 
-export const SavedPolicy = z.object({ version: z.string(), problems: z.array(PolicyProblem) })
+export const SavedPolicy = z.object({
+  version: z.string(),
+  problems: z.array(PolicyProblem),
+  previous: z
+    .string()
+    .nullable()
+    .describe(
+      'File with the replaced text, below the folder of the policies; null if there is none.',
+    ),
+})
 export type SavedPolicy = z.infer<typeof SavedPolicy>
 
 /** With `agent` the text is checked as the file of that agent, otherwise as the organisation's. */

@@ -420,11 +420,17 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
     },
     async savePolicy(_op, { text, agent: of }) {
       if (of !== undefined) agent(of)
-      if (text.startsWith('version: 1')) return { version: 'sha256:01', problems: [] }
+      if (text.startsWith('version: 1'))
+        return {
+          version: 'sha256:01',
+          problems: [],
+          previous: `.previous/${of === undefined ? 'organisation' : `agents/${of}`}.yaml`,
+        }
       const where = { file: 'organisation.yaml', line: 1, column: 1 }
       return {
         version: 'sha256:00',
         problems: [{ ...where, message: 'version must be 1', severity: 'error' }],
+        previous: null,
       }
     },
     listProcesses: async () => ({ processes: [processOf('running')], total: 1 }),

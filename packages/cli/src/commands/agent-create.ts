@@ -14,7 +14,7 @@ export const agentCreate = defineCommand({
       about: 'answer a held call at once, or keep it open until it is decided',
     },
     mount: { value: 'PATHS', about: 'folders it may read, separated by commas; PATH:rw to write' },
-    'token-file': { value: 'FILE', about: 'put the token into a new file of mode 0600 instead' },
+    'token-file': { value: 'FILE', about: 'write the token to this new file, of mode 0600' },
   },
   examples: [
     'gatehouse agent create mailbot --purpose "Answers my mail"',

@@ -1,6 +1,5 @@
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
-import { shownTime } from '../times.ts'
 
 export const agentList = defineCommand({
   name: 'agent list',
@@ -15,7 +14,7 @@ export const agentList = defineCommand({
             { title: 'NAME', value: (agent) => agent.name },
             { title: 'STATUS', value: (agent) => agent.status },
             { title: 'CALLS', value: (agent) => agent.total_invocations, align: 'right' },
-            { title: 'LAST CONNECTED', value: (agent) => shownTime(agent.last_connected) },
+            { title: 'LAST CONNECTED', time: (agent) => agent.last_connected },
             { title: 'PURPOSE', value: (agent) => agent.purpose, cut: true },
           ],
           agents,

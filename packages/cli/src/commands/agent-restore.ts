@@ -3,10 +3,10 @@ import { tokenText, withTokenFile } from '../private-file.ts'
 
 export const agentRestore = defineCommand({
   name: 'agent restore',
-  summary: 'Bring a revoked agent back with a new token',
+  summary: 'Restore a revoked agent with a new token',
   args: { name: 'the agent' },
   options: {
-    'token-file': { value: 'FILE', about: 'put the token into a new file of mode 0600 instead' },
+    'token-file': { value: 'FILE', about: 'write the token to this new file, of mode 0600' },
   },
   examples: ['gatehouse agent restore mailbot'],
   run: ({ api }, { name, 'token-file': file }) =>

@@ -2,7 +2,7 @@ import { defineCommand } from '../define.ts'
 
 export const agentResume = defineCommand({
   name: 'agent resume',
-  summary: 'Accept the calls of a paused agent again',
+  summary: 'Resume a paused agent',
   args: { name: 'the agent to resume' },
   examples: ['gatehouse agent resume mailbot'],
   run: ({ api }, { name }) => api.resumeAgent({ name }),

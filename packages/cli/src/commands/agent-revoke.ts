@@ -2,7 +2,7 @@ import { defineCommand } from '../define.ts'
 
 export const agentRevoke = defineCommand({
   name: 'agent revoke',
-  summary: 'End an agent: its token, its connections and what it asked for',
+  summary: 'Revoke an agent: its token, connections and pending requests',
   args: { name: 'the agent' },
   examples: ['gatehouse agent revoke mailbot', 'gatehouse agent revoke mailbot --yes'],
   question: ({ name }) => `Revoke ${name}? Its connections and waiting requests end now.`,

@@ -3,11 +3,11 @@ import { tokenText, withTokenFile } from '../private-file.ts'
 
 export const agentRotate = defineCommand({
   name: 'agent rotate',
-  summary: 'Give an agent a new token and end the old one',
+  summary: 'Give an agent a new token and revoke the old one',
   args: { name: 'the agent' },
   options: {
     overlap: { value: 'SECONDS', integer: true, about: 'how long the old token still works (0)' },
-    'token-file': { value: 'FILE', about: 'put the token into a new file of mode 0600 instead' },
+    'token-file': { value: 'FILE', about: 'write the token to this new file, of mode 0600' },
   },
   examples: [
     'gatehouse agent rotate mailbot',

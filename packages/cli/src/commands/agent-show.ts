@@ -1,28 +1,31 @@
 import { defineCommand } from '../define.ts'
 import { renderFields, renderTable } from '../table.ts'
-import { shownTime } from '../times.ts'
+import { shownTimes } from '../times.ts'
 
 export const agentShow = defineCommand({
   name: 'agent show',
-  summary: 'Show one agent with its sessions and numbers',
+  summary: 'Show one agent with its sessions and statistics',
   args: { name: 'the agent' },
   examples: ['gatehouse agent show mailbot', 'gatehouse agent show mailbot --json'],
   run: ({ api }, { name }) => api.showAgent({ name }),
   text(agent, view) {
     const mounts = agent.mounts.map(({ path, read_only }) => `${path}${read_only ? '' : ' (rw)'}`)
     const parts = [
-      renderFields([
-        ['Name', agent.name],
-        ['Purpose', agent.purpose],
-        ['Status', agent.status],
-        ['Created', shownTime(agent.created_at)],
-        ['Last connected', shownTime(agent.last_connected)],
-        ['Calls', agent.total_invocations],
-        ['Held calls', agent.approvals === 'hold' ? 'stay open' : 'answer at once'],
-        ['Workspace', agent.workspace],
-        ['Mounts', mounts.join(', ') || 'none'],
-        ['Token', `${agent.token_fingerprint}… (fingerprint)`],
-      ]),
+      renderFields(
+        [
+          ['Name', agent.name],
+          ['Purpose', agent.purpose],
+          ['Status', agent.status],
+          ['Created', shownTimes(agent.created_at)],
+          ['Last connected', shownTimes(agent.last_connected)],
+          ['Calls', agent.total_invocations],
+          ['Held calls', agent.approvals === 'hold' ? 'stay open' : 'answer at once'],
+          ['Workspace', agent.workspace],
+          ['Mounts', mounts.join(', ') || 'none'],
+          ['Token', `${agent.token_fingerprint}… (fingerprint)`],
+        ],
+        view,
+      ),
     ]
     const { by_capability, rate_limits } = agent.stats
     if (by_capability.length > 0)
@@ -57,8 +60,8 @@ export const agentShow = defineCommand({
           [
             { title: 'SESSION', value: (row) => row.session_id },
             { title: 'BY', value: (row) => row.transport },
-            { title: 'BEGAN', value: (row) => shownTime(row.created_at) },
-            { title: 'ENDED', value: (row) => (row.ended_at ? shownTime(row.ended_at) : 'open') },
+            { title: 'BEGAN', time: (row) => row.created_at },
+            { title: 'ENDED', time: (row) => row.ended_at, none: 'open' },
             { title: 'CALLS', value: (row) => row.invocations, align: 'right' },
           ],
           agent.sessions,

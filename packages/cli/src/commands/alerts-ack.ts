@@ -2,7 +2,7 @@ import { defineCommand } from '../define.ts'
 
 export const alertsAck = defineCommand({
   name: 'alerts ack',
-  summary: 'Say that you have taken note of an alert',
+  summary: 'Acknowledge an alert',
   args: { id: 'the alert' },
   examples: ['gatehouse alerts ack alert-01jqz4xk2m8v5w9r3t6y0b7n1c'],
   run: ({ api }, { id }) => api.acknowledgeAlert({ id }),

@@ -1,6 +1,5 @@
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
-import { shownTime } from '../times.ts'
 
 export const alertsList = defineCommand({
   name: 'alerts list',
@@ -9,10 +8,10 @@ export const alertsList = defineCommand({
     status: {
       value: 'STATUS',
       choices: ['open', 'acknowledged', 'resolved'],
-      about: 'only those in this state',
+      about: 'only alerts with this status',
     },
     limit: { value: 'N', integer: true, about: 'at most this many (100)' },
-    offset: { value: 'N', integer: true, about: 'leave out this many first' },
+    offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: ['gatehouse alerts list', 'gatehouse alerts list --status open --json'],
   run: ({ api }, { status, limit, offset }) =>
@@ -28,7 +27,7 @@ export const alertsList = defineCommand({
           renderTable(
             [
               { title: 'ID', value: ({ id }) => id },
-              { title: 'RAISED', value: ({ last_raised_at }) => shownTime(last_raised_at) },
+              { title: 'RAISED', time: ({ last_raised_at }) => last_raised_at },
               { title: 'TIMES', value: ({ count }) => count, align: 'right' },
               { title: 'STATUS', value: ({ status }) => status },
               { title: 'SEVERITY', value: ({ severity }) => severity },

@@ -55,31 +55,31 @@ const shownAll = (api: Client, ids: readonly string[]) =>
 
 export const approvalsApprove = defineCommand({
   name: 'approvals approve',
-  summary: 'Show what will run, and let it run',
+  summary: 'Show a request, and approve it',
   args: { id: { about: 'the approval, or several', many: true } },
   options: {
     reason: { value: 'TEXT', about: 'why, for the log' },
-    digest: { value: 'DIGEST', about: 'approve only what has this digest, seen before' },
-    remember: { value: 'TIME', about: 'let later calls run without asking for so long, as in 1h' },
+    digest: { value: 'DIGEST', about: 'approve only if the request has this digest' },
+    remember: { value: 'TIME', about: 'run later calls without asking for this long, such as 1h' },
     for: {
       value: 'CALLS',
       choices: ['same_arguments', 'same_capability'],
-      about: 'which calls are remembered',
+      about: 'which later calls run without asking',
     },
-    uses: { value: 'N', integer: true, about: 'remember it for so many calls only' },
-    wait: { value: 'SECONDS', integer: true, about: 'wait this long for the run to end (10)' },
-    arguments: { value: 'JSON', about: 'run it with these arguments instead' },
+    uses: { value: 'N', integer: true, about: 'at most this many later calls' },
+    wait: { value: 'SECONDS', integer: true, about: 'how long to wait for the result (10)' },
+    arguments: { value: 'JSON', about: 'run the call with these arguments instead' },
   },
   examples: [
     'gatehouse approvals approve appr-01jqz4xk2m8v5w9r3t6y0b7n1c',
     'gatehouse approvals approve appr-01jqz4xk2m8v5w9r3t6y0b7n1c --yes --reason "as agreed"',
     'gatehouse approvals approve appr-01jqz4xk2m8v5w9r3t6y0b7n1c --remember 1h --uses 5',
   ],
-  async look({ api, note, json }, { id: ids, ...given }) {
+  async look({ api, note, json, views }, { id: ids, ...given }) {
     const more = { ...rememberOf(given), ...changesOf(given) }
     if (ids.length > 1) oneOnly(given)
     const shown = await shownAll(api, ids)
-    if (!json) for (const approval of shown) await note(`${approvalCard(approval)}\n`)
+    if (!json) for (const approval of shown) await note(`${approvalCard(approval, views.stderr)}\n`)
     if (more.arguments && !json) await note(`It will run with\n${jsonText(more.arguments)}\n`)
     return { shown, more }
   },

@@ -3,7 +3,6 @@ import { callText, staleText } from '../approval-card.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { renderTable } from '../table.ts'
-import { shownTime } from '../times.ts'
 
 const statusText = ({ status, stale, execution }: Approval): string => {
   if (stale !== null) return `${status}, stale`
@@ -18,16 +17,16 @@ const staleLine = (approval: Approval): string[] => {
 
 export const approvalsList = defineCommand({
   name: 'approvals list',
-  summary: 'List requests that wait for a decision',
+  summary: 'List requests that are waiting for a decision',
   options: {
     status: {
       value: 'STATUS',
       choices: ['pending', 'approved', 'rejected', 'expired', 'cancelled', 'all'],
-      about: 'another state than pending',
+      about: 'requests with this status (pending)',
     },
-    agent: { value: 'NAME', about: 'of one agent only' },
+    agent: { value: 'NAME', about: 'only this agent' },
     limit: { value: 'N', integer: true, about: 'at most this many (100)' },
-    offset: { value: 'N', integer: true, about: 'leave out this many first' },
+    offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: ['gatehouse approvals list', 'gatehouse approvals list --status all --agent mailbot'],
   run: ({ api }, { status, agent, limit, offset }) =>
@@ -47,7 +46,7 @@ export const approvalsList = defineCommand({
               { title: 'STATUS', value: statusText },
               { title: 'AGENT', value: (approval) => approval.agent },
               { title: 'WHAT', value: callText, below: true },
-              { title: 'ASKED', value: (approval) => shownTime(approval.requested_at) },
+              { title: 'ASKED', time: (approval) => approval.requested_at },
               { title: 'WHY', value: (approval) => approval.reason, cut: true, drop: true },
             ],
             approvals,

@@ -5,7 +5,7 @@ import { decidedText } from '../run-outcome.ts'
 
 export const approvalsReject = defineCommand({
   name: 'approvals reject',
-  summary: 'Refuse a request; the agent reads the reason',
+  summary: 'Reject a request; the agent is told the reason',
   args: { id: { about: 'the approval, or several', many: true } },
   options: { reason: { value: 'TEXT', about: 'why, and what the agent should do instead' } },
   examples: ['gatehouse approvals reject appr-01jqz4xk2m8v5w9r3t6y0b7n1c --reason "wrong address"'],

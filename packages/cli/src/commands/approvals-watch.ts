@@ -57,13 +57,13 @@ class ApprovalScreen {
 
   async #after(before: Promise<void>, next: (state: WatchState) => WatchStep): Promise<void> {
     await before
-    const { io } = this.#context
+    const { io, views } = this.#context
     const step = next(this.#state)
     this.#state = step.state
     await this.#write(step.line)
     for (const sentence of step.say ?? []) await this.#say(sentence)
     if (step.show) {
-      const card = approvalCard(step.show)
+      const card = approvalCard(step.show, views.stdout)
       await io.stdout.write(`\n${card}\n\n${keysHelp}\n`)
       this.#state = onShown(this.#state, step.show.id, io.nowMs())
     }
@@ -138,7 +138,7 @@ async function watchLines({ api, io, json, note }: Context): Promise<void> {
 
 export const approvalsWatch = defineCommand({
   name: 'approvals watch',
-  summary: 'Show requests as they come, and decide them by a key',
+  summary: 'Show requests as they arrive, and decide each with a key',
   examples: ['gatehouse approvals watch', 'gatehouse approvals watch --json'],
   async run(context) {
     await context.server()

@@ -8,9 +8,9 @@ export const auditAcknowledge = defineCommand({
   summary: 'Accept a failed verification once its cause is known; an entry says who did so and why',
   options: { reason: { value: 'TEXT', about: 'the cause, for the log (required)' } },
   examples: ['gatehouse audit acknowledge --reason "the disk lost data, restored from a backup"'],
-  async look({ api, json, note }, { reason }) {
+  async look({ api, json, note, views }, { reason }) {
     if (!reason?.trim()) throw usageError('Say why: gatehouse audit acknowledge --reason TEXT.')
-    if (!json) await note(`${integrityText(await api.verifyAudit())}\n`)
+    if (!json) await note(`${integrityText(await api.verifyAudit(), views.stderr)}\n`)
     return { reason }
   },
   question: () => 'Accept this? Verification does not report it from then on.',

@@ -1,15 +1,17 @@
+import { green, red } from '../colour.ts'
 import { defineCommand } from '../define.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { renderFields } from '../table.ts'
+import { shownTimes } from '../times.ts'
 
 export const auditCheckProof = defineCommand({
   name: 'audit check-proof',
-  summary: 'Check the proof of one entry, without a server or its data',
+  summary: 'Check a proof of one entry, without a server or its data',
   args: { file: 'what audit prove printed' },
   options: {
     'public-key': {
       value: 'FILE',
-      about: 'the key of the log, kept apart; else the one in the proof',
+      about: 'the public key of the log (the one in the proof)',
     },
   },
   examples: ['gatehouse audit check-proof proof.json --public-key audit.pub'],
@@ -17,17 +19,22 @@ export const auditCheckProof = defineCommand({
     const { checkProof } = await import('@gatehouse/server/audit/check-proof')
     return checkProof(given.file, given['public-key'])
   },
-  text: ({ holds, detail, seq, size, entry }) =>
+  text: ({ holds, detail, seq, size, entry }, view) =>
     [
-      holds ? 'The proof holds.' : 'THE PROOF DOES NOT HOLD.',
-      renderFields([
-        [holds ? 'It rests on' : 'Because', detail],
-        ['Entry', `${String(entry['id'])} (${seq} of ${size})`],
-        ['When', String(entry['timestamp'])],
-        ['Who', String(entry['actor'])],
-        ['What', String(entry['capability'])],
-        ['Result', String(entry['result'])],
-      ]),
+      holds
+        ? green('The proof is valid.', view.coloured)
+        : red('THE PROOF IS NOT VALID.', view.coloured),
+      renderFields(
+        [
+          [holds ? 'It rests on' : 'Because', detail],
+          ['Entry', `${String(entry['id'])} (${seq} of ${size})`],
+          ['When', shownTimes(String(entry['timestamp']))],
+          ['Who', String(entry['actor'])],
+          ['What', String(entry['capability'])],
+          ['Result', String(entry['result'])],
+        ],
+        view,
+      ),
     ].join('\n'),
   exitCode: ({ holds }) => (holds ? exitCodes.done : exitCodes.failed),
 })

@@ -1,11 +1,12 @@
+import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { openPrivateFile } from '../private-file.ts'
 
 export const auditExport = defineCommand({
   name: 'audit export',
-  summary: 'Write the whole log out, to keep or verify elsewhere',
-  options: { output: { value: 'FILE', about: 'a new file of mode 0600 instead of the output' } },
+  summary: 'Export the audit log, to keep or verify it elsewhere',
+  options: { output: { value: 'FILE', about: 'write to this new file, of mode 0600' } },
   examples: [
     'gatehouse audit export --output audit.jsonl',
     'gatehouse audit export | gzip > audit.jsonl.gz',
@@ -29,6 +30,6 @@ export const auditExport = defineCommand({
       await file.discard()
       throw error
     }
-    await note(`${lines} lines are in ${escapeText(output)}.`)
+    await note(`Wrote ${counted(lines, 'line')} to ${escapeText(output)}.`)
   },
 })

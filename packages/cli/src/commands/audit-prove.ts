@@ -2,7 +2,7 @@ import { defineCommand } from '../define.ts'
 
 export const auditProve = defineCommand({
   name: 'audit prove',
-  summary: 'Print what it takes to check one entry without the log',
+  summary: 'Print a proof that one entry is in the log',
   args: { id: 'the entry' },
   examples: ['gatehouse audit prove aud-01jqz4xk2m8v5w9r3t6y0b7n1c > proof.json'],
   run: ({ api }, { id }) => api.proveAuditEntry({ id }),

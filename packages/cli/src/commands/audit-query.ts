@@ -1,17 +1,18 @@
 import { callText } from '../approval-card.ts'
+import { red } from '../colour.ts'
 import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
-import { shownTime, timeAgo } from '../times.ts'
+import { timeAgo } from '../times.ts'
 
 export const auditQuery = defineCommand({
   name: 'audit query',
   summary: 'Show entries of the audit log, newest first',
   options: {
-    agent: { value: 'NAME', about: 'of one agent' },
+    agent: { value: 'NAME', about: 'only this agent' },
     capability: { value: 'NAME', about: 'a capability, or a group as in filesystem.*' },
-    since: { value: 'TIME', about: 'not before: ISO 8601, or 90m, 12h, 7d ago' },
-    until: { value: 'TIME', about: 'not after' },
+    since: { value: 'TIME', about: 'from this time: ISO 8601, or 90m, 12h, 7d ago' },
+    until: { value: 'TIME', about: 'until this time' },
     result: {
       value: 'RESULT',
       choices: ['success', 'error', 'denied', 'pending', 'rejected'],
@@ -22,9 +23,9 @@ export const auditQuery = defineCommand({
       choices: ['autonomous', 'approval_required', 'blocked', 'none'],
       about: 'the tier that policy applied; none where no policy was asked',
     },
-    session: { value: 'ID', about: 'of one session' },
+    session: { value: 'ID', about: 'only this session' },
     limit: { value: 'N', integer: true, about: 'at most this many (100, up to 1000)' },
-    offset: { value: 'N', integer: true, about: 'leave out this many first' },
+    offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: [
     'gatehouse audit query --agent mailbot --since 24h',
@@ -43,7 +44,7 @@ export const auditQuery = defineCommand({
     [
       renderTable(
         [
-          { title: 'TIME', value: (entry) => shownTime(entry.timestamp) },
+          { title: 'TIME', time: (entry) => entry.timestamp },
           { title: 'ID', value: (entry) => entry.id },
           { title: 'AGENT', value: (entry) => entry.agent || '-' },
           { title: 'WHAT', value: callText, below: true },
@@ -56,7 +57,10 @@ export const auditQuery = defineCommand({
       ),
       `${page.entries.length} of ${counted(page.total, 'entry', 'entries')}.`,
       page.integrity === 'verified'
-        ? `The log is whole through entry ${page.verified_through}.`
-        : `THE LOG IS NOT WHOLE: ${page.kind ?? 'damaged'}, first at ${page.first_bad_id ?? '?'}. See: gatehouse audit verify`,
+        ? `The log is verified through entry ${page.verified_through}.`
+        : red(
+            `THE LOG IS NOT VERIFIED: ${page.kind ?? 'damaged'}, first at ${page.first_bad_id ?? '?'}. See: gatehouse audit verify`,
+            view.coloured,
+          ),
     ].join('\n'),
 })

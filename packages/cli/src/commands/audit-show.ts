@@ -2,7 +2,7 @@ import { describeCall } from '@gatehouse/contract/describe-call'
 import { defineCommand } from '../define.ts'
 import { jsonText } from '../escape-text.ts'
 import { renderFields } from '../table.ts'
-import { shownTime } from '../times.ts'
+import { shownTimes } from '../times.ts'
 
 export const auditShow = defineCommand({
   name: 'audit show',
@@ -10,12 +10,12 @@ export const auditShow = defineCommand({
   args: { id: 'the entry, as `audit query` or `watch` shows it' },
   examples: ['gatehouse audit show aud-01jqz4xk2m8v5w9r3t6y0b7n1c'],
   run: ({ api }, { id }) => api.showAuditEntry({ id }),
-  text(entry) {
+  text(entry, view) {
     const { rule, error, detail } = entry
     const object = describeCall(entry.capability, entry.arguments)
     const fields: (readonly [string, string | number | null])[] = [
       ['Entry', `${entry.id} (${entry.chain} ${entry.seq})`],
-      ['Time', shownTime(entry.timestamp)],
+      ['Time', shownTimes(entry.timestamp)],
       ['Agent', entry.agent || null],
       [entry.kind === 'call' ? 'Capability' : 'Act', entry.capability],
       ['Object', object || null],
@@ -35,7 +35,7 @@ export const auditShow = defineCommand({
     ]
     const indented = (value: unknown) => jsonText(value).replaceAll(/^/gm, '  ')
     return [
-      renderFields(fields),
+      renderFields(fields, view),
       `Arguments\n${indented(entry.arguments)}`,
       ...(detail ? [`Detail\n${indented(detail)}`] : []),
     ].join('\n\n')

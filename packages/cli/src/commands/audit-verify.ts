@@ -29,12 +29,12 @@ async function withExport<T>(api: Client, work: (file: string) => Promise<T>): P
 
 export const auditVerify = defineCommand({
   name: 'audit verify',
-  summary: 'Hash the whole log again and say whether it is as it was written',
+  summary: 'Verify the audit log by hashing every entry again',
   options: {
     export: { value: 'FILE', about: 'verify this export, without a server or its data' },
     'public-key': { value: 'FILE', about: 'the key that the log was signed with' },
-    checkpoint: { value: 'FILE', about: 'a checkpoint kept elsewhere: finds what was cut off' },
-    'require-checkpoint': { about: 'fail where no checkpoint vouches for the end of the log' },
+    checkpoint: { value: 'FILE', about: 'a checkpoint kept elsewhere; detects removed entries' },
+    'require-checkpoint': { about: 'fail if no checkpoint covers the end of the log' },
   },
   examples: [
     'gatehouse audit verify',
@@ -58,9 +58,9 @@ export const auditVerify = defineCommand({
       })
     return exportFile === undefined ? withExport(api, verify) : verify(exportFile)
   },
-  text: (result) =>
+  text: (result, view) =>
     [
-      integrityText(result),
+      integrityText(result, view),
       ...('next_step' in result ? [`Next step: ${result.next_step}`] : []),
     ].join('\n'),
   exitCode: ({ integrity }) => (integrity === 'verified' ? exitCodes.done : exitCodes.failed),

@@ -1,15 +1,16 @@
 import { readBackupSecret, secretOptions } from '../backup-secret.ts'
+import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { openPrivateFile } from '../private-file.ts'
 
 export const backup = defineCommand({
   name: 'backup',
-  summary: 'Write one encrypted file with everything, while the server runs or not',
+  summary: 'Back up everything to one encrypted file, whether or not the server runs',
   args: { file: 'a new file of mode 0600' },
   options: {
     ...secretOptions,
-    'with-workspaces': { about: 'with the files of the agents, too' },
+    'with-workspaces': { about: 'include the workspaces of the agents' },
   },
   examples: [
     'gatehouse backup gatehouse.backup < passphrase.txt',
@@ -37,7 +38,7 @@ export const backup = defineCommand({
   },
   text: ({ file, bytes, engine }) =>
     [
-      `The backup is in ${escapeText(file)} (${bytes} bytes). Nobody opens it without what it is locked with.`,
+      `The backup is in ${escapeText(file)} (${counted(bytes, 'byte')}). It cannot be opened without its key or passphrase.`,
       ...(engine === 'postgres'
         ? ['THE DATABASE IS NOT IN IT: back that up with pg_dump now; all else is in the file.']
         : []),

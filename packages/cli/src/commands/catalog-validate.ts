@@ -46,7 +46,7 @@ const outcomes = {
 
 export const catalogValidate = defineCommand({
   name: 'catalog validate',
-  summary: 'Check a catalog of models by the rules that load it, without a server',
+  summary: 'Check a catalog of models, without a server',
   args: { file: 'the file, or - for the input' },
   examples: [
     'gatehouse catalog validate catalog/models.json',

@@ -9,7 +9,7 @@ const isShell = (name: string): name is Shell => (shells as readonly string[]).i
 
 export const completion = defineCommand({
   name: 'completion',
-  summary: 'Print a script that lets a shell complete commands, agents and approvals',
+  summary: 'Print the shell completion script for commands, agents and approvals',
   args: { shell: 'bash, zsh, fish or powershell' },
   examples: [
     'source <(gatehouse completion bash)',

@@ -1,15 +1,14 @@
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
-import { shownTime } from '../times.ts'
 
 export const grantsList = defineCommand({
   name: 'grants list',
-  summary: 'List what runs without asking again',
+  summary: 'List standing grants: calls that run without asking again',
   options: {
-    all: { about: 'also those that have ended' },
-    agent: { value: 'NAME', about: 'of one agent only' },
+    all: { about: 'also expired and revoked grants' },
+    agent: { value: 'NAME', about: 'only this agent' },
     limit: { value: 'N', integer: true, about: 'at most this many (100)' },
-    offset: { value: 'N', integer: true, about: 'leave out this many first' },
+    offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: ['gatehouse grants list', 'gatehouse grants list --agent mailbot --all'],
   run: ({ api }, { all, agent, limit, offset }) =>
@@ -31,7 +30,7 @@ export const grantsList = defineCommand({
               { title: 'CAPABILITY', value: (grant) => grant.capability },
               { title: 'FOR', value: (grant) => grant.match },
               { title: 'USED', value: ({ used, uses }) => (uses ? `${used} of ${uses}` : used) },
-              { title: 'UNTIL', value: (grant) => shownTime(grant.expires_at) },
+              { title: 'UNTIL', time: (grant) => grant.expires_at },
               { title: 'BY', value: (grant) => grant.created_by, cut: true },
             ],
             grants,

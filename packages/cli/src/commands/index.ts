@@ -18,27 +18,27 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'status',
-    summary: 'Show what the running server does',
+    summary: 'Show the status of the running server',
     load: async () => (await import('./status.ts')).status,
   },
   {
     name: 'doctor',
-    summary: 'Look for what keeps the server from working, and name the fix',
+    summary: 'Find what keeps the server from working, and how to fix it',
     load: async () => (await import('./doctor.ts')).doctor,
   },
   {
     name: 'watch',
-    summary: 'Show what happens, as it happens',
+    summary: 'Show calls and events as they happen',
     load: async () => (await import('./watch.ts')).watch,
   },
   {
     name: 'pause',
-    summary: 'Refuse every new call of every agent, now',
+    summary: 'Refuse all new calls of all agents, now',
     load: async () => (await import('./pause.ts')).pause,
   },
   {
     name: 'resume',
-    summary: 'Resume the agents that pausing everything paused',
+    summary: 'Resume the agents that were paused by pause --all',
     load: async () => (await import('./resume.ts')).resume,
   },
   {
@@ -53,67 +53,67 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'agent show',
-    summary: 'Show one agent with its sessions and numbers',
+    summary: 'Show one agent with its sessions and statistics',
     load: async () => (await import('./agent-show.ts')).agentShow,
   },
   {
     name: 'agent pause',
-    summary: 'Refuse every new call of an agent until it is resumed',
+    summary: 'Refuse all new calls of an agent until it is resumed',
     load: async () => (await import('./agent-pause.ts')).agentPause,
   },
   {
     name: 'agent resume',
-    summary: 'Accept the calls of a paused agent again',
+    summary: 'Resume a paused agent',
     load: async () => (await import('./agent-resume.ts')).agentResume,
   },
   {
     name: 'agent rotate',
-    summary: 'Give an agent a new token and end the old one',
+    summary: 'Give an agent a new token and revoke the old one',
     load: async () => (await import('./agent-rotate.ts')).agentRotate,
   },
   {
     name: 'agent revoke',
-    summary: 'End an agent: its token, its connections and what it asked for',
+    summary: 'Revoke an agent: its token, connections and pending requests',
     load: async () => (await import('./agent-revoke.ts')).agentRevoke,
   },
   {
     name: 'agent restore',
-    summary: 'Bring a revoked agent back with a new token',
+    summary: 'Restore a revoked agent with a new token',
     load: async () => (await import('./agent-restore.ts')).agentRestore,
   },
   {
     name: 'approvals list',
-    summary: 'List requests that wait for a decision',
+    summary: 'List requests that are waiting for a decision',
     load: async () => (await import('./approvals-list.ts')).approvalsList,
   },
   {
     name: 'approvals show',
-    summary: 'Show one request whole: what would run, and why it asks',
+    summary: 'Show one request: what would run, and which rule asks',
     load: async () => (await import('./approvals-show.ts')).approvalsShow,
   },
   {
     name: 'approvals approve',
-    summary: 'Show what will run, and let it run',
+    summary: 'Show a request, and approve it',
     load: async () => (await import('./approvals-approve.ts')).approvalsApprove,
   },
   {
     name: 'approvals reject',
-    summary: 'Refuse a request; the agent reads the reason',
+    summary: 'Reject a request; the agent is told the reason',
     load: async () => (await import('./approvals-reject.ts')).approvalsReject,
   },
   {
     name: 'approvals watch',
-    summary: 'Show requests as they come, and decide them by a key',
+    summary: 'Show requests as they arrive, and decide each with a key',
     load: async () => (await import('./approvals-watch.ts')).approvalsWatch,
   },
   {
     name: 'grants list',
-    summary: 'List what runs without asking again',
+    summary: 'List standing grants: calls that run without asking again',
     load: async () => (await import('./grants-list.ts')).grantsList,
   },
   {
     name: 'grants revoke',
-    summary: 'End a standing grant; the next call asks again',
+    summary: 'Revoke a standing grant; the next call asks again',
     load: async () => (await import('./grants-revoke.ts')).grantsRevoke,
   },
   {
@@ -128,7 +128,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'audit verify',
-    summary: 'Hash the whole log again and say whether it is as it was written',
+    summary: 'Verify the audit log by hashing every entry again',
     load: async () => (await import('./audit-verify.ts')).auditVerify,
   },
   {
@@ -139,57 +139,57 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'audit prove',
-    summary: 'Print what it takes to check one entry without the log',
+    summary: 'Print a proof that one entry is in the log',
     load: async () => (await import('./audit-prove.ts')).auditProve,
   },
   {
     name: 'audit check-proof',
-    summary: 'Check the proof of one entry, without a server or its data',
+    summary: 'Check a proof of one entry, without a server or its data',
     load: async () => (await import('./audit-check-proof.ts')).auditCheckProof,
   },
   {
     name: 'audit export',
-    summary: 'Write the whole log out, to keep or verify elsewhere',
+    summary: 'Export the audit log, to keep or verify it elsewhere',
     load: async () => (await import('./audit-export.ts')).auditExport,
   },
   {
     name: 'notifications list',
-    summary: 'Show who is told outside of the dashboard, and how that goes',
+    summary: 'List notification targets and their delivery status',
     load: async () => (await import('./notifications-list.ts')).notificationsList,
   },
   {
     name: 'notifications test',
-    summary: 'Send a message to a target now',
+    summary: 'Send a test message to a target now',
     load: async () => (await import('./notifications-test.ts')).notificationsTest,
   },
   {
     name: 'notifications failed',
-    summary: 'List the messages to a target that were given up',
+    summary: 'List messages to a target that could not be delivered',
     load: async () => (await import('./notifications-failed.ts')).notificationsFailed,
   },
   {
     name: 'notifications retry',
-    summary: 'Try again what was given up',
+    summary: 'Send undelivered messages to a target again',
     load: async () => (await import('./notifications-retry.ts')).notificationsRetry,
   },
   {
     name: 'backup',
-    summary: 'Write one encrypted file with everything, while the server runs or not',
+    summary: 'Back up everything to one encrypted file, whether or not the server runs',
     load: async () => (await import('./backup.ts')).backup,
   },
   {
     name: 'restore',
-    summary: 'Verify a backup and make a data directory of it',
+    summary: 'Verify a backup and restore it into a data directory',
     load: async () => (await import('./restore.ts')).restore,
   },
   {
     name: 'policy show',
-    summary: 'Show the policy files and the version in force',
+    summary: 'Show the policy files and the active version',
     load: async () => (await import('./policy-show.ts')).policyShow,
   },
   {
     name: 'policy check',
-    summary: 'Say whether the policy files as they stand are in force',
+    summary: 'Check whether the policy files on disk are active',
     load: async () => (await import('./policy-check.ts')).policyCheck,
   },
   {
@@ -199,32 +199,32 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'policy test',
-    summary: 'Show what would be decided on a call, and by which rule',
+    summary: 'Show how policy would decide a call, and by which rule',
     load: async () => (await import('./policy-test.ts')).policyTest,
   },
   {
     name: 'policy set',
-    summary: "Replace the organisation's policy, or that of one agent, if it holds",
+    summary: 'Replace the policy of the organisation or of one agent, if it is valid',
     load: async () => (await import('./policy-set.ts')).policySet,
   },
   {
     name: 'state list',
-    summary: 'List the keys of an agent, or of the area that all share',
+    summary: 'List the state keys of an agent, or the shared ones',
     load: async () => (await import('./state-list.ts')).stateList,
   },
   {
     name: 'state get',
-    summary: 'Print the value of a key as JSON',
+    summary: 'Print the value of a state key as JSON',
     load: async () => (await import('./state-get.ts')).stateGet,
   },
   {
     name: 'state set',
-    summary: 'Store a JSON value under a key',
+    summary: 'Store a JSON value under a state key',
     load: async () => (await import('./state-set.ts')).stateSet,
   },
   {
     name: 'state delete',
-    summary: 'Delete a key',
+    summary: 'Delete a state key',
     load: async () => (await import('./state-delete.ts')).stateDelete,
   },
   {
@@ -234,12 +234,12 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'alerts ack',
-    summary: 'Say that you have taken note of an alert',
+    summary: 'Acknowledge an alert',
     load: async () => (await import('./alerts-ack.ts')).alertsAck,
   },
   {
     name: 'processes list',
-    summary: 'List the programs that agents run, and what became of those in the background',
+    summary: 'List the programs that agents run or have run in the background',
     load: async () => (await import('./processes-list.ts')).processesList,
   },
   {
@@ -249,140 +249,139 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'processes logs',
-    summary: 'Print what a program of an agent wrote, its end first of all',
+    summary: 'Print the output of a program of an agent, by default the end',
     load: async () => (await import('./processes-logs.ts')).processesLogs,
   },
   {
     name: 'processes kill',
-    summary: 'End a program of an agent, with all that it started',
+    summary: 'Kill a program of an agent and everything it started',
     load: async () => (await import('./processes-kill.ts')).processesKill,
   },
   {
     name: 'schedules list',
-    summary: 'List the calls that agents put off, the newest first',
+    summary: 'List calls that agents scheduled, newest first',
     load: async () => (await import('./schedules-list.ts')).schedulesList,
   },
   {
     name: 'schedules delete',
-    summary: 'End a schedule of an agent',
+    summary: 'Delete a schedule of an agent',
     load: async () => (await import('./schedules-delete.ts')).schedulesDelete,
   },
   {
     name: 'models list',
-    summary: 'List local models: what is installed, what may be, and whether it fits',
+    summary: 'List local models: installed and available ones, and whether they fit in memory',
     load: async () => (await import('./models-list.ts')).modelsList,
   },
   {
     name: 'models show',
-    summary: 'Show one model; with --inspect, read what it is from its source first',
+    summary: 'Show one model; with --inspect, read its header from the source first',
     load: async () => (await import('./models-show.ts')).modelsShow,
   },
   {
     name: 'models install',
-    summary: 'Fetch a model, verify it and put it in its place; it goes on where it stopped',
+    summary: 'Download, verify and install a model; continues a download that stopped',
     load: async () => (await import('./models-install.ts')).modelsInstall,
   },
   {
     name: 'models cancel',
-    summary: 'End the installation of a model; what was fetched stays for the next one',
+    summary: 'Cancel the installation of a model; the partial download is kept',
     load: async () => (await import('./models-cancel.ts')).modelsCancel,
   },
   {
     name: 'models remove',
-    summary: 'Remove the file of a model, or what is left of an unfinished download',
+    summary: 'Remove a model, or its partial download',
     load: async () => (await import('./models-remove.ts')).modelsRemove,
   },
   {
     name: 'models verify',
-    summary: 'Hash the installed file of a model again; one that changed is taken out of use',
+    summary: 'Hash an installed model again; one that changed is no longer used',
     load: async () => (await import('./models-verify.ts')).modelsVerify,
   },
   {
     name: 'models default',
-    summary: 'Show or choose the model that is used where a caller names none',
+    summary: 'Show or set the default model',
     load: async () => (await import('./models-default.ts')).modelsDefault,
   },
   {
     name: 'models catalog',
-    summary: 'Show how the catalog is and which entries it lost; with --refresh, fetch it now',
+    summary:
+      'Show the state of the catalog and the entries it dropped; with --refresh, fetch it now',
     load: async () => (await import('./models-catalog.ts')).modelsCatalog,
   },
   {
     name: 'models setup',
-    summary:
-      'Install the engine that runs local models, and say what is missing where it cannot be',
+    summary: 'Install the engine that runs local models, or say what is missing for it',
     load: async () => (await import('./models-setup.ts')).modelsSetup,
   },
   {
     name: 'models try',
-    summary: 'Ask a local model something',
+    summary: 'Send a prompt to a local model',
     load: async () => (await import('./models-try.ts')).modelsTry,
   },
   {
     name: 'models engine',
-    summary: 'Show the engine of local models: what is loaded, what it takes, how it has fared',
+    summary: 'Show the engine of local models: loaded model, memory, requests and crashes',
     load: async () => (await import('./models-engine.ts')).modelsEngine,
   },
   {
     name: 'models start',
-    summary: 'Load a model now, instead of with the first request',
+    summary: 'Load a model now instead of at the first request',
     load: async () => (await import('./models-start.ts')).modelsStart,
   },
   {
     name: 'models stop',
-    summary: 'End the engine of local models and free its memory',
+    summary: 'Stop the engine of local models and free its memory',
     load: async () => (await import('./models-stop.ts')).modelsStop,
   },
   {
     name: 'models release',
-    summary: 'Let a model out of quarantine',
+    summary: 'Release a model from quarantine',
     load: async () => (await import('./models-release.ts')).modelsRelease,
   },
   {
     name: 'catalog validate',
-    summary: 'Check a catalog of models by the rules that load it, without a server',
+    summary: 'Check a catalog of models, without a server',
     load: async () => (await import('./catalog-validate.ts')).catalogValidate,
   },
   {
     name: 'wake',
-    summary: 'Tell an agent that there is something to do',
+    summary: 'Wake an agent: tell it that there is something to do',
     load: async () => (await import('./wake.ts')).wake,
   },
   {
     name: 'proxy status',
-    summary: 'List the connected services: how each is, what is read and what waits',
+    summary: 'List connected services: status, last sync and pending writes',
     load: async () => (await import('./proxy-status.ts')).proxyStatus,
   },
   {
     name: 'proxy kinds',
-    summary: 'List what can be connected, with the settings and credentials each asks for',
+    summary: 'List the kinds of services, with the settings and credentials of each',
     load: async () => (await import('./proxy-kinds.ts')).proxyKinds,
   },
   {
     name: 'proxy connect',
-    summary:
-      'Connect a service once everything about it was seen to work; credentials come from the input',
+    summary: 'Test and connect a service; credentials are read from the input',
     load: async () => (await import('./proxy-connect.ts')).proxyConnect,
   },
   {
     name: 'proxy test',
-    summary: 'Look at each thing a service needs, and name what does not work',
+    summary: 'Test everything a service needs, and name what fails',
     load: async () => (await import('./proxy-test.ts')).proxyTest,
   },
   {
     name: 'proxy sync',
-    summary: 'Read now what changed at a service',
+    summary: 'Sync a service now',
     load: async () => (await import('./proxy-sync.ts')).proxySync,
   },
   {
     name: 'proxy disconnect',
     summary:
-      'End a service: cancel what waits, drop its replica, its ways back and its credentials',
+      'Disconnect a service: cancels pending writes and deletes the replica, rollback points and credentials',
     load: async () => (await import('./proxy-disconnect.ts')).proxyDisconnect,
   },
   {
     name: 'proxy writes',
-    summary: 'List writes that wait for their time, or those that stand otherwise',
+    summary: 'List pending writes, or those with another status',
     load: async () => (await import('./proxy-writes.ts')).proxyWrites,
   },
   {
@@ -392,7 +391,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'proxy retry',
-    summary: 'Send a write that failed once more; look first whether it is there',
+    summary: 'Retry a failed write; check first that it did not arrive',
     load: async () => (await import('./proxy-retry.ts')).proxyRetry,
   },
   {
@@ -402,72 +401,72 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'proxy rollbacks',
-    summary: 'List what stood before writes and can be gone back to, the newest first',
+    summary: 'List rollback points, newest first',
     load: async () => (await import('./proxy-rollbacks.ts')).proxyRollbacks,
   },
   {
     name: 'proxy rollback',
-    summary: 'Go back to what stood before a write, exactly or not at all',
+    summary: 'Undo a write, exactly or not at all',
     load: async () => (await import('./proxy-rollback.ts')).proxyRollback,
   },
   {
     name: 'vault status',
-    summary: 'Show whether the vault is locked, how, and how much it holds',
+    summary: 'Show whether the vault is locked, and how many secrets it has',
     load: async () => (await import('./vault-status.ts')).vaultStatus,
   },
   {
     name: 'vault list',
-    summary: 'List the secrets: where they may be used and when they were, never their values',
+    summary: 'List the secrets, with their scopes and last use, never their values',
     load: async () => (await import('./vault-list.ts')).vaultList,
   },
   {
     name: 'vault show',
-    summary: 'Show everything about a secret but its value',
+    summary: 'Show a secret without its value',
     load: async () => (await import('./vault-show.ts')).vaultShow,
   },
   {
     name: 'vault add',
-    summary: 'Keep a secret; its value comes from the input or a file, never as an argument',
+    summary: 'Add a secret; its value is read from the input or a file, never from an argument',
     load: async () => (await import('./vault-add.ts')).vaultAdd,
   },
   {
     name: 'vault rotate',
-    summary: 'Give a secret a new value; nothing is left of the old one',
+    summary: 'Give a secret a new value; the old one is erased',
     load: async () => (await import('./vault-rotate.ts')).vaultRotate,
   },
   {
     name: 'vault scope',
-    summary: 'Change where a secret may be used; each list given replaces the one there is',
+    summary: 'Change where a secret may be used; each list replaces the present one',
     load: async () => (await import('./vault-scope.ts')).vaultScope,
   },
   {
     name: 'vault delete',
-    summary: 'Delete a secret; calls that name it are refused from now on',
+    summary: 'Delete a secret; calls that name it are refused from then on',
     load: async () => (await import('./vault-delete.ts')).vaultDelete,
   },
   {
     name: 'vault check',
-    summary: 'Say whether an agent may use a secret with a capability at a host, and why',
+    summary: 'Check whether an agent may use a secret with a capability at a host',
     load: async () => (await import('./vault-check.ts')).vaultCheck,
   },
   {
     name: 'vault lock',
-    summary: 'Let the running server forget the master key; what needs a secret is refused',
+    summary: 'Lock the vault of the running server; calls that need a secret are refused',
     load: async () => (await import('./vault-lock.ts')).vaultLock,
   },
   {
     name: 'vault unlock',
-    summary: 'Open the vault of the running server, by its passphrase or its key file',
+    summary: 'Unlock the vault of the running server with its passphrase or key file',
     load: async () => (await import('./vault-unlock.ts')).vaultUnlock,
   },
   {
     name: 'vault passphrase',
-    summary: 'Set or change the passphrase of the vault, or go back to a key file',
+    summary: 'Set, change or remove the passphrase of the vault',
     load: async () => (await import('./vault-passphrase.ts')).vaultPassphrase,
   },
   {
     name: 'vault rotate-key',
-    summary: 'Make a new master key, and put it around every secret in place of the old one',
+    summary: 'Create a new master key and encrypt every secret with it',
     load: async () => (await import('./vault-rotate-key.ts')).vaultRotateKey,
   },
   {
@@ -482,52 +481,52 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'user-token revoke',
-    summary: 'End a user token',
+    summary: 'Revoke a user token',
     load: async () => (await import('./user-token-revoke.ts')).userTokenRevoke,
   },
   {
     name: 'setup sandbox',
-    summary: 'Try the sandbox of programs, and say what to install or allow for it',
+    summary: 'Test the sandbox for programs, and say what to install or allow',
     load: async () => (await import('./setup-sandbox.ts')).setupSandbox,
   },
   {
     name: 'setup-link',
-    summary: 'Print a new one-time link that makes the first operator of the dashboard',
+    summary: 'Print a new one-time link to create the first operator of the dashboard',
     load: async () => (await import('./setup-link.ts')).setupLink,
   },
   {
     name: 'operator set-password',
-    summary: 'Set the password of an operator of the dashboard, and make the operator if need be',
+    summary: 'Set the password of a dashboard operator, creating the operator if needed',
     load: async () => (await import('./operator-set-password.ts')).operatorSetPassword,
   },
   {
     name: 'operator list',
-    summary: 'List who can log in to the dashboard',
+    summary: 'List the operators who can log in to the dashboard',
     load: async () => (await import('./operator-list.ts')).operatorList,
   },
   {
     name: 'operator remove',
-    summary: 'Take the login to the dashboard away from somebody',
+    summary: 'Remove an operator of the dashboard',
     load: async () => (await import('./operator-remove.ts')).operatorRemove,
   },
   {
     name: 'trust',
-    summary: 'Let this machine trust the certificate of the dashboard, or no longer',
+    summary: 'Make this machine trust the certificate of the dashboard, or stop trusting it',
     load: async () => (await import('./trust.ts')).trust,
   },
   {
     name: 'tls fingerprint',
-    summary: 'Show the fingerprints by which a browser knows the dashboard',
+    summary: "Show the fingerprints of the dashboard's certificate",
     load: async () => (await import('./tls-fingerprint.ts')).tlsFingerprint,
   },
   {
     name: 'completion',
-    summary: 'Print a script that lets a shell complete commands, agents and approvals',
+    summary: 'Print the shell completion script for commands, agents and approvals',
     load: async () => (await import('./completion.ts')).completion,
   },
   {
     name: 'version',
-    summary: 'Show the version of this command',
+    summary: 'Show the version of Gatehouse',
     load: async () => (await import('./version.ts')).version,
   },
   {

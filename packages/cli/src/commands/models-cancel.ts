@@ -4,7 +4,7 @@ import { shownBytes } from '../model-text.ts'
 
 export const modelsCancel = defineCommand({
   name: 'models cancel',
-  summary: 'End the installation of a model; what was fetched stays for the next one',
+  summary: 'Cancel the installation of a model; the partial download is kept',
   args: { id: 'the model' },
   examples: ['gatehouse models cancel qwen2.5-0.5b-instruct-q4_k_m'],
   run: ({ api }, { id }) => api.cancelInstall({ id }),

@@ -4,8 +4,8 @@ import { catalogText } from '../model-text.ts'
 
 export const modelsCatalog = defineCommand({
   name: 'models catalog',
-  summary: 'Show how the catalog is and which entries it lost; with --refresh, fetch it now',
-  options: { refresh: { about: 'fetch it now; fails where that does not work' } },
+  summary: 'Show the state of the catalog and the entries it dropped; with --refresh, fetch it now',
+  options: { refresh: { about: 'fetch the catalog now, or fail' } },
   examples: ['gatehouse models catalog', 'gatehouse models catalog --refresh --json'],
   async run({ api }, { refresh }) {
     const catalog = refresh ? await api.refreshCatalog() : (await api.listModels()).catalog

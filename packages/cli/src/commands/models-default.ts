@@ -4,9 +4,9 @@ import { escapeText } from '../escape-text.ts'
 
 export const modelsDefault = defineCommand({
   name: 'models default',
-  summary: 'Show or choose the model that is used where a caller names none',
+  summary: 'Show or set the default model',
   args: { id: { about: 'an installed model', optional: true } },
-  options: { none: { about: 'have none: callers must name one' } },
+  options: { none: { about: 'have no default: callers must name a model' } },
   examples: [
     'gatehouse models default',
     'gatehouse models default qwen2.5-0.5b-instruct-q4_k_m',

@@ -11,14 +11,15 @@ const lookEveryMs = 500
 const isOver = ({ status }: ModelJob): boolean => status !== 'waiting' && status !== 'running'
 
 /** On a terminal one line that is written over; elsewhere a line for each tenth. */
-async function follow({ api, io, quiet }: Context, first: ModelJob): Promise<ModelJob> {
+async function follow({ api, io, json, quiet }: Context, first: ModelJob): Promise<ModelJob> {
   const { stderr, signal } = io
   const width = Math.max(20, stderr.columns - 1)
+  const rewrites = stderr.isTTY && !json
   let [job, told] = [first, -1]
   for (;;) {
     const line = progressLine(job)
     const step = Math.floor(job.percent / 10)
-    if (!quiet && stderr.isTTY) await stderr.write(`\r\x1b[K${line.slice(0, width)}`)
+    if (!quiet && rewrites) await stderr.write(`\r\x1b[K${line.slice(0, width)}`)
     else if (!quiet && step > told) await stderr.write(`${line}\n`)
     told = step
     if (isOver(job)) break
@@ -26,7 +27,7 @@ async function follow({ api, io, quiet }: Context, first: ModelJob): Promise<Mod
     if (signal.aborted) break
     job = await api.showJob({ id: job.id })
   }
-  if (!quiet && stderr.isTTY) await stderr.write('\r\x1b[K')
+  if (!quiet && rewrites) await stderr.write('\r\x1b[K')
   return job
 }
 
@@ -45,9 +46,9 @@ const endText = (job: ModelJob): string => {
 
 export const modelsInstall = defineCommand({
   name: 'models install',
-  summary: 'Fetch a model, verify it and put it in its place; it goes on where it stopped',
+  summary: 'Download, verify and install a model; continues a download that stopped',
   args: { id: 'the model' },
-  options: { detach: { about: 'come back at once; the server goes on' } },
+  options: { detach: { about: 'return at once; the server continues' } },
   examples: [
     'gatehouse models install qwen2.5-0.5b-instruct-q4_k_m',
     'gatehouse models install qwen2.5-0.5b-instruct-q4_k_m --detach --json',

@@ -4,7 +4,7 @@ import { renderTable } from '../table.ts'
 
 export const modelsList = defineCommand({
   name: 'models list',
-  summary: 'List local models: what is installed, what may be, and whether it fits',
+  summary: 'List local models: installed and available ones, and whether they fit in memory',
   examples: ['gatehouse models list', 'gatehouse models list --json'],
   run: ({ api }) => api.listModels(),
   text: ({ models, catalog }, view) =>

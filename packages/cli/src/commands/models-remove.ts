@@ -4,7 +4,7 @@ import { shownBytes } from '../model-text.ts'
 
 export const modelsRemove = defineCommand({
   name: 'models remove',
-  summary: 'Remove the file of a model, or what is left of an unfinished download',
+  summary: 'Remove a model, or its partial download',
   args: { id: 'the model' },
   examples: ['gatehouse models remove qwen2.5-0.5b-instruct-q4_k_m --yes'],
   question: ({ id }) => `Remove ${id}? To have it again, it must be fetched again.`,

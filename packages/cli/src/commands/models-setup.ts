@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EngineSetup } from '@gatehouse/contract'
+import { counted } from '../counted.ts'
 import type { Context } from '../define.ts'
 import { defineCommand } from '../define.ts'
 import { escapeLines } from '../escape-text.ts'
@@ -8,28 +9,29 @@ import { exitCodes } from '../exit-codes.ts'
 const lookEveryMs = 500
 
 const progressLine = ({ packages_done, packages_total }: EngineSetup): string =>
-  packages_total === 0 ? 'preparing' : `${packages_done} of ${packages_total} packages`
+  packages_total === 0 ? 'preparing' : `${packages_done} of ${counted(packages_total, 'package')}`
 
 /** On a terminal one line that is written over; elsewhere a line whenever a quarter more is here. */
-async function follow({ api, io, quiet }: Context, first: EngineSetup): Promise<EngineSetup> {
+async function follow({ api, io, json, quiet }: Context, first: EngineSetup): Promise<EngineSetup> {
   const { stderr, signal } = io
+  const rewrites = stderr.isTTY && !json
   let [setup, told] = [first, -1]
   while (setup.status === 'running' && !signal.aborted) {
     const line = progressLine(setup)
     const step = Math.floor((setup.packages_done / Math.max(1, setup.packages_total)) * 4)
-    if (!quiet && stderr.isTTY) await stderr.write(`\r\x1b[K${line}`)
+    if (!quiet && rewrites) await stderr.write(`\r\x1b[K${line}`)
     else if (!quiet && step > told) await stderr.write(`${line}\n`)
     told = step
     await pause(lookEveryMs, undefined, { signal }).catch(() => undefined)
     setup = (await api.showEngine()).setup
   }
-  if (!quiet && stderr.isTTY) await stderr.write('\r\x1b[K')
+  if (!quiet && rewrites) await stderr.write('\r\x1b[K')
   return setup
 }
 
 export const modelsSetup = defineCommand({
   name: 'models setup',
-  summary: 'Install the engine that runs local models, and say what is missing where it cannot be',
+  summary: 'Install the engine that runs local models, or say what is missing for it',
   examples: ['gatehouse models setup', 'gatehouse models setup --json'],
   async run(context) {
     const setup = await follow(context, await context.api.setUpEngine())

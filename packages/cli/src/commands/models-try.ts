@@ -1,13 +1,14 @@
+import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { escapeLines } from '../escape-text.ts'
 
 export const modelsTry = defineCommand({
   name: 'models try',
-  summary: 'Ask a local model something',
+  summary: 'Send a prompt to a local model',
   args: { id: 'an installed model', prompt: 'what to ask; quote it' },
   options: {
     'max-tokens': {
-      about: 'the most that it may say; 256 unless given',
+      about: 'at most this many tokens (256)',
       value: 'N',
       integer: true,
     },
@@ -19,7 +20,7 @@ export const modelsTry = defineCommand({
     escapeLines(
       [
         text,
-        `[${usage.completion_tokens} tokens in ${(duration_ms / 1000).toFixed(1)} s${finish_reason === 'length' ? ', cut off' : ''}]`,
+        `[${counted(usage.completion_tokens, 'token')} in ${(duration_ms / 1000).toFixed(1)} s${finish_reason === 'length' ? ', cut off' : ''}]`,
       ].join('\n'),
     ),
 })

@@ -1,10 +1,9 @@
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
-import { shownTime } from '../times.ts'
 
 export const notificationsList = defineCommand({
   name: 'notifications list',
-  summary: 'Show who is told outside of the dashboard, and how that goes',
+  summary: 'List notification targets and their delivery status',
   examples: ['gatehouse notifications list', 'gatehouse notifications list --json'],
   run: ({ api }) => api.listNotifications(),
   text: ({ targets }, view) =>
@@ -19,7 +18,7 @@ export const notificationsList = defineCommand({
             { title: 'GIVEN UP', value: (target) => String(target.failed) },
             {
               title: 'LAST TOLD',
-              value: ({ last_delivered_at: at }) => (at ? shownTime(at) : 'never'),
+              time: ({ last_delivered_at: at }) => at,
             },
             { title: 'TROUBLE', value: ({ last_failure: why }) => why ?? '-', cut: true },
           ],

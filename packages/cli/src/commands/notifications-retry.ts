@@ -4,7 +4,7 @@ import { escapeText } from '../escape-text.ts'
 
 export const notificationsRetry = defineCommand({
   name: 'notifications retry',
-  summary: 'Try again what was given up',
+  summary: 'Send undelivered messages to a target again',
   args: { name: 'the target, as `notifications list` shows it' },
   examples: ['gatehouse notifications retry phone'],
   run: ({ api }, { name }) => api.retryNotifications({ name }),

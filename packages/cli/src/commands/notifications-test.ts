@@ -4,7 +4,7 @@ import { exitCodes } from '../exit-codes.ts'
 
 export const notificationsTest = defineCommand({
   name: 'notifications test',
-  summary: 'Send a message to a target now',
+  summary: 'Send a test message to a target now',
   args: { name: 'the target, as `notifications list` shows it' },
   examples: ['gatehouse notifications test phone'],
   run: ({ api }, { name }) => api.testNotification({ name }),

@@ -1,10 +1,9 @@
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
-import { shownTime } from '../times.ts'
 
 export const operatorList = defineCommand({
   name: 'operator list',
-  summary: 'List who can log in to the dashboard',
+  summary: 'List the operators who can log in to the dashboard',
   examples: ['gatehouse operator list', 'gatehouse operator list --json'],
   run: ({ api }) => api.listOperators(),
   text: ({ operators }, view) =>
@@ -14,8 +13,8 @@ export const operatorList = defineCommand({
           [
             { title: 'NAME', value: ({ name }) => name },
             { title: 'ROLE', value: ({ role }) => role },
-            { title: 'SINCE', value: ({ created_at: at }) => shownTime(at) },
-            { title: 'PASSWORD OF', value: ({ password_changed_at: at }) => shownTime(at) },
+            { title: 'SINCE', time: ({ created_at: at }) => at },
+            { title: 'PASSWORD OF', time: ({ password_changed_at: at }) => at },
           ],
           operators,
           view,

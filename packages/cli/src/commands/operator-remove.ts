@@ -3,8 +3,8 @@ import { escapeText } from '../escape-text.ts'
 
 export const operatorRemove = defineCommand({
   name: 'operator remove',
-  summary: 'Take the login to the dashboard away from somebody',
-  args: { name: 'whose' },
+  summary: 'Remove an operator of the dashboard',
+  args: { name: 'the operator' },
   examples: ['gatehouse operator remove ana', 'gatehouse operator remove ana --yes'],
   question: ({ name }) => `Remove the operator ${escapeText(name)}?`,
   run: ({ api }, { name }) => api.removeOperator({ name }),

@@ -13,9 +13,9 @@ async function readPassword({ stdin, stderr }: Io): Promise<string> {
 
 export const operatorSetPassword = defineCommand({
   name: 'operator set-password',
-  summary: 'Set the password of an operator of the dashboard, and make the operator if need be',
+  summary: 'Set the password of a dashboard operator, creating the operator if needed',
   options: {
-    name: { value: 'NAME', about: 'whose; without it the first operator, or "operator"' },
+    name: { value: 'NAME', about: 'the operator (the first one, or "operator")' },
   },
   examples: [
     'gatehouse operator set-password < password.txt',

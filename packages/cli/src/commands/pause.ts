@@ -4,8 +4,8 @@ import { defineCommand } from '../define.ts'
 
 export const pause = defineCommand({
   name: 'pause',
-  summary: 'Refuse every new call of every agent, now',
-  options: { all: { about: 'every agent; one alone is paused by agent pause' } },
+  summary: 'Refuse all new calls of all agents, now',
+  options: { all: { about: 'all agents; use agent pause for a single one' } },
   examples: ['gatehouse pause --all', 'gatehouse pause --all --json'],
   async run({ api }, { all }) {
     if (!all) throw usageError('Say --all to pause every agent, or: gatehouse agent pause NAME.')

@@ -4,7 +4,7 @@ import { hasError, problemLine } from '../policy-problems.ts'
 
 export const policyCheck = defineCommand({
   name: 'policy check',
-  summary: 'Say whether the policy files as they stand are in force',
+  summary: 'Check whether the policy files on disk are active',
   examples: ['gatehouse policy check', 'gatehouse policy check --json'],
   async run({ api }) {
     const { version, problems } = await api.showPolicies()
@@ -14,8 +14,8 @@ export const policyCheck = defineCommand({
     [
       ...problems.map(problemLine),
       valid
-        ? `The policy files are in force: ${version}`
-        : `The files have errors, so the last good version stays in force: ${version}`,
+        ? `The policy files are active: ${version}`
+        : `The files have errors, so the last valid version stays active: ${version}`,
     ].join('\n'),
   exitCode: ({ valid }) => (valid ? exitCodes.done : exitCodes.failed),
 })

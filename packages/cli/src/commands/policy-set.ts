@@ -1,15 +1,21 @@
+import { join } from 'node:path'
 import { defineCommand } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { dataDirOf } from '../global-options.ts'
 import { problemLine } from '../policy-problems.ts'
 import { readInputFile } from '../read-input-file.ts'
 
+const shellWord = (text: string): string =>
+  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
+
 export const policySet = defineCommand({
   name: 'policy set',
-  summary: "Replace the organisation's policy, or that of one agent, if it holds",
+  summary: 'Replace the policy of the organisation or of one agent, if it is valid',
   args: { file: 'the file, or - for the input' },
   options: {
     agent: { value: 'NAME', about: 'the policy of this agent' },
-    'dry-run': { about: 'check it and save nothing' },
+    'dry-run': { about: 'check the file without saving it' },
   },
   examples: [
     'gatehouse policy set organisation.yaml --dry-run',
@@ -20,19 +26,28 @@ export const policySet = defineCommand({
   question: ({ file, agent, 'dry-run': dryRun }) =>
     dryRun || file === '-' ? null : `Replace the policy of ${agent ?? 'the organisation'}?`,
   goesOnUnasked: true,
-  async run({ api }, { agent, 'dry-run': dryRun }, text) {
+  async run({ api, dataDir, io }, { agent, 'dry-run': dryRun }, text) {
     const of = agent === undefined ? {} : { agent }
-    if (dryRun) return { saved: false, ...(await api.validatePolicy({ text, ...of })) }
-    const saved =
+    if (dryRun) return { saved: false, undo: null, ...(await api.validatePolicy({ text, ...of })) }
+    const { previous, ...saved } =
       agent === undefined
         ? await api.saveOrganisationPolicy({ text })
         : await api.saveAgentPolicy({ name: agent, text })
-    return { saved: true, valid: true, ...saved }
+    const words = [
+      'gatehouse policy set',
+      shellWord(join(dataDir, 'policies', previous ?? '')),
+      ...(agent === undefined ? [] : ['--agent', agent]),
+      ...(dataDir === dataDirOf(undefined, io.env) ? [] : ['--data-dir', shellWord(dataDir)]),
+    ]
+    return { saved: true, valid: true, ...saved, undo: previous === null ? null : words.join(' ') }
   },
-  text: (done) =>
-    [
-      ...done.problems.map(problemLine),
-      done.saved ? 'Saved and in force.' : done.valid ? 'It holds.' : 'It has errors.',
-    ].join('\n'),
+  text: ({ saved, valid, problems, undo }) => {
+    const checked = valid ? 'The file is valid.' : 'The file has errors.'
+    return [
+      ...problems.map(problemLine),
+      saved ? 'The policy is saved and active.' : checked,
+      ...(undo === null ? [] : [escapeText(`Undo: ${undo}`)]),
+    ].join('\n')
+  },
   exitCode: ({ valid }) => (valid ? exitCodes.done : exitCodes.failed),
 })

@@ -4,8 +4,8 @@ import { problemLine } from '../policy-problems.ts'
 
 export const policyShow = defineCommand({
   name: 'policy show',
-  summary: 'Show the policy files and the version in force',
-  options: { agent: { value: 'NAME', about: 'without the files of other agents' } },
+  summary: 'Show the policy files and the active version',
+  options: { agent: { value: 'NAME', about: 'leave out the files of other agents' } },
   examples: ['gatehouse policy show', 'gatehouse policy show --agent mailbot'],
   async run({ api }, { agent }) {
     const view = await api.showPolicies()
@@ -16,7 +16,7 @@ export const policyShow = defineCommand({
   },
   text: ({ version, files, problems }) =>
     [
-      `In force: ${version}`,
+      `Active: ${version}`,
       ...files.map(
         ({ file, layer, text }) =>
           `# ${escapeText(file)} (${escapeText(layer)})\n${escapeLines(text).trimEnd()}`,

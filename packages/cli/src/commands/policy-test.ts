@@ -20,11 +20,11 @@ function parseArguments(text: string): Record<string, unknown> {
 
 export const policyTest = defineCommand({
   name: 'policy test',
-  summary: 'Show what would be decided on a call, and by which rule',
-  args: { agent: 'who calls', capability: 'what is called' },
+  summary: 'Show how policy would decide a call, and by which rule',
+  args: { agent: 'the agent that calls', capability: 'the capability' },
   options: {
     args: { value: 'JSON', about: 'the arguments of the call, or - for the input ({})' },
-    at: { value: 'TIME', about: 'as if it were then: ISO 8601' },
+    at: { value: 'TIME', about: 'decide as at this time: ISO 8601' },
   },
   examples: [
     'gatehouse policy test mailbot email.send',

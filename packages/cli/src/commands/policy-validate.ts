@@ -21,6 +21,8 @@ export const policyValidate = defineCommand({
     })
   },
   text: ({ valid, problems }) =>
-    [...problems.map(problemLine), valid ? 'The file holds.' : 'The file has errors.'].join('\n'),
+    [...problems.map(problemLine), valid ? 'The file is valid.' : 'The file has errors.'].join(
+      '\n',
+    ),
   exitCode: ({ valid }) => (valid ? exitCodes.done : exitCodes.failed),
 })

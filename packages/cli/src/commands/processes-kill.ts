@@ -7,11 +7,11 @@ const signals = [
 
 export const processesKill = defineCommand({
   name: 'processes kill',
-  summary: 'End a program of an agent, with all that it started',
+  summary: 'Kill a program of an agent and everything it started',
   args: { id: 'its id, as `processes list` shows it' },
   options: {
-    signal: { value: 'NAME', choices: signals, about: 'send this one (SIGTERM)' },
-    'force-after': { value: 'SECONDS', integer: true, about: 'then SIGKILL (10)' },
+    signal: { value: 'NAME', choices: signals, about: 'the signal (SIGTERM)' },
+    'force-after': { value: 'SECONDS', integer: true, about: 'send SIGKILL after this long (10)' },
   },
   examples: [
     'gatehouse processes kill proc-01jqz4xk2m8v5w9r3t6y0b7n1c',

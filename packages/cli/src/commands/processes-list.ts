@@ -1,15 +1,14 @@
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
-import { shownTime } from '../times.ts'
 
 export const processesList = defineCommand({
   name: 'processes list',
-  summary: 'List the programs that agents run, and what became of those in the background',
+  summary: 'List the programs that agents run or have run in the background',
   options: {
-    agent: { value: 'NAME', about: 'of one agent only' },
-    running: { about: 'only those that run' },
+    agent: { value: 'NAME', about: 'only this agent' },
+    running: { about: 'only running programs' },
     limit: { value: 'N', integer: true, about: 'at most this many (50)' },
-    offset: { value: 'N', integer: true, about: 'leave out this many first' },
+    offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: ['gatehouse processes list', 'gatehouse processes list --running --agent mailbot'],
   run: ({ api }, { agent, running, limit, offset }) =>
@@ -30,7 +29,7 @@ export const processesList = defineCommand({
               { title: 'STATE', value: ({ state }) => state },
               { title: 'EXIT', value: ({ exit_code, signal }) => exit_code ?? signal ?? '-' },
               { title: 'SANDBOX', value: ({ sandbox }) => sandbox },
-              { title: 'STARTED', value: ({ started_at }) => shownTime(started_at) },
+              { title: 'STARTED', time: ({ started_at }) => started_at },
               {
                 title: 'COMMAND',
                 value: ({ command, args }) => [command, ...args].join(' '),

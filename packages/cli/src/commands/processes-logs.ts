@@ -1,13 +1,14 @@
+import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { escapeLines } from '../escape-text.ts'
 
 export const processesLogs = defineCommand({
   name: 'processes logs',
-  summary: 'Print what a program of an agent wrote, its end first of all',
+  summary: 'Print the output of a program of an agent, by default the end',
   args: { id: 'its id, as `processes list` shows it' },
   options: {
-    stream: { value: 'NAME', choices: ['stdout', 'stderr'], about: 'which of the two (stdout)' },
-    offset: { value: 'BYTES', integer: true, about: 'from there on, and not the end' },
+    stream: { value: 'NAME', choices: ['stdout', 'stderr'], about: 'the stream (stdout)' },
+    offset: { value: 'BYTES', integer: true, about: 'start here instead of near the end' },
     limit: { value: 'BYTES', integer: true, about: 'at most this many (65536)' },
   },
   examples: [
@@ -23,7 +24,9 @@ export const processesLogs = defineCommand({
     }),
   text: ({ content, lost_bytes }) =>
     [
-      ...(lost_bytes > 0 ? [`(${lost_bytes} bytes before this are no longer kept)`] : []),
+      ...(lost_bytes > 0
+        ? [`(${counted(lost_bytes, 'earlier byte is', 'earlier bytes are')} no longer kept)`]
+        : []),
       escapeLines(content.replace(/\n$/, '')),
     ].join('\n'),
 })

@@ -1,6 +1,8 @@
+import { paintStatus } from '../colour.ts'
+import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
-import { shownTime } from '../times.ts'
+import { shownTimes } from '../times.ts'
 
 export const processesShow = defineCommand({
   name: 'processes show',
@@ -8,18 +10,18 @@ export const processesShow = defineCommand({
   args: { id: 'its id, as `processes list` shows it' },
   examples: ['gatehouse processes show proc-01jqz4xk2m8v5w9r3t6y0b7n1c'],
   run: ({ api }, { id }) => api.showProcess({ id }),
-  text: (process) =>
+  text: (process, { coloured }) =>
     [
-      `${process.process_id} of ${process.agent} is ${process.state}`,
+      `${process.process_id} of ${process.agent} is ${paintStatus(process.state, coloured)}`,
       `  command      ${escapeText(JSON.stringify([process.command, ...process.args]))}`,
       `  folder       ${escapeText(process.working_directory)}`,
       `  sandbox      ${process.sandbox}`,
       `  network      ${process.network.length > 0 ? process.network.join(', ') : 'none'}`,
-      `  started      ${shownTime(process.started_at)}`,
-      `  ended        ${process.ended_at ? shownTime(process.ended_at) : '-'}`,
+      `  started      ${shownTimes(process.started_at)}`,
+      `  ended        ${process.ended_at ? shownTimes(process.ended_at) : '-'}`,
       `  exit         ${process.exit_code ?? process.signal ?? '-'}`,
       ...(process.detail ? [`  why          ${escapeText(process.detail)}`] : []),
-      `  wrote        ${process.stdout_bytes} bytes, ${process.stderr_bytes} of errors`,
-      `  used         ${process.cpu_ms ?? '-'} ms, ${process.memory_bytes_max ?? '-'} bytes at most`,
+      `  wrote        ${counted(process.stdout_bytes, 'byte')}, ${counted(process.stderr_bytes, 'byte')} of errors`,
+      `  used         ${process.cpu_ms ?? '-'} ms, ${process.memory_bytes_max === null ? '-' : `${counted(process.memory_bytes_max, 'byte')} at most`}`,
     ].join('\n'),
 })

@@ -39,19 +39,18 @@ const settingsOf = (lines: readonly string[], { properties = {} }: Schema) =>
 
 export const proxyConnect = defineCommand({
   name: 'proxy connect',
-  summary:
-    'Connect a service once everything about it was seen to work; credentials come from the input',
-  args: { kind: 'what it is, as `proxy kinds` lists it' },
+  summary: 'Test and connect a service; credentials are read from the input',
+  args: { kind: 'the kind of service, as `proxy kinds` lists it' },
   options: {
-    name: { value: 'NAME', about: 'how it is called; its kind by default' },
+    name: { value: 'NAME', about: 'the name of the service (its kind)' },
     set: { value: 'NAME=VALUE', many: true, about: 'a setting, as `proxy kinds` lists them' },
     agent: { value: 'NAMES', many: true, about: 'agents that may use it; * for all of them' },
     credential: {
       value: 'NAMES',
       many: true,
-      about: 'optional credentials to be read as well, each a line of the input',
+      about: 'optional credentials to read too, each from a line of the input',
     },
-    'keep-credentials': { about: 'those it has: only settings or agents change' },
+    'keep-credentials': { about: 'keep the present credentials; change only settings or agents' },
   },
   examples: [
     'gatehouse proxy connect mail --agent mailbot --set address=ana@example.org --set imap_host=imap.example.org --set smtp_host=smtp.example.org < password.txt',

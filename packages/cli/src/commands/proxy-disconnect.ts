@@ -2,9 +2,10 @@ import { defineCommand } from '../define.ts'
 
 export const proxyDisconnect = defineCommand({
   name: 'proxy disconnect',
-  summary: 'End a service: cancel what waits, drop its replica, its ways back and its credentials',
+  summary:
+    'Disconnect a service: cancels pending writes and deletes the replica, rollback points and credentials',
   args: { name: 'the service' },
-  options: { forget: { about: 'its settings too' } },
+  options: { forget: { about: 'delete its settings too' } },
   examples: ['gatehouse proxy disconnect mail', 'gatehouse proxy disconnect mail --forget --yes'],
   question: ({ name }) => `Disconnect ${name}, and cancel all that waits for it?`,
   run: ({ api }, { name, forget }) => api.disconnectService({ name, forget }),

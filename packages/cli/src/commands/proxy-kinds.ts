@@ -9,7 +9,7 @@ type Schema = {
 
 export const proxyKinds = defineCommand({
   name: 'proxy kinds',
-  summary: 'List what can be connected, with the settings and credentials each asks for',
+  summary: 'List the kinds of services, with the settings and credentials of each',
   examples: ['gatehouse proxy kinds', 'gatehouse proxy kinds --json'],
   run: ({ api }) => api.listServiceKinds(),
   text: ({ kinds }) =>

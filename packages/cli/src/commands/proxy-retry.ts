@@ -3,7 +3,7 @@ import { writeText } from '../write-text.ts'
 
 export const proxyRetry = defineCommand({
   name: 'proxy retry',
-  summary: 'Send a write that failed once more; look first whether it is there',
+  summary: 'Retry a failed write; check first that it did not arrive',
   args: { id: 'the write, as `proxy writes` shows it' },
   examples: ['gatehouse proxy retry wr-01jqz4xk2m8v5w9r3t6y0b7n1c'],
   question: () => 'Send it once more? If it took place after all, it takes place twice.',

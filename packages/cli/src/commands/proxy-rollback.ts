@@ -4,9 +4,9 @@ import { exitCodes } from '../exit-codes.ts'
 
 export const proxyRollback = defineCommand({
   name: 'proxy rollback',
-  summary: 'Go back to what stood before a write, exactly or not at all',
+  summary: 'Undo a write, exactly or not at all',
   args: { id: 'the rollback point, as `proxy rollbacks` shows it' },
-  options: { 'dry-run': { about: 'say what it would do, and do nothing' } },
+  options: { 'dry-run': { about: 'show what would be done, without doing it' } },
   examples: [
     'gatehouse proxy rollback rb-01jqz4xk2m8v5w9r3t6y0b7n1c --dry-run',
     'gatehouse proxy rollback rb-01jqz4xk2m8v5w9r3t6y0b7n1c',

@@ -1,15 +1,14 @@
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { renderTable } from '../table.ts'
-import { shownTime } from '../times.ts'
 
 export const proxyRollbacks = defineCommand({
   name: 'proxy rollbacks',
-  summary: 'List what stood before writes and can be gone back to, the newest first',
+  summary: 'List rollback points, newest first',
   options: {
-    service: { value: 'NAME', about: 'of one service only' },
+    service: { value: 'NAME', about: 'only this service' },
     limit: { value: 'N', integer: true, about: 'at most this many (100)' },
-    offset: { value: 'N', integer: true, about: 'leave out this many first' },
+    offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: ['gatehouse proxy rollbacks', 'gatehouse proxy rollbacks --service mail --json'],
   run: ({ api }, { service, limit, offset }) =>
@@ -26,8 +25,8 @@ export const proxyRollbacks = defineCommand({
             [
               { title: 'ID', value: ({ id }) => id },
               { title: 'STATUS', value: ({ status }) => status },
-              { title: 'MADE', value: ({ created_at }) => shownTime(created_at) },
-              { title: 'UNTIL', value: ({ expires_at }) => shownTime(expires_at) },
+              { title: 'MADE', time: ({ created_at }) => created_at },
+              { title: 'UNTIL', time: ({ expires_at }) => expires_at },
               { title: 'AGENT', value: ({ agent }) => agent },
               { title: 'SERVICE', value: ({ service }) => service },
               { title: 'WHAT', value: ({ operation }) => operation },

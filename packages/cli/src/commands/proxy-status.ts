@@ -1,11 +1,10 @@
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { renderTable } from '../table.ts'
-import { shownTime } from '../times.ts'
 
 export const proxyStatus = defineCommand({
   name: 'proxy status',
-  summary: 'List the connected services: how each is, what is read and what waits',
+  summary: 'List connected services: status, last sync and pending writes',
   examples: ['gatehouse proxy status', 'gatehouse proxy status --json'],
   run: ({ api }) => api.showProxy(),
   text({ services }, view) {
@@ -15,7 +14,7 @@ export const proxyStatus = defineCommand({
       [
         { title: 'NAME', value: ({ name }) => name },
         { title: 'STATUS', value: ({ status }) => status },
-        { title: 'LAST SYNC', value: ({ last_sync }) => shownTime(last_sync) },
+        { title: 'LAST SYNC', time: ({ last_sync }) => last_sync },
         { title: 'ENTRIES', value: (service) => service.replica_entries },
         { title: 'WAITING', value: (service) => service.buffered_writes },
         { title: 'UNDOABLE', value: (service) => service.rollback_points },

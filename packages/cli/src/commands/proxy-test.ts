@@ -4,7 +4,7 @@ import { exitCodes } from '../exit-codes.ts'
 
 export const proxyTest = defineCommand({
   name: 'proxy test',
-  summary: 'Look at each thing a service needs, and name what does not work',
+  summary: 'Test everything a service needs, and name what fails',
   args: { name: 'the service' },
   examples: ['gatehouse proxy test mail'],
   run: ({ api }, { name }) => api.testService({ name }),

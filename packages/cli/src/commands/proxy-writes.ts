@@ -1,11 +1,10 @@
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { renderTable } from '../table.ts'
-import { shownTime } from '../times.ts'
 
 export const proxyWrites = defineCommand({
   name: 'proxy writes',
-  summary: 'List writes that wait for their time, or those that stand otherwise',
+  summary: 'List pending writes, or those with another status',
   options: {
     status: {
       value: 'STATUS',
@@ -19,12 +18,12 @@ export const proxyWrites = defineCommand({
         'dead',
         'all',
       ],
-      about: 'pending by default; dead: failed, and waiting for a person',
+      about: 'writes with this status (pending); dead: failed, and needs a person',
     },
-    agent: { value: 'NAME', about: 'of one agent only' },
-    service: { value: 'NAME', about: 'of one service only' },
+    agent: { value: 'NAME', about: 'only this agent' },
+    service: { value: 'NAME', about: 'only this service' },
     limit: { value: 'N', integer: true, about: 'at most this many (100)' },
-    offset: { value: 'N', integer: true, about: 'leave out this many first' },
+    offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: ['gatehouse proxy writes', 'gatehouse proxy writes --status dead --json'],
   run: ({ api }, { status, agent, service, limit, offset }) =>
@@ -43,7 +42,7 @@ export const proxyWrites = defineCommand({
             [
               { title: 'ID', value: ({ id }) => id },
               { title: 'STATUS', value: ({ status }) => status },
-              { title: 'RUNS', value: ({ execute_at }) => shownTime(execute_at) },
+              { title: 'RUNS', time: ({ execute_at }) => execute_at },
               { title: 'AGENT', value: ({ agent }) => agent },
               { title: 'SERVICE', value: ({ service }) => service },
               { title: 'WHAT', value: ({ operation }) => operation },

@@ -1,19 +1,21 @@
 import { readBackupSecret, secretOptions } from '../backup-secret.ts'
+import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { shownTimes } from '../times.ts'
 
 const logText = (integrity: string | null, detail: string | null): string => {
   if (integrity === null)
     return 'The database is not in it: restore that with pg_restore before the first start.'
   return integrity === 'verified'
-    ? 'The log is whole.'
-    : `THE LOG IS NOT WHOLE: ${escapeText(detail ?? integrity)}`
+    ? 'The log is verified.'
+    : `THE LOG IS NOT VERIFIED: ${escapeText(detail ?? integrity)}`
 }
 
 export const restore = defineCommand({
   name: 'restore',
-  summary: 'Verify a backup and make a data directory of it',
+  summary: 'Verify a backup and restore it into a data directory',
   args: { file: 'what `gatehouse backup` wrote' },
   options: secretOptions,
   examples: [
@@ -44,7 +46,7 @@ export const restore = defineCommand({
   },
   text: ({ data_dir, files, made_at, integrity, detail }) =>
     [
-      `${files} files of the backup made at ${made_at} are in ${escapeText(data_dir)}.`,
+      `Restored ${counted(files, 'file')} of the backup of ${shownTimes(made_at)} into ${escapeText(data_dir)}.`,
       logText(integrity, detail),
     ].join('\n'),
   exitCode: ({ integrity }) =>

@@ -2,7 +2,7 @@ import { defineCommand } from '../define.ts'
 
 export const schedulesDelete = defineCommand({
   name: 'schedules delete',
-  summary: 'End a schedule of an agent',
+  summary: 'Delete a schedule of an agent',
   args: { id: 'its id, as `schedules list` shows it' },
   examples: ['gatehouse schedules delete sched-01jqz4xk2m8v5w9r3t6y0b7n1c'],
   question: ({ id }) => `End the schedule ${id} now?`,

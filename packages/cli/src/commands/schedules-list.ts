@@ -1,14 +1,13 @@
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
-import { shownTime } from '../times.ts'
 
 export const schedulesList = defineCommand({
   name: 'schedules list',
-  summary: 'List the calls that agents put off, the newest first',
+  summary: 'List calls that agents scheduled, newest first',
   options: {
-    agent: { value: 'NAME', about: 'of one agent only' },
+    agent: { value: 'NAME', about: 'only this agent' },
     limit: { value: 'N', integer: true, about: 'at most this many (50)' },
-    offset: { value: 'N', integer: true, about: 'leave out this many first' },
+    offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: ['gatehouse schedules list', 'gatehouse schedules list --agent mailbot --json'],
   run: ({ api }, { agent, limit, offset }) =>
@@ -27,7 +26,7 @@ export const schedulesList = defineCommand({
               { title: 'STATUS', value: (schedule) => schedule.status },
               { title: 'AGENT', value: (schedule) => schedule.agent },
               { title: 'CAPABILITY', value: (schedule) => schedule.capability },
-              { title: 'NEXT', value: ({ next_run_at: at }) => (at ? shownTime(at) : '-') },
+              { title: 'NEXT', time: ({ next_run_at: at }) => at, none: '-' },
               {
                 title: 'WHEN',
                 value: ({ schedule, time_zone }) =>

@@ -1,13 +1,12 @@
 import { type Field, fields, flagOf } from '@gatehouse/server/config/fields'
 import { defineCommand, type OptionSpec } from '../define.ts'
-import { escapeText } from '../escape-text.ts'
 import { serveMessage } from '../serve-message.ts'
 
 const nameOf = (field: Field): string => flagOf(field).slice(2)
 
 const optionOf = (field: Field): OptionSpec => {
+  if (field.negated) return { about: field.negated }
   const [about] = field.description.split(/(?<=\.) /)
-  if (field.negated) return { about: `do not: ${escapeText(about ?? '')}` }
   return {
     about: about ?? '',
     value: field.type === 'list' ? 'A,B' : field.type.toUpperCase(),

@@ -3,7 +3,7 @@ import { defineCommand } from '../define.ts'
 
 export const setupLink = defineCommand({
   name: 'setup-link',
-  summary: 'Print a new one-time link that makes the first operator of the dashboard',
+  summary: 'Print a new one-time link to create the first operator of the dashboard',
   examples: ['gatehouse setup-link', 'gatehouse setup-link --json'],
   async run({ api, server }) {
     const { dashboard_url } = await server()

@@ -4,7 +4,7 @@ import { exitCodes } from '../exit-codes.ts'
 
 export const setupSandbox = defineCommand({
   name: 'setup sandbox',
-  summary: 'Try the sandbox of programs, and say what to install or allow for it',
+  summary: 'Test the sandbox for programs, and say what to install or allow',
   examples: ['gatehouse setup sandbox', 'gatehouse setup sandbox --json'],
   run: ({ api }) => api.probeSandbox(),
   text: ({ usable, rung, detail, remedy }) =>

@@ -2,7 +2,7 @@ import { defineCommand } from '../define.ts'
 
 export const stateDelete = defineCommand({
   name: 'state delete',
-  summary: 'Delete a key',
+  summary: 'Delete a state key',
   args: { agent: 'the agent, or shared', key: 'the key' },
   examples: ['gatehouse state delete mailbot progress'],
   question: ({ agent, key }) => `Delete ${key} of ${agent}?`,

@@ -1,13 +1,12 @@
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
-import { shownTime } from '../times.ts'
 
 export const stateList = defineCommand({
   name: 'state list',
-  summary: 'List the keys of an agent, or of the area that all share',
+  summary: 'List the state keys of an agent, or the shared ones',
   args: { agent: 'the agent, or shared' },
   options: {
-    prefix: { value: 'TEXT', about: 'only keys that begin so' },
+    prefix: { value: 'TEXT', about: 'only keys with this prefix' },
     after: { value: 'KEY', about: 'only keys after this one' },
     limit: { value: 'N', integer: true, about: 'at most this many (10000)' },
   },
@@ -27,7 +26,7 @@ export const stateList = defineCommand({
             { title: 'KEY', value: ({ key }) => key },
             { title: 'BYTES', value: ({ size_bytes }) => size_bytes, align: 'right' },
             { title: 'VERSION', value: ({ version }) => version, align: 'right' },
-            { title: 'UPDATED', value: ({ updated_at }) => shownTime(updated_at) },
+            { title: 'UPDATED', time: ({ updated_at }) => updated_at },
           ],
           keys,
           view,

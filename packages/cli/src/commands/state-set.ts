@@ -11,11 +11,15 @@ const parsed = (text: string): unknown => {
 
 export const stateSet = defineCommand({
   name: 'state set',
-  summary: 'Store a JSON value under a key',
+  summary: 'Store a JSON value under a state key',
   args: { agent: 'the agent, or shared', key: 'the key', value: 'JSON, or - to read it' },
   options: {
-    'expected-version': { value: 'N', integer: true, about: 'only over this version; 0: only new' },
-    ttl: { value: 'SECONDS', integer: true, about: 'forget it after so long' },
+    'expected-version': {
+      value: 'N',
+      integer: true,
+      about: 'only if the key has this version; 0: only if it is new',
+    },
+    ttl: { value: 'SECONDS', integer: true, about: 'delete the key after this long' },
   },
   examples: [
     `gatehouse state set mailbot progress '{"done": 12}'`,

@@ -1,26 +1,30 @@
+import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { renderFields } from '../table.ts'
 import { shownDuration } from '../times.ts'
 
 export const status = defineCommand({
   name: 'status',
-  summary: 'Show what the running server does',
+  summary: 'Show the status of the running server',
   examples: ['gatehouse status', 'gatehouse status --json'],
   async run({ api, server }) {
     const { pid, gateway_url, mcp_url, user_api_url } = await server()
     return { ...(await api.getStatus()), server: { pid, gateway_url, mcp_url, user_api_url } }
   },
-  text: (now) =>
-    renderFields([
-      ['Health', [now.health, ...now.health_reasons].join('; ')],
-      ['Version', now.version],
-      ['Running for', `${shownDuration(now.uptime_seconds)} (process ${now.server.pid})`],
-      ['Agents use', `${now.server.mcp_url} (MCP), ${now.server.gateway_url}/rpc (JSON-RPC)`],
-      ['Agents', `${now.active_agents} active, ${now.active_sessions} sessions open`],
-      ['Waiting for you', `${now.pending_approvals} approvals`],
+  text: (now, view) =>
+    renderFields(
       [
-        'Last 24 hours',
-        `${now.capabilities_invoked_24h} calls, ${now.policy_violations_24h} refused by policy`,
+        ['Health', [now.health, ...now.health_reasons].join('; ')],
+        ['Version', now.version],
+        ['Running for', `${shownDuration(now.uptime_seconds)} (process ${now.server.pid})`],
+        ['Agents use', `${now.server.mcp_url} (MCP), ${now.server.gateway_url}/rpc (JSON-RPC)`],
+        ['Agents', `${now.active_agents} active, ${counted(now.active_sessions, 'session')} open`],
+        ['Waiting for you', counted(now.pending_approvals, 'approval')],
+        [
+          'Last 24 hours',
+          `${counted(now.capabilities_invoked_24h, 'call')}, ${now.policy_violations_24h} refused by policy`,
+        ],
       ],
-    ]),
+      view,
+    ),
 })

@@ -5,7 +5,7 @@ import { CliError } from '../cli-error.ts'
 import { defineCommand } from '../define.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { renderFields } from '../table.ts'
-import { shownTime } from '../times.ts'
+import { shownTimes } from '../times.ts'
 import { readAuthority } from '../trust/read-authority.ts'
 
 async function readCertificate(file: string): Promise<X509Certificate> {
@@ -21,7 +21,7 @@ async function readCertificate(file: string): Promise<X509Certificate> {
 
 export const tlsFingerprint = defineCommand({
   name: 'tls fingerprint',
-  summary: 'Show the fingerprints by which a browser knows the dashboard',
+  summary: "Show the fingerprints of the dashboard's certificate",
   examples: ['gatehouse tls fingerprint', 'gatehouse tls fingerprint --json'],
   async run({ dataDir, configFile }) {
     const { loadSettings } = await import('@gatehouse/server/config/load')
@@ -38,17 +38,20 @@ export const tlsFingerprint = defineCommand({
       authority: tls ? null : await readAuthority(dataDir),
     }
   },
-  text: ({ file, fingerprint, expires_at, authority }) =>
-    renderFields([
-      ['Certificate', file],
-      ['Fingerprint', fingerprint],
-      ['Expires', shownTime(expires_at)],
-      ...(authority
-        ? ([
-            ['Authority', authority.file],
-            ['Fingerprint', authority.fingerprint],
-            ['Expires', shownTime(authority.expires_at)],
-          ] as [string, string][])
-        : []),
-    ]),
+  text: ({ file, fingerprint, expires_at, authority }, view) =>
+    renderFields(
+      [
+        ['Certificate', file],
+        ['Fingerprint', fingerprint],
+        ['Expires', shownTimes(expires_at)],
+        ...(authority
+          ? ([
+              ['Authority', authority.file],
+              ['Fingerprint', authority.fingerprint],
+              ['Expires', shownTimes(authority.expires_at)],
+            ] as [string, string][])
+          : []),
+      ],
+      view,
+    ),
 })

@@ -27,10 +27,10 @@ async function runAll(commands: readonly (readonly string[])[]): Promise<void> {
 
 export const trust = defineCommand({
   name: 'trust',
-  summary: 'Let this machine trust the certificate of the dashboard, or no longer',
+  summary: 'Make this machine trust the certificate of the dashboard, or stop trusting it',
   options: {
-    remove: { about: 'undo it' },
-    'dry-run': { about: 'show what would be run, and run nothing' },
+    remove: { about: 'stop trusting it' },
+    'dry-run': { about: 'show the commands without running them' },
   },
   examples: ['gatehouse trust', 'sudo gatehouse trust --data-dir DIR', 'gatehouse trust --remove'],
   async look({ dataDir }, { remove, 'dry-run': dryRun }) {

@@ -7,13 +7,13 @@ export const userTokenCreate = defineCommand({
   name: 'user-token create',
   summary: 'Create a token for a person or a program and show it once',
   options: {
-    label: { value: 'LABEL', about: 'whose it is, as the log names them' },
+    label: { value: 'LABEL', about: 'the owner, as named in the audit log' },
     role: {
       value: 'ROLE',
       choices: ['operator', 'approver', 'viewer'],
-      about: 'what it may do: all; read and decide; read',
+      about: 'its rights: everything; read and decide; read only',
     },
-    'token-file': { value: 'FILE', about: 'put the token into a new file of mode 0600 instead' },
+    'token-file': { value: 'FILE', about: 'write the token to this new file, of mode 0600' },
   },
   examples: [
     'gatehouse user-token create --label phone --role approver',

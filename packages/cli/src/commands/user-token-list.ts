@@ -1,6 +1,5 @@
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
-import { shownTime } from '../times.ts'
 
 export const userTokenList = defineCommand({
   name: 'user-token list',
@@ -12,8 +11,8 @@ export const userTokenList = defineCommand({
       [
         { title: 'ID', value: (token) => token.id },
         { title: 'ROLE', value: (token) => token.role },
-        { title: 'LAST USED', value: (token) => shownTime(token.last_used_at) },
-        { title: 'REVOKED', value: ({ revoked_at: at }) => (at ? shownTime(at) : 'no') },
+        { title: 'LAST USED', time: (token) => token.last_used_at },
+        { title: 'REVOKED', time: ({ revoked_at: at }) => at, none: 'no' },
         { title: 'LABEL', value: (token) => token.label, cut: true },
       ],
       user_tokens,

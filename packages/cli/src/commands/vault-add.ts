@@ -6,11 +6,11 @@ import { scopeOf, scopeOptions } from '../vault-scope-options.ts'
 
 export const vaultAdd = defineCommand({
   name: 'vault add',
-  summary: 'Keep a secret; its value comes from the input or a file, never as an argument',
-  args: { name: 'how agents call it' },
+  summary: 'Add a secret; its value is read from the input or a file, never from an argument',
+  args: { name: 'the name that agents use' },
   options: {
     ...scopeOptions,
-    file: { value: 'FILE', about: 'holds the value (- for the input)' },
+    file: { value: 'FILE', about: 'the file with the value (- for the input)' },
     ...unlockOption,
   },
   examples: [

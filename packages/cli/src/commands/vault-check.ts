@@ -5,12 +5,12 @@ import { exitCodes } from '../exit-codes.ts'
 
 export const vaultCheck = defineCommand({
   name: 'vault check',
-  summary: 'Say whether an agent may use a secret with a capability at a host, and why',
+  summary: 'Check whether an agent may use a secret with a capability at a host',
   args: { name: 'the secret' },
   options: {
     agent: { value: 'NAME', about: 'the agent' },
     capability: { value: 'NAME', about: 'the capability' },
-    host: { value: 'HOST', about: 'where it would be sent; left out where it leaves for no host' },
+    host: { value: 'HOST', about: 'the host it would be sent to; leave out if none' },
   },
   examples: [
     'gatehouse vault check github_token --agent coder --capability network.credentialed_request --host api.github.com',

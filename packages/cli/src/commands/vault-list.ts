@@ -2,11 +2,10 @@ import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { shownList } from '../secret-text.ts'
 import { renderTable } from '../table.ts'
-import { shownTime } from '../times.ts'
 
 export const vaultList = defineCommand({
   name: 'vault list',
-  summary: 'List the secrets: where they may be used and when they were, never their values',
+  summary: 'List the secrets, with their scopes and last use, never their values',
   examples: ['gatehouse vault list', 'gatehouse vault list --json'],
   run: ({ api }) => api.listSecrets(),
   text: ({ secrets }, view) =>
@@ -15,8 +14,8 @@ export const vaultList = defineCommand({
       : renderTable(
           [
             { title: 'NAME', value: ({ name }) => escapeText(name) },
-            { title: 'LAST USED', value: ({ last_use: use }) => shownTime(use?.at ?? null) },
-            { title: 'VALUE OF', value: ({ rotated_at: at }) => shownTime(at) },
+            { title: 'LAST USED', time: ({ last_use: use }) => use?.at ?? null },
+            { title: 'VALUE OF', time: ({ rotated_at: at }) => at },
             { title: 'AGENTS', value: ({ agents }) => shownList(agents) },
             { title: 'CAPABILITIES', value: ({ capabilities }) => shownList(capabilities) },
             { title: 'HOSTS', value: ({ hosts }) => shownList(hosts), cut: true },

@@ -5,8 +5,10 @@ import { vaultText } from '../secret-text.ts'
 
 export const vaultPassphrase = defineCommand({
   name: 'vault passphrase',
-  summary: 'Set or change the passphrase of the vault, or go back to a key file',
-  options: { remove: { about: 'take it away: a key file opens the vault at each start' } },
+  summary: 'Set, change or remove the passphrase of the vault',
+  options: {
+    remove: { about: 'remove the passphrase; a key file then unlocks the vault at each start' },
+  },
   examples: [
     'gatehouse vault passphrase < new.txt',
     'cat present.txt new.txt | gatehouse vault passphrase',
@@ -29,8 +31,8 @@ export const vaultPassphrase = defineCommand({
       ...(current === undefined ? {} : { current }),
     })
   },
-  text: (vault) =>
+  text: (vault, view) =>
     vault.mode === 'passphrase'
-      ? `${vaultText(vault)}\nIt is locked after each start until somebody unlocks it. Without the passphrase nobody opens it again.`
-      : vaultText(vault),
+      ? `${vaultText(vault, view)}\nIt is locked after each start until you unlock it. Without the passphrase, it can't be opened again.`
+      : vaultText(vault, view),
 })

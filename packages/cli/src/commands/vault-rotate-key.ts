@@ -4,9 +4,12 @@ import { readSecret } from '../read-secret.ts'
 
 export const vaultRotateKey = defineCommand({
   name: 'vault rotate-key',
-  summary: 'Make a new master key, and put it around every secret in place of the old one',
+  summary: 'Create a new master key and encrypt every secret with it',
   options: {
-    'passphrase-file': { value: 'FILE', about: 'the present passphrase, if there is one' },
+    'passphrase-file': {
+      value: 'FILE',
+      about: 'the file with the present passphrase, if there is one',
+    },
   },
   examples: [
     'gatehouse vault rotate-key',

@@ -5,10 +5,10 @@ import { unlockFirst, unlockOption } from '../unlock-first.ts'
 
 export const vaultRotate = defineCommand({
   name: 'vault rotate',
-  summary: 'Give a secret a new value; nothing is left of the old one',
+  summary: 'Give a secret a new value; the old one is erased',
   args: { name: 'the secret' },
   options: {
-    file: { value: 'FILE', about: 'holds the new value (- for the input)' },
+    file: { value: 'FILE', about: 'the file with the new value (- for the input)' },
     ...unlockOption,
   },
   examples: ['gatehouse vault rotate github_token < new-token.txt'],

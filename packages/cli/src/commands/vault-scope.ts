@@ -6,7 +6,7 @@ import { scopeOf, scopeOptions } from '../vault-scope-options.ts'
 
 export const vaultScope = defineCommand({
   name: 'vault scope',
-  summary: 'Change where a secret may be used; each list given replaces the one there is',
+  summary: 'Change where a secret may be used; each list replaces the present one',
   args: { name: 'the secret' },
   options: { ...scopeOptions, ...unlockOption },
   examples: [
@@ -20,5 +20,5 @@ export const vaultScope = defineCommand({
     await unlockFirst(api, io, passphraseFile)
     return api.changeSecret({ name, ...scope })
   },
-  text: (secret) => secretText(secret),
+  text: secretText,
 })

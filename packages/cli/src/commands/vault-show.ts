@@ -3,9 +3,9 @@ import { secretText } from '../secret-text.ts'
 
 export const vaultShow = defineCommand({
   name: 'vault show',
-  summary: 'Show everything about a secret but its value',
+  summary: 'Show a secret without its value',
   args: { name: 'the secret' },
   examples: ['gatehouse vault show github_token'],
   run: ({ api }, { name }) => api.showSecret({ name }),
-  text: (secret) => secretText(secret),
+  text: secretText,
 })

@@ -3,8 +3,8 @@ import { vaultText } from '../secret-text.ts'
 
 export const vaultStatus = defineCommand({
   name: 'vault status',
-  summary: 'Show whether the vault is locked, how, and how much it holds',
+  summary: 'Show whether the vault is locked, and how many secrets it has',
   examples: ['gatehouse vault status'],
   run: ({ api }) => api.showVault(),
-  text: (vault) => vaultText(vault),
+  text: vaultText,
 })

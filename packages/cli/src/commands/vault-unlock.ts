@@ -4,8 +4,10 @@ import { vaultText } from '../secret-text.ts'
 
 export const vaultUnlock = defineCommand({
   name: 'vault unlock',
-  summary: 'Open the vault of the running server, by its passphrase or its key file',
-  options: { 'passphrase-file': { value: 'FILE', about: 'holds it (- for the input)' } },
+  summary: 'Unlock the vault of the running server with its passphrase or key file',
+  options: {
+    'passphrase-file': { value: 'FILE', about: 'the file with the passphrase (- for the input)' },
+  },
   examples: ['gatehouse vault unlock < passphrase.txt'],
   async run({ api, io, server }, { 'passphrase-file': file }) {
     await server()
@@ -14,5 +16,5 @@ export const vaultUnlock = defineCommand({
     if (vault.mode === 'key_file') return api.unlockVault({})
     return api.unlockVault({ passphrase: await readSecret(io, file, 'Passphrase') })
   },
-  text: (vault) => vaultText(vault),
+  text: vaultText,
 })

@@ -3,7 +3,7 @@ import { defineCommand } from '../define.ts'
 
 export const version = defineCommand({
   name: 'version',
-  summary: 'Show the version of this command',
+  summary: 'Show the version of Gatehouse',
   examples: ['gatehouse version', 'gatehouse version --json'],
   async run() {
     const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8')

@@ -16,11 +16,11 @@ const objectIn = (text: string): object => {
 
 export const wake = defineCommand({
   name: 'wake',
-  summary: 'Tell an agent that there is something to do',
+  summary: 'Wake an agent: tell it that there is something to do',
   args: { name: 'the agent to wake' },
   options: {
     reason: { value: 'TEXT', about: 'why, for the agent to read' },
-    data: { value: 'JSON', about: 'an object that goes with it' },
+    data: { value: 'JSON', about: 'a JSON object for the agent' },
   },
   examples: [
     'gatehouse wake mailbot --reason "new mail"',

@@ -1,10 +1,12 @@
 import type { ActivityEvent } from '@gatehouse/contract'
+import { paintStatus } from '../colour.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText, jsonText } from '../escape-text.ts'
 import { streamAgain } from '../stream-again.ts'
+import { shownClock } from '../times.ts'
 
 /** One event on one line: when, who, what, how it ended. */
-const lineOf = (event: ActivityEvent): string => {
+const lineOf = (event: ActivityEvent, coloured: boolean): string => {
   const { timestamp, type, agent, capability, object, actor, error, approval_id } = event
   const what = [
     type === 'capability_invoked' ? '' : type,
@@ -14,20 +16,22 @@ const lineOf = (event: ActivityEvent): string => {
   ]
     .filter((part) => part !== '')
     .join(' ')
-  const ended = error ? `${event.result} (${error})` : event.result
+  const result = paintStatus(escapeText(event.result), coloured)
+  const why = error ? ` (${escapeText(error)})` : ''
   const took = type === 'capability_invoked' ? ` ${event.duration_ms} ms` : ''
-  return `${timestamp.slice(11, 23)} ${agent || actor} ${what} ${ended}${took}`
+  const call = escapeText(`${agent || actor} ${what}`)
+  return `${shownClock(timestamp)} ${call} ${result}${why}${took}`
 }
 
 export const watch = defineCommand({
   name: 'watch',
-  summary: 'Show what happens, as it happens',
+  summary: 'Show calls and events as they happen',
   options: {
-    agent: { value: 'NAME', about: 'of one agent only' },
-    after: { value: 'PLACE', about: 'go on from a place that --json printed' },
+    agent: { value: 'NAME', about: 'only this agent' },
+    after: { value: 'PLACE', about: 'continue from a place that --json printed' },
   },
   examples: ['gatehouse watch', 'gatehouse watch --agent mailbot --json'],
-  async run({ api, io, json, note, server }, { agent, after }) {
+  async run({ api, io, json, note, server, views }, { agent, after }) {
     await server()
     let place = after
     const open = () =>
@@ -41,7 +45,7 @@ export const watch = defineCommand({
       place = id ?? place
       if (name !== 'activity') continue
       const event = data as ActivityEvent
-      const line = json ? jsonText({ ...event, place }, 0) : escapeText(lineOf(event))
+      const line = json ? jsonText({ ...event, place }, 0) : lineOf(event, views.stdout.coloured)
       await io.stdout.write(`${line}\n`)
     }
   },

@@ -3,6 +3,7 @@ import { access, lstat, stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
 import { findServer } from '../connect.ts'
+import { counted } from '../counted.ts'
 import { hasError, problemLine } from '../policy-problems.ts'
 import { isAlive, readCliToken, readRunFile } from '../run-file.ts'
 import { type Check, type Finding, fail, fine, warn } from './run-checks.ts'
@@ -229,7 +230,8 @@ const audit: Check = {
   name: 'Audit log',
   async run({ api }) {
     const page = await api.queryAudit({ limit: 1 })
-    if (page.integrity === 'verified') return fine(`${page.total} entries, whole`)
+    if (page.integrity === 'verified')
+      return fine(`${counted(page.total, 'entry', 'entries')}, verified`)
     const at = page.first_bad_id ?? 'its end'
     return fail(`it is damaged at ${at} (${page.kind ?? 'unknown'})`, 'gatehouse audit verify')
   },

@@ -303,7 +303,11 @@ export interface App extends VaultUseCases, ModelUseCases, InferenceUseCases {
   savePolicy(
     op: Op,
     input: { text: string; agent?: string },
-  ): Promise<{ readonly version: string; readonly problems: readonly PolicyProblem[] }>
+  ): Promise<{
+    readonly version: string
+    readonly problems: readonly PolicyProblem[]
+    readonly previous: string | null
+  }>
 
   // People and the service
   createUserToken(op: Op, input: CreateUserToken): Promise<CreatedUserToken>

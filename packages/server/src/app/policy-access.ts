@@ -1,4 +1,4 @@
-import { GatehouseError, type PolicyProblem } from '@gatehouse/contract'
+import { GatehouseError } from '@gatehouse/contract'
 import type { Decision, TraceStep } from '../domain/policy/types.ts'
 import type { CapabilityRegistry } from '../ports/capability.ts'
 import type { PolicyFiles } from '../ports/policy.ts'
@@ -50,11 +50,11 @@ export async function savePolicy(
   op: Op,
   deps: Pick<Basics, 'journal' | 'digest'> & { readonly policy: PolicyFiles },
   input: { readonly text: string; readonly agent?: string },
-): Promise<{ readonly version: string; readonly problems: readonly PolicyProblem[] }> {
+): ReturnType<PolicyFiles['save']> {
   const file = input.agent === undefined ? 'organisation.yaml' : `agents/${input.agent}.yaml`
   const problems = deps.policy.validate({ ...input, file })
   if (problems.some(({ severity }) => severity === 'error'))
-    return { version: deps.policy.current().version, problems }
+    return { version: deps.policy.current().version, problems, previous: null }
   const sha256 = deps.digest.sha256(input.text)
   await deps.journal.append(
     actDraft(op, 'policy.saved', { agent: input.agent ?? '', arguments: { file, sha256 } }),

@@ -22,8 +22,8 @@ export type Field = {
   readonly min?: number
   readonly max?: number
   readonly choices?: readonly string[]
-  /** The flag takes no value and sets the opposite: `--no-first-agent`. */
-  readonly negated?: boolean
+  /** What the flag says that takes no value and sets the opposite: `--no-first-agent`. */
+  readonly negated?: string
 }
 
 const port = (key: string, number: number, description: string): Field => ({
@@ -89,7 +89,7 @@ export const fields = [
     key: 'first_agent',
     type: 'boolean',
     default: true,
-    negated: true,
+    negated: "Don't create the agent first-agent at the first start.",
     description: 'Make an agent called first-agent at the first start and print its token once.',
   },
   {

@@ -110,7 +110,7 @@ export const sameFiles = (a: Snapshot, b: Snapshot): boolean =>
   a.strays.join('\n') === b.strays.join('\n')
 
 /** Replaces a file whole or not at all: it is on disk, by content and by name, when this returns. */
-export const writeWhole = async (path: string, text: string): Promise<void> => {
+export const writeWhole = async (path: string, text: string | Uint8Array): Promise<void> => {
   const folder = dirname(path)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const temporary = join(folder, `.${randomBytes(8).toString('hex')}.tmp`)
@@ -156,6 +156,28 @@ export const keptFiles = async (directory: string): Promise<readonly string[]> =
 
 export const keep = (directory: string, file: string, text: string): Promise<void> =>
   writeWhole(keptPath(directory, file), text)
+
+/**
+ * Copies the text of a file that is about to be replaced, so that replacing it can be undone. Answers with
+ * the copy's name below the folder; null where there is nothing that another text would replace.
+ */
+export const keepPrevious = async (
+  directory: string,
+  file: string,
+  replacedBy: string,
+): Promise<string | null> => {
+  const previous = join('.previous', file)
+  let bytes: Uint8Array
+  try {
+    bytes = await readFile(join(directory, file))
+  } catch (error) {
+    if (codeOf(error) === 'ENOENT') return null
+    throw error
+  }
+  if (Buffer.from(replacedBy).equals(bytes)) return null
+  await writeWhole(join(directory, previous), bytes)
+  return previous
+}
 
 export const forget = (directory: string, file: string): Promise<void> =>
   rm(keptPath(directory, file), { force: true })

@@ -11,6 +11,7 @@ import {
   type FileOnDisk,
   forget,
   keep,
+  keepPrevious,
   keptFiles,
   organisationId,
   readKept,
@@ -138,17 +139,21 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
   async save(input: { readonly text: string; readonly agent?: string }): Promise<{
     readonly version: string
     readonly problems: readonly PolicyProblem[]
+    readonly previous: string | null
   }> {
     const id = this.#idOf(input.agent)
+    let previous: string | null = null
     let problems = this.validate({ ...input, file: id.file })
     if (!problems.some(({ severity }) => severity === 'error')) {
       await this.#inTurn(async () => {
-        await writeWhole(join(this.#options.directory, id.file), input.text)
+        const { directory } = this.#options
+        previous = await keepPrevious(directory, id.file, input.text)
+        await writeWhole(join(directory, id.file), input.text)
         await this.#look({ starting: false, patient: false })
       })
       problems = this.#problems.filter(({ file }) => file === id.file)
     }
-    return { version: this.current().version, problems }
+    return { version: this.current().version, problems, previous }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

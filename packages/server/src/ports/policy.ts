@@ -39,5 +39,7 @@ export interface PolicyFiles extends PolicySource {
   save(input: { readonly text: string; readonly agent?: string }): Promise<{
     readonly version: string
     readonly problems: readonly PolicyProblem[]
+    /** The copy of the text that was replaced, below the folder of the policies. */
+    readonly previous: string | null
   }>
 }

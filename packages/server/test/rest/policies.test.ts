@@ -28,7 +28,11 @@ test('refuses to save what does not hold, with the place of each error', async (
   const kit = createRestKit()
   const save = (text: string) =>
     kit.call('PUT', '/api/policies/organisation', { role, body: { text } })
-  expect((await save('version: 1')).body).toEqual({ version: 'sha256:01', problems: [] })
+  expect((await save('version: 1')).body).toEqual({
+    version: 'sha256:01',
+    problems: [],
+    previous: '.previous/organisation.yaml',
+  })
   const bad = await save('version: 2')
   expect(bad.status).toBe(422)
   expect(bad.body).toMatchObject({

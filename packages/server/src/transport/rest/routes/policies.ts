@@ -67,7 +67,8 @@ async function save(
   const saved = await app.savePolicy(op, input)
   const errors = saved.problems.filter(({ severity }) => severity === 'error')
   const [first] = errors
-  if (!first) return ok({ version: saved.version, problems: [...saved.problems] })
+  const { version, previous } = saved
+  if (!first) return ok({ version, problems: [...saved.problems], previous })
   const { file, line, column, message } = first
   return refused(
     'PolicyInvalid',
