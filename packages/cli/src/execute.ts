@@ -13,7 +13,7 @@ import { jsonText } from './escape-text.ts'
 import { exitCodes } from './exit-codes.ts'
 import { dataDirOf, usualDataDir } from './global-options.ts'
 import type { Io, Output } from './io.ts'
-import { createNextStep, type NextStep } from './next-step.ts'
+import { createNextStep } from './next-step.ts'
 import type { Parsed } from './parse.ts'
 import { suggestAgent } from './suggest-agent.ts'
 

@@ -3,6 +3,9 @@ import type { View } from './define.ts'
 import { escapeText } from './escape-text.ts'
 import { shownTime, shownTimes } from './times.ts'
 
+/** What a table has to know of its output. */
+type Terminal = Omit<View, 'next'>
+
 type Value<T> = (row: T) => string | number | null
 
 export type Column<T> = Layout & ({ readonly value: Value<T> } | TimeOf<T>)
@@ -86,7 +89,7 @@ function fit(widths: number[], mayCut: readonly boolean[], total: number): numbe
 export function renderTable<T>(
   columns: readonly Column<T>[],
   rows: readonly T[],
-  view: View,
+  view: Terminal,
 ): string {
   const kept = columns.filter(({ drop }) => !drop)
   for (const some of [columns, kept]) {
@@ -113,7 +116,7 @@ export function renderTable<T>(
 function fits<T>(
   columns: readonly Shown<T>[],
   rows: readonly T[],
-  { isTTY, columns: width }: View,
+  { isTTY, columns: width }: Terminal,
   cutWidth = Number.POSITIVE_INFINITY,
 ): boolean {
   if (!isTTY) return true
@@ -125,7 +128,11 @@ function fits<T>(
   return sum + gap * (columns.length - 1) <= width
 }
 
-function renderColumns<T>(columns: readonly Shown<T>[], rows: readonly T[], view: View): string {
+function renderColumns<T>(
+  columns: readonly Shown<T>[],
+  rows: readonly T[],
+  view: Terminal,
+): string {
   const body = rows.map((row) => columns.map(({ value }) => escapeText(String(value(row) ?? '-'))))
   const natural = columns.map(({ title }, i) =>
     Math.max(cells(title), ...body.map((line) => cells(line[i] ?? ''))),
@@ -154,7 +161,7 @@ function renderColumns<T>(columns: readonly Shown<T>[], rows: readonly T[], view
 /** Names and values below each other. */
 export function renderFields(
   fields: readonly (readonly [string, string | number | null])[],
-  { coloured }: Pick<View, 'coloured'>,
+  { coloured }: Pick<Terminal, 'coloured'>,
 ): string {
   const width = Math.max(...fields.map(([name]) => name.length))
   return fields
