@@ -9,8 +9,9 @@ const policy = `version: 1
 rules:
   - { match: filesystem.append, when: args.content == "blocked", tier: blocked }
   - { match: filesystem.append, tier: approval_required }
-  - { match: bank.transfer, tier: approval_required }
 `
+/** Refused where there is no such capability. */
+const withTransfer = `${policy}  - { match: bank.transfer, tier: approval_required }\n`
 const line = (content: string) => ({ path: 'log.txt', content })
 const changed = { arguments: line('better') }
 
@@ -192,7 +193,7 @@ test('a changed call that a crash cut off is interrupted for both, and nothing r
 })
 
 test('what is critical runs as it was shown or not at all', async () => {
-  await using kit = await createKit({ policy, capabilities: [transfer] })
+  await using kit = await createKit({ policy: withTransfer, capabilities: [transfer] })
   await withFile(kit)
   const id = await kit.pending('alpha', 'bank.transfer', { amount: 9 })
   const { digest } = await shown(kit, id)
@@ -204,7 +205,7 @@ test('what is critical runs as it was shown or not at all', async () => {
 })
 
 test('what is critical is approved with others only under the digest that was shown', async () => {
-  await using kit = await createKit({ policy, capabilities: [transfer] })
+  await using kit = await createKit({ policy: withTransfer, capabilities: [transfer] })
   await withFile(kit)
   const ids = [await kit.pending('alpha', 'bank.transfer', { amount: 9 })] as const
   const [id] = ids

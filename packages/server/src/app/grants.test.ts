@@ -8,8 +8,9 @@ import { transfer } from '../../test/kit/transfer.ts'
 const policy = `version: 1
 rules:
   - { match: filesystem.append, tier: approval_required }
-  - { match: bank.transfer, tier: approval_required }
 `
+/** Refused where there is no such capability. */
+const withTransfer = `${policy}  - { match: bank.transfer, tier: approval_required }\n`
 const line = (text: string) => ({ path: 'log.txt', content: `${text}\n` })
 const hour: Remember = { ttl_seconds: 3600, match: 'same_arguments' }
 
@@ -204,7 +205,7 @@ test('a changed definition makes a grant void', async () => {
 })
 
 test('what is critical is never remembered, and a grant for it lets nothing run', async () => {
-  await using kit = await createKit({ policy, capabilities: [transfer] })
+  await using kit = await createKit({ policy: withTransfer, capabilities: [transfer] })
   await withFile(kit)
   const id = await kit.pending('alpha', 'bank.transfer', { amount: 1 })
   const { digest } = await kit.app.showApproval(kit.operator(), { approval_id: id })
