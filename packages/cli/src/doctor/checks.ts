@@ -181,9 +181,8 @@ const log: Check = {
   async run({ api }) {
     const dropped = (await api.getHealth()).components.log.dropped_lines
     if (dropped === 0) return fine('every line was written')
-    const lines = dropped === 1 ? '1 line was' : `${dropped} lines were`
     return warn(
-      `${lines} dropped since the start: nobody reads the log, or its disk is full`,
+      `${counted(dropped, 'line was', 'lines were')} dropped since the start: nobody reads the log, or its disk is full`,
       'restart what reads the log of the server',
     )
   },

@@ -49,9 +49,8 @@ test('says in the status what the health report says, with the reasons', async (
   await using kit = await createKit({
     storage: (memory) => ({
       ...memory,
-      meta: {
-        ...memory.meta,
-        get: (key) => (isBroken ? Promise.reject(new Error('gone')) : memory.meta.get(key)),
+      clock: {
+        read: () => (isBroken ? Promise.reject(new Error('gone')) : memory.clock.read()),
       },
     }),
   })

@@ -55,7 +55,7 @@ describe.runIf(process.platform === 'linux')('where no sandbox holds', () => {
       /0\.8/,
     ],
     // Says that all is well and keeps nothing: what decides is what a program inside finds.
-    ['bubblewrap only pretends', { bwrap: 'exit 0', perl: null }, 'it ended with 0', /./],
+    ['bubblewrap only pretends', { bwrap: 'exit 0', perl: null }, 'the launcher ended with 0', /./],
   ])('because %s, nothing runs, and what to do is said', async (_, programs, reason, remedy) => {
     await using kit = new SandboxKit({ mode: 'bubblewrap', bins: binsOf(programs) })
     const state = await kit.sandbox.probe()

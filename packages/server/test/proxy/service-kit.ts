@@ -4,8 +4,13 @@ import { createKit, failureIn, type Kit } from '@gatehouse/testkit'
 import { until, usual } from './kit.ts'
 
 /** Agents may do everything with a group, so that tests speak of what it does. */
-export const freely = (group: string): string =>
-  `version: 1\nrules:\n  - { match: "${group}.*", tier: autonomous }\n`
+/** Without the limit of a new install: tests ask again and again, by a clock that stands still. */
+export const freely = (group: string): string => `version: 1
+rules:
+  - { match: "${group}.*", tier: autonomous }
+limits:
+  - { match: "${group}.*", limit: 100000, window: 1m }
+`
 
 /** A gateway with one service, of which alpha may see all and beta nothing. */
 export abstract class ServiceKit implements AsyncDisposable {
