@@ -53,12 +53,21 @@ describe.skipIf(!hasProgram('bwrap'))('processes', () => {
     const id = String(asked.error?.data?.['approval_id'])
     change()
     const decided = await siege.gate.cli(['approvals', 'approve', id, '--yes', '--json'])
-    if (decided.code !== 0) throw new Error(decided.stderr)
+    // The person is told of what changed meanwhile, and nothing is decided.
+    if (decided.code !== 0)
+      return {
+        success: false,
+        ...(JSON.parse(decided.stderr) as { readonly error: { readonly type: string } }),
+      }
     const { result } = await rpc(siege.run, siege.alpha.token, 'approvals.wait', {
       approval_id: id,
       timeout_seconds: 20,
     })
-    return result?.['result'] as { success: boolean; data?: Data; error?: { type: string } }
+    return result?.['result'] as {
+      success: boolean
+      data?: Data
+      error?: { readonly type: string }
+    }
   }
 
   beforeAll(async () => {
