@@ -16,8 +16,9 @@ const biome = (command) => [
 
 /** By name. `after` names the step whose output a step reads. */
 const steps = {
-  lint: { command: [...tools.oxlint, '--type-aware', '--quiet', '--threads=2'] },
   build: { command: [...tools.tsc, '-b'] },
+  // Types across packages are read from what the build writes: without it, all of them are `any`.
+  lint: { command: [...tools.oxlint, '--type-aware', '--quiet', '--threads=2'], after: 'build' },
   types: { command: [...tools.tsc, '-p', 'tsconfig.tests.json'], after: 'build' },
   'dead code': { command: [...tools.knip, '--no-progress', '--no-config-hints'] },
   format: { command: [...biome('check'), '--linter-enabled=false', '.'] },
