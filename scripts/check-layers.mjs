@@ -4,6 +4,7 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { compareWithExemptions, readExemptions } from './lib/exemptions.mjs'
 import { globMatcher, sourceFiles } from './lib/files.mjs'
 import { specifiersIn, targetOf, withoutComments } from './lib/imports.mjs'
 import { root } from './lib/run.mjs'
@@ -56,16 +57,10 @@ export const findBreaches = (table, files) => {
 }
 
 const main = () => {
-  const docs = path.join(root, 'docs/architecture')
-  const table = JSON.parse(readFileSync(path.join(docs, 'layers.json'), 'utf8'))
-  const exempt = readFileSync(path.join(docs, 'layer-exemptions.txt'), 'utf8')
-    .split('\n')
-    .filter((line) => line !== '' && !line.startsWith('#'))
+  const file = path.join(root, 'docs/architecture/layers.json')
+  const table = JSON.parse(readFileSync(file, 'utf8'))
   const found = [...new Set(findBreaches(table, sourceFiles()))]
-  const problems = [
-    ...found.filter((line) => !exempt.includes(line)),
-    ...exempt.filter((line) => !found.includes(line)).map((line) => `no longer needed: ${line}`),
-  ]
+  const problems = compareWithExemptions(found, readExemptions('layer-exemptions.txt'))
   for (const problem of problems) console.error(problem)
   process.exitCode = problems.length > 0 ? 1 : 0
 }

@@ -18,7 +18,7 @@ const biome = (command) => [
 const steps = {
   build: { command: [...tools.tsc, '-b'] },
   // Types across packages are read from what the build writes: without it, all of them are `any`.
-  lint: { command: [...tools.oxlint, '--type-aware', '--quiet', '--threads=2'], after: 'build' },
+  lint: { command: script('check-lint'), after: 'build' },
   types: { command: [...tools.tsc, '-p', 'tsconfig.tests.json'], after: 'build' },
   'dead code': { command: [...tools.knip, '--no-progress', '--no-config-hints'] },
   format: { command: [...biome('check'), '--linter-enabled=false', '.'] },
