@@ -1,3 +1,4 @@
+import { GatehouseError } from '@gatehouse/contract'
 import type { Endpoint } from './settings.ts'
 
 /** What went wrong with a mail server, in words for the person who set it up. */
@@ -102,8 +103,14 @@ export const describeFailure = (
   error: unknown,
   { host, port, security, user }: Pick<Endpoint, 'host' | 'port' | 'security' | 'user'>,
 ): Failure => {
-  const told = (typeof error === 'object' && error !== null ? error : {}) as Told
   const where = `${host}:${port}`
+  // Our own words, unlike those of a library, are safe to show.
+  if (error instanceof GatehouseError) {
+    const { detail } = error.facts
+    const said = typeof detail === 'string' ? detail : error.message
+    return { detail: `${where}: ${said}`, fix: null, final: false }
+  }
+  const told = (typeof error === 'object' && error !== null ? error : {}) as Told
   if (isAuthentication(told, codeOf(told))) {
     const said = saidText(told.responseText ?? told.response)
     return {
