@@ -43,9 +43,13 @@ export const vaultText = (vault: VaultStatus, view: View): string =>
   renderFields(
     [
       ['Vault', vault.locked ? 'locked' : 'open'],
+      ['Status', vault.status],
       ['Opened by', vault.mode === 'passphrase' ? 'a passphrase' : 'the key file'],
       ['Secrets', vault.secrets],
-      ...(vault.locked
+      ...(vault.tampered.length === 0
+        ? []
+        : ([['Tampered with', shownList(vault.tampered)]] as const)),
+      ...(vault.status === 'degraded'
         ? ([
             ['Why', escapeText(vault.reason ?? '')],
             ['What to do', escapeText(vault.remedy ?? '')],

@@ -84,7 +84,16 @@ test('sets a passphrase, changes it with the present one, and takes it away', as
   const kit = createCliKit()
   const changes: SetVaultPassphrase[] = []
   let mode: 'key_file' | 'passphrase' = 'key_file'
-  const vault = () => ({ locked: false, mode, secrets: 0, reason: null, remedy: null })
+  const vault = () => ({
+    status: 'healthy' as const,
+    locked: false,
+    mode,
+    secrets: 0,
+    integrity: 'verified' as const,
+    tampered: [],
+    reason: null,
+    remedy: null,
+  })
   kit.fake.app.showVault = async () => vault()
   kit.fake.app.setVaultPassphrase = async (_op, change) => {
     changes.push(change)

@@ -118,10 +118,15 @@ export type SecretCheck = z.infer<typeof SecretCheck>
 
 /** `key_file`: opens by itself at each start. `passphrase`: stays locked until somebody unlocks it. */
 export const VaultStatus = z.object({
+  status: z.enum(['healthy', 'degraded']),
   locked: z.boolean(),
   mode: z.enum(['key_file', 'passphrase']),
   secrets: z.int(),
-  /** Why it is locked and what to do; null while it is open. */
+  /** Whether what is stored is what the vault wrote last, as it was just compared. */
+  integrity: z.enum(['verified', 'failed']),
+  /** Names of secrets that are not stored as the vault wrote them last, up to 100. They are not used. */
+  tampered: z.array(z.string()),
+  /** Why it is degraded, locked or tampered with, and what to do; null while it is healthy. */
   reason: z.string().nullable(),
   remedy: z.string().nullable(),
 })

@@ -178,9 +178,12 @@ const secret = (name: string): Secret => {
 }
 
 const vaultOf = (locked: boolean): VaultStatus => ({
+  status: locked ? 'degraded' : 'healthy',
   locked,
   mode: 'key_file',
   secrets: 1,
+  integrity: 'verified',
+  tampered: [],
   reason: locked ? 'an operator locked it' : null,
   remedy: locked ? 'run `gatehouse vault unlock`' : null,
 })

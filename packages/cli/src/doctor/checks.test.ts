@@ -20,6 +20,13 @@ const healthy = {
     resources: { cpu_percent: 1, memory_percent: 1, disk_percent: 1 },
   }),
   probeSandbox: async () => ({ usable: true, rung: 'bubblewrap', detail: 'all', remedy: null }),
+  showVault: async () => ({
+    status: 'healthy',
+    secrets: 1,
+    tampered: [],
+    reason: null,
+    remedy: null,
+  }),
   showEngine: async () => ({
     package: { installed: true, version: '3.22.1', problem: null, remedy: null },
     model: null,

@@ -86,6 +86,17 @@ const vaultKey: Check = {
   },
 }
 
+/** Before health is asked: it says what was found last. */
+const vault: Check = {
+  name: 'Vault',
+  async run({ api }) {
+    const { status, secrets, reason, remedy, tampered } = await api.showVault()
+    if (status === 'healthy') return fine(counted(secrets, 'secret'))
+    const detail = tampered.length === 0 ? `${reason}` : `${reason}: ${tampered.join(', ')}`
+    return fail(detail, remedy ?? 'gatehouse vault status')
+  },
+}
+
 const space: Check = {
   name: 'Disk space',
   async run({ dataDir }) {
@@ -260,6 +271,7 @@ export const checks: readonly Check[] = [
   sandbox,
   engine,
   storage,
+  vault,
   health,
   log,
   policy,

@@ -1,6 +1,7 @@
 import type { Alert, AlertSeverity } from '@gatehouse/contract'
 import type { Host } from '../ports/host.ts'
 import type { PolicySource } from '../ports/policy.ts'
+import type { Vault } from '../ports/vault.ts'
 import { raiseAlert, resolveAlert } from './alerts.ts'
 import type { AuditAccess } from './audit-access.ts'
 import type { Basics } from './deps.ts'
@@ -13,6 +14,7 @@ const diskCriticalPercent = 97
 export type MonitorDeps = Basics & {
   readonly audit: Pick<AuditAccess, 'health'>
   readonly policy: PolicySource
+  readonly vault: Pick<Vault, 'state'>
   readonly host: Host
   readonly signal: AbortSignal
   readonly diskPercent: number
@@ -47,6 +49,16 @@ const audit: Monitor = {
     if (status === 'healthy') return null
     const message = `The audit log is ${status}: ${reason}`
     return { severity: 'critical', message, context: { status, reason } }
+  },
+}
+
+const vault: Monitor = {
+  kind: 'vault',
+  async look(deps) {
+    const { integrity, tampered, reason, remedy } = deps.vault.state()
+    if (integrity === 'verified') return null
+    const message = `The vault was tampered with: ${reason}; ${remedy}.`
+    return { severity: 'critical', message, context: { secrets: tampered.length } }
   },
 }
 
@@ -92,7 +104,7 @@ const models: Monitor = {
   },
 }
 
-const monitors: readonly Monitor[] = [disk, audit, policy, models, approvals]
+const monitors: readonly Monitor[] = [disk, audit, vault, policy, models, approvals]
 
 /**
  * Turns what is wrong into alerts: one for each condition, raised when it begins and resolved when it

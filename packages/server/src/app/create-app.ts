@@ -293,6 +293,7 @@ export function createApp(parts: AppDeps): BoundApp {
         if (sinceMs % reachEveryMs === 0) await tools.look()
         if (sinceMs % sweepEveryMs === 0) {
           await sessions.endIdle(systemOp(deps))
+          await deps.vault.look()
           await sweepLogins(doorkeeping)
         }
       } catch (cause) {

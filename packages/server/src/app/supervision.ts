@@ -1,6 +1,7 @@
 import type { Host } from '../ports/host.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { PolicySource } from '../ports/policy.ts'
+import type { Vault } from '../ports/vault.ts'
 import { followActivity, listActivity } from './activity.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 import { AlertMonitors } from './alert-monitors.ts'
@@ -21,6 +22,7 @@ export type SupervisionDeps = Basics &
   HealthDeps & {
     readonly audit: AuditAccess
     readonly policy: PolicySource
+    readonly vault: Pick<Vault, 'state'>
     readonly host: Host
     readonly metrics: Metrics
     readonly sessions: SessionTable

@@ -37,16 +37,16 @@ export interface VaultUseCases {
   ): Promise<SecretCheck>
 }
 
-/** A vault that is locked holds up only what needs a secret. */
+/** A vault that is locked or tampered with stops only what needs its secrets. */
 export const vaultHealth = ({
   vault,
 }: {
   readonly vault: Pick<Vault, 'state'>
 }): ReturnType<NonNullable<HealthParts['vault']>> => {
-  const { locked, reason, remedy } = vault.state()
-  return locked
-    ? { status: 'degraded', reason: `${reason}; ${remedy}`, locked }
-    : { status: 'healthy', locked }
+  const { status, locked, reason, remedy } = vault.state()
+  return status === 'degraded'
+    ? { status, reason: `${reason}; ${remedy}`, locked }
+    : { status, locked }
 }
 
 const entryOf =
@@ -55,10 +55,10 @@ const entryOf =
     actDraft(op, act, facts)
 
 export function bindVault({ vault }: { readonly vault: Vault }): VaultUseCases {
-  const status = async (): Promise<VaultStatus> => ({
-    ...vault.state(),
-    secrets: (await vault.list()).length,
-  })
+  const status = async (): Promise<VaultStatus> => {
+    await vault.look()
+    return { ...vault.state(), secrets: (await vault.list()).length }
+  }
   return {
     showVault: status,
     async lockVault(op) {

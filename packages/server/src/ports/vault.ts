@@ -28,6 +28,9 @@ export interface Vault {
   /** Must be as it was last found, at once. */
   state(): VaultState
 
+  /** Must compare every row with the sealed state, so that `state` says what was found. Must not raise. */
+  look(): Promise<void>
+
   /** Must forget the master key; what was used stays known to the scrubber. */
   lock(entry: VaultEntry): Promise<void>
 

@@ -12,7 +12,7 @@ import type { VaultKeys, VaultParts } from './vault-keys.ts'
 /** They are listed whole, and each that is used is searched for. */
 const secretsMax = 1_000
 
-type Managing = Omit<Vault, 'state' | 'lock' | 'unlock' | 'relock' | 'rotateKey'>
+type Managing = Omit<Vault, 'state' | 'look' | 'lock' | 'unlock' | 'relock' | 'rotateKey'>
 
 const scopeOf = ({ capabilities, hosts, agents }: StoredSecret) => ({ capabilities, hosts, agents })
 
@@ -115,9 +115,12 @@ function changing(
 
     remove: (name, entry) =>
       journal.transaction(async (tx) => {
-        const { id } = await found(tx, name)
+        const stored = await tx.secrets.find(name)
+        const gone = await keys.seal.idsNamed(tx, keys.openRoot, name)
+        if (!stored && gone.length === 0) throw new GatehouseError('SecretNotFound', { name })
         await tx.secrets.delete(name)
-        const vault = await keys.seal.change(tx, keys.openRoot, { removed: [id] })
+        const removed = [...gone, ...(stored ? [stored.id] : [])]
+        const vault = await keys.seal.change(tx, keys.openRoot, { removed })
         tx.append(entry('secret.deleted', { arguments: { name } }), { vault })
       }),
   }
@@ -126,17 +129,27 @@ function changing(
 /** What operators do with secrets; none of it shows a value. */
 export function managing(parts: VaultParts, keys: VaultKeys): Managing {
   const { storage, clock } = parts
+  const { add, rotate, change, remove } = changing(parts, keys)
+  const thenLook = async <T>(done: Promise<T>): Promise<T> => {
+    const result = await done
+    await keys.changed()
+    return result
+  }
 
   return {
     list: async () => (await storage.secrets.list()).map(secretRecord),
     show: async (name) => secretRecord(await found(storage, name)),
 
-    ...changing(parts, keys),
+    add: (secret, entry) => thenLook(add(secret, entry)),
+    rotate: (name, value, entry) => thenLook(rotate(name, value, entry)),
+    change: (name, wanted, entry) => thenLook(change(name, wanted, entry)),
+    remove: (name, entry) => thenLook(remove(name, entry)),
 
     async check({ name, agent, capability, host }) {
       const secret = await found(storage, name)
       const verdict = decideUse(name, secret, { agent, capability, host })
-      const isTampered = (await keys.seal.findings(storage, keys.openRoot)).includes(name)
+      const { names } = await keys.seal.findings(storage, keys.openRoot)
+      const isTampered = names.includes(name)
       const allowed = verdict.allowed && !isTampered
       const reason = isTampered
         ? 'what is stored of it is not what the vault wrote: remove it and add it again'

@@ -17,6 +17,7 @@ export async function openVault(
     vault: {
       ...managing(parts, keys),
       state: () => keys.state(),
+      look: () => keys.look(),
       lock: (entry) => keys.lock(entry),
       unlock: (passphrase, entry) => keys.unlock(passphrase, entry),
       relock: (change, entry) => keys.relock(change, entry),

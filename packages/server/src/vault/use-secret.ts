@@ -103,7 +103,10 @@ export function secretsOf(parts: VaultParts, keys: VaultKeys, scrubber: Scrubber
         const verdict = verdictOn(secret, use)
         if (!verdict.allowed || !secret)
           return refuse(use, verdict.allowed ? 'there is no such secret' : verdict.reason)
-        const value = await take(secret, use)
+        const value = await take(secret, use).catch(async (cause: unknown) => {
+          if (cause instanceof GatehouseError && cause.type === 'VaultTampered') await keys.look()
+          throw cause
+        })
         if (value !== null) return work(value)
       }
       throw new GatehouseError('Conflict', { detail: `${use.name} changes all the time` })
@@ -111,7 +114,7 @@ export function secretsOf(parts: VaultParts, keys: VaultKeys, scrubber: Scrubber
 
     async listFor(agent) {
       const all = await storage.secrets.list()
-      const tampered = new Set(await keys.seal.findings(storage, keys.openRoot))
+      const tampered = new Set((await keys.seal.findings(storage, keys.openRoot)).names)
       return all
         .filter((secret) => isFor(secret.name, secret, agent) && !tampered.has(secret.name))
         .map(({ name, description, capabilities, hosts }) => ({

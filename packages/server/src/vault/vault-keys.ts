@@ -20,6 +20,7 @@ import {
   prepareKeyFile,
 } from './locks.ts'
 import { type KdfCosts, kdfCosts } from './passphrase-key.ts'
+import { TamperWatch } from './tamper-watch.ts'
 import { keyringKey, VaultSeal } from './vault-seal.ts'
 
 export type VaultParts = {
@@ -48,6 +49,7 @@ const lockedBy = (mode: 'key_file' | 'passphrase'): Pick<VaultState, 'reason' | 
 export class VaultKeys {
   readonly #parts: VaultParts
   readonly seal: VaultSeal
+  readonly #watch: TamperWatch
   #keyring: Keyring
   #opened: Opened
   #turn: Promise<unknown> = Promise.resolve()
@@ -56,6 +58,7 @@ export class VaultKeys {
   private constructor(parts: VaultParts, keyring: Keyring, opened: Opened) {
     this.#parts = parts
     this.seal = new VaultSeal(parts.journal)
+    this.#watch = new TamperWatch(parts, this.seal)
     this.#keyring = keyring
     this.#opened = opened
   }
@@ -93,9 +96,32 @@ export class VaultKeys {
 
   state(): VaultState {
     const { mode } = this.#keyring
-    return this.#opened.root === null
-      ? { locked: true, mode, ...this.#opened.why }
-      : { locked: false, mode, reason: null, remedy: null }
+    const locked = this.#opened.root === null
+    const why = this.#opened.root === null ? [this.#opened.why] : []
+    const faults = [...(this.#watch.found ? [this.#watch.found] : []), ...why]
+    return {
+      status: faults.length > 0 ? 'degraded' : 'healthy',
+      locked,
+      mode,
+      integrity: this.#watch.found ? 'failed' : 'verified',
+      tampered: this.#watch.found?.tampered ?? [],
+      reason: faults.map(({ reason }) => reason).join('; ') || null,
+      remedy: faults.map(({ remedy }) => remedy).join('; ') || null,
+    }
+  }
+
+  /** Looks for rows that the vault did not write; `state` says what was found. A failure leaves the last finding. */
+  look(): Promise<void> {
+    return this.#inTurn(async () => {
+      // Another node may have made a new master key, under which the state is now.
+      if (this.#opened.root) await this.present(this.#parts.storage).catch(() => {})
+      await this.#compareRows()
+    })
+  }
+
+  /** Forgets a finding that a change has cleared. */
+  async changed(): Promise<void> {
+    if (this.#watch.found) await this.look()
   }
 
   /** The master key while it is open. */
@@ -201,24 +227,29 @@ export class VaultKeys {
 
   /** Seals a vault of before there were sealed states; of any other it says which rows are not those of now. */
   async #lookAtRows(): Promise<void> {
-    const { ids, journal, log, storage } = this.#parts
+    const { ids, journal, log } = this.#parts
     const { root } = this.#opened
-    const entry = systemEntry(ids)
     try {
       if (root)
         await journal.transaction(async (tx) => {
           const vault = await this.seal.begin(tx, root)
-          if (vault !== null) tx.append(entry('vault.sealed', {}), { vault })
+          if (vault !== null) tx.append(systemEntry(ids)('vault.sealed', {}), { vault })
         })
-      const names = await this.seal.findings(storage, root)
-      if (names.length === 0) return
-      log.error({ names }, 'stored secrets are not what the vault wrote')
-      await journal.append(
-        entry('vault.tampered', { arguments: { names: names.slice(0, 100) }, result: 'error' }),
-      )
+    } catch (cause) {
+      log.error({ err: cause }, 'the rows of the vault could not be sealed')
+    }
+    await this.#compareRows()
+  }
+
+  async #compareRows(): Promise<void> {
+    try {
+      await this.#watch.look(this.#opened.root)
     } catch (cause) {
       // Each use looks again, and the rest of the service does without secrets.
-      log.error({ err: cause }, 'the rows of the vault could not be compared with its sealed state')
+      this.#parts.log.error(
+        { err: cause },
+        'the rows of the vault could not be compared with its sealed state',
+      )
     }
   }
 

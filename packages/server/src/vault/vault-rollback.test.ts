@@ -172,6 +172,88 @@ describe.each(Object.entries(changes))('after %s', (_, change) => {
   })
 })
 
+test('a finding is in the state of the vault at once where it is met, is recorded once, and goes with its cause', async () => {
+  await using place = await Place.make()
+  await place.vault.add(secret(), entry)
+  const old = await place.copy()
+  await place.vault.rotate('token', { value: 'the second value' }, entry)
+  await place.vault.look()
+  expect(place.vault.state()).toMatchObject({ status: 'healthy', integrity: 'verified' })
+  await place.putRows(old.rows)
+  await expect(place.use()).rejects.toMatchObject(tampered)
+  expect(place.vault.state()).toMatchObject({
+    status: 'degraded',
+    locked: false,
+    integrity: 'failed',
+    tampered: ['token'],
+    reason: '1 secret is not as the vault stored it last',
+    remedy: expect.stringContaining('gatehouse vault delete'),
+  })
+  await place.vault.look()
+  await place.vault.look()
+  const recorded = async () => (await place.acts()).filter((act) => act === 'vault.tampered').length
+  expect(await recorded()).toBe(1)
+  await place.vault.remove('token', entry)
+  expect(place.vault.state()).toMatchObject({ status: 'healthy', tampered: [], reason: null })
+  expect(await recorded()).toBe(1)
+})
+
+test.each(['deleting', 'adding'])(
+  'a secret whose row was taken away is named until %s it',
+  async (way) => {
+    await using place = await Place.make()
+    await place.vault.add(secret(), entry)
+    await place.storage.secrets.delete('token')
+    await place.vault.look()
+    expect(place.vault.state()).toMatchObject({ integrity: 'failed', tampered: ['token'] })
+    if (way === 'deleting') await place.vault.remove('token', entry)
+    else await place.vault.add(secret({ value: 'a good value' }), entry)
+    expect(place.vault.state()).toMatchObject({ integrity: 'verified', tampered: [] })
+    if (way === 'adding') expect(await place.use()).toBe('a good value')
+    else
+      await expect(place.vault.remove('token', entry)).rejects.toMatchObject({
+        type: 'SecretNotFound',
+      })
+  },
+)
+
+test('everything of a vault that is taken away is found, where no row is left to be named', async () => {
+  await using place = await Place.make()
+  await place.vault.add(secret(), entry)
+  await place.storage.secrets.delete('token')
+  await place.storage.meta.set('vault.manifest', '')
+  await place.restart()
+  expect(place.vault.state()).toMatchObject({
+    status: 'degraded',
+    integrity: 'failed',
+    tampered: [],
+    reason: 'the stored state of the vault is an older one, edited or gone',
+  })
+  expect(await place.acts()).toContain('vault.tampered')
+  await place.vault.add(secret({ value: 'a good value' }), entry)
+  expect(place.vault.state()).toMatchObject({ status: 'healthy' })
+})
+
+test('a change of our own between two reads of a look is no tampering', async () => {
+  await using place = await Place.make()
+  await place.vault.add(secret(), entry)
+  const { secrets } = place.storage
+  const list = secrets.list.bind(secrets)
+  let changes = 0
+  // The state has been read when the rows are.
+  Object.assign(secrets, {
+    async list() {
+      changes += 1
+      if (changes <= 2) await place.vault.rotate('token', { value: `value ${changes}` }, entry)
+      return list()
+    },
+  })
+  await place.vault.look()
+  expect(changes).toBeGreaterThan(2)
+  expect(place.vault.state()).toMatchObject({ status: 'healthy', integrity: 'verified' })
+  expect(await place.acts()).not.toContain('vault.tampered')
+})
+
 test('a state that is taken away makes no new one for what is there', async () => {
   await using place = await Place.make()
   await place.vault.add(secret(), entry)

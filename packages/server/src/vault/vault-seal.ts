@@ -22,6 +22,15 @@ type Known = {
   readonly sealed: string
 }
 
+/** `names`: of secrets that are not as the vault wrote them last, or whose rows were taken away. */
+export type Findings = {
+  readonly names: readonly string[]
+  /** False where the stored state of the vault itself is another one, or gone. */
+  readonly isStateKnown: boolean
+}
+
+const none: Findings = { names: [], isStateKnown: true }
+
 export const keyringKey = 'vault'
 const manifestKey = 'vault.manifest'
 
@@ -76,12 +85,16 @@ export class VaultSeal {
     const known = await this.read(store, root)
     if (!known && !root && (await this.#isNewer(store)))
       throw new GatehouseError('VaultLocked', {
-        detail: 'another node changed it meanwhile; unlock it here first',
+        detail: 'another node may have changed it; unlock it here first',
       })
     // Where nothing can be believed, only what is written now is: the rest has to be given anew.
     const secrets = { ...known?.manifest.secrets }
     for (const id of change.removed ?? []) delete secrets[id]
-    for (const secret of change.put ?? []) secrets[secret.id] = [secret.name, digestOf(secret)]
+    for (const secret of change.put ?? []) {
+      // A name is given once: a secret of that name whose row was taken away is replaced by this one.
+      for (const id of idsOf(secrets, secret.name)) delete secrets[id]
+      secrets[secret.id] = [secret.name, digestOf(secret)]
+    }
     return this.#write(store, root, secrets)
   }
 
@@ -95,16 +108,30 @@ export class VaultSeal {
     return this.#write(store, root, Object.fromEntries(all))
   }
 
-  /** The names of secrets that are not as the vault wrote them last, and of those whose rows were taken away. */
-  async findings(store: Store, root: Root | null): Promise<readonly string[]> {
+  /** Rows and state are read again until none of them changed in between: no change of ours looks like tampering. */
+  async findings(store: Store, root: Root | null): Promise<Findings> {
+    for (;;) {
+      const before = await this.#texts(store)
+      const found = await this.#compare(store, root)
+      const after = await this.#texts(store)
+      if (before.every((text, at) => text === after[at])) return found
+    }
+  }
+
+  async #compare(store: Store, root: Root | null): Promise<Findings> {
     const known = await this.read(store, root)
-    if (!known && !root && (await this.#isNewer(store))) return []
+    if (!known && !root && (await this.#isNewer(store))) return none
     const rows = await store.secrets.list()
     const names = rows.filter((row) => !isIn(known, row)).map(({ name }) => name)
     const ids = new Set(rows.map(({ id }) => id))
     for (const [id, [name]] of Object.entries(known?.manifest.secrets ?? {}))
       if (!ids.has(id)) names.push(name)
-    return names
+    return { names, isStateKnown: known !== null }
+  }
+
+  async #texts({ meta }: Pick<Storage, 'meta'>): Promise<readonly (string | null)[]> {
+    const [manifest, keyring] = [await meta.get(manifestKey), await meta.get(keyringKey)]
+    return [manifest, keyring, this.#journal.vaultState().state]
   }
 
   /**
@@ -125,10 +152,21 @@ export class VaultSeal {
     return this.#write(store, root, Object.fromEntries(secrets))
   }
 
-  /** Another node may have written it: while the vault is locked here, nobody can tell. */
+  /** The ids of secrets of that name in the state of now, also where their rows are gone. */
+  async idsNamed(
+    store: Pick<Storage, 'meta'>,
+    root: Root | null,
+    name: string,
+  ): Promise<readonly string[]> {
+    return idsOf((await this.read(store, root))?.manifest.secrets ?? {}, name)
+  }
+
+  /** Another node may have written it, or nobody yet: while the vault is locked here, nobody can tell. */
   async #isNewer({ meta }: Pick<Storage, 'meta'>): Promise<boolean> {
-    const manifest = decodeManifest((await meta.get(manifestKey)) ?? '')
+    const stored = await meta.get(manifestKey)
+    const manifest = decodeManifest(stored ?? '')
     const { state } = this.#journal.vaultState()
+    if (stored === null && state === null) return true
     return manifest !== null && (state === null || manifest.revision > parseSealed(state).revision)
   }
 
@@ -148,6 +186,11 @@ export class VaultSeal {
     return sealedText(sealedOf(text, manifest))
   }
 }
+
+const idsOf = (secrets: Manifest['secrets'], name: string): readonly string[] =>
+  Object.entries(secrets)
+    .filter(([, [known]]) => known === name)
+    .map(([id]) => id)
 
 const isIn = (known: Known | null, secret: StoredSecret): boolean => {
   const secrets = known?.manifest.secrets ?? {}
