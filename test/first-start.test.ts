@@ -19,7 +19,12 @@ test('the first agent is there at the first start, whatever ran before and howev
   const busy = createServer().listen(0, '127.0.0.1')
   await once(busy, 'listening')
   const { port } = busy.address() as { port: number }
-  await gate.createAgent('made-before')
+  const { stderr: said } = await gate.cli(['agent', 'create', 'made-before'])
+  expect(said).toBe(`A new Gatehouse is created in ${gate.dataDir}.\n`)
+  expect((await gate.cli(['agent', 'create', 'made-too'])).stderr).toBe('')
+  const examined = await gate.cli(['doctor'])
+  expect([examined.code, examined.stdout]).toEqual([3, expect.stringContaining('none runs')])
+  expect(examined.stdout).not.toContain('ealthy')
   await expect(gate.start(['--gateway-port', String(port)])).rejects.toThrow(
     `Port ${port} of 127.0.0.1, for the gateway, cannot be used: process ${process.pid}`,
   )

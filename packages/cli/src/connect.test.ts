@@ -1,16 +1,16 @@
-import { chmod, mkdtemp, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, readdir, symlink, writeFile } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, expect, test } from 'vitest'
-import { findServer } from './connect.ts'
-import { dataDirOf } from './global-options.ts'
+import { afterEach, expect, test, vi } from 'vitest'
+import { connect, findData, findServer } from './connect.ts'
 
 const token = `gatehouse_user_${'t'.repeat(43)}`
 const servers: Server[] = []
 afterEach(() => {
   for (const server of servers.splice(0)) server.close()
+  vi.unstubAllEnvs()
 })
 
 const get = { method: 'GET', headers: {} }
@@ -99,10 +99,83 @@ test('follows no link in place of the token', async () => {
   await expect(findServer(elsewhere)).rejects.toMatchObject({ type: 'UnsafeFile' })
 })
 
-test('looks for the data where the flag, then the environment, then the custom says', () => {
-  const env = { GATEHOUSE_DATA_DIR: '/env', XDG_DATA_HOME: '/xdg', HOME: '/home/ana' }
-  expect(dataDirOf('/flag', env)).toBe('/flag')
-  expect(dataDirOf(undefined, env)).toBe('/env')
-  expect(dataDirOf(undefined, { ...env, GATEHOUSE_DATA_DIR: '' })).toBe('/xdg/gatehouse')
-  expect(dataDirOf(undefined, { HOME: '/home/ana' })).toBe('/home/ana/.local/share/gatehouse')
+/** A data directory as a service leaves it. */
+async function createStopped(): Promise<string> {
+  const dataDir = await createDataDir(null)
+  await writeFile(join(dataDir, 'store.json'), '{}')
+  return dataDir
+}
+
+const usual = (first: string, ...others: string[]) =>
+  ({ named: false, dirs: [first, ...others] }) as const
+
+test('finds the server that runs in a usual place, before data that no server runs on', async () => {
+  const { url } = await listen()
+  const running = await createDataDir(runOf(url))
+  const stopped = await createStopped()
+  for (const first of ['/does/not/exist', stopped])
+    expect(await findData(usual(first, running))).toMatchObject({
+      dataDir: running,
+      server: { run: { user_api_url: url }, dataDir: running },
+    })
+  expect(await findData(usual('/does/not/exist', stopped))).toEqual({
+    dataDir: stopped,
+    server: null,
+  })
+})
+
+test('looks only where somebody named a place, and says where it looked', async () => {
+  const missing = { type: 'NoGatehouse', exitCode: 3 }
+  await expect(findData({ named: true, dirs: ['/does/not/exist'] })).rejects.toMatchObject({
+    ...missing,
+    message: 'No Gatehouse here; looked in /does/not/exist.',
+  })
+  await expect(findData(usual('/no/a', '/no/b', '/no/c'))).rejects.toMatchObject({
+    ...missing,
+    message: 'No Gatehouse here; looked in /no/a, /no/b and /no/c.',
+  })
+})
+
+test("passes by another user's service, and says so where nothing else is found", async () => {
+  const { url } = await listen()
+  const closed = await createDataDir(runOf(url))
+  await chmod(join(closed, 'run.json'), 0o666)
+  const stopped = await createStopped()
+  expect(await findData(usual(stopped, closed))).toEqual({ dataDir: stopped, server: null })
+  await expect(findData(usual('/no/a', closed))).rejects.toMatchObject({
+    message: `No Gatehouse here; looked in /no/a and ${closed} (not open to this user).`,
+  })
+  await expect(findData(usual(closed, stopped))).rejects.toMatchObject({ type: 'UnsafeFile' })
+})
+
+const input = { configFile: undefined, serverOnly: false } as const
+
+test('works on data of its own where a command needs none, and leaves nothing behind', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
+  vi.stubEnv('TMPDIR', folder)
+  // A database of a service is no place for data of a moment.
+  vi.stubEnv('GATEHOUSE_DATABASE_URL', 'postgres://127.0.0.1:1/none')
+  const places = usual(join(folder, 'missing'))
+  {
+    await using connection = await connect({ ...input, places, withoutData: 'temporary' })
+    const answer = await connection.fetch('http://gatehouse.localhost/api/policies/validate', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        text: 'version: 1\nrules: [{match: filesystem.read, tier: blocked}]\n',
+      }),
+    })
+    expect(JSON.parse(await answer.text())).toMatchObject({ valid: true })
+    expect((await readdir(folder)).length).toBe(1)
+  }
+  expect(await readdir(folder)).toEqual([])
+  const named = { named: true, dirs: places.dirs } as const
+  for (const refused of [
+    { ...input, places },
+    { ...input, places: named, withoutData: 'temporary' as const },
+    { ...input, places, withoutData: 'temporary' as const, configFile: '/etc/gatehouse.yaml' },
+    { ...input, places, withoutData: 'begins' as const, serverOnly: true },
+  ])
+    await expect(connect(refused)).rejects.toMatchObject({ type: 'NoGatehouse' })
+  expect(await readdir(folder)).toEqual([])
 })

@@ -1,22 +1,36 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Fetch } from '@gatehouse/client'
 import type { RunFile } from '@gatehouse/contract'
 import { CliError } from './cli-error.ts'
+import type { DataPlaces } from './data-places.ts'
 import { exitCodes } from './exit-codes.ts'
 import { httpFetch } from './http-fetch.ts'
 import { isAlive, readCliToken, readRunFile } from './run-file.ts'
 
 /** The data, by way of the running server (`run` says which), or in this process while none runs. */
 export interface Connection extends AsyncDisposable {
+  readonly dataDir: string
   readonly run: RunFile | null
   readonly fetch: Fetch
+  /** The data directory was created by this command. */
+  readonly isNew?: true
 }
 
 export type ConnectInput = {
-  readonly dataDir: string
+  readonly places: DataPlaces
   readonly configFile: string | undefined
   /** Whether only a running server will do. */
   readonly serverOnly: boolean
+  readonly withoutData?: WithoutData
 }
+
+/**
+ * A command that also works where there is no data yet: `begins` creates it, `temporary` works on data of its
+ * own, which it deletes. Every other command creates nothing.
+ */
+export type WithoutData = 'begins' | 'temporary'
 export type Connect = (input: ConnectInput) => Promise<Connection>
 
 /** The address that requests of this process are written to; only their path counts. */
@@ -44,7 +58,9 @@ export const withPath = (base: string, url: string): string => {
 }
 
 /** The server that runs on this data, if one does. Raises `NotReachable` for one that hangs. */
-export async function findServer(dataDir: string): Promise<Connection | null> {
+export async function findServer(
+  dataDir: string,
+): Promise<(Connection & { readonly run: RunFile }) | null> {
   const run = await readRunFile(dataDir)
   // A server that was killed leaves its file behind.
   if (!run || !isAlive(run.pid)) return null
@@ -57,6 +73,7 @@ export async function findServer(dataDir: string): Promise<Connection | null> {
   }
   const token = await readCliToken(dataDir)
   return {
+    dataDir,
     run,
     fetch: (url, init) =>
       httpFetch(withPath(run.user_api_url, url), {
@@ -75,14 +92,71 @@ export const serverNeeded = (): CliError =>
     ],
   })
 
-/** How a command reaches the data: the same routes either way, so there is no second implementation. */
-export const connect: Connect = async ({ dataDir, configFile, serverOnly }) => {
-  const server = await findServer(dataDir)
-  if (server) return server
-  if (serverOnly) throw serverNeeded()
+const listed = (words: readonly string[]): string =>
+  words.length < 2 ? words.join('') : `${words.slice(0, -1).join(', ')} and ${words.at(-1)}`
+
+const nothingThere = ({ named, dirs }: DataPlaces, closed: ReadonlySet<string>): CliError => {
+  const looked = dirs.map((dir) => (closed.has(dir) ? `${dir} (not open to this user)` : dir))
+  return new CliError(
+    'NoGatehouse',
+    exitCodes.notReachable,
+    `No Gatehouse here; looked in ${listed(looked)}.`,
+    {
+      recovery: [
+        {
+          action: '--data-dir DIR',
+          description: named ? 'Name the directory of one that is there.' : 'Say where it is.',
+        },
+        ...(closed.size === 0
+          ? []
+          : [{ action: 'sudo', description: 'Run this as the user who runs the server.' }]),
+        { action: 'gatehouse serve', description: 'Start a new one.' },
+      ],
+    },
+  )
+}
+
+const isClosed = (error: unknown): boolean =>
+  (error instanceof CliError && error.type === 'UnsafeFile') ||
+  (error as NodeJS.ErrnoException).code === 'EACCES'
+
+export type Found = { readonly dataDir: string; readonly server: Connection | null }
+
+/**
+ * The first place with a running server, else the first with data. Only reads. Raises `NoGatehouse` where there
+ * is neither.
+ */
+export async function findData(places: DataPlaces): Promise<Found> {
+  const { isInstalled } = await import('@gatehouse/server/platform/store-record')
+  const [first] = places.dirs
+  const closed = new Set<string>()
+  let stopped: string | null = null
+  for (const dataDir of places.dirs)
+    try {
+      const server = await findServer(dataDir)
+      if (server) return { dataDir, server }
+      if (stopped === null && isInstalled(dataDir)) stopped = dataDir
+    } catch (error) {
+      // What is wrong with the first is said; another user's service is no reason not to use one's own.
+      if (dataDir === first || !isClosed(error)) throw error
+      closed.add(dataDir)
+    }
+  if (stopped === null) throw nothingThere(places, closed)
+  return { dataDir: stopped, server: null }
+}
+
+async function openHere(
+  dataDir: string,
+  { configFile, temporary = false }: { configFile?: string | undefined; temporary?: boolean },
+): Promise<Connection> {
   const { openOffline } = await import('@gatehouse/server/offline')
-  const offline = await openOffline({ dataDir, ...(configFile ? { configFile } : {}) })
+  const offline = await openOffline({
+    dataDir,
+    temporary,
+    ...(configFile ? { configFile } : {}),
+  })
   return {
+    dataDir,
     run: null,
     fetch: (url, init) =>
       offline.fetch(
@@ -92,5 +166,43 @@ export const connect: Connect = async ({ dataDir, configFile, serverOnly }) => {
         }),
       ),
     [Symbol.asyncDispose]: () => offline[Symbol.asyncDispose](),
+  }
+}
+
+async function openTemporary(): Promise<Connection> {
+  const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-'))
+  const remove = () => rm(dataDir, { recursive: true, force: true })
+  try {
+    const opened = await openHere(dataDir, { temporary: true })
+    return {
+      ...opened,
+      async [Symbol.asyncDispose]() {
+        await opened[Symbol.asyncDispose]()
+        await remove()
+      },
+    }
+  } catch (error) {
+    await remove()
+    throw error
+  }
+}
+
+const isNothing = (error: unknown): boolean =>
+  error instanceof CliError && error.type === 'NoGatehouse'
+
+/** How a command reaches the data: the same routes either way, so there is no second implementation. */
+export const connect: Connect = async ({ places, configFile, serverOnly, withoutData }) => {
+  try {
+    const { dataDir, server } = await findData(places)
+    if (server) return server
+    if (serverOnly) throw serverNeeded()
+    return await openHere(dataDir, { configFile })
+  } catch (error) {
+    if (!isNothing(error) || serverOnly || withoutData === undefined) throw error
+    if (withoutData === 'begins')
+      return { ...(await openHere(places.dirs[0], { configFile })), isNew: true }
+    // Somebody who names a place or a configuration means that one.
+    if (places.named || configFile !== undefined) throw error
+    return openTemporary()
   }
 }

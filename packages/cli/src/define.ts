@@ -1,5 +1,7 @@
 import type { Client } from '@gatehouse/client'
 import type { RunFile } from '@gatehouse/contract'
+import type { WithoutData } from './connect.ts'
+import type { DataPlaces } from './data-places.ts'
 import type { Io } from './io.ts'
 import type { NextStep } from './next-step.ts'
 
@@ -43,7 +45,7 @@ type OptionValues<O extends Options> = { readonly [K in keyof O]: OptionValue<O[
 /** What every command may ask for, read from the same flags everywhere. */
 export type Context = {
   readonly io: Io
-  readonly dataDir: string
+  readonly places: DataPlaces
   readonly configFile: string | undefined
   readonly json: boolean
   readonly quiet: boolean
@@ -59,6 +61,8 @@ export type Context = {
   note(text: string): Promise<void>
   /** Whether a server answers, which also runs what is approved. */
   isServed(): Promise<boolean>
+  /** The data directory that is there; raises `NoGatehouse`. */
+  dataDir(): Promise<string>
 }
 
 /** The output that a text is for. */
@@ -77,6 +81,9 @@ type Spec<A extends Args, O extends Options, F, R> = {
   readonly args?: A
   readonly options?: O
   readonly examples: readonly string[]
+  readonly withoutData?: WithoutData
+  /** Works on the directory that is named, or the usual one, and looks in no other place. */
+  readonly oneDirectory?: true
   /** Reads what the question is about, and changes nothing. */
   look?(context: Context, input: Input<A, O>): Promise<F>
   /**

@@ -2,6 +2,7 @@ import type { EngineState } from '@gatehouse/contract'
 import { counted } from './counted.ts'
 import type { View } from './define.ts'
 import { shownBytes } from './model-text.ts'
+import { asNextStep } from './next-step.ts'
 import { renderFields } from './table.ts'
 import { shownTimes } from './times.ts'
 
@@ -25,7 +26,7 @@ export const engineText = (engine: EngineState, view: View): string => {
         `node-llama-cpp ${program.version}${program.installed ? '' : ' (not installed)'}`,
       ],
       ...(program.problem === null ? [] : [['Problem', program.problem] as const]),
-      ...(program.remedy === null ? [] : [['Fix', program.remedy] as const]),
+      ...(program.remedy === null ? [] : [['Fix', asNextStep(program.remedy, view.next)] as const]),
       ['Model', engine.model],
       ...(isUp
         ? [

@@ -5,13 +5,14 @@ import {
   type Connect,
   type Connection,
   connect as connectToData,
+  findData,
   placeholderUrl,
   serverNeeded,
 } from './connect.ts'
+import { type DataPlaces, dataPlaces, usualDataDir } from './data-places.ts'
 import type { Command, Context, View } from './define.ts'
-import { jsonText } from './escape-text.ts'
+import { escapeText, jsonText } from './escape-text.ts'
 import { exitCodes } from './exit-codes.ts'
-import { dataDirOf, usualDataDir } from './global-options.ts'
 import type { Io, Output } from './io.ts'
 import { createNextStep } from './next-step.ts'
 import type { Parsed } from './parse.ts'
@@ -19,19 +20,37 @@ import { suggestAgent } from './suggest-agent.ts'
 
 type Opened = { readonly context: Context } & AsyncDisposable
 
-function createContext(io: Io, { global }: Parsed, connect: Connect): Opened {
-  const dataDir = dataDirOf(global['data-dir'], io.env)
+function createContext(command: Command, io: Io, { global }: Parsed, connect: Connect): Opened {
+  const all = dataPlaces(global['data-dir'], io.env)
+  const places: DataPlaces = command.oneDirectory ? { ...all, dirs: [all.dirs[0]] } : all
+  const { withoutData } = command
   const { json, quiet, yes, config: configFile } = global
   let opened: Promise<Connection> | undefined
+  // What is printed before the data was found is about the first place.
+  let [dataDir]: readonly string[] = places.dirs
+  const note = async (text: string) => {
+    if (!quiet) await io.stderr.write(`${text}\n`)
+  }
+  const open = async (serverOnly: boolean) => {
+    const connection = await connect({
+      places,
+      configFile,
+      serverOnly,
+      ...(withoutData === undefined ? {} : { withoutData }),
+    })
+    dataDir = connection.dataDir
+    if (connection.isNew) await note(`A new Gatehouse is created in ${escapeText(dataDir)}.`)
+    return connection
+  }
   const connection = (serverOnly = false) => {
-    opened ??= connect({ dataDir, configFile, serverOnly })
+    opened ??= open(serverOnly)
     return opened
   }
   const api = createClient({
     baseUrl: placeholderUrl,
     fetch: async (url, init) => (await connection()).fetch(url, init),
   })
-  const next = createNextStep(io.program, dataDir, usualDataDir(io.env))
+  const next = createNextStep(io.program, () => dataDir ?? places.dirs[0], usualDataDir(io.env))
   const viewOf = (output: Output): View => {
     const { isTTY, columns } = output
     const coloured = isColoured(output, io.env, global['no-color'])
@@ -40,7 +59,7 @@ function createContext(io: Io, { global }: Parsed, connect: Connect): Opened {
   const context: Context = {
     io,
     views: { stdout: viewOf(io.stdout), stderr: viewOf(io.stderr) },
-    dataDir,
+    places,
     configFile,
     json,
     quiet,
@@ -52,10 +71,12 @@ function createContext(io: Io, { global }: Parsed, connect: Connect): Opened {
       if (!run) throw serverNeeded()
       return run
     },
-    async note(text) {
-      if (!quiet) await io.stderr.write(`${text}\n`)
-    },
+    note,
     isServed: async () => (await connection()).run !== null,
+    async dataDir() {
+      dataDir = opened ? (await opened).dataDir : (await findData(places)).dataDir
+      return dataDir
+    },
   }
   return {
     context,
@@ -79,7 +100,7 @@ async function confirm(
     throw new CliError('NotConfirmed', exitCodes.failed, 'Nothing was changed.')
   }
   if (goesOnUnasked) return
-  const message = `Nothing was changed: gatehouse ${name} asks first, and there is no terminal to ask at.`
+  const message = `Nothing was changed: ${name} asks first, and there is no terminal to ask at.`
   const recovery = [{ action: '--yes', description: 'Do it without the question.' }]
   throw new CliError('NotConfirmed', exitCodes.wrongUsage, message, { recovery })
 }
@@ -91,7 +112,7 @@ export async function execute(
   io: Io,
   connect: Connect = connectToData,
 ): Promise<number> {
-  await using opened = createContext(io, parsed, connect)
+  await using opened = createContext(command, io, parsed, connect)
   const { context } = opened
   let result: unknown
   try {

@@ -92,13 +92,27 @@ const pick = ({ type, message, recovery }: Omit<CliError, 'exitCode' | 'name'>) 
   recovery,
 })
 
-function failureText(failure: Failure, next: NextStep, coloured: boolean): string {
+/** With each command in it as it works here. */
+function withNextSteps(failure: Failure, next: NextStep): Failure {
+  const { message, details, recovery } = failure
+  return {
+    ...failure,
+    message: asNextStep(message, next),
+    details: details.map(({ at, text }) => ({ at, text: asNextStep(text, next) })),
+    recovery: recovery.map(({ action, description }) => ({
+      action: asNextStep(action, next),
+      description: asNextStep(description, next),
+    })),
+  }
+}
+
+function failureText(failure: Failure, coloured: boolean): string {
   const lines = [`${failure.message} (${failure.type})`]
   // The sentence of the error is often that of its first detail.
   for (const { at, text } of failure.details)
     if (!failure.message.includes(text)) lines.push(`  ${at}: ${text}`)
   for (const { action, description } of failure.recovery)
-    lines.push(`  try: ${asNextStep(action, next)}: ${description}`)
+    lines.push(`  try: ${action}: ${description}`)
   if (failure.type === 'InternalError' && failure.requestId)
     lines.push(`  the server's log has it under ${failure.requestId}`)
   return `${red('error:', coloured)} ${lines.map(escapeText).join('\n')}`
@@ -121,7 +135,7 @@ export function failureOutput(
   next: NextStep,
   coloured: boolean,
 ): { readonly exitCode: ExitCode; readonly text: string } {
-  const failure = toFailure(thrown)
-  const text = json ? jsonText(failureJson(failure)) : failureText(failure, next, coloured)
+  const failure = withNextSteps(toFailure(thrown), next)
+  const text = json ? jsonText(failureJson(failure)) : failureText(failure, coloured)
   return { exitCode: failure.exitCode, text }
 }

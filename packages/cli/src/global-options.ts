@@ -1,5 +1,3 @@
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
 import type { OptionSpec } from './define.ts'
 
 /** Understood by every command. */
@@ -12,14 +10,3 @@ export const globalOptions = {
   yes: { about: 'do not ask for confirmation' },
   help: { about: 'show this help' },
 } as const satisfies Readonly<Record<string, OptionSpec>>
-
-type Env = Readonly<Record<string, string | undefined>>
-
-/** Where the data is when nobody says otherwise. */
-export const usualDataDir = (env: Env): string =>
-  join(env.XDG_DATA_HOME || join(env.HOME ?? homedir(), '.local', 'share'), 'gatehouse')
-
-export function dataDirOf(flag: string | undefined, env: Env): string {
-  const given = flag ?? env.GATEHOUSE_DATA_DIR
-  return given ? resolve(given) : usualDataDir(env)
-}

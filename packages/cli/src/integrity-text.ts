@@ -1,6 +1,7 @@
 import type { Integrity } from '@gatehouse/contract'
 import { green, red } from './colour.ts'
 import type { View } from './define.ts'
+import { asNextStep, type NextStep } from './next-step.ts'
 import { renderFields } from './table.ts'
 import { shownTimes } from './times.ts'
 
@@ -14,7 +15,7 @@ const headline = ({ integrity, kind }: Integrity, { coloured }: View): string =>
   return red(bad, coloured)
 }
 
-const fields = (result: Integrity): [string, string | number][] => [
+const fields = (result: Integrity, next: NextStep): [string, string | number][] => [
   ['Verified through', result.verified_through < 0 ? 'an empty log' : result.verified_through],
   ['Verified at', shownTimes(result.verified_at)],
   ...(result.kind ? [[kindLabel(result), result.kind] as [string, string]] : []),
@@ -22,13 +23,13 @@ const fields = (result: Integrity): [string, string | number][] => [
   ...(result.first_bad_seq === undefined
     ? []
     : [['First bad number', result.first_bad_seq] as [string, number]]),
-  ...(result.detail ? [['Detail', result.detail] as [string, string]] : []),
+  ...(result.detail ? [['Detail', asNextStep(result.detail, next)] as [string, string]] : []),
 ]
 
 /** The verdict about a log, and what is wrong with it. */
 export const integrityText = (result: Integrity, view: View): string =>
-  [headline(result, view), renderFields(fields(result), view)].join('\n')
+  [headline(result, view), renderFields(fields(result, view.next), view)].join('\n')
 
 /** The next step after a finding. */
-export const acknowledgeLine =
-  'find out who can write to the data, keep a copy of the data directory, then: gatehouse audit acknowledge --reason TEXT'
+export const acknowledgeLine = (next: NextStep): string =>
+  `find out who can write to the data, keep a copy of the data directory, then: ${next('audit acknowledge --reason TEXT')}`

@@ -30,10 +30,15 @@ test('names another program of this name by nothing but its own path', () => {
 })
 
 test('adds the data directory where it is not the usual one', () => {
-  const usual = createNextStep('npx gatehouse', '/home/ana/g', '/home/ana/g')
+  const usual = createNextStep('npx gatehouse', () => '/home/ana/g', '/home/ana/g')
   expect(usual('trust')).toBe('npx gatehouse trust')
-  const named = createNextStep('gatehouse', "/srv/ana's data", '/home/ana/g')
+  const named = createNextStep('gatehouse', () => "/srv/ana's data", '/home/ana/g')
   expect(named('trust')).toBe(`gatehouse trust --data-dir '/srv/ana'\\''s data'`)
   expect(asNextStep('gatehouse agent list', usual)).toBe('npx gatehouse agent list')
+  const there = createNextStep('npx gatehouse', () => '/srv/g', '/home/ana/g')
+  expect(asNextStep('run `gatehouse vault unlock`, or: gatehouse pause --all', there)).toBe(
+    'run `npx gatehouse vault unlock --data-dir /srv/g`, or: npx gatehouse pause --data-dir /srv/g --all',
+  )
+  expect(asNextStep('the gatehouse agents of ana', there)).toBe('the gatehouse agents of ana')
   expect(asNextStep('chmod 700 /srv', usual)).toBe('chmod 700 /srv')
 })

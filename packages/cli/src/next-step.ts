@@ -1,12 +1,14 @@
 import { realpathSync } from 'node:fs'
 import { delimiter, join, sep } from 'node:path'
+import { commands } from './commands/index.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
 /** Builds a command that works as printed, from the words after the name of the program. */
 export type NextStep = (words: string) => string
 
-const quoted = (word: string): string =>
+/** One word of a command line, quoted where the shell would read it otherwise. */
+export const shellWord = (word: string): string =>
   /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`
 
 const pathOf = (file: string): string | null => {
@@ -28,15 +30,21 @@ export function programName(script: string, env: Env, folder: string): string {
     .filter((path) => path !== '' && !path.endsWith(join(sep, 'node_modules', '.bin')))
   if (folders.some((path) => isOwn(join(path, 'gatehouse')))) return 'gatehouse'
   if (isOwn(join(folder, 'node_modules', '.bin', 'gatehouse'))) return 'npx gatehouse'
-  return `node ${quoted(own)}`
+  return `node ${shellWord(own)}`
 }
 
 /** Next steps for the data directory that this command works on; the usual one needs no flag. */
 export const createNextStep =
-  (program: string, dataDir: string, usualDir: string): NextStep =>
+  (program: string, dataDir: () => string, usualDir: string): NextStep =>
   (words) =>
-    [program, words, ...(dataDir === usualDir ? [] : ['--data-dir', quoted(dataDir)])].join(' ')
+    [program, words, ...(dataDir() === usualDir ? [] : ['--data-dir', shellWord(dataDir())])].join(
+      ' ',
+    )
 
-/** The same for a text that may begin with the name of the command. */
+/** Longer names first: `agent list` is not `agent`. */
+const names = commands.map(({ name }) => name).toSorted((a, b) => b.length - a.length)
+const mention = new RegExp(`\\bgatehouse (${names.join('|')}|--help)(?![\\w-])`, 'g')
+
+/** A text of the error table or of the server, with each command in it as it works here. */
 export const asNextStep = (text: string, next: NextStep): string =>
-  text.startsWith('gatehouse ') ? next(text.slice('gatehouse '.length)) : text
+  text.replaceAll(mention, (_all, words: string) => next(words))

@@ -100,7 +100,7 @@ function readArguments(command: Shape, words: readonly string[]): Values {
   // The words themselves are not repeated: the one too many may be a secret that belongs elsewhere.
   if (!many && words.length > specs.length) {
     const takes = specs.length === 0 ? 'no arguments' : counted(specs.length, 'argument')
-    throw usageError(`gatehouse ${command.name} takes ${takes} (got ${words.length}).`)
+    throw usageError(`${command.name} takes ${takes} (got ${words.length}).`)
   }
   const read: Values = {}
   for (const [i, [name, spec]] of specs.entries()) {

@@ -16,7 +16,7 @@ export function recordLine(record: unknown): string {
   if (hasTexts(fields, 'id', 'agent', 'capability', 'status'))
     return approvalLine(record as Approval)
   if (hasTexts(fields, 'id', 'operation', 'service', 'agent', 'status', 'execute_at'))
-    return writeText(record as BufferedWrite).split('\n')[0] ?? ''
+    return writeText(record as BufferedWrite, (words) => `gatehouse ${words}`).split('\n')[0] ?? ''
   if (hasTexts(fields, 'agent', 'key') && typeof fields['version'] === 'number')
     return `${String(fields['key'])} of ${String(fields['agent'])} is at version ${fields['version']}`
   return jsonText(record, 0)

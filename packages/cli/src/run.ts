@@ -2,11 +2,11 @@ import { didYouMean } from '@gatehouse/contract/nearest'
 import { type CliError, usageError } from './cli-error.ts'
 import { commands } from './commands/index.ts'
 import type { Connect } from './connect.ts'
+import { dataPlaces, usualDataDir } from './data-places.ts'
 import { exitCodes } from './exit-codes.ts'
-import { dataDirOf, usualDataDir } from './global-options.ts'
 import { commandHelp, listHelp } from './help.ts'
 import type { Io } from './io.ts'
-import { createNextStep } from './next-step.ts'
+import { asNextStep, createNextStep } from './next-step.ts'
 import { parseCommand, splitCommand } from './parse.ts'
 
 const names: ReadonlySet<string> = new Set(commands.map(({ name }) => name))
@@ -21,6 +21,10 @@ function unknownCommand(words: readonly string[]): CliError {
   ])
 }
 
+/** Help in which the examples work as they stand. */
+const asTyped = (text: string, { program }: Io): string =>
+  asNextStep(text, (words) => `${program} ${words}`)
+
 type Line = { readonly argv: readonly string[]; readonly io: Io; readonly connect?: Connect }
 
 async function runNamed(name: string, rest: readonly string[], line: Line): Promise<number> {
@@ -30,7 +34,7 @@ async function runNamed(name: string, rest: readonly string[], line: Line): Prom
   if (!command) throw unknownCommand([name])
   const parsed = argv[0] === 'help' ? null : parseCommand(command, rest)
   if (!parsed || parsed.global.help) {
-    await io.stdout.write(`${commandHelp(command)}\n`)
+    await io.stdout.write(`${asTyped(commandHelp(command), io)}\n`)
     return exitCodes.done
   }
   // What only a command needs is loaded only for one: help is to be there at once.
@@ -41,7 +45,7 @@ async function runNamed(name: string, rest: readonly string[], line: Line): Prom
 /** The list of commands: asked for it is data, otherwise it says what was missing. */
 async function showList({ argv, io }: Line, noun?: string): Promise<number> {
   const asked = argv[0] === 'help' || argv.includes('--help') || argv.includes('-h')
-  await (asked ? io.stdout : io.stderr).write(`${listHelp(visible, noun)}\n`)
+  await (asked ? io.stdout : io.stderr).write(`${asTyped(listHelp(visible, noun), io)}\n`)
   return asked ? exitCodes.done : exitCodes.wrongUsage
 }
 
@@ -61,10 +65,12 @@ async function dispatch(line: Line): Promise<number> {
 function dataDirGiven(argv: readonly string[], { env }: Io): string {
   const at = argv.findIndex((word) => word === '--data-dir' || word.startsWith('--data-dir='))
   const word = argv[at] ?? ''
-  return dataDirOf(
-    word.includes('=') ? word.slice(word.indexOf('=') + 1) : at < 0 ? undefined : argv[at + 1],
-    env,
-  )
+  const flag = word.includes('=')
+    ? word.slice(word.indexOf('=') + 1)
+    : at < 0
+      ? undefined
+      : argv[at + 1]
+  return dataPlaces(flag, env).dirs[0]
 }
 
 /** Runs one command line and returns its exit code. Nothing is thrown and nothing ends the process. */
@@ -73,7 +79,7 @@ export async function run(argv: readonly string[], io: Io, connect?: Connect): P
     return await dispatch({ argv, io, ...(connect ? { connect } : {}) })
   } catch (error) {
     const { failureOutput } = await import('./failure.ts')
-    const next = createNextStep(io.program, dataDirGiven(argv, io), usualDataDir(io.env))
+    const next = createNextStep(io.program, () => dataDirGiven(argv, io), usualDataDir(io.env))
     const { isColoured } = await import('./colour.ts')
     const coloured = isColoured(io.stderr, io.env, argv.includes('--no-color'))
     const { exitCode, text } = failureOutput(error, argv.includes('--json'), next, coloured)

@@ -1,6 +1,7 @@
 import type { Secret, VaultStatus } from '@gatehouse/contract'
 import type { View } from './define.ts'
 import { escapeText } from './escape-text.ts'
+import { asNextStep } from './next-step.ts'
 import { renderFields } from './table.ts'
 import { shownTimes } from './times.ts'
 
@@ -51,8 +52,8 @@ export const vaultText = (vault: VaultStatus, view: View): string =>
         : ([['Tampered with', shownList(vault.tampered)]] as const)),
       ...(vault.status === 'degraded'
         ? ([
-            ['Why', escapeText(vault.reason ?? '')],
-            ['What to do', escapeText(vault.remedy ?? '')],
+            ['Why', escapeText(asNextStep(vault.reason ?? '', view.next))],
+            ['What to do', escapeText(asNextStep(vault.remedy ?? '', view.next))],
           ] as const)
         : []),
     ],

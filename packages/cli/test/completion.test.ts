@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { candidates } from '../src/commands/complete.ts'
 import { createCliKit } from './kit.ts'
 
-const nowhere = '/does/not/exist'
+const nowhere = { named: true, dirs: ['/does/not/exist'] } as const
 
 test('offers nouns, then verbs, then options', async () => {
   expect(await candidates(['app'], nowhere)).toContain('approvals')
@@ -24,7 +24,7 @@ test('offers nouns, then verbs, then options', async () => {
 
 test('completes nothing, quietly, where no server runs', async () => {
   const ran = await createCliKit().gatehouse(['__complete', '--', 'agent\nshow\n'], {
-    env: { GATEHOUSE_DATA_DIR: nowhere },
+    env: { GATEHOUSE_DATA_DIR: nowhere.dirs[0] },
   })
   expect(ran).toEqual({ code: 0, out: '', err: '' })
 })

@@ -24,7 +24,8 @@ const run = {
 /** A server that answers everything with this, and how often it was asked. */
 function answering(status: number, body: string) {
   const asked = { count: 0 }
-  const connect: Connect = async () => ({
+  const connect: Connect = async ({ places }) => ({
+    dataDir: places.dirs[0],
     run,
     async fetch(): Promise<Answer> {
       asked.count += 1

@@ -51,6 +51,7 @@ export type Terminal = {
   /** No server runs: the same routes answer in this process. */
   readonly offline?: boolean
   readonly env?: Record<string, string>
+  readonly program?: string
 }
 
 const routes = Object.entries(operations).map(([name, route]) => ({
@@ -101,13 +102,14 @@ export function createCliKit(fake: FakeApp = createFakeApp()): CliKit {
             }
           },
         },
-        program: 'gatehouse',
+        program: terminal.program ?? 'gatehouse',
         env: { HOME: '/home/ana', NO_COLOR: '1', ...terminal.env },
         signal: terminal.signal ?? new AbortController().signal,
         nowMs: terminal.nowMs ?? (() => pressedMs),
       }
       const authorization = `Bearer ${fakeTokens[kit.role]}`
-      const connect: Connect = async () => ({
+      const connect: Connect = async ({ places }) => ({
+        dataDir: places.dirs[0],
         run: terminal.offline
           ? null
           : {

@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fakeAlert, fakeApproval, fakeGrant } from '@gatehouse/testkit/fake-app'
 import { fakeDeadLetter, fakeRollback, fakeWrite } from '@gatehouse/testkit/fake-service/fake-proxy'
 
@@ -41,7 +44,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'notifications test': ['phone'],
   'notifications failed': ['phone'],
   'notifications retry': ['phone'],
-  backup: ['-'],
+  backup: [join(mkdtempSync(join(tmpdir(), 'gatehouse-test-')), 'gatehouse.backup')],
   restore: ['/does/not/exist.backup', '--yes'],
   'policy show': [],
   'policy check': [],

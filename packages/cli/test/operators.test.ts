@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createCliKit } from './kit.ts'
 
@@ -41,8 +44,9 @@ test('prints a link for the browser, which a script reads too', async () => {
 test.each([['trust'], ['tls', 'fingerprint']])(
   'says that %s needs an installation that has started once',
   async (...line) => {
-    const kit = createCliKit()
-    const { code, err } = await kit.gatehouse([...line, '--data-dir', '/nowhere/at/all'])
+    const dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
+    writeFileSync(join(dataDir, 'store.json'), '{}')
+    const { code, err } = await createCliKit().gatehouse([...line, '--data-dir', dataDir])
     expect([code, err]).toEqual([5, expect.stringContaining('gatehouse serve')])
   },
 )

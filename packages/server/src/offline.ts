@@ -12,6 +12,8 @@ import { Scrubber } from './vault/scrub/scrubber.ts'
 export async function openOffline(input: {
   readonly dataDir: string
   readonly configFile?: string
+  /** Data for this command alone: no setting of a service applies, such as its database. */
+  readonly temporary?: boolean
 }): Promise<
   { fetch(request: Request): Promise<Response>; readonly token: string } & AsyncDisposable
 > {
@@ -19,7 +21,14 @@ export async function openOffline(input: {
     'data-dir': input.dataDir,
     ...(input.configFile ? { config: input.configFile } : {}),
   }
-  const settings = loadSettings(flags)
+  const settings = input.temporary
+    ? loadSettings(
+        flags,
+        Object.fromEntries(
+          Object.entries(process.env).filter(([name]) => !name.startsWith('GATEHOUSE_')),
+        ),
+      )
+    : loadSettings(flags)
   const scrubber = new Scrubber()
   const output = new LogOutput(process.stderr.fd)
   const log = createLog('warn', output, (line) => scrubber.scrub(line))

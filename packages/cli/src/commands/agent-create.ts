@@ -20,6 +20,7 @@ export const agentCreate = defineCommand({
     'gatehouse agent create mailbot --purpose "Answers my mail"',
     'gatehouse agent create coder --mount /srv/app:rw --token-file coder.token',
   ],
+  withoutData: 'begins',
   run: ({ api }, { name, purpose, approvals, mount, 'token-file': file }) => {
     const mounts = (mount ?? '').split(',').filter((path) => path !== '')
     return withTokenFile(file, () =>

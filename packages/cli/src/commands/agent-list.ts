@@ -8,7 +8,7 @@ export const agentList = defineCommand({
   run: ({ api }) => api.listAgents(),
   text: ({ agents }, view) =>
     agents.length === 0
-      ? 'There is no agent yet. Create one: gatehouse agent create NAME'
+      ? `There is no agent yet. Create one: ${view.next('agent create NAME')}`
       : renderTable(
           [
             { title: 'NAME', value: (agent) => agent.name },

@@ -6,5 +6,5 @@ export const agentPause = defineCommand({
   args: { name: 'the agent to pause' },
   examples: ['gatehouse agent pause mailbot', 'gatehouse agent pause mailbot --json'],
   run: ({ api }, { name }) => api.pauseAgent({ name }),
-  text: (agent) => `${agent.name} is paused. Undo: gatehouse agent resume ${agent.name}`,
+  text: (agent, { next }) => `${agent.name} is paused. Undo: ${next(`agent resume ${agent.name}`)}`,
 })

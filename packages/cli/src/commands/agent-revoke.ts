@@ -7,5 +7,6 @@ export const agentRevoke = defineCommand({
   examples: ['gatehouse agent revoke mailbot', 'gatehouse agent revoke mailbot --yes'],
   question: ({ name }) => `Revoke ${name}? Its connections and waiting requests end now.`,
   run: ({ api }, { name }) => api.revokeAgent({ name }),
-  text: (agent) => `${agent.name} is revoked. Undo: gatehouse agent restore ${agent.name}`,
+  text: (agent, { next }) =>
+    `${agent.name} is revoked. Undo: ${next(`agent restore ${agent.name}`)}`,
 })

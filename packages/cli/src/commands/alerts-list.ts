@@ -1,4 +1,5 @@
 import { defineCommand } from '../define.ts'
+import { asNextStep } from '../next-step.ts'
 import { renderTable } from '../table.ts'
 
 export const alertsList = defineCommand({
@@ -32,7 +33,11 @@ export const alertsList = defineCommand({
               { title: 'STATUS', value: ({ status }) => status },
               { title: 'SEVERITY', value: ({ severity }) => severity },
               { title: 'FROM', value: ({ source }) => source },
-              { title: 'MESSAGE', value: ({ message }) => message, cut: true },
+              {
+                title: 'MESSAGE',
+                value: ({ message }) => asNextStep(message, view.next),
+                cut: true,
+              },
             ],
             alerts,
             view,

@@ -59,7 +59,7 @@ export const auditQuery = defineCommand({
       page.integrity === 'verified'
         ? `The log is verified through entry ${page.verified_through}.`
         : red(
-            `THE LOG IS NOT VERIFIED: ${page.kind ?? 'damaged'}, first at ${page.first_bad_id ?? '?'}. See: gatehouse audit verify`,
+            `THE LOG IS NOT VERIFIED: ${page.kind ?? 'damaged'}, first at ${page.first_bad_id ?? '?'}. See: ${view.next('audit verify')}`,
             view.coloured,
           ),
     ].join('\n'),

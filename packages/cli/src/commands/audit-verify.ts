@@ -7,11 +7,12 @@ import { usageError } from '../cli-error.ts'
 import { defineCommand } from '../define.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { acknowledgeLine, integrityText } from '../integrity-text.ts'
+import type { NextStep } from '../next-step.ts'
 import { openPrivateFile } from '../private-file.ts'
 
 /** Only what the service itself found can be acknowledged there: copies and exports are compared elsewhere. */
-const ofService = (found: Integrity) =>
-  found.integrity === 'verified' ? found : { ...found, next_step: acknowledgeLine }
+const ofService = (found: Integrity, next: NextStep) =>
+  found.integrity === 'verified' ? found : { ...found, next_step: acknowledgeLine(next) }
 
 /** What is kept elsewhere is compared with an export made now, hashed in this process. */
 async function withExport<T>(api: Client, work: (file: string) => Promise<T>): Promise<T> {
@@ -40,14 +41,14 @@ export const auditVerify = defineCommand({
     'gatehouse audit verify',
     'gatehouse audit verify --export audit.jsonl --public-key audit.pub --checkpoint last.txt',
   ],
-  async run({ api }, given) {
+  async run({ api, next }, given) {
     const { export: exportFile, checkpoint: checkpointFile } = given
     const publicKeyFile = given['public-key']
     const requireCheckpoint = given['require-checkpoint']
     if (publicKeyFile !== undefined && exportFile === undefined && checkpointFile === undefined)
       throw usageError('--public-key goes with --export FILE or --checkpoint FILE.')
     if (exportFile === undefined && checkpointFile === undefined && !requireCheckpoint)
-      return ofService(await api.verifyAudit())
+      return ofService(await api.verifyAudit(), next)
     const { verifyOffline } = await import('@gatehouse/server/audit/offline')
     const verify = (file: string) =>
       verifyOffline({

@@ -1,5 +1,6 @@
 import { createClient } from '@gatehouse/client'
-import { findServer, placeholderUrl } from '../connect.ts'
+import { findData, placeholderUrl } from '../connect.ts'
+import type { DataPlaces } from '../data-places.ts'
 import { defineCommand } from '../define.ts'
 import { globalOptions } from '../global-options.ts'
 import { commands } from './index.ts'
@@ -17,8 +18,8 @@ function namesFor(command: string): Names | null {
   return command === 'user-token revoke' ? 'user-token' : null
 }
 
-async function liveNames(kind: Names, dataDir: string): Promise<string[]> {
-  const server = await findServer(dataDir)
+async function liveNames(kind: Names, places: DataPlaces): Promise<string[]> {
+  const { server } = await findData(places)
   // Completion is no reason to open the store.
   if (!server) return []
   const api = createClient({ baseUrl: placeholderUrl, fetch: server.fetch })
@@ -30,7 +31,7 @@ async function liveNames(kind: Names, dataDir: string): Promise<string[]> {
 }
 
 /** Words that may stand where the last of `words` is being typed. */
-export async function candidates(words: readonly string[], dataDir: string): Promise<string[]> {
+export async function candidates(words: readonly string[], places: DataPlaces): Promise<string[]> {
   const before = words.slice(0, -1).filter((word) => !word.startsWith('-'))
   const current = words.at(-1) ?? ''
   const visible = commands.filter(({ name }) => !name.startsWith('__'))
@@ -50,7 +51,7 @@ export async function candidates(words: readonly string[], dataDir: string): Pro
   }
   const kind = namesFor(entry.name)
   const isFirst = before.length === entry.name.split(' ').length
-  return kind && isFirst ? liveNames(kind, dataDir) : []
+  return kind && isFirst ? liveNames(kind, places) : []
 }
 
 export const complete = defineCommand({
@@ -58,10 +59,10 @@ export const complete = defineCommand({
   summary: 'Words that may follow, for the completion of shells',
   args: { line: { about: 'the words so far, separated by line breaks', optional: true } },
   examples: [],
-  async run({ dataDir, io }, { line }) {
+  async run({ places, io }, { line }) {
     const words = (line ?? '').split('\n')
     // Nothing may break a line that is being typed, so a failure completes nothing.
-    const found = await candidates(words, dataDir).catch(() => [])
+    const found = await candidates(words, places).catch(() => [])
     const fitting = found.filter((word) => word.startsWith(words.at(-1) ?? ''))
     if (fitting.length > 0) await io.stdout.write(`${fitting.join('\n')}\n`)
   },

@@ -5,6 +5,7 @@ import { defineCommand } from '../define.ts'
 import { escapeLines } from '../escape-text.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { fitLine, progressLine, shownBytes } from '../model-text.ts'
+import type { NextStep } from '../next-step.ts'
 
 const lookEveryMs = 500
 
@@ -31,13 +32,13 @@ async function follow({ api, io, json, quiet }: Context, first: ModelJob): Promi
   return job
 }
 
-const endText = (job: ModelJob): string => {
+const endText = (job: ModelJob, next: NextStep): string => {
   const { model_id, status, error } = job
   if (status === 'done')
     return [
       `${model_id} is installed: ${shownBytes(job.total_bytes)}, and its hash is the one that was reviewed.`,
       ...(job.fit ? [`Memory: ${fitLine(job.fit)}.`] : []),
-      `Make it the one used by default: gatehouse models default ${model_id}`,
+      `Make it the one used by default: ${next(`models default ${model_id}`)}`,
     ].join('\n')
   if (status === 'failed') return `${model_id} is not installed. ${error?.message ?? ''}`.trim()
   if (status === 'cancelled') return `The installation of ${model_id} was cancelled.`
@@ -59,7 +60,7 @@ export const modelsInstall = defineCommand({
     const job = await context.api.installModel({ id })
     return detach ? job : follow(context, job)
   },
-  text: (job) => escapeLines(endText(job)),
+  text: (job, { next }) => escapeLines(endText(job, next)),
   exitCode: ({ status }) =>
     status === 'failed' || status === 'cancelled' ? exitCodes.failed : exitCodes.done,
 })

@@ -5,6 +5,7 @@ import type { Context } from '../define.ts'
 import { defineCommand } from '../define.ts'
 import { escapeLines } from '../escape-text.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { asNextStep } from '../next-step.ts'
 
 const lookEveryMs = 500
 
@@ -38,18 +39,20 @@ export const modelsSetup = defineCommand({
     const { package: installed } = await context.api.showEngine()
     return { ...setup, version: installed.version, installed: installed.installed }
   },
-  text: ({ version, installed, error, status, ...setup }) => {
+  text: ({ version, installed, error, status, ...setup }, { next }) => {
     if (error)
       return escapeLines(
         [
           error.message,
-          ...error.recovery.map((step) => `  ${step.action}: ${step.description}`),
+          ...error.recovery.map(({ action, description }) =>
+            asNextStep(`  ${action}: ${description}`, next),
+          ),
         ].join('\n'),
       )
     if (status === 'running')
       return `The installation goes on as long as the server runs: ${progressLine({ ...setup, status, error })}.`
     return installed
-      ? `The engine is installed: node-llama-cpp ${version}.\nNext: gatehouse models install ID, then gatehouse models try ID "Hello"`
+      ? `The engine is installed: node-llama-cpp ${version}.\nNext: ${next('models install ID')}, then ${next('models try ID "Hello"')}`
       : 'The engine is not installed.'
   },
   exitCode: ({ status }) => (status === 'failed' ? exitCodes.failed : exitCodes.done),

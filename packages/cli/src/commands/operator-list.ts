@@ -8,7 +8,7 @@ export const operatorList = defineCommand({
   run: ({ api }) => api.listOperators(),
   text: ({ operators }, view) =>
     operators.length === 0
-      ? 'Nobody can log in yet. Make the first operator: gatehouse setup-link'
+      ? `Nobody can log in yet. Create the first operator: ${view.next('setup-link')}`
       : renderTable(
           [
             { title: 'NAME', value: ({ name }) => name },

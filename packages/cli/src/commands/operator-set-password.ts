@@ -21,6 +21,7 @@ export const operatorSetPassword = defineCommand({
     'gatehouse operator set-password < password.txt',
     'pwgen 20 1 | tee password.txt | gatehouse operator set-password --name ana',
   ],
+  withoutData: 'begins',
   async run({ api, io }, { name }) {
     const password = await readPassword(io)
     const whose = name ?? (await api.listOperators()).operators[0]?.name ?? 'operator'

@@ -11,6 +11,6 @@ export const pause = defineCommand({
     if (!all) throw usageError('Say --all to pause every agent, or: gatehouse agent pause NAME.')
     return api.pauseAll()
   },
-  text: ({ count }) =>
-    `${counted(count, 'agent is', 'agents are')} paused. Undo: gatehouse resume --all`,
+  text: ({ count }, { next }) =>
+    `${counted(count, 'agent is', 'agents are')} paused. Undo: ${next('resume --all')}`,
 })

@@ -2,12 +2,9 @@ import { join } from 'node:path'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { dataDirOf } from '../global-options.ts'
+import { shellWord } from '../next-step.ts'
 import { problemLine } from '../policy-problems.ts'
 import { readInputFile } from '../read-input-file.ts'
-
-const shellWord = (text: string): string =>
-  /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`
 
 export const policySet = defineCommand({
   name: 'policy set',
@@ -26,7 +23,7 @@ export const policySet = defineCommand({
   question: ({ file, agent, 'dry-run': dryRun }) =>
     dryRun || file === '-' ? null : `Replace the policy of ${agent ?? 'the organisation'}?`,
   goesOnUnasked: true,
-  async run({ api, dataDir, io }, { agent, 'dry-run': dryRun }, text) {
+  async run({ api, dataDir, next }, { agent, 'dry-run': dryRun }, text) {
     const of = agent === undefined ? {} : { agent }
     if (dryRun) return { saved: false, undo: null, ...(await api.validatePolicy({ text, ...of })) }
     const { previous, ...saved } =
@@ -34,12 +31,16 @@ export const policySet = defineCommand({
         ? await api.saveOrganisationPolicy({ text })
         : await api.saveAgentPolicy({ name: agent, text })
     const words = [
-      'gatehouse policy set',
-      shellWord(join(dataDir, 'policies', previous ?? '')),
+      'policy set',
+      shellWord(join(await dataDir(), 'policies', previous ?? '')),
       ...(agent === undefined ? [] : ['--agent', agent]),
-      ...(dataDir === dataDirOf(undefined, io.env) ? [] : ['--data-dir', shellWord(dataDir)]),
     ]
-    return { saved: true, valid: true, ...saved, undo: previous === null ? null : words.join(' ') }
+    return {
+      saved: true,
+      valid: true,
+      ...saved,
+      undo: previous === null ? null : next(words.join(' ')),
+    }
   },
   text: ({ saved, valid, problems, undo }) => {
     const checked = valid ? 'The file is valid.' : 'The file has errors.'

@@ -12,6 +12,7 @@ export const policyValidate = defineCommand({
     'gatehouse policy validate organisation.yaml',
     'gatehouse policy validate mailbot.yaml --agent mailbot',
   ],
+  withoutData: 'temporary',
   async run({ api, io }, { file, agent }) {
     const text = await readInputFile(file, io)
     return api.validatePolicy({

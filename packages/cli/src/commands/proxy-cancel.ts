@@ -7,5 +7,5 @@ export const proxyCancel = defineCommand({
   args: { id: 'the write, as `proxy writes` shows it' },
   examples: ['gatehouse proxy cancel wr-01jqz4xk2m8v5w9r3t6y0b7n1c'],
   run: ({ api }, { id }) => api.cancelWrite({ id }),
-  text: writeText,
+  text: (write, { next }) => writeText(write, next),
 })

@@ -77,9 +77,9 @@ export const proxyConnect = defineCommand({
       agents: [...agent],
     })
   },
-  text: ({ service, checks }) =>
+  text: ({ service, checks }, { next }) =>
     [
       ...checks.map(({ name, detail }) => `ok  ${name}: ${detail}`),
-      `${service.name} is connected and is being read. Follow it: gatehouse proxy status`,
+      `${service.name} is connected and is being read. Follow it: ${next('proxy status')}`,
     ].join('\n'),
 })

@@ -11,6 +11,7 @@ export const proxyKinds = defineCommand({
   name: 'proxy kinds',
   summary: 'List the kinds of services, with the settings and credentials of each',
   examples: ['gatehouse proxy kinds', 'gatehouse proxy kinds --json'],
+  withoutData: 'temporary',
   run: ({ api }) => api.listServiceKinds(),
   text: ({ kinds }) =>
     kinds

@@ -8,5 +8,5 @@ export const proxyRetry = defineCommand({
   examples: ['gatehouse proxy retry wr-01jqz4xk2m8v5w9r3t6y0b7n1c'],
   question: () => 'Send it once more? If it took place after all, it takes place twice.',
   run: ({ api }, { id }) => api.retryWrite({ id }),
-  text: writeText,
+  text: (write, { next }) => writeText(write, next),
 })

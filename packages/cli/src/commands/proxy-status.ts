@@ -9,7 +9,7 @@ export const proxyStatus = defineCommand({
   run: ({ api }) => api.showProxy(),
   text({ services }, view) {
     if (services.length === 0)
-      return 'No service is connected. Connect one: gatehouse proxy connect KIND (the kinds: gatehouse proxy kinds)'
+      return `No service is connected. Connect one: ${view.next('proxy connect KIND')} (the kinds: ${view.next('proxy kinds')})`
     const table = renderTable(
       [
         { title: 'NAME', value: ({ name }) => name },

@@ -7,5 +7,6 @@ export const proxySync = defineCommand({
   options: { full: { about: 'read everything again' } },
   examples: ['gatehouse proxy sync mail', 'gatehouse proxy sync mail --full'],
   run: ({ api }, { name, full }) => api.syncService({ name, full }),
-  text: ({ name }) => `${name} is read as soon as the server gets to it: gatehouse proxy status`,
+  text: ({ name }, { next }) =>
+    `${name} is read as soon as the server gets to it: ${next('proxy status')}`,
 })

@@ -18,13 +18,14 @@ export const restore = defineCommand({
   summary: 'Verify a backup and restore it into a data directory',
   args: { file: 'what `gatehouse backup` wrote' },
   options: secretOptions,
+  oneDirectory: true,
   examples: [
     'gatehouse restore gatehouse.backup --data-dir /srv/new --yes < passphrase.txt',
     'gatehouse restore gatehouse.backup --data-dir /srv/new --key-file backup.key --yes',
   ],
-  look: ({ dataDir }) => Promise.resolve(dataDir),
+  look: ({ places }) => Promise.resolve(places.dirs[0]),
   question: ({ file }, dataDir) => `Restore ${escapeText(file)} into ${escapeText(dataDir)}?`,
-  async run({ api, io, dataDir }, { file, ...given }) {
+  async run({ api, io }, { file, ...given }, dataDir) {
     const secret = await readBackupSecret(io, given)
     const { restoreBackup } = await import('@gatehouse/server/backup/restore')
     const restored = await restoreBackup({

@@ -10,12 +10,12 @@ export const setupLink = defineCommand({
     const { token, expires_at } = await api.createSetupLink()
     return { url: setupUrl(dashboard_url, token), expires_at }
   },
-  text: ({ url }) =>
+  text: ({ url }, { next }) =>
     [
       'This link makes the first operator, once, within 30 minutes. The one before it has ended.',
       '',
       `  ${url}`,
       '',
-      'Your browser warns of the certificate until it is trusted: gatehouse trust',
+      `Your browser warns of the certificate until it is trusted: ${next('trust')}`,
     ].join('\n'),
 })

@@ -1,18 +1,20 @@
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { asNextStep } from '../next-step.ts'
 
 export const setupSandbox = defineCommand({
   name: 'setup sandbox',
   summary: 'Test the sandbox for programs, and say what to install or allow',
   examples: ['gatehouse setup sandbox', 'gatehouse setup sandbox --json'],
+  withoutData: 'temporary',
   run: ({ api }) => api.probeSandbox(),
-  text: ({ usable, rung, detail, remedy }) =>
+  text: ({ usable, rung, detail, remedy }, { next }) =>
     [
       usable
         ? `Programs run in the sandbox "${rung}": ${escapeText(detail)}.`
         : `Programs do not run: ${escapeText(detail)}.`,
-      ...(remedy === null ? [] : ['', escapeText(remedy)]),
+      ...(remedy === null ? [] : ['', escapeText(asNextStep(remedy, next))]),
     ].join('\n'),
   exitCode: ({ usable }) => (usable ? exitCodes.done : exitCodes.failed),
 })

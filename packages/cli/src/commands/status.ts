@@ -1,5 +1,6 @@
 import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
+import { asNextStep } from '../next-step.ts'
 import { renderFields } from '../table.ts'
 import { shownDuration } from '../times.ts'
 
@@ -14,7 +15,7 @@ export const status = defineCommand({
   text: (now, view) =>
     renderFields(
       [
-        ['Health', [now.health, ...now.health_reasons].join('; ')],
+        ['Health', asNextStep([now.health, ...now.health_reasons].join('; '), view.next)],
         ['Version', now.version],
         ['Running for', `${shownDuration(now.uptime_seconds)} (process ${now.server.pid})`],
         ['Agents use', `${now.server.mcp_url} (MCP), ${now.server.gateway_url}/rpc (JSON-RPC)`],

@@ -23,7 +23,8 @@ export const tlsFingerprint = defineCommand({
   name: 'tls fingerprint',
   summary: "Show the fingerprints of the dashboard's certificate",
   examples: ['gatehouse tls fingerprint', 'gatehouse tls fingerprint --json'],
-  async run({ dataDir, configFile }) {
+  async run({ dataDir: find, configFile }) {
+    const dataDir = await find()
     const { loadSettings } = await import('@gatehouse/server/config/load')
     const { tls } = loadSettings({
       'data-dir': dataDir,

@@ -34,7 +34,7 @@ export const trust = defineCommand({
   },
   examples: ['gatehouse trust', 'sudo gatehouse trust --data-dir DIR', 'gatehouse trust --remove'],
   async look({ dataDir }, { remove, 'dry-run': dryRun }) {
-    const authority = await readAuthority(dataDir)
+    const authority = await readAuthority(await dataDir())
     const plan = planTrust({
       platform: process.platform,
       isRoot: process.getuid?.() === 0,

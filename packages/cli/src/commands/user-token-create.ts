@@ -19,6 +19,7 @@ export const userTokenCreate = defineCommand({
     'gatehouse user-token create --label phone --role approver',
     'gatehouse user-token create --label ci --role viewer --json',
   ],
+  withoutData: 'begins',
   run({ api }, { label, role, 'token-file': file }) {
     if (label === undefined) throw usageError('--label LABEL is missing: say whose token it is.')
     return withTokenFile(file, () =>

@@ -22,8 +22,8 @@ export const vaultAdd = defineCommand({
     await unlockFirst(api, io, passphraseFile)
     return api.addSecret({ name, value, ...scopeOf(scope) })
   },
-  text: ({ name, capabilities, agents }) =>
+  text: ({ name, capabilities, agents }, { next }) =>
     capabilities.length === 0 || agents.length === 0
-      ? `${escapeText(name)} is kept. Nothing may use it yet: gatehouse vault scope ${escapeText(name)} --capability … --host … --agent …`
+      ? `${escapeText(name)} is kept. Nothing may use it yet: ${next(`vault scope ${escapeText(name)} --capability … --host … --agent …`)}`
       : `${escapeText(name)} is kept. Nobody can read it again, this command included.`,
 })

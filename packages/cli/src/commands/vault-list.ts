@@ -10,7 +10,7 @@ export const vaultList = defineCommand({
   run: ({ api }) => api.listSecrets(),
   text: ({ secrets }, view) =>
     secrets.length === 0
-      ? 'There are no secrets. Add one: gatehouse vault add NAME --capability … --host … --agent …'
+      ? `There are no secrets. Add one: ${view.next('vault add NAME --capability … --host … --agent …')}`
       : renderTable(
           [
             { title: 'NAME', value: ({ name }) => escapeText(name) },

@@ -14,6 +14,7 @@ export const vaultPassphrase = defineCommand({
     'cat present.txt new.txt | gatehouse vault passphrase',
     'gatehouse vault passphrase --remove < present.txt',
   ],
+  withoutData: 'begins',
   async run({ api, io }, { remove }) {
     const { mode, locked } = await api.showVault()
     const hasOne = mode === 'passphrase'

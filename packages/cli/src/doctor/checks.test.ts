@@ -2,6 +2,7 @@ import { chmod, mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Client } from '@gatehouse/client'
+import type { RunFile } from '@gatehouse/contract'
 import { expect, test } from 'vitest'
 import { checks } from './checks.ts'
 import { runChecks } from './run-checks.ts'
@@ -38,11 +39,16 @@ const healthy = {
   showPolicies: async () => ({ version: 'sha256:0', files: [], problems: [] }),
 }
 
+const running = {
+  state: 'running',
+  run: { pid: 1, user_api_url: 'http://127.0.0.1:1' } as RunFile,
+} as const
+
 async function examine(change: object = {}, mode = 0o700) {
   const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
   await chmod(dataDir, mode)
   const api = { ...healthy, ...change } as unknown as Client
-  const report = await runChecks(checks, { api, dataDir })
+  const report = await runChecks(checks, { api, dataDir, found: running })
   return { report, finding: (name: string) => report.checks.find((check) => check.name === name) }
 }
 
@@ -58,7 +64,11 @@ test('asks for a key file of the vault that nobody else can read', async () => {
   const file = join(dataDir, 'vault.key')
   await writeFile(file, 'key', { mode: 0o600 })
   const found = async () => {
-    const report = await runChecks(checks, { api: healthy as unknown as Client, dataDir })
+    const report = await runChecks(checks, {
+      api: healthy as unknown as Client,
+      dataDir,
+      found: running,
+    })
     return report.checks.find(({ name }) => name === 'Vault key')
   }
   expect(await found()).toMatchObject({ status: 'ok' })

@@ -2,7 +2,6 @@ import { constants } from 'node:fs'
 import { access, lstat, stat, statfs } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { dirname, join } from 'node:path'
-import { findServer } from '../connect.ts'
 import { counted } from '../counted.ts'
 import { hasError, problemLine } from '../policy-problems.ts'
 import { isAlive, readCliToken, readRunFile } from '../run-file.ts'
@@ -162,12 +161,15 @@ const confinement: Check = {
 
 const server: Check = {
   name: 'Server',
-  async run({ dataDir }) {
-    const found = await findServer(dataDir)
-    if (found?.run) return fine(`process ${found.run.pid} answers at ${found.run.user_api_url}`)
+  async run({ dataDir, found }) {
+    if (found.state === 'unknown') throw found.error
+    if (found.state === 'running')
+      return fine(`process ${found.run.pid} answers at ${found.run.user_api_url}`)
     const left = await readRunFile(dataDir)
-    if (!left) return fine('none runs')
-    return warn('the last one ended without cleaning up', 'start it again: gatehouse serve')
+    return fail(
+      left ? 'none runs; the last one ended without cleaning up' : 'none runs',
+      'start it: gatehouse serve',
+    )
   },
 }
 
@@ -176,6 +178,7 @@ const componentText = (name: string, part: { status: string; reason?: string | u
 
 const health: Check = {
   name: 'Health',
+  needs: 'server',
   async run({ api }): Promise<Finding> {
     const { status, components } = await api.getHealth()
     const sick = Object.entries(components).filter(
@@ -189,6 +192,7 @@ const health: Check = {
 
 const log: Check = {
   name: 'Log',
+  needs: 'server',
   async run({ api }) {
     const dropped = (await api.getHealth()).components.log.dropped_lines
     if (dropped === 0) return fine('every line was written')
@@ -201,6 +205,7 @@ const log: Check = {
 
 const sandbox: Check = {
   name: 'Sandbox',
+  needs: 'data',
   async run({ api }) {
     const { usable, rung, detail, remedy } = await api.probeSandbox()
     if (!usable) return warn(`programs do not run: ${detail}`, remedy ?? 'gatehouse setup sandbox')
@@ -210,6 +215,7 @@ const sandbox: Check = {
 
 const engine: Check = {
   name: 'Local models',
+  needs: 'data',
   async run({ api }) {
     const { package: program, model, quarantined, last_failure } = await api.showEngine()
     const installed = (await api.listModels()).models.filter(({ installed }) => installed)
@@ -228,6 +234,7 @@ const engine: Check = {
 
 const storage: Check = {
   name: 'Storage',
+  needs: 'data',
   async run({ api }) {
     const { components } = await api.getHealth()
     const { engine, status } = components.storage
@@ -238,6 +245,7 @@ const storage: Check = {
 
 const audit: Check = {
   name: 'Audit log',
+  needs: 'data',
   async run({ api }) {
     const page = await api.queryAudit({ limit: 1 })
     if (page.integrity === 'verified')
@@ -249,6 +257,7 @@ const audit: Check = {
 
 const policy: Check = {
   name: 'Policy',
+  needs: 'data',
   async run({ api }) {
     const { version, problems } = await api.showPolicies()
     const detail = problems.map(problemLine).join('; ')

@@ -1,7 +1,18 @@
 import type { Client } from '@gatehouse/client'
+import type { RunFile } from '@gatehouse/contract'
 import { toFailure } from '../failure.ts'
 
-export type CheckInput = { readonly api: Client; readonly dataDir: string }
+/** What the data directory was found to be; `unknown` says why nobody could tell. */
+export type Surroundings =
+  | { readonly state: 'running'; readonly run: RunFile }
+  | { readonly state: 'stopped' }
+  | { readonly state: 'unknown'; readonly error: unknown }
+
+export type CheckInput = {
+  readonly api: Client
+  readonly dataDir: string
+  readonly found: Surroundings
+}
 export type Finding = {
   readonly status: 'ok' | 'warning' | 'failed'
   readonly detail: string
@@ -10,6 +21,8 @@ export type Finding = {
 }
 export type Check = {
   readonly name: string
+  /** Left out where there is none: without a server nothing can be said of its health. */
+  readonly needs?: 'server' | 'data'
   run(input: CheckInput): Promise<Finding>
 }
 
@@ -19,19 +32,25 @@ export const fail = (detail: string, fix: string): Finding => ({ status: 'failed
 
 export type Report = {
   readonly ok: boolean
+  /** Whether a server answers. */
+  readonly running: boolean
   readonly checks: readonly (Finding & { readonly name: string })[]
 }
 
 /** One after the other; a check that breaks is a finding, too. */
 export async function runChecks(checks: readonly Check[], input: CheckInput): Promise<Report> {
-  const found: (Finding & { readonly name: string })[] = []
-  for (const { name, run } of checks) {
+  const findings: (Finding & { readonly name: string })[] = []
+  const { state } = input.found
+  const has = { server: state === 'running', data: state !== 'unknown' }
+  for (const { name, needs, run } of checks) {
+    if (needs && !has[needs]) continue
     const finding = await run(input).catch((error: unknown) => {
       const { message, recovery } = toFailure(error)
       const [first] = recovery
       return fail(message, first ? `${first.action}: ${first.description}` : 'see the message')
     })
-    found.push({ name, ...finding })
+    findings.push({ name, ...finding })
   }
-  return { ok: found.every(({ status }) => status !== 'failed'), checks: found }
+  const ok = findings.every(({ status }) => status !== 'failed')
+  return { ok, running: has.server, checks: findings }
 }
