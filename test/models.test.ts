@@ -175,6 +175,8 @@ test('without a server the command fetches by itself, and a wrong hash ends with
     ],
   })
   await using installation = installationFor(source)
+  await installation.start()
+  await installation.stop()
   expect(await installation.cli(['models', 'install', 'tiny'])).toMatchObject({ code: 0 })
   const wrong = await installation.cli(['models', 'install', 'wrong', '--json'])
   expect(wrong.code).toBe(1)

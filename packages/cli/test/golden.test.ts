@@ -27,6 +27,9 @@ const lines: readonly Golden[] = [
   ['audit-query', ['audit', 'query']],
   ['audit-verify', ['audit', 'verify']],
   ['policy-show', ['policy', 'show']],
+  ['policy-check', ['policy', 'check']],
+  ['policy-validate', ['policy', 'validate', '-'], { input: 'version: 1\n' }],
+  ['policy-set-dry-run', ['policy', 'set', '-', '--dry-run'], { input: 'version: 1\n' }],
   ['policy-test', ['policy', 'test', 'mailbot', 'email.send']],
   ['policy-set', ['policy', 'set', '-', '--agent', 'mailbot'], { input: 'version: 1\n' }],
   [

@@ -17,6 +17,14 @@ export type UserTokenList = z.infer<typeof UserTokenList>
 export const AcknowledgeAudit = z.strictObject({ reason: z.string().min(1).max(2000) })
 export type AcknowledgeAudit = z.infer<typeof AcknowledgeAudit>
 
+const policyCounts = {
+  rules: z
+    .int()
+    .nonnegative()
+    .describe('Rules of the files that are valid, without those that ship.'),
+  tests_passed: z.int().nonnegative().describe('Tests in these files that passed.'),
+}
+
 /** The policy files as they stand on disk; with an error among the problems an older version is in force. */
 export const PolicyView = z.object({
   version: z.string(),
@@ -29,6 +37,7 @@ export const PolicyView = z.object({
     }),
   ),
   problems: z.array(PolicyProblem),
+  ...policyCounts,
 })
 export type PolicyView = z.infer<typeof PolicyView>
 
@@ -58,7 +67,11 @@ export const ValidatePolicy = z.strictObject({
 })
 export type ValidatePolicy = z.infer<typeof ValidatePolicy>
 
-export const PolicyVerdict = z.object({ valid: z.boolean(), problems: z.array(PolicyProblem) })
+export const PolicyVerdict = z.object({
+  valid: z.boolean(),
+  problems: z.array(PolicyProblem),
+  ...policyCounts,
+})
 export type PolicyVerdict = z.infer<typeof PolicyVerdict>
 
 /** What would be decided on a call, without making it. `at` is a time, now by default. */

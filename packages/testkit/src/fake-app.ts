@@ -407,6 +407,8 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
         { layer: 'organisation', file: 'organisation.yaml', agent: null, text: 'version: 1\n' },
       ],
       problems: [],
+      rules: 12,
+      testsPassed: 3,
     }),
     async testPolicy(_op, { agent: of }) {
       agent(of)
@@ -418,8 +420,10 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
       }
     },
     async validatePolicy(_op, { text, file }) {
-      if (text.startsWith('version: 1')) return []
-      return [{ file, line: 1, column: 1, message: 'version must be 1', severity: 'error' }]
+      if (text.startsWith('version: 1')) return { problems: [], rules: 1, testsPassed: 0 }
+      const where = { file, line: 1, column: 1 }
+      const problem = { ...where, message: 'version must be 1', severity: 'error' as const }
+      return { problems: [problem], rules: 0, testsPassed: 0 }
     },
     async savePolicy(_op, { text, agent: of }) {
       if (of !== undefined) agent(of)

@@ -3,7 +3,7 @@ import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { shellWord } from '../next-step.ts'
-import { problemLine } from '../policy-problems.ts'
+import { passedText, problemLine } from '../policy-problems.ts'
 import { readInputFile } from '../read-input-file.ts'
 
 export const policySet = defineCommand({
@@ -42,8 +42,9 @@ export const policySet = defineCommand({
       undo: previous === null ? null : next(words.join(' ')),
     }
   },
-  text: ({ saved, valid, problems, undo }) => {
-    const checked = valid ? 'The file is valid.' : 'The file has errors.'
+  text: ({ saved, valid, problems, undo, ...rest }) => {
+    const passed = 'rules' in rest ? passedText(rest) : ''
+    const checked = valid ? `The file is valid: ${passed}` : 'The file has errors.'
     return [
       ...problems.map(problemLine),
       saved ? 'The policy is saved and active.' : checked,

@@ -1,6 +1,6 @@
 import { defineCommand } from '../define.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { problemLine } from '../policy-problems.ts'
+import { passedText, problemLine } from '../policy-problems.ts'
 import { readInputFile } from '../read-input-file.ts'
 
 export const policyValidate = defineCommand({
@@ -21,9 +21,10 @@ export const policyValidate = defineCommand({
       ...(agent === undefined ? {} : { agent }),
     })
   },
-  text: ({ valid, problems }) =>
-    [...problems.map(problemLine), valid ? 'The file is valid.' : 'The file has errors.'].join(
-      '\n',
-    ),
+  text: ({ valid, problems, ...counts }) =>
+    [
+      ...problems.map(problemLine),
+      valid ? `The file is valid: ${passedText(counts)}` : 'The file has errors.',
+    ].join('\n'),
   exitCode: ({ valid }) => (valid ? exitCodes.done : exitCodes.failed),
 })

@@ -68,6 +68,7 @@ import type {
 import type { Decision, TraceStep } from '../domain/policy/types.ts'
 import type { Capability } from '../ports/capability.ts'
 import type { StoredUserToken } from '../ports/people.ts'
+import type { PolicyCheck } from '../ports/policy.ts'
 import type { LogRequest } from '../ports/processes.ts'
 import type { ActivityBatch } from './activity.ts'
 import type { AuthenticatedAgent } from './agent-directory.ts'
@@ -291,6 +292,8 @@ export interface App extends VaultUseCases, ModelUseCases, InferenceUseCases {
       readonly text: string
     }[]
     readonly problems: readonly PolicyProblem[]
+    readonly rules: number
+    readonly testsPassed: number
   }>
   testPolicy(
     op: Op,
@@ -299,7 +302,7 @@ export interface App extends VaultUseCases, ModelUseCases, InferenceUseCases {
   validatePolicy(
     op: Op,
     input: { text: string; file: string; agent?: string },
-  ): Promise<readonly PolicyProblem[]>
+  ): Promise<PolicyCheck>
   savePolicy(
     op: Op,
     input: { text: string; agent?: string },

@@ -399,6 +399,7 @@ export function createApp(parts: AppDeps): BoundApp {
       version: deps.policy.current().version,
       files: deps.policy.files(),
       problems: deps.policy.problems(),
+      ...deps.policy.inForce(),
     }),
     testPolicy: (_op, input) => testPolicy(gate, input),
     validatePolicy: async (_op, input) => deps.policy.validate(input),

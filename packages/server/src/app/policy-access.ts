@@ -52,7 +52,7 @@ export async function savePolicy(
   input: { readonly text: string; readonly agent?: string },
 ): ReturnType<PolicyFiles['save']> {
   const file = input.agent === undefined ? 'organisation.yaml' : `agents/${input.agent}.yaml`
-  const problems = deps.policy.validate({ ...input, file })
+  const { problems } = deps.policy.validate({ ...input, file })
   if (problems.some(({ severity }) => severity === 'error'))
     return { version: deps.policy.current().version, problems, previous: null }
   const sha256 = deps.digest.sha256(input.text)

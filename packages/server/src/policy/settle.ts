@@ -28,7 +28,11 @@ export type Settled = {
   readonly policy: CompiledPolicy
   readonly standing: ReadonlyMap<string, Standing>
   readonly problems: readonly PolicyProblem[]
+  /** Of each file in force. */
+  readonly counts: ReadonlyMap<string, Counts>
 }
+
+export type Counts = { readonly rules: number; readonly testsPassed: number }
 
 export type SettleInput = {
   readonly system: ParsedFile
@@ -166,6 +170,20 @@ const problemsOf = (round: Round, standing: ReadonlyMap<string, Standing>) =>
           : { ...problem, message: `${sentence(problem.message)} ${consequence(round, standing)}` },
       )
 
+const countsOf = (
+  standing: ReadonlyMap<string, Standing>,
+  failed: ReadonlyMap<string, number>,
+): ReadonlyMap<string, Counts> => {
+  const counts = new Map<string, Counts>()
+  for (const [file, one] of standing) {
+    if (one.kind !== 'in_force') continue
+    const { layer, tests } = one.parsed
+    const testsPassed = tests.length - (failed.get(file) ?? 0)
+    counts.set(file, { rules: layer.rules.length, testsPassed })
+  }
+  return counts
+}
+
 /**
  * Brings a set of files to one policy. A file that is bad, or whose own tests the whole then fails,
  * is refused by itself; the others come into force together.
@@ -180,10 +198,12 @@ export const settle = (input: SettleInput): Settled => {
   let standing = standingOf(rounds, input)
   let policy = compileAll(input.system, standing)
   const notes: PolicyProblem[] = []
+  const failed = new Map<string, number>()
   // Each turn refuses a file or ends, so it ends.
   for (let refused = true; refused; ) {
     refused = false
     notes.length = 0
+    failed.clear()
     for (const round of rounds) {
       if (!round.parsed) continue
       const failing = failingTests(policy, round.parsed, input.ground)
@@ -192,7 +212,10 @@ export const settle = (input: SettleInput): Settled => {
         round.parsed = null
         round.problems = failing
         refused = true
-      } else notes.push(...asWarnings(failing))
+      } else {
+        notes.push(...asWarnings(failing))
+        failed.set(round.offer.id.file, failing.length)
+      }
     }
     if (!refused) break
     standing = standingOf(rounds, input)
@@ -203,5 +226,5 @@ export const settle = (input: SettleInput): Settled => {
     ...notes,
     ...deadRuleWarnings(input.system, standing),
   ]
-  return { policy, standing, problems }
+  return { policy, standing, problems, counts: countsOf(standing, failed) }
 }

@@ -237,14 +237,39 @@ test('checks a text without touching what is in force', async () => {
     await folder({ 'organisation.yaml': rules('match: "mail.*", tier: blocked, floor: true') }),
   )
   const { version } = source.current()
-  const problems = source.validate({
+  const { problems, rules: count } = source.validate({
     file: 'draft.yaml',
     agent: 'ana',
     text: rules('match: mail.send, tier: autonomous', 'match: files.read, tier: blocked'),
   })
+  expect(count).toBe(2)
   expect(problems.map((p) => [p.file, p.line, p.severity])).toEqual([['draft.yaml', 3, 'warning']])
   expect(problems[0]?.message).toContain('overridden by the floor mail.* in organisation.yaml:3')
   expect(source.current().version).toBe(version)
+})
+
+test('counts the rules and passed tests of the files, without those that ship', async () => {
+  const text = (expect: string) =>
+    `${rules('match: mail.send, tier: blocked', 'match: files.read, tier: blocked').trimEnd()}
+tests:
+  - { capability: mail.send, expect: blocked }
+  - { capability: files.read, expect: ${expect} }
+`
+  const source = await open(await folder({ 'organisation.yaml': text('blocked') }))
+  expect(source.inForce()).toEqual({ rules: 2, testsPassed: 2 })
+  await source.save({ text: blockReads, agent: 'ana' })
+  expect(source.inForce()).toEqual({ rules: 3, testsPassed: 2 })
+  const draft = (expect: string) =>
+    source.validate({ file: 'draft.yaml', agent: 'ben', text: text(expect) })
+  expect(draft('blocked')).toMatchObject({ rules: 2, testsPassed: 2 })
+  expect(draft('autonomous')).toMatchObject({
+    rules: 0,
+    testsPassed: 0,
+    problems: [{ severity: 'error', line: 7 }],
+  })
+  // Refused over a good version: nothing of the text counts, and what stands still does.
+  expect(source.validate({ file: 'x.yaml', text: 'version: 2' })).toMatchObject({ rules: 0 })
+  expect((await open(await folder({}))).inForce()).toEqual({ rules: 0, testsPassed: 0 })
 })
 
 test('says which files it does not read', async () => {

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { AgentName, GatehouseError, type PolicyProblem } from '@gatehouse/contract'
 import type { CompiledPolicy, PolicyAgent } from '../domain/policy/types.ts'
 import type { Log } from '../ports/log.ts'
-import type { PolicyFiles, PolicyFileText } from '../ports/policy.ts'
+import type { PolicyCheck, PolicyFiles, PolicyFileText } from '../ports/policy.ts'
 import { type FileId, knownNamesOf, type ParsedFile, parsePolicyFile } from './parse-file.ts'
 import {
   agentId,
@@ -47,6 +47,9 @@ const offerOf = (file: FileOnDisk): Offer => ({
   id: file.id,
   content: file.kind === 'text' ? { text: file.text } : { unreadable: file.message },
 })
+
+const hasError = (problems: readonly PolicyProblem[]): boolean =>
+  problems.some(({ severity }) => severity === 'error')
 
 const strayWarning = (file: string): PolicyProblem => ({
   file,
@@ -120,20 +123,31 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     return [{ layer, file, agent, text: this.#system.text }, ...below]
   }
 
+  inForce(): Omit<PolicyCheck, 'problems'> {
+    const counts = [...this.#settled.counts.values()]
+    return {
+      rules: counts.reduce((sum, { rules }) => sum + rules, 0),
+      testsPassed: counts.reduce((sum, { testsPassed }) => sum + testsPassed, 0),
+    }
+  }
+
   validate(input: {
     readonly text: string
     readonly file: string
     readonly agent?: string
-  }): readonly PolicyProblem[] {
+  }): PolicyCheck {
     const id = this.#idOf(input.agent)
     const others = [...(this.#snapshot?.files.values() ?? [])]
       .filter((one) => one.id.file !== id.file)
       .map(offerOf)
     const offers = [...others, { id, content: { text: input.text } }]
-    const { problems } = this.#settle(offers, this.#settled.standing, false)
-    return problems
+    const settled = this.#settle(offers, this.#settled.standing, false)
+    const problems = settled.problems
       .filter(({ file }) => file === id.file)
       .map((problem) => ({ ...problem, file: input.file }))
+    // Where the text is refused, the file that stands is another.
+    const counts = hasError(problems) ? undefined : settled.counts.get(id.file)
+    return { problems, ...(counts ?? { rules: 0, testsPassed: 0 }) }
   }
 
   async save(input: { readonly text: string; readonly agent?: string }): Promise<{
@@ -143,8 +157,8 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
   }> {
     const id = this.#idOf(input.agent)
     let previous: string | null = null
-    let problems = this.validate({ ...input, file: id.file })
-    if (!problems.some(({ severity }) => severity === 'error')) {
+    let { problems } = this.validate({ ...input, file: id.file })
+    if (!hasError(problems)) {
       await this.#inTurn(async () => {
         const { directory } = this.#options
         previous = await keepPrevious(directory, id.file, input.text)

@@ -24,16 +24,27 @@ export type PolicyFileText = {
   readonly text: string
 }
 
+/** What a check of policy files came to. */
+export type PolicyCheck = {
+  readonly problems: readonly PolicyProblem[]
+  /** Rules of the files that are valid, without those that ship. */
+  readonly rules: number
+  readonly testsPassed: number
+}
+
 /** The files behind a policy, for people who look at them and change them. */
 export interface PolicyFiles extends PolicySource {
   files(): readonly PolicyFileText[]
+
+  /** Must count the rules and tests of the files in force, without those that ship. */
+  inForce(): Omit<PolicyCheck, 'problems'>
 
   /** Must check a text as if it stood in that place, without changing anything. */
   validate(input: {
     readonly text: string
     readonly file: string
     readonly agent?: string
-  }): readonly PolicyProblem[]
+  }): PolicyCheck
 
   /** Must store a text only when it has no error, whole or not at all, and put it in force. */
   save(input: { readonly text: string; readonly agent?: string }): Promise<{

@@ -9,7 +9,7 @@ test('checks a policy file without saving it', async () => {
     role,
     body: { text: 'version: 1' },
   })
-  expect(good.body).toEqual({ valid: true, problems: [] })
+  expect(good.body).toEqual({ valid: true, problems: [], rules: 1, tests_passed: 0 })
   const bad = await kit.call('POST', '/api/policies/validate', {
     role,
     body: { text: 'version: 2', agent: 'mailbot' },

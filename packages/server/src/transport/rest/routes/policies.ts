@@ -21,7 +21,10 @@ const show = defineRoute({
   permission: 'read',
   response: PolicyView,
   errors: [],
-  handle: async (op, app) => ok(await app.showPolicy(op)),
+  async handle(op, app) {
+    const { testsPassed, ...view } = await app.showPolicy(op)
+    return ok({ ...view, tests_passed: testsPassed })
+  },
 })
 
 const validate = defineRoute({
@@ -35,12 +38,13 @@ const validate = defineRoute({
   errors: ['AgentNotFound'],
   async handle(op, app, { body: { text, agent, file } }) {
     const standsAt = agent === undefined ? 'organisation.yaml' : `agents/${agent}.yaml`
-    const problems = await app.validatePolicy(op, {
+    const { problems, rules, testsPassed } = await app.validatePolicy(op, {
       text,
       file: file ?? standsAt,
       ...(agent === undefined ? {} : { agent }),
     })
-    return ok({ valid: problems.every(({ severity }) => severity !== 'error'), problems })
+    const valid = problems.every(({ severity }) => severity !== 'error')
+    return ok({ valid, problems, rules, tests_passed: testsPassed })
   },
 })
 
