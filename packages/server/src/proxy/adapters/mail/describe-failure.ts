@@ -98,18 +98,18 @@ const reached: Readonly<Record<string, readonly [string, string]>> = {
 const isAuthentication = (told: Told, code: string): boolean =>
   told.authenticationFailed === true || code === 'EAUTH' || code === 'AUTHENTICATIONFAILED'
 
+/** Our own words, unlike those of a library, are safe to show. */
+const ownWords = ({ facts, message }: GatehouseError): string =>
+  typeof facts['detail'] === 'string' ? facts['detail'] : message
+
 /** Names what is wrong. Never quotes anything that was sent, so no password can be in it. */
 export const describeFailure = (
   error: unknown,
   { host, port, security, user }: Pick<Endpoint, 'host' | 'port' | 'security' | 'user'>,
 ): Failure => {
   const where = `${host}:${port}`
-  // Our own words, unlike those of a library, are safe to show.
-  if (error instanceof GatehouseError) {
-    const { detail } = error.facts
-    const said = typeof detail === 'string' ? detail : error.message
-    return { detail: `${where}: ${said}`, fix: null, final: false }
-  }
+  if (error instanceof GatehouseError)
+    return { detail: `${where}: ${ownWords(error)}`, fix: null, final: false }
   const told = (typeof error === 'object' && error !== null ? error : {}) as Told
   if (isAuthentication(told, codeOf(told))) {
     const said = saidText(told.responseText ?? told.response)
