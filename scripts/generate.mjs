@@ -9,6 +9,7 @@ import { cli } from './generate/cli.mjs'
 import { config } from './generate/config.mjs'
 import { errors } from './generate/errors.mjs'
 import { layers } from './generate/layers.mjs'
+import { mcp } from './generate/mcp.mjs'
 import { openapi } from './generate/openapi.mjs'
 import { policy } from './generate/policy.mjs'
 import { rpc } from './generate/rpc.mjs'
@@ -16,7 +17,7 @@ import { build } from './lib/build.mjs'
 import { root } from './lib/run.mjs'
 
 /** Each has the file it writes and a function that makes its text. */
-const pages = [errors, layers, capabilities, config, policy, cli, rpc, openapi, catalog]
+const pages = [errors, layers, capabilities, config, policy, cli, rpc, mcp, openapi, catalog]
 
 const checking = process.argv.includes('--check')
 

@@ -23,11 +23,15 @@ const section = ({ name, summary, args = {}, options = {}, examples }) => {
     .join('\n\n')
 }
 
+const exitCode = ([name, number]) =>
+  `${number} ${name.replace(/[A-Z]/g, (c) => ` ${c.toLowerCase()}`)}`
+
 export const cli = {
   file: 'docs/reference/cli.md',
   async render() {
     const dist = '../../packages/cli/dist'
     const { commands } = await import(`${dist}/commands/index.js`)
+    const { exitCodes } = await import(`${dist}/exit-codes.js`)
     const { globalOptions } = await import(`${dist}/global-options.js`)
     // Names that begin so are for the shell's completion, not for people.
     const shown = commands.filter(({ name }) => !name.startsWith('__'))
@@ -36,8 +40,7 @@ export const cli = {
 # Command line
 
 \`gatehouse <noun> <verb>\`. With \`--json\` a command prints one JSON value, a stream one a line; what is for
-people goes to standard error. Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not reachable, 4 not allowed,
-5 not found.
+people goes to standard error. Exit codes: ${Object.entries(exitCodes).map(exitCode).join(', ')}.
 
 Options that every command takes:
 

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import {
   Client as ModernClient,
@@ -83,6 +84,11 @@ const overModern = async (): Promise<ModernClient> => {
   return client
 }
 
+type Reference = {
+  readonly initialize: { readonly instructions: string; readonly capabilities: object }
+  readonly tools: readonly Tool[]
+}
+
 const namesOf = (tools: readonly Tool[]) => tools.map(({ name }) => name)
 const groupsOf = (tools: readonly Tool[]) => [
   ...new Set(namesOf(tools).map((name) => name.split('__')[0])),
@@ -116,6 +122,25 @@ test('a fresh agent is told of what can work here, in one page of at most 15,000
   const modern = await overModern()
   expect(namesOf((await modern.listTools()).tools)).toEqual(namesOf(page.tools))
   await modern.close()
+})
+
+test('the reference has what a fresh agent is told, word for word', async () => {
+  const file = new URL('../../../../docs/reference/mcp.json', import.meta.url)
+  const reference = JSON.parse(readFileSync(file, 'utf8')) as Reference
+  const client = await overHttp()
+  const { tools } = await client.listTools()
+  expect(client.getInstructions()).toBe(reference.initialize.instructions)
+  expect(client.getServerCapabilities()).toEqual(reference.initialize.capabilities)
+  await client.close()
+  const listed = namesOf(tools)
+  expect(tools).toEqual(reference.tools.filter(({ name }) => listed.includes(name)))
+  // Nothing is connected, no model is installed and no secret is stored.
+  const withheld = namesOf(reference.tools).filter((name) => !listed.includes(name))
+  expect(withheld.filter((name) => !/^(?:calendar|email|inference)__/.test(name))).toEqual([
+    'network__credentialed_request',
+    'secrets__list',
+    'secrets__request_rotation',
+  ])
 })
 
 test('the same is listed over JSON-RPC and to the agent itself', async () => {
