@@ -32,6 +32,7 @@ const steps = {
   },
   reference: { command: script('generate', '--check'), after: 'build' },
   layers: { command: script('check-layers') },
+  security: { command: script('check-security') },
   lock: { command: script('check-lock') },
 }
 

@@ -95,7 +95,7 @@ export const staleText = ({ stale }: Approval): string | null =>
 
 /**
  * What a person decides on: all of it, nothing cut, nothing hidden.
- * @SECURITY The digest that is sent with a decision is the one on this card.
+ * @SECURITY The digest that is sent with a decision is the one on this card; golden.test.ts.
  */
 export function approvalCard(approval: Approval, view: View): string {
   const critical = approval.critical ? ' (critical)' : ''

@@ -1,10 +1,11 @@
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { AuditEntry } from '@gatehouse/contract'
-import { createKit } from '@gatehouse/testkit'
+import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineCapability } from '../capabilities/define.ts'
+import type { Journal } from '../ports/audit.ts'
 import type { CommitGroup } from '../ports/audit-rows.ts'
 
 const rules = (text: string, more = ''): string => `version: 1\nrules:\n${text}${more}`
@@ -245,6 +246,42 @@ test('a paused agent is refused and can still list; a revoked one is nobody', as
   await expect(kit.invoke('alpha', 'system.time')).rejects.toMatchObject({
     type: 'AuthenticationFailed',
   })
+})
+
+test.each<[string, (kit: Kit) => Promise<unknown>, string]>([
+  ['pause', (kit) => kit.app.pauseAgent(kit.operator(), { name: 'alpha' }), 'AgentPaused'],
+  [
+    'revocation',
+    (kit) => kit.app.revokeAgent(kit.operator(), { name: 'alpha' }),
+    'AuthenticationFailed',
+  ],
+  [
+    'rotation',
+    (kit) => kit.app.rotateAgent(kit.operator(), { name: 'alpha', overlap_seconds: 0 }),
+    'AuthenticationFailed',
+  ],
+])('a %s while the intent is written stops the call', async (_name, stop, type) => {
+  const onIntent: (() => Promise<unknown>)[] = []
+  await using kit: Kit = await createKit({
+    ports: <T extends object>(name: string, port: T): T => {
+      if (name !== 'journal') return port
+      const { append } = port as T & Journal
+      const late: Journal['append'] = async (draft, extras) => {
+        const entry = await append(draft, extras)
+        if (draft.result === 'pending') await onIntent.pop()?.()
+        return entry
+      }
+      return Object.assign(Object.create(port) as T, { append: late })
+    },
+  })
+  await kit.agent('alpha')
+  const write = (path: string) => kit.invoke('alpha', 'filesystem.write', { path, content: 'x' })
+  expect((await write('before.txt')).kind).toBe('succeeded')
+  onIntent.push(() => stop(kit))
+  await expect(write('after.txt')).rejects.toMatchObject({ type })
+  expect(readdirSync(kit.workspace('alpha'))).toEqual(['before.txt'])
+  const [outcome, intent] = await kit.audit({ capability: 'filesystem.write' })
+  expect(outcome).toMatchObject({ result: 'error', intent_id: intent?.id })
 })
 
 const slow = (seconds: number, run: (signal: AbortSignal) => Promise<void>) =>

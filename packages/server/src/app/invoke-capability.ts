@@ -320,7 +320,8 @@ async function unaskable(
 }
 
 async function runIntended(deps: InvokeDeps, call: Call, facts: OutcomeFacts) {
-  // @SECURITY Rotation, revocation and pause that came while the intent was written still stop the call.
+  // @SECURITY Rotation, revocation and pause while the intent is written still stop the call;
+  // invoke-capability.test.ts.
   const stopped = await stoppedMeanwhile(deps, call)
   const result = stopped ?? (await runCapability(deps, call))
   await deps.journal.append(outcomeDraft(call, result, facts))

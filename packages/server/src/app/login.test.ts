@@ -1,5 +1,6 @@
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { describe, expect, test } from 'vitest'
+import type { Passwords } from '../ports/passwords.ts'
 
 const password = 'correct horse battery'
 const here = { address: '192.0.2.1' }
@@ -53,6 +54,26 @@ describe('the setup link', () => {
     const third = await kit.app.createSetupLink(kit.operator())
     kit.clock.move(30 * 60_000 - 1)
     expect((await use(third.token)).whoami).toMatchObject({ name: 'operator', role: 'operator' })
+  })
+
+  test('that ends while the password is hashed makes no operator', async () => {
+    const whileHashing: (() => void)[] = []
+    await using kit: Kit = await createKit({
+      ports: <T extends object>(name: string, port: T): T => {
+        if (name !== 'passwords') return port
+        const { hash } = port as T & Passwords
+        const slow: Passwords['hash'] = async (text) => {
+          whileHashing.pop()?.()
+          return hash(text)
+        }
+        return { ...port, hash: slow }
+      },
+    })
+    const { token } = await kit.app.createSetupLink(kit.operator())
+    whileHashing.push(() => kit.clock.move(30 * 60_000))
+    const use = kit.app.setUp(kit.operator(), { token, password, ...here })
+    await expect(use).rejects.toMatchObject({ type: 'SetupLinkInvalid' })
+    expect(await kit.app.listOperators(kit.operator())).toEqual([])
   })
 
   test('is not used up by a password that cannot be taken', async () => {

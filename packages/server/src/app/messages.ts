@@ -143,7 +143,7 @@ export const messagesOf = (deps: MessageDeps, call: Call): AgentMessages => {
           chars += body_json.length
           return i === 0 || chars <= receivedCharsMax
         })
-        // @SECURITY Two receivers at once get each message once: the taking is in the same transaction.
+        // @SECURITY Two receivers at once get each message once: taking is in the same transaction; comms.test.ts.
         if (acknowledge)
           await tx.messages.acknowledge(
             me,

@@ -73,7 +73,7 @@ export async function setUp(
   }
   const { loggedIn, stored } = newSession(deps, operator)
   await deps.journal.transaction(async (tx) => {
-    // @SECURITY Once more, in the step that uses the link up: T09 in set-up.test.ts fails without it.
+    // @SECURITY Checked again in the step that uses the link up; login.test.ts.
     assertLink(deps, await readLink(tx.meta), token)
     if ((await tx.operators.list()).length > 0) throw new GatehouseError('SetupLinkInvalid')
     await tx.operators.insert(operator)

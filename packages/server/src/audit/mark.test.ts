@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { canonical } from '../domain/audit/canonical.ts'
 import { emptyLog } from '../domain/audit/chain.ts'
 import { loadKeys, sealerBeside } from './keys.ts'
@@ -48,6 +48,25 @@ test('a mark and a record that it covers come back together', () => {
   expect(mark.writeWith(sealMark(markOf(3), keys), bytesOf('three'), other)).toBe(true)
   expect(readMark(directory, keys, keys)?.count).toBe(3)
   expect(readRecords(directory)).toEqual(['one', 'zwei €', 'three'])
+})
+
+test('is synced after it is written and before the call returns', () => {
+  const { directory, keys } = bench()
+  using mark = openMark(directory, keys)
+  const done: string[] = []
+  const spies = (['writeSync', 'writevSync', 'fdatasyncSync'] as const).map((name) => {
+    const real = fs[name] as (...args: unknown[]) => unknown
+    return vi.spyOn(fs, name).mockImplementation(((...args: unknown[]) => {
+      const result = real(...args)
+      done.push(name)
+      return result
+    }) as never)
+  })
+  onTestFinished(() => spies.forEach((spy) => spy.mockRestore()))
+  mark.write(sealMark(markOf(1), keys))
+  expect(done.splice(0)).toEqual(['writeSync', 'fdatasyncSync'])
+  mark.writeWith(sealMark(markOf(2), keys), bytesOf('one'), first)
+  expect(done).toEqual(['writevSync', 'writeSync', 'fdatasyncSync'])
 })
 
 test('a record of which a part is missing is left out, and so is what follows it', () => {

@@ -276,7 +276,7 @@ export const openMark = (directory: string, keys: Keys): MarkFile => {
     const slot = slots[at]
     fill(slot, content)
     fs.writeSync(fd, slot, 0, slotBytes, at * slotBytes)
-    // @SECURITY before any answer: crash tests lose acknowledged entries unseen without it.
+    // @SECURITY Before any answer: a loss of power would take answered entries unseen; mark.test.ts.
     fs.fdatasyncSync(fd)
     last = at
     unsigned = text

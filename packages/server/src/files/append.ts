@@ -64,7 +64,7 @@ export const appendFile = async (
         if (!place.old) await fsyncOf(dir.fd)
         return { path, size_bytes }
       }
-      // @SECURITY Another name of the file may lie outside the roots and keeps its bytes (F12).
+      // @SECURITY Another name of the file may lie outside the roots and keeps its bytes; confinement.test.ts.
       await publishFile(deps.temps, place, { replace: true }, async (to) => {
         await copyAll(fd, to)
         await writeAll(to, bytes)

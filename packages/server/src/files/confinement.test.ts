@@ -1,9 +1,12 @@
 import { execFileSync } from 'node:child_process'
 import {
+  closeSync,
   existsSync,
+  fstatSync,
   linkSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   readFileSync,
   rmSync,
@@ -14,10 +17,11 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { typeOf } from '../../test/kit/type-of.ts'
 import type { Files } from '../ports/files.ts'
 import { createFilesFactory } from './create-files-factory.ts'
+import { Root } from './root.ts'
 
 type Mount = { readonly path: string; readonly read_only: boolean }
 type Options = {
@@ -341,6 +345,20 @@ test('keeps a read-only mount read-only, whatever name leads into it', async () 
   // A sibling with the same beginning is another mount, with its own rules.
   await files.write(`${kit.root}-evil/y`, bytes, { createParents: false })
   expect(await text(files, `${kit.root}-evil/y`)).toBe('new')
+})
+
+test('takes nothing that another device brings into a folder', () => {
+  using kit = open()
+  const root = new Root({ path: kit.root, readOnly: false, make: false }, false)
+  const own = openSync(kit.root, 'r')
+  const foreign = openSync('/proc', 'r')
+  onTestFinished(() => {
+    for (const fd of [own, foreign]) closeSync(fd)
+    root.close()
+  })
+  const look = (fd: number) => root.assertSameMount(fd, fstatSync(fd).dev, 'sub')
+  expect(() => look(own)).not.toThrow()
+  expect(() => look(foreign)).toThrow(/another device is mounted there/)
 })
 
 test.each(['/proc', '/proc/self/fd', '/sys/kernel', '/dev/shm', '/', 'relative', '/srv/../etc'])(

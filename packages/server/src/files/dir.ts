@@ -32,7 +32,7 @@ export class Dir {
     this.#byPath = byPath
   }
 
-  /** @SECURITY `O_NOFOLLOW`: a link in the place of a folder fails (confinement.test.ts, F04). */
+  /** @SECURITY `O_NOFOLLOW`: a link in the place of a folder fails; confinement.test.ts, swapper.test.ts. */
   static open(path: string, byPath: boolean): Dir {
     return new Dir(openSync(path, openFlags), path, byPath)
   }

@@ -18,7 +18,7 @@ export type Entry = {
   readonly stat: Stats
 }
 
-/** @SECURITY A folder that is a root of the agent, or holds one, stays where its rules expect it. */
+/** @SECURITY A folder that is a root of the agent, or holds one, stays where its rules expect it; confinement.test.ts. */
 const assertHoldsNoRoot = (roots: Roots, path: string, stat: Stats, shown: string): void => {
   const isRoot = roots.all.some((root) => root.dev === stat.dev && root.ino === stat.ino)
   if (!isRoot && !roots.all.some((root) => root.path.startsWith(`${path}/`))) return

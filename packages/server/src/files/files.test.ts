@@ -472,6 +472,8 @@ test('goes on telling of a folder that took the place of another', async () => {
   using _watching = await kit.files.watch('box', { recursive: true }, (c) =>
     told.push(`${c.kind} ${path.basename(c.path)}`),
   )
+  // Heard of first, and looked at when the other folder stands there.
+  kit.put('box/sub/x', 'nor of this')
   renameSync(kit.at('box/sub'), kit.at('old'))
   renameSync(kit.at('fresh'), kit.at('box/sub'))
   await vi.waitFor(() => expect(told).toContain('created y'))

@@ -16,7 +16,7 @@ const isFolder = (path: string): boolean =>
 
 /**
  * Deletes what stands under a name, for good.
- * @SECURITY Goes down by descriptors: a path-based delete follows a folder that becomes a link.
+ * @SECURITY Goes down by descriptors: a path-based delete follows a folder that becomes a link; remove.test.ts.
  */
 export const removeTree = async (dir: Dir, name: string): Promise<void> => {
   const slice = new Slice()

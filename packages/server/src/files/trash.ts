@@ -136,7 +136,7 @@ export class Trash {
 
   async restore(roots: Roots, trashId: string): Promise<{ readonly path: string }> {
     const missing = new GatehouseError('TrashNotFound', { trash_id: trashId })
-    // @SECURITY The id becomes part of a path, so it must look exactly like one of ours.
+    // @SECURITY The id becomes part of a path, so it must look exactly like one of ours; files.test.ts.
     if (!TrashId.safeParse(trashId).success) throw missing
     for (const root of roots.all) {
       if (root.readOnly) continue

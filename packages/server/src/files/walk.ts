@@ -226,7 +226,7 @@ export class Walk implements Disposable {
     return this.dir.child(name)
   }
 
-  /** @SECURITY A root inside another keeps its own rules, whatever name led to it. */
+  /** @SECURITY A root inside another keeps its own rules, whatever name led to it; confinement.test.ts. */
   #enterInner(child: Dir): void {
     const { dev, ino } = fstatSync(child.fd)
     const inner = this.#root.inner.find((root) => root.dev === dev && root.ino === ino)

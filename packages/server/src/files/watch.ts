@@ -128,7 +128,7 @@ class PathWatch implements Disposable {
       const dir = this.#open(path)
       try {
         const now = dir ? lstatSync(`${dir.at}.`) : null
-        // @SECURITY Another folder stands there now: what happens in the old one is nobody's business.
+        // @SECURITY Another folder stands there now: changes in the old one are not the agent's to see; files.test.ts.
         if (!dir || now?.ino !== folder.ino || now.dev !== folder.dev) this.#forget(path)
         else for (const name of names) await this.#look(folder, dir, name)
       } finally {

@@ -130,7 +130,7 @@ const setMode = (fd: number, old: Stats | null, fresh: number): void => {
       // Only root may give files away; the new one is then the service's own, like any it makes.
     }
   }
-  // @SECURITY Never a set-id or sticky bit (write.test.ts).
+  // @SECURITY Never a set-id or sticky bit (files.test.ts).
   fchmodSync(fd, (old?.mode ?? fresh) & 0o777)
 }
 

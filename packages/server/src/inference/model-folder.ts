@@ -66,7 +66,7 @@ export class ModelFolder {
     return open(this.pathOf(sha256), O_RDONLY | O_NOFOLLOW | O_NONBLOCK)
   }
 
-  /** @SECURITY Only for bytes whose hash is equal; kills.test.ts and files.test.ts fail otherwise. */
+  /** @SECURITY Only for bytes whose hash is equal; models/install.test.ts. */
   async publish(sha256: string, handle: FileHandle): Promise<void> {
     await handle.chmod(0o444)
     await handle.sync()

@@ -44,7 +44,7 @@ export const createDialler = (dialling: Dialling): buildConnector.connector => {
     const port = Number(options.port || (options.protocol === 'https:' ? 443 : 80))
     const listedOnly = !dialling.isOpenPort(port)
     const allows = (address: string) => guard.allows(address, port, { listedOnly })
-    // @SECURITY `net.connect` asks no lookup for a literal (spellings.test.ts).
+    // @SECURITY `net.connect` asks no lookup for a literal (guard.test.ts).
     if (isIP(host) !== 0 && !allows(host)) return answer(new Blocked(), null)
     // Here and not in `options`, where undici would drop it without a word.
     const base = buildConnector({
@@ -67,7 +67,7 @@ export const createDialler = (dialling: Dialling): buildConnector.connector => {
     }
     base(options, (error, socket) => {
       if (error) return answer(error, null)
-      // @SECURITY The address that was reached, whatever the looks before it said (rebinding.test.ts).
+      // @SECURITY The address that was reached, whatever the looks before it said (guard.test.ts).
       if (allows(socket.remoteAddress ?? '')) return answer(null, socket)
       socket.destroy()
       answer(new Blocked(), null)

@@ -21,7 +21,7 @@ export const allowedAddresses = async (
 ): Promise<readonly Address[]> => {
   const family = isIP(host)
   const found = family === 0 ? await resolve(host) : [{ address: host, family }]
-  // @SECURITY Any, not all (rebinding.test.ts).
+  // @SECURITY Any, not all (guard.test.ts).
   if (found.length === 0 || !found.every(({ address }) => allows(address))) throw new Blocked()
   return found
 }

@@ -26,7 +26,7 @@ export class LinearPattern {
   }
 
   test(text: string): boolean {
-    // @SECURITY never the engine of the language itself: it can take years (linear-pattern.test.ts).
+    // @SECURITY Never the engine of the language itself: it can take years (cel.test.ts).
     if (text.length > textMax)
       throw new BudgetExceeded(`matches takes at most ${textMax} characters`)
     spent += text.length * this.#size

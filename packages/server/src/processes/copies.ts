@@ -41,7 +41,7 @@ const linkBesides = async (
 /**
  * Puts what was read at a place that the agent cannot write to, in a folder that looks like the one it comes
  * from: beside the copy, and on each level up to the root, links lead to all that stands there.
- * @SECURITY Whatever is done to the file from now on, these bytes run (P06; process-mutations.test.ts).
+ * @SECURITY Whatever is done to the file from now on, these bytes run (process-mutations.test.ts).
  */
 export const makeCopies = async (
   site: ProcessSite,

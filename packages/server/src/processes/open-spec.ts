@@ -53,7 +53,7 @@ const mountRoots = (site: ProcessSite, pins: PinnedFolder[]): SandboxMount[] =>
 
 /**
  * The working folder as a mount of its own: the very folder that was looked at, wherever its path leads by now.
- * @SECURITY A folder on the way that is swapped for a link changes nothing (P06; process-mutations.test.ts).
+ * @SECURITY A folder on the way that is swapped for a link changes nothing (open-spec.test.ts).
  */
 const workingFolder = (site: ProcessSite, plan: Plan, pins: PinnedFolder[]): SandboxMount[] => {
   const { path, dev, ino } = plan.facts.working_directory

@@ -55,7 +55,7 @@ export const findProgram = async (
   command: string,
   workingDirectory: string,
 ): Promise<Program> => {
-  // @SECURITY Windows runs these by a shell, whatever is asked for (CVE-2024-27980).
+  // @SECURITY Windows runs these by a shell, whatever is asked for (CVE-2024-27980; integration/process.test.ts).
   if (/\.(?:bat|cmd)[. ]*$/i.test(command))
     throw new GatehouseError('NotExecutable', {
       path: command,

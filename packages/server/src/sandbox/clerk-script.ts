@@ -2,7 +2,8 @@
  * Part of the launchers where there are no namespaces, in Perl: `change_mode` takes one call of the program
  * that the filter held back, chmod or fchmodat, and answers it with what came of it. The watcher reads what
  * was asked for; a clerk, which is confined by the same rules as the program, opens the file and changes it.
- * @SECURITY Whatever path stands there when it is opened, it is one that the program could open itself.
+ * @SECURITY Whatever path stands there when it is opened, it is one that the program could open itself;
+ * sandbox-landlock.test.ts.
  */
 export const clerk = String.raw`
 pipe(my $asked, my $asking) or failed('pipe');

@@ -13,7 +13,8 @@ import { type Machine, numbered } from './syscalls.ts'
  * Arguments: version of Landlock that is needed; uid and gid, or two dashes; paths, ports and scopes of the
  * ruleset; number of mounts with the rights of each; then path and rights of each other rule. Descriptors:
  * 3 the filter, 4 the channel, 5 this text, 6 and on the mounts.
- * @SECURITY Without a domain around the launcher, -1 would reach the service: nothing is started then.
+ * @SECURITY Without a domain around the launcher, -1 would reach the service: nothing is started then;
+ * landlock-script.test.ts.
  */
 const script = String.raw`
 my ($needed, $uid, $gid, $paths, $ports, $scoped, $count) = splice @ARGV, 0, 7;

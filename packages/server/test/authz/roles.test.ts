@@ -12,8 +12,9 @@ import {
   fakeService,
   fakeWrite,
 } from '@gatehouse/testkit/fake-service'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, expectTypeOf, test } from 'vitest'
 import type { Route } from '../../src/transport/rest/define.ts'
+import type { Permission } from '../../src/transport/rest/permissions.ts'
 import { createTable } from '../../src/transport/rest/table.ts'
 import { createRestKit } from '../rest/kit.ts'
 
@@ -238,6 +239,10 @@ describe.each(table.map((route) => [route.operationId, route] as const))('%s', (
       expect(status).toBe(allowed ? (route.success ?? 200) : 403)
     },
   )
+})
+
+test('no route compiles without a permission', () => {
+  expectTypeOf<Route['permission']>().toEqualTypeOf<Permission | 'public'>()
 })
 
 test('names the permission that is missing', async () => {

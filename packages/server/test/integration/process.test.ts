@@ -97,7 +97,7 @@ describe.skipIf(!hasProgram('bwrap'))('process.run in the sandbox', () => {
     mkdirSync(at('sub'), { recursive: true })
     writeFileSync(at('plain.txt'), 'x')
     writeFileSync(at('bare.sh'), 'echo', { mode: 0o755 })
-    writeFileSync(at('x.bat'), 'x')
+    writeFileSync(at('x.bat'), '#!/bin/sh\n', { mode: 0o755 })
     expect(failureOf(await run(args))).toBe(type)
   })
 

@@ -4,7 +4,7 @@ import type { Decision, LayerRule, PolicyQuestion } from './types.ts'
 
 /** A condition that cannot be evaluated holds where holding is the safe side, and only there. */
 export const holdsOnError = (rule: LayerRule): boolean =>
-  // @SECURITY fail closed: a rule that loosens needs its condition to hold for certain.
+  // @SECURITY Fail closed: a rule that loosens needs a condition that is true for certain; decide.test.ts.
   rule.tier !== 'autonomous'
 
 const holds = (rule: LayerRule, question: PolicyQuestion): boolean => {

@@ -201,7 +201,7 @@ const wellFormed = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
 /**
  * What is left are settings that a program reads as data. Case is not looked at: some programs do not either.
- * @SECURITY A variable can run a file that nobody approved (environment.test.ts; P02 of the attack suite).
+ * @SECURITY A variable can run a file that nobody approved (environment.test.ts).
  */
 const assertName = (name: string): void => {
   if (!wellFormed.test(name))

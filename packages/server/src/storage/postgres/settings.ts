@@ -3,7 +3,7 @@ import { type Kysely, sql } from 'kysely'
 
 const durable = ['fsync', 'full_page_writes', 'synchronous_commit'] as const
 
-/** @SECURITY Refuses a server that would forget answered calls: "refuses a server" fails without it. */
+/** @SECURITY Refuses a server that would forget answered calls; postgres.test.ts. */
 export const assertServerSettings = async (db: Kysely<unknown>): Promise<void> => {
   const setting = async (name: string): Promise<string> => {
     const { rows } = await sql<{ value: string }>`select current_setting(${name}) as value`.execute(

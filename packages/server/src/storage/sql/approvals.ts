@@ -43,7 +43,7 @@ export const sqlApprovals = ({ read, write }: Db): ApprovalStore => ({
 
   async replace(current, next) {
     const { id, ...changed } = toRow(next)
-    // @SECURITY One statement compares and sets: "lets exactly one of many deciders win" fails without.
+    // @SECURITY One statement compares and sets; sqlite.test.ts.
     const row = await write
       .updateTable('approvals')
       .set(changed)

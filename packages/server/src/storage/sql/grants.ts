@@ -47,7 +47,7 @@ export const sqlGrants = ({ read, write }: Db): GrantStore => ({
   },
 
   async use(id, moment) {
-    // @SECURITY One statement compares and counts: "is used by as many calls as it has uses" fails without.
+    // @SECURITY One statement compares and counts; sqlite.test.ts.
     const { numUpdatedRows } = await write
       .updateTable('grants')
       .set((eb) => ({ used: eb('used', '+', 1), last_used_ms: moment.wallMs }))

@@ -20,7 +20,7 @@ export const sqlJobs = ({ read, write }: Db): JobStore => ({
     first(read.selectFrom('jobs').selectAll().where('id', '=', encodeText(id)), fromRow),
 
   async claim({ kinds, owner, dueMs, leaseMs, limit }) {
-    // @SECURITY One statement picks and takes: "gives each job to one of many claimers" fails without it.
+    // @SECURITY One statement picks and takes; sqlite.test.ts.
     const rows = await write
       .with('due', (db) =>
         db

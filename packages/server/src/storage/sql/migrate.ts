@@ -29,7 +29,7 @@ export const migrate = async <T>(
   const known = Object.keys(migrations).toSorted()
   const had = await applied(db as Kysely<unknown>)
   const newer = had?.filter((name) => !known.includes(name)).at(-1)
-  // @SECURITY An older program would read newer rows wrongly: "an older program refuses" fails without.
+  // @SECURITY An older program would read newer rows wrongly; sqlite.test.ts.
   if (newer !== undefined)
     throw new GatehouseError('StorageUnavailable', {
       detail: `a newer version of Gatehouse has upgraded it (schema ${newer}); this one knows schemas up to ${known.at(-1)}. Run the newer version, or restore the copy made before the upgrade.`,

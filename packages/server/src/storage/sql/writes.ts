@@ -55,7 +55,7 @@ export const sqlWrites = ({ read, write }: Db): WriteStore => ({
 
   async claim({ services, owner, dueMs, leaseMs, limit }) {
     if (services.length === 0) return []
-    // @SECURITY One statement picks and takes: "gives each write to one of many claimers" fails without it.
+    // @SECURITY One statement picks and takes; sqlite.test.ts.
     const rows = await write
       .with('due', (db) =>
         db
@@ -88,7 +88,7 @@ export const sqlWrites = ({ read, write }: Db): WriteStore => ({
   async replace(current, next) {
     const { due_ms, status, phase, attempts, proofs, repeatable, owner } = toRow(next)
     const { lease_ms, finished_ms, result_json, error_json, dead, ended_by } = toRow(next)
-    // @SECURITY Of a cancel and a claim one wins: "are cancelled or executed, never both" fails without it.
+    // @SECURITY Of a cancel and a claim one wins; sqlite.test.ts.
     const { numUpdatedRows } = await write
       .updateTable('writes')
       .set({ due_ms, status, phase, attempts, proofs, repeatable, owner })

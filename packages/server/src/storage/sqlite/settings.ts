@@ -5,7 +5,7 @@ import type { SqliteConnection } from './adapter.ts'
 type Setting = { readonly pragma: string; readonly value: number | string }
 
 const shared: readonly Setting[] = [
-  // @SECURITY A schema that someone has edited must not run functions of ours.
+  // @SECURITY A schema that someone has edited must not run functions of ours; sqlite.test.ts.
   { pragma: 'trusted_schema', value: 0 },
   { pragma: 'cell_size_check', value: 1 },
   { pragma: 'busy_timeout', value: 5_000 },
@@ -17,10 +17,10 @@ const shared: readonly Setting[] = [
 /** Set in this order, then read back: a setting that did not take is a promise we could not keep. */
 const ofWriter: readonly Setting[] = [
   { pragma: 'journal_mode', value: 'wal' },
-  // @SECURITY FULL is our promise that an answered call is on disk; "settings" tests fail without it.
+  // @SECURITY FULL is our promise that an answered call is on disk; sqlite.test.ts.
   { pragma: 'synchronous', value: 2 },
   { pragma: 'foreign_keys', value: 1 },
-  // @SECURITY INSERT OR REPLACE deletes, and only with this does the append-only trigger see it.
+  // @SECURITY INSERT OR REPLACE deletes, and only with this does the append-only trigger see it; sqlite.test.ts.
   { pragma: 'recursive_triggers', value: 1 },
   // Pages. A checkpoint is what the slowest commits wait for, so many small ones.
   // A commit writes some 16 pages, mostly the same ones again: the rarer a checkpoint, the fewer pages it

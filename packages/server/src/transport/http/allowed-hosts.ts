@@ -17,7 +17,7 @@ const isLiteral = (name: string): boolean =>
  * Whether a Host header names this machine. IP literals may: a page elsewhere cannot make a browser
  * send one for a name of its own, which is what DNS rebinding needs.
  *
- * @SECURITY without it any web page could reach the gateway under a name of its own; H02.
+ * @SECURITY Without it any web page could reach the gateway under a name of its own; open-gateway.test.ts.
  */
 export const createHostCheck = (allowed: readonly string[]): ((header: string) => boolean) => {
   const names = new Set(allowed.map((name) => hostName(name) ?? name.toLowerCase()))

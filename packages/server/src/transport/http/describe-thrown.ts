@@ -32,7 +32,7 @@ export type ThrownError = { readonly error: RpcErrorObject; readonly unavailable
  * What was thrown, as the peer may see it. What we did not foresee is logged under the id that the
  * answer carries, and nothing else of it leaves the process.
  *
- * @SECURITY messages of unknown exceptions quote SQL, paths and stacks; J10.
+ * @SECURITY Messages of unknown exceptions quote SQL, paths and stacks; rpc.test.ts.
  */
 export const describeThrown = (thrown: unknown, requestId: string, log: Log): ThrownError => {
   if (thrown instanceof GatehouseError && thrown.type !== 'InternalError') {

@@ -40,7 +40,7 @@ export class Door {
     if (headers === 'too_many_headers') return refused(refusals.tooManyHeaders)
     if (headers.host === undefined) return refused(refusals.noHost)
     if (!this.#isOurHost(headers.host)) return refused(refusals.foreignHost)
-    // @SECURITY a page that was not allowed opens nothing, not even with a valid token; H03, W02.
+    // @SECURITY A page that was not allowed opens nothing, not even with a valid token; open-gateway.test.ts.
     if (headers.origin !== undefined && !this.#origins.has(headers.origin)) {
       return refused(refusals.foreignOrigin)
     }

@@ -49,7 +49,7 @@ export class Exchanges {
     return exchange
   }
 
-  /** @SECURITY what a revoked agent has in flight is cancelled too, not only refused next time; W10. */
+  /** @SECURITY Calls of a revoked agent are cancelled too, not only refused next time; streamable.test.ts. */
   sweep(): void {
     for (const exchange of this.#open) {
       const { name, credential } = exchange.actor

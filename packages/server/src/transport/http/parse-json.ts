@@ -7,7 +7,7 @@ const sliceLength = 1024 * 1024
 
 export const decode = (bytes: Buffer): string => {
   if (isAscii(bytes)) return bytes.toString('latin1')
-  // @SECURITY `toString` turns bad bytes into U+FFFD, so two different requests would become one.
+  // @SECURITY `toString` turns bad bytes into U+FFFD, so two requests would become one; rpc.test.ts.
   if (!isUtf8(bytes)) throw new GatehouseError('ParseError', { detail: 'it is not UTF-8' })
   return bytes.toString('utf8')
 }

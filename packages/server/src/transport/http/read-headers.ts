@@ -34,7 +34,7 @@ const places: ReadonlyMap<string, number> = new Map(names.map((name, place) => [
  * Reads them off the raw list, because Node keeps the first of two equal headers and drops the rest
  * silently, so that we and a proxy before us could each believe another one.
  *
- * @SECURITY a second Host, Origin, Authorization, Content-Type or Content-Length is refused; H01, T03.
+ * @SECURITY A second Host, Origin, Authorization, Content-Type or Content-Length is refused; open-gateway.test.ts.
  */
 export const readHeaders = (
   raw: readonly string[],

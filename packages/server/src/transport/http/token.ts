@@ -44,7 +44,7 @@ export type AddressWithToken = {
 /**
  * Takes `token` out of an address. Whoever has the rest may log it.
  *
- * @SECURITY a token that stays in the address ends in logs and error messages; T08.
+ * @SECURITY A token that stays in the address ends in logs and error messages; websocket.test.ts.
  */
 export const splitToken = (url: string): AddressWithToken => {
   const mark = url.indexOf('?')

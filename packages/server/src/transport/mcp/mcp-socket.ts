@@ -189,7 +189,7 @@ export class McpSocket {
     else if (!pause && this.#ws.isPaused) this.#ws.resume()
   }
 
-  /** @SECURITY asked on every message, so that a revoked token stops in mid-connection; T05, W10. */
+  /** @SECURITY Asked on every message, so that a revoked token stops in mid-connection; mcp-socket.test.ts. */
   #stillValid(): boolean {
     if (this.#deps.app.stillValid(this.#actor.name, this.#actor.credential)) return true
     this.#close(closeCodes.tokenInvalid, 'the token is no longer valid')

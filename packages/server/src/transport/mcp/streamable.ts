@@ -103,7 +103,7 @@ export class StreamableHttp {
     return new TransportOp({ actor, session_id }, requestId, new Cancellation(), atOnce)
   }
 
-  /** @SECURITY a session is looked up for the agent of the token; an id alone opens nothing; W12. */
+  /** @SECURITY A session is looked up for the agent of the token; an id alone opens nothing; streamable.test.ts. */
   async #inSession(res: ServerResponse, actor: Actor, session_id: string): Promise<boolean> {
     const op = this.#op(actor, session_id)
     try {

@@ -86,6 +86,10 @@ describe('the upgrade', () => {
     expect((await open()).ws.protocol).toBe('')
   })
 
+  test('takes no compressed messages, although the client offers them', async () => {
+    expect((await open()).ws.extensions).toBe('')
+  })
+
   test.each([
     ['a wrong version', 'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 7'],
     ['a bad key', 'Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Key: x'],

@@ -11,7 +11,7 @@ const closeTimeoutMs = 5_000
 /** What `ws` takes and its types do not know yet stands beside what they know. */
 const serverOptions = (limits: GatewayLimits) => ({
   noServer: true,
-  // @SECURITY a compressed frame of 10 KB may hold 10 MB; W07.
+  // @SECURITY A compressed frame of 10 KB may hold 10 MB; websocket.test.ts.
   perMessageDeflate: false,
   maxPayload: limits.bodyBytesMax,
   maxFragments: 64,

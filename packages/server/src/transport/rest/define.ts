@@ -89,7 +89,7 @@ type Spec<P, Q, B, R> = {
   readonly path: string
   readonly operationId: string
   readonly summary: string
-  /** @SECURITY Required: a route that says nothing does not compile. */
+  /** @SECURITY Required: a route that says nothing does not compile; roles.test.ts. */
   readonly permission: Permission | 'public'
   readonly params?: P
   readonly query?: Q

@@ -1,7 +1,7 @@
 const name = 'gatehouse_session'
 const flags = 'Path=/; HttpOnly; Secure; SameSite=Strict'
 
-/** @SECURITY No script reads it, no other site sends it, no plain connection carries it; T13. */
+/** @SECURITY No script reads it, no other site sends it, no plain connection carries it; web/dashboard.test.ts. */
 export const loginCookie = (id: string, maxAgeSeconds: number): string =>
   `${name}=${id}; Max-Age=${maxAgeSeconds}; ${flags}`
 

@@ -23,7 +23,7 @@ const read = (file: string, type: string): PageFile => {
 
 /**
  * The files of the page, read once.
- * @SECURITY A request only ever names a key of this map: there is no path to leave; H11.
+ * @SECURITY A request only ever names a key of this map: there is no path to leave; web/dashboard.test.ts.
  */
 export function loadPageFiles(folder: string): ReadonlyMap<string, PageFile> {
   const files = new Map<string, PageFile>()

@@ -5,7 +5,7 @@ const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 /**
  * What a browser says of the page that asks. Cookies and SameSite know no ports, so a page of another
  * server on this machine could use a login; the exact Origin is what stops it.
- * @SECURITY T11 in open-dashboard.test.ts fails without it.
+ * @SECURITY A request that changes something comes from the exact Origin; rest/session.test.ts.
  */
 export function assertSameOrigin(request: Request, hasLogin: boolean): void {
   const { headers, method } = request

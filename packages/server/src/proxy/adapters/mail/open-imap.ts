@@ -68,7 +68,7 @@ export const openImap = async (
       throw error
     } finally {
       signal.removeEventListener('abort', leave)
-      // @SECURITY The password is not kept beyond the login.
+      // @SECURITY The password is not kept beyond the login; open-imap.test.ts.
       client.options.auth = undefined
     }
   })
