@@ -35,6 +35,12 @@ test.each([
   ['state.deleted', { area: 'shared', key: 'k' }, 'shared k'],
   ['write.buffered', { write_id: 'wr-1', service: 'mail', operation: 'send' }, 'send mail'],
   ['system.time', {}, ''],
+  [
+    'approval.approved',
+    { approval_id: 'appr-1', capability: 'filesystem.delete', object: 'a' },
+    'filesystem.delete a',
+  ],
+  ['grant.created', { grant_id: 'grant-1', capability: 'system.time', object: '' }, 'system.time'],
 ] as const)('%s %j is about %j', (capability, fields, object) => {
   expect(describeCall(capability, fields)).toBe(object)
 })

@@ -97,6 +97,12 @@ const laterText = ({ capability, arguments: later }: Fields): string =>
     ? joined([toText(capability), describeCall(toText(capability), later as Fields)])
     : ''
 
+/** Acts about a call carry its name and, as `object`, what it was about. */
+const actOnCall = /^(?:approval|grant|schedule)\.[a-z_]+$/
+
+const actText = ({ capability, object }: Fields): string =>
+  joined([toText(capability), toText(object)])
+
 /** Fields that name what a call or an act is about, the most telling first. */
 const named = [
   ...['title', 'secret_name', 'name', 'label', 'channel', 'operation', 'service', 'file', 'query'],
@@ -131,9 +137,12 @@ const mailed = /^(?:email\.(?:send|draft|reply|forward)|comms\.(?:send|broadcast
  * is about nothing in particular.
  */
 export function describeCall(capability: string, fields: Fields): string {
+  const isAct = actOnCall.test(capability) && typeof fields['object'] === 'string'
   const ways = mailed.test(capability)
     ? [recipientsText]
-    : [commandText, urlText, hostText, pairText, laterText, keyText, pathText, namedText]
+    : isAct
+      ? [actText]
+      : [commandText, urlText, hostText, pairText, laterText, keyText, pathText, namedText]
   for (const way of ways) {
     const text = escaped(way(fields))
     if (text === '') continue

@@ -39,12 +39,74 @@ test('tells of an approval as it is asked for, decided, run and done', async () 
   await kit.settled('mailbot', id)
   const { events } = await kit.app.listActivity(kit.operator(), { ...page, agent: 'mailbot' })
   const about = events.filter((event) => event.approval_id === id).toReversed()
-  expect(about.map(({ type, capability }) => [type, capability])).toEqual([
-    ['approval_requested', 'filesystem.delete'],
-    ['approval_approved', 'filesystem.delete'],
-    ['approval_running', 'filesystem.delete'],
-    ['capability_invoked', 'filesystem.delete'],
+  expect(about.map(({ type, capability, object }) => [type, capability, object])).toEqual([
+    ['approval_requested', 'filesystem.delete', 'a'],
+    ['approval_approved', 'filesystem.delete', 'a'],
+    ['approval_running', 'filesystem.delete', 'a'],
+    ['capability_invoked', 'filesystem.delete', 'a'],
   ])
+})
+
+test('every act about a call says which call that is', async () => {
+  await using kit = await createKit({ approvalTtlMs: 60_000 })
+  await kit.agent('mailbot')
+  const ask = async (path: string) => {
+    await kit.invoke('mailbot', 'filesystem.write', { path, content: path })
+    return kit.pending('mailbot', 'filesystem.delete', { path })
+  }
+  await kit.decide(await ask('rejected'), 'reject')
+  await kit.invoke('mailbot', 'approvals.cancel', { approval_id: await ask('withdrawn') })
+  await kit.decide(await ask('changed'), 'approve', { arguments: { path: 'rejected' } })
+  const remember = { ttl_seconds: 600, match: 'same_arguments' } as const
+  const id = await ask('remembered')
+  await kit.decide(id, 'approve', { remember })
+  await kit.settled('mailbot', id)
+  await ask('stale')
+  await kit.invoke('mailbot', 'filesystem.write', { path: 'stale', content: 'other' })
+  await kit.pending('mailbot', 'filesystem.delete', { path: 'stale' })
+  const later = { capability: 'filesystem.read', arguments: { path: 'later' }, delay_seconds: 60 }
+  const made = await kit.invoke('mailbot', 'scheduler.create', later)
+  if (made.kind !== 'succeeded') throw new Error(JSON.stringify(made))
+  const schedule_id = String(made.data['schedule_id'])
+  await kit.app.deleteSchedule(kit.operator(), { schedule_id })
+  const left = await ask('left')
+  await kit.app.revokeAgent(kit.operator(), { name: 'mailbot' })
+  const { events } = await kit.app.listActivity(kit.operator(), { limit: 200, offset: 0 })
+  const acts = events
+    .filter(({ type }) => /^(approval|grant|schedule)_/.test(type))
+    .map(({ type, capability, object }) => `${type} ${capability} ${object}`)
+  for (const act of [
+    'approval_rejected filesystem.delete rejected',
+    'approval_cancelled filesystem.delete withdrawn',
+    'approval_approved filesystem.delete changed',
+    'approval_edited filesystem.delete rejected',
+    'approval_approved filesystem.delete remembered',
+    'grant_created filesystem.delete remembered',
+    'approval_cancelled filesystem.delete stale',
+    'schedule_deleted filesystem.read later',
+    'grant_revoked filesystem.delete remembered',
+    'approval_cancelled filesystem.delete left',
+  ])
+    expect(acts).toContain(act)
+  const [entry] = (await kit.audit()).filter(({ approval_id }) => approval_id === left)
+  expect(entry).toMatchObject({
+    capability: 'approval.cancelled',
+    arguments: { approval_id: left, capability: 'filesystem.delete', object: 'left' },
+  })
+})
+
+test('an approval that expires says of which call', async () => {
+  await using kit = await createKit({ approvalTtlMs: 60_000 })
+  await kit.agent('mailbot')
+  await kit.invoke('mailbot', 'filesystem.write', { path: 'a', content: 'x' })
+  const id = await kit.pending('mailbot', 'filesystem.delete', { path: 'a' })
+  kit.clock.move(61_000)
+  await kit.settled('mailbot', id)
+  const { events } = await kit.app.listActivity(kit.operator(), page)
+  expect(events.find(({ type }) => type === 'approval_expired')).toMatchObject({
+    capability: 'filesystem.delete',
+    object: 'a',
+  })
 })
 
 test('tells of sessions and keeps to the agent that is asked for', async () => {

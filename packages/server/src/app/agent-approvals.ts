@@ -3,10 +3,11 @@ import { outcomeOf } from '../domain/approvals/outcome.ts'
 import type { AgentApprovals } from '../ports/capability.ts'
 import {
   type ApprovalWaitDeps,
+  findOwnApproval,
   getApprovalOutcome,
   waitApprovalOutcome,
 } from './approval-outcomes.ts'
-import { approvalRecord } from './approval-record.ts'
+import { approvalRecord, argumentsOf } from './approval-record.ts'
 import type { Call } from './call.ts'
 import { cancelApproval } from './cancel-approval.ts'
 
@@ -36,6 +37,12 @@ export const approvalsOf = (deps: ApprovalWaitDeps, { op }: Call): AgentApproval
       total,
       truncated: total > approvals.length,
     }
+  },
+  async find(approval_id) {
+    const stored = await findOwnApproval(op, deps, approval_id)
+    const { capability, status, requested_ms } = stored
+    const requested_at = new Date(requested_ms).toISOString()
+    return { capability, status, requested_at, arguments: argumentsOf(stored).effective_arguments }
   },
   cancel: async (approval_id) => outcomeOf(await cancelApproval(op, deps, { approval_id })),
 })

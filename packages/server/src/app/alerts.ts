@@ -160,6 +160,11 @@ export const alertsOf = (deps: Deps, { op }: Call): AgentAlerts => {
         truncated: total > alerts.length,
       }
     },
+    async find(alert_id) {
+      const stored = await deps.storage.alerts.find(alert_id)
+      if (stored?.source !== source) throw new GatehouseError('AlertNotFound', { alert_id })
+      return alertRecord(stored)
+    },
     async acknowledge(alert_id) {
       const { id, status, acknowledged_at } = await acknowledgeAlert(op, deps, { alert_id, source })
       return { alert_id: id, status, acknowledged_at }

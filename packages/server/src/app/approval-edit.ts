@@ -4,6 +4,7 @@ import type { JournalTransaction } from '../ports/audit.ts'
 import type { CapabilityRegistry } from '../ports/capability.ts'
 import type { PolicySource } from '../ports/policy.ts'
 import type { AgentDirectory } from './agent-directory.ts'
+import { callFacts } from './approval-record.ts'
 import { actDraft } from './audit-draft.ts'
 import { bindRequest } from './bind-request.ts'
 import { callDraft, recordedAs } from './call.ts'
@@ -104,7 +105,12 @@ export async function storeEdit(
   if (!edit) return
   const recorded = recordedAs(deps.registry, edited.capability)
   const { agent, session_id, digest } = edited
-  const detail = { edited_request: edited.id, original_digest: original.digest, digest }
+  const detail = {
+    edited_request: edited.id,
+    original_digest: original.digest,
+    digest,
+    ...callFacts(edited.capability, edited.arguments_json),
+  }
   await tx.approvals.insert(edited)
   tx.append({
     ...actDraft(op, 'approval.edited', {

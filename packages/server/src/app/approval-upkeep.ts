@@ -4,6 +4,7 @@ import { expire } from '../domain/approvals/transition.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import { tellOriginal } from './approval-edit.ts'
+import { requestFacts } from './approval-record.ts'
 import { actDraft } from './audit-draft.ts'
 import { callDraft, recordedAs } from './call.ts'
 import { type ExecuteDeps, executeApproval } from './execute-approval.ts'
@@ -158,7 +159,7 @@ export class ApprovalUpkeep {
           tx.append(
             actDraft(systemOp(deps), 'approval.expired', {
               agent: approval.agent,
-              arguments: { approval_id: approval.id, capability: approval.capability },
+              arguments: requestFacts(approval),
               approval_id: approval.id,
               result: 'rejected',
             }),

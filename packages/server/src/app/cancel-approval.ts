@@ -1,6 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import { cancel } from '../domain/approvals/transition.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
+import { requestFacts } from './approval-record.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
 import { actDraft } from './audit-draft.ts'
 import type { Basics } from './deps.ts'
@@ -32,7 +33,7 @@ export async function cancelApproval(
       tx.append(
         actDraft(op, 'approval.cancelled', {
           agent: current.agent,
-          arguments: { approval_id },
+          arguments: requestFacts(current),
           approval_id,
         }),
       )

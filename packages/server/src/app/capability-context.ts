@@ -211,6 +211,30 @@ export const createContexts = (deps: ContextDeps): ContextFactory => ({
     get services() {
       return deps.servicesOf(call)
     },
+    get state() {
+      return deps.stateOf(call, 'own')
+    },
+    get shared() {
+      return deps.stateOf(call, 'shared')
+    },
+    get messages() {
+      return deps.messagesOf(call)
+    },
+    get schedules() {
+      return deps.schedulesOf(call)
+    },
+    get approvals() {
+      return deps.approvalsOf(call)
+    },
+    get alerts() {
+      return deps.alertsOf(call)
+    },
+    get writes() {
+      return deps.writesOf(call)
+    },
+    get secrets() {
+      return deps.secretsOf(call)
+    },
     signal,
   }),
 })

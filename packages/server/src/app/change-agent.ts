@@ -10,9 +10,11 @@ import type { StoredApproval } from '../ports/approvals.ts'
 import type { JournalTransaction } from '../ports/audit.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 import { agentRecord, newToken, withToken } from './agent-record.ts'
+import { requestFacts } from './approval-record.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
 import { actDraft } from './audit-draft.ts'
 import type { Basics } from './deps.ts'
+import { revokedDraft } from './grants.ts'
 import { actorText, type Op } from './op.ts'
 import { forgetPausedWithAll } from './pause-all.ts'
 import { stopSchedulesOf } from './scheduled-calls.ts'
@@ -133,8 +135,10 @@ export async function revokeAgent(op: Op, deps: RevokeDeps, { name }: Named): Pr
       await stopSchedulesOf(tx, name, deps.clock.wall())
       await deps.cancelWritesOf(op, tx, name)
       const by = actorText(op.actor)
-      for (const grant_id of await tx.grants.revokeAllOf(name, deps.clock.wall(), by))
-        tx.append(actDraft(op, 'grant.revoked', { agent: name, arguments: { grant_id } }))
+      for (const grant_id of await tx.grants.revokeAllOf(name, deps.clock.wall(), by)) {
+        const grant = await tx.grants.find(grant_id)
+        if (grant) tx.append(revokedDraft(op, grant))
+      }
       const { approvals } = await tx.approvals.list({
         status: 'pending',
         agent: name,
@@ -151,7 +155,7 @@ export async function revokeAgent(op: Op, deps: RevokeDeps, { name }: Named): Pr
         withdrawn.push(replaced.approval)
         const facts = {
           agent: name,
-          arguments: { approval_id: current.id },
+          arguments: requestFacts(current),
           approval_id: current.id,
         }
         tx.append(actDraft(op, 'approval.cancelled', facts))

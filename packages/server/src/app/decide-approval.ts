@@ -2,7 +2,7 @@ import { type Approval, GatehouseError, type Remember } from '@gatehouse/contrac
 import { decideTransition } from '../domain/approvals/transition.ts'
 import type { StoredApproval } from '../ports/approvals.ts'
 import { type EditDeps, prepareEdit, storeEdit } from './approval-edit.ts'
-import { approvalRecord } from './approval-record.ts'
+import { approvalRecord, requestFacts } from './approval-record.ts'
 import { actDraft } from './audit-draft.ts'
 import { type ExecuteDeps, prepareExecution } from './execute-approval.ts'
 import { createGrant } from './grants.ts'
@@ -74,7 +74,7 @@ export async function decideApproval(
         tx.append(
           actDraft(op, `approval.${status}`, {
             agent,
-            arguments: { approval_id, capability: approval.capability, digest: approval.digest },
+            arguments: { ...requestFacts(approval), digest: approval.digest },
             approval_id,
             result: status === 'approved' ? 'success' : 'rejected',
             detail: {

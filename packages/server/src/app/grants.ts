@@ -7,9 +7,10 @@ import {
   type Remember,
 } from '@gatehouse/contract'
 import type { StoredApproval } from '../ports/approvals.ts'
-import type { JournalTransaction } from '../ports/audit.ts'
+import type { AuditDraft, JournalTransaction } from '../ports/audit.ts'
 import type { CapabilityRegistry } from '../ports/capability.ts'
 import type { GrantMoment, StoredGrant } from '../ports/grants.ts'
+import { callFacts } from './approval-record.ts'
 import { actDraft } from './audit-draft.ts'
 import type { Basics } from './deps.ts'
 import { actorText, type Op } from './op.ts'
@@ -61,16 +62,27 @@ export async function createGrant(
     revoked_by: null,
   }
   await tx.grants.insert(grant)
-  const { id: grant_id, agent, capability: name } = grant
+  const { id: grant_id, agent } = grant
   tx.append(
     actDraft(op, 'grant.created', {
       agent,
-      arguments: { grant_id, capability: name, match, ttl_seconds, uses: uses ?? null },
+      arguments: { grant_id, ...grantFacts(grant), match, ttl_seconds, uses: uses ?? null },
       approval_id: approval.id,
     }),
   )
   return grant_id
 }
+
+/** The calls that a grant is for: of any arguments, none is named. */
+const grantFacts = ({ capability, arguments_json }: StoredGrant) =>
+  arguments_json === null ? { capability } : callFacts(capability, arguments_json)
+
+export const revokedDraft = (op: Op, grant: StoredGrant): AuditDraft =>
+  actDraft(op, 'grant.revoked', {
+    agent: grant.agent,
+    arguments: { grant_id: grant.id, ...grantFacts(grant) },
+    approval_id: grant.approval_id,
+  })
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
@@ -137,10 +149,7 @@ export async function revokeGrant(
     const current = await tx.grants.find(grant_id)
     if (!current) throw new GatehouseError('GrantNotFound', { grant_id })
     if (!(await tx.grants.revoke(grant_id, deps.clock.wall(), actorText(op.actor)))) return current
-    const { agent, capability, approval_id } = current
-    tx.append(
-      actDraft(op, 'grant.revoked', { agent, arguments: { grant_id, capability }, approval_id }),
-    )
+    tx.append(revokedDraft(op, current))
     return (await tx.grants.find(grant_id)) ?? current
   })
   return grantRecord(deps, grant)

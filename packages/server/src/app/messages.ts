@@ -54,11 +54,20 @@ export const messagesOf = (deps: MessageDeps, call: Call): AgentMessages => {
     }
   }
 
+  /** Those whose mailbox has no room. */
+  const fullOf = async (
+    { messages }: Pick<typeof storage, 'messages'>,
+    recipients: readonly string[],
+    nowMs: number,
+  ): Promise<readonly string[]> => {
+    const waiting = await messages.waiting(recipients, nowMs)
+    return recipients.filter((agent) => (waiting.get(agent) ?? 0) >= mailboxMax)
+  }
+
   /** Stores it for everyone with room; those without are left out, and are named by the answer. */
   const deliver = async (message: StoredMessage, recipients: readonly string[]) => {
     const full = await storage.transaction(async (tx) => {
-      const waiting = await tx.messages.waiting(recipients, message.sent_ms)
-      const none = recipients.filter((agent) => (waiting.get(agent) ?? 0) >= mailboxMax)
+      const none = await fullOf(tx, recipients, message.sent_ms)
       const room = recipients.filter((agent) => !none.includes(agent))
       if (room.length > 0) await tx.messages.insert(message, room)
       return new Set(none)
@@ -76,7 +85,48 @@ export const messagesOf = (deps: MessageDeps, call: Call): AgentMessages => {
       .filter(({ name, status }) => status !== 'revoked' && name !== me)
       .map(({ name }) => name)
 
+  const recipientsOf = async ({
+    channel,
+    agents,
+  }: Parameters<AgentMessages['recipients']>[0]): Promise<readonly string[]> => {
+    const subscribed =
+      channel === undefined ? null : await storage.subscriptions.subscribers(channel)
+    const recipients = (await reachable()).filter(
+      (name) => (agents?.includes(name) ?? true) && (subscribed?.includes(name) ?? true),
+    )
+    if (recipients.length > recipientsMax)
+      throw new GatehouseError('QuotaExceeded', {
+        limit: recipientsMax,
+        what: 'recipients of one broadcast',
+      })
+    return recipients
+  }
+
+  const waitingFor = ({ limit, channel }: Parameters<AgentMessages['peek']>[0]) => ({
+    nowMs: clock.wall(),
+    limit,
+    ...(channel === undefined ? {} : { channel }),
+  })
+
   return {
+    async recipients(filter) {
+      const recipients = await recipientsOf(filter)
+      const full = recipients.length === 0 ? [] : await fullOf(storage, recipients, clock.wall())
+      return { recipients, full }
+    },
+
+    async peek(filter) {
+      const { messages, total } = await storage.messages.listFor(me, waitingFor(filter))
+      return { messages: messages.map(messageRecord), total }
+    },
+
+    async channelOf(subscription_id) {
+      const mine = await storage.subscriptions.listOf(me)
+      const found = mine.find(({ id }) => id === subscription_id)
+      if (!found) throw new GatehouseError('SubscriptionNotFound', { subscription_id })
+      return found.channel
+    },
+
     async send(to, input) {
       const agent = await storage.agents.find(to)
       if (!agent) throw new GatehouseError('AgentNotFound', { agent: to })
@@ -90,18 +140,9 @@ export const messagesOf = (deps: MessageDeps, call: Call): AgentMessages => {
       return { message_id: message.id, status: 'queued' }
     },
 
-    async broadcast({ channel, agents }, input) {
-      const message = draft(input, channel ?? null)
-      const subscribed =
-        channel === undefined ? null : await storage.subscriptions.subscribers(channel)
-      const recipients = (await reachable()).filter(
-        (name) => (agents?.includes(name) ?? true) && (subscribed?.includes(name) ?? true),
-      )
-      if (recipients.length > recipientsMax)
-        throw new GatehouseError('QuotaExceeded', {
-          limit: recipientsMax,
-          what: 'recipients of one broadcast',
-        })
+    async broadcast(filter, input) {
+      const message = draft(input, filter.channel ?? null)
+      const recipients = await recipientsOf(filter)
       const full = recipients.length === 0 ? new Set() : await deliver(message, recipients)
       const queued = recipients.length - full.size
       return {
@@ -135,7 +176,7 @@ export const messagesOf = (deps: MessageDeps, call: Call): AgentMessages => {
     },
 
     async receive({ limit, channel, acknowledge }) {
-      const filter = { nowMs: clock.wall(), limit, ...(channel === undefined ? {} : { channel }) }
+      const filter = waitingFor({ limit, channel })
       return storage.transaction(async (tx) => {
         const { messages, total } = await tx.messages.listFor(me, filter)
         let chars = 0

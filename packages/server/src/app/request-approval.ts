@@ -8,6 +8,7 @@ import type { JournalTransaction } from '../ports/audit.ts'
 import type { LimitStamp } from '../ports/limits.ts'
 import type { InvokeOutcome } from './app.ts'
 import type { ApprovalWaitDeps } from './approval-outcomes.ts'
+import { requestFacts } from './approval-record.ts'
 import { actDraft } from './audit-draft.ts'
 import { type BindDeps, bindRequest } from './bind-request.ts'
 import { type Call, callDraft } from './call.ts'
@@ -121,7 +122,7 @@ async function supersede(
   tx.append(
     actDraft(op, 'approval.cancelled', {
       agent: open.agent,
-      arguments: { approval_id: open.id },
+      arguments: requestFacts(open),
       approval_id: open.id,
       detail: { reason: decision_reason, superseded_by: draft.id },
     }),

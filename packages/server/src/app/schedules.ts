@@ -2,6 +2,7 @@ import { GatehouseError, type Schedule } from '@gatehouse/contract'
 import type { AgentSchedules, CapabilityRegistry, NewSchedule } from '../ports/capability.ts'
 import type { PolicySource } from '../ports/policy.ts'
 import type { Calendar, StoredSchedule } from '../ports/schedules.ts'
+import { callFacts } from './approval-record.ts'
 import { actDraft } from './audit-draft.ts'
 import type { Call } from './call.ts'
 import type { Basics } from './deps.ts'
@@ -78,10 +79,16 @@ export const schedulesOf = (deps: ScheduleDeps, call: Call): AgentSchedules => {
     if (schedule?.agent !== agent) throw new GatehouseError('ScheduleNotFound', { schedule_id: id })
     return schedule
   }
+  const planned = (input: NewSchedule): number => {
+    assertCallable(deps, call, input)
+    return firstTime(deps, input)
+  }
   return {
+    plan: async (input) => ({ next_run_at: new Date(planned(input)).toISOString() }),
+    find: async (id) => scheduleRecord(await mine(id)),
+
     async create(input) {
-      assertCallable(deps, call, input)
-      const next_ms = firstTime(deps, input)
+      const next_ms = planned(input)
       const schedule: StoredSchedule = {
         id: deps.ids.next('sched'),
         agent,
@@ -146,8 +153,9 @@ export async function deleteSchedule(
     const current = await tx.schedules.find(schedule_id)
     if (!current) throw new GatehouseError('ScheduleNotFound', { schedule_id })
     await endSchedule(tx, current, 'deleted', deps.clock.wall())
-    const { agent, capability } = current
-    tx.append(actDraft(op, 'schedule.deleted', { agent, arguments: { schedule_id, capability } }))
+    const { agent, capability, arguments_json } = current
+    const facts = { schedule_id, ...callFacts(capability, arguments_json) }
+    tx.append(actDraft(op, 'schedule.deleted', { agent, arguments: facts }))
     return tx.schedules.find(schedule_id)
   })
   if (!ended) throw new GatehouseError('ScheduleNotFound', { schedule_id })

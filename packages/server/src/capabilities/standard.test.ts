@@ -35,7 +35,28 @@ test.each(standardCapabilities.map((capability) => [capability.name, capability]
     // Only what agents keep may be anything.
     for (const entry of [...description.inputs, ...description.outputs])
       if (entry.name !== 'value') expect(entry).not.toMatchObject({ type: 'any' })
+    expect(common_patterns.length).toBeGreaterThan(0)
+    expect(new Set(common_patterns.map(({ title }) => title)).size).toBe(common_patterns.length)
     for (const pattern of common_patterns)
       expect(inputs.safeParse(pattern.arguments).error).toBeUndefined()
   },
 )
+
+test('what an example schedules can be called as well', () => {
+  const scheduled = standardCapabilities
+    .find(({ name }) => name === 'scheduler.create')
+    ?.common_patterns.map(({ arguments: { capability, arguments: later = {} } }) => ({
+      schema: standardCapabilities.find(({ name }) => name === capability)?.inputs,
+      later,
+    }))
+  expect(scheduled?.length).toBeGreaterThan(0)
+  for (const { schema, later } of scheduled ?? [])
+    expect(schema?.safeParse(later)).toMatchObject({ success: true })
+})
+
+test('every capability with an effect shows a person what would happen', () => {
+  const unseen = standardCapabilities.filter(
+    ({ effect, preview }) => effect !== 'none' && preview === undefined,
+  )
+  expect(unseen.map(({ name }) => name)).toEqual([])
+})

@@ -45,6 +45,10 @@ const modelOf = ({
 export const isIntent = (row: Pick<LogRow, 'result' | 'policy_decision'>): boolean =>
   row.result === 'pending' && row.policy_decision === 'autonomous'
 
+/** A fact of an act about a call; a changed request has its new arguments in `arguments`. */
+const factOf = ({ detail, arguments: facts }: AuditEntry, name: string): string =>
+  textOf(detail?.[name]) || textOf(facts[name])
+
 /** A row of the log as people watch it. */
 export const activityOf = (row: LogRow): ActivityEvent => {
   const entry = entryOf(row)
@@ -54,8 +58,10 @@ export const activityOf = (row: LogRow): ActivityEvent => {
     timestamp: entry.timestamp,
     agent: entry.agent,
     // The act is the type; what it is about, if anything, is among its arguments.
-    capability: entry.kind === 'call' ? entry.capability : textOf(entry.arguments['capability']),
-    object: describeCall(entry.capability, entry.arguments),
+    capability: entry.kind === 'call' ? entry.capability : factOf(entry, 'capability'),
+    object:
+      (entry.kind === 'act' && factOf(entry, 'object')) ||
+      describeCall(entry.capability, entry.arguments),
     success: entry.result === 'success' || entry.result === 'pending',
     duration_ms: Math.round(entry.duration_ms ?? 0),
     result: entry.result,

@@ -48,6 +48,7 @@ export const createFiles = (deps: Deps & { readonly trash: Trash }): Files => {
     move: (from, to, options) => reviving(() => movePath(deps, from, to, options)),
     makeDirectory: (path, options) => reviving(() => makeFolder(roots, path, options)),
     trash: (path, options) => reviving(() => trash.put(roots, path, options)),
+    trashed: async (trashId) => trash.look(roots, trashId),
     restore: (trashId) => trash.restore(roots, trashId),
     watch: (path, options, listener, withheld) =>
       watchPath(roots, path, options, listener, withheld),

@@ -14,11 +14,12 @@ import {
 } from 'node:fs'
 import { GatehouseError, TrashId } from '@gatehouse/contract'
 import type { Clock } from '../ports/clock.ts'
-import type { Trashed } from '../ports/files.ts'
+import type { Trashed, TrashedItem } from '../ports/files.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Dir } from './dir.ts'
 import { openEntry } from './entry.ts'
 import { codeOf, failure } from './failure.ts'
+import { typeOf } from './look.ts'
 import { trashName } from './names.ts'
 import { componentsOf } from './paths.ts'
 import { assertEntryPermitted } from './permitted-tree.ts'
@@ -85,6 +86,29 @@ const readMeta = (dir: Dir): Meta | null => {
   }
 }
 
+/** Enough for a person to know how much it is. */
+const entriesMax = 1000
+
+const countEntries = (box: Dir): number => {
+  const folder = box.child('item')
+  try {
+    const reader = opendirSync(folder.at)
+    let entries = 0
+    while (entries < entriesMax && reader.readSync()) entries += 1
+    reader.closeSync()
+    return entries
+  } finally {
+    folder.close()
+  }
+}
+
+/** @SECURITY The id becomes part of a path, so it must look exactly like one of ours; files.test.ts. */
+const missingOf = (trashId: string): GatehouseError => {
+  const missing = new GatehouseError('TrashNotFound', { trash_id: trashId })
+  if (!TrashId.safeParse(trashId).success) throw missing
+  return missing
+}
+
 /** What was deleted from a root stays in it for some days, under a name that nobody can address. */
 export class Trash {
   readonly #ids: Ids
@@ -134,10 +158,17 @@ export class Trash {
     }
   }
 
+  look(roots: Roots, trashId: string): TrashedItem {
+    const missing = missingOf(trashId)
+    for (const root of roots.all) {
+      const found = root.readOnly ? null : this.#lookIn(roots, root, trashId)
+      if (found) return found
+    }
+    throw missing
+  }
+
   async restore(roots: Roots, trashId: string): Promise<{ readonly path: string }> {
-    const missing = new GatehouseError('TrashNotFound', { trash_id: trashId })
-    // @SECURITY The id becomes part of a path, so it must look exactly like one of ours; files.test.ts.
-    if (!TrashId.safeParse(trashId).success) throw missing
+    const missing = missingOf(trashId)
     for (const root of roots.all) {
       if (root.readOnly) continue
       const restored = await this.#restoreIn(roots, root, trashId)
@@ -180,6 +211,34 @@ export class Trash {
       if (first) throw new GatehouseError('DirectoryNotEmpty', { path: shown })
     } finally {
       folder.close()
+    }
+  }
+
+  #lookIn(roots: Roots, root: Root, trashId: string): TrashedItem | null {
+    const can = below(root.dir, trashName, false)
+    if (!can) return null
+    let box: Dir | null = null
+    try {
+      box = below(can, trashId, false)
+      const meta = box ? readMeta(box) : null
+      const stat = box && lstatSync(`${box.at}item`, { throwIfNoEntry: false })
+      if (!box || !meta || !stat) return null
+      const names = componentsOf(meta.path)
+      const deletedAt = new Date(meta.deleted_at)
+      if (names.includes('..') || Number.isNaN(deletedAt.getTime())) return null
+      const path = [root.path, ...names].join('/')
+      if (roots.reach) roots.assertPermitted(path, meta.path)
+      const type = typeOf(stat)
+      return {
+        path,
+        type,
+        size_bytes: type === 'file' ? stat.size : 0,
+        entries: type === 'directory' ? countEntries(box) : null,
+        deleted_at: deletedAt.toISOString(),
+      }
+    } finally {
+      can.close()
+      box?.close()
     }
   }
 

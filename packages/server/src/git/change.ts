@@ -10,7 +10,7 @@ const refused = (detail: string): GatehouseError => new GatehouseError('GitRefus
 
 const noCommit = '0'.repeat(40)
 
-const headOf = async (repository: Repository, name: string): Promise<string> => {
+export const headOf = async (repository: Repository, name: string): Promise<string> => {
   assertBranchName(name)
   try {
     return await repository.commitOf(`refs/heads/${name}`)

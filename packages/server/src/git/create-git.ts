@@ -22,6 +22,7 @@ import { saidBy } from './failure.ts'
 import { blameOf, branchesOf, logOf } from './history.ts'
 import { KeyedLock } from './keyed-lock.ts'
 import { withRepository } from './open-with.ts'
+import { planMerge, planRestore, planSwitch } from './plan-change.ts'
 import { planPush } from './push-plan.ts'
 import { cloneRepository, pullBranch, pushBranch, type RemoteDeps } from './remote-work.ts'
 import { planPull } from './remotes.ts'
@@ -73,12 +74,35 @@ const initRepository = async (
   return { path: folder.path, default_branch: branch, head: null }
 }
 
+/** A person waits for what a preview shows, and so does the caller. */
+const planSeconds = 20
+
 const agentGit = (deps: RemoteDeps): AgentGit => {
   const on = <T>(
     path: string,
     access: 'read' | 'write',
     work: (repository: Repository) => Promise<T>,
   ): Promise<T> => withRepository(deps, path, access, work)
+  const briefly = async <T>(
+    path: string,
+    work: (repository: Repository) => Promise<T>,
+  ): Promise<T> => {
+    const { capability } = deps
+    const late = new GatehouseError('DeadlineExceeded', {
+      capability,
+      timeout_seconds: planSeconds,
+    })
+    const limit = new AbortController()
+    const timer = setTimeout(() => limit.abort(late), planSeconds * 1000)
+    try {
+      const signal = AbortSignal.any([deps.signal, limit.signal])
+      return await withRepository({ ...deps, signal }, path, 'read', work)
+    } catch (cause) {
+      throw limit.signal.aborted ? late : cause
+    } finally {
+      clearTimeout(timer)
+    }
+  }
   const { agent } = deps.use
   return {
     status: (path, options) => on(path, 'read', (it) => statusOf(it, options)),
@@ -97,10 +121,14 @@ const agentGit = (deps: RemoteDeps): AgentGit => {
     createBranch: (path, name, start) => on(path, 'write', (it) => createBranch(it, name, start)),
     switchBranch: (path, name) => on(path, 'write', (it) => switchBranch(it, name)),
     deleteBranch: (path, name) => on(path, 'write', (it) => deleteBranch(it, name)),
-    merge: (path, ref) =>
-      on(path, 'write', async (it) =>
-        mergeCommit(it, agent, { hash: await it.commitOf(assertRef(ref)), shown: ref }),
-      ),
+    planSwitch: (path, name) => briefly(path, (it) => planSwitch(it, name)),
+    planMerge: (path, ref) => briefly(path, (it) => planMerge(it, deps.folder, ref)),
+    planRestore: (path, files, source) => briefly(path, (it) => planRestore(it, files, source)),
+    merge: (path, ref, hash) =>
+      on(path, 'write', async (it) => {
+        const shown = assertRef(ref)
+        return mergeCommit(it, agent, { hash: await it.commitOf(hash ?? shown), shown })
+      }),
     abortMerge: (path) => on(path, 'write', abortMerge),
     restore: (path, files, source) => on(path, 'write', (it) => restoreFiles(it, files, source)),
     planClone: (url, path) => ({

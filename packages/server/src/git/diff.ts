@@ -12,7 +12,7 @@ type DiffOptions = Parameters<AgentGit['diff']>[1]
 type ShowOptions = Parameters<AgentGit['show']>[1]
 
 /** The tree that holds nothing, which every repository knows. */
-const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
+export const emptyTree = '4b825dc642cb6eb9a060e54bf8d69288fbee4904'
 
 /** Cut at the end of a line, so that no half character is left. */
 const cutPatch = (bytes: Uint8Array, bytesMax: number): { patch: string; truncated: boolean } => {
@@ -39,7 +39,7 @@ const namesToPatch = (files: readonly FileDiff[]): readonly string[] => {
 }
 
 /** `what`: options and ids only, never a word of an agent's. */
-const compare = async (
+export const compare = async (
   repository: Repository,
   what: readonly string[],
   options: {

@@ -1,4 +1,9 @@
-import type { BufferedWrite, ServiceStatus, WriteStatus } from '@gatehouse/contract'
+import type {
+  BufferedWrite,
+  RollbackPreview,
+  ServiceStatus,
+  WriteStatus,
+} from '@gatehouse/contract'
 import type { CollectionCount, FoundEntry, ReplicaKey, ReplicaQuery } from './replica.ts'
 import type { FetchedPart, JsonObject, WriteFile } from './service-adapter.ts'
 
@@ -69,6 +74,10 @@ export interface AgentWrites {
     readonly limit: number
     readonly offset: number
   }): Promise<{ readonly writes: readonly BufferedWrite[]; readonly total: number }>
+  /** Raises `WriteNotFound`. */
+  find(writeId: string): Promise<BufferedWrite>
+  /** What `rollback` would do now; changes nothing, here or at the service. Raises what that raises, soon. */
+  planRollback(writeId: string, signal: AbortSignal): Promise<RollbackPreview>
   /** Raises `WriteNotFound`, `WriteNotBuffered`. */
   cancel(writeId: string): Promise<BufferedWrite>
   /** Raises `WriteNotFound`, `NotUndoable`, `RollbackRefused`, `ServiceUnavailable`. */

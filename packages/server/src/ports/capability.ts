@@ -1,4 +1,5 @@
 import type {
+  Alert,
   AlertSeverity,
   AlertStatus,
   ApprovalOutcome,
@@ -145,6 +146,10 @@ export interface AgentSchedules {
     readonly total: number
   }>
   delete(id: string): Promise<{ readonly schedule_id: string; readonly deleted: boolean }>
+  /** Checks what `create` would, and tells when it would first run; changes nothing. */
+  plan(schedule: NewSchedule): Promise<{ readonly next_run_at: string }>
+  /** Raises `ScheduleNotFound`. */
+  find(id: string): Promise<Schedule>
 }
 
 export type NewMessage = {
@@ -163,7 +168,7 @@ export type ReceivedMessage = {
   readonly expires_at: string
 }
 
-/** What an agent says to other agents, and what waits for it. */
+/** What an agent says to other agents, and what waits for it. The last three change nothing. */
 export interface AgentMessages {
   send(
     to: string,
@@ -192,6 +197,18 @@ export interface AgentMessages {
     readonly channel?: string | undefined
     readonly acknowledge: boolean
   }): Promise<{ readonly messages: readonly ReceivedMessage[]; readonly remaining: number }>
+  /** Who would get a broadcast now, and whose mailbox is full. Raises `QuotaExceeded`. */
+  recipients(filter: {
+    readonly channel?: string | undefined
+    readonly agents?: readonly string[] | undefined
+  }): Promise<{ readonly recipients: readonly string[]; readonly full: readonly string[] }>
+  /** What `receive` would return now. */
+  peek(filter: {
+    readonly limit: number
+    readonly channel?: string | undefined
+  }): Promise<{ readonly messages: readonly ReceivedMessage[]; readonly total: number }>
+  /** The channel of a subscription. Raises `SubscriptionNotFound`. */
+  channelOf(subscriptionId: string): Promise<string>
 }
 
 /** An agent's own approvals; those of others do not exist for it. */
@@ -200,6 +217,13 @@ export interface AgentApprovals {
   wait(id: string, timeoutMs: number, signal: AbortSignal): Promise<ApprovalOutcome>
   list(status: ApprovalStatus | undefined, limit: number): Promise<Record<string, unknown>>
   cancel(id: string): Promise<ApprovalOutcome>
+  /** What a request is about; unlike `get`, no delivery. Raises `ApprovalNotFound`. */
+  find(id: string): Promise<{
+    readonly capability: string
+    readonly arguments: Readonly<Record<string, unknown>>
+    readonly status: ApprovalStatus
+    readonly requested_at: string
+  }>
 }
 
 export interface SystemFacts {
@@ -261,6 +285,8 @@ export interface AgentAlerts {
   }): Promise<Record<string, unknown>>
   list(status: AlertStatus | undefined, limit: number): Promise<Record<string, unknown>>
   acknowledge(alertId: string): Promise<Record<string, unknown>>
+  /** Raises `AlertNotFound`. */
+  find(alertId: string): Promise<Alert>
 }
 
 /** Secrets in the name of this call: where their scope lets this agent and this capability use them. */
@@ -348,12 +374,21 @@ export interface Capability {
   readonly run: (ctx: CapabilityContext, args: never) => Promise<Record<string, unknown>>
 }
 
+/** What shows a call that has not run. Nothing in it changes anything. */
 export type PreviewContext = {
   readonly files: Files
   /** What the replica holds: whom an answer would go to, what a message is called. */
   readonly services: AgentServices
   readonly git: AgentGit
   readonly processes: Pick<AgentProcesses, 'resolve'>
+  readonly state: Pick<StateArea, 'get'>
+  readonly shared: Pick<StateArea, 'get'>
+  readonly messages: Pick<AgentMessages, 'recipients' | 'peek' | 'channelOf'>
+  readonly schedules: Pick<AgentSchedules, 'plan' | 'find'>
+  readonly approvals: Pick<AgentApprovals, 'find'>
+  readonly alerts: Pick<AgentAlerts, 'find'>
+  readonly writes: Pick<AgentWrites, 'find' | 'planRollback'>
+  readonly secrets: Pick<AgentSecrets, 'list'>
   readonly signal: AbortSignal
 }
 

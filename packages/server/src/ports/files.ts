@@ -47,6 +47,16 @@ export type Trashed = {
   readonly recoverable_until: string
 }
 
+export type TrashedItem = {
+  readonly path: string
+  readonly type: FileType
+  /** 0 for what is no file. */
+  readonly size_bytes: number
+  /** Names directly in a folder, counted up to 1000; null for what is no folder. */
+  readonly entries: number | null
+  readonly deleted_at: string
+}
+
 /**
  * The folders of one agent: its workspace and its mounts. Every path is absolute inside them or relative
  * to the workspace, and every method walks by directory descriptors, so that nobody who swaps a folder
@@ -173,6 +183,9 @@ export interface Files {
 
   /** Must move it into the root's trash, from where `restore` brings it back for seven days. */
   trash(path: string, options: { readonly recursive: boolean }): Promise<Trashed>
+
+  /** What `restore` would bring back, and from when. Raises `TrashNotFound`, `PathNotPermitted`. */
+  trashed(trashId: string): Promise<TrashedItem>
 
   restore(trashId: string): Promise<{ readonly path: string }>
 

@@ -144,6 +144,24 @@ export type PullPlan = {
   readonly head: string | null
 }
 
+/** What a merge would bring, as far as that is known ahead. */
+export type MergePlan = {
+  /** Null on a detached head. */
+  readonly into: string | null
+  /** Null before the first commit. */
+  readonly head: string | null
+  /** The commit that would be merged. */
+  readonly hash: string
+  readonly result: 'up_to_date' | 'fast_forward' | 'merge'
+  /** The newest of those that are not here yet. */
+  readonly commits: PushPlan['commits']
+  readonly total_commits: number
+  /** What the other side changed since the two parted. */
+  readonly changes: GitDiff
+  /** Files that would conflict; null where that cannot be found out. */
+  readonly conflicts: readonly string[] | null
+}
+
 export type Merged = {
   readonly result: 'up_to_date' | 'fast_forward' | 'merged' | 'conflicts' | 'aborted'
   readonly head: string | null
@@ -244,8 +262,28 @@ export interface AgentGit {
   /** Raises `GitRefused` for the current branch, and for one with commits that are nowhere else. */
   deleteBranch(path: string, name: string): Promise<void>
 
-  merge(path: string, ref: string): Promise<Merged>
+  /** How the files of a branch differ from those that are checked out. Raises `DeadlineExceeded` soon. */
+  planSwitch(
+    path: string,
+    name: string,
+  ): Promise<{ readonly head: string; readonly changes: GitDiff }>
+
+  /** Must change nothing. Raises `DeadlineExceeded` soon. */
+  planMerge(path: string, ref: string): Promise<MergePlan>
+
+  /** Merges `hash`, where it is given, under the name `ref`. */
+  merge(path: string, ref: string, hash?: string): Promise<Merged>
   abortMerge(path: string): Promise<Merged>
+
+  /**
+   * What `restore` would put back: `changes` from what stands there now, `staged` from what the index has.
+   * Raises `DeadlineExceeded` soon.
+   */
+  planRestore(
+    path: string,
+    files: readonly string[],
+    source: string,
+  ): Promise<{ readonly hash: string; readonly changes: GitDiff; readonly staged: GitDiff }>
 
   /** Puts files back as they are in `source`, in the index and the work tree. */
   restore(path: string, files: readonly string[], source: string): Promise<readonly string[]>

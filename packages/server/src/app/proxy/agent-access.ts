@@ -2,12 +2,15 @@ import { GatehouseError } from '@gatehouse/contract'
 import type { AgentService, AgentServices, AgentWrites } from '../../ports/agent-services.ts'
 import type { FetchedPart, JsonObject } from '../../ports/service-adapter.ts'
 import type { StoredService } from '../../ports/services.ts'
+import type { StoredWrite } from '../../ports/writes.ts'
 import type { Call } from '../call.ts'
 import { bufferWrite } from './buffer-write.ts'
 import { cancelWrite, listWrites, recordOf } from './change-write.ts'
 import type { ProxyDeps } from './deps.ts'
 import { failureText } from './failure-text.ts'
+import { previewRollback } from './preview-rollback.ts'
 import { rollback } from './rollback.ts'
+import { TimeUp, within } from './within.ts'
 
 const freshness = ({ name, status, last_sync_ms }: StoredService) => ({
   service: name,
@@ -104,6 +107,9 @@ export const servicesOf = (deps: ProxyDeps, call: Call): AgentServices => {
   }
 }
 
+/** A person waits for what a preview shows, and so does the caller. */
+const planSeconds = 10
+
 const notBuffered = (write_id: string, status: string): GatehouseError =>
   new GatehouseError('WriteNotBuffered', {
     write_id,
@@ -114,8 +120,29 @@ const notBuffered = (write_id: string, status: string): GatehouseError =>
 /** An agent's own writes. @SECURITY Others' are not there for it; test/proxy/writes.test.ts. */
 export const writesOf = (deps: ProxyDeps, call: Call): AgentWrites => {
   const agent = call.agent.name
+  const own = async (write_id: string): Promise<StoredWrite> => {
+    const write = await deps.storage.writes.find(write_id)
+    if (write?.agent !== agent) throw new GatehouseError('WriteNotFound', { write_id })
+    return write
+  }
   return {
     list: (filter) => listWrites(deps, { ...filter, agent }),
+    find: async (write_id) => recordOf(deps, await own(write_id)),
+    async planRollback(write_id, signal) {
+      const { service } = await own(write_id)
+      try {
+        return await within(deps.clock, planSeconds, signal, (until) =>
+          previewRollback(deps, { write_id, agent }, until),
+        )
+      } catch (cause) {
+        if (!(cause instanceof TimeUp)) throw cause
+        throw new GatehouseError(
+          'ServiceUnavailable',
+          { service, detail: cause.message },
+          { cause },
+        )
+      }
+    },
     async cancel(write_id) {
       const { kind, write } = await cancelWrite(call.op, deps, { write_id, agent })
       if (kind === 'conflict') throw notBuffered(write_id, write.status)
@@ -123,9 +150,7 @@ export const writesOf = (deps: ProxyDeps, call: Call): AgentWrites => {
     },
     async rollback(write_id) {
       await rollback(call.op, deps, { write_id, agent })
-      const write = await deps.storage.writes.find(write_id)
-      if (!write) throw new GatehouseError('WriteNotFound', { write_id })
-      return recordOf(deps, write)
+      return recordOf(deps, await own(write_id))
     },
   }
 }

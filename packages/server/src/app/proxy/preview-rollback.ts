@@ -4,17 +4,17 @@ import type { StoredService } from '../../ports/services.ts'
 import type { ProxyDeps } from './deps.ts'
 import { failureText } from './failure-text.ts'
 import { rollbackRecord } from './records.ts'
+import { findRollback, type NamedRollback } from './rollback.ts'
 import { isOpen, notReady, wayBack } from './way-back.ts'
 import { within } from './within.ts'
 
 /** What rolling back would do now; changes nothing. */
 export async function previewRollback(
   deps: ProxyDeps,
-  { rollback_id }: { readonly rollback_id: string },
+  named: NamedRollback,
   signal: AbortSignal,
 ): Promise<RollbackPreview> {
-  const stored = await deps.storage.rollbacks.find(rollback_id)
-  if (!stored) throw new GatehouseError('RollbackNotFound', { detail: rollback_id })
+  const stored = await findRollback(deps, named)
   if (!isOpen(stored)) throw notReady(stored)
   const { service, operation, point } = await wayBack(deps, stored)
   const plan = await ask(deps, service, (opened) =>

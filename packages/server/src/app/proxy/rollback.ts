@@ -19,11 +19,12 @@ import { within } from './within.ts'
 
 const againMs = 30_000
 
-type Named =
+/** A point by its own id, or an agent's own by its write. */
+export type NamedRollback =
   | { readonly rollback_id: string }
   | { readonly write_id: string; readonly agent: string }
 
-async function find(deps: ProxyDeps, named: Named): Promise<StoredRollback> {
+export async function findRollback(deps: ProxyDeps, named: NamedRollback): Promise<StoredRollback> {
   const { rollbacks, writes } = deps.storage
   if ('rollback_id' in named) {
     const stored = await rollbacks.find(named.rollback_id)
@@ -65,8 +66,12 @@ const refusal = (point: StoredRollback): GatehouseError => {
  * Goes back to what stood before a write, exactly or not at all. Of several who try one does; what a crash
  * cuts off is gone on with, so that it ends in the old state or the new one.
  */
-export async function rollback(op: Op, deps: ProxyDeps, named: Named): Promise<RollbackPoint> {
-  const found = await find(deps, named)
+export async function rollback(
+  op: Op,
+  deps: ProxyDeps,
+  named: NamedRollback,
+): Promise<RollbackPoint> {
+  const found = await findRollback(deps, named)
   if (!isOpen(found)) throw notReady(found)
   const way = await wayBack(deps, found)
   const taken: StoredRollback = {

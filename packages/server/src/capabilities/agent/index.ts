@@ -27,6 +27,7 @@ const whoami = defineCapability({
   }),
   tier,
   effect,
+  common_patterns: [{ title: 'Which folders are mine?', arguments: {} }],
   errors: [],
   run: (ctx) => ctx.self.whoami() as never,
 })
@@ -89,6 +90,7 @@ const session = defineCapability({
   }),
   tier,
   effect,
+  common_patterns: [{ title: 'Which session is this?', arguments: {} }],
   errors: [],
   run: (ctx) => ctx.self.session() as never,
 })
@@ -111,6 +113,7 @@ const policy = defineCapability({
   }),
   tier,
   effect,
+  common_patterns: [{ title: 'How much of my limits is used?', arguments: {} }],
   errors: [],
   run: (ctx) => ctx.self.policy() as never,
 })
@@ -165,6 +168,10 @@ const briefing = defineCapability({
   }),
   tier,
   effect,
+  common_patterns: [
+    { title: 'What changed since my last briefing?', arguments: {} },
+    { title: 'What changed since a time?', arguments: { since: '2026-05-01T10:00:00Z' } },
+  ],
   errors: [],
   run: (ctx, { since }) => ctx.self.briefing(since) as never,
 })

@@ -1,6 +1,7 @@
 import { AlertSeverity, AlertStatus } from '@gatehouse/contract'
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
+import { counted, jsonText, previewOrNote, textPreview } from '../text-preview.ts'
 
 const version = '1.0'
 const tier = 'autonomous'
@@ -36,6 +37,12 @@ const send = defineCapability({
     },
   ],
   errors: ['QuotaExceeded'],
+  preview: ({ message, severity, context }) =>
+    textPreview(
+      `Alert the operators (${severity}):`,
+      message,
+      Object.keys(context).length > 0 && jsonText(context),
+    ),
   run: (ctx, args) => ctx.alerts.send(args) as never,
 })
 
@@ -69,6 +76,7 @@ const list = defineCapability({
   }),
   tier,
   effect: 'none',
+  common_patterns: [{ title: 'What nobody has acknowledged yet', arguments: { status: 'open' } }],
   errors: [],
   run: (ctx, args) => ctx.alerts.list(args.status, args.limit) as never,
 })
@@ -90,7 +98,18 @@ const acknowledge = defineCapability({
   notify: true,
   effect: 'immediate',
   side_effects: [{ what: 'It no longer stands among the open alerts', reversible: false }],
+  common_patterns: [
+    { title: 'It is over', arguments: { alert_id: 'alert-06d9k2m8q4vx7c1n5t3bzaehfw' } },
+  ],
   errors: ['AlertNotFound'],
+  preview: ({ alert_id }, { alerts }) =>
+    previewOrNote(`Close the alert ${alert_id}.`, async () => {
+      const { message, severity, status, count, last_raised_at } = await alerts.find(alert_id)
+      return textPreview(
+        `Close the alert ${alert_id} (${severity}, ${status}, raised ${counted(count, 'time')}, last at ${last_raised_at}):`,
+        message,
+      )
+    }),
   run: (ctx, args) => ctx.alerts.acknowledge(args.alert_id) as never,
 })
 

@@ -1,6 +1,8 @@
 import { ApprovalStatus, CapabilityResult } from '@gatehouse/contract'
+import { describeCall } from '@gatehouse/contract/describe-call'
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
+import { jsonText, previewOrNote, textPreview } from '../text-preview.ts'
 
 const approval_id = z.string().max(64).describe('The id from the pending answer: appr-…')
 const version = '1.0'
@@ -30,6 +32,12 @@ const get = defineCapability({
   outputs,
   tier,
   effect: 'none',
+  common_patterns: [
+    {
+      title: 'Has it been decided?',
+      arguments: { approval_id: 'appr-06d9k2m8q4vx7c1n5t3bzaehfw' },
+    },
+  ],
   errors: ['ApprovalNotFound'],
   run: (ctx, args) => ctx.approvals.get(args.approval_id),
 })
@@ -51,7 +59,10 @@ const wait = defineCapability({
   waits: true,
   timeout_seconds: 90,
   common_patterns: [
-    { title: 'Wait a minute', arguments: { approval_id: 'appr-…', timeout_seconds: 60 } },
+    {
+      title: 'Wait a minute',
+      arguments: { approval_id: 'appr-06d9k2m8q4vx7c1n5t3bzaehfw', timeout_seconds: 60 },
+    },
   ],
   errors: ['ApprovalNotFound'],
   run: (ctx, args) => ctx.approvals.wait(args.approval_id, args.timeout_seconds * 1000, ctx.signal),
@@ -84,6 +95,10 @@ const list = defineCapability({
   }),
   tier,
   effect: 'none',
+  common_patterns: [
+    { title: 'What still waits for a person', arguments: { status: 'pending' } },
+    { title: 'What was rejected', arguments: { status: 'rejected', limit: 10 } },
+  ],
   errors: [],
   run: (ctx, args) => ctx.approvals.list(args.status, args.limit) as never,
 })
@@ -99,7 +114,20 @@ const cancel = defineCapability({
   tier,
   effect: 'immediate',
   side_effects: [{ what: 'the request leaves the queue', reversible: true }],
+  common_patterns: [
+    { title: 'No longer needed', arguments: { approval_id: 'appr-06d9k2m8q4vx7c1n5t3bzaehfw' } },
+  ],
   errors: ['ApprovalNotFound', 'ApprovalNotPending'],
+  preview: ({ approval_id: id }, { approvals }) =>
+    previewOrNote(`Withdraw the request ${id}.`, async () => {
+      const { capability, arguments: args, status, requested_at } = await approvals.find(id)
+      return textPreview(
+        `Withdraw the request ${id}, so that nobody can approve it.`,
+        `It asks for ${`${capability} ${describeCall(capability, args)}`.trimEnd()}, since ${requested_at}.`,
+        status !== 'pending' && `It is ${status}, so nothing is left to withdraw.`,
+        jsonText(args),
+      )
+    }),
   run: (ctx, args) => ctx.approvals.cancel(args.approval_id),
 })
 

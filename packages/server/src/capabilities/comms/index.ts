@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
+import { counted, jsonText, previewOrNote, textPreview } from '../text-preview.ts'
 
 const version = '1.0'
 const daySeconds = 86_400
@@ -20,6 +21,14 @@ const said = {
     .default(7 * daySeconds)
     .describe('Dropped when not received in this time'),
 }
+
+const namesShown = 50
+
+const textOf = (message: string | Readonly<Record<string, unknown>>): string =>
+  typeof message === 'string' ? message : jsonText(message)
+
+const howSent = (priority: string, ttl_seconds: number): string =>
+  `priority ${priority}, dropped where it is not received within ${ttl_seconds} s`
 
 const send = defineCapability({
   name: 'comms.send',
@@ -45,6 +54,8 @@ const send = defineCapability({
     },
   ],
   errors: ['AgentNotFound', 'AgentStateConflict', 'MessageTooLarge', 'MailboxFull'],
+  preview: ({ to, message, priority, ttl_seconds }) =>
+    textPreview(`Send to the agent ${to} (${howSent(priority, ttl_seconds)}):`, textOf(message)),
   run: (ctx, { to, ...message }) => ctx.messages.send(to, message),
 })
 
@@ -82,6 +93,23 @@ const broadcast = defineCapability({
     },
   ],
   errors: ['MessageTooLarge', 'QuotaExceeded'],
+  preview: ({ filter, message, priority, ttl_seconds }, { messages }) => {
+    const whom =
+      filter.channel === undefined ? 'agents' : `subscribers of the channel ${filter.channel}`
+    return previewOrNote(`Broadcast to ${whom}: ${textOf(message)}`, async () => {
+      const { recipients, full } = await messages.recipients(filter)
+      const names = recipients.slice(0, namesShown).join(', ')
+      const more = recipients.length - namesShown
+      return textPreview(
+        recipients.length === 0
+          ? `Broadcast to ${whom}: nobody would get it now.`
+          : `Broadcast to ${whom}, ${recipients.length} now: ${names}${more > 0 ? ` and ${more} more` : ''}`,
+        full.length > 0 && `Left out, as their mailbox is full: ${full.join(', ')}`,
+        `${howSent(priority, ttl_seconds)}:`,
+        textOf(message),
+      )
+    })
+  },
   run: (ctx, { filter, ...message }) => ctx.messages.broadcast(filter, message),
 })
 
@@ -97,7 +125,13 @@ const subscribe = defineCapability({
   tier: 'autonomous',
   effect: 'immediate',
   side_effects: [{ what: 'broadcasts of the channel reach you', reversible: true }],
+  common_patterns: [{ title: 'Receive news of a build', arguments: { channel: 'builds/main' } }],
   errors: ['QuotaExceeded'],
+  preview: (args) =>
+    textPreview(
+      `Subscribe to the channel ${args.channel}.`,
+      'What any agent broadcasts to it from now on reaches this one.',
+    ),
   run: (ctx, args) => ctx.messages.subscribe(args.channel),
 })
 
@@ -114,7 +148,20 @@ const unsubscribe = defineCapability({
   tier: 'autonomous',
   effect: 'immediate',
   side_effects: [{ what: 'broadcasts of the channel no longer reach you', reversible: true }],
+  common_patterns: [
+    {
+      title: 'Receive no more of a channel',
+      arguments: { subscription_id: 'sub-06d9k2m8q4vx7c1n5t3bzaehfw' },
+    },
+  ],
   errors: ['SubscriptionNotFound'],
+  preview: ({ subscription_id }, { messages }) =>
+    previewOrNote(`End the subscription ${subscription_id}.`, async () =>
+      textPreview(
+        `End the subscription ${subscription_id} to the channel ${await messages.channelOf(subscription_id)}.`,
+        'Its later broadcasts no longer reach this agent; those that wait already stay.',
+      ),
+    ),
   run: (ctx, args) => ctx.messages.unsubscribe(args.subscription_id),
 })
 
@@ -147,7 +194,27 @@ const receive = defineCapability({
   tier: 'autonomous',
   effect: 'immediate',
   side_effects: [{ what: 'acknowledged messages leave your mailbox', reversible: false }],
+  common_patterns: [
+    { title: 'Take what waits', arguments: {} },
+    {
+      title: 'Look at a channel, and leave the messages',
+      arguments: { channel: 'builds/main', acknowledge: false },
+    },
+  ],
   errors: [],
+  preview: ({ limit, channel: only, acknowledge }, { messages }) =>
+    previewOrNote('Receive messages.', async () => {
+      const { messages: waiting, total } = await messages.peek({ limit, channel: only })
+      const from = only === undefined ? '' : ` of the channel ${only}`
+      return textPreview(
+        `Receive ${waiting.length} of ${counted(total, 'waiting message')}${from}.`,
+        acknowledge ? 'They leave the mailbox.' : 'They stay in the mailbox.',
+        ...waiting.map(
+          (one) =>
+            `  from ${one.from}${one.channel === null ? '' : ` to ${one.channel}`}, ${one.priority}, ${one.sent_at}: ${textOf(one.message).slice(0, 200)}`,
+        ),
+      )
+    }),
   run: (ctx, args) => ctx.messages.receive(args) as never,
 })
 

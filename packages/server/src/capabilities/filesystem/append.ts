@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
+import { diffBytesMax } from '../text-diff.ts'
 import { pathField, version, writeErrors } from './fields.ts'
-import { changePreview, contentBefore, diffBytesMax } from './preview.ts'
+import { changePreview, contentBefore } from './preview.ts'
 import { encode } from './text.ts'
 
 export const append = defineCapability({

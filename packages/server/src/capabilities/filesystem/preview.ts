@@ -1,26 +1,15 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { GatehouseError, type Preview } from '@gatehouse/contract'
-import { createTwoFilesPatch } from 'diff'
 import type { Files } from '../../ports/files.ts'
+import { diffBytesMax, diffOf } from '../text-diff.ts'
 import { isBinary } from './text.ts'
-
-/** Larger contents are described, not compared. */
-export const diffBytesMax = 256 * 1024
-const diffMs = 500
 
 const isSmallText = (bytes: Buffer): boolean =>
   bytes.length <= diffBytesMax && !isBinary(bytes) && isUtf8(bytes)
 
 const describe = (bytes: Buffer): string =>
   `${bytes.length} bytes, sha256 ${createHash('sha256').update(bytes).digest('hex')}`
-
-/** A unified diff of two texts; null when it would take too long to find. */
-export const diffOf = (path: string, before: string, after: string, isNew = false): string | null =>
-  createTwoFilesPatch(isNew ? '/dev/null' : path, path, before, after, undefined, undefined, {
-    context: 3,
-    timeout: diffMs,
-  })?.replace(/^=+\n/, '') ?? null
 
 /** What stands at a path now, as far as a diff needs it; null when nothing does. */
 export const contentBefore = async (files: Files, path: string): Promise<Buffer | null> => {

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
+import { counted, previewOrNote, textPreview } from '../text-preview.ts'
 import { version, writeErrors } from './fields.ts'
 
 export const restore = defineCapability({
@@ -23,5 +24,16 @@ export const restore = defineCapability({
     { title: 'Undo a deletion', arguments: { trash_id: 'trash-06d9k2m8q4vx7c1n5t3bzaehfw' } },
   ],
   errors: ['TrashNotFound', 'AlreadyExists', ...writeErrors],
+  preview: ({ trash_id }, { files }) =>
+    previewOrNote(`Restore ${trash_id} from the trash.`, async () => {
+      const { path, type, size_bytes, entries, deleted_at } = await files.trashed(trash_id)
+      const size = type === 'file' ? ` of ${counted(size_bytes, 'byte')}` : ''
+      const holds = entries === null ? '' : ` (names in it: ${entries})`
+      return textPreview(
+        `Restore a ${type}${size}${holds}, deleted at ${deleted_at}, to ${path}.`,
+        (await files.stat(path)) !== null &&
+          'Something stands there now, so the call is refused; it replaces nothing.',
+      )
+    }),
   run: (ctx, { trash_id }) => ctx.files.restore(trash_id),
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
 import { branchField, changeErrors, list, refField, repositoryField, version } from './fields.ts'
+import { branchPreview } from './preview.ts'
 
 export const branch = defineCapability({
   name: 'git.branch',
@@ -51,6 +52,7 @@ export const branch = defineCapability({
     { title: 'Go there', arguments: { path: 'project', action: 'switch', name: 'fix/title' } },
   ],
   errors: [...changeErrors, 'InvalidRef'],
+  preview: branchPreview,
   async run(ctx, { path, action, name = '', start_point = 'HEAD' }) {
     if (action === 'create') await ctx.git.createBranch(path, name, start_point)
     else if (action === 'switch') await ctx.git.switchBranch(path, name)

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
 import { branchField, changeErrors, headField, repositoryField, version } from './fields.ts'
+import { initPreview } from './preview.ts'
 
 export const init = defineCapability({
   name: 'git.init',
@@ -21,5 +22,6 @@ export const init = defineCapability({
   ],
   common_patterns: [{ title: 'A new repository', arguments: { path: 'project' } }],
   errors: [...changeErrors, 'AlreadyExists', 'InvalidRef'],
+  preview: ({ path, initial_branch }, ctx) => initPreview(path, initial_branch, ctx),
   run: (ctx, { path, initial_branch }) => ctx.git.init(path, initial_branch),
 })

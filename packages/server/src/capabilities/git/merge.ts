@@ -1,6 +1,15 @@
 import { z } from 'zod'
+import type { PreviewContext } from '../../ports/capability.ts'
 import { defineCapability } from '../define.ts'
 import { changeErrors, headField, list, refField, repositoryField, version } from './fields.ts'
+import { mergePreview, restoreBound, restorePreview } from './preview.ts'
+
+const newest = async (
+  git: PreviewContext['git'],
+  path: string,
+  ref: string,
+): Promise<string | null> =>
+  (await git.log(path, { limit: 1, offset: 0, ref })).commits[0]?.hash ?? null
 
 export const merge = defineCapability({
   name: 'git.merge',
@@ -36,6 +45,17 @@ export const merge = defineCapability({
     { title: 'Give up', arguments: { path: 'project', abort: true } },
   ],
   errors: [...changeErrors, 'InvalidRef'],
+  preview: ({ path, ref }, ctx) =>
+    ref === undefined
+      ? restorePreview(path, ['.'], 'HEAD', `Give up the merge that is under way in ${path}.`, ctx)
+      : mergePreview(path, ref, ctx),
+  resolve: async ({ path, ref }, { git }) =>
+    ref === undefined
+      ? restoreBound(path, ['.'], 'HEAD', git)
+      : { merged: await newest(git, path, ref), into: await newest(git, path, 'HEAD') },
+  // @SECURITY The commit that was approved, wherever the name leads by now; previews.test.ts.
   run: (ctx, { path, ref }) =>
-    ref === undefined ? ctx.git.abortMerge(path) : ctx.git.merge(path, ref),
+    ref === undefined
+      ? ctx.git.abortMerge(path)
+      : ctx.git.merge(path, ref, ctx.resolved?.['merged'] as string | undefined),
 })

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
 import { changeErrors, filesField, list, refField, repositoryField, version } from './fields.ts'
+import { restoreBound, restorePreview } from './preview.ts'
 
 export const restore = defineCapability({
   name: 'git.restore',
@@ -28,6 +29,11 @@ export const restore = defineCapability({
     { title: 'Undo changes of a file', arguments: { path: 'project', files: ['src/main.ts'] } },
   ],
   errors: [...changeErrors, 'InvalidRef'],
+  preview: ({ path, files, source }, ctx) => {
+    const what = files.includes('.') ? 'all files' : files.join(', ')
+    return restorePreview(path, files, source, `Restore ${what} of ${path} as in ${source}.`, ctx)
+  },
+  resolve: ({ path, files, source }, { git }) => restoreBound(path, files, source, git),
   async run(ctx, { path, files, source }) {
     const restored = await ctx.git.restore(path, files, source)
     return {

@@ -29,6 +29,7 @@ const models = defineCapability({
   }),
   tier: 'autonomous',
   effect: 'none',
+  common_patterns: [{ title: 'Which models are installed?', arguments: {} }],
   errors: [],
   run: async (ctx) => {
     const all = await ctx.inference.models()

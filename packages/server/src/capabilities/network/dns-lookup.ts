@@ -22,6 +22,10 @@ export const dnsLookup = defineCapability({
   side_effects: [{ what: 'that name servers learn of the question', reversible: false }],
   common_patterns: [{ title: 'Look a name up', arguments: { hostname: 'example.org' } }],
   errors: ['HostUnreachable'],
+  preview: ({ hostname }) => ({
+    kind: 'command',
+    text: `look up the addresses of ${hostname}; its name servers learn of the question`,
+  }),
   async run(ctx, { hostname }) {
     const addresses = await ctx.network.lookup(hostname)
     return { hostname, addresses: [...addresses], total: addresses.length }

@@ -1,12 +1,30 @@
 import { capabilityName, Schedule, ScheduledRun, ScheduleStatus } from '@gatehouse/contract'
+import { describeCall } from '@gatehouse/contract/describe-call'
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
+import { jsonText, previewOrNote, textPreview } from '../text-preview.ts'
 
 const version = '1.0'
 const schedule_id = z.string().max(64).describe('The id from scheduler.create: sched-…')
 const limit = z.int().min(1).max(200).default(50)
 const offset = z.int().min(0).default(0)
 const yearSeconds = 366 * 86_400
+
+type Times = {
+  readonly schedule?: string | null | undefined
+  readonly run_at?: string | undefined
+  readonly delay_seconds?: number | undefined
+  readonly time_zone: string
+}
+
+const timesText = ({ schedule, run_at, delay_seconds, time_zone }: Times): string => {
+  if (typeof schedule === 'string') return `at ${schedule} (cron fields, ${time_zone})`
+  if (run_at !== undefined) return `once at ${run_at}`
+  return delay_seconds === undefined ? 'once' : `once in ${delay_seconds} s`
+}
+
+const calledText = (capability: string, args: Readonly<Record<string, unknown>>): string =>
+  `${capability} ${describeCall(capability, args)}`.trimEnd()
 
 const create = defineCapability({
   name: 'scheduler.create',
@@ -71,6 +89,18 @@ const create = defineCapability({
     },
   ],
   errors: ['InvalidSchedule', 'UnknownCapability', 'PolicyDenied', 'QuotaExceeded'],
+  preview: (input, { schedules }) => {
+    const what = `Schedule ${calledText(input.capability, input.arguments)}, ${timesText(input)}.`
+    const facts = [
+      input.description !== '' && `For: ${input.description}`,
+      'Policy and limits are asked again each time. The arguments:',
+      jsonText(input.arguments),
+    ]
+    return previewOrNote([what, ...facts.filter((line) => line !== false)].join('\n'), async () => {
+      const { next_run_at } = await schedules.plan(input)
+      return textPreview(what, `It would run first at ${next_run_at}.`, ...facts)
+    })
+  },
   run: (ctx, args) => ctx.schedules.create(args),
 })
 
@@ -88,6 +118,7 @@ const list = defineCapability({
   outputs: z.object({ schedules: z.array(Schedule), total: z.int() }),
   tier: 'autonomous',
   effect: 'none',
+  common_patterns: [{ title: 'What will still run', arguments: { status: 'active' } }],
   errors: [],
   run: (ctx, args) => ctx.schedules.list(args) as never,
 })
@@ -108,6 +139,12 @@ const history = defineCapability({
   }),
   tier: 'autonomous',
   effect: 'none',
+  common_patterns: [
+    {
+      title: 'How did the last run end?',
+      arguments: { schedule_id: 'sched-06d9k2m8q4vx7c1n5t3bzaehfw', limit: 1 },
+    },
+  ],
   errors: ['ScheduleNotFound'],
   run: (ctx, { schedule_id: id, ...page }) => ctx.schedules.history(id, page) as never,
 })
@@ -124,7 +161,24 @@ const remove = defineCapability({
   tier: 'autonomous',
   effect: 'immediate',
   side_effects: [{ what: 'the call is not made any more', reversible: true }],
+  common_patterns: [
+    { title: 'Stop a schedule', arguments: { schedule_id: 'sched-06d9k2m8q4vx7c1n5t3bzaehfw' } },
+  ],
   errors: ['ScheduleNotFound'],
+  preview: (args, { schedules }) =>
+    previewOrNote(`Delete the schedule ${args.schedule_id}.`, async () => {
+      const found = await schedules.find(args.schedule_id)
+      const { capability, arguments: later, description, status, next_run_at } = found
+      return textPreview(
+        `Delete the schedule ${args.schedule_id} (${status}): ${calledText(capability, later)}, ${timesText(found)}.`,
+        description !== '' && `It is for: ${description}`,
+        next_run_at === null
+          ? 'It does not run any more.'
+          : `Its next run, at ${next_run_at}, and all later ones do not come.`,
+        'A run that is under way is not stopped.',
+        jsonText(later),
+      )
+    }),
   run: (ctx, args) => ctx.schedules.delete(args.schedule_id),
 })
 

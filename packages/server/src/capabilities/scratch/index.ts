@@ -11,6 +11,7 @@ const get = defineCapability({
   title: 'Get scratch value',
   purpose: 'Read a value of this session.',
   when_to_use: 'For a value of another session use state.get.',
+  common_patterns: [{ title: 'What was seen already?', arguments: { key: 'seen' } }],
   errors: [...getting.errors, 'NoSession'],
   run: (ctx, args) => answer(ctx.scratch.get(args.key)),
 })
@@ -42,6 +43,7 @@ const remove = defineCapability({
   inputs: z.strictObject({ key }),
   outputs: deleted,
   effect,
+  common_patterns: [{ title: 'Forget a note', arguments: { key: 'seen' } }],
   errors: ['StateNotFound', 'InvalidKey', 'NoSession'],
   run: (ctx, args) => answer(ctx.scratch.delete(args.key)),
 })
@@ -52,6 +54,7 @@ const list = defineCapability({
   title: 'List scratch keys',
   purpose: 'List the keys of this session.',
   when_to_use: 'For the values use scratch.get.',
+  common_patterns: [{ title: 'All notes of this session', arguments: {} }],
   errors: [...listing.errors, 'NoSession'],
   run: (ctx, args) => answer(ctx.scratch.list(args)),
 })

@@ -1,6 +1,7 @@
 import { SecretName } from '@gatehouse/contract'
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
+import { previewOrNote, textPreview } from '../text-preview.ts'
 
 const version = '1.0'
 const tier = 'autonomous'
@@ -26,6 +27,7 @@ const list = defineCapability({
   }),
   tier,
   effect: 'none',
+  common_patterns: [{ title: 'Which secrets may I use?', arguments: {} }],
   errors: [],
   async run(ctx) {
     const secrets = await ctx.secrets.list()
@@ -64,6 +66,17 @@ const requestRotation = defineCapability({
     },
   ],
   errors: ['SecretNotAllowed', 'QuotaExceeded'],
+  preview: ({ secret_name, reason }, { secrets }) =>
+    previewOrNote(`Ask the operators to replace the secret ${secret_name}: ${reason}`, async () => {
+      const found = (await secrets.list()).find(({ name }) => name === secret_name)
+      return textPreview(
+        `Alert the operators that the secret ${secret_name} needs a new value:`,
+        reason,
+        found
+          ? `It is used by ${found.capabilities.join(', ')} for ${found.hosts.join(', ') || 'no host'}.`
+          : 'This agent may not use a secret of that name, so the call is refused.',
+      )
+    }),
   run: (ctx, { secret_name, reason }) => ctx.secrets.requestRotation(secret_name, reason),
 })
 

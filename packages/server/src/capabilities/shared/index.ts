@@ -12,6 +12,7 @@ import {
   ttlSeconds,
   value,
 } from '../state-fields.ts'
+import { deletingPreview, settingPreview, versionBound } from '../state-preview.ts'
 
 const get = defineCapability({
   ...getting,
@@ -19,6 +20,9 @@ const get = defineCapability({
   title: 'Get shared value',
   purpose: 'Read a value that all agents share, with its version.',
   when_to_use: 'shared.set needs that version.',
+  common_patterns: [
+    { title: 'What is the state of the build?', arguments: { key: 'build/status' } },
+  ],
   run: (ctx, args) => answer(ctx.shared.get(args.key)),
 })
 
@@ -28,6 +32,7 @@ const list = defineCapability({
   title: 'List shared keys',
   purpose: 'List the keys that all agents share, with versions and who changed them.',
   when_to_use: 'For the values use shared.get.',
+  common_patterns: [{ title: 'Everything about builds', arguments: { prefix: 'build/' } }],
   run: (ctx, args) => answer(ctx.shared.list(args)),
 })
 
@@ -89,6 +94,8 @@ const set = defineCapability({
       arguments: { key: 'build/status', value: 'red', expected_version: 1 },
     },
   ],
+  preview: (args, { shared }) => settingPreview('shared', shared, args),
+  resolve: (args, { shared }) => versionBound(shared, args.key),
   run: (ctx, args) => answer(ctx.shared.set(args)),
 })
 
@@ -101,6 +108,14 @@ const remove = defineCapability({
   inputs: z.strictObject({ key, expected_version: expectedVersion.min(1) }),
   notify: true,
   side_effects: [{ what: 'Other agents no longer find the value', reversible: false }],
+  common_patterns: [
+    {
+      title: 'Delete the version that was read',
+      arguments: { key: 'build/status', expected_version: 3 },
+    },
+  ],
+  preview: (args, { shared }) => deletingPreview('shared', shared, args),
+  resolve: (args, { shared }) => versionBound(shared, args.key),
   run: (ctx, args) => answer(ctx.shared.delete(args.key, args.expected_version)),
 })
 

@@ -16,6 +16,7 @@ import {
   ttlSeconds,
   value,
 } from '../state-fields.ts'
+import { deletingPreview, settingPreview, versionBound } from '../state-preview.ts'
 
 const get = defineCapability({
   ...getting,
@@ -86,6 +87,9 @@ const history = defineCapability({
     ),
   }),
   effect: 'none',
+  common_patterns: [
+    { title: 'What did it hold before?', arguments: { key: 'progress', limit: 5 } },
+  ],
   errors: ['StateNotFound', 'InvalidKey'],
   run: (ctx, args) => answer(ctx.state.history(args.key, args.limit)),
 })
@@ -110,6 +114,8 @@ const set = defineCapability({
     { title: 'Remember', arguments: { key: 'progress', value: { done: 12, next: 'b.txt' } } },
     { title: 'Only if new', arguments: { key: 'lock', value: 'me', expected_version: 0 } },
   ],
+  preview: (args, { state }) => settingPreview('own', state, args),
+  resolve: (args, { state }) => versionBound(state, args.key),
   run: (ctx, args) => answer(ctx.state.set(args)),
 })
 
@@ -122,6 +128,12 @@ const remove = defineCapability({
   when_to_use: 'state.history keeps its versions for a week.',
   inputs: z.strictObject({ key, expected_version: expectedVersion.min(1).optional() }),
   side_effects: [{ what: 'Deletes the value; state.history keeps it', reversible: true }],
+  common_patterns: [
+    { title: 'Forget a value', arguments: { key: 'progress' } },
+    { title: 'Only if nobody changed it', arguments: { key: 'progress', expected_version: 3 } },
+  ],
+  preview: (args, { state }) => deletingPreview('own', state, args),
+  resolve: (args, { state }) => versionBound(state, args.key),
   run: (ctx, args) => answer(ctx.state.delete(args.key, args.expected_version)),
 })
 

@@ -25,6 +25,7 @@ const info = defineCapability({
   }),
   tier,
   effect,
+  common_patterns: [{ title: 'Which version is this?', arguments: {} }],
   errors: [],
   run: (ctx) => ctx.system.info() as never,
 })
@@ -42,6 +43,7 @@ const health = defineCapability({
   }),
   tier,
   effect,
+  common_patterns: [{ title: 'Does everything work?', arguments: {} }],
   errors: [],
   run: (ctx) => ctx.system.health() as never,
 })
@@ -63,6 +65,7 @@ const metrics = defineCapability({
   }),
   tier,
   effect,
+  common_patterns: [{ title: 'Is there room for heavy work?', arguments: {} }],
   errors: [],
   run: (ctx) => ctx.system.metrics() as never,
 })

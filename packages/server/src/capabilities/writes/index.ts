@@ -1,6 +1,7 @@
 import { BufferedWrite, WriteId, WriteStatus } from '@gatehouse/contract'
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
+import { jsonText, previewOrNote, textPreview } from '../text-preview.ts'
 
 const version = '1.0'
 const writeId = WriteId.describe('From the call that buffered it')
@@ -8,6 +9,15 @@ const writeId = WriteId.describe('From the call that buffered it')
 const own = BufferedWrite.omit({ id: true, agent: true }).extend({ write_id: z.string() })
 
 const ownRecord = ({ id, agent: _agent, ...rest }: BufferedWrite) => ({ write_id: id, ...rest })
+
+const writeText = ({ id, operation, service }: BufferedWrite): string =>
+  `the write ${id}, ${operation} at ${service}`
+
+const contentLines = (write: BufferedWrite): readonly string[] => [
+  'Its arguments:',
+  jsonText(write.arguments),
+  ...write.files.map(({ name, size_bytes }) => `with the file ${name}, ${size_bytes} bytes`),
+]
 
 const list = defineCapability({
   name: 'writes.list',
@@ -49,7 +59,21 @@ const cancel = defineCapability({
   side_effects: [
     { what: 'The write does not run; make it again if it is wanted', reversible: true },
   ],
+  common_patterns: [
+    { title: 'Stop it before it runs', arguments: { write_id: 'wr-06d9k2m8q4vx7c1n5t3bzaehfw' } },
+  ],
   errors: ['WriteNotFound', 'WriteNotBuffered'],
+  preview: ({ write_id }, { writes }) =>
+    previewOrNote(`Cancel the write ${write_id}.`, async () => {
+      const write = await writes.find(write_id)
+      return textPreview(
+        `Cancel ${writeText(write)}.`,
+        write.status === 'buffered'
+          ? `It would run at ${write.execute_at}, and does not.`
+          : `It is ${write.status}, so the call is refused.`,
+        ...contentLines(write),
+      )
+    }),
   run: async (ctx, { write_id }) => ownRecord(await ctx.writes.cancel(write_id)),
 })
 
@@ -66,6 +90,7 @@ const rollback = defineCapability({
   notify: true,
   effect: 'immediate',
   side_effects: [{ what: 'Puts back what stood before the write', reversible: false }],
+  common_patterns: [{ title: 'Undo it', arguments: { write_id: 'wr-06d9k2m8q4vx7c1n5t3bzaehfw' } }],
   errors: [
     'WriteNotFound',
     'NotUndoable',
@@ -75,6 +100,22 @@ const rollback = defineCapability({
     'ServiceUnavailable',
   ],
   timeout_seconds: 120,
+  preview: ({ write_id }, { writes, signal }) =>
+    previewOrNote(`Undo the write ${write_id}.`, async () => {
+      const write = await writes.find(write_id)
+      const about = [`Undo ${writeText(write)}.`, write.undo_note]
+      return previewOrNote([...about, ...contentLines(write)].join('\n'), async () => {
+        const plan = await writes.planRollback(write_id, signal)
+        return textPreview(
+          ...about,
+          ...(plan.possible
+            ? ['Steps:', ...plan.steps.map((step) => `  ${step}`)]
+            : [`It cannot be undone as things stand: ${plan.reason}`]),
+          ...plan.differences.map((difference) => `  changed since: ${difference}`),
+          ...contentLines(write),
+        )
+      })
+    }),
   run: async (ctx, { write_id }) => ownRecord(await ctx.writes.rollback(write_id, ctx.signal)),
 })
 
