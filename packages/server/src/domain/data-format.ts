@@ -1,5 +1,6 @@
 /**
- * Form of what a data directory keeps beside its database, which has migrations of its own. A change that an older
- * program would misread raises it, so that the older program refuses.
+ * Number of the form in which a data directory and its store keep data. Any change of the schema raises it
+ * (data-format.test.ts compares the two), and so does a change of a file that an older program would misread:
+ * the older program then refuses.
  */
 export const dataFormat = 1

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { dataFormat } from '../domain/data-format.ts'
 import { isInstalled, recordedStore, recordStore } from './store-record.ts'
 
 const folder = (files: Record<string, string> = {}): string => {
@@ -49,7 +50,8 @@ test('a database that is gone is not replaced by an empty one', () => {
 })
 
 test('data of a newer program is refused by name of its version', () => {
-  const newer = '{"format":2,"engine":"a kind of tomorrow","version":"9.1.0"}'
+  const format = dataFormat + 1
+  const newer = JSON.stringify({ format, engine: 'a kind of tomorrow', version: '9.1.0' })
   const data = folder({ 'store.json': newer })
   expect(() => recordedStore(data, sqlite)).toThrow(/written by Gatehouse 9\.1\.0/)
 })
