@@ -244,7 +244,8 @@ test('a change of our own between two reads of a look is no tampering', async ()
   Object.assign(secrets, {
     async list() {
       changes += 1
-      if (changes <= 2) await place.vault.rotate('token', { value: `another value ${changes}` }, entry)
+      if (changes <= 2)
+        await place.vault.rotate('token', { value: `another value ${changes}` }, entry)
       return list()
     },
   })
