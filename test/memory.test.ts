@@ -1,3 +1,4 @@
+import { once } from 'node:events'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -118,4 +119,100 @@ test('frames of 9 MB on many WebSockets wait for each other, and are answered', 
   const all = Promise.all(Array.from({ length: 12 }, answered))
   expect((await serving(run, control.token, all)).failed).toBe(0)
   for (const text of await all) expect(text).toContain('"result"')
+})
+
+/** A file of 9 MB and a call that asks for as much of it as there is to get: 8 MiB. */
+const readLarge = (id = 1) => ({
+  jsonrpc: '2.0',
+  id,
+  method: 'capabilities.invoke',
+  params: { capability: 'filesystem.read', arguments: { path: 'large.txt', limit: 8_388_608 } },
+})
+
+type Answer = { id: number; result?: { success: boolean }; error?: { code: number } }
+
+/** A socket that asks for the file `calls` times and reads nothing before it is told to. */
+const lazySocket = async (run: Run, token: string, calls: number) => {
+  const ws = new WebSocket(run.mcp_url, { headers: { authorization: `Bearer ${token}` } })
+  await once(ws, 'open')
+  ws.pause()
+  const { params } = readLarge()
+  const name = 'filesystem__read'
+  for (let id = 1; id <= calls; id++)
+    ws.send(
+      JSON.stringify({
+        jsonrpc: '2.0',
+        id,
+        method: 'tools/call',
+        params: { name, arguments: params.arguments },
+      }),
+    )
+  return {
+    ws,
+    async readAll(): Promise<number> {
+      let answers = 0
+      const all = new Promise<void>((resolve) => {
+        ws.on('message', () => {
+          answers += 1
+          if (answers === calls) resolve()
+        })
+        // Who has not read for too long is cut.
+        ws.once('close', () => resolve())
+      })
+      ws.resume()
+      await all
+      ws.terminate()
+      return answers
+    },
+  }
+}
+
+test('small requests for large answers do not end a service with a small heap', async () => {
+  await using gate = new Installation()
+  gate.nodeFlags = [`--max-old-space-size=${heapMib}`]
+  const run = await gate.start()
+  const greedy = await gate.createAgent('greedy')
+  const control = await gate.createAgent('control')
+  await invoke(run, control.token, 'filesystem.write', { path: 'small.txt', content: 'here' })
+  writeFileSync(join(greedy.workspace, 'large.txt'), 'x'.repeat(large))
+
+  const alone = JSON.stringify(readLarge())
+  const all = Promise.all(Array.from({ length: 60 }, () => send(run, greedy.token, alone)))
+  const during = await serving(run, control.token, all)
+  expect(during.failed).toBe(0)
+  expect(during.served).toBeGreaterThan(0)
+  const counts = countsOf(await all)
+  expect(counts['200'], JSON.stringify(counts)).toBeGreaterThan(0)
+  expect((counts['200'] ?? 0) + (counts['503'] ?? 0), JSON.stringify(counts)).toBe(60)
+
+  const batch = async (): Promise<Answer[]> => {
+    const response = await fetch(`${run.gateway_url}/rpc`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${greedy.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(Array.from({ length: 20 }, (_, i) => readLarge(i))),
+    })
+    return (await response.json()) as Answer[]
+  }
+  const batches = Promise.all([batch(), batch(), batch()])
+  expect((await serving(run, control.token, batches)).failed).toBe(0)
+  for (const answers of await batches) {
+    expect(answers.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, i) => i))
+    expect(answers.some(({ result }) => result?.success === true)).toBe(true)
+    for (const { error } of answers) if (error) expect(error.code).toBe(-32000)
+  }
+
+  const sockets = await Promise.all(
+    Array.from({ length: 12 }, () => lazySocket(run, greedy.token, 4)),
+  )
+  for (let i = 0; i < 20; i++) {
+    const { result } = await invoke(run, control.token, 'filesystem.read', { path: 'small.txt' })
+    expect(result?.success).toBe(true)
+  }
+  const read = Promise.all(sockets.map((socket) => socket.readAll()))
+  expect((await serving(run, control.token, read)).failed).toBe(0)
+  expect((await read).some((answers) => answers > 0)).toBe(true)
+  // All of it is free again.
+  await expect.poll(() => send(run, greedy.token, alone), { timeout: 15_000 }).toBe(200)
+  expect(gate.run?.pid).toBe(run.pid)
+  expect(() => process.kill(run.pid, 0)).not.toThrow()
 })

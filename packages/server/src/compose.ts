@@ -6,6 +6,7 @@ import { didYouMean, GatehouseError } from '@gatehouse/contract'
 import { type BoundApp, createApp } from './app/create-app.ts'
 import { createFirstAgent } from './app/first-start.ts'
 import type { EngineParts } from './app/inference/inference.ts'
+import { MemoryBudget } from './app/memory-budget.ts'
 import type { Op } from './app/op.ts'
 import { admitRecords } from './audit/admit-records.ts'
 import { openJournal } from './audit/journal.ts'
@@ -59,6 +60,7 @@ import { openSqlite } from './storage/sqlite/open.ts'
 import type { LogOutput } from './telemetry/log-output.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { openTracing } from './telemetry/tracing.ts'
+import { heldBytesFor } from './transport/http/held-bytes.ts'
 import { openVault } from './vault/open-vault.ts'
 import type { Scrubber } from './vault/scrub/scrubber.ts'
 import type { LogPlace } from './verify-log.ts'
@@ -348,6 +350,7 @@ export async function compose(
       isCapability: (name) => registry.find(name) !== null,
       droppedLogLines: () => output.dropped,
     }),
+    memory: new MemoryBudget(heldBytesFor()),
     parts: { droppedLogLines: () => output.dropped },
     diskPercent: settings.alertDiskPercent,
     approvalWaitMs: settings.alertApprovalWaitMs,

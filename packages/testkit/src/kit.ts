@@ -6,6 +6,7 @@ import type { ApprovalMode, AuditEntry, CapabilityError, Remember } from '@gateh
 import type { InvokeOutcome } from '@gatehouse/server/app/app'
 import { type BoundApp, createApp } from '@gatehouse/server/app/create-app'
 import type { EngineParts } from '@gatehouse/server/app/inference/inference'
+import { MemoryBudget } from '@gatehouse/server/app/memory-budget'
 import type { ModelParts } from '@gatehouse/server/app/models'
 import type { AgentOp, Op } from '@gatehouse/server/app/op'
 import type { ServiceParts } from '@gatehouse/server/app/proxy/deps'
@@ -37,6 +38,7 @@ import type { WakeCommands } from '@gatehouse/server/ports/wakes'
 import { createProcessHost } from '@gatehouse/server/processes/create-process-host'
 import { openMemory } from '@gatehouse/server/storage/memory/open'
 import { createMetrics } from '@gatehouse/server/telemetry/metrics'
+import { heldBytesFor } from '@gatehouse/server/transport/http/held-bytes'
 import { openVault } from '@gatehouse/server/vault/open-vault'
 import { Scrubber } from '@gatehouse/server/vault/scrub/scrubber'
 import { noSandbox } from './no-sandbox.ts'
@@ -50,6 +52,8 @@ const quickPasswords: Passwords = {
 export type KitOptions = {
   /** Capabilities beside the built-in ones. */
   readonly capabilities?: readonly Capability[]
+  /** Less memory for requests than this process has. */
+  readonly memory?: MemoryBudget
   /** The text of `organisation.yaml`. */
   readonly policy?: string
   /** A store in place of the one in memory, or a wrapper around it. */
@@ -329,6 +333,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
       isCapability: (name) => registry.find(name) !== null,
       droppedLogLines: () => 0,
     }),
+    memory: options.memory ?? new MemoryBudget(heldBytesFor()),
     diskPercent: 101,
     approvalWaitMs: 3_600_000,
     workspaceOf: (name) => join(folder, 'workspaces', name),

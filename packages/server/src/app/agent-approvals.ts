@@ -8,16 +8,21 @@ import {
   waitApprovalOutcome,
 } from './approval-outcomes.ts'
 import { approvalRecord, argumentsOf } from './approval-record.ts'
-import type { Call } from './call.ts'
+import { type Call, roomAfterWait } from './call.ts'
 import { cancelApproval } from './cancel-approval.ts'
 
 /** An agent's own approvals, through the capabilities of the group `approvals`. */
-export const approvalsOf = (deps: ApprovalWaitDeps, { op }: Call): AgentApprovals => ({
-  get: (approval_id) => getApprovalOutcome(op, deps, { approval_id }),
+export const approvalsOf = (deps: ApprovalWaitDeps, call: Call): AgentApprovals => ({
+  get: (approval_id) => getApprovalOutcome(call.op, deps, { approval_id }),
   wait: (approval_id, timeout_ms, signal) =>
-    waitApprovalOutcome({ ...op, signal, gone: op.gone }, deps, { approval_id, timeout_ms }),
+    waitApprovalOutcome(
+      { ...call.op, signal, gone: call.op.gone },
+      deps,
+      { approval_id, timeout_ms },
+      () => roomAfterWait(call, call.capability.result_bytes_max, deps.clock, signal),
+    ),
   async list(status: ApprovalStatus | undefined, limit: number) {
-    const filter = { agent: op.actor.name, limit, offset: 0, ...(status ? { status } : {}) }
+    const filter = { agent: call.op.actor.name, limit, offset: 0, ...(status ? { status } : {}) }
     const { approvals, total } = await deps.storage.approvals.list(filter)
     return {
       approvals: approvals.map((stored) => {
@@ -39,10 +44,10 @@ export const approvalsOf = (deps: ApprovalWaitDeps, { op }: Call): AgentApproval
     }
   },
   async find(approval_id) {
-    const stored = await findOwnApproval(op, deps, approval_id)
+    const stored = await findOwnApproval(call.op, deps, approval_id)
     const { capability, status, requested_ms } = stored
     const requested_at = new Date(requested_ms).toISOString()
     return { capability, status, requested_at, arguments: argumentsOf(stored).effective_arguments }
   },
-  cancel: async (approval_id) => outcomeOf(await cancelApproval(op, deps, { approval_id })),
+  cancel: async (approval_id) => outcomeOf(await cancelApproval(call.op, deps, { approval_id })),
 })

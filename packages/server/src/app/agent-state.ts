@@ -1,8 +1,8 @@
-import { GatehouseError } from '@gatehouse/contract'
+import { GatehouseError, stateValueBytesMax } from '@gatehouse/contract'
 import type { StateArea, StateFound, StateWrite } from '../ports/capability.ts'
 import type { StoredState } from '../ports/state.ts'
 import type { Stores } from '../ports/storage.ts'
-import type { Call } from './call.ts'
+import { type Call, roomAfterWait } from './call.ts'
 import type { Basics } from './deps.ts'
 import {
   type Area,
@@ -67,6 +67,15 @@ export function areaOf(call: Call, kind: 'own' | 'shared' | 'scratch'): Area {
     throw new GatehouseError('NoSession', { detail: 'scratch values live as long as a session' })
   return scratchArea(session_id)
 }
+
+const noValue = (key: string) => ({
+  key,
+  value: null,
+  version: 0,
+  updated_at: null,
+  updated_by: null,
+  expires_at: null,
+})
 
 /** An area as one call reaches it: as its agent, and no further than this area. */
 export function stateOf(deps: Deps, call: Call, area: Area): StateArea {
@@ -162,34 +171,26 @@ export function stateOf(deps: Deps, call: Call, area: Area): StateArea {
 
     async watch(key, after_version, timeoutMs, signal) {
       assertKey(key)
-      const look = async () => {
-        const state = await findValue(deps, area, key)
-        return { state, version: state?.version ?? 0 }
-      }
+      // Values may be large, and many calls may wait: none keeps one meanwhile.
+      const versionNow = async () => (await findValue(deps, area, key))?.version ?? 0
       const until = deps.clock.now() + timeoutMs
-      const from = after_version ?? (await look()).version
+      const from = after_version ?? (await versionNow())
       for (;;) {
         const changed = new AbortController()
         using _listening = deps.events.subscribe((event) => {
           if (event.type === 'shared.changed' && event.data['key'] === key) changed.abort()
         })
-        const { state, version } = await look()
+        const version = await versionNow()
         const leftMs = until - deps.clock.now()
-        if (version !== from || leftMs <= 0 || signal.aborted)
+        if (version !== from || leftMs <= 0 || signal.aborted) {
+          await roomAfterWait(call, stateValueBytesMax, deps.clock, signal)
+          const state = await findValue(deps, area, key)
           return {
-            changed: version !== from,
+            changed: (state?.version ?? 0) !== from,
             deleted: state === null,
-            ...(state
-              ? found(state)
-              : {
-                  key,
-                  value: null,
-                  version: 0,
-                  updated_at: null,
-                  updated_by: null,
-                  expires_at: null,
-                }),
+            ...(state ? found(state) : noValue(key)),
           }
+        }
         const waitMs =
           deps.storage.engine === 'postgres' ? Math.min(leftMs, otherNodesEveryMs) : leftMs
         await deps.clock.sleep(waitMs, AbortSignal.any([changed.signal, signal]))

@@ -75,6 +75,7 @@ import type { AuthenticatedAgent } from './agent-directory.ts'
 import type { InferenceUseCases } from './inference/inference.ts'
 import type { LoggedIn, WebLogin } from './login.ts'
 import type { MakeBackupInput } from './make-backup.ts'
+import type { MemoryBudget } from './memory-budget.ts'
 import type { ModelUseCases } from './models.ts'
 import type { AgentOp, Op } from './op.ts'
 import type { SetPasswordInput } from './operators.ts'
@@ -144,6 +145,8 @@ export type ListedCapability = {
 
 /** Every use case, bound to its dependencies: all that a transport may know. */
 export interface App extends VaultUseCases, ModelUseCases, InferenceUseCases {
+  /** What requests, runs and answers may hold of the heap. */
+  readonly memory: MemoryBudget
   readonly version: string
 
   // Who

@@ -50,32 +50,42 @@ export async function waitApprovalOutcome(
   op: AgentOp,
   deps: ApprovalWaitDeps,
   input: { readonly approval_id: string; readonly timeout_ms: number },
+  /** Waits for room for what is then read. */
+  roomForResult?: () => Promise<void>,
 ): Promise<ApprovalOutcome> {
-  const first = await findOwnApproval(op, deps, input.approval_id)
-  return deliverOutcome(op, deps, await waitSettled(deps, first, input.timeout_ms, op))
+  const { approval_id, timeout_ms } = input
+  await findOwnApproval(op, deps, approval_id)
+  await waitSettled(deps, approval_id, timeout_ms, op)
+  await roomForResult?.()
+  return deliverOutcome(op, deps, await findOwnApproval(op, deps, approval_id))
 }
 
+/** Whether it is settled by then. Approvals may be large, and many calls may wait: none keeps one meanwhile. */
 export async function waitSettled(
   deps: ApprovalWaitDeps,
-  first: StoredApproval,
+  id: string,
   timeoutMs: number,
   { signal: cancelled, gone }: Op,
-): Promise<StoredApproval> {
+): Promise<boolean> {
   const signal = gone ? AbortSignal.any([cancelled, gone]) : cancelled
+  const settledNow = async () => {
+    const approval = await deps.storage.approvals.find(id)
+    return approval !== null && isSettled(approval)
+  }
   const endMs = deps.clock.now() + timeoutMs
-  let approval = first
   for (;;) {
     const leftMs = endMs - deps.clock.now()
-    if (isSettled(approval) || leftMs <= 0 || signal.aborted) return approval
+    if (leftMs <= 0 || signal.aborted) return await settledNow()
     const changed = new AbortController()
     const wake = () => changed.abort()
     signal.addEventListener('abort', wake, { once: true })
     // Listening begins before the look, so a change between the two is not missed.
     using _listening = deps.signals.on((next) => {
-      if (next.id === approval.id) wake()
+      if (next.id === id) wake()
     })
-    approval = (await deps.storage.approvals.find(first.id)) ?? approval
-    if (!isSettled(approval)) await deps.clock.sleep(Math.min(leftMs, pollMs), changed.signal)
+    const settled = await settledNow()
+    if (!settled) await deps.clock.sleep(Math.min(leftMs, pollMs), changed.signal)
     signal.removeEventListener('abort', wake)
+    if (settled) return true
   }
 }

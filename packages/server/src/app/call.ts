@@ -2,6 +2,8 @@ import type { CapabilityError, PolicyDecision, RuleRef } from '@gatehouse/contra
 import type { StoredAgent, StoredSession } from '../ports/agents.ts'
 import type { AuditDraft } from '../ports/audit.ts'
 import type { Capability, CapabilityRegistry } from '../ports/capability.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { CallRoom } from './memory-budget.ts'
 import { type AgentOp, actorText } from './op.ts'
 
 /** A call that policy has seen: everything later steps need, and the same object for all of them. */
@@ -16,6 +18,8 @@ export type Call = {
   readonly rule: RuleRef | null
   readonly reason: string | null
   readonly startedAt: number
+  /** Of a call that may run. */
+  readonly room?: CallRoom
   /** The hosts that a program it starts may reach, by policy; absent = none. */
   readonly network?: readonly string[]
   /** Whether a person or a standing grant lets it run: then it may do what policy asks a person about. */
@@ -25,6 +29,20 @@ export type Call = {
   /** Of an approved call: what it was bound to, as it was found again before the run. */
   readonly resolved?: Readonly<Record<string, unknown>>
 }
+
+/** A call that may run: there is memory for its result. */
+export type RoomyCall = Call & { readonly room: CallRoom }
+
+/**
+ * Room for what a call finds at the end of a long wait, during which it takes next to none. Raises
+ * `Overloaded`.
+ */
+export const roomAfterWait = async (
+  { room }: Call,
+  bytesMax: number,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> => room?.grow(bytesMax, () => ({ signal, clock }))
 
 type Facts = {
   readonly result: AuditDraft['result']

@@ -56,6 +56,7 @@ import { describeCapability, listCapabilities, listing } from './list-capabiliti
 import { authenticateWebSession, login, logout, sweepLogins } from './login.ts'
 import { LoginAttempts } from './login-attempts.ts'
 import { makeBackup } from './make-backup.ts'
+import type { MemoryBudget } from './memory-budget.ts'
 import { bindModels, type ModelParts } from './models.ts'
 import { noModels } from './no-models.ts'
 import type { CallFacts } from './notification-news.ts'
@@ -69,6 +70,7 @@ import { bindProxy } from './proxy/bind-proxy.ts'
 import type { ServiceParts } from './proxy/deps.ts'
 import { Pushes } from './pushes.ts'
 import { Reach } from './reach.ts'
+import { readOutcome } from './read-outcome.ts'
 import { recordPolled } from './record-delivery.ts'
 import { reportTokenFailures } from './report-token-failures.ts'
 import { SameTurn } from './same-turn.ts'
@@ -119,6 +121,8 @@ export type AppDeps = Basics & {
   /** False without a server: what is approved then runs at its next start. */
   readonly runsApproved: boolean
   readonly metrics: Metrics
+  /** What requests, runs and answers may hold of the heap. */
+  readonly memory: MemoryBudget
   /** From how full a disk people are warned, and after how long a wait for their decision. */
   readonly diskPercent: number
   readonly approvalWaitMs: number
@@ -304,6 +308,7 @@ export function createApp(parts: AppDeps): BoundApp {
 
   return {
     version: deps.version,
+    memory: deps.memory,
 
     async authenticateAgent(token) {
       const agent = await directory.authenticate(token)
@@ -335,8 +340,13 @@ export function createApp(parts: AppDeps): BoundApp {
     capabilityNames: () => deps.registry.list().map(({ name }) => name),
     listing,
 
-    getApprovalOutcome: (op, input) => getApprovalOutcome(op, base, input),
-    waitApprovalOutcome: (op, input) => waitApprovalOutcome(op, base, input),
+    getApprovalOutcome: (op, input) =>
+      readOutcome(op, deps, async (takeRoom) => {
+        await takeRoom()
+        return getApprovalOutcome(op, base, input)
+      }),
+    waitApprovalOutcome: (op, input) =>
+      readOutcome(op, deps, (takeRoom) => waitApprovalOutcome(op, base, input, takeRoom)),
     async pollEvents(op, { after, timeout_ms }) {
       const found = await events.poll(op.actor.name, after, timeout_ms, op.signal)
       // Nobody reads the answer of a caller that has gone away: that is no delivery.

@@ -14,6 +14,7 @@ import type { ContextFactory } from './capability-context.ts'
 import type { Basics } from './deps.ts'
 import { outcomeDraft } from './invoke-capability.ts'
 import { type RunDeps, type RunResult, runCapability } from './invoke-run.ts'
+import type { CallRoom, Held, MemoryBudget } from './memory-budget.ts'
 import { placesOf, questionOf } from './policy-question.ts'
 import { settle } from './settle-approval.ts'
 
@@ -22,6 +23,7 @@ export type ExecuteDeps = Basics &
     readonly registry: CapabilityRegistry
     readonly policy: PolicySource
     readonly directory: AgentDirectory
+    readonly memory: MemoryBudget
     readonly contexts: ContextFactory
     readonly signals: ApprovalSignals
     /** Names this node in `exec_id`, so that a restart knows which runs were its own. */
@@ -38,12 +40,36 @@ const policy_decision = 'approval_required'
 export async function executeApproval(deps: ExecuteDeps, approval_id: string): Promise<void> {
   const approval = await deps.storage.approvals.find(approval_id)
   if (approval?.status !== 'approved' || approval.execution !== 'waiting') return
-  const prepared = await prepareExecution(deps, approval)
-  if (prepared.kind === 'refused') return refuse(deps, approval, prepared)
-  const intent_id = await claim(deps, approval, prepared.call)
-  if (intent_id === null) return
-  const result = await runCapability(deps, prepared.call)
-  await finish(deps, prepared.call, approval_id, intent_id, result)
+  const held = deps.memory.hold(approval.agent, 0)
+  try {
+    using room = await roomFor(deps, held, approval)
+    // The service stops: it runs after the next start.
+    if (!room) return
+    const prepared = await prepareExecution(deps, approval)
+    if (prepared.kind === 'refused') return await refuse(deps, approval, prepared)
+    const call = { ...prepared.call, room }
+    const intent_id = await claim(deps, approval, call)
+    if (intent_id === null) return
+    const result = await runCapability(deps, call)
+    await finish(deps, call, approval_id, intent_id, result)
+  } finally {
+    held.release()
+  }
+}
+
+/** What a person approved is never refused for lack of memory: it waits. Null when the service stops. */
+async function roomFor(
+  { registry, signal }: ExecuteDeps,
+  held: Held,
+  approval: StoredApproval,
+): Promise<CallRoom | null> {
+  const bytesMax = registry.find(approval.capability)?.result_bytes_max ?? 0
+  try {
+    return await held.room(bytesMax, () => ({ signal }))
+  } catch (cause) {
+    if (signal.aborted) return null
+    throw cause
+  }
 }
 
 type Prepared =

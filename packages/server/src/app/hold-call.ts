@@ -1,11 +1,12 @@
 import { GatehouseError } from '@gatehouse/contract'
-import { isSettled } from '../domain/approvals/outcome.ts'
-import type { StoredApproval } from '../ports/approvals.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 import type { AgentSlots } from './agent-slots.ts'
 import type { InvokeOutcome } from './app.ts'
 import { waitSettled } from './approval-outcomes.ts'
+import type { Call } from './call.ts'
 import { cancelApproval } from './cancel-approval.ts'
+import { memoryOf } from './invoke-run.ts'
+import type { CallRoom, Held, MemoryBudget } from './memory-budget.ts'
 import { isRead } from './op.ts'
 import { deliverHeld, type HeldCall, pendingAnswer, type RequestDeps } from './request-approval.ts'
 
@@ -13,6 +14,7 @@ const progressMs = 5_000
 
 export type HoldDeps = RequestDeps & {
   readonly slots: AgentSlots
+  readonly memory: MemoryBudget
   readonly directory: AgentDirectory
   /** How long a call stays open, at most. */
   readonly approvalHoldMs: number
@@ -20,42 +22,66 @@ export type HoldDeps = RequestDeps & {
 
 /**
  * Keeps a call open until its approval is settled, the time is over or nobody waits for the answer. It
- * has given back its executing place by then. An outcome that nobody reads is left for the other ways
- * of delivery.
+ * has given back its executing place and the memory for its result by then. An outcome that nobody
+ * reads, or that finds no memory, is left for the other ways of delivery.
  */
 export async function holdCall(
   deps: HoldDeps,
-  { call, hold, approval }: HeldCall,
+  held: HeldCall,
+  memory: Held,
 ): Promise<InvokeOutcome> {
+  const { call, approval } = held
   const { op, agent } = call
   if (!deps.slots.hold(agent.name)) return pendingAnswer(approval)
   op.waiting?.()
-  let last: StoredApproval
+  let settled: boolean
   try {
-    last = await waitWithProgress(deps, { call, hold, approval })
+    settled = await waitWithProgress(deps, held)
   } finally {
     deps.slots.release(agent.name)
   }
-  await withdrawCancelled(deps, { call, hold, approval })
-  const { name, credential } = op.actor
-  // @SECURITY A token that was replaced while the call waited gets no result; held-calls.test.ts.
-  const answered = isSettled(last) && isRead(op) && deps.directory.holder(name, credential) !== null
-  return answered ? deliverHeld(deps, call, last) : pendingAnswer(last)
+  await withdrawCancelled(deps, held)
+  const isDue = (): boolean => {
+    const { name, credential } = op.actor
+    // @SECURITY A token that was replaced while the call waited gets no result; held-calls.test.ts.
+    return settled && isRead(op) && deps.directory.holder(name, credential) !== null
+  }
+  using room = isDue() ? await resultRoom(deps, call, memory) : null
+  if (room && isDue()) {
+    const outcome = await deliverHeld(deps, call, approval.id)
+    room.made(outcome.kind === 'succeeded' ? memoryOf(outcome.data) : 0)
+    return outcome
+  }
+  return pendingAnswer((await deps.storage.approvals.find(approval.id)) ?? approval)
+}
+
+/** Null where no memory came free in time, or the caller has gone meanwhile. */
+async function resultRoom(
+  { clock }: HoldDeps,
+  { op: { signal }, capability }: Call,
+  memory: Held,
+): Promise<CallRoom | null> {
+  try {
+    return await memory.room(capability.result_bytes_max, () => ({ signal, clock }))
+  } catch (cause) {
+    if (signal.aborted || (cause instanceof GatehouseError && cause.type === 'Overloaded'))
+      return null
+    throw cause
+  }
 }
 
 async function waitWithProgress(
   deps: HoldDeps,
-  { call: { op, capability }, hold, approval: first }: HeldCall,
-): Promise<StoredApproval> {
+  { call: { op, capability }, hold, approval: { id } }: HeldCall,
+): Promise<boolean> {
   const startMs = deps.clock.now()
   const endMs = hold.endMs(startMs, deps.approvalHoldMs)
-  let approval = first
   for (;;) {
     const leftMs = endMs - deps.clock.now()
-    approval = await waitSettled(deps, approval, Math.min(leftMs, progressMs), op)
+    const settled = await waitSettled(deps, id, Math.min(leftMs, progressMs), op)
     const nowMs = deps.clock.now()
-    if (isSettled(approval) || nowMs >= endMs || !isRead(op)) return approval
-    const message = `${capability.name} waits for a person to approve it (${approval.id})`
+    if (settled || nowMs >= endMs || !isRead(op)) return settled
+    const message = `${capability.name} waits for a person to approve it (${id})`
     op.progress?.((nowMs - startMs) / 1000, undefined, message)
   }
 }

@@ -293,6 +293,7 @@ const slow = (seconds: number, run: (signal: AbortSignal) => Promise<void>) =>
     when_to_use: 'In tests.',
     inputs: z.strictObject({ n: z.int().default(0) }),
     outputs: z.object({ done: z.boolean() }),
+    result_bytes_max: 1_000,
     tier: 'autonomous',
     effect: 'immediate',
     timeout_seconds: seconds,

@@ -6,8 +6,9 @@ import {
   type PolicyTier,
 } from '@gatehouse/contract'
 import { failureOf } from '../domain/failure.ts'
+import type { CompiledPolicy } from '../domain/policy/compile.ts'
 import type { Decision } from '../domain/policy/types.ts'
-import type { StoredAgent } from '../ports/agents.ts'
+import type { StoredAgent, StoredSession } from '../ports/agents.ts'
 import type { AuditDraft } from '../ports/audit.ts'
 import type { Capability, CapabilityRegistry } from '../ports/capability.ts'
 import type { LimitStamp } from '../ports/limits.ts'
@@ -15,15 +16,17 @@ import type { PolicySource } from '../ports/policy.ts'
 import { countedLimits } from './agent-limits.ts'
 import { callsAtOnceMax } from './agent-slots.ts'
 import type { InvokeInput, InvokeOutcome } from './app.ts'
-import { type Call, callDraft, recordedAs } from './call.ts'
+import { type Call, callDraft, type RoomyCall, recordedAs } from './call.ts'
 import type { Basics } from './deps.ts'
 import { type HoldDeps, holdCall } from './hold-call.ts'
-import { type RunDeps, type RunResult, runCapability } from './invoke-run.ts'
+import { memoryOf, type RunDeps, type RunResult, runCapability } from './invoke-run.ts'
+import type { CallRoom, Held } from './memory-budget.ts'
 import type { CallFacts } from './notification-news.ts'
 import type { AgentOp } from './op.ts'
 import { questionOf } from './policy-question.ts'
 import type { Bursts } from './proxy/burst.ts'
 import { type HeldCall, requestApproval } from './request-approval.ts'
+import { resultBytesOf } from './result-bytes.ts'
 import type { SessionTable } from './session-table.ts'
 import { type TakenGrant, takeGrant } from './take-grant.ts'
 import { validateArguments } from './validate-arguments.ts'
@@ -60,9 +63,7 @@ export async function invokeCapability(
   deps: InvokeDeps,
   input: InvokeInput,
 ): Promise<InvokeOutcome> {
-  const agent = deps.directory.holder(op.actor.name, op.actor.credential)
-  if (!agent)
-    throw new GatehouseError('AuthenticationFailed', { detail: 'this token no longer holds' })
+  const agent = holderOf(op, deps)
   const capability = deps.registry.find(input.capability)
   const waits = capability?.waits ?? false
   const place = deps.slots.take(agent.name, waits)
@@ -82,16 +83,27 @@ export async function invokeCapability(
       },
     }
   }
-  let outcome: Outcome
+  const held = op.held ?? deps.memory.hold(agent.name, 0)
   try {
-    if (place) await place
-    outcome = capability
-      ? await admit(op, deps, agent, capability, input)
-      : await refuseUnknown(op, deps, input)
+    let outcome: Outcome
+    try {
+      if (place) await place
+      outcome = capability
+        ? await admit(op, deps, agent, capability, input, held)
+        : await refuseUnknown(op, deps, input)
+    } finally {
+      deps.slots.give(agent.name, waits)
+    }
+    return outcome.kind === 'held' ? await holdCall(deps, outcome, held) : outcome
   } finally {
-    deps.slots.give(agent.name, waits)
+    if (!op.held) held.release()
   }
-  return outcome.kind === 'held' ? holdCall(deps, outcome) : outcome
+}
+
+const holderOf = ({ actor }: AgentOp, { directory }: InvokeDeps): StoredAgent => {
+  const agent = directory.holder(actor.name, actor.credential)
+  if (agent) return agent
+  throw new GatehouseError('AuthenticationFailed', { detail: 'this token no longer holds' })
 }
 
 /** `held`: it waits for a person, in no other call's place. */
@@ -131,25 +143,28 @@ async function refuseUnknown(
   }
 }
 
-/** Everything before the act: what is refused here is recorded by its reason, and nothing has happened. */
-async function admit(
+/** What policy says of a call with these arguments, or how it is refused and recorded. */
+type Judged =
+  | { readonly kind: 'refused'; readonly refuse: () => Promise<InvokeOutcome> }
+  | {
+      readonly kind: 'passed'
+      readonly agent: StoredAgent
+      readonly session: StoredSession | null
+      readonly args: Call['args']
+      readonly policy: CompiledPolicy
+      readonly decision: Exclude<Decision, { readonly kind: 'deny' }>
+    }
+
+const refused = (refuse: () => Promise<InvokeOutcome>): Judged => ({ kind: 'refused', refuse })
+
+function judge(
   op: AgentOp,
   deps: InvokeDeps,
   agent: StoredAgent,
   capability: Capability,
   input: InvokeInput,
-): Promise<Outcome> {
-  const startedAt = performance.now()
-  if (agent.status === 'paused') {
-    const error = new GatehouseError('AgentPaused', { agent: agent.name })
-    await record(deps, op, input, { result: 'denied', error: failureOf(error) }, 'blocked')
-    return {
-      kind: 'denied',
-      reason: 'agent_paused',
-      message: error.message,
-      data: { reason: 'agent_paused' },
-    }
-  }
+): Judged {
+  if (agent.status === 'paused') return refused(() => refusePaused(op, deps, agent, input))
   const session = op.session_id === null ? null : deps.sessions.use(op.session_id, agent.name)
   const policy = deps.policy.current()
   const nowMs = deps.clock.wall()
@@ -160,10 +175,13 @@ async function admit(
     if (policy.listed(question) === 'blocked') {
       const { rule, reason } = policy.decide(question)
       const args = recordableArguments(input.arguments)
-      return deny(deps, { op, agent, session, capability, args, rule, reason, startedAt })
+      return refused(() => deny(deps, { op, agent, capability, args, rule, reason }))
     }
-    await record(deps, op, input, { result: 'error', error: validated.error })
-    return { kind: 'failed', error: validated.error }
+    const { error } = validated
+    return refused(async () => {
+      await record(deps, op, input, { result: 'error', error })
+      return { kind: 'failed', error }
+    })
   }
   const { args } = validated
   const decision = policy.decide(
@@ -172,12 +190,76 @@ async function admit(
       contexts: deps.contexts,
     }),
   )
+  if (decision.kind !== 'deny') return { kind: 'passed', agent, session, args, policy, decision }
+  const { rule, reason } = decision
+  return refused(() => deny(deps, { op, agent, capability, args, rule, reason }))
+}
+
+async function refusePaused(
+  op: AgentOp,
+  deps: InvokeDeps,
+  agent: StoredAgent,
+  input: InvokeInput,
+): Promise<InvokeOutcome> {
+  const error = new GatehouseError('AgentPaused', { agent: agent.name })
+  await record(deps, op, input, { result: 'denied', error: failureOf(error) }, 'blocked')
+  return {
+    kind: 'denied',
+    reason: 'agent_paused',
+    message: error.message,
+    data: { reason: 'agent_paused' },
+  }
+}
+
+/** Everything before the act: what is refused here is recorded by its reason, and nothing has happened. */
+function admit(
+  op: AgentOp,
+  deps: InvokeDeps,
+  agent: StoredAgent,
+  capability: Capability,
+  input: InvokeInput,
+  held: Held,
+): Promise<Outcome> {
+  const startedAt = performance.now()
+  const judged = judge(op, deps, agent, capability, input)
+  if (judged.kind === 'refused') return judged.refuse()
+  const { args, decision } = judged
+  const free = roomFor(deps, op, capability, args, held)
+  const asked = { op, capability, input, startedAt }
+  if (!(free instanceof Promise)) return proceed(deps, asked, judged, free)
+  const waiting = { ...asked, args, rule: decision.rule }
+  return proceedLater(deps, waiting, tierOf[decision.kind], free)
+}
+
+type Asked = Pick<Call, 'op' | 'capability' | 'startedAt'> & { readonly input: InvokeInput }
+
+async function proceedLater(
+  deps: InvokeDeps,
+  asked: Asked & Pick<Call, 'args' | 'rule'>,
+  tier: PolicyTier,
+  free: Promise<CallRoom>,
+): Promise<Outcome> {
+  const waited = await free.catch((cause: unknown) => ({ cause }))
+  if ('cause' in waited) return refuseRoom(deps, asked, tier, waited.cause)
+  using room = waited
+  // What was decided before the wait may be so no more.
+  const { op, capability, input } = asked
+  const judged = judge(op, deps, holderOf(op, deps), capability, input)
+  if (judged.kind === 'refused') return await judged.refuse()
+  return await proceed(deps, asked, judged, room)
+}
+
+async function proceed(
+  deps: InvokeDeps,
+  { op, capability, input, startedAt }: Asked,
+  { agent, session, args, policy, decision }: Extract<Judged, { readonly kind: 'passed' }>,
+  given: CallRoom,
+): Promise<Outcome> {
+  using room = given
   const { rule, reason } = decision
   const sent = input.arguments
-  const plain = { op, agent, session, capability, args, sent, rule, reason, startedAt }
-  const call: Call = decision.network ? { ...plain, network: decision.network } : plain
-  if (decision.kind === 'deny') return deny(deps, call)
-
+  const plain = { op, agent, session, capability, args, sent, rule, reason, startedAt, room }
+  const call: RoomyCall = decision.network ? { ...plain, network: decision.network } : plain
   const keys = countedLimits(agent.name, policy.limitsFor(agent.name, capability.name))
   const verdict = await deps.storage.limits.take(keys, deps.clock.now())
   if (verdict.kind === 'limited') {
@@ -189,16 +271,55 @@ async function admit(
     return refuseLimited(deps, call, tierOf[decision.kind], limit, verdict.retry_after_ms)
   }
   if (decision.notify) await announce(deps, call)
-  if (decision.kind === 'ask') return ask(deps, call, verdict.stamps)
+  if (decision.kind === 'ask') return await ask(deps, call, verdict.stamps)
   if (capability.effect !== 'buffered') return await act(deps, call, verdict.stamps)
   // @SECURITY More writes than are usual are for a person to decide; test/proxy/writes.test.ts.
   const burst = await deps.bursts.take(agent.name)
   return burst.kind === 'burst'
-    ? ask(deps, { ...call, reason: burst.reason }, verdict.stamps)
-    : act(deps, call, [...verdict.stamps, ...burst.stamps])
+    ? await ask(deps, { ...call, reason: burst.reason }, verdict.stamps)
+    : await act(deps, call, [...verdict.stamps, ...burst.stamps])
 }
 
-async function deny(deps: InvokeDeps, call: Call): Promise<InvokeOutcome> {
+/** Room for the largest result that the call can have; at once, but where other results are in the way. */
+const roomFor = (
+  { clock }: InvokeDeps,
+  op: AgentOp,
+  capability: Capability,
+  args: Call['args'],
+  held: Held,
+): CallRoom | Promise<CallRoom> =>
+  held.room(resultBytesOf(capability, args), () => ({ signal: op.signal, clock }))
+
+/** Nothing has run: there was no room for the result, or the caller went away meanwhile. */
+async function refuseRoom(
+  deps: InvokeDeps,
+  { op, capability, args, rule }: Pick<Call, 'op' | 'capability' | 'args' | 'rule'>,
+  policy_decision: PolicyTier,
+  cause: unknown,
+): Promise<InvokeOutcome> {
+  const raised =
+    cause instanceof GatehouseError ? cause : new GatehouseError('Cancelled', {}, { cause })
+  const error = failureOf(raised)
+  const result = raised.type === 'Overloaded' ? 'denied' : 'error'
+  const facts = { result, policy_decision, rule, error } as const
+  await deps.journal.append(callDraft(op, capability, args, facts), { counts: true })
+  if (result === 'error') return { kind: 'failed', error }
+  return {
+    kind: 'overloaded',
+    message: raised.message,
+    data: {
+      reason: 'overloaded',
+      retry_after_seconds: 1,
+      limit: deps.memory.perAgentMax,
+      window: 'bytes at once',
+    },
+  }
+}
+
+async function deny(
+  deps: InvokeDeps,
+  call: Pick<Call, 'op' | 'agent' | 'capability' | 'args' | 'rule' | 'reason'>,
+): Promise<InvokeOutcome> {
   const { op, agent, capability, args, rule } = call
   const detail = call.reason ?? (rule ? `${rule.file}:${rule.line}` : 'no rule allows it')
   const error = new GatehouseError('PolicyDenied', {
@@ -267,7 +388,7 @@ async function announce(
 /** Runs what policy allows. What has an effect is on record before it begins, and again when it ended. */
 async function act(
   deps: InvokeDeps,
-  call: Call,
+  call: RoomyCall,
   stamps: readonly LimitStamp[],
 ): Promise<InvokeOutcome> {
   const { op, capability, args, rule } = call
@@ -284,13 +405,17 @@ async function act(
 }
 
 /** A standing grant lets it run like a call that is allowed; without one a person is asked. */
-async function ask(deps: InvokeDeps, call: Call, stamps: readonly LimitStamp[]): Promise<Outcome> {
+async function ask(
+  deps: InvokeDeps,
+  call: RoomyCall,
+  stamps: readonly LimitStamp[],
+): Promise<Outcome> {
   // What a person is shown, and what runs once one agreed, may reach what policy asks a person about.
-  const agreed: Call = { ...call, agreed: true }
+  const agreed: RoomyCall = { ...call, agreed: true }
   let taken: TakenGrant | null
   try {
     taken = await takeGrant(deps, agreed, stamps)
-    if (!taken) return await requestApproval(deps, agreed, stamps)
+    if (!taken) return charged(call, await requestApproval(deps, agreed, stamps))
   } catch (cause) {
     return unaskable(deps, call, stamps, cause)
   }
@@ -298,6 +423,12 @@ async function ask(deps: InvokeDeps, call: Call, stamps: readonly LimitStamp[]):
   const policy_decision = 'approval_required'
   const granted = resolved ? { ...agreed, places, resolved } : { ...agreed, places }
   return runIntended(deps, granted, { policy_decision, intent_id, detail: { grant_id } })
+}
+
+/** The stored result of an approved call takes what one that was made now would. */
+const charged = <T extends Outcome>({ room }: RoomyCall, outcome: T): T => {
+  room.made(outcome.kind === 'succeeded' ? memoryOf(outcome.data) : 0)
+  return outcome
 }
 
 /** What names something that is not there or not allowed is not worth a person's time: the agent hears it now. */
@@ -319,16 +450,16 @@ async function unaskable(
   return { kind: 'failed', error }
 }
 
-async function runIntended(deps: InvokeDeps, call: Call, facts: OutcomeFacts) {
+async function runIntended(deps: InvokeDeps, call: RoomyCall, facts: OutcomeFacts) {
   // @SECURITY Rotation, revocation and pause while the intent is written still stop the call;
   // invoke-capability.test.ts.
-  const stopped = await stoppedMeanwhile(deps, call)
+  const stopped = stoppedMeanwhile(deps, call)
   const result = stopped ?? (await runCapability(deps, call))
   await deps.journal.append(outcomeDraft(call, result, facts))
   return answer(call, result)
 }
 
-async function stoppedMeanwhile(deps: InvokeDeps, { op }: Call): Promise<RunResult | null> {
+function stoppedMeanwhile(deps: InvokeDeps, { op }: Call): RunResult | null {
   const holder = deps.directory.holder(op.actor.name, op.actor.credential)
   if (holder?.status === 'active') return null
   const error = holder

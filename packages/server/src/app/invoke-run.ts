@@ -1,14 +1,13 @@
 import { type CapabilityError, GatehouseError } from '@gatehouse/contract'
 import { jsonBytesMax } from '../domain/arguments.ts'
 import { failureOf } from '../domain/failure.ts'
+import type { Capability } from '../ports/capability.ts'
 import type { Log } from '../ports/log.ts'
 import type { Secrets } from '../ports/secrets.ts'
-import type { Call } from './call.ts'
+import type { Call, RoomyCall } from './call.ts'
 import type { ContextFactory } from './capability-context.ts'
 import type { Deadlines } from './deadlines.ts'
 import { LazyAbort } from './lazy-abort.ts'
-
-const resultBytesMax = 10 * 1024 * 1024
 
 export type RunDeps = {
   readonly contexts: ContextFactory
@@ -49,11 +48,25 @@ const failed = (error: GatehouseError, noted: Noted): RunResult => ({
   noted,
 })
 
-const assertFits = (data: Readonly<Record<string, unknown>>): void => {
-  if (jsonBytesMax(data) <= resultBytesMax) return
-  const size_bytes = Buffer.byteLength(JSON.stringify(data))
-  if (size_bytes > resultBytesMax)
-    throw new GatehouseError('ResultTooLarge', { size_bytes, limit_bytes: resultBytesMax })
+/** `bound`: from `jsonBytesMax`, which has six bytes for a character that takes at most two in memory. */
+const memoryWithin = (bound: number): number => Math.ceil(bound / 3)
+
+/** About how many bytes of memory a result takes. */
+export const memoryOf = (data: Readonly<Record<string, unknown>>): number =>
+  memoryWithin(jsonBytesMax(data))
+
+/** Raises `ResultTooLarge`. Returns about how many bytes of memory the result takes. */
+const measure = (
+  { result_bytes_max: limit_bytes }: Capability,
+  data: Readonly<Record<string, unknown>>,
+): number => {
+  const bound = jsonBytesMax(data)
+  if (bound > limit_bytes) {
+    const size_bytes = Buffer.byteLength(JSON.stringify(data))
+    if (size_bytes > limit_bytes)
+      throw new GatehouseError('ResultTooLarge', { size_bytes, limit_bytes })
+  }
+  return memoryWithin(bound)
 }
 
 /** @SECURITY Nothing of a call is recorded, answered or published but what comes from here; canaries.test.ts. */
@@ -78,7 +91,7 @@ const scrubbed = ({ secrets }: RunDeps, { capability }: Call, result: RunResult)
  * secrets that were used. The only place that calls `run`: who comes here has passed policy, limits and,
  * where asked for, a person.
  */
-export async function runCapability(deps: RunDeps, call: Call): Promise<RunResult> {
+export async function runCapability(deps: RunDeps, call: RoomyCall): Promise<RunResult> {
   const { capability, args } = call
   const limit = new LazyAbort()
   let deadline: Disposable | undefined
@@ -98,10 +111,12 @@ export async function runCapability(deps: RunDeps, call: Call): Promise<RunResul
       })
       capability.run(context, args as never).then(resolve, reject)
     })
-    assertFits(data)
+    const bytes = measure(capability, data)
     const text = capability.text ? capability.text(data) : null
+    call.room.made(bytes)
     result = { kind: 'succeeded', data, text, noted }
   } catch (cause) {
+    call.room.made(0)
     result = failed(faultOf(deps, call, cause), noted)
   } finally {
     deadline?.[Symbol.dispose]()

@@ -1,4 +1,5 @@
 import type { Hold } from './hold.ts'
+import type { Held } from './memory-budget.ts'
 
 /** Who acts. Only the gate's own surfaces make these, from a credential they checked. */
 export type Actor =
@@ -31,6 +32,8 @@ export interface Op {
 
 /** An operation of an agent. */
 export interface AgentOp extends Op {
+  /** What the request that it came with has of the memory; absent where it came with none. */
+  readonly held?: Held
   readonly actor: Extract<Actor, { kind: 'agent' }>
 }
 

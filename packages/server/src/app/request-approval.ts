@@ -186,10 +186,11 @@ async function tooManyPending(deps: RequestDeps, agent: string): Promise<InvokeO
 export async function deliverHeld(
   deps: RequestDeps,
   call: Call,
-  settled: StoredApproval,
+  approval_id: string,
 ): Promise<InvokeOutcome> {
   const approval = await deps.journal.transaction(async (tx) => {
-    const current = (await tx.approvals.find(settled.id)) ?? settled
+    const current = await tx.approvals.find(approval_id)
+    if (!current) throw new GatehouseError('ApprovalNotFound', { approval_id })
     if (current.delivered === 'yes') return current
     await recordDelivery(tx.approvals, current)
     appendDelivery(tx, call, current)

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type ErrorType, errorTable, type FieldEntry, type Preview } from '@gatehouse/contract'
 import stringify from 'safe-stable-stringify'
 import { z } from 'zod'
+import { resultBytesMax } from '../domain/result-bytes.ts'
 import type { Capability, CapabilityContext, PreviewContext } from '../ports/capability.ts'
 import { pathArgumentsOf } from './path-argument.ts'
 import { typedSchema } from './typed-schema.ts'
@@ -27,6 +28,8 @@ type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
   readonly redact?: readonly (keyof z.output<I> & string)[]
   readonly waits?: boolean
   readonly timeout_seconds?: number
+  readonly result_bytes_max?: number
+  readonly result_bytes?: (args: z.output<I>) => number
   readonly deadline?: (args: z.output<I>) => number
   readonly text?: (data: z.output<O>) => string
   readonly preview?: (args: z.output<I>, ctx: PreviewContext) => Preview | Promise<Preview>
@@ -36,6 +39,9 @@ type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
   ) => Promise<Readonly<Record<string, unknown>>>
   readonly run: (ctx: CapabilityContext, args: z.output<I>) => Promise<z.input<O>>
 }
+
+/** Of capabilities that answer with a path or an id, and may take long. */
+export const smallResult = 256 * 1024
 
 type JsonSchema = { readonly [key: string]: unknown }
 
@@ -121,11 +127,15 @@ export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
     ...pathArgumentsOf(d.inputs),
     waits: d.waits ?? false,
     timeout_seconds: d.timeout_seconds ?? 60,
+    result_bytes_max: d.result_bytes_max ?? resultBytesMax,
     definition_hash: `sha256:${definition_hash}`,
     input_schema,
     output_schema,
     description: told as Capability['description'],
     ...(d.deadline ? { deadline: d.deadline as NonNullable<Capability['deadline']> } : {}),
+    ...(d.result_bytes
+      ? { result_bytes: d.result_bytes as NonNullable<Capability['result_bytes']> }
+      : {}),
     ...(d.text ? { text: d.text as NonNullable<Capability['text']> } : {}),
     ...(d.preview ? { preview: d.preview as NonNullable<Capability['preview']> } : {}),
     ...(d.resolve ? { resolve: d.resolve as NonNullable<Capability['resolve']> } : {}),

@@ -1,4 +1,6 @@
+import { stateValueBytesMax } from '@gatehouse/contract'
 import { z } from 'zod'
+import { smallResult } from './define.ts'
 
 /** Fields that the groups of values (state, shared, scratch) have in common. */
 export const key = z.string().describe('At most 512 characters')
@@ -60,6 +62,7 @@ export const getting = {
   outputs: found,
   effect: 'none',
   errors: ['StateNotFound', 'InvalidKey'],
+  result_bytes: () => stateValueBytesMax + 16 * 1024,
 } as const
 export const listing = {
   ...common,
@@ -73,12 +76,14 @@ export const setting = {
   outputs: stored,
   effect: 'immediate',
   errors: ['InvalidKey', 'ValueTooLarge', 'VersionConflict', 'StateQuotaExceeded', 'QuotaExceeded'],
+  result_bytes_max: smallResult,
 } as const
 export const deleting = {
   ...common,
   outputs: deleted,
   effect: 'immediate',
   errors: ['StateNotFound', 'InvalidKey', 'VersionConflict'],
+  result_bytes_max: smallResult,
 } as const
 
 /** Nothing in an answer depends on its form: an area gives exactly what the schemas above say. */

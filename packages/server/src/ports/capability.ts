@@ -354,6 +354,10 @@ export interface Capability {
   /** Whether it waits (long poll): such calls have their own, larger cap. */
   readonly waits: boolean
   readonly timeout_seconds: number
+  /** A larger result is refused. That much memory is kept for each run until its result is known. */
+  readonly result_bytes_max: number
+  /** Where the arguments ask for less: about how large the result can be. */
+  readonly result_bytes?: (args: never) => number
   /** Where the arguments say how long a call may take, in seconds; in place of `timeout_seconds`. */
   readonly deadline?: (args: never) => number
   /** SHA-256 of everything about the definition that an approver relies on. */

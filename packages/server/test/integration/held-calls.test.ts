@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Hold } from '../../src/app/hold.ts'
+import { MemoryBudget } from '../../src/app/memory-budget.ts'
 import { silent } from '../../src/audit/testing.ts'
 import { type Gateway, openGateway } from '../../src/transport/gateway/open-gateway.ts'
 import type { GatewayLimits } from '../../src/transport/http/limits.ts'
@@ -17,12 +18,14 @@ rules:
   - { match: filesystem.append, tier: approval_required }
 `
 const holdMs = 60_000
+const mib = 1024 * 1024
 const line = { path: 'log.txt', content: 'one\n' }
 const lineOf = (n: number) => ({ ...line, content: `${n}\n` })
 
 let kit: Kit
 let gateway: Gateway
 let token: string
+let memory: MemoryBudget
 const open = (limits: Partial<GatewayLimits> = {}) =>
   openGateway({
     host: '127.0.0.1',
@@ -40,7 +43,9 @@ const reopen = async (limits: Partial<GatewayLimits>) => {
   gateway = await open(limits)
 }
 beforeEach(async () => {
-  kit = await createKit({ policy, approvalTtlMs: 30 * 86_400_000, approvalHoldMs: holdMs })
+  memory = new MemoryBudget({ heldBytesMax: 256 * mib, heldBytesPerAgentMax: 64 * mib })
+  const approvalTtlMs = 30 * 86_400_000
+  kit = await createKit({ policy, memory, approvalTtlMs, approvalHoldMs: holdMs })
   token = await kit.agent('alpha', 'hold')
   mkdirSync(kit.workspace('alpha'), { recursive: true })
   writeFileSync(join(kit.workspace('alpha'), 'log.txt'), '')
@@ -51,6 +56,7 @@ afterEach(async () => {
   await kit[Symbol.asyncDispose]()
 })
 
+const never = () => ({ signal: new AbortController().signal })
 const turn = () => new Promise((resolve) => setTimeout(resolve, 2))
 const pending = async () => {
   const filter = { status: 'pending', limit: 100, offset: 0 } as const
@@ -287,8 +293,9 @@ test('64 held calls leave room for all others, and the next one is answered at o
   expect(next.kind).toBe('pending')
   for (const leave of leaves) leave.abort()
   for (const outcome of await Promise.all(held)) expect(outcome.kind).toBe('pending')
+  const first = await kit.pending('alpha', 'filesystem.append', lineOf(0))
   const again = kit.invoke('alpha', 'filesystem.append', lineOf(0), { hold: new Hold() })
-  await kit.decide(String(ids[0]), 'approve')
+  await kit.decide(first, 'approve')
   expect(await again).toMatchObject({ kind: 'succeeded' })
 })
 
@@ -301,4 +308,25 @@ test('a held call does not keep its WebSocket from being read', async () => {
   await approve(id)
   expect((await call).result?.['structuredContent']).toMatchObject({ size_bytes: 4 })
   peer.ws.close()
+})
+
+test('a held call takes no memory for its result while it waits', async () => {
+  const call = kit.invoke('alpha', 'filesystem.append', line, { hold: new Hold() })
+  const [id = ''] = await asked()
+  await expect.poll(() => memory.used).toBe(0)
+  await approve(id)
+  expect(await call).toMatchObject({ kind: 'succeeded', data: { size_bytes: 4 } })
+  expect(memory.used).toBe(0)
+})
+
+test('an outcome that finds no memory is not lost: the call is answered as pending', async () => {
+  const call = kit.invoke('alpha', 'filesystem.append', line, { hold: new Hold() })
+  const [id = ''] = await asked()
+  const other = memory.hold('alpha', 0)
+  const rooms = [await other.room(64 * mib, never), await other.room(8 * mib, never)]
+  await kit.decide(id, 'reject', { reason: 'Not today' })
+  expect(await answered(call)).toMatchObject({ kind: 'pending', pending: { approval_id: id } })
+  for (const room of rooms) room[Symbol.dispose]()
+  const outcome = kit.app.getApprovalOutcome(kit.op('alpha'), { approval_id: id })
+  expect(await outcome).toMatchObject({ status: 'rejected' })
 })

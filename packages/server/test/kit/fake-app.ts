@@ -1,6 +1,7 @@
 import { GatehouseError, type HealthStatus } from '@gatehouse/contract'
 import { z } from 'zod'
 import type { App, InvokeInput, InvokeOutcome, ListedCapability } from '../../src/app/app.ts'
+import { MemoryBudget } from '../../src/app/memory-budget.ts'
 import type { AgentOp } from '../../src/app/op.ts'
 import type { Tell } from '../../src/app/pushes.ts'
 import { defineCapability } from '../../src/capabilities/define.ts'
@@ -11,6 +12,7 @@ import {
   type GatewayOptions,
   openGateway,
 } from '../../src/transport/gateway/open-gateway.ts'
+import { heldBytesFor } from '../../src/transport/http/held-bytes.ts'
 
 export const tokens = { alpha: 'a'.repeat(64), beta: 'b'.repeat(64) } as const
 
@@ -158,6 +160,8 @@ export class FakeApp {
     )
   }
 
+  memory = new MemoryBudget(heldBytesFor())
+
   /** The stand-in, as the transports see it. */
   readiness(): HealthStatus {
     return this.ready
@@ -300,8 +304,12 @@ export class KeptLog implements Log {
 export type GatewayKit = Gateway & { readonly fake: FakeApp; readonly log: KeptLog }
 
 /** A gateway on a free port before a fake app. */
-export const openKit = async (options: Partial<GatewayOptions> = {}): Promise<GatewayKit> => {
+export const openKit = async ({
+  memory,
+  ...options
+}: Partial<GatewayOptions> & { readonly memory?: MemoryBudget } = {}): Promise<GatewayKit> => {
   const fake = new FakeApp()
+  if (memory) fake.memory = memory
   const log = new KeptLog()
   let ids = 0
   const gateway = await openGateway({

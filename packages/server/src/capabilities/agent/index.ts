@@ -1,6 +1,6 @@
 import { capabilityName } from '@gatehouse/contract'
 import { z } from 'zod'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 
 const tier = 'autonomous'
 const version = '1.0'
@@ -29,6 +29,7 @@ const whoami = defineCapability({
   effect,
   common_patterns: [{ title: 'Which folders are mine?', arguments: {} }],
   errors: [],
+  result_bytes_max: smallResult,
   run: (ctx) => ctx.self.whoami() as never,
 })
 
@@ -92,6 +93,7 @@ const session = defineCapability({
   effect,
   common_patterns: [{ title: 'Which session is this?', arguments: {} }],
   errors: [],
+  result_bytes_max: smallResult,
   run: (ctx) => ctx.self.session() as never,
 })
 

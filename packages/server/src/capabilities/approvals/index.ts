@@ -57,6 +57,7 @@ const wait = defineCapability({
   tier,
   effect: 'none',
   waits: true,
+  result_bytes: () => 16 * 1024,
   timeout_seconds: 90,
   common_patterns: [
     {

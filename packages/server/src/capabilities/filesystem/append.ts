@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 import { diffBytesMax } from '../text-diff.ts'
 import { pathField, version, writeErrors } from './fields.ts'
 import { changePreview, contentBefore } from './preview.ts'
@@ -25,6 +25,7 @@ export const append = defineCapability({
     { title: 'Add a line to a log', arguments: { path: 'log.txt', content: 'done\n' } },
   ],
   errors: [...writeErrors, 'InvalidEncoding'],
+  result_bytes_max: smallResult,
   preview: async ({ path, content }, { files }) => {
     const added = encode(content, 'utf-8', path)
     const before = await contentBefore(files, path)

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { commandPreview } from '../command-preview.ts'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 import { pathField, sha256Field, version, writeErrors } from './fields.ts'
 
 export const copy = defineCapability({
@@ -36,6 +36,7 @@ export const copy = defineCapability({
   ],
   errors: [...writeErrors, 'AlreadyExists', 'QuotaExceeded'],
   timeout_seconds: 300,
+  result_bytes_max: smallResult,
   preview: ({ source, destination, overwrite }, { files }) =>
     commandPreview(
       ['cp', '-r', files.resolve(source), files.resolve(destination)],

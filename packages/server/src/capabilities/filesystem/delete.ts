@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { commandPreview } from '../command-preview.ts'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 import { entryField, version, writeErrors } from './fields.ts'
 
 /** `delete` is a word of the language. */
@@ -28,6 +28,7 @@ export const deletePath = defineCapability({
     { title: 'Delete a folder with what it holds', arguments: { path: 'build', recursive: true } },
   ],
   errors: [...writeErrors, 'DirectoryNotEmpty'],
+  result_bytes_max: smallResult,
   preview: async ({ path, recursive }, { files }) => {
     const found = await files.stat(path)
     const what = found

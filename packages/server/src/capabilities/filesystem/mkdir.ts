@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { commandPreview } from '../command-preview.ts'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 import { pathField, version, writeErrors } from './fields.ts'
 
 export const mkdir = defineCapability({
@@ -21,6 +21,7 @@ export const mkdir = defineCapability({
   side_effects: [{ what: 'a new folder', reversible: true }],
   common_patterns: [{ title: 'Make a nested folder', arguments: { path: 'reports/2026/05' } }],
   errors: [...writeErrors, 'AlreadyExists'],
+  result_bytes_max: smallResult,
   preview: ({ path, parents }, { files }) =>
     commandPreview(['mkdir', ...(parents ? ['-p'] : []), files.resolve(path)]),
   run: (ctx, { path, parents }) => ctx.files.makeDirectory(path, { parents }),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { commandPreview } from '../command-preview.ts'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 import { entryField, sha256Field, version, writeErrors } from './fields.ts'
 
 export const move = defineCapability({
@@ -32,6 +32,7 @@ export const move = defineCapability({
   ],
   errors: [...writeErrors, 'AlreadyExists', 'DirectoryNotEmpty'],
   timeout_seconds: 300,
+  result_bytes_max: smallResult,
   preview: ({ source, destination, overwrite }, { files }) =>
     commandPreview(
       ['mv', files.resolve(source), files.resolve(destination)],

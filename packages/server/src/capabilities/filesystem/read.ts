@@ -57,6 +57,7 @@ export const read = defineCapability({
     },
   ],
   errors: [...pathErrors, 'IsADirectory', 'NotARegularFile', 'TooManyLinks', 'InvalidEncoding'],
+  result_bytes: ({ limit = defaultBytes }) => limit + 16 * 1024,
   text: (data) => data.content,
   async run(ctx, { path, encoding, offset = 0, limit = defaultBytes }) {
     const wanted = encoding === 'base64' ? Math.min(limit, base64BytesMax) : limit

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 import { entryField, fileType, version } from './fields.ts'
 
 export const stat = defineCapability({
@@ -30,6 +30,7 @@ export const stat = defineCapability({
     'ProtectedPath',
     'PermissionRefused',
   ],
+  result_bytes_max: smallResult,
   async run(ctx, { path }) {
     const found = await ctx.files.stat(path)
     return {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 import { version, withheldField } from './fields.ts'
 
 export const unwatch = defineCapability({
@@ -19,6 +19,7 @@ export const unwatch = defineCapability({
     { title: 'Stop a watch', arguments: { watch_id: 'watch-06d9k2m8q4vx7c1n5t3bzaehfw' } },
   ],
   errors: ['WatchNotFound'],
+  result_bytes_max: smallResult,
   run: async (ctx, { watch_id }) => {
     const { withheld } = await ctx.watches.remove(watch_id)
     return { watch_id, stopped: true, withheld }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 import { pathErrors, pathField, version } from './fields.ts'
 
 export const watch = defineCapability({
@@ -36,6 +36,7 @@ export const watch = defineCapability({
     },
   ],
   errors: [...pathErrors, 'InvalidPattern', 'QuotaExceeded'],
+  result_bytes_max: smallResult,
   run: async (ctx, { path, recursive, pattern, events }) => ({
     watch_id: await ctx.watches.add({
       path,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 import { encodingField, pathField, sha256Field, version, writeErrors } from './fields.ts'
 import { changePreview, contentBefore } from './preview.ts'
 import { encode } from './text.ts'
@@ -48,6 +48,7 @@ export const write = defineCapability({
     },
   ],
   errors: [...writeErrors, 'FileChanged', 'InvalidEncoding'],
+  result_bytes_max: smallResult,
   preview: async ({ path, content, encoding }, { files }) =>
     changePreview(
       files.resolve(path),

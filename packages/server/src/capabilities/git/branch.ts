@@ -52,6 +52,7 @@ export const branch = defineCapability({
     { title: 'Go there', arguments: { path: 'project', action: 'switch', name: 'fix/title' } },
   ],
   errors: [...changeErrors, 'InvalidRef'],
+  result_bytes: () => 256 * 1024,
   preview: branchPreview,
   async run(ctx, { path, action, name = '', start_point = 'HEAD' }) {
     if (action === 'create') await ctx.git.createBranch(path, name, start_point)

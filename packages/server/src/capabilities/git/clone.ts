@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { commandPreview } from '../command-preview.ts'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 import {
   branchField,
   changeErrors,
@@ -45,6 +45,7 @@ export const clone = defineCapability({
     },
   ],
   errors: [...changeErrors, ...remoteErrors, 'AlreadyExists', 'DirectoryNotEmpty', 'InvalidRef'],
+  result_bytes_max: smallResult,
   preview: ({ url, path, branch, depth, secret }, { git }) => {
     const plan = git.planClone(url, path)
     const words = [

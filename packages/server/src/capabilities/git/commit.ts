@@ -1,7 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import { z } from 'zod'
 import type { Files } from '../../ports/files.ts'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 import {
   changeErrors,
   changeOutput,
@@ -70,6 +70,7 @@ export const commit = defineCapability({
     },
   ],
   errors: [...changeErrors, 'NothingToCommit'],
+  result_bytes_max: smallResult,
   preview: async ({ path, message, files }, { git, files: folders }) => {
     const plan = await git.planCommit(path, files)
     const shown = plan.changes.slice(0, 200).map(({ status, path: name }) => `  ${status} ${name}`)

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 import { branchField, changeErrors, headField, repositoryField, version } from './fields.ts'
 import { initPreview } from './preview.ts'
 
@@ -22,6 +22,7 @@ export const init = defineCapability({
   ],
   common_patterns: [{ title: 'A new repository', arguments: { path: 'project' } }],
   errors: [...changeErrors, 'AlreadyExists', 'InvalidRef'],
+  result_bytes_max: smallResult,
   preview: ({ path, initial_branch }, ctx) => initPreview(path, initial_branch, ctx),
   run: (ctx, { path, initial_branch }) => ctx.git.init(path, initial_branch),
 })

@@ -45,6 +45,7 @@ export const merge = defineCapability({
     { title: 'Give up', arguments: { path: 'project', abort: true } },
   ],
   errors: [...changeErrors, 'InvalidRef'],
+  result_bytes: () => 256 * 1024,
   preview: ({ path, ref }, ctx) =>
     ref === undefined
       ? restorePreview(path, ['.'], 'HEAD', `Give up the merge that is under way in ${path}.`, ctx)

@@ -44,6 +44,7 @@ export const pull = defineCapability({
     { title: 'Bring a repository up to date', arguments: { path: 'project', secret: 'git-token' } },
   ],
   errors: [...changeErrors, ...remoteErrors, 'InvalidRef'],
+  result_bytes: () => 256 * 1024,
   preview: async ({ path, remote, branch, secret }, { git }) => {
     const plan = await git.planPull(path, remote, branch)
     const login = secret === undefined ? '' : `, with the secret ${secret}`

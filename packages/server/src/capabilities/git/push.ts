@@ -59,6 +59,7 @@ export const push = defineCapability({
     { title: 'Push the current branch', arguments: { path: 'project', secret: 'git-token' } },
   ],
   errors: [...changeErrors, ...remoteErrors, 'InvalidRef', 'PushRejected'],
+  result_bytes: () => 256 * 1024,
   preview: async ({ path, remote, branch, secret }, { git }) => ({
     kind: 'command',
     text: shownPlan(await git.planPush(path, remote, branch), secret),

@@ -29,6 +29,7 @@ export const restore = defineCapability({
     { title: 'Undo changes of a file', arguments: { path: 'project', files: ['src/main.ts'] } },
   ],
   errors: [...changeErrors, 'InvalidRef'],
+  result_bytes: () => 256 * 1024,
   preview: ({ path, files, source }, ctx) => {
     const what = files.includes('.') ? 'all files' : files.join(', ')
     return restorePreview(path, files, source, `Restore ${what} of ${path} as in ${source}.`, ctx)

@@ -54,6 +54,7 @@ export const chat = defineCapability({
     },
   ],
   errors: [...errors, 'GenerationRefused'],
+  result_bytes: () => 256 * 1024,
   text: ({ text }) => text,
   run: (ctx, { model, messages, ...limits }) =>
     ctx.inference.generate(

@@ -34,6 +34,7 @@ export const embed = defineCapability({
     { title: 'Compare two texts', arguments: { input: ['the invoice of May', 'a bill'] } },
   ],
   errors,
+  result_bytes: () => 4 * 1024 * 1024,
   run: async (ctx, { model, input }) => {
     const { vectors, ...rest } = await ctx.inference.embed(model, input)
     return { ...rest, vectors: vectors.map((vector) => [...vector]) }

@@ -24,6 +24,7 @@ export const generate = defineCapability({
     { title: 'Complete', arguments: { prompt: 'Dear Sir or Madam,', max_tokens: 64 } },
   ],
   errors: [...errors, 'GenerationRefused'],
+  result_bytes: () => 256 * 1024,
   text: ({ text }) => text,
   run: (ctx, { model, prompt, ...limits }) =>
     ctx.inference.generate(

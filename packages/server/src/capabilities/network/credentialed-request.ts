@@ -79,6 +79,7 @@ export const credentialedRequest = defineCapability({
   redact: ['headers'],
   timeout_seconds: 130,
   text: exchangeText,
+  result_bytes: ({ max_bytes }) => 2 * max_bytes + 64 * 1024,
   preview: (inputs) =>
     requestPreview(inputs, [`Secret: ${inputs.secret_name}, as ${inputs.placement}`]),
   async run(ctx, inputs) {

@@ -2,7 +2,7 @@ import { GatehouseError } from '@gatehouse/contract'
 import { z } from 'zod'
 import type { CapabilityContext } from '../../ports/capability.ts'
 import type { OutboundResponse } from '../../ports/outbound.ts'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 import { pathArguments } from '../path-argument.ts'
 import { headersField, networkErrors, urlField, version } from './fields.ts'
 
@@ -132,6 +132,7 @@ export const download = defineCapability({
   ],
   redact: ['headers'],
   timeout_seconds: 3_630,
+  result_bytes_max: smallResult,
   preview: ({ url, path, overwrite, sha256, headers, max_bytes }, { files }) => ({
     kind: 'url',
     method: 'GET',

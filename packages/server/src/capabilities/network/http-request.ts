@@ -31,6 +31,7 @@ export const httpRequest = defineCapability({
   redact: ['headers'],
   timeout_seconds: 130,
   text: exchangeText,
+  result_bytes: ({ max_bytes }) => 2 * max_bytes + 64 * 1024,
   preview: (inputs) => requestPreview(inputs),
   run: (ctx, inputs) => exchange(ctx, inputs),
 })

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 import { hostField, version } from './fields.ts'
 
 export const portCheck = defineCapability({
@@ -28,6 +28,7 @@ export const portCheck = defineCapability({
     { title: 'Is the web server up?', arguments: { host: 'example.org', port: 443 } },
   ],
   errors: [],
+  result_bytes_max: smallResult,
   preview: ({ host, port }) => ({ kind: 'command', text: `connect to ${host} port ${port}` }),
   async run(ctx, { host, port, timeout_seconds }) {
     const target = { host, port, timeout_ms: timeout_seconds * 1000 }

@@ -1,7 +1,7 @@
 import { ProcessSignal } from '@gatehouse/contract'
 import { z } from 'zod'
 import { commandLine } from '../../domain/processes/command-line.ts'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 import { processIdField, stateField, version } from './fields.ts'
 
 export const kill = defineCapability({
@@ -39,6 +39,7 @@ export const kill = defineCapability({
   ],
   errors: ['ProcessNotFound', 'ProcessNotRunning', 'ProcessElsewhere'],
   timeout_seconds: 90,
+  result_bytes_max: smallResult,
   preview: ({ signal, process_id }) => ({
     kind: 'command',
     text: commandLine(['kill', '-s', signal, process_id]),

@@ -44,6 +44,7 @@ export const logs = defineCapability({
     },
   ],
   errors: ['ProcessNotFound', 'ProcessElsewhere'],
+  result_bytes: ({ limit }) => limit + 16 * 1024,
   text: ({ content }) => content,
   run: (ctx, args) => ctx.processes.logs(args),
 })

@@ -147,6 +147,8 @@ export const run = defineCapability({
   ],
   deadline: ({ timeout_seconds, background }) =>
     aroundSeconds + (background ? aroundSeconds : timeout_seconds),
+  result_bytes: ({ background, max_output_bytes }) =>
+    64 * 1024 + (background ? 0 : 2 * max_output_bytes),
   text: asText,
   preview: async (args, { processes }) => processPreview(args, await processes.resolve(args)),
   resolve: async (args, { processes }) => ({ ...(await processes.resolve(args)) }),

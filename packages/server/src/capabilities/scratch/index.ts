@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 import { answer, common, deleted, getting, key, listing, stored, value } from '../state-fields.ts'
 
 /** Gone with the session, seen by nobody else: nothing outside can notice. */
@@ -29,6 +29,7 @@ const set = defineCapability({
   effect,
   common_patterns: [{ title: 'Note', arguments: { key: 'seen', value: ['a.txt', 'b.txt'] } }],
   errors: ['InvalidKey', 'ValueTooLarge', 'StateQuotaExceeded', 'QuotaExceeded', 'NoSession'],
+  result_bytes_max: smallResult,
   run: (ctx, args) => answer(ctx.scratch.set(args)),
 })
 
@@ -45,6 +46,7 @@ const remove = defineCapability({
   effect,
   common_patterns: [{ title: 'Forget a note', arguments: { key: 'seen' } }],
   errors: ['StateNotFound', 'InvalidKey', 'NoSession'],
+  result_bytes_max: smallResult,
   run: (ctx, args) => answer(ctx.scratch.delete(args.key)),
 })
 

@@ -63,6 +63,7 @@ const watch = defineCapability({
   }),
   effect: 'none',
   waits: true,
+  result_bytes: () => 16 * 1024,
   timeout_seconds: 90,
   common_patterns: [
     { title: 'Wait for a change', arguments: { key: 'build/status', after_version: 7 } },

@@ -1,6 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
 import { z } from 'zod'
-import { defineCapability } from '../define.ts'
+import { defineCapability, smallResult } from '../define.ts'
 
 const version = '1.0'
 const tier = 'autonomous'
@@ -27,6 +27,7 @@ const info = defineCapability({
   effect,
   common_patterns: [{ title: 'Which version is this?', arguments: {} }],
   errors: [],
+  result_bytes_max: smallResult,
   run: (ctx) => ctx.system.info() as never,
 })
 
@@ -45,6 +46,7 @@ const health = defineCapability({
   effect,
   common_patterns: [{ title: 'Does everything work?', arguments: {} }],
   errors: [],
+  result_bytes_max: smallResult,
   run: (ctx) => ctx.system.health() as never,
 })
 
@@ -67,6 +69,7 @@ const metrics = defineCapability({
   effect,
   common_patterns: [{ title: 'Is there room for heavy work?', arguments: {} }],
   errors: [],
+  result_bytes_max: smallResult,
   run: (ctx) => ctx.system.metrics() as never,
 })
 
@@ -89,6 +92,7 @@ const time = defineCapability({
   effect,
   common_patterns: [{ title: 'Time in Tokyo', arguments: { time_zone: 'Asia/Tokyo' } }],
   errors: ['InvalidParams'],
+  result_bytes_max: smallResult,
   async run(ctx, { time_zone }) {
     const now = new Date(ctx.clock.wall())
     return {

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream'
 import type { AuthenticatedAgent } from '../../app/agent-directory.ts'
 import type { App } from '../../app/app.ts'
 import { Hold } from '../../app/hold.ts'
+import type { Held, MemoryBudget } from '../../app/memory-budget.ts'
 import type { AgentOp } from '../../app/op.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
@@ -17,7 +18,6 @@ import { FaultyRequest } from '../http/faulty-request.ts'
 import { HeadlessSockets } from '../http/headless-sockets.ts'
 import { defaultGatewayLimits, type GatewayLimits } from '../http/limits.ts'
 import { LoopLag } from '../http/loop-lag.ts'
-import { type Held, MemoryBudget } from '../http/memory-budget.ts'
 import { needsSlices } from '../http/parse-json.ts'
 import { parseRequests, parseRequestsInSlices } from '../http/parse-requests.ts'
 import { refusalOfParser, refuseSocket } from '../http/raw-answer.ts'
@@ -123,7 +123,7 @@ export class GatewayServer {
       failures: this.#failures,
     })
     this.#lag = new LoopLag(limits.loopLagMs, limits.shedAfterMs, now())
-    this.#memory = new MemoryBudget(limits)
+    this.#memory = app.memory
     this.#exchanges = new Exchanges(app)
     this.#headless = new HeadlessSockets(limits.headlessSocketsMax)
     const { resultBytesMax } = limits
@@ -247,15 +247,15 @@ export class GatewayServer {
     const fault = isBodyFault(req, headers, this.#limits.bodyBytesMax)
     if (fault) return refuse(req, res, fault)
     const held = this.#memory.take(actor.name, headers.contentLength)
-    if (!held) return refuse(req, res, memoryTaken(this.#limits.heldBytesPerAgentMax))
+    if (!held) return refuse(req, res, memoryTaken(this.#memory.perAgentMax))
     res.once('close', () => held.release())
     if (res.destroyed) return held.release()
     if (continues) res.writeContinue()
     const value = await this.#readValue(req, res, path, held, headers.contentLength)
     if (value === undefined) return
     held.parsed()
-    if (path === '/rpc') await this.#rpc(res, actor, headers, value)
-    else await this.#mcp(req, res, actor, value)
+    if (path === '/rpc') await this.#rpc(res, actor, headers, value, held)
+    else await this.#mcp(req, res, actor, value, held)
     held.answered(res.writableLength)
   }
 
@@ -296,7 +296,7 @@ export class GatewayServer {
         refuse(req, res, refusals.tooLarge)
         return undefined
       case 'overloaded':
-        refuse(req, res, memoryTaken(this.#limits.heldBytesPerAgentMax))
+        refuse(req, res, memoryTaken(this.#memory.perAgentMax))
         return undefined
       case 'broken':
         return undefined
@@ -320,13 +320,15 @@ export class GatewayServer {
     actor: AgentOp['actor'],
     headers: FrontHeaders,
     value: unknown,
+    held: Held,
   ): Promise<void> {
     const { app, ids, log } = this.#options
     const { batchMax, resultBytesMax } = this.#limits
     const cancellation = this.#exchanges.begin(res, actor, 'unwanted')
     const session = headers.session ?? null
     const open = { hold: new Hold(), trace: headers.traceparent }
-    const caller = { app, ids, log, actor, cancellation, session, open, batchMax, resultBytesMax }
+    const from = { actor, cancellation, session, held, open }
+    const caller = { app, ids, log, ...from, batchMax, resultBytesMax }
     const { status, body } = await answerRpc(caller, value)
     if (res.destroyed) return
     if (body === null) sendEmpty(res, status)
@@ -339,6 +341,7 @@ export class GatewayServer {
     res: ServerResponse,
     actor: AgentOp['actor'],
     value: unknown,
+    held: Held,
   ): Promise<void> {
     if (value instanceof FaultyRequest && value.envelope.kind === 'invalid') {
       const { id, error } = value.envelope
@@ -346,7 +349,7 @@ export class GatewayServer {
     }
     const modern = isModern(req, value)
     const exchange = this.#exchanges.begin(res, actor, modern ? 'cancelled' : 'ignored')
-    if (!modern) return this.#streamable.post(req, res, exchange, value)
+    if (!modern) return this.#streamable.post(req, res, exchange, value, held)
     exchange.endless = isMembers(value) && value['method'] === 'subscriptions/listen'
     if (exchange.endless) {
       if (!this.#perAgent.take(actor.name)) {
@@ -359,7 +362,7 @@ export class GatewayServer {
     // Loaded with the first request of that era: the SDK is a large part of a start.
     const { serveModern } = await import('../mcp/modern.ts')
     const deps = { app, ids, log, names: this.#names, resultBytesMax }
-    return serveModern(deps, { req, res, exchange }, value)
+    return serveModern(deps, { req, res, exchange, held }, value)
   }
 
   async #upgrade(req: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {

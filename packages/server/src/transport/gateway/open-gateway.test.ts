@@ -1,6 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayKit, openKit, tokens, until } from '../../../test/kit/fake-app.ts'
+import { MemoryBudget } from '../../app/memory-budget.ts'
 
 let kit: GatewayKit
 beforeAll(async () => {
@@ -257,8 +258,8 @@ describe('bodies', () => {
   })
 
   test('bodies that hold too much at once: 503 before they are read, others are served', async () => {
-    const limits = { heldBytesMax: 100_000, heldBytesPerAgentMax: 40_000 }
-    await using small = await openKit({ limits })
+    const memory = new MemoryBudget({ heldBytesMax: 100_000, heldBytesPerAgentMax: 40_000 })
+    await using small = await openKit({ memory })
     const call = (capability: string, text: string) =>
       JSON.stringify({
         jsonrpc: '2.0',

@@ -1,14 +1,9 @@
-import { heldBytesFor } from './memory-budget.ts'
-
 /** What one gateway bears. Every queue, loop and buffer of the front has its bound here. */
 export type GatewayLimits = {
   readonly bodyBytesMax: number
   readonly jsonDepthMax: number
   readonly jsonKeysMax: number
   readonly jsonValuesMax: number
-  /** Bytes that bodies, frames and answers may hold at once, by an upper bound; above it 503. */
-  readonly heldBytesMax: number
-  readonly heldBytesPerAgentMax: number
   /** A larger answer is refused: the caller is asked to read in ranges. */
   readonly resultBytesMax: number
   readonly headersMax: number
@@ -43,7 +38,6 @@ export const defaultGatewayLimits: GatewayLimits = Object.freeze({
   jsonDepthMax: 64,
   jsonKeysMax: 100_000,
   jsonValuesMax: 200_000,
-  ...heldBytesFor(),
   resultBytesMax: 10 * 1024 * 1024,
   headersMax: 128,
   headersTimeoutMs: 10_000,

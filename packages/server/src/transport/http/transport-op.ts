@@ -1,4 +1,5 @@
 import type { Hold } from '../../app/hold.ts'
+import type { Held } from '../../app/memory-budget.ts'
 import type { AgentOp } from '../../app/op.ts'
 
 const noParts: Cancellation[] = []
@@ -59,13 +60,18 @@ export class TransportOp implements AgentOp {
   readonly session_id: string | null
   readonly hold?: Hold
   readonly trace?: string
+  readonly held?: Held
   readonly progress?: NonNullable<AgentOp['progress']>
   readonly waiting?: () => void
   readonly #cancellation: Cancellation
   readonly #gone: Cancellation | undefined
 
   constructor(
-    who: { readonly actor: AgentOp['actor']; readonly session_id: string | null },
+    who: {
+      readonly actor: AgentOp['actor']
+      readonly session_id: string | null
+      readonly held?: Held | undefined
+    },
     request_id: string,
     cancellation: Cancellation,
     open: OpenFor,
@@ -73,6 +79,7 @@ export class TransportOp implements AgentOp {
     this.actor = who.actor
     this.request_id = request_id
     this.session_id = who.session_id
+    if (who.held) this.held = who.held
     if (open.hold) this.hold = open.hold
     if (open.waiting) this.waiting = open.waiting
     if (open.progress) this.progress = open.progress

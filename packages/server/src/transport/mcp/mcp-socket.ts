@@ -2,11 +2,11 @@ import type { Duplex } from 'node:stream'
 import { GatehouseError, type GatehouseEvent, type RpcId, rpcCodes } from '@gatehouse/contract'
 import type { WebSocket } from 'ws'
 import { Hold } from '../../app/hold.ts'
+import type { Held, MemoryBudget } from '../../app/memory-budget.ts'
 import type { AgentOp } from '../../app/op.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
 import { type Envelope, isMembers, readEnvelope } from '../http/envelope.ts'
 import type { GatewayLimits } from '../http/limits.ts'
-import type { Held, MemoryBudget } from '../http/memory-budget.ts'
 import { needsSlices } from '../http/parse-json.ts'
 import { parseRequests, parseRequestsInSlices } from '../http/parse-requests.ts'
 import { atOnce, Cancellation, TransportOp } from '../http/transport-op.ts'
@@ -95,7 +95,9 @@ export class McpSocket {
     const now = this.#now()
     this.#lastSeen = now
     this.#lastPing = now
-    this.#outbox = new Outbox(peer, deps.limits, now, () => this.#settle())
+    this.#outbox = new Outbox(peer, deps.limits, deps.memory.hold(peer.actor.name, 0), now, () =>
+      this.#settle(),
+    )
     this.#events = deps.app.subscribeEvents(peer.actor.name, (event) => this.#tell(event))
     peer.ws.on('message', (data, isBinary) => this.#receive(data as Buffer, isBinary))
     peer.ws.on('ping', (data: Buffer) => this.#pong(data))
@@ -236,17 +238,19 @@ export class McpSocket {
 
   #dispatch(value: unknown, held: Held): void {
     held.parsed()
-    const answer = Array.isArray(value) ? this.#answerBatch(value) : this.#answer(value, true)
+    const answer = Array.isArray(value)
+      ? this.#answerBatch(value, held)
+      : this.#answer(value, held, true)
     if (answer instanceof Promise) void answer.then((text) => this.#answered(text, held))
     else this.#answered(answer, held)
   }
 
   #answered(text: string | null, held: Held): void {
-    held.release()
     if (text !== null) this.#send(text)
+    held.release()
   }
 
-  async #answerBatch(values: readonly unknown[]): Promise<string | null> {
+  async #answerBatch(values: readonly unknown[], held: Held): Promise<string | null> {
     const { batchMax } = this.#limits
     if (this.#version !== batchingVersion || values.length === 0 || values.length > batchMax) {
       const detail =
@@ -255,13 +259,13 @@ export class McpSocket {
           : `only protocol version ${batchingVersion} has batches`
       return errorText(null, rpcError('InvalidRequest', { detail }))
     }
-    const texts = await Promise.all(values.map(async (value) => this.#answer(value, false)))
+    const texts = await Promise.all(values.map(async (value) => this.#answer(value, held, false)))
     const answers = texts.filter((text) => text !== null)
     return answers.length === 0 ? null : `[${answers.join(',')}]`
   }
 
   /** The text to send, now or later; null where nothing is answered. */
-  #answer(value: unknown, alone: boolean): string | null | Promise<string | null> {
+  #answer(value: unknown, held: Held, alone: boolean): string | null | Promise<string | null> {
     const envelope = readEnvelope(value)
     if (envelope.kind === 'notification') {
       if (envelope.method === 'notifications/cancelled') this.#cancel(envelope.params)
@@ -275,7 +279,7 @@ export class McpSocket {
     const { id } = envelope
     if (!isMcpId(id)) return this.#refuse(null, 'id must be a string or an integer')
     if (this.#calls.has(id)) return this.#refuse(id, 'a request with this id still runs')
-    return this.#request(id, envelope, alone)
+    return this.#request(id, envelope, held, alone)
   }
 
   #refuse(id: RpcId, detail: string): string {
@@ -285,7 +289,12 @@ export class McpSocket {
     })
   }
 
-  async #request(id: string | number, request: Request, alone: boolean): Promise<string | null> {
+  async #request(
+    id: string | number,
+    request: Request,
+    held: Held,
+    alone: boolean,
+  ): Promise<string | null> {
     const call: Call = {
       cancellation: new Cancellation(),
       since: this.#now(),
@@ -298,7 +307,7 @@ export class McpSocket {
       const text =
         request.method === 'initialize'
           ? await this.#initialize(id, request.params)
-          : await this.#call(request, call, alone)
+          : await this.#call(request, call, held, alone)
       return call.delivered || this.#isUnwanted(call) ? null : text
     } catch (thrown) {
       const requestId = this.#deps.ids.next('req')
@@ -319,7 +328,7 @@ export class McpSocket {
     return JSON.stringify({ jsonrpc: '2.0', id, result: opened.result })
   }
 
-  async #call(request: Request, call: Call, alone: boolean): Promise<string> {
+  async #call(request: Request, call: Call, held: Held, alone: boolean): Promise<string> {
     // A peer that skips the handshake is served as one of the oldest version.
     this.#version ??= unspokenVersion
     const session_id = this.#session ?? (await this.#open(null))
@@ -334,6 +343,7 @@ export class McpSocket {
           this.#uncount(call)
           this.#settle()
         },
+        held,
         notify: this.#notify,
         ...(alone ? { room: this.#room, deliver: (text) => this.#deliver(call, text) } : {}),
       },

@@ -11,6 +11,7 @@ import {
 } from '@modelcontextprotocol/server'
 import type { App, UnreadableValue } from '../../app/app.ts'
 import { Hold } from '../../app/hold.ts'
+import type { Held } from '../../app/memory-budget.ts'
 import { describeThrown } from '../http/describe-thrown.ts'
 import { isMembers } from '../http/envelope.ts'
 import type { Exchange } from '../http/exchanges.ts'
@@ -67,7 +68,7 @@ const readMessage = (value: unknown): ModernMessage => {
 /** A server of the SDK for one request; what the tools are and do is the same as everywhere. */
 const serverFor = (
   deps: McpDeps,
-  exchange: Exchange,
+  { exchange, held }: { readonly exchange: Exchange; readonly held: Held },
   { value, unreadable }: ModernMessage,
 ): Server => {
   const server = new Server(
@@ -80,7 +81,7 @@ const serverFor = (
   )
   const { actor, gone } = exchange
   const hold = new Hold()
-  const call: McpCall = { actor, session_id: null, cancellation: exchange, hold, gone }
+  const call: McpCall = { actor, session_id: null, cancellation: exchange, held, hold, gone }
   const guarded = async <T>(work: (requestId: string) => Promise<T>): Promise<T> => {
     const requestId = deps.ids.next('req')
     try {
@@ -146,13 +147,14 @@ export const serveModern = async (
     readonly req: IncomingMessage
     readonly res: ServerResponse
     readonly exchange: Exchange
+    readonly held: Held
   },
   value: unknown,
 ): Promise<void> => {
   const { req, res, exchange } = served
   const { signal } = exchange
   const message = readMessage(value)
-  const handler = createMcpHandler(() => serverFor(deps, exchange, message), {
+  const handler = createMcpHandler(() => serverFor(deps, served, message), {
     legacy: 'reject',
     bus: busOf(deps.app, exchange.actor.name),
   })

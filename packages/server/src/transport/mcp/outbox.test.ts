@@ -1,6 +1,7 @@
 import { Duplex } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { WebSocket } from 'ws'
+import { MemoryBudget } from '../../app/memory-budget.ts'
 import { defaultGatewayLimits } from '../http/limits.ts'
 import { Outbox } from './outbox.ts'
 
@@ -13,13 +14,15 @@ const slowSocket = () => {
   })
   raw.on('error', () => {})
   const ws = { readyState: 1, OPEN: 1, bufferedAmount: 0 }
+  const memory = new MemoryBudget({ heldBytesMax: 4_000_000, heldBytesPerAgentMax: 1_000_000 })
   const outbox = new Outbox(
     { ws: ws as unknown as WebSocket, raw },
     defaultGatewayLimits,
+    memory.hold('alpha', 0),
     0,
     () => {},
   )
-  return { writes, raw, ws, outbox }
+  return { writes, raw, ws, outbox, memory }
 }
 
 const told = (outbox: Outbox, text = 'news'): Promise<boolean> =>
@@ -52,4 +55,25 @@ test('a text for a connection that closed meanwhile was not written', async () =
   ws.readyState = 3
   outbox.flush()
   expect(await written).toBe(false)
+})
+
+test('what the peer has yet to read is charged to its agent until it has left', async () => {
+  const { writes, ws, outbox, memory } = slowSocket()
+  outbox.send('x'.repeat(100_000))
+  expect(memory.used).toBe(200_000)
+  outbox.flush()
+  ws.bufferedAmount = 100_000
+  outbox.send('small')
+  outbox.flush()
+  expect(memory.used).toBe(200_000)
+  ws.bufferedAmount = 0
+  while (writes.length > 0) {
+    writes.shift()?.()
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(memory.used).toBe(0)
+  outbox.send('y'.repeat(100_000))
+  expect(memory.used).toBe(200_000)
+  outbox.close()
+  expect(memory.used).toBe(0)
 })

@@ -1,8 +1,10 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
+import type { Held } from '../../app/memory-budget.ts'
 import type { GatewayLimits } from '../http/limits.ts'
 
 const textFrame = 0x81
+const chargedAtOnce = 64 * 1024
 
 /**
  * A text as one unmasked frame (RFC 6455, 5.2), in one buffer that is written once: `ws` makes two writes of
@@ -25,12 +27,13 @@ export class Outbox {
   readonly #ws: WebSocket
   readonly #raw: Duplex
   readonly #limits: GatewayLimits
+  readonly #memory: Held
   readonly #eased: () => void
   /** Answers that wait for the peer to read those before them: made into text one by one. */
   readonly #waiting: ((open: boolean) => void)[] = []
   #closed = false
   /** What this turn of the loop answered; it leaves in one write. */
-  #held: string[] = []
+  #texts: string[] = []
   /** Who wants to know whether a held text was written, by its place. */
   #asking = new Map<number, (taken: boolean) => void>()
   /** Those of them whose text the socket has and the system has not taken yet. */
@@ -45,12 +48,15 @@ export class Outbox {
   constructor(
     { ws, raw }: { readonly ws: WebSocket; readonly raw: Duplex },
     limits: GatewayLimits,
+    /** Charged for what the peer has yet to read. */
+    memory: Held,
     nowMs: number,
     eased: () => void,
   ) {
     this.#ws = ws
     this.#raw = raw
     this.#limits = limits
+    this.#memory = memory
     this.#drainedAt = nowMs
     this.#eased = eased
     raw.on('drain', () => this.#ease())
@@ -62,6 +68,7 @@ export class Outbox {
   }
 
   #ease(): void {
+    this.#charge()
     this.admitNext()
     this.#eased()
   }
@@ -73,6 +80,10 @@ export class Outbox {
 
   #buffered(): number {
     return this.#ws.bufferedAmount + this.#heldLength
+  }
+
+  #charge(): void {
+    this.#memory.answered(this.#buffered())
   }
 
   #behind(): boolean {
@@ -99,16 +110,18 @@ export class Outbox {
     if (buffered > 0 && buffered + text.length > this.#limits.outboundCloseBytes) return false
     this.#sentBytes += text.length
     this.#heldLength += text.length
-    if (this.#held.push(text) === 1) process.nextTick(this.#leave)
-    if (written) this.#asking.set(this.#held.length - 1, written)
+    if (this.#texts.push(text) === 1) process.nextTick(this.#leave)
+    if (written) this.#asking.set(this.#texts.length - 1, written)
+    // Small ones are counted where they do not leave with this turn of the loop.
+    if (text.length > chargedAtOnce) this.#charge()
     this.admitNext()
     return true
   }
 
   /** Sends what is held. To be called before the closing frame, behind which nothing may come. */
   flush(): void {
-    const [texts, asking] = [this.#held, this.#asking]
-    this.#held = []
+    const [texts, asking] = [this.#texts, this.#asking]
+    this.#texts = []
     this.#heldLength = 0
     if (asking.size > 0) this.#asking = new Map()
     if (this.#ws.readyState !== this.#ws.OPEN) {
@@ -125,6 +138,7 @@ export class Outbox {
     if (texts.length > 1) this.#raw.uncork()
     // What the system takes at once is never announced as drained.
     if (!this.#raw.writableNeedDrain) this.#ease()
+    else this.#charge()
   }
 
   #writeAsked(text: string, written: (taken: boolean) => void): void {
@@ -149,6 +163,7 @@ export class Outbox {
   /** Whoever waits is told that nobody will read it. */
   close(): void {
     this.#closed = true
+    this.#memory.release()
     for (const go of this.#waiting.splice(0)) go(false)
   }
 }

@@ -7,6 +7,7 @@ import {
 } from '@gatehouse/contract'
 import type { App, UnreadableValue } from '../../app/app.ts'
 import type { Hold } from '../../app/hold.ts'
+import type { Held } from '../../app/memory-budget.ts'
 import type { AgentOp } from '../../app/op.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
@@ -48,6 +49,7 @@ export type McpCall = {
   readonly gone?: Cancellation
   /** Told when a tool's call stays open for a person. */
   readonly waiting?: () => void
+  readonly held: Held
   /** Waits until the peer has read enough of what it was sent; false where it never will. */
   readonly room?: () => Promise<boolean> | null
   /** Takes the answer of a tool the moment it is text, so that `room` counts it for the next one. */

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { GatehouseError, type RpcErrorObject, type RpcId, rpcCodes } from '@gatehouse/contract'
 import { Hold } from '../../app/hold.ts'
+import type { Held } from '../../app/memory-budget.ts'
 import type { AgentOp } from '../../app/op.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
 import { type Envelope, isMembers, readEnvelope } from '../http/envelope.ts'
@@ -23,6 +24,7 @@ type Post = {
   /** When the server stops. A peer that goes away cancels nothing, as these versions have it. */
   readonly whole: Exchange
   readonly hold: Hold
+  readonly held: Held
 }
 
 const header = (req: IncomingMessage, name: string): string | undefined => {
@@ -53,6 +55,7 @@ export class StreamableHttp {
     res: ServerResponse,
     whole: Exchange,
     value: unknown,
+    held: Held,
   ): Promise<void> {
     const { actor } = whole
     const version = header(req, 'mcp-protocol-version')
@@ -66,7 +69,7 @@ export class StreamableHttp {
     const opens = isMembers(value) && value['method'] === 'initialize'
     const session_id = opens ? null : (header(req, 'mcp-session-id') ?? null)
     if (session_id !== null && !(await this.#inSession(res, actor, session_id))) return
-    const exchange: Post = { req, res, actor, session_id, whole, hold: new Hold() }
+    const exchange: Post = { req, res, actor, session_id, whole, hold: new Hold(), held }
     if (Array.isArray(value)) return this.#batch(exchange, value, version)
     return this.#single(exchange, value)
   }
@@ -212,14 +215,17 @@ export class StreamableHttp {
         message: `Invalid request: ${detail}`,
       })
     }
-    const { actor, session_id, whole, hold } = exchange
+    const { actor, session_id, whole, hold, held } = exchange
     // Alone in its request it ends with it; one of a batch can be cancelled without the others.
     const cancellation = batched ? whole.part() : whole
     running?.set(id, cancellation)
     try {
       const { gone } = whole
-      const call = { actor, session_id, cancellation, hold, gone, ...this.#notifier(exchange) }
-      return await answerRequest(this.#deps, call, request)
+      const opened = { held, hold, gone, ...this.#notifier(exchange) }
+      const call = { actor, session_id, cancellation, ...opened }
+      const text = await answerRequest(this.#deps, call, request)
+      held.told(text.length)
+      return text
     } finally {
       running?.delete(id)
       if (running?.size === 0 && session_id) this.#calls.delete(session_id)

@@ -1,12 +1,13 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { MemoryBudget } from '../../app/memory-budget.ts'
+import { heldBytesFor } from '../http/held-bytes.ts'
 import { defaultGatewayLimits } from '../http/limits.ts'
-import { MemoryBudget } from '../http/memory-budget.ts'
 import { parseJson } from '../http/parse-json.ts'
 
 export const bodyBytesMax = 2 * 1024 * 1024
 
 /** What the bodies of people's requests may hold of the heap, over all listeners. */
-const memory = new MemoryBudget(defaultGatewayLimits)
+const memory = new MemoryBudget(heldBytesFor())
 
 const isJson = (contentType: string | null): boolean =>
   contentType !== null && /^application\/json\s*(;|$)/i.test(contentType)

@@ -1,5 +1,6 @@
 import { GatehouseError, type RpcErrorObject, type RpcId } from '@gatehouse/contract'
 import type { App } from '../../app/app.ts'
+import type { Held } from '../../app/memory-budget.ts'
 import type { AgentOp } from '../../app/op.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
@@ -22,6 +23,7 @@ export type RpcCaller = {
   readonly session: string | null
   /** How its calls may wait, with what the header traceparent says. */
   readonly open: OpenFor
+  readonly held: Held
   readonly batchMax: number
   readonly resultBytesMax: number
 }
@@ -61,7 +63,7 @@ const perform = async (
   const members = checkParams(withSession.get(method.name) ?? {}, method.required, params)
   const named = members['session_id']
   const session = sessionOf(caller, named)
-  const who = { actor: caller.actor, session_id: session }
+  const who = { actor: caller.actor, session_id: session, held: caller.held }
   const open = kind === 'notification' ? unanswered(caller) : caller.open
   const op = new TransportOp(who, requestId, caller.cancellation, open)
   if (method.inSession && session !== null) {
@@ -135,6 +137,7 @@ const answerBatch = async (caller: RpcCaller, batch: readonly unknown[]): Promis
     if (envelope.kind === 'notification') continue
     const text = answerText(caller, envelope.id, done, bytesLeft)
     bytesLeft = Math.max(0, bytesLeft - text.length)
+    caller.held.told(text.length)
     texts.push(text)
   }
   return texts.length === 0
