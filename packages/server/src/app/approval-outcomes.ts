@@ -5,7 +5,7 @@ import { argumentsOf } from './approval-record.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
 import type { CancelDeps } from './cancel-approval.ts'
 import type { Basics } from './deps.ts'
-import { type AgentOp, isRead, type Op } from './op.ts'
+import { type AgentOp, isRead } from './op.ts'
 import { recordDelivery } from './record-delivery.ts'
 
 /** A change on another node sends no signal here: look again this often. */
@@ -55,7 +55,7 @@ export async function waitApprovalOutcome(
 ): Promise<ApprovalOutcome> {
   const { approval_id, timeout_ms } = input
   await findOwnApproval(op, deps, approval_id)
-  await waitSettled(deps, approval_id, timeout_ms, op)
+  await waitSettled(deps, approval_id, timeout_ms, [op.signal, op.gone])
   await roomForResult?.()
   return deliverOutcome(op, deps, await findOwnApproval(op, deps, approval_id))
 }
@@ -65,9 +65,9 @@ export async function waitSettled(
   deps: ApprovalWaitDeps,
   id: string,
   timeoutMs: number,
-  { signal: cancelled, gone }: Op,
+  ends: readonly (AbortSignal | undefined)[],
 ): Promise<boolean> {
-  const signal = gone ? AbortSignal.any([cancelled, gone]) : cancelled
+  const signal = AbortSignal.any(ends.filter((end) => end !== undefined))
   const settledNow = async () => {
     const approval = await deps.storage.approvals.find(id)
     return approval !== null && isSettled(approval)

@@ -21,7 +21,8 @@ export type HoldDeps = RequestDeps & {
 }
 
 /**
- * Keeps a call open until its approval is settled, the time is over or nobody waits for the answer. It
+ * Keeps a call open until its approval is settled, the time is over, the service stops or nobody waits
+ * for the answer. It
  * has given back its executing place and the memory for its result by then. An outcome that nobody
  * reads, or that finds no memory, is left for the other ways of delivery.
  */
@@ -78,9 +79,10 @@ async function waitWithProgress(
   const endMs = hold.endMs(startMs, deps.approvalHoldMs)
   for (;;) {
     const leftMs = endMs - deps.clock.now()
-    const settled = await waitSettled(deps, id, Math.min(leftMs, progressMs), op)
+    const ends = [op.signal, op.gone, hold.stops]
+    const settled = await waitSettled(deps, id, Math.min(leftMs, progressMs), ends)
     const nowMs = deps.clock.now()
-    if (settled || nowMs >= endMs || !isRead(op)) return settled
+    if (settled || nowMs >= endMs || !isRead(op) || hold.stops?.aborted) return settled
     const message = `${capability.name} waits for a person to approve it (${id})`
     op.progress?.((nowMs - startMs) / 1000, undefined, message)
   }

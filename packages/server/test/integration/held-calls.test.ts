@@ -141,6 +141,19 @@ test.each(speakers)('%s: at the bound the answer is that it is pending', async (
   await expectNewCall(id)
 })
 
+test.each(speakers)(
+  '%s: when the service stops the answer is that it is pending',
+  async (_n, speak) => {
+    await using speaker = await speak(gateway, token)
+    const call = speaker.call('filesystem.append', line)
+    const [id = ''] = await asked()
+    const closing = gateway.close(3_600_000)
+    expect(await call).toEqual({ pending: id })
+    expect(await statusOf(id)).toBe('pending')
+    await closing
+  },
+)
+
 const leavers = [
   [
     'JSON-RPC',

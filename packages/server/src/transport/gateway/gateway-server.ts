@@ -10,6 +10,7 @@ import type { AgentOp } from '../../app/op.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
 import { createHostCheck } from '../http/allowed-hosts.ts'
+import { closeWithConnection } from '../http/close-with-connection.ts'
 import { describeThrown } from '../http/describe-thrown.ts'
 import { Door, upgradeToken } from '../http/door.ts'
 import { isMembers } from '../http/envelope.ts'
@@ -103,6 +104,8 @@ export class GatewayServer {
   /** Sockets that were offered an upgrade and go on as they were. */
   readonly #resumed = new WeakSet<Socket>()
   #stopping = false
+  /** Ends the wait of calls that stay open for a person. */
+  readonly #stops = new AbortController()
   #connections = 0
 
   constructor(options: GatewayOptions) {
@@ -129,7 +132,8 @@ export class GatewayServer {
     const { resultBytesMax } = limits
     this.#names = new ToolNames(app.capabilityNames())
     const [memory, names] = [this.#memory, this.#names]
-    const deps = { app, ids, log, limits, now, memory, names, resultBytesMax }
+    const stops = this.#stops.signal
+    const deps = { app, ids, log, limits, now, memory, names, resultBytesMax, stops }
     this.#perAgent = new AgentConnections(limits.connectionsPerAgentMax)
     this.#sockets = new McpWebSockets(deps, this.#perAgent)
     this.#streams = new PushStreams(deps, this.#perAgent)
@@ -146,6 +150,7 @@ export class GatewayServer {
   async close(graceMs: number): Promise<void> {
     if (this.#stopping) return
     this.#stopping = true
+    this.#stops.abort()
     const closed = new Promise<void>((resolve) => {
       this.server.close(() => resolve())
     })
@@ -213,6 +218,7 @@ export class GatewayServer {
 
   async #serve(req: IncomingMessage, res: ServerResponse, continues: boolean): Promise<void> {
     this.#headless.delete(req.socket)
+    closeWithConnection(req, res)
     try {
       await this.#route(req, res, continues)
     } catch (thrown) {
@@ -326,7 +332,7 @@ export class GatewayServer {
     const { batchMax, resultBytesMax } = this.#limits
     const cancellation = this.#exchanges.begin(res, actor, 'unwanted')
     const session = headers.session ?? null
-    const open = { hold: new Hold(), trace: headers.traceparent }
+    const open = { hold: new Hold(this.#stops.signal), trace: headers.traceparent }
     const from = { actor, cancellation, session, held, open }
     const caller = { app, ids, log, ...from, batchMax, resultBytesMax }
     const { status, body } = await answerRpc(caller, value)
@@ -361,7 +367,8 @@ export class GatewayServer {
     const { resultBytesMax } = this.#limits
     // Loaded with the first request of that era: the SDK is a large part of a start.
     const { serveModern } = await import('../mcp/modern.ts')
-    const deps = { app, ids, log, names: this.#names, resultBytesMax }
+    const stops = this.#stops.signal
+    const deps = { app, ids, log, names: this.#names, resultBytesMax, stops }
     return serveModern(deps, { req, res, exchange, held }, value)
   }
 

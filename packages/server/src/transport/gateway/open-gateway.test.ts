@@ -355,6 +355,24 @@ describe('sockets', () => {
     for (const socket of idle) socket.destroy()
   })
 
+  test('a connection that closes ends all calls of its pipeline, and their memory is free', async () => {
+    await using small = await openKit()
+    const payload = JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'capabilities.invoke',
+      params: { capability: 'test.wait' },
+    })
+    const socket = connect(small.port, '127.0.0.1')
+    socket.write(request(honest, payload).repeat(12))
+    await until(() => small.fake.waiting.length === 12)
+    expect(small.fake.memory.used).toBeGreaterThan(0)
+    socket.destroy()
+    await until(() => small.fake.waiting.every(({ op }) => op.signal.aborted))
+    await until(() => small.fake.memory.used === 0)
+    expect((await raw(request(honest), small.port)).status).toBe(200)
+  })
+
   test('closing lets a call in flight finish, and refuses new ones', async () => {
     const stopping = await openKit()
     const call = { capability: 'test.wait' }

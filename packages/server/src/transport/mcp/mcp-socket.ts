@@ -338,7 +338,7 @@ export class McpSocket {
         actor: this.#actor,
         session_id,
         cancellation: call.cancellation,
-        hold: new Hold(),
+        hold: new Hold(this.#deps.stops),
         waiting: () => {
           this.#uncount(call)
           this.#settle()

@@ -80,7 +80,7 @@ const serverFor = (
     },
   )
   const { actor, gone } = exchange
-  const hold = new Hold()
+  const hold = new Hold(deps.stops)
   const call: McpCall = { actor, session_id: null, cancellation: exchange, held, hold, gone }
   const guarded = async <T>(work: (requestId: string) => Promise<T>): Promise<T> => {
     const requestId = deps.ids.next('req')

@@ -34,6 +34,8 @@ export type McpDeps = {
   readonly log: Log
   readonly names: ToolNames
   readonly resultBytesMax: number
+  /** Aborted when the service stops: calls that wait for a person are answered. */
+  readonly stops: AbortSignal
 }
 
 export type ClientInfo = { readonly name: string; readonly version: string }

@@ -69,7 +69,15 @@ export class StreamableHttp {
     const opens = isMembers(value) && value['method'] === 'initialize'
     const session_id = opens ? null : (header(req, 'mcp-session-id') ?? null)
     if (session_id !== null && !(await this.#inSession(res, actor, session_id))) return
-    const exchange: Post = { req, res, actor, session_id, whole, hold: new Hold(), held }
+    const exchange: Post = {
+      req,
+      res,
+      actor,
+      session_id,
+      whole,
+      hold: new Hold(this.#deps.stops),
+      held,
+    }
     if (Array.isArray(value)) return this.#batch(exchange, value, version)
     return this.#single(exchange, value)
   }
