@@ -54,7 +54,7 @@ export const merge = defineCapability({
     ref === undefined
       ? restoreBound(path, ['.'], 'HEAD', git)
       : { merged: await newest(git, path, ref), into: await newest(git, path, 'HEAD') },
-  // @SECURITY The commit that was approved, wherever the name leads by now; previews.test.ts.
+  // @SECURITY The commit that was approved, wherever the name leads by now; merge.test.ts.
   run: (ctx, { path, ref }) =>
     ref === undefined
       ? ctx.git.abortMerge(path)
