@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { describe, expect, test } from 'vitest'
 
@@ -272,5 +274,24 @@ test('a look at the names of a host is shown as the question that it is', async 
   await using kit = await open('network.dns_lookup')
   expect(await shown(kit, 'alpha', 'network.dns_lookup', { hostname: 'example.org' })).toBe(
     'look up the addresses of example.org; its name servers learn of the question',
+  )
+})
+
+test('a restore to a place that policy keeps from the call tells nothing of what lies in the trash', async () => {
+  await using kit = await open('filesystem.restore')
+  const trashed: unknown[] = []
+  for (const path of ['secret/f', 'plain/f']) {
+    await dataOf(kit, 'alpha', 'filesystem.write', { path, content: 'x', create_parents: true })
+    trashed.push((await dataOf(kit, 'alpha', 'filesystem.delete', { path }))['trash_id'])
+  }
+  const floor = `  - { match: "filesystem.*", when: 'has(args.path) && args.path.startsWith("secret")', tier: blocked, floor: true }\n`
+  const policy = holding('filesystem.restore').replace('rules:\n', `rules:\n${floor}`)
+  writeFileSync(join(kit.folder, 'policies', 'organisation.yaml'), policy)
+  await kit.reloadPolicy()
+  const [secret, plain] = trashed
+  const refused = await kit.invoke('alpha', 'filesystem.restore', { trash_id: secret })
+  expect(refused).toMatchObject({ kind: 'failed', error: { type: 'PathNotPermitted' } })
+  expect(await shown(kit, 'alpha', 'filesystem.restore', { trash_id: plain })).toContain(
+    '/plain/f.',
   )
 })
