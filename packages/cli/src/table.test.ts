@@ -41,10 +41,12 @@ const timed = [
 
 test('shows local times beside UTC where the terminal has room for both', () => {
   inZone('Asia/Kolkata', () => {
-    const at = (width: number, isTTY = true) =>
-      renderTable(timed, rows, { isTTY, columns: width, coloured: false }).split('\n')[1]
-    expect(at(80)).toBe('appr-1  2026-03-01 20:00:00Z (03-02 01:30 local)  open')
-    expect(at(50)).toBe('appr-1  2026-03-01 20:00:00Z  open')
+    const at = (width: number, isTTY = true, line = 1) =>
+      renderTable(timed, rows, { isTTY, columns: width, coloured: false }).split('\n')[line]
+    expect(at(80)).toBe('appr-1  2026-03-01 20:00:00Z (03-02 01:30)  open')
+    expect(at(80, true, 0)).toBe('ID      ASKED (LOCAL)                       ENDED')
+    expect(at(46, true, 0)).toBe('ID      ASKED                 ENDED')
+    expect(at(46)).toBe('appr-1  2026-03-01 20:00:00Z  open')
     expect(at(80, false)).toBe('appr-1  2026-03-01 20:00:00Z  open')
   })
 })

@@ -1,7 +1,7 @@
 import { bold, isStatusName, paintStatus } from './colour.ts'
 import type { View } from './define.ts'
 import { escapeText } from './escape-text.ts'
-import { shownTime, shownTimes } from './times.ts'
+import { shownTime, shownTimesShort } from './times.ts'
 
 /** What a table has to know of its output. */
 type Terminal = Omit<View, 'next'>
@@ -59,11 +59,21 @@ const pad = (text: string, width: number, align?: 'right'): string => {
 /** A column whose cells are known. */
 type Shown<T> = Layout & { readonly value: Value<T> }
 
-const shownWith = <T>(columns: readonly Column<T>[], show: typeof shownTime): Shown<T>[] =>
+const inUtc = <T>(columns: readonly Column<T>[]): Shown<T>[] =>
   columns.map((column) => {
     if ('value' in column) return column
     const { time, none = 'never', ...layout } = column
-    return { ...layout, value: (row: T) => show(time(row), none) }
+    return { ...layout, value: (row: T) => shownTime(time(row), none) }
+  })
+
+/** Which of the two is local is said once, in the title, where there are two. */
+const inBoth = <T>(columns: readonly Column<T>[], rows: readonly T[]): Shown<T>[] =>
+  columns.map((column) => {
+    if ('value' in column) return column
+    const { time, none = 'never', title, ...layout } = column
+    const value = (row: T) => shownTimesShort(time(row), none)
+    const hasBoth = rows.some((row) => value(row) !== shownTime(time(row), none))
+    return { ...layout, title: hasBoth ? `${title} (LOCAL)` : title, value }
   })
 
 const gap = 2
@@ -92,18 +102,21 @@ export function renderTable<T>(
   view: Terminal,
 ): string {
   const kept = columns.filter(({ drop }) => !drop)
+  if (view.isTTY)
+    for (const some of [columns, kept]) {
+      const both = inBoth(some, rows)
+      if (fits(both, rows, view, cutWidth)) return renderColumns(both, rows, view)
+    }
   for (const some of [columns, kept]) {
-    const utc = shownWith(some, shownTime)
-    const both = shownWith(some, shownTimes)
-    if (view.isTTY && fits(both, rows, view, cutWidth)) return renderColumns(both, rows, view)
+    const utc = inUtc(some)
     if (fits(utc, rows, view)) return renderColumns(utc, rows, view)
   }
-  const utc = shownWith(kept, shownTime)
+  const utc = inUtc(kept)
   const below = utc.find((column) => column.below)
   if (!below) return renderColumns(utc, rows, view)
   const others = kept.filter((column) => !column.below)
-  const both = shownWith(others, shownTimes)
-  const beside = fits(both, rows, view, cutWidth) ? both : shownWith(others, shownTime)
+  const both = inBoth(others, rows)
+  const beside = fits(both, rows, view, cutWidth) ? both : inUtc(others)
   const [titles = '', ...lines] = renderColumns(beside, rows, view).split('\n')
   const text = (row: T) => escapeText(String(below.value(row) ?? '-'))
   return [

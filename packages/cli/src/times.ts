@@ -10,16 +10,25 @@ function localTime(timestamp: string): string {
   const time = `${two(at.getHours())}:${two(at.getMinutes())}`
   const isSameDay = at.getDate() === at.getUTCDate()
   const day = isSameDay ? '' : `${two(at.getMonth() + 1)}-${two(at.getDate())} `
-  return ` (${day}${time} local)`
+  return `${day}${time}`
+}
+
+const besides = (timestamp: string, word: string): string => {
+  const local = localTime(timestamp)
+  return local === '' ? '' : ` (${local}${word})`
 }
 
 /** The same with the local time beside it. */
 export const shownTimes = (timestamp: string | null, none = 'never'): string =>
-  timestamp === null ? none : `${shownTime(timestamp)}${localTime(timestamp)}`
+  timestamp === null ? none : `${shownTime(timestamp)}${besides(timestamp, ' local')}`
+
+/** The same where a title says which of the two is local. */
+export const shownTimesShort = (timestamp: string | null, none = 'never'): string =>
+  timestamp === null ? none : `${shownTime(timestamp)}${besides(timestamp, '')}`
 
 /** The time of an event of today, to the millisecond. */
 export const shownClock = (timestamp: string): string =>
-  `${timestamp.slice(11, 23)}Z${localTime(timestamp)}`
+  `${timestamp.slice(11, 23)}Z${besides(timestamp, ' local')}`
 
 const units: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400 }
 
