@@ -1,5 +1,6 @@
 import type { Approval } from '@gatehouse/contract'
 import { describeCall } from '@gatehouse/contract/describe-call'
+import { bold, red } from './colour.ts'
 import type { View } from './define.ts'
 import { escapeLines, escapeText, jsonText, mixedScriptWords } from './escape-text.ts'
 import { renderFields } from './table.ts'
@@ -82,11 +83,15 @@ const decisionFields = (approval: Approval): [string, string][] => {
 }
 
 /** What runs; and what the agent sent, where that is not the same. */
-const argumentsText = ({ arguments: sent, effective_arguments: runs }: Approval): string[] => {
+const argumentsText = (
+  { arguments: sent, effective_arguments: runs }: Approval,
+  { coloured }: View,
+): string[] => {
+  const section = (title: string, text: string) => `${bold(title, coloured)}\n${indented(text)}`
   const [sentText, runsText] = [jsonText(sent), jsonText(runs)]
   return sentText === runsText
-    ? [`Arguments\n${indented(runsText)}`]
-    : [`Arguments that will run\n${indented(runsText)}`, `As sent\n${indented(sentText)}`]
+    ? [section('Arguments', runsText)]
+    : [section('Arguments that will run', runsText), section('As sent', sentText)]
 }
 
 /** What has changed since the call was made, and what is left to do; null where nothing has. */
@@ -98,6 +103,7 @@ export const staleText = ({ stale }: Approval): string | null =>
  * @SECURITY The digest that is sent with a decision is the one on this card; golden.test.ts.
  */
 export function approvalCard(approval: Approval, view: View): string {
+  const { coloured } = view
   const critical = approval.critical ? ' (critical)' : ''
   const stale = staleText(approval)
   return [
@@ -115,9 +121,11 @@ export function approvalCard(approval: Approval, view: View): string {
       ],
       view,
     ),
-    ...(approval.preview ? [`What will run\n${indented(previewText(approval.preview))}`] : []),
-    ...argumentsText(approval),
-    ...warningsOf(approval),
+    ...(approval.preview
+      ? [`${bold('What will run', coloured)}\n${indented(previewText(approval.preview))}`]
+      : []),
+    ...argumentsText(approval, view),
+    ...warningsOf(approval).map((warning) => red(warning, coloured)),
   ].join('\n\n')
 }
 

@@ -25,6 +25,8 @@ test('colours titles, status words, tiers and errors on a terminal', async () =>
   const audited = (await run(['audit', 'query'], 200)).out
   expect(audited).toContain(`${escape}32mautonomous${escape}0m`)
   expect((await run(['status'], 80)).out).toContain(`${escape}32mhealthy${escape}0m`)
+  const card = (await run(['approvals', 'show', fakeApproval(1).id], 80)).out
+  expect(card).toContain(`${escape}1mArguments${escape}0m\n`)
   expect((await run(wrong, 80)).err).toContain(`${escape}31merror:${escape}0m `)
 })
 

@@ -57,6 +57,7 @@ test.each(names.filter((name) => !isOther(name)))(
     expect(readdirSync(home)).toEqual([])
     expect(code).toBe(exitCodes.notReachable)
     const missing = `No Gatehouse here; looked in ${join(home, 'missing')}.`
+    expect(`${out}${err}`.split(missing).length).toBe(2)
     expect(name === 'doctor' ? out : err).toContain(missing)
     expect(`${out}${err}`).not.toMatch(/healthy|nothing waits/i)
 

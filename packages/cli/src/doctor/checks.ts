@@ -88,6 +88,7 @@ const vaultKey: Check = {
 /** Before health is asked: it says what was found last. */
 const vault: Check = {
   name: 'Vault',
+  needs: 'data',
   async run({ api }) {
     const { status, secrets, reason, remedy, tampered } = await api.showVault()
     if (status === 'healthy') return fine(counted(secrets, 'secret'))

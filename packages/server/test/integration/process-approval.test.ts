@@ -69,7 +69,7 @@ describe.skipIf(!hasProgram('bwrap'))('an approved process.run', () => {
         'input: 4 bytes',
         'network: none',
         'sandbox: bubblewrap',
-        'is waited for, 20 s at most',
+        'may run for up to 20 s',
       ].join('\n'),
     })
   })

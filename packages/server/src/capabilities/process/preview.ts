@@ -26,7 +26,7 @@ export const processPreview = (run: RunProcess, facts: ProcessFacts): Preview =>
     ...(stdin === undefined ? [] : [`input: ${Buffer.byteLength(stdin)} bytes`]),
     `network: ${hosts}`,
     kept[facts.sandbox ?? ''] ?? 'no sandbox holds here now, so it would be refused',
-    `${background ? 'goes on in the background' : 'is waited for'}, ${timeout_seconds} s at most`,
+    `may run${background ? ' in the background' : ''} for up to ${timeout_seconds} s`,
   ]
   return { kind: 'command', text: lines.join('\n') }
 }
