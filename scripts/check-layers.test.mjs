@@ -19,6 +19,8 @@ test.each([
   ['files/walk.ts', "import { x } from '../audit/chain.ts'"],
   ['transport/rpc/serve.ts', "import { openSqlite } from '../../storage/sqlite/open.ts'"],
   ['transport/rpc/serve.ts', "import { x } from '../mcp/serve.ts'"],
+  ['transport/rpc/serve.ts', "import type { Storage } from '../../ports/storage.ts'"],
+  ['transport/gateway/x.ts', "import type { Storage } from '../../ports/storage.ts'"],
   ['transport/rpc/serve.ts', "const m = await import('../../storage/sqlite/open.ts')"],
   ['config/load.ts', "import '../compose.ts'"],
   ['nowhere/x.ts', ''],
@@ -39,10 +41,19 @@ test.each([
     'transport/rpc/serve.ts',
     "import { x } from '../http/body.ts'\nimport type { App } from '../../app/app.ts'",
   ],
+  ['transport/rpc/serve.ts', "import type { Log } from '../../ports/log.ts'"],
   ['compose.ts', "import { x } from './storage/sqlite/open.ts'"],
   ['domain/limits.ts', "// import { x } from 'node:fs'\n/* from 'node:fs' */"],
 ])('allows in %s: %s', (file, text) => {
   expect(breaches(file, text)).toEqual([])
+})
+
+test('the page loads its own files and nothing else', () => {
+  const file = 'packages/dashboard/public/main.js'
+  const inPage = (text) => findBreaches(table, [{ file, text }])
+  expect(inPage("import { ask } from './api.js'")).toEqual([])
+  for (const name of ['node:fs', '@gatehouse/client', 'zod', '../src/x.js'])
+    expect(inPage(`import x from '${name}'`)).toHaveLength(1)
 })
 
 test.each([

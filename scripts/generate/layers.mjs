@@ -4,7 +4,12 @@ import { root } from '../lib/run.mjs'
 import { code, generatedNote, table } from './markdown.mjs'
 
 const id = (name) => name.replaceAll(' ', '_')
-const isOurs = (name) => !name.includes(':') && name !== '*'
+const isOurs = (name) => !/[:/*]/.test(name)
+
+const shown = (name) => {
+  if (name === 'npm:') return 'its own libraries'
+  return name.endsWith('.ts') ? code(name) : name
+}
 
 /** Leaves out what is reached by way of another, for the picture's sake. */
 const direct = (targets, all) => {
@@ -24,9 +29,7 @@ export const layers = {
     const rows = all.map(({ name, path: where, may }) => [
       name,
       code(where),
-      may.includes('*')
-        ? 'everything'
-        : may.map((m) => m.replace(/^npm:$/, 'its own libraries')).join(', '),
+      may.includes('*') ? 'everything' : may.map(shown).join(', '),
     ])
     return `${generatedNote('docs/architecture/layers.json')}
 # Layers

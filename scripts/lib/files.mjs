@@ -3,24 +3,27 @@ import path from 'node:path'
 import { root } from './run.mjs'
 
 const isSource = (name) =>
-  name.endsWith('.ts') && !name.endsWith('.test.ts') && !name.endsWith('.d.ts')
+  /\.(?:ts|js)$/.test(name) && !name.endsWith('.test.ts') && !name.endsWith('.d.ts')
 
-/** Every source file of the packages, tests aside, with its path from the root. */
+/** Every source file of the packages, tests aside, with its path from the root: `src`, and `public` of the page. */
 export const sourceFiles = () =>
-  readdirSync(path.join(root, 'packages')).flatMap((name) => {
-    const folder = path.join('packages', name, 'src')
-    try {
-      return readdirSync(path.join(root, folder), { recursive: true })
-        .filter(isSource)
-        .map((file) => path.join(folder, file))
-        .map((file) => ({
-          file: file.split(path.sep).join('/'),
-          text: readFileSync(path.join(root, file), 'utf8'),
-        }))
-    } catch {
-      return []
-    }
-  })
+  readdirSync(path.join(root, 'packages')).flatMap((name) =>
+    ['src', 'public'].flatMap((part) => filesIn(path.join('packages', name, part))),
+  )
+
+const filesIn = (folder) => {
+  try {
+    return readdirSync(path.join(root, folder), { recursive: true })
+      .filter(isSource)
+      .map((file) => path.join(folder, file))
+      .map((file) => ({
+        file: file.split(path.sep).join('/'),
+        text: readFileSync(path.join(root, file), 'utf8'),
+      }))
+  } catch {
+    return []
+  }
+}
 
 // Matches a file against `a/b` (everything below), `a/*.ts`, or `a/*/` and `a/{b,c}/`, where each folder
 // that fits is a part of its own. Returns the part, or null.

@@ -1,11 +1,18 @@
 import path from 'node:path'
 
-const importPattern =
-  /(?:^|[\s;])(?:import|export)\s[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|[\s;])import\s*['"]([^'"]+)['"]|\bimport\s*\(\s*['"]([^'"]+)['"]/g
+const atStart =
+  /(?:^|[\s;])(?:import|export)\s[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|[\s;])import\s*['"]([^'"]+)['"]/g
+const later = /\bimport\s*\(\s*['"]([^'"]+)['"]/g
 
-/** Everything that a text imports, as it is written there. Comments should be taken out before. */
-export const specifiersIn = (text) =>
-  [...text.matchAll(importPattern)].map((match) => match[1] ?? match[2] ?? match[3])
+/** What a text imports before it runs, for values or types, as it is written there. Comments should be taken out before. */
+export const staticSpecifiersIn = (text) =>
+  [...text.matchAll(atStart)].map((match) => match[1] ?? match[2])
+
+/** Everything that a text imports, also when it runs. */
+export const specifiersIn = (text) => [
+  ...staticSpecifiersIn(text),
+  ...[...text.matchAll(later)].map((match) => match[1]),
+]
 
 export const withoutComments = (text) => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '')
 

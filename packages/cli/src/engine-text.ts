@@ -1,8 +1,8 @@
 import type { EngineState } from '@gatehouse/contract'
+import { asNextStep } from './as-next-step.ts'
 import { counted } from './counted.ts'
 import type { View } from './define.ts'
 import { shownBytes } from './model-text.ts'
-import { asNextStep } from './next-step.ts'
 import { renderFields } from './table.ts'
 import { shownTimes } from './times.ts'
 

@@ -4,11 +4,12 @@ import {
   UnexpectedAnswerError,
   UnreachableError,
 } from '@gatehouse/client'
+import { asNextStep } from './as-next-step.ts'
 import { CliError, type Recovery } from './cli-error.ts'
 import { red } from './colour.ts'
 import { escapeText, jsonText } from './escape-text.ts'
 import { type ExitCode, exitCodeOf, exitCodes } from './exit-codes.ts'
-import { asNextStep, type NextStep } from './next-step.ts'
+import type { NextStep } from './next-step.ts'
 import { recordLine } from './record-line.ts'
 
 export type Failure = {

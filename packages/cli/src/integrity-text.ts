@@ -1,7 +1,8 @@
 import type { Integrity } from '@gatehouse/contract'
+import { asNextStep } from './as-next-step.ts'
 import { green, red } from './colour.ts'
 import type { View } from './define.ts'
-import { asNextStep, type NextStep } from './next-step.ts'
+import type { NextStep } from './next-step.ts'
 import { renderFields } from './table.ts'
 import { shownTimes } from './times.ts'
 

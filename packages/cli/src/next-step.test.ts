@@ -2,7 +2,8 @@ import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { asNextStep, createNextStep, programName } from './next-step.ts'
+import { asNextStep } from './as-next-step.ts'
+import { createNextStep, programName } from './next-step.ts'
 
 function createCheckout() {
   const root = mkdtempSync(join(tmpdir(), 'gatehouse-test-'))

@@ -1,6 +1,5 @@
 import { realpathSync } from 'node:fs'
 import { delimiter, join, sep } from 'node:path'
-import { commands } from './commands/index.ts'
 
 type Env = Readonly<Record<string, string | undefined>>
 
@@ -40,11 +39,3 @@ export const createNextStep =
     [program, words, ...(dataDir() === usualDir ? [] : ['--data-dir', shellWord(dataDir())])].join(
       ' ',
     )
-
-/** Longer names first: `agent list` is not `agent`. */
-const names = commands.map(({ name }) => name).toSorted((a, b) => b.length - a.length)
-const mention = new RegExp(`\\bgatehouse (${names.join('|')}|--help)(?![\\w-])`, 'g')
-
-/** A text of the error table or of the server, with each command in it as it works here. */
-export const asNextStep = (text: string, next: NextStep): string =>
-  text.replaceAll(mention, (_all, words: string) => next(words))

@@ -1,4 +1,5 @@
 import { didYouMean } from '@gatehouse/contract/nearest'
+import { asNextStep } from './as-next-step.ts'
 import { type CliError, usageError } from './cli-error.ts'
 import { commands } from './commands/index.ts'
 import type { Connect } from './connect.ts'
@@ -6,7 +7,7 @@ import { dataPlaces, usualDataDir } from './data-places.ts'
 import { exitCodes } from './exit-codes.ts'
 import { commandHelp, listHelp } from './help.ts'
 import type { Io } from './io.ts'
-import { asNextStep, createNextStep } from './next-step.ts'
+import { createNextStep } from './next-step.ts'
 import { parseCommand, splitCommand } from './parse.ts'
 
 const names: ReadonlySet<string> = new Set(commands.map(({ name }) => name))

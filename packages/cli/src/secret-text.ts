@@ -1,7 +1,7 @@
 import type { Secret, VaultStatus } from '@gatehouse/contract'
+import { asNextStep } from './as-next-step.ts'
 import type { View } from './define.ts'
 import { escapeText } from './escape-text.ts'
-import { asNextStep } from './next-step.ts'
 import { renderFields } from './table.ts'
 import { shownTimes } from './times.ts'
 

@@ -1,5 +1,5 @@
 import type { Problem } from '@gatehouse/contract'
-import type { Answer } from './send.ts'
+import type { Answer } from './answer.ts'
 
 /** A problem document; `current` is the record as it stands, for whoever came too late. Which kind of
  * record depends on the operation. */

@@ -1,3 +1,4 @@
+export type { Answer } from './answer.ts'
 export {
   ClientError,
   type ClientProblem,
@@ -8,4 +9,4 @@ export {
 export { type Client, createClient } from './create-client.ts'
 export { type OperationId, operations } from './operations.ts'
 export type { ServerEvent } from './read-lines.ts'
-export type { Answer, ClientOptions, Fetch, FetchInit } from './send.ts'
+export type { ClientOptions, Fetch, FetchInit } from './send.ts'

@@ -1,3 +1,4 @@
+import type { Answer } from './answer.ts'
 import {
   InvalidNameError,
   isFields,
@@ -7,15 +8,6 @@ import {
 } from './client-error.ts'
 import { type OperationId, operations } from './operations.ts'
 import { requiredFields } from './required-fields.ts'
-
-/** What is read of an answer: a `Response`, or something lighter in its place. */
-export type Answer = {
-  readonly ok: boolean
-  readonly status: number
-  readonly headers: { get(name: string): string | null }
-  readonly body: ReadableStream<Uint8Array> | null
-  text(): Promise<string>
-}
 
 export type FetchInit = {
   readonly method: string

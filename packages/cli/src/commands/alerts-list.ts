@@ -1,5 +1,5 @@
+import { asNextStep } from '../as-next-step.ts'
 import { defineCommand } from '../define.ts'
-import { asNextStep } from '../next-step.ts'
 import { renderTable } from '../table.ts'
 
 export const alertsList = defineCommand({

@@ -1,10 +1,11 @@
+import { asNextStep } from '../as-next-step.ts'
 import { paintStatus } from '../colour.ts'
 import { defineCommand } from '../define.ts'
 import { checks } from '../doctor/checks.ts'
 import { type Finding, runChecks, type Surroundings } from '../doctor/run-checks.ts'
 import { escapeText } from '../escape-text.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { asNextStep, type NextStep } from '../next-step.ts'
+import type { NextStep } from '../next-step.ts'
 
 const words = { ok: 'ok', warning: 'warn', failed: 'FAIL' } as const
 

@@ -1,11 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { EngineSetup } from '@gatehouse/contract'
+import { asNextStep } from '../as-next-step.ts'
 import { counted } from '../counted.ts'
 import type { Context } from '../define.ts'
 import { defineCommand } from '../define.ts'
 import { escapeLines } from '../escape-text.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { asNextStep } from '../next-step.ts'
 
 const lookEveryMs = 500
 

@@ -1,7 +1,7 @@
+import { asNextStep } from '../as-next-step.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { asNextStep } from '../next-step.ts'
 
 export const setupSandbox = defineCommand({
   name: 'setup sandbox',

@@ -1,6 +1,6 @@
+import { asNextStep } from '../as-next-step.ts'
 import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
-import { asNextStep } from '../next-step.ts'
 import { renderFields } from '../table.ts'
 import { shownDuration } from '../times.ts'
 

@@ -4,8 +4,9 @@ import type {
   ServiceStatus,
   WriteStatus,
 } from '@gatehouse/contract'
+import type { JsonObject } from './json.ts'
 import type { CollectionCount, FoundEntry, ReplicaKey, ReplicaQuery } from './replica.ts'
-import type { FetchedPart, JsonObject, WriteFile } from './service-adapter.ts'
+import type { FetchedPart, WriteFile } from './service-adapter.ts'
 
 /** How fresh what is read is. */
 export type Freshness = {

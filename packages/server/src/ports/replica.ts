@@ -1,4 +1,4 @@
-import type { JsonObject } from './service-adapter.ts'
+import type { JsonObject } from './json.ts'
 
 /** Which entry: ids are unique within a collection of a service. */
 export type ReplicaKey = {

@@ -1,17 +1,8 @@
 import type { z } from 'zod'
 import type { Clock } from './clock.ts'
+import type { Json, JsonObject } from './json.ts'
 import type { Log } from './log.ts'
 import type { ReplicaChange } from './replica.ts'
-
-/** What JSON can carry: it is stored, compared and shown. */
-export type Json =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly Json[]
-  | { readonly [key: string]: Json }
-export type JsonObject = { readonly [key: string]: Json }
 
 /** A credential of a service: entered by an operator, kept in the vault, never shown again. */
 export type SecretField = {

@@ -7,7 +7,8 @@ import type { Vault } from '../ports/vault.ts'
 import { openValue, sealValue } from './envelope.ts'
 import type { Root } from './keyring.ts'
 import { assertKeepable, secretRecord } from './records.ts'
-import type { VaultKeys, VaultParts } from './vault-keys.ts'
+import type { VaultKeys } from './vault-keys.ts'
+import type { VaultParts } from './vault-parts.ts'
 
 /** They are listed whole, and each that is used is searched for. */
 const secretsMax = 1_000

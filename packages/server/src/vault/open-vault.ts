@@ -3,7 +3,8 @@ import type { Vault } from '../ports/vault.ts'
 import { managing } from './manage-secrets.ts'
 import type { Scrubber } from './scrub/scrubber.ts'
 import { secretsOf } from './use-secret.ts'
-import { VaultKeys, type VaultParts } from './vault-keys.ts'
+import { VaultKeys } from './vault-keys.ts'
+import type { VaultParts } from './vault-parts.ts'
 
 export type OpenedVault = { readonly secrets: Secrets; readonly vault: Vault } & Disposable
 

@@ -5,7 +5,8 @@ import type { Secrets } from '../ports/secrets.ts'
 import { systemEntry } from './entries.ts'
 import { sealValue } from './envelope.ts'
 import { assertKeepable } from './records.ts'
-import type { VaultKeys, VaultParts } from './vault-keys.ts'
+import type { VaultKeys } from './vault-keys.ts'
+import type { VaultParts } from './vault-parts.ts'
 
 const nameOf = (given: string): string =>
   given.startsWith(servicePrefix) ? given : servicePrefix + given

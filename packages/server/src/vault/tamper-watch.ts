@@ -1,7 +1,7 @@
 import type { VaultState } from '../ports/vault.ts'
 import { systemEntry } from './entries.ts'
 import type { Root } from './keyring.ts'
-import type { VaultParts } from './vault-keys.ts'
+import type { VaultParts } from './vault-parts.ts'
 import type { Findings, VaultSeal } from './vault-seal.ts'
 
 type Parts = Pick<VaultParts, 'storage' | 'journal' | 'ids' | 'log'>

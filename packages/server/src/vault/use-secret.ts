@@ -8,7 +8,8 @@ import { openValue } from './envelope.ts'
 import type { Root } from './keyring.ts'
 import type { Scrubber } from './scrub/scrubber.ts'
 import { serviceSecrets } from './service-secrets.ts'
-import type { VaultKeys, VaultParts } from './vault-keys.ts'
+import type { VaultKeys } from './vault-keys.ts'
+import type { VaultParts } from './vault-parts.ts'
 
 /** How often a use that meets a change of its secret is begun anew. */
 const triesMax = 5

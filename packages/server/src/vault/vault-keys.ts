@@ -1,8 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
-import type { Journal, JournalTransaction, VaultAnchor } from '../ports/audit.ts'
-import type { Clock } from '../ports/clock.ts'
-import type { Ids } from '../ports/ids.ts'
-import type { Log } from '../ports/log.ts'
+import type { JournalTransaction } from '../ports/audit.ts'
 import type { StoredSecret } from '../ports/secret-store.ts'
 import type { Storage } from '../ports/storage.ts'
 import type { VaultEntry, VaultState } from '../ports/vault.ts'
@@ -19,20 +16,10 @@ import {
   openByPassphrase,
   prepareKeyFile,
 } from './locks.ts'
-import { type KdfCosts, kdfCosts } from './passphrase-key.ts'
+import { kdfCosts } from './passphrase-key.ts'
 import { TamperWatch } from './tamper-watch.ts'
+import type { VaultParts } from './vault-parts.ts'
 import { keyringKey, VaultSeal } from './vault-seal.ts'
-
-export type VaultParts = {
-  readonly storage: Storage
-  readonly journal: Journal & VaultAnchor
-  readonly clock: Clock
-  readonly ids: Ids
-  readonly log: Log
-  readonly keyFile: string
-  /** Of passphrases; the usual costs where it is left out. */
-  readonly kdf?: KdfCosts
-}
 
 const attemptsMax = 5
 const attemptsMs = 60_000

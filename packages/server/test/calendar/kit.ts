@@ -1,5 +1,5 @@
 import { newEvent } from '@gatehouse/server/domain/calendar/write-event'
-import type { JsonObject } from '@gatehouse/server/ports/service-adapter'
+import type { JsonObject } from '@gatehouse/server/ports/json'
 import type { CalendarAccount } from '@gatehouse/server/proxy/adapters/calendar/calendar-account'
 import { createCalendarAdapter } from '@gatehouse/server/proxy/adapters/calendar/calendar-adapter'
 import { AdapterRig, connectionOf } from '../proxy/adapter-rig.ts'

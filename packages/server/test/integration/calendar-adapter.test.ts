@@ -1,5 +1,5 @@
 import { createIds } from '@gatehouse/server/platform/ids'
-import type { JsonObject } from '@gatehouse/server/ports/service-adapter'
+import type { JsonObject } from '@gatehouse/server/ports/json'
 import { createCalendarAdapter } from '@gatehouse/server/proxy/adapters/calendar/calendar-adapter'
 import { HttpGate } from '@gatehouse/testkit/caldav-server/http-gate'
 import { Radicale } from '@gatehouse/testkit/caldav-server/radicale'

@@ -1,5 +1,5 @@
 import { createIds } from '@gatehouse/server/platform/ids'
-import type { JsonObject } from '@gatehouse/server/ports/service-adapter'
+import type { JsonObject } from '@gatehouse/server/ports/json'
 import { createMailAdapter } from '@gatehouse/server/proxy/adapters/mail/mail-adapter'
 import { describeServiceAdapter } from '@gatehouse/testkit/fake-service'
 import { Dovecot } from '@gatehouse/testkit/mail-server/dovecot'

@@ -1,4 +1,4 @@
-import type { JsonObject } from '@gatehouse/server/ports/service-adapter'
+import type { JsonObject } from '@gatehouse/server/ports/json'
 import { Dovecot } from '@gatehouse/testkit/mail-server/dovecot'
 import { TcpGate } from '@gatehouse/testkit/mail-server/tcp-gate'
 import { hasProgram } from '@gatehouse/testkit/programs'

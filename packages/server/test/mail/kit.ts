@@ -1,4 +1,4 @@
-import type { JsonObject } from '@gatehouse/server/ports/service-adapter'
+import type { JsonObject } from '@gatehouse/server/ports/json'
 import type { MailAccount } from '@gatehouse/server/proxy/adapters/mail/mail-account'
 import { createMailAdapter } from '@gatehouse/server/proxy/adapters/mail/mail-adapter'
 import type { Dovecot } from '@gatehouse/testkit/mail-server/dovecot'

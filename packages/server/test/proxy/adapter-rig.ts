@@ -1,9 +1,9 @@
 import { silent } from '@gatehouse/server/audit/testing'
+import type { JsonObject } from '@gatehouse/server/ports/json'
 import type { ReplicaQuery, ReplicaStore } from '@gatehouse/server/ports/replica'
 import type {
   Capture,
   CaptureRefusal,
-  JsonObject,
   ServiceAdapter,
   ServiceConnection,
   ServiceWrite,

@@ -1,5 +1,5 @@
 import type { ConnectService } from '@gatehouse/contract'
-import type { JsonObject } from '../../src/ports/service-adapter.ts'
+import type { JsonObject } from '../../src/ports/json.ts'
 
 export const calendarPath = '/ana/kill/'
 

@@ -10,7 +10,8 @@ import { z } from 'zod'
 import type { ProxySettings } from '../../src/app/proxy/deps.ts'
 import { defineCapability } from '../../src/capabilities/define.ts'
 import type { WriteTicket } from '../../src/ports/agent-services.ts'
-import type { JsonObject, ServiceAdapter } from '../../src/ports/service-adapter.ts'
+import type { JsonObject } from '../../src/ports/json.ts'
+import type { ServiceAdapter } from '../../src/ports/service-adapter.ts'
 
 const ticket = z.object({
   write_id: z.string(),

@@ -1,7 +1,7 @@
+import type { JsonObject } from '@gatehouse/server/ports/json'
 import type { FoundEntry, ReplicaChange } from '@gatehouse/server/ports/replica'
 import type {
   Capture,
-  JsonObject,
   ServiceAdapter,
   ServiceConnection,
   ServiceOperation,

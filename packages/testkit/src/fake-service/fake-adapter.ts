@@ -1,9 +1,8 @@
 import { GatehouseError } from '@gatehouse/contract'
+import type { Json, JsonObject } from '@gatehouse/server/ports/json'
 import type { ReplicaChange } from '@gatehouse/server/ports/replica'
 import type {
   Capture,
-  Json,
-  JsonObject,
   ServiceAdapter,
   ServiceOperation,
   ServiceWrite,

@@ -1,6 +1,6 @@
 import { createServer, request as httpRequest } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { Json } from '@gatehouse/server/ports/service-adapter'
+import type { Json } from '@gatehouse/server/ports/json'
 import type { FakeRequest, FakeServer } from './fake-server.ts'
 
 /** `sent`: whether anything of the request may have arrived. */

@@ -1,4 +1,4 @@
-import type { Json } from '@gatehouse/server/ports/service-adapter'
+import type { Json } from '@gatehouse/server/ports/json'
 
 export type FakeItem = { readonly version: number; readonly value: string; readonly by: string }
 

@@ -1,6 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { AgentService, AgentServices, AgentWrites } from '../../ports/agent-services.ts'
-import type { FetchedPart, JsonObject } from '../../ports/service-adapter.ts'
+import type { JsonObject } from '../../ports/json.ts'
+import type { FetchedPart } from '../../ports/service-adapter.ts'
 import type { StoredService } from '../../ports/services.ts'
 import type { StoredWrite } from '../../ports/writes.ts'
 import type { Call } from '../call.ts'

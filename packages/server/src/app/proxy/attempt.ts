@@ -1,4 +1,5 @@
-import type { JsonObject, ServiceWrite } from '../../ports/service-adapter.ts'
+import type { JsonObject } from '../../ports/json.ts'
+import type { ServiceWrite } from '../../ports/service-adapter.ts'
 import type { StoredWrite } from '../../ports/writes.ts'
 import type { ProxyDeps } from './deps.ts'
 

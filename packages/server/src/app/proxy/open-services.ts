@@ -1,9 +1,9 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { Clock } from '../../ports/clock.ts'
+import type { JsonObject } from '../../ports/json.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type {
-  JsonObject,
   ServiceAdapter,
   ServiceAdapters,
   ServiceConnection,

@@ -1,10 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
-import type {
-  Capture,
-  JsonObject,
-  ServiceOperation,
-  UndoPoint,
-} from '../../ports/service-adapter.ts'
+import type { JsonObject } from '../../ports/json.ts'
+import type { Capture, ServiceOperation, UndoPoint } from '../../ports/service-adapter.ts'
 import type { StoredService } from '../../ports/services.ts'
 import type { StoredRollback, StoredWrite } from '../../ports/writes.ts'
 import type { ProxyDeps } from './deps.ts'

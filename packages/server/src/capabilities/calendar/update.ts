@@ -8,7 +8,7 @@ import { diffText, fieldsOf, whenWords } from '../../domain/calendar/words.ts'
 import { type EventFields, type EventTimes, ruleFits } from '../../domain/calendar/write-event.ts'
 import { wallOf } from '../../domain/calendar/zones.ts'
 import type { AgentServices } from '../../ports/agent-services.ts'
-import type { JsonObject } from '../../ports/service-adapter.ts'
+import type { JsonObject } from '../../ports/json.ts'
 import { defineCapability } from '../define.ts'
 import {
   calendarsOf,

@@ -2,7 +2,8 @@ import { randomUUID } from 'node:crypto'
 import { GatehouseError, type Preview } from '@gatehouse/contract'
 import { addressFault, headerFault } from '../../domain/mail/addresses.ts'
 import type { AgentService } from '../../ports/agent-services.ts'
-import type { JsonObject, WriteFile } from '../../ports/service-adapter.ts'
+import type { JsonObject } from '../../ports/json.ts'
+import type { WriteFile } from '../../ports/service-adapter.ts'
 import { sha256Of } from './attach.ts'
 
 /** A mail before it is given its id and its time. */

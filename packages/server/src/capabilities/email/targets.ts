@@ -1,7 +1,7 @@
 import type { Preview } from '@gatehouse/contract'
 import { shownPerson } from '../../domain/mail/answers.ts'
 import type { AgentService } from '../../ports/agent-services.ts'
-import type { JsonObject } from '../../ports/service-adapter.ts'
+import type { JsonObject } from '../../ports/json.ts'
 import { type FoundMail, findMail } from './mailbox.ts'
 
 /** The messages that are meant, each once. */

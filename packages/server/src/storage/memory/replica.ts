@@ -1,13 +1,7 @@
 import type { FoundEntry, ReplicaEntry, ReplicaQuery, ReplicaStore } from '../../ports/replica.ts'
 import { entryLimits } from '../entry-limits.ts'
-import { type Phrase, type SearchColumn, searchOf, wordsOf } from '../words.ts'
-import { type Access, compareText } from './state.ts'
-
-export type ReplicaRow = {
-  readonly entry: FoundEntry
-  readonly words: { readonly [column in SearchColumn]: readonly string[] }
-  readonly run: number
-}
+import { type Phrase, searchOf, wordsOf } from '../words.ts'
+import { type Access, compareText, type ReplicaRow } from './state.ts'
 
 const keyOf = (collection: string, id: string): string => JSON.stringify([collection, id])
 

@@ -1,10 +1,5 @@
 import type { ServiceStore, StoredService } from '../../ports/services.ts'
-import { type Access, compareText } from './state.ts'
-
-export type LeasedService = StoredService & {
-  readonly lease_owner: string | null
-  readonly lease_ms: number | null
-}
+import { type Access, compareText, type LeasedService } from './state.ts'
 
 const bare = ({ lease_owner, lease_ms, ...service }: LeasedService): StoredService => service
 

@@ -7,14 +7,29 @@ import type { StoredMessage, StoredSubscription } from '../../ports/messages.ts'
 import type { StoredModel } from '../../ports/models.ts'
 import type { StoredOperator, StoredUserToken, StoredWebSession } from '../../ports/people.ts'
 import type { StoredProcess } from '../../ports/process-store.ts'
+import type { FoundEntry } from '../../ports/replica.ts'
 import type { StoredSchedule } from '../../ports/schedules.ts'
 import type { StoredSecret } from '../../ports/secret-store.ts'
+import type { StoredService } from '../../ports/services.ts'
+import type { StatePast, StoredState } from '../../ports/state.ts'
 import type { StoredWake } from '../../ports/wakes.ts'
 import type { StoredRollback, StoredWrite, StoredWriteFile } from '../../ports/writes.ts'
+import type { SearchColumn } from '../words.ts'
 import { AuditLog } from './audit-log.ts'
-import type { ReplicaRow } from './replica.ts'
-import type { LeasedService } from './services.ts'
-import type { Value } from './values.ts'
+
+export type ReplicaRow = {
+  readonly entry: FoundEntry
+  readonly words: { readonly [column in SearchColumn]: readonly string[] }
+  readonly run: number
+}
+
+export type LeasedService = StoredService & {
+  readonly lease_owner: string | null
+  readonly lease_ms: number | null
+}
+
+/** One key of an area, with what it was before, newest first. */
+export type Value = { readonly state: StoredState; readonly past: readonly StatePast[] }
 
 /** Everything there is. */
 export type State = {

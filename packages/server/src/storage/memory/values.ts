@@ -7,9 +7,6 @@ import {
 } from '../../ports/state.ts'
 import { type Access, compareText } from './state.ts'
 
-/** One key of an area, with what it was before, newest first. */
-export type Value = { readonly state: StoredState; readonly past: readonly StatePast[] }
-
 const nameOf = (area: string, key: string): string => JSON.stringify([area, key])
 
 const pastOf = ({ version, value_json, updated_ms, updated_by }: StoredState): StatePast => ({

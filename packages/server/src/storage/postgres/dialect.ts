@@ -12,7 +12,7 @@ import {
 } from 'kysely'
 import pg from 'pg'
 import { describeSystemFailure } from '../../domain/system-failure.ts'
-import type { SchemaDialect } from '../sql/migrations.ts'
+import type { SchemaDialect } from '../sql/schema-dialect.ts'
 import { createLimitTables } from './limits.ts'
 
 const integer8 = 20

@@ -5,27 +5,11 @@ import { grantTables } from './grant-tables.ts'
 import { modelTables } from './model-tables.ts'
 import { processTables } from './process-tables.ts'
 import { replicaTables } from './replica-tables.ts'
+import type { SchemaDialect } from './schema-dialect.ts'
 import { secretTables } from './secret-tables.ts'
 import { serviceTables } from './service-tables.ts'
 import { stateTables } from './state-tables.ts'
 import { timeAndMessages } from './time-and-messages.ts'
-
-/** What differs between the engines' schemas. */
-export type SchemaDialect = {
-  /** Text compared byte by byte, whatever the locale of the database. */
-  readonly text: RawBuilder<unknown>
-  /** Ends the definition of a table that is stored in the order of its key, where an engine can. */
-  readonly byKey: RawBuilder<unknown>
-  /** Makes a table refuse UPDATE and DELETE. */
-  appendOnly(db: Kysely<unknown>, table: string): Promise<void>
-  /** Where uses of limits are kept: as rows where the database counts, else as it suits the commits. */
-  limitTables(db: Kysely<unknown>): Promise<void>
-  /** A whole number that the engine counts up by itself. */
-  readonly rowNumber: RawBuilder<unknown>
-  readonly bytes: RawBuilder<unknown>
-  /** Where the words of the replica are indexed. */
-  searchIndex(db: Kysely<unknown>): Promise<void>
-}
 
 /** Forward only. A migration that has been released is never edited. */
 export const migrations = (dialect: SchemaDialect): Record<string, Migration> => ({

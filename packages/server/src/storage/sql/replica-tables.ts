@@ -1,6 +1,6 @@
 import type { Kysely } from 'kysely'
 import { index } from './create-index.ts'
-import type { SchemaDialect } from './migrations.ts'
+import type { SchemaDialect } from './schema-dialect.ts'
 
 /** What services hold, as it was last read, and how it is found. */
 export async function replicaTables(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { index } from './create-index.ts'
-import type { SchemaDialect } from './migrations.ts'
+import type { SchemaDialect } from './schema-dialect.ts'
 
 /** Services, the writes that wait for their time, and what stood before them. */
 export async function serviceTables(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {

@@ -1,6 +1,6 @@
 import { type Kysely, sql } from 'kysely'
 import { index } from './create-index.ts'
-import type { SchemaDialect } from './migrations.ts'
+import type { SchemaDialect } from './schema-dialect.ts'
 
 /** What happens later, and what agents tell each other. */
 export async function timeAndMessages(

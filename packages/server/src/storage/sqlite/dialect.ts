@@ -11,7 +11,7 @@ import {
   sql,
 } from 'kysely'
 import type { FifoMutex } from '../mutex.ts'
-import type { SchemaDialect } from '../sql/migrations.ts'
+import type { SchemaDialect } from '../sql/schema-dialect.ts'
 import type { SqliteConnection, SqlValue } from './adapter.ts'
 import type { FileWatch } from './file-watch.ts'
 

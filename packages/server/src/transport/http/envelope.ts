@@ -1,6 +1,5 @@
 import { type RpcErrorObject, type RpcId, rpcCodes } from '@gatehouse/contract'
 import type { UnreadableValue } from '../../app/app.ts'
-import { FaultyRequest } from './faulty-request.ts'
 
 /** What one element of a request turned out to be. */
 export type Envelope =
@@ -31,6 +30,21 @@ export const isId = (id: unknown): id is RpcId =>
   id === null ||
   (typeof id === 'string' && id.length <= idLengthMax) ||
   (typeof id === 'number' && Number.isFinite(id))
+
+/** One request of a body or frame whose text has faults: it is refused or fails, the others are served. */
+export class FaultyRequest {
+  /** What becomes of it. */
+  readonly envelope: Envelope
+  /** The members that decide where it is answered. */
+  readonly method: unknown
+  readonly params: unknown
+
+  constructor(envelope: Envelope, { method, params }: Members) {
+    this.envelope = envelope
+    this.method = method
+    this.params = params
+  }
+}
 
 const invalid = (detail: string, id: unknown): Envelope => ({
   kind: 'invalid',

@@ -1,8 +1,14 @@
 import { GatehouseError, type RpcErrorObject, type RpcId } from '@gatehouse/contract'
 import type { UnreadableValue } from '../../app/app.ts'
 import { toRpcError } from './describe-thrown.ts'
-import { type Envelope, isId, isMembers, type Members, readEnvelope } from './envelope.ts'
-import { FaultyRequest } from './faulty-request.ts'
+import {
+  type Envelope,
+  FaultyRequest,
+  isId,
+  isMembers,
+  type Members,
+  readEnvelope,
+} from './envelope.ts'
 import { findId } from './find-id.ts'
 import { decode, type ParsedJson, parseText, parseTextInSlices } from './parse-json.ts'
 import {

@@ -13,9 +13,8 @@ import type { App, UnreadableValue } from '../../app/app.ts'
 import { Hold } from '../../app/hold.ts'
 import type { Held } from '../../app/memory-budget.ts'
 import { describeThrown } from '../http/describe-thrown.ts'
-import { isMembers } from '../http/envelope.ts'
+import { FaultyRequest, isMembers } from '../http/envelope.ts'
 import type { Exchange } from '../http/exchanges.ts'
-import { FaultyRequest } from '../http/faulty-request.ts'
 import {
   callTool,
   listTools,

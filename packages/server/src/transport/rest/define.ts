@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { App } from '../../app/app.ts'
 import type { WebLogin } from '../../app/login.ts'
 import type { Op } from '../../app/op.ts'
+import type { EventSource } from './event-stream.ts'
 import type { FeedBatch } from './feed-response.ts'
 import type { Permission } from './permissions.ts'
 import type { Pointed } from './problem.ts'
@@ -34,11 +35,6 @@ export type Answer<T> =
       readonly name: string
       readonly open: (signal: AbortSignal) => AsyncIterable<FeedBatch>
     }
-
-/** Starts to emit and returns what ends it. Events of one key replace each other while a reader is slow. */
-export type EventSource = (
-  emit: (event: { readonly name: string; readonly key: string; readonly data: unknown }) => void,
-) => Disposable | Promise<Disposable>
 
 /** Where a request came in, for the few routes that care. */
 export type Peer = {

@@ -1,4 +1,7 @@
-import type { EventSource } from './define.ts'
+/** Starts to emit and returns what ends it. Events of one key replace each other while a reader is slow. */
+export type EventSource = (
+  emit: (event: { readonly name: string; readonly key: string; readonly data: unknown }) => void,
+) => Disposable | Promise<Disposable>
 
 const waitingMax = 1_000
 

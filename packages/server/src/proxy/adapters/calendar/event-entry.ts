@@ -5,8 +5,8 @@ import { eventRef } from '../../../domain/calendar/event-ref.ts'
 import { lineOf, parseIcs } from '../../../domain/calendar/ics.ts'
 import { extentOf } from '../../../domain/calendar/occurrences.ts'
 import { eventsIn, masterOf, readEvent } from '../../../domain/calendar/read-event.ts'
+import type { JsonObject } from '../../../ports/json.ts'
 import type { ReplicaEntry } from '../../../ports/replica.ts'
-import type { JsonObject } from '../../../ports/service-adapter.ts'
 
 const textMax = 262_144
 const bodyCharsMax = 600_000

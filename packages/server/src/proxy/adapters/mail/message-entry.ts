@@ -1,6 +1,6 @@
 import type { MailMessage, MailPerson } from '../../../domain/mail/message.ts'
+import type { JsonObject } from '../../../ports/json.ts'
 import type { ReplicaEntry } from '../../../ports/replica.ts'
-import type { JsonObject } from '../../../ports/service-adapter.ts'
 import { contentKeyOf, entryIdOf, type MessagePlace, messageRefOf } from './message-place.ts'
 import type { ReadMail } from './read-mail.ts'
 import type { AttachmentPart } from './structure.ts'

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
-import type { Json, WriteFile } from '../../../ports/service-adapter.ts'
+import type { Json } from '../../../ports/json.ts'
+import type { WriteFile } from '../../../ports/service-adapter.ts'
 
 const address = z
   .string()

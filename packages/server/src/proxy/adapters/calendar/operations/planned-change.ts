@@ -3,10 +3,10 @@ import { lineOf, parseIcs } from '../../../../domain/calendar/ics.ts'
 import { eventsIn, masterOf } from '../../../../domain/calendar/read-event.ts'
 import { differencesOf, fieldsOf } from '../../../../domain/calendar/words.ts'
 import { sameObject } from '../../../../domain/calendar/write-event.ts'
+import type { JsonObject } from '../../../../ports/json.ts'
 import type {
   Capture,
   CaptureRefusal,
-  JsonObject,
   ServiceWrite,
   UndoPoint,
 } from '../../../../ports/service-adapter.ts'

@@ -1,6 +1,6 @@
 import type { ImapFlow } from 'imapflow'
+import type { JsonObject } from '../../../../ports/json.ts'
 import type {
-  JsonObject,
   ServiceOperation,
   ServiceWrite,
   UndoPlan,

@@ -1,6 +1,7 @@
 import type { ImapFlow } from 'imapflow'
 import { z } from 'zod'
-import type { CaptureRefusal, Json } from '../../../../ports/service-adapter.ts'
+import type { Json } from '../../../../ports/json.ts'
+import type { CaptureRefusal } from '../../../../ports/service-adapter.ts'
 import { findByMessageId, lookAtMessages } from '../look-at-messages.ts'
 import { refused } from './failures.ts'
 

@@ -1,0 +1,9 @@
+/** What JSON can carry: it is stored, compared and shown. */
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | readonly Json[]
+  | { readonly [key: string]: Json }
+export type JsonObject = { readonly [key: string]: Json }
