@@ -198,7 +198,8 @@ test('small requests for large answers do not end a service with a small heap', 
   for (const answers of await batches) {
     expect(answers.map(({ id }) => id)).toEqual(Array.from({ length: 20 }, (_, i) => i))
     expect(answers.some(({ result }) => result?.success === true)).toBe(true)
-    for (const { error } of answers) if (error) expect(error.code).toBe(-32000)
+    for (const { error } of answers)
+      if (error) expect(error).toMatchObject({ code: -32000, data: { retry_after_seconds: 1 } })
   }
 
   const sockets = await Promise.all(

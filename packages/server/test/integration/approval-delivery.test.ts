@@ -1,51 +1,29 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { createKit, type Kit } from '@gatehouse/testkit'
+import type { Kit } from '@gatehouse/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
-import { silent } from '../../src/audit/testing.ts'
-import { type Gateway, openGateway } from '../../src/transport/gateway/open-gateway.ts'
+import type { Gateway } from '../../src/transport/gateway/open-gateway.ts'
+import { type Appends, line, openAppends } from '../kit/appends.ts'
 import { until } from '../kit/fake-app.ts'
 import { openHttpSession, openPeer, rpcRequest, rpcSpeaker, speakers } from '../kit/speakers.ts'
 
 // The outcome of an approved call reaches its agent in many ways. Whichever was first, the next identical
 // call is a new call: a person is asked again, and no old success stands for what was not done.
 
-const policy = `version: 1
-rules:
-  - { match: filesystem.append, tier: approval_required }
-`
-const line = { path: 'log.txt', content: 'one\n' }
-
 let kit: Kit
 let gateway: Gateway
 let token: string
+let approve: Appends['approve']
+let content: Appends['content']
 beforeEach(async () => {
-  kit = await createKit({ policy })
-  token = await kit.agent('alpha')
-  mkdirSync(kit.workspace('alpha'), { recursive: true })
-  writeFileSync(join(kit.workspace('alpha'), 'log.txt'), '')
-  gateway = await openGateway({
-    host: '127.0.0.1',
-    port: 0,
-    app: kit.app,
-    ids: { next: (prefix) => `${prefix}-${'0'.repeat(26)}` },
-    log: silent,
-    version: '1.0.0',
-    allowedHosts: [],
-    allowedOrigins: [],
-  })
+  const appends = await openAppends('pending')
+  ;({ kit, token, approve, content } = appends)
+  gateway = await appends.open()
 })
 afterEach(async () => {
   await gateway.close(0)
   await kit[Symbol.asyncDispose]()
 })
 
-const content = () => readFileSync(join(kit.workspace('alpha'), 'log.txt'), 'utf8')
 const ask = () => kit.pending('alpha', 'filesystem.append', line)
-const approve = async (id: string) => {
-  await kit.decide(id, 'approve')
-  await kit.settled('alpha', id)
-}
 const decided = async () => {
   const id = await ask()
   await approve(id)

@@ -1,55 +1,36 @@
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
-import { join } from 'node:path'
-import { createKit, type Kit } from '@gatehouse/testkit'
+import type { Kit } from '@gatehouse/testkit'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { Hold } from '../../src/app/hold.ts'
 import { MemoryBudget } from '../../src/app/memory-budget.ts'
-import { silent } from '../../src/audit/testing.ts'
-import { type Gateway, openGateway } from '../../src/transport/gateway/open-gateway.ts'
+import type { Gateway } from '../../src/transport/gateway/open-gateway.ts'
 import type { GatewayLimits } from '../../src/transport/http/limits.ts'
+import { type Appends, line, openAppends } from '../kit/appends.ts'
 import { until } from '../kit/fake-app.ts'
 import { openHttpSession, openPeer, rpcRequest, rpcSpeaker, speakers } from '../kit/speakers.ts'
 
 // The calls of an agent made with `--approvals hold` stay open until a person has decided, within a bound.
 
-const policy = `version: 1
-rules:
-  - { match: filesystem.append, tier: approval_required }
-`
 const holdMs = 60_000
 const mib = 1024 * 1024
-const line = { path: 'log.txt', content: 'one\n' }
 const lineOf = (n: number) => ({ ...line, content: `${n}\n` })
 
+let appends: Appends
 let kit: Kit
 let gateway: Gateway
 let token: string
+let approve: Appends['approve']
 let memory: MemoryBudget
-const open = (limits: Partial<GatewayLimits> = {}) =>
-  openGateway({
-    host: '127.0.0.1',
-    port: 0,
-    app: kit.app,
-    ids: { next: (prefix) => `${prefix}-${'0'.repeat(26)}` },
-    log: silent,
-    version: '1.0.0',
-    allowedHosts: [],
-    allowedOrigins: [],
-    limits,
-  })
 const reopen = async (limits: Partial<GatewayLimits>) => {
   await gateway.close(0)
-  gateway = await open(limits)
+  gateway = await appends.open(limits)
 }
 beforeEach(async () => {
   memory = new MemoryBudget({ heldBytesMax: 256 * mib, heldBytesPerAgentMax: 64 * mib })
   const approvalTtlMs = 30 * 86_400_000
-  kit = await createKit({ policy, memory, approvalTtlMs, approvalHoldMs: holdMs })
-  token = await kit.agent('alpha', 'hold')
-  mkdirSync(kit.workspace('alpha'), { recursive: true })
-  writeFileSync(join(kit.workspace('alpha'), 'log.txt'), '')
-  gateway = await open()
+  appends = await openAppends('hold', { memory, approvalTtlMs, approvalHoldMs: holdMs })
+  ;({ kit, token, approve } = appends)
+  gateway = await appends.open()
 })
 afterEach(async () => {
   await gateway.close(0)
@@ -88,10 +69,6 @@ const answered = async <T>(call: Promise<T>): Promise<T> => {
   await elapse(() => done)
   return call
 }
-const approve = async (id: string) => {
-  await kit.decide(id, 'approve')
-  await kit.settled('alpha', id)
-}
 /** The next identical call asks a person again. */
 const expectNewCall = async (id: string) =>
   expect(await kit.pending('alpha', 'filesystem.append', line)).not.toBe(id)
@@ -99,7 +76,7 @@ const expectOnce = async (id: string) => {
   const next = await kit.invoke('alpha', 'filesystem.append', line)
   expect(next).toMatchObject({ kind: 'succeeded', data: { size_bytes: 4 } })
   await expectNewCall(id)
-  expect(readFileSync(join(kit.workspace('alpha'), 'log.txt'), 'utf8')).toBe('one\n')
+  expect(appends.content()).toBe('one\n')
 }
 
 test.each(speakers)(
