@@ -52,6 +52,7 @@ import type { HealthParts } from './health.ts'
 import { bindInference, type EngineParts } from './inference/inference.ts'
 import { noEngine } from './inference/no-engine.ts'
 import { invokeCapability } from './invoke-capability.ts'
+import { memoryOf } from './invoke-run.ts'
 import { describeCapability, listCapabilities, listing } from './list-capabilities.ts'
 import { authenticateWebSession, login, logout, sweepLogins } from './login.ts'
 import { LoginAttempts } from './login-attempts.ts'
@@ -70,7 +71,7 @@ import { bindProxy } from './proxy/bind-proxy.ts'
 import type { ServiceParts } from './proxy/deps.ts'
 import { Pushes } from './pushes.ts'
 import { Reach } from './reach.ts'
-import { readOutcome } from './read-outcome.ts'
+import { readInRoom } from './read-in-room.ts'
 import { recordPolled } from './record-delivery.ts'
 import { reportTokenFailures } from './report-token-failures.ts'
 import { SameTurn } from './same-turn.ts'
@@ -341,20 +342,27 @@ export function createApp(parts: AppDeps): BoundApp {
     listing,
 
     getApprovalOutcome: (op, input) =>
-      readOutcome(op, deps, async (takeRoom) => {
+      readInRoom(op, deps, memoryOf, async (takeRoom) => {
         await takeRoom()
         return getApprovalOutcome(op, base, input)
       }),
     waitApprovalOutcome: (op, input) =>
-      readOutcome(op, deps, (takeRoom) => waitApprovalOutcome(op, base, input, takeRoom)),
-    async pollEvents(op, { after, timeout_ms }) {
-      const found = await events.poll(op.actor.name, after, timeout_ms, op.signal)
-      // Nobody reads the answer of a caller that has gone away: that is no delivery.
-      if (!isRead(op)) return found
-      await recordPolled(deps, found)
-      time.delivered(found)
-      return found
-    },
+      readInRoom(op, deps, memoryOf, (takeRoom) => waitApprovalOutcome(op, base, input, takeRoom)),
+    pollEvents: (op, { after, timeout_ms }) =>
+      readInRoom(
+        op,
+        deps,
+        (polled) => memoryOf({ polled }),
+        async (takeRoom) => {
+          const found = await events.poll(op.actor.name, after, timeout_ms, op.signal)
+          // Nobody reads the answer of a caller that has gone away: that is no delivery.
+          if (!isRead(op)) return found
+          await takeRoom()
+          await recordPolled(deps, found)
+          time.delivered(found)
+          return found
+        },
+      ),
     subscribeEvents(agent, tell) {
       tools.listen(agent)
       const subscription = events.subscribe((event) => {

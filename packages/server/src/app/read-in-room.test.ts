@@ -3,7 +3,7 @@ import { createKit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 import { HandClock } from '../audit/testing.ts'
 import { MemoryBudget } from './memory-budget.ts'
-import { readOutcome } from './read-outcome.ts'
+import { readInRoom } from './read-in-room.ts'
 
 const limits = { heldBytesMax: 4_000_000, heldBytesPerAgentMax: 1_000_000 }
 const outcome = { status: 'pending' } as ApprovalOutcome
@@ -21,11 +21,16 @@ test('a result is read when there is memory for it, and not before', async () =>
     end = resolve
   })
   const read = (name: string, result: Promise<ApprovalOutcome>) =>
-    readOutcome(op, { clock, memory }, async (takeRoom) => {
-      await takeRoom()
-      reading.push(name)
-      return result
-    })
+    readInRoom(
+      op,
+      { clock, memory },
+      () => 0,
+      async (takeRoom) => {
+        await takeRoom()
+        reading.push(name)
+        return result
+      },
+    )
   const first = read('first', ending)
   const second = read('second', Promise.resolve(outcome))
   await turn()
@@ -42,9 +47,12 @@ test('who finds no memory in time is told to come again', async () => {
   await kit.agent('alpha')
   const other = memory.hold('alpha', 0)
   using _room = await other.room(1_000_000, () => ({ signal: new AbortController().signal }))
-  const waiting = kit.app.getApprovalOutcome(kit.op('alpha'), { approval_id: 'appr-none' })
-  const refused = waiting.catch((cause: unknown) => cause)
+  const refused = Promise.allSettled([
+    kit.app.getApprovalOutcome(kit.op('alpha'), { approval_id: 'appr-none' }),
+    kit.app.pollEvents(kit.op('alpha'), { timeout_ms: 0 }),
+  ])
   await turn()
   kit.clock.move(30_000)
-  expect(await refused).toMatchObject({ type: 'Overloaded' })
+  for (const one of await refused)
+    expect(one).toMatchObject({ status: 'rejected', reason: { type: 'Overloaded' } })
 })
