@@ -1,0 +1,47 @@
+import { type ErrorEntry, entry } from './error-entry.ts'
+
+/** The network. */
+export const networkErrors = {
+  HostUnreachable: entry(502, null, true, 'The host {host} cannot be reached from here.', [
+    {
+      action: 'check the host',
+      description:
+        'Look at its name and port. Addresses inside the operator’s network are reached only where the operator listed them.',
+    },
+  ]),
+  UrlNotAllowed: entry(400, null, false, 'This address is not allowed: {detail}', [
+    { action: 'fix the address', description: 'Correct what the message names and call again.' },
+  ]),
+  RequestNotAllowed: entry(400, null, false, 'This request is not allowed: {detail}', [
+    { action: 'fix the request', description: 'Correct what the message names and call again.' },
+  ]),
+  RedirectRefused: entry(502, null, false, 'The redirect was not followed: {detail}', [
+    {
+      action: 'follow_redirects',
+      description:
+        'Set follow_redirects to false to see where it leads, then ask for that address itself.',
+    },
+  ]),
+  ResponseRefused: entry(502, null, false, 'The answer of {host} cannot be used: {detail}', [
+    {
+      action: 'accept-encoding',
+      description: 'Send the header accept-encoding: identity, or ask whoever runs the host.',
+    },
+  ]),
+  ResponseTooLarge: entry(502, null, false, 'The answer has more than {limit_bytes} bytes.', [
+    {
+      action: 'network.download',
+      description: 'Ask for less, or download it into a file with a higher max_bytes.',
+    },
+  ]),
+  TimedOut: entry(504, null, true, 'There was no whole answer within {timeout_seconds} s.', [
+    { action: 'retry', description: 'Try again, or allow more time with timeout_seconds.' },
+  ]),
+  TlsFailed: entry(502, null, false, 'No safe connection to {host} was possible: {detail}', [
+    {
+      action: 'outbound.ca_file',
+      description:
+        'If the host is one of the operator’s own, the operator can name its authority in this setting.',
+    },
+  ]),
+} as const satisfies Record<string, ErrorEntry>

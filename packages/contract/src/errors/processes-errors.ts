@@ -1,0 +1,27 @@
+import { type ErrorEntry, entry } from './error-entry.ts'
+
+/** Processes. */
+export const processesErrors = {
+  NotExecutable: entry(409, null, false, '{path} cannot be run: {detail}', [
+    {
+      action: 'name an interpreter',
+      description: 'Run the interpreter and give the file as its first argument.',
+    },
+  ]),
+  EnvironmentRefused: entry(400, null, false, 'The variable {name} cannot be set: {detail}', [
+    {
+      action: 'use an argument',
+      description:
+        'Leave the variable out. Say the same by an argument or in a file, or use a name of your own.',
+    },
+  ]),
+  ProcessNotFound: entry(404, null, false, 'There is no process {process_id}.', [
+    { action: 'process.list', description: 'See which processes there are.' },
+  ]),
+  ProcessNotRunning: entry(409, null, false, 'Process {process_id} is {state}.', [
+    { action: 'process.monitor', description: 'See how it ended.' },
+  ]),
+  ProcessElsewhere: entry(409, null, false, 'Process {process_id} runs on the node {node}.', [
+    { action: 'ask there', description: 'Make the call to that node.' },
+  ]),
+} as const satisfies Record<string, ErrorEntry>

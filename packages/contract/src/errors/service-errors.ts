@@ -1,0 +1,124 @@
+import { type ErrorEntry, entry } from './error-entry.ts'
+
+/** The service itself. */
+export const serviceErrors = {
+  AuditUnavailable: entry(
+    503,
+    -32603,
+    true,
+    'The audit log cannot be written, so nothing runs: {detail}',
+    [
+      {
+        action: 'doctor',
+        description: 'An operator runs `gatehouse doctor` and frees disk space.',
+      },
+    ],
+  ),
+  AuditDamaged: entry(
+    500,
+    -32603,
+    false,
+    'Entry {id} of the audit log is not what was written: {detail}',
+    [
+      { action: 'audit verify', description: 'An operator verifies the whole log.' },
+      {
+        action: 'audit acknowledge',
+        description: 'Once the cause is known, an operator accepts the finding, with the reason.',
+      },
+    ],
+  ),
+  NotRecordable: entry(
+    422,
+    null,
+    false,
+    'This cannot be written to the audit log as it is, so it does not run: {detail}',
+    [
+      {
+        action: 'change the arguments',
+        description:
+          'Leave out what the message names: text must be valid Unicode, numbers must be exact.',
+      },
+    ],
+  ),
+  PolicyInvalid: entry(422, -32602, false, '{file}:{line}:{column}: {detail}', [
+    {
+      action: 'fix the file',
+      description: 'Correct the line that the message names; the last valid version stays active.',
+    },
+  ]),
+  PolicyUnavailable: entry(
+    503,
+    -32603,
+    true,
+    'No valid policy is loaded, so nothing runs: {detail}',
+    [
+      {
+        action: 'ask an operator',
+        description:
+          'They correct the policy files; `gatehouse policy validate` names what is wrong.',
+      },
+    ],
+  ),
+  StorageUnavailable: entry(503, -32603, true, 'The store cannot be used: {detail}', [
+    { action: 'retry', description: 'Try again shortly; an operator runs `gatehouse doctor`.' },
+  ]),
+  NotificationTargetNotFound: entry(
+    404,
+    -32602,
+    false,
+    'No target of notifications is called {name}.',
+    [{ action: 'notifications list', description: 'See which targets there are.' }],
+  ),
+  BackupRefused: entry(422, -32602, false, 'The backup cannot be used: {detail}', [
+    {
+      action: 'fix the backup',
+      description: 'Use another file or passphrase, as the message says.',
+    },
+  ]),
+  InvalidConfiguration: entry(400, -32603, false, '{origin}: {detail}', [
+    {
+      action: 'fix the setting',
+      description: 'Correct the setting that the message names, in the place that it names.',
+    },
+  ]),
+  AlreadyRunning: entry(409, -32603, false, '{holder} already uses the data in {data_dir}.', [
+    { action: 'gatehouse status', description: 'Show what the running server does.' },
+    { action: '--data-dir DIR', description: 'Begin another Gatehouse beside it.' },
+  ]),
+  PortUnavailable: entry(
+    409,
+    -32603,
+    true,
+    'Port {port} of {host}, for {surface}, cannot be used: {detail}',
+    [{ action: 'choose another', description: 'Give the listener another port or address.' }],
+  ),
+  StoreMismatch: entry(409, -32603, false, 'Nothing was opened: {detail}.', [
+    {
+      action: '--data-dir DIR',
+      description: 'Name the data directory of this store, or correct database_url.',
+    },
+  ]),
+  DataTooNew: entry(
+    409,
+    -32603,
+    false,
+    'The data in {data_dir} was written by Gatehouse {written_by}, in a form that this older version does not know. Nothing was changed.',
+    [
+      { action: 'upgrade', description: 'Run the version that wrote it, or a newer one.' },
+      {
+        action: 'gatehouse restore',
+        description: 'Restore a backup of before the upgrade into a new directory.',
+      },
+    ],
+  ),
+  Conflict: entry(409, -32602, false, '{detail}', [
+    { action: 'retry', description: 'Look at the current state and try again.' },
+  ]),
+  InternalError: entry(
+    500,
+    -32603,
+    true,
+    'Something went wrong on our side; the log has it under {correlation_id}.',
+    [{ action: 'retry', description: 'Try again; if it fails again, give the id to an operator.' }],
+  ),
+} as const satisfies Record<string, ErrorEntry>
