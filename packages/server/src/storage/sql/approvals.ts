@@ -33,13 +33,10 @@ const { toRow, fromRow } = rowCodec<StoredApproval, ApprovalsTable>({
   sent_json: textOrNull,
 })
 
-export const sqlApprovals = ({ read, write }: Db): ApprovalStore => ({
+const changes = ({ write }: Db): Pick<ApprovalStore, 'insert' | 'replace'> => ({
   async insert(approval) {
     await write.insertInto('approvals').values(toRow(approval)).execute()
   },
-
-  find: (id) =>
-    first(read.selectFrom('approvals').selectAll().where('id', '=', encodeText(id)), fromRow),
 
   async replace(current, next) {
     const { id, ...changed } = toRow(next)
@@ -64,6 +61,13 @@ export const sqlApprovals = ({ read, write }: Db): ApprovalStore => ({
     if (!standing) throw new GatehouseError('ApprovalNotFound', { approval_id: current.id })
     return { changed: false, approval: fromRow(standing) }
   },
+})
+
+const lookups = ({
+  read,
+}: Db): Pick<ApprovalStore, 'find' | 'findOpenCall' | 'list' | 'countPending'> => ({
+  find: (id) =>
+    first(read.selectFrom('approvals').selectAll().where('id', '=', encodeText(id)), fromRow),
 
   async findOpenCall(agent, callKey) {
     const row = await read
@@ -104,7 +108,11 @@ export const sqlApprovals = ({ read, write }: Db): ApprovalStore => ({
       .executeTakeFirstOrThrow()
     return pending
   },
+})
 
+const dueWork = ({
+  read,
+}: Db): Pick<ApprovalStore, 'listByExecution' | 'listExpired' | 'nextExpiry'> => ({
   async listByExecution(state, limit) {
     const rows = await read
       .selectFrom('approvals')
@@ -142,4 +150,10 @@ export const sqlApprovals = ({ read, write }: Db): ApprovalStore => ({
       .executeTakeFirst()
     return row?.expires_ms ?? null
   },
+})
+
+export const sqlApprovals = (db: Db): ApprovalStore => ({
+  ...changes(db),
+  ...lookups(db),
+  ...dueWork(db),
 })

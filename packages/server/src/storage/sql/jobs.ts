@@ -11,14 +11,7 @@ const { toRow, fromRow } = rowCodec<StoredJob, JobsTable>({
   outcome_json: textOrNull,
 })
 
-export const sqlJobs = ({ read, write }: Db): JobStore => ({
-  async insert(job) {
-    await write.insertInto('jobs').values(toRow(job)).execute()
-  },
-
-  find: (id) =>
-    first(read.selectFrom('jobs').selectAll().where('id', '=', encodeText(id)), fromRow),
-
+const claims = ({ read, write }: Db): Pick<JobStore, 'claim' | 'nextDue'> => ({
   async claim({ kinds, owner, dueMs, leaseMs, limit }) {
     // @SECURITY One statement picks and takes; sqlite.test.ts.
     const rows = await write
@@ -50,6 +43,21 @@ export const sqlJobs = ({ read, write }: Db): JobStore => ({
     return rows.map(fromRow).toSorted((a, b) => a.due_ms - b.due_ms || (a.id < b.id ? -1 : 1))
   },
 
+  async nextDue(kinds) {
+    const row = await read
+      .selectFrom('jobs')
+      .select('due_ms')
+      .where('state', '=', 'waiting')
+      .where('kind', 'in', kinds)
+      .orderBy('due_ms')
+      .limit(1)
+      .executeTakeFirst()
+    return row?.due_ms ?? null
+  },
+})
+
+/** Work that one owner has taken. */
+const leases = ({ read, write }: Db): Pick<JobStore, 'renew' | 'replace' | 'listLost'> => ({
   async renew(ids, owner, leaseMs) {
     if (ids.length === 0) return
     await write
@@ -88,18 +96,18 @@ export const sqlJobs = ({ read, write }: Db): JobStore => ({
       .execute()
     return rows.map(fromRow)
   },
+})
 
-  async nextDue(kinds) {
-    const row = await read
-      .selectFrom('jobs')
-      .select('due_ms')
-      .where('state', '=', 'waiting')
-      .where('kind', 'in', kinds)
-      .orderBy('due_ms')
-      .limit(1)
-      .executeTakeFirst()
-    return row?.due_ms ?? null
+const records = ({
+  read,
+  write,
+}: Db): Pick<JobStore, 'insert' | 'find' | 'listOf' | 'cancelOf' | 'prune'> => ({
+  async insert(job) {
+    await write.insertInto('jobs').values(toRow(job)).execute()
   },
+
+  find: (id) =>
+    first(read.selectFrom('jobs').selectAll().where('id', '=', encodeText(id)), fromRow),
 
   async listOf(subject, { limit, offset }) {
     const matching = read.selectFrom('jobs').where('subject', '=', encodeText(subject))
@@ -141,4 +149,10 @@ export const sqlJobs = ({ read, write }: Db): JobStore => ({
       )
       .execute()
   },
+})
+
+export const sqlJobs = (db: Db): JobStore => ({
+  ...claims(db),
+  ...leases(db),
+  ...records(db),
 })

@@ -20,7 +20,7 @@ const fromRow = ({ differences_json, ...row }: RollbacksTable): StoredRollback =
   rolled_back_by: decodeTextOrNull(row.rolled_back_by),
 })
 
-export const sqlRollbacks = ({ read, write }: Db): RollbackStore => ({
+const captures = ({ read, write }: Db): Pick<RollbackStore, 'putCapture' | 'capture'> => ({
   async putCapture(writeId, captureJson) {
     const capture_json = encodeText(captureJson)
     await write
@@ -38,7 +38,15 @@ export const sqlRollbacks = ({ read, write }: Db): RollbackStore => ({
       .executeTakeFirst()
     return row ? decodeText(row.capture_json) : null
   },
+})
 
+const points = ({
+  read,
+  write,
+}: Db): Pick<
+  RollbackStore,
+  'put' | 'find' | 'ofWrite' | 'ofWrites' | 'replace' | 'removeOfWrite'
+> => ({
   async put(point) {
     const row = toRow(point)
     const { write_id: _write, ...changed } = row
@@ -83,7 +91,9 @@ export const sqlRollbacks = ({ read, write }: Db): RollbackStore => ({
   async removeOfWrite(writeId) {
     await write.deleteFrom('rollbacks').where('write_id', '=', writeId).execute()
   },
+})
 
+const overviews = ({ read }: Db): Pick<RollbackStore, 'listLost' | 'list' | 'counts'> => ({
   async listLost({ owner, nowMs }) {
     const rows = await read
       .selectFrom('rollbacks')
@@ -123,7 +133,9 @@ export const sqlRollbacks = ({ read, write }: Db): RollbackStore => ({
       .execute()
     return new Map(rows.map(({ service, points }) => [service, points]))
   },
+})
 
+const removals = ({ write }: Db): Pick<RollbackStore, 'expire' | 'removeOfService'> => ({
   async expire(wallMs) {
     await write
       .updateTable('rollbacks')
@@ -148,4 +160,11 @@ export const sqlRollbacks = ({ read, write }: Db): RollbackStore => ({
       .execute()
     await write.deleteFrom('rollbacks').where('service', '=', service).execute()
   },
+})
+
+export const sqlRollbacks = (db: Db): RollbackStore => ({
+  ...captures(db),
+  ...points(db),
+  ...overviews(db),
+  ...removals(db),
 })

@@ -4,7 +4,12 @@ import type { SchemaDialect } from './schema-dialect.ts'
 
 /** Services, the writes that wait for their time, and what stood before them. */
 export async function serviceTables(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
-  const { text, bytes } = dialect
+  await serviceTable(db, dialect)
+  await writeTables(db, dialect)
+  await rollbackTable(db, dialect)
+}
+
+async function serviceTable(db: Kysely<unknown>, { text }: SchemaDialect): Promise<void> {
   await db.schema
     .createTable('services')
     .addColumn('name', text, (c) => c.notNull().primaryKey())
@@ -27,7 +32,9 @@ export async function serviceTables(db: Kysely<unknown>, dialect: SchemaDialect)
     .addColumn('lease_owner', text)
     .addColumn('lease_ms', 'bigint')
     .execute()
+}
 
+async function writeTables(db: Kysely<unknown>, { text, bytes }: SchemaDialect): Promise<void> {
   await db.schema
     .createTable('writes')
     .addColumn('id', text, (c) => c.notNull().primaryKey())
@@ -81,7 +88,6 @@ export async function serviceTables(db: Kysely<unknown>, dialect: SchemaDialect)
     .addColumn('write_id', text, (c) => c.notNull().primaryKey())
     .addColumn('capture_json', text, (c) => c.notNull())
     .execute()
-  await rollbackTable(db, dialect)
 }
 
 async function rollbackTable(db: Kysely<unknown>, { text }: SchemaDialect): Promise<void> {

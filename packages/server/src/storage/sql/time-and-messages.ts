@@ -3,10 +3,13 @@ import { index } from './create-index.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 
 /** What happens later, and what agents tell each other. */
-export async function timeAndMessages(
-  db: Kysely<unknown>,
-  { text, byKey }: SchemaDialect,
-): Promise<void> {
+export async function timeAndMessages(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
+  await jobTables(db, dialect)
+  await messageTables(db, dialect)
+  await wakeTable(db, dialect)
+}
+
+async function jobTables(db: Kysely<unknown>, { text }: SchemaDialect): Promise<void> {
   await db.schema
     .createTable('jobs')
     .addColumn('id', text, (c) => c.notNull().primaryKey())
@@ -47,7 +50,9 @@ export async function timeAndMessages(
   await index(db, 'schedules_agent', 'schedules', ['agent', 'status', 'created_ms', 'id'])
   await index(db, 'schedules_time', 'schedules', ['created_ms', 'id'])
   await index(db, 'schedules_ended', 'schedules', ['ended_ms'], sql`ended_ms is not null`)
+}
 
+async function messageTables(db: Kysely<unknown>, { text, byKey }: SchemaDialect): Promise<void> {
   await db.schema
     .createTable('messages')
     .addColumn('id', text, (c) => c.notNull().primaryKey())
@@ -81,7 +86,9 @@ export async function timeAndMessages(
     .addUniqueConstraint('subscriptions_once', ['agent', 'channel'])
     .execute()
   await index(db, 'subscriptions_channel', 'subscriptions', ['channel', 'agent'])
+}
 
+async function wakeTable(db: Kysely<unknown>, { text }: SchemaDialect): Promise<void> {
   await db.schema
     .createTable('wakes')
     .addColumn('id', text, (c) => c.notNull().primaryKey())

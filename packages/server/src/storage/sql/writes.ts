@@ -20,39 +20,7 @@ const pending = ['buffered', 'executing']
 const isPending = ({ statuses }: WriteFilter): boolean =>
   statuses !== undefined && statuses.every((status) => pending.includes(status))
 
-export const sqlWrites = ({ read, write }: Db): WriteStore => ({
-  async insert(stored, files) {
-    await write.insertInto('writes').values(toRow(stored)).execute()
-    for (const [position, { name, content_type, bytes }] of files.entries())
-      await write
-        .insertInto('write_files')
-        .values({
-          write_id: stored.id,
-          position,
-          name: encodeText(name),
-          content_type: encodeText(content_type),
-          bytes,
-        })
-        .execute()
-  },
-
-  find: (id) =>
-    first(read.selectFrom('writes').selectAll().where('id', '=', encodeText(id)), fromRow),
-
-  async files(id) {
-    const rows = await read
-      .selectFrom('write_files')
-      .select(['name', 'content_type', 'bytes'])
-      .where('write_id', '=', id)
-      .orderBy('position')
-      .execute()
-    return rows.map(({ name, content_type, bytes }) => ({
-      name: decodeText(name),
-      content_type: decodeText(content_type),
-      bytes: new Uint8Array(bytes),
-    }))
-  },
-
+const claims = ({ read, write }: Db): Pick<WriteStore, 'claim' | 'nextDue'> => ({
   async claim({ services, owner, dueMs, leaseMs, limit }) {
     if (services.length === 0) return []
     // @SECURITY One statement picks and takes; sqlite.test.ts.
@@ -85,6 +53,22 @@ export const sqlWrites = ({ read, write }: Db): WriteStore => ({
     return rows.map(fromRow).toSorted((a, b) => a.due_ms - b.due_ms || (a.id < b.id ? -1 : 1))
   },
 
+  async nextDue(services) {
+    if (services.length === 0) return null
+    const row = await read
+      .selectFrom('writes')
+      .select('due_ms')
+      .where('status', '=', 'buffered')
+      .where('service', 'in', services)
+      .orderBy('due_ms')
+      .limit(1)
+      .executeTakeFirst()
+    return row?.due_ms ?? null
+  },
+})
+
+/** Work that one owner has taken. */
+const leases = ({ read, write }: Db): Pick<WriteStore, 'replace' | 'listLost'> => ({
   async replace(current, next) {
     const { due_ms, status, phase, attempts, proofs, repeatable, owner } = toRow(next)
     const { lease_ms, finished_ms, result_json, error_json, dead, ended_by } = toRow(next)
@@ -117,20 +101,43 @@ export const sqlWrites = ({ read, write }: Db): WriteStore => ({
       .execute()
     return rows.map(fromRow)
   },
+})
 
-  async nextDue(services) {
-    if (services.length === 0) return null
-    const row = await read
-      .selectFrom('writes')
-      .select('due_ms')
-      .where('status', '=', 'buffered')
-      .where('service', 'in', services)
-      .orderBy('due_ms')
-      .limit(1)
-      .executeTakeFirst()
-    return row?.due_ms ?? null
+const records = ({ read, write }: Db): Pick<WriteStore, 'insert' | 'find' | 'files'> => ({
+  async insert(stored, files) {
+    await write.insertInto('writes').values(toRow(stored)).execute()
+    for (const [position, { name, content_type, bytes }] of files.entries())
+      await write
+        .insertInto('write_files')
+        .values({
+          write_id: stored.id,
+          position,
+          name: encodeText(name),
+          content_type: encodeText(content_type),
+          bytes,
+        })
+        .execute()
   },
 
+  find: (id) =>
+    first(read.selectFrom('writes').selectAll().where('id', '=', encodeText(id)), fromRow),
+
+  async files(id) {
+    const rows = await read
+      .selectFrom('write_files')
+      .select(['name', 'content_type', 'bytes'])
+      .where('write_id', '=', id)
+      .orderBy('position')
+      .execute()
+    return rows.map(({ name, content_type, bytes }) => ({
+      name: decodeText(name),
+      content_type: decodeText(content_type),
+      bytes: new Uint8Array(bytes),
+    }))
+  },
+})
+
+const overviews = ({ read }: Db): Pick<WriteStore, 'list' | 'counts' | 'listBuffered'> => ({
   async list(filter) {
     const { statuses, agent, service, dead, limit, offset } = filter
     const order = isPending(filter)
@@ -189,7 +196,9 @@ export const sqlWrites = ({ read, write }: Db): WriteStore => ({
       .execute()
     return rows.map(fromRow)
   },
+})
 
+const removals = ({ read, write }: Db): Pick<WriteStore, 'prune'> => ({
   async prune(endedBeforeMs) {
     await write
       .deleteFrom('write_files')
@@ -214,4 +223,12 @@ export const sqlWrites = ({ read, write }: Db): WriteStore => ({
       .where('dead', '=', 0)
       .execute()
   },
+})
+
+export const sqlWrites = (db: Db): WriteStore => ({
+  ...claims(db),
+  ...leases(db),
+  ...records(db),
+  ...overviews(db),
+  ...removals(db),
 })
