@@ -86,6 +86,26 @@ const momentOf = (life: number, smtp: SmtpReceiver, moved: ReadonlySet<string>) 
   return moments[life % moments.length] ?? mails(1, 0)
 }
 
+const countsOf = (names: readonly string[]): ReadonlyMap<string, number> => {
+  const counts = new Map<string, number>()
+  for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)
+  return counts
+}
+
+/** Moves a letter to the other folder; the id of the write where it was acknowledged. */
+const moveLetter = async (run: Run, token: string, query: string): Promise<string | null> => {
+  const found = await invoke(run, token, 'email.search', { query })
+  const [message] = (found.result?.data?.['messages'] ?? []) as {
+    message_id: string
+    folder: string
+  }[]
+  if (!message) return null
+  const folder = message.folder === 'INBOX' ? 'Archive' : 'INBOX'
+  const args = { message_ids: [message.message_id], folder }
+  const { result } = await invoke(run, token, 'email.move', args)
+  return result?.success ? String(result.data?.['write_id']) : null
+}
+
 /** Sends mail and moves letters to and fro until the server dies under it; what it acknowledged is in `sent`. */
 const useUntilDead = async (
   run: Run,
@@ -105,17 +125,8 @@ const useUntilDead = async (
     }
     // Each letter once a life: what is on its way already would only be refused.
     for (let n = 0; n < letters; n += 1) {
-      const query = `"letter ${(life * 5 + n) % letters}"`
-      const found = await invoke(run, token, 'email.search', { query })
-      const [message] = (found.result?.data?.['messages'] ?? []) as {
-        message_id: string
-        folder: string
-      }[]
-      const folder = message?.folder === 'INBOX' ? 'Archive' : 'INBOX'
-      if (!message) continue
-      const args = { message_ids: [message.message_id], folder }
-      const { result } = await invoke(run, token, 'email.move', args)
-      if (result?.success) moved.add(String(result.data?.['write_id']))
+      const writeId = await moveLetter(run, token, `"letter ${(life * 5 + n) % letters}"`)
+      if (writeId !== null) moved.add(writeId)
     }
     for (;;) {
       await invoke(run, token, 'email.folders')
@@ -183,11 +194,9 @@ describe.skipIf(!hasProgram('dovecot'))('mail and a server that is killed', () =
       )
       .toEqual([])
     const writes = await operator.writes()
-    const counts = new Map<string, number>()
-    for (const { raw } of smtp.deliveries) {
-      const subject = /^Subject: (.*)\r$/m.exec(raw.toString())?.[1] ?? ''
-      counts.set(subject, (counts.get(subject) ?? 0) + 1)
-    }
+    const counts = countsOf(
+      smtp.deliveries.map(({ raw }) => /^Subject: (.*)\r$/m.exec(raw.toString())?.[1] ?? ''),
+    )
     expect([...counts].filter(([, count]) => count > 1)).toEqual([])
     for (const [id, subject] of sent) {
       const write = writes.find((one) => one.id === id)
@@ -202,11 +211,11 @@ describe.skipIf(!hasProgram('dovecot'))('mail and a server that is killed', () =
     expect(places.flatMap(subjectsOf).toSorted()).toEqual(
       Array.from({ length: letters }, (_, n) => `Letter ${n}`).toSorted(),
     )
-    const summary = new Map<string, number>()
-    for (const { operation, status, error } of writes) {
-      const kind = `${operation} ${status} ${error?.type ?? ''}`.trim()
-      summary.set(kind, (summary.get(kind) ?? 0) + 1)
-    }
+    const summary = countsOf(
+      writes.map(({ operation, status, error }) =>
+        `${operation} ${status} ${error?.type ?? ''}`.trim(),
+      ),
+    )
     console.log(`${kills} kills, ${smtp.deliveries.length} mails delivered`, summary)
     expect(await gate.stop()).toBe(0)
     expect((await gate.cli(['audit', 'verify'])).code).toBe(0)

@@ -77,6 +77,13 @@ async function settledText(id) {
   return `${approval.agent} asked for ${approval.capability}: ${approval.status}${by}.${end && ` ${end}`}`
 }
 
+function showStatus(part, status) {
+  part('#figures').replaceChildren(...figures.map((figure) => figureOf(figure, status)))
+  const health = part('#health')
+  health.dataset.status = status.health
+  health.textContent = [`is ${status.health}`, ...status.health_reasons].join('; ')
+}
+
 /** The page after login. `failed` hears of what goes wrong; the stream tells of approvals as they come. */
 export function overviewView(whoami, { notice, failed }) {
   const { root, part } = viewOf('overview-view')
@@ -114,10 +121,7 @@ export function overviewView(whoami, { notice, failed }) {
         ask('GET', '/api/agents'),
         ask('GET', '/api/approvals'),
       ])
-      part('#figures').replaceChildren(...figures.map((figure) => figureOf(figure, status)))
-      const health = part('#health')
-      health.dataset.status = status.health
-      health.textContent = [`is ${status.health}`, ...status.health_reasons].join('; ')
+      showStatus(part, status)
       part('#agents').replaceChildren(agentsTable(agents))
       part('#pending-count').textContent = total > 0 ? `(${total})` : ''
       document.title = total > 0 ? `(${total}) Gatehouse` : 'Gatehouse'

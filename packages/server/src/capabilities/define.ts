@@ -79,6 +79,17 @@ const fieldsOf = (schema: JsonSchema): FieldEntry[] => {
   )
 }
 
+const optional = ['deadline', 'result_bytes', 'text', 'preview', 'resolve'] as const
+type Optional = (typeof optional)[number]
+
+/** The functions that a capability may do without; one that is not there is no member. */
+const optionalOf = (
+  given: Readonly<Partial<Record<Optional, unknown>>>,
+): Pick<Capability, Optional> =>
+  Object.fromEntries(
+    optional.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
+  ) as Pick<Capability, Optional>
+
 /** Declares a capability. Freezes it and derives what listings need; touches nothing else. */
 export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
   d: Definition<I, O>,
@@ -132,13 +143,7 @@ export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
     input_schema,
     output_schema,
     description: told as Capability['description'],
-    ...(d.deadline ? { deadline: d.deadline as NonNullable<Capability['deadline']> } : {}),
-    ...(d.result_bytes
-      ? { result_bytes: d.result_bytes as NonNullable<Capability['result_bytes']> }
-      : {}),
-    ...(d.text ? { text: d.text as NonNullable<Capability['text']> } : {}),
-    ...(d.preview ? { preview: d.preview as NonNullable<Capability['preview']> } : {}),
-    ...(d.resolve ? { resolve: d.resolve as NonNullable<Capability['resolve']> } : {}),
+    ...optionalOf(d),
     run: d.run as Capability['run'],
   })
 }

@@ -51,51 +51,60 @@ const jsonOf = (text: string): unknown => {
   }
 }
 
-/** Reads one value, from text (flag, variable) or from YAML. Durations become milliseconds. */
-export const parseValue = (field: Field, raw: unknown, origin: string): Value => {
-  switch (field.type) {
-    case 'string':
-      return typeof raw === 'string' && raw !== ''
-        ? raw
-        : refuse(origin, field, 'must be a text that is not empty')
-    case 'choice':
-      return typeof raw === 'string' && field.choices?.includes(raw)
-        ? raw
-        : refuse(origin, field, `must be one of ${field.choices?.join(', ')}`)
-    case 'integer': {
-      const value = typeof raw === 'string' && /^-?\d{1,15}$/.test(raw) ? Number(raw) : raw
-      return Number.isSafeInteger(value)
-        ? within(origin, field, value as number)
-        : refuse(origin, field, 'must be a whole number')
-    }
-    case 'boolean':
-      if (raw === true || raw === 'true' || raw === '1') return true
-      if (raw === false || raw === 'false' || raw === '0') return false
-      return refuse(origin, field, 'must be true or false')
-    case 'duration': {
-      const ms = typeof raw === 'string' ? durationOf(raw) : null
-      return ms === null
-        ? refuse(origin, field, 'must be a duration such as 30s, 15m, 24h or 7d')
-        : within(origin, field, ms)
-    }
-    case 'commands':
-      return (
-        commandsOf(typeof raw === 'string' ? jsonOf(raw) : raw) ??
-        refuse(
-          origin,
-          field,
-          'must name agents, each with a list of a program and its arguments; in a flag or variable as JSON',
-        )
-      )
-    case 'targets':
-      return targetsOf(typeof raw === 'string' ? jsonOf(raw) : raw, (detail) =>
-        refuse(origin, field, detail),
-      )
-    case 'list': {
-      const items = typeof raw === 'string' ? raw.split(',').map((item) => item.trim()) : raw
-      return Array.isArray(items) && items.every((item) => typeof item === 'string' && item !== '')
-        ? (items as string[])
-        : refuse(origin, field, 'must be a list of texts')
-    }
-  }
+type Read = (field: Field, raw: unknown, origin: string) => Value
+
+const structureOf = (raw: unknown): unknown => (typeof raw === 'string' ? jsonOf(raw) : raw)
+
+const readers: Readonly<Record<Field['type'], Read>> = {
+  string: (field, raw, origin) =>
+    typeof raw === 'string' && raw !== ''
+      ? raw
+      : refuse(origin, field, 'must be a text that is not empty'),
+
+  choice: (field, raw, origin) =>
+    typeof raw === 'string' && field.choices?.includes(raw)
+      ? raw
+      : refuse(origin, field, `must be one of ${field.choices?.join(', ')}`),
+
+  integer(field, raw, origin) {
+    const value = typeof raw === 'string' && /^-?\d{1,15}$/.test(raw) ? Number(raw) : raw
+    return Number.isSafeInteger(value)
+      ? within(origin, field, value as number)
+      : refuse(origin, field, 'must be a whole number')
+  },
+
+  boolean(field, raw, origin) {
+    if (raw === true || raw === 'true' || raw === '1') return true
+    if (raw === false || raw === 'false' || raw === '0') return false
+    return refuse(origin, field, 'must be true or false')
+  },
+
+  duration(field, raw, origin) {
+    const ms = typeof raw === 'string' ? durationOf(raw) : null
+    return ms === null
+      ? refuse(origin, field, 'must be a duration such as 30s, 15m, 24h or 7d')
+      : within(origin, field, ms)
+  },
+
+  commands: (field, raw, origin) =>
+    commandsOf(structureOf(raw)) ??
+    refuse(
+      origin,
+      field,
+      'must name agents, each with a list of a program and its arguments; in a flag or variable as JSON',
+    ),
+
+  targets: (field, raw, origin) =>
+    targetsOf(structureOf(raw), (detail) => refuse(origin, field, detail)),
+
+  list(field, raw, origin) {
+    const items = typeof raw === 'string' ? raw.split(',').map((item) => item.trim()) : raw
+    return Array.isArray(items) && items.every((item) => typeof item === 'string' && item !== '')
+      ? (items as string[])
+      : refuse(origin, field, 'must be a list of texts')
+  },
 }
+
+/** Reads one value, from text (flag, variable) or from YAML. Durations become milliseconds. */
+export const parseValue = (field: Field, raw: unknown, origin: string): Value =>
+  readers[field.type](field, raw, origin)

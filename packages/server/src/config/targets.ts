@@ -78,6 +78,13 @@ const mailOf = (given: Readonly<Record<string, unknown>>, refuse: Refuse): MailT
   return { from, to: all, user }
 }
 
+const secretFileOf = (raw: unknown, kind: Target['kind'], refuse: Refuse): string | null => {
+  if (raw === null) return null
+  if (typeof raw !== 'string' || raw === '') return refuse('secret_file must be the name of a file')
+  if (kind === 'slack') return refuse('secret_file is of no use to slack, whose url is the secret')
+  return raw
+}
+
 const targetOf = (raw: unknown, refuse: Refuse): Target => {
   if (typeof raw !== 'object' || raw === null || Array.isArray(raw))
     return refuse('must be a map with name, kind and url')
@@ -91,14 +98,11 @@ const targetOf = (raw: unknown, refuse: Refuse): Target => {
   const kind = kinds.find((one) => one === given['kind'])
   if (!kind) return refuse(`kind must be one of ${kinds.join(', ')}`)
   const url = urlOf(given['url'], kind, refuse)
-  if (secret_file !== null && (typeof secret_file !== 'string' || secret_file === ''))
-    return refuse('secret_file must be the name of a file')
-  if (secret_file !== null && kind === 'slack')
-    return refuse('secret_file is of no use to slack, whose url is the secret')
+  const secretFile = secretFileOf(secret_file, kind, refuse)
   const isEvent = (one: unknown): one is TargetEvent => allEvents.some((event) => event === one)
   if (!Array.isArray(events) || events.length === 0 || !events.every(isEvent))
     return refuse(`events must be a list of ${allEvents.join(', ')}`)
-  const target = { name, kind, url, secretFile: secret_file, events: [...new Set(events)] }
+  const target = { name, kind, url, secretFile, events: [...new Set(events)] }
   return kind === 'mail' ? { ...target, mail: mailOf(given, refuse) } : target
 }
 

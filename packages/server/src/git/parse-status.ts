@@ -69,6 +69,9 @@ const readHeader = (header: Header, line: string): void => {
   }
 }
 
+const letterAt = (record: Buffer, at: number): string => String.fromCharCode(record[at] ?? 0)
+const isMoved = (letter: string): boolean => letter === 'R' || letter === 'C'
+
 /** Reads `git status --porcelain=v2 --branch -z`. */
 export const parseStatus = (output: Uint8Array): ParsedStatus => {
   const header: Header = { head: null, branch: null, upstream: null, ahead: null, behind: null }
@@ -79,7 +82,7 @@ export const parseStatus = (output: Uint8Array): ParsedStatus => {
   const fields = fieldsOf(output)
   for (let i = 0; i < fields.length; i++) {
     const record = fields[i] as Buffer
-    const kind = String.fromCharCode(record[0] ?? 0)
+    const kind = letterAt(record, 0)
     if (kind === '#') readHeader(header, textOf(record))
     else if (kind === '?') {
       const bytes = nameAfter(record, 1)
@@ -88,10 +91,9 @@ export const parseStatus = (output: Uint8Array): ParsedStatus => {
       const bytes = nameAfter(record, 10)
       conflicted.push({ name: repoPath(bytes), bytes })
     } else if (kind === '1' || kind === '2') {
-      const [x, y] = [String.fromCharCode(record[2] ?? 0), String.fromCharCode(record[3] ?? 0)]
+      const [x, y] = [letterAt(record, 2), letterAt(record, 3)]
       const bytes = nameAfter(record, kind === '1' ? 8 : 9)
       const old = kind === '2' ? fields[++i] : undefined
-      const isMoved = (letter: string) => letter === 'R' || letter === 'C'
       if (x !== '.') staged.push(change(x, bytes, isMoved(x) ? old : undefined))
       if (y !== '.') unstaged.push(change(y, bytes, isMoved(y) ? old : undefined))
     }

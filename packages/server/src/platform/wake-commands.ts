@@ -22,6 +22,21 @@ const endGroup = ({ pid }: ChildProcess, signal: NodeJS.Signals): void => {
   }
 }
 
+type Running = { readonly child: ChildProcess; readonly ended: Promise<unknown> }
+
+/** First politely; what is left of their groups is killed. */
+const endAll = async (left: readonly Running[]): Promise<void> => {
+  const signalAll = (signal: NodeJS.Signals) => {
+    for (const { child } of left) endGroup(child, signal)
+  }
+  signalAll('SIGTERM')
+  const late = setTimeout(() => signalAll('SIGKILL'), graceMs)
+  await Promise.all(left.map(({ ended }) => ended))
+  clearTimeout(late)
+  // What it left running in its group ends too.
+  signalAll('SIGKILL')
+}
+
 /**
  * Starts what an operator wrote down for an agent's wakes: one at a time for each agent, without a shell,
  * ended with the service. What the wake said is not handed over: it comes from anybody on this machine,
@@ -29,10 +44,7 @@ const endGroup = ({ pid }: ChildProcess, signal: NodeJS.Signals): void => {
  */
 export const createWakeCommands = (options: WakeCommandOptions): WakeCommands => {
   const { commands, environment, folder, log } = options
-  const running = new Map<
-    string,
-    { readonly child: ChildProcess; readonly ended: Promise<unknown> }
-  >()
+  const running = new Map<string, Running>()
   let closed = false
 
   const launch = (
@@ -89,15 +101,7 @@ export const createWakeCommands = (options: WakeCommandOptions): WakeCommands =>
 
     async [Symbol.asyncDispose]() {
       closed = true
-      const left = [...running.values()]
-      for (const { child } of left) endGroup(child, 'SIGTERM')
-      const late = setTimeout(() => {
-        for (const { child } of left) endGroup(child, 'SIGKILL')
-      }, graceMs)
-      await Promise.all(left.map(({ ended }) => ended))
-      clearTimeout(late)
-      // What it left running in its group ends too.
-      for (const { child } of left) endGroup(child, 'SIGKILL')
+      await endAll([...running.values()])
     },
   }
 }

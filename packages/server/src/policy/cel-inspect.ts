@@ -69,15 +69,20 @@ const replaceText = <T>(
   }
 }
 
+const inspectPattern = (
+  call: ASTNode & { op: 'rcall' },
+  pattern: ASTNode | undefined,
+  found: Found,
+): void => {
+  if (pattern?.op === 'value' && /^(\(\?[a-z]+\))?\^?\(*\//.test(String(pattern.args)))
+    found.absolute = true
+  // @SECURITY The library's own matches would backtrack; cel.test.ts, "in linear time".
+  replaceText(pattern, call, 'The pattern of matches', (text) => new LinearPattern(text))
+}
+
 const inspectCall = (node: ASTNode & { op: 'rcall' }, found: Found, depth: number): number => {
   const [name, receiver, args] = node.args
-  if (name === 'matches' && args.length === 1) {
-    const [pattern] = args
-    if (pattern?.op === 'value' && /^(\(\?[a-z]+\))?\^?\(*\//.test(String(pattern.args)))
-      found.absolute = true
-    // @SECURITY the library's own matches would backtrack; cel.test.ts, "in linear time".
-    replaceText(args[0], node, 'The pattern of matches', (text) => new LinearPattern(text))
-  }
+  if (name === 'matches' && args.length === 1) inspectPattern(node, args[0], found)
   if (zoned.has(name) && args.length === 1) {
     replaceText(args[0], node, 'The time zone', (text) => new TimeZone(text))
   }

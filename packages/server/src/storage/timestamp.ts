@@ -9,6 +9,12 @@ const offsetMs = (zone: string | undefined): number => {
   return (zone.startsWith('-') ? -1 : 1) * (hours * 60 + minutes) * 60_000
 }
 
+/** Of the digits of a fraction of a second. */
+const roundedUpMs = (digits: string): number => {
+  const fraction = digits.padEnd(3, '0')
+  return Number(fraction.slice(0, 3)) + (Number(fraction.slice(3)) > 0 ? 1 : 0)
+}
+
 /**
  * The moment as timestamps are stored (UTC, milliseconds), so that text compares as time. A time without
  * a zone is UTC. What is finer than a millisecond rounds up: an entry of that millisecond came earlier.
@@ -19,8 +25,7 @@ export const storedTimestamp = (text: string): string => {
   const match = iso.exec(text.trim())
   if (!match) throw fail()
   const [, year, month = '01', day = '01', hour = '00', minute = '00', second = '00'] = match
-  const fraction = (match[7] ?? '').padEnd(3, '0')
-  const ms = Number(fraction.slice(0, 3)) + (Number(fraction.slice(3)) > 0 ? 1 : 0)
+  const ms = roundedUpMs(match[7] ?? '')
   const midnight = new Date(`${year}-${month}-${day}T00:00:00.000Z`)
   // The engine rolls 30 February over into March; we do not.
   if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(day)) throw fail()

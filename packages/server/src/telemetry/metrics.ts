@@ -49,51 +49,14 @@ export const createMetrics = (options: {
     return made
   }
 
-  const described: readonly (readonly [string, string, string, () => Value[]])[] = [
-    [
-      'gatehouse_calls_total',
-      'counter',
-      'Capability calls of agents, by how they ended.',
-      () =>
-        [...calls].flatMap(([capability, { byOutcome }]) =>
-          [...byOutcome].map(([outcome, value]) => ({ labels: { capability, outcome }, value })),
-        ),
-    ],
-    [
-      'gatehouse_call_duration_seconds',
-      'histogram',
-      'How long calls that ran took inside the gate.',
-      () =>
-        [...calls].flatMap(([capability, { seconds }]) =>
-          histogram('gatehouse_call_duration_seconds', { capability }, seconds),
-        ),
-    ],
-    [
-      'gatehouse_audit_commit_duration_seconds',
-      'histogram',
-      'How long it took to make a group of audit entries durable.',
-      () => histogram('gatehouse_audit_commit_duration_seconds', {}, commits),
-    ],
-    [
-      'gatehouse_audit_written_total',
-      'counter',
-      'Audit entries that this process has written.',
-      () => [{ labels: {}, value: entries }],
-    ],
-    [
-      'gatehouse_log_lines_dropped_total',
-      'counter',
-      'Lines of the log that could not be written: its reader has gone or is too slow, or the disk is full.',
-      () => [{ labels: {}, value: options.droppedLogLines() }],
-    ],
-    ...gaugesOf(() => gauges),
-    [
-      'gatehouse_info',
-      'gauge',
-      'The version that runs.',
-      () => [{ labels: { version: options.version }, value: 1 }],
-    ],
-  ]
+  const described = describe({
+    calls,
+    commits,
+    entries: () => entries,
+    gauges: () => gauges,
+    version: options.version,
+    droppedLogLines: options.droppedLogLines,
+  })
 
   const open = async (): Promise<Registry> => {
     const prom = await import('prom-client')
@@ -131,6 +94,62 @@ export const createMetrics = (options: {
 }
 
 type Described = readonly [string, string, string, () => Value[]]
+
+type Counted = {
+  readonly calls: ReadonlyMap<string, Calls>
+  readonly commits: Tally
+  readonly entries: () => number
+  readonly gauges: () => Gauges | null
+  readonly version: string
+  readonly droppedLogLines: () => number
+}
+
+/** Each metric with its type, what it means and how it is read. */
+const describe = (counted: Counted): readonly Described[] => [
+  [
+    'gatehouse_calls_total',
+    'counter',
+    'Capability calls of agents, by how they ended.',
+    () =>
+      [...counted.calls].flatMap(([capability, { byOutcome }]) =>
+        [...byOutcome].map(([outcome, value]) => ({ labels: { capability, outcome }, value })),
+      ),
+  ],
+  [
+    'gatehouse_call_duration_seconds',
+    'histogram',
+    'How long calls that ran took inside the gate.',
+    () =>
+      [...counted.calls].flatMap(([capability, { seconds }]) =>
+        histogram('gatehouse_call_duration_seconds', { capability }, seconds),
+      ),
+  ],
+  [
+    'gatehouse_audit_commit_duration_seconds',
+    'histogram',
+    'How long it took to make a group of audit entries durable.',
+    () => histogram('gatehouse_audit_commit_duration_seconds', {}, counted.commits),
+  ],
+  [
+    'gatehouse_audit_written_total',
+    'counter',
+    'Audit entries that this process has written.',
+    () => [{ labels: {}, value: counted.entries() }],
+  ],
+  [
+    'gatehouse_log_lines_dropped_total',
+    'counter',
+    'Lines of the log that could not be written: its reader has gone or is too slow, or the disk is full.',
+    () => [{ labels: {}, value: counted.droppedLogLines() }],
+  ],
+  ...gaugesOf(counted.gauges),
+  [
+    'gatehouse_info',
+    'gauge',
+    'The version that runs.',
+    () => [{ labels: { version: counted.version }, value: 1 }],
+  ],
+]
 
 const gaugesOf = (now: () => Gauges | null): Described[] => {
   const one = (name: string, help: string, of: (gauges: Gauges) => number): Described => [

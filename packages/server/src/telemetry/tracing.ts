@@ -11,6 +11,14 @@ const isAskedFor = (env: Environment): boolean =>
   env['OTEL_TRACES_EXPORTER'] !== 'none' &&
   Boolean(env['OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'] ?? env['OTEL_EXPORTER_OTLP_ENDPOINT'])
 
+const diagnosticsTo = (log: Pick<Log, 'warn'>) => ({
+  error: (text: string) => log.warn({ from: 'tracing' }, text),
+  warn: (text: string) => log.warn({ from: 'tracing' }, text),
+  info: () => {},
+  debug: () => {},
+  verbose: () => {},
+})
+
 /**
  * Sends spans by OTLP over HTTP where the usual `OTEL_*` variables name an endpoint; null, and nothing is
  * loaded, where they do not.
@@ -30,16 +38,10 @@ export const openTracing = async (options: {
       import('@opentelemetry/resources'),
     ])
   // Reads what else the variables say: headers, timeouts, certificates, limits, the sampler.
-  api.diag.setLogger(
-    {
-      error: (text) => log.warn({ from: 'tracing' }, text),
-      warn: (text) => log.warn({ from: 'tracing' }, text),
-      info: () => {},
-      debug: () => {},
-      verbose: () => {},
-    },
-    { logLevel: api.DiagLogLevel.WARN, suppressOverrideMessage: true },
-  )
+  api.diag.setLogger(diagnosticsTo(log), {
+    logLevel: api.DiagLogLevel.WARN,
+    suppressOverrideMessage: true,
+  })
   const provider = new BasicTracerProvider({
     resource: resources.defaultResource().merge(
       resources.resourceFromAttributes({

@@ -120,6 +120,17 @@ const usual: Readonly<Record<string, unknown>> = {
   until: '2030-01-01T00:00:00.000Z',
 }
 
+const sampleObject = (schema: Schema): unknown => {
+  const properties = (schema['properties'] ?? {}) as Record<string, Schema>
+  const required = (schema['required'] ?? []) as string[]
+  return Object.fromEntries(
+    required.map((key) => [key, sampleOf(properties[key] ?? {}, key)] as const),
+  )
+}
+
+const sampleArray = ({ minItems = 0, items = {} }: Schema): unknown =>
+  Number(minItems) > 0 ? [sampleOf(items as Schema)] : []
+
 /** The least that fits a JSON schema, mostly. */
 const sampleOf = (schema: Schema, name = ''): unknown => {
   if ('const' in schema) return schema['const']
@@ -127,17 +138,10 @@ const sampleOf = (schema: Schema, name = ''): unknown => {
   const [one] = [schema['anyOf'], schema['oneOf'], schema['allOf']].filter(Array.isArray).flat()
   if (one && schema['type'] === undefined) return sampleOf(one as Schema, name)
   switch (schema['type']) {
-    case 'object': {
-      const properties = (schema['properties'] ?? {}) as Record<string, Schema>
-      const required = (schema['required'] ?? []) as string[]
-      return Object.fromEntries(
-        required.map((key) => [key, sampleOf(properties[key] ?? {}, key)] as const),
-      )
-    }
+    case 'object':
+      return sampleObject(schema)
     case 'array':
-      return Number(schema['minItems'] ?? 0) > 0
-        ? [sampleOf((schema['items'] ?? {}) as Schema)]
-        : []
+      return sampleArray(schema)
     case 'integer':
     case 'number':
       return Math.max(Number(schema['minimum'] ?? 1), 1)

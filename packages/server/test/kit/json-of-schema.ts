@@ -58,37 +58,51 @@ const objectOf = (schema: Schema, all: Readonly<Record<string, Schema>>): fc.Arb
     .map(([own, added]) => ({ ...added, ...own }))
 }
 
+const arrayOf = (
+  { items = {}, minItems = 0, maxItems = 5 }: Schema,
+  all: Readonly<Record<string, Schema>>,
+): fc.Arbitrary<unknown> =>
+  fc.array(valueOf(items, all), {
+    minLength: minItems,
+    maxLength: Math.max(minItems, Math.min(maxItems, 5)),
+  })
+
+const numberOf = ({ minimum = -1_000, maximum = 1_000_000_000 }: Schema): fc.Arbitrary<number> =>
+  fc.integer({ min: Math.ceil(minimum), max: Math.floor(Math.min(maximum, 2 ** 31)) })
+
+/** Of a schema that stands elsewhere, is one of several or names its values; null for one with a type. */
+const composedOf = (
+  schema: Schema,
+  all: Readonly<Record<string, Schema>>,
+): fc.Arbitrary<unknown> | null => {
+  const { $ref, anyOf, oneOf = anyOf, allOf } = schema
+  if ($ref !== undefined) return valueOf(all[$ref.split('/').at(-1) ?? ''] ?? {}, all)
+  if ('const' in schema) return fc.constant(schema.const)
+  if (schema.enum) return fc.constantFrom(...schema.enum)
+  if (oneOf) return fc.oneof(...oneOf.map((one) => valueOf(one, all)))
+  return allOf?.[0] ? valueOf(allOf[0], all) : null
+}
+
 /** Values that fit a schema, nearly always: what JSON Schema can't say is left to chance. */
 export const valueOf = (
   schema: Schema,
   all: Readonly<Record<string, Schema>>,
 ): fc.Arbitrary<unknown> => {
-  const { $ref, anyOf, oneOf, allOf, type } = schema
-  if ($ref !== undefined) return valueOf(all[$ref.split('/').at(-1) ?? ''] ?? {}, all)
-  if ('const' in schema) return fc.constant(schema.const)
-  if (schema.enum) return fc.constantFrom(...schema.enum)
-  const some = anyOf ?? oneOf
-  if (some) return fc.oneof(...some.map((one) => valueOf(one, all)))
-  if (allOf?.[0]) return valueOf(allOf[0], all)
+  const { type } = schema
+  const composed = composedOf(schema, all)
+  if (composed) return composed
   if (typeof type === 'object')
     return fc.oneof(...type.map((one) => valueOf({ ...schema, type: one }, all)))
   switch (type) {
     case 'object':
       return objectOf(schema, all)
-    case 'array': {
-      const { items = {}, minItems = 0, maxItems = 5 } = schema
-      return fc.array(valueOf(items, all), {
-        minLength: minItems,
-        maxLength: Math.max(minItems, Math.min(maxItems, 5)),
-      })
-    }
+    case 'array':
+      return arrayOf(schema, all)
     case 'string':
       return textOf(schema)
     case 'integer':
-    case 'number': {
-      const { minimum = -1_000, maximum = 1_000_000_000 } = schema
-      return fc.integer({ min: Math.ceil(minimum), max: Math.floor(Math.min(maximum, 2 ** 31)) })
-    }
+    case 'number':
+      return numberOf(schema)
     case 'boolean':
       return fc.boolean()
     case 'null':

@@ -86,21 +86,24 @@ function outputOf(codes: Float32Array, dim: number, words: readonly number[]): F
   return output
 }
 
+const usual: Required<ScriptModelOptions> = {
+  mode: 'script',
+  type: 'Q8_0',
+  sentence: 'Hello from the local model.',
+  seed: 1,
+  dim: 64,
+  layers: 2,
+  heads: 4,
+  kvHeads: 2,
+  ffn: 128,
+  context: 2_048,
+  change: {},
+}
+
 /** A small model of the llama family in a file: for tests of everything that is done with models. */
 export function scriptModel(options: ScriptModelOptions = {}): Buffer {
-  const {
-    mode = 'script',
-    type = 'Q8_0',
-    sentence = 'Hello from the local model.',
-    seed = 1,
-    dim = 64,
-    layers = 2,
-    heads = 4,
-    kvHeads = 2,
-    ffn = 128,
-    context = 2_048,
-    change = {},
-  } = options
+  const given = { ...usual, ...options }
+  const { mode, type, sentence, seed, dim, layers, heads, kvHeads, ffn, context, change } = given
   const { tokens, types, words } = vocabularyOf(sentence)
   const random = mulberry32(seed)
   const count = tokens.length

@@ -182,6 +182,15 @@ function* byPeriods(
 
 const steps = { HOURLY: hourMs, MINUTELY: minuteMs, SECONDLY: secondMs } as const
 
+const lets = (list: readonly number[], value: number): boolean =>
+  list.length === 0 || list.includes(value)
+
+/** Whether a step meets the parts that narrow its frequency; the finer ones are sets within it. */
+const timeMatches = (rule: RecurrenceRule, moment: ReturnType<typeof civilOf>): boolean =>
+  lets(rule.by_hour, moment.hour) &&
+  (rule.freq === 'HOURLY' || lets(rule.by_minute, moment.minute)) &&
+  (rule.freq !== 'SECONDLY' || lets(rule.by_second, moment.second))
+
 function* bySteps(
   rule: RecurrenceRule,
   start: WallMs,
@@ -208,12 +217,7 @@ function* bySteps(
       continue
     }
     n += 1
-    const moment = civilOf(at)
-    if (rule.by_hour.length > 0 && !rule.by_hour.includes(moment.hour)) continue
-    if (freq !== 'HOURLY' && rule.by_minute.length > 0)
-      if (!rule.by_minute.includes(moment.minute)) continue
-    if (freq === 'SECONDLY' && rule.by_second.length > 0)
-      if (!rule.by_second.includes(moment.second)) continue
+    if (!timeMatches(rule, civilOf(at))) continue
     const all = minutes.flatMap((m) => seconds.map((s) => at + m * minuteMs + s * secondMs))
     budget.left -= all.length
     yield* positioned(all, rule.by_position)

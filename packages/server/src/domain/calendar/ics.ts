@@ -100,6 +100,18 @@ const parseLine = (raw: string, text: string): IcsLine => {
 
 type Open = { name: string; begin: string; parts: IcsPart[] }
 
+/** Ends the component that was opened last. */
+const close = (stack: Open[], end: string): void => {
+  const component = stack.pop() as Open
+  stack.at(-1)?.parts.push({ kind: 'component', component: { ...component, end } })
+}
+
+/** What the outermost has, with all that is still open ended. */
+const closedParts = (stack: Open[]): readonly IcsPart[] => {
+  while (stack.length > 1) close(stack, `END:${stack.at(-1)?.name}\r\n`)
+  return stack[0]?.parts ?? []
+}
+
 /**
  * The components of a calendar object, without a judgement on what they say. Never fails and costs no more
  * than the text is long: what is too much or too deep is left out, and then it is not sound.
@@ -125,25 +137,14 @@ export const parseIcs = (text: string): ParsedIcs => {
         sound = false
         continue
       }
-      stack.pop()
-      const parent = stack.at(-1) as Open
-      parent.parts.push({ kind: 'component', component: { ...top, end: one.raw } })
+      close(stack, one.raw)
     } else {
       if (line.name === '' && one.text.trim() !== '') sound = false
       top.parts.push({ kind: 'line', line })
     }
   }
-  while (stack.length > 1) {
-    sound = false
-    const top = stack.pop() as Open
-    const parent = stack.at(-1) as Open
-    parent.parts.push({
-      kind: 'component',
-      component: { ...top, end: `END:${top.name}\r\n` },
-    })
-  }
-  const [root] = stack
-  return { root: { name: '', begin: '', end: '', parts: root?.parts ?? [] }, sound }
+  if (stack.length > 1) sound = false
+  return { root: { name: '', begin: '', end: '', parts: closedParts(stack) }, sound }
 }
 
 /** The text of a component: byte for byte what was parsed, but for what was changed. */

@@ -112,12 +112,14 @@ export const occurrencesIn = (
     }
     if (budget.left <= 0) truncated = true
   }
-  for (const { instead_of, span: own, face: ownFace } of event.exceptions) {
-    const one = occurrenceAt(own, ownFace, instead_of, fallback)
-    if (!touches(one, range)) continue
-    if (found.length >= most) truncated = true
-    else found.push(one)
-  }
+  const changed = event.exceptions
+    .map(({ instead_of, span: own, face: ownFace }) =>
+      occurrenceAt(own, ownFace, instead_of, fallback),
+    )
+    .filter((one) => touches(one, range))
+  const room = most - found.length
+  if (changed.length > room) truncated = true
+  found.push(...changed.slice(0, room))
   return { occurrences: found.toSorted((a, b) => a.start_ms - b.start_ms), truncated }
 }
 

@@ -157,6 +157,30 @@ export const eventsIn = (ics: ParsedIcs): readonly IcsComponent[] =>
 export const masterOf = (events: readonly IcsComponent[]): IcsComponent | null =>
   events.find((one) => lineOf(one, 'RECURRENCE-ID') === null) ?? events[0] ?? null
 
+/** Occurrences that were changed by themselves. */
+const exceptionsIn = (reading: Reading, events: readonly IcsComponent[]): EventException[] => {
+  const exceptions: EventException[] = []
+  for (const event of events) {
+    const line = lineOf(event, 'RECURRENCE-ID')
+    const stamp = stampOf(reading, line)
+    const own = spanOf(reading, event)
+    if (!stamp || !own || line?.params.get('RANGE')) reading.damaged = true
+    if (!stamp || !own) continue
+    if (exceptions.length >= exceptionsMax) {
+      reading.truncated = true
+      break
+    }
+    const face = faceOf(reading, event)
+    exceptions.push({
+      instead_of: pointOf(reading, stamp),
+      span: own,
+      // The long texts are held once.
+      face: face.description.length > 2_000 ? { ...face, description: '' } : face,
+    })
+  }
+  return exceptions
+}
+
 /** What an event says; null where there is none, or none that has a time. `fallback`: for times without a zone. */
 export const readEvent = (
   ics: ParsedIcs,
@@ -175,26 +199,8 @@ export const readEvent = (
   }
   const span = spanOf(reading, master)
   if (!span) return null
-  const exceptions: EventException[] = []
-  for (const event of events) {
-    if (event === master) continue
-    const line = lineOf(event, 'RECURRENCE-ID')
-    const stamp = stampOf(reading, line)
-    const own = spanOf(reading, event)
-    if (!stamp || !own || line?.params.get('RANGE')) reading.damaged = true
-    if (!stamp || !own) continue
-    if (exceptions.length >= exceptionsMax) {
-      reading.truncated = true
-      break
-    }
-    const face = faceOf(reading, event)
-    exceptions.push({
-      instead_of: pointOf(reading, stamp),
-      span: own,
-      // The long texts are held once.
-      face: face.description.length > 2_000 ? { ...face, description: '' } : face,
-    })
-  }
+  const others = events.filter((event) => event !== master)
+  const exceptions = exceptionsIn(reading, others)
   const tzid = lineOf(master, 'DTSTART')?.params.get('TZID')?.[0] ?? ''
   const { ref, href, version } = known
   return {

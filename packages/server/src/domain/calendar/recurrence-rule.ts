@@ -93,54 +93,63 @@ export const parseStamp = (
   return { ms, utc: utc !== undefined, date: match[4] === undefined }
 }
 
-/** Null for a rule that is none, or that nobody could mean: unknown parts, numbers out of range. */
-export const parseRule = (text: string): RecurrenceRule | null => {
-  if (text.length > charsMax) return null
+const knownPart =
+  /^(FREQ|INTERVAL|COUNT|UNTIL|WKST|BY(SECOND|MINUTE|HOUR|DAY|MONTHDAY|YEARDAY|WEEKNO|MONTH|SETPOS)|X-.*)$/
+
+/** The parts of a rule by name; null where one is unknown, has no name or stands twice. */
+const partsOf = (text: string): ReadonlyMap<string, string> | null => {
   const parts = new Map<string, string>()
   for (const part of text.trim().split(';')) {
     if (part === '') continue
     const at = part.indexOf('=')
     const name = part.slice(0, at).trim().toUpperCase()
-    if (at < 1 || parts.has(name)) return null
-    parts.set(
-      name,
-      part
-        .slice(at + 1)
-        .trim()
-        .toUpperCase(),
-    )
+    if (at < 1 || parts.has(name) || !knownPart.test(name)) return null
+    const value = part.slice(at + 1)
+    parts.set(name, value.trim().toUpperCase())
   }
-  const known =
-    /^(FREQ|INTERVAL|COUNT|UNTIL|WKST|BY(SECOND|MINUTE|HOUR|DAY|MONTHDAY|YEARDAY|WEEKNO|MONTH|SETPOS)|X-.*)$/
-  if ([...parts.keys()].some((name) => !known.test(name))) return null
-  const freq = frequencies.find((one) => one === parts.get('FREQ'))
-  const whole = (name: string, fallback: number | null): number | null | undefined => {
-    const value = parts.get(name)
-    if (value === undefined) return fallback
-    return /^\d{1,9}$/.test(value) && Number(value) >= 1 ? Number(value) : undefined
-  }
-  const interval = whole('INTERVAL', 1)
-  const count = whole('COUNT', null)
-  const until = parts.has('UNTIL') ? parseStamp(parts.get('UNTIL') ?? '') : undefined
-  const week_start = parts.has('WKST')
-    ? weekdays.indexOf(parts.get('WKST') as (typeof weekdays)[number])
-    : 0
+  return parts
+}
+
+/** A count of at least one; undefined for what is none. */
+const wholeOf = (value: string | undefined, fallback: number | null): number | null | undefined => {
+  if (value === undefined) return fallback
+  return /^\d{1,9}$/.test(value) && Number(value) >= 1 ? Number(value) : undefined
+}
+
+const weekdayOf = (value: string | undefined): number =>
+  value === undefined ? 0 : weekdays.indexOf(value as (typeof weekdays)[number])
+
+/** The lists that narrow a rule or multiply it; null where one is none. */
+const listsOf = (parts: ReadonlyMap<string, string>) => {
+  const negative = { negative: true }
   const by_second = numbers(parts.get('BYSECOND'), 0, 60)
   const by_minute = numbers(parts.get('BYMINUTE'), 0, 59)
   const by_hour = numbers(parts.get('BYHOUR'), 0, 23)
   const by_day = days(parts.get('BYDAY'))
-  const by_month_day = numbers(parts.get('BYMONTHDAY'), 1, 31, { negative: true })
-  const by_year_day = numbers(parts.get('BYYEARDAY'), 1, 366, { negative: true })
-  const by_week = numbers(parts.get('BYWEEKNO'), 1, 53, { negative: true })
+  const by_month_day = numbers(parts.get('BYMONTHDAY'), 1, 31, negative)
+  const by_year_day = numbers(parts.get('BYYEARDAY'), 1, 366, negative)
+  const by_week = numbers(parts.get('BYWEEKNO'), 1, 53, negative)
   const by_month = numbers(parts.get('BYMONTH'), 1, 12)
-  const by_position = numbers(parts.get('BYSETPOS'), 1, 366, { negative: true })
-  if (!freq || !interval || interval > 100_000 || count === undefined || until === null) return null
-  if (week_start < 0) return null
+  const by_position = numbers(parts.get('BYSETPOS'), 1, 366, negative)
   if (!by_second || !by_minute || !by_hour || !by_day || !by_month_day) return null
   if (!by_year_day || !by_week || !by_month || !by_position) return null
   return {
-    ...{ freq, interval, count, until: until ?? null, week_start },
     ...{ by_second, by_minute, by_hour, by_day, by_month_day },
     ...{ by_year_day, by_week, by_month, by_position },
   }
+}
+
+/** Null for a rule that is none, or that nobody could mean: unknown parts, numbers out of range. */
+export const parseRule = (text: string): RecurrenceRule | null => {
+  const parts = text.length > charsMax ? null : partsOf(text)
+  const lists = parts && listsOf(parts)
+  if (!parts || !lists) return null
+  const freq = frequencies.find((one) => one === parts.get('FREQ'))
+  const interval = wholeOf(parts.get('INTERVAL'), 1)
+  const count = wholeOf(parts.get('COUNT'), null)
+  const until = parts.has('UNTIL') ? parseStamp(parts.get('UNTIL') ?? '') : undefined
+  const week_start = weekdayOf(parts.get('WKST'))
+  if (!freq || !interval || interval > 100_000 || count === undefined || until === null) return null
+  if (week_start < 0) return null
+  return { ...{ freq, interval, count, until: until ?? null, week_start }, ...lists }
 }

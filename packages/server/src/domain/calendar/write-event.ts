@@ -155,6 +155,19 @@ const timesOf = (event: IcsComponent): EventTimes | null => {
   return { start: stamp.ms, end: stamp.ms, zone, all_day: stamp.date }
 }
 
+const withAttendees = (
+  next: IcsComponent,
+  event: IcsComponent,
+  attendees: NonNullable<EventFields['attendees']>,
+  writing: Writing,
+): IcsComponent => {
+  const invited = withLines(next, 'ATTENDEE', attendeeLines(event, attendees))
+  if (attendees.length === 0) return withLines(invited, 'ORGANIZER', [])
+  return lineOf(event, 'ORGANIZER') === null
+    ? withLines(invited, 'ORGANIZER', organizerLine(writing))
+    : invited
+}
+
 const edit = (
   event: IcsComponent,
   changes: Partial<EventFields>,
@@ -183,12 +196,7 @@ const edit = (
   const rule = changes.rule === undefined ? lineOf(event, 'RRULE')?.value : changes.rule
   if (changes.rule !== undefined || (changes.times && rule))
     put('RRULE', rule && times ? [writtenLine('RRULE', fittedRule(rule, times))] : [])
-  if (changes.attendees) {
-    put('ATTENDEE', attendeeLines(event, changes.attendees))
-    if (changes.attendees.length === 0) put('ORGANIZER', [])
-    else if (lineOf(event, 'ORGANIZER') === null) put('ORGANIZER', organizerLine(writing))
-  }
-  return next
+  return changes.attendees ? withAttendees(next, event, changes.attendees, writing) : next
 }
 
 const withZone = (calendar: IcsComponent, times: EventTimes | undefined): IcsComponent => {

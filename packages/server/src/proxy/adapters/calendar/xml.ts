@@ -66,6 +66,16 @@ export const parseXml = (text: string): XmlElement => {
     const { attributes, children } = top
     parent.children.push({ name, attributes, children, text: top.text.join('') })
   }
+  const takeTag = (tag: string) => {
+    const [all = '', closing, name] =
+      /^<(\/)?(?:[\w.-]{1,100}:)?([\w.-]{1,100})/.exec(tag.slice(0, 300)) ?? []
+    if (name === undefined) throw new XmlInvalid('it has a tag without a name')
+    if (closing !== undefined) return close(name)
+    count += 1
+    if (count > elementsMax || stack.length > depthMax) throw new XmlInvalid('it is too large')
+    stack.push({ name, attributes: tag.slice(all.length), children: [], text: [] })
+    if (tag.endsWith('/')) close(name)
+  }
   while (at < text.length) {
     const next = text.indexOf('<', at)
     const top = stack.at(-1) as Open
@@ -81,18 +91,7 @@ export const parseXml = (text: string): XmlElement => {
     else {
       const end = tagEnd(text, next + 1)
       at = end + 1
-      const tag = text.slice(next, end)
-      const [all = '', closing, name] =
-        /^<(\/)?(?:[\w.-]{1,100}:)?([\w.-]{1,100})/.exec(tag.slice(0, 300)) ?? []
-      if (name === undefined) throw new XmlInvalid('it has a tag without a name')
-      if (closing !== undefined) {
-        close(name)
-        continue
-      }
-      count += 1
-      if (count > elementsMax || stack.length > depthMax) throw new XmlInvalid('it is too large')
-      stack.push({ name, attributes: tag.slice(all.length), children: [], text: [] })
-      if (text[end - 1] === '/') close(name)
+      takeTag(text.slice(next, end))
     }
   }
   const [document] = root.children
