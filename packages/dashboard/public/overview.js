@@ -77,6 +77,13 @@ async function settledText(id) {
   return `${approval.agent} asked for ${approval.capability}: ${approval.status}${by}.${end && ` ${end}`}`
 }
 
+function bringIntoView(card) {
+  card.classList.add('linked')
+  card.tabIndex = -1
+  card.focus({ preventScroll: true })
+  card.scrollIntoView({ block: 'start' })
+}
+
 function showStatus(part, status) {
   part('#figures').replaceChildren(...figures.map((figure) => figureOf(figure, status)))
   const health = part('#health')
@@ -102,10 +109,7 @@ export function overviewView(whoami, { notice, failed }) {
     for (const other of part('#approvals').children) other.classList.remove('linked')
     const card = [...part('#approvals').children].find((one) => one.dataset.id === id)
     if (!card) return settledText(id)
-    card.classList.add('linked')
-    card.tabIndex = -1
-    card.focus({ preventScroll: true })
-    card.scrollIntoView({ block: 'start' })
+    bringIntoView(card)
     return ''
   }
   const followLink = () => {

@@ -84,6 +84,76 @@ const join2 = (a: Socket, b: Socket, idleMs: number): void => {
   }
 }
 
+/** What decides on a connection, and what makes it. */
+type Ways = {
+  readonly allows: (host: string, port: number) => boolean
+  readonly refusals: Refusals
+  readonly reach: (host: string, port: number) => Promise<Socket>
+  readonly idleMs: number
+}
+
+const tunnel = async (
+  { allows, refusals, reach, idleMs }: Ways,
+  request: IncomingMessage,
+  client: Socket,
+  head: Buffer,
+): Promise<void> => {
+  const target = parseEndpoint(request.url ?? '')
+  if (!target) return end(client, '400 Bad Request', 'CONNECT takes host:port\n')
+  const { host, port } = target
+  if (!allows(host, port)) {
+    refusals.add(host, port)
+    return end(client, '403 Forbidden', sentence(host, port))
+  }
+  const upstream = await reach(host, port).catch(() => null)
+  if (!upstream) return end(client, '502 Bad Gateway', `host ${host}:${port} cannot be reached\n`)
+  client.write('HTTP/1.1 200 Connection established\r\n\r\n')
+  if (head.length > 0) upstream.write(head)
+  join2(client, upstream, idleMs)
+}
+
+const forward = async (
+  { allows, refusals, reach, idleMs }: Ways,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> => {
+  const refuse = (status: number, text: string) => {
+    response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end(text)
+  }
+  let url: URL
+  try {
+    url = parseUrl(request.url ?? '')
+  } catch {
+    return refuse(400, 'a request to this proxy names a whole http:// URL\n')
+  }
+  if (url.protocol !== 'http:') return refuse(400, 'https goes by CONNECT\n')
+  const [host, port] = [unbracket(url.hostname), portOf(url)]
+  if (!allows(host, port)) {
+    refusals.add(host, port)
+    return refuse(403, sentence(host, port))
+  }
+  const upstream = await reach(host, port).catch(() => null)
+  if (!upstream) return refuse(502, `host ${host}:${port} cannot be reached\n`)
+  const onward = send({
+    createConnection: () => upstream,
+    method: request.method,
+    path: url.pathname + url.search,
+    headers: { ...forwarded(request.headers), host: url.host, connection: 'close' },
+    timeout: idleMs,
+  })
+  onward.on('response', (answer) => {
+    response.writeHead(answer.statusCode ?? 502, forwarded(answer.headers))
+    answer.pipe(response)
+  })
+  onward.on('timeout', () => onward.destroy(new Error('idle')))
+  onward.on('error', () => {
+    if (response.headersSent) response.destroy()
+    else refuse(502, `host ${host}:${port} cannot be reached\n`)
+  })
+  response.on('close', () => onward.destroy())
+  request.pipe(onward)
+}
+
 /** A proxy on a socket of its own, for one child. Each connection is checked by pattern, and dialled under the guard. */
 export const openEgress = async (
   hosts: readonly string[],
@@ -100,58 +170,7 @@ export const openEgress = async (
   const reach = async (host: string, port: number): Promise<Socket> =>
     keep(await dial(connector, { host, port }, stopping.signal))
 
-  const tunnel = async (request: IncomingMessage, client: Socket, head: Buffer): Promise<void> => {
-    const target = parseEndpoint(request.url ?? '')
-    if (!target) return end(client, '400 Bad Request', 'CONNECT takes host:port\n')
-    const { host, port } = target
-    if (!allows(host, port)) {
-      refusals.add(host, port)
-      return end(client, '403 Forbidden', sentence(host, port))
-    }
-    const upstream = await reach(host, port).catch(() => null)
-    if (!upstream) return end(client, '502 Bad Gateway', `host ${host}:${port} cannot be reached\n`)
-    client.write('HTTP/1.1 200 Connection established\r\n\r\n')
-    if (head.length > 0) upstream.write(head)
-    join2(client, upstream, idleMs)
-  }
-
-  const forward = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const refuse = (status: number, text: string) => {
-      response.writeHead(status, { 'content-type': 'text/plain', connection: 'close' }).end(text)
-    }
-    let url: URL
-    try {
-      url = parseUrl(request.url ?? '')
-    } catch {
-      return refuse(400, 'a request to this proxy names a whole http:// URL\n')
-    }
-    if (url.protocol !== 'http:') return refuse(400, 'https goes by CONNECT\n')
-    const [host, port] = [unbracket(url.hostname), portOf(url)]
-    if (!allows(host, port)) {
-      refusals.add(host, port)
-      return refuse(403, sentence(host, port))
-    }
-    const upstream = await reach(host, port).catch(() => null)
-    if (!upstream) return refuse(502, `host ${host}:${port} cannot be reached\n`)
-    const onward = send({
-      createConnection: () => upstream,
-      method: request.method,
-      path: url.pathname + url.search,
-      headers: { ...forwarded(request.headers), host: url.host, connection: 'close' },
-      timeout: idleMs,
-    })
-    onward.on('response', (answer) => {
-      response.writeHead(answer.statusCode ?? 502, forwarded(answer.headers))
-      answer.pipe(response)
-    })
-    onward.on('timeout', () => onward.destroy(new Error('idle')))
-    onward.on('error', () => {
-      if (response.headersSent) response.destroy()
-      else refuse(502, `host ${host}:${port} cannot be reached\n`)
-    })
-    response.on('close', () => onward.destroy())
-    request.pipe(onward)
-  }
+  const ways: Ways = { allows, refusals, reach, idleMs }
 
   const server = createServer({ headersTimeout: headMs, connectionsCheckingInterval: 1_000 })
   server.maxConnections = connectionsMax
@@ -159,10 +178,10 @@ export const openEgress = async (
   server.on('connection', keep)
   server.on('connect', (request, client: Socket, head: Buffer) => {
     client.on('error', () => client.destroy())
-    tunnel(request, client, head).catch(() => client.destroy())
+    tunnel(ways, request, client, head).catch(() => client.destroy())
   })
   server.on('request', (request, response) => {
-    forward(request, response).catch(() => response.destroy())
+    forward(ways, request, response).catch(() => response.destroy())
   })
 
   const own = await mkdtemp(join(folder, 'gatehouse-egress-'))

@@ -209,6 +209,9 @@ const truth = (node: ASTNode): FastCondition | null => {
 const not = (inner: FastCondition | null): FastCondition | null =>
   inner && ((question) => negate(inner(question)))
 
+const isOrder = (node: ASTNode): node is ASTNode & { op: keyof typeof orders } =>
+  Object.hasOwn(orders, node.op)
+
 /** Null for a form that is left to the library. */
 export const compileFast = (node: ASTNode): FastCondition | null => {
   switch (node.op) {
@@ -232,12 +235,7 @@ export const compileFast = (node: ASTNode): FastCondition | null => {
     case '.':
     case '[]':
       return truth(node)
-    case '<':
-    case '<=':
-    case '>':
-    case '>=':
-      return order(orders[node.op], ...node.args)
     default:
-      return null
+      return isOrder(node) ? order(orders[node.op], ...node.args) : null
   }
 }

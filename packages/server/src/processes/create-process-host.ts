@@ -4,8 +4,13 @@ import { join } from 'node:path'
 import { GatehouseError, type ProcessStream } from '@gatehouse/contract'
 import type { Clock } from '../ports/clock.ts'
 import type { Outbound } from '../ports/outbound.ts'
-import type { ProcessHost, ProcessRequest, StreamPiece } from '../ports/processes.ts'
-import type { Sandbox } from '../ports/sandbox.ts'
+import type {
+  ProcessHost,
+  ProcessRequest,
+  ProcessSetting,
+  StreamPiece,
+} from '../ports/processes.ts'
+import type { Sandbox, SandboxChild } from '../ports/sandbox.ts'
 import { Head } from './head.ts'
 import { Hosted, type Keeper } from './hosted.ts'
 import { openSpec } from './open-spec.ts'
@@ -56,6 +61,43 @@ const startFailure = (error: unknown, request: ProcessRequest, approved: boolean
     : error
 }
 
+/** The backend that keeps programs now; one that did not work is tried again now and then. */
+const createRungFinder = ({ sandbox, clock }: Pick<ProcessHostDeps, 'sandbox' | 'clock'>) => {
+  let probedMs = -Infinity
+  return async () => {
+    let state = sandbox.state()
+    if (!state.usable && clock.now() - probedMs >= probeEveryMs) {
+      probedMs = clock.now()
+      state = await sandbox.probe()
+    }
+    return state.usable ? state.rung : null
+  }
+}
+
+/** Gives a program its input and the end of it. A program that does not read it all is not waited for. */
+const feed = ({ stdin }: SandboxChild, input: ProcessSetting['stdin']): void => {
+  if (!input) {
+    stdin.end()
+    return
+  }
+  void stdin
+    .write(input)
+    .catch(() => {})
+    .finally(() => stdin.end())
+}
+
+const keepersOf = (
+  deps: Pick<ProcessHostDeps, 'keeperOf'>,
+  { id, output }: ProcessSetting,
+  folder: string,
+): Record<ProcessStream, Keeper> => {
+  const keeperOf = (stream: ProcessStream): Keeper =>
+    output.keeps === 'ring'
+      ? (deps.keeperOf?.(id, stream) ?? new Ring(folder, stream))
+      : new Head(output.bytes_max)
+  return { stdout: keeperOf('stdout'), stderr: keeperOf('stderr') }
+}
+
 export const createProcessHost = async (deps: ProcessHostDeps): Promise<ProcessHost> => {
   const { sandbox, clock, folder } = deps
   const copies = join(folder, 'copies')
@@ -64,15 +106,7 @@ export const createProcessHost = async (deps: ProcessHostDeps): Promise<ProcessH
   await sweep(copies)
   const running = new Set<Hosted>()
 
-  let probedMs = -Infinity
-  const rung = async () => {
-    let state = sandbox.state()
-    if (!state.usable && clock.now() - probedMs >= probeEveryMs) {
-      probedMs = clock.now()
-      state = await sandbox.probe()
-    }
-    return state.usable ? state.rung : null
-  }
+  const rung = createRungFinder(deps)
   const folderOf = (id: string) => join(logs, id)
   const readKept = (id: string, stream: ProcessStream, offset: number, limit: number) =>
     readRing(folderOf(id), stream, offset, limit)
@@ -96,20 +130,9 @@ export const createProcessHost = async (deps: ProcessHostDeps): Promise<ProcessH
           throw startFailure(error, request, setting.approved !== null)
         })
         opened.started()
-        if (setting.stdin) {
-          // Whoever does not read it all is not waited for.
-          void child.stdin
-            .write(setting.stdin)
-            .catch(() => {})
-            .finally(() => child.stdin.end())
-        } else child.stdin.end()
-        const { output, id } = setting
-        const keeperOf = (stream: ProcessStream): Keeper => {
-          if (output.keeps === 'ring')
-            return deps.keeperOf?.(id, stream) ?? new Ring(folderOf(id), stream)
-          return new Head(output.bytes_max)
-        }
-        const keepers = { stdout: keeperOf('stdout'), stderr: keeperOf('stderr') }
+        feed(child, setting.stdin)
+        const { id } = setting
+        const keepers = keepersOf(deps, setting, folderOf(id))
         const hosted = new Hosted({
           child,
           clock,

@@ -72,21 +72,27 @@ export const verifyInclusion = (
   return last === 0 && hash === claim.root
 }
 
-/** RFC 9162 §2.1.4.2. */
-export const verifyConsistency = (
-  hashing: Hashing,
-  claim: {
-    readonly first: number
-    readonly second: number
-    readonly firstRoot: string
-    readonly secondRoot: string
-    readonly proof: readonly string[]
-  },
-): boolean => {
-  const { first, second, firstRoot, secondRoot } = claim
+type ConsistencyClaim = {
+  readonly first: number
+  readonly second: number
+  readonly firstRoot: string
+  readonly secondRoot: string
+  readonly proof: readonly string[]
+}
+
+/** The verdict where no step of a proof is needed, or none could help; null where steps decide. */
+const verdictWithoutSteps = (claim: ConsistencyClaim): boolean | null => {
+  const { first, second, firstRoot, secondRoot, proof } = claim
   if (first > second || first < 0) return false
-  if (first === second) return claim.proof.length === 0 && firstRoot === secondRoot
-  if (first === 0) return claim.proof.length === 0
+  if (first === second) return proof.length === 0 && firstRoot === secondRoot
+  return first === 0 ? proof.length === 0 : null
+}
+
+/** RFC 9162 §2.1.4.2. */
+export const verifyConsistency = (hashing: Hashing, claim: ConsistencyClaim): boolean => {
+  const { first, second, firstRoot, secondRoot } = claim
+  const verdict = verdictWithoutSteps(claim)
+  if (verdict !== null) return verdict
   const node = createNodeHash(hashing)
   const powerOfTwo = Number.isInteger(Math.log2(first))
   const [start, ...steps] = powerOfTwo ? [firstRoot, ...claim.proof] : claim.proof

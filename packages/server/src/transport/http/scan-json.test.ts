@@ -51,6 +51,14 @@ const findAll = (text: string, within = limits): Found[] | null => {
     if (!key.isWellFormed()) all.pop()
     return key.toWellFormed()
   }
+  const scalar = (): void => {
+    const token = /^[^\s,\]}]+/.exec(text.slice(at))?.[0] ?? ''
+    at += token.length
+    if (!/^[-\d]/.test(token)) return
+    if (!Number.isFinite(Number(token))) found.add('non_finite_number')
+    else if (/^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token)))
+      found.add('unsafe_integer')
+  }
   const value = (depth: number): void => {
     if (++values > within.jsonValuesMax) found.add('values')
     space()
@@ -82,15 +90,7 @@ const findAll = (text: string, within = limits): Found[] | null => {
         space()
       }
       at++
-    } else {
-      const token = /^[^\s,\]}]+/.exec(text.slice(at))?.[0] ?? ''
-      at += token.length
-      if (/^[-\d]/.test(token)) {
-        if (!Number.isFinite(Number(token))) found.add('non_finite_number')
-        else if (/^-?\d+$/.test(token) && !Number.isSafeInteger(Number(token)))
-          found.add('unsafe_integer')
-      }
-    }
+    } else scalar()
     space()
   }
   value(0)

@@ -105,8 +105,7 @@ export async function openWakePort(options: WakePortOptions): Promise<WakePort> 
     if (counts.dropped === reported) return
     log.warn({ ...counts }, 'the wake port dropped datagrams')
     reported = counts.dropped
-  }, reportEveryMs)
-  reporting.unref()
+  }, reportEveryMs).unref()
 
   return {
     port,
