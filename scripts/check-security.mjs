@@ -18,23 +18,31 @@ export const securityComments = (text) =>
       line: text.slice(0, index + comment.indexOf('@SECURITY')).split('\n').length,
     }))
 
+/** The tests that a name may stand for: the one beside the file, else all that end so. */
+const pathsOf = (name, file, known) => {
+  const beside = path.posix.join(path.posix.dirname(file), name)
+  if (known.includes(beside)) return [beside]
+  return known.filter((one) => `/${one}`.endsWith(`/${name}`))
+}
+
 /** What is wrong with the comments of one file, one line each. `tests` are texts of test files by path. */
 export const findGaps = (file, text, tests) =>
   securityComments(text).flatMap(({ comment, line }) => {
     const at = `${file}:${line}`
     const names = comment.match(testName) ?? []
     if (names.length === 0) return [`${at} names no test`]
-    const found = names.map((name) => ({
-      name,
-      texts: [...tests].filter(([path]) => `/${path}`.endsWith(`/${name}`)).map(([, body]) => body),
-    }))
-    const gone = found.filter(({ texts }) => texts.length === 0)
-    const bodies = found.flatMap(({ texts }) => texts)
+    const found = names.map((name) => ({ name, paths: pathsOf(name, file, [...tests.keys()]) }))
+    const gone = found.filter(({ paths }) => paths.length === 0)
+    const unclear = found.filter(({ paths }) => paths.length > 1)
+    const bodies = found.flatMap(({ paths }) => paths.map((one) => tests.get(one)))
     const ids = (comment.replaceAll(testName, '').match(caseId) ?? []).filter(
       (id) => !bodies.some((body) => body.includes(id)),
     )
     return [
       ...gone.map(({ name }) => `${at} names ${name}, which is no test here`),
+      ...unclear.map(
+        ({ name, paths }) => `${at} names ${name}, which may be ${paths.join(' or ')}`,
+      ),
       ...ids.map((id) => `${at} names ${id}, which stands in none of its tests`),
     ]
   })

@@ -4,6 +4,8 @@ import { findGaps } from './check-security.mjs'
 const tests = new Map([
   ['packages/server/src/a.test.ts', "test('refuses a link (F04)', () => {})"],
   ['test/crash.test.ts', ''],
+  ['packages/cli/src/list.test.ts', ''],
+  ['packages/server/src/list.test.ts', ''],
 ])
 const gapsIn = (text) => findGaps('a.ts', text, tests)
 
@@ -29,6 +31,15 @@ test.each([
   ],
 ])('refuses %j', (text, gap) => {
   expect(gapsIn(text)).toEqual([gap])
+})
+
+test('a name stands for one test: the one beside the file, or the only one', () => {
+  const gaps = (file, name) => findGaps(file, `// @SECURITY No link; ${name}.`, tests)
+  expect(gaps('packages/cli/src/list.ts', 'list.test.ts')).toEqual([])
+  expect(gaps('packages/client/src/list.ts', 'cli/src/list.test.ts')).toEqual([])
+  expect(gaps('packages/client/src/list.ts', 'list.test.ts')).toEqual([
+    'packages/client/src/list.ts:1 names list.test.ts, which may be packages/cli/src/list.test.ts or packages/server/src/list.test.ts',
+  ])
 })
 
 test('a comment does not borrow the test of the next one', () => {

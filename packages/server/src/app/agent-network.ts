@@ -49,7 +49,7 @@ export const networkOf = (deps: Deps, call: Call, signal: AbortSignal): AgentNet
   const allows = (url: URL): void => {
     if (url.href === written) return
     decideHop(deps, call, url)
-    // @SECURITY However the host wrote the secret into the address (network.test.ts).
+    // @SECURITY However the host wrote the secret into the address (outbound/network.test.ts).
     if (secrets.scrub(url.href) !== url.href && url.origin !== new URL(String(written)).origin)
       refuse('it would hand a secret to another host')
   }

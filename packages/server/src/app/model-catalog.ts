@@ -177,7 +177,7 @@ export class ModelCatalog {
     )
   }
 
-  /** @SECURITY One structural fault and nothing of the file counts; models.test.ts fails without it. */
+  /** @SECURITY One structural fault and nothing of the file counts; test/models/catalog.test.ts fails without it. */
   #take(kept: FetchedCatalog): void {
     const reading = parseCatalog(kept.bytes)
     this.#kept = kept

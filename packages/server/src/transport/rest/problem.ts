@@ -37,7 +37,7 @@ export function createProblem(
 /** What went wrong, in a form that may leave the process: an unknown fault becomes a number in the log. */
 export function toGatehouseError(thrown: unknown, requestId: string): GatehouseError {
   if (thrown instanceof GatehouseError && thrown.type !== 'InternalError') return thrown
-  // @SECURITY Neither message nor stack of an unknown fault leaves the process; errors.test.ts fails without it.
+  // @SECURITY Neither message nor stack of an unknown fault leaves the process; rest/errors.test.ts fails without it.
   return new GatehouseError('InternalError', { correlation_id: requestId }, { cause: thrown })
 }
 
