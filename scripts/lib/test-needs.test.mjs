@@ -16,7 +16,7 @@ test('each suite gets what it asks for itself or through its kit', () => {
   expect(needs('packages/server/test/integration/calendar-sync.test.ts')).toContain('radicale')
   expect(needs('packages/server/test/engine/answers.test.ts')).toEqual(['bwrap', 'engine'])
   expect(needs('packages/server/test/integration/sandbox-escape.test.ts')).toContain('bwrap')
-  expect(needs('packages/server/src/audit/offline.test.ts')).toEqual(['python'])
+  expect(needs('packages/server/src/log/offline.test.ts')).toEqual(['python'])
 })
 
 test('imports are followed once, and circles end', () => {

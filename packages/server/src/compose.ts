@@ -8,10 +8,6 @@ import { createFirstAgent } from './app/first-start.ts'
 import type { EngineParts } from './app/inference/inference.ts'
 import { MemoryBudget } from './app/memory-budget.ts'
 import type { Op } from './app/op.ts'
-import { admitRecords } from './audit/admit-records.ts'
-import { openJournal } from './audit/journal.ts'
-import { copyLogFolder, readRecords } from './audit/mark.ts'
-import { VerifierThread } from './audit/verifier-thread.ts'
 import { createBackups } from './backup/create-backups.ts'
 import { createRegistry } from './capabilities/registry.ts'
 import { standardCapabilities } from './capabilities/standard.ts'
@@ -22,6 +18,9 @@ import { createCatalogSource } from './inference/create-catalog-source.ts'
 import { createModelFiles } from './inference/create-model-files.ts'
 import { createEngineHost } from './inference/engine/create-engine-host.ts'
 import { NpmEngineInstaller } from './inference/engine/npm-engine-installer.ts'
+import { openJournal } from './log/journal.ts'
+import { lastClockOf } from './log/last-clock.ts'
+import { VerifierThread } from './log/verifier-thread.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import { assertMount } from './platform/assert-mount.ts'
 import { createCalendar } from './platform/calendar.ts'
@@ -126,8 +125,9 @@ const engineOf = (settings: Settings, sandbox: Sandbox): EngineParts => {
   return { installer, host, idleMs: models.engine.idleMs }
 }
 
-/** The program of the thread that verifies the audit log. Sources and build differ in the extension alone. */
-const verifyLog = new URL(`./verify-log${extname(import.meta.url)}`, import.meta.url)
+/** The program of a thread beside this file. Sources and build differ in the extension alone. */
+const programOf = (name: string): URL =>
+  new URL(`./${name}${extname(import.meta.url)}`, import.meta.url)
 
 /** What can be connected behind the proxy. */
 const serviceAdapters: readonly ServiceAdapter[] = [createCalendarAdapter(), createMailAdapter()]
@@ -177,12 +177,7 @@ export async function compose(
   const databaseFile = join(dataDir, 'gatehouse.db')
   const storage = opening.use(
     settings.databaseUrl === null
-      ? await openSqlite({
-          file: databaseFile,
-          promised: readRecords(auditFolder),
-          admit: admitRecords({ directory: auditFolder, chain: node, clock: createClock(0), log }),
-          expectedId,
-        })
+      ? await openSqlite({ file: databaseFile, indexer: programOf('index-log'), expectedId })
       : // Loaded only where it is used: most installations never do.
         await (await import('./storage/postgres/open.ts')).openPostgres({
           url: settings.databaseUrl,
@@ -190,12 +185,18 @@ export async function compose(
         }),
   )
   recordStore(dataDir, { engine: store.engine, store_id: storage.id, version })
-  const clock = createClock(await storage.clock.read())
+  // The index may lack the last groups of a service that was killed.
+  const clock = createClock(Math.max(await storage.clock.read(), lastClockOf(auditFolder)))
   const tracing = await openTracing({ env: process.env, version, log })
   if (tracing) opening.use(tracing)
-  const place: LogPlace =
-    settings.databaseUrl === null ? { file: databaseFile } : { url: settings.databaseUrl }
-  const verifier = opening.use(new VerifierThread({ program: verifyLog, place, clock }))
+  const place: LogPlace = {
+    directory: auditFolder,
+    chain: node,
+    ...(settings.databaseUrl === null ? { file: databaseFile } : { url: settings.databaseUrl }),
+  }
+  const verifier = opening.use(
+    new VerifierThread({ program: programOf('verify-log'), place, clock }),
+  )
   const journal = opening.use(
     await openJournal({
       storage,
@@ -334,11 +335,11 @@ export async function compose(
       version,
       node,
       engine: storage.engine,
-      copyLog: (folder) => copyLogFolder(auditFolder, folder),
+      copyLog: (folder) => journal.copyTo(folder),
       copyDatabase:
         storage.engine === 'sqlite'
           ? async (file) => {
-              await storage.promises?.settle()
+              await storage.behind?.caughtUp()
               await copyRunning(databaseFile, file)
             }
           : null,

@@ -1,15 +1,18 @@
 import { workerData } from 'node:worker_threads'
-import { answerJobs } from './audit/answer-jobs.ts'
-import { openSqliteRows } from './storage/sqlite/open-rows.ts'
+import { answerJobs } from './log/answer-jobs.ts'
+import { openSqliteIndex } from './storage/sqlite/open-index.ts'
 
-/** Where the rows of the audit log lie. */
-export type LogPlace = { readonly file: string } | { readonly url: string }
+/** Where the log of a node lies, and its index. */
+export type LogPlace = { readonly directory: string; readonly chain: string } & (
+  | { readonly file: string }
+  | { readonly url: string }
+)
 
 const place = workerData as LogPlace
 
 // The program of the thread that verifies the audit log.
-answerJobs(async () => {
-  if ('file' in place) return openSqliteRows(place.file)
-  const { openPostgresRows } = await import('./storage/postgres/open-rows.ts')
-  return openPostgresRows(place.url)
+answerJobs(place, async () => {
+  if ('file' in place) return openSqliteIndex(place.file)
+  const { openPostgresIndex } = await import('./storage/postgres/open-index.ts')
+  return openPostgresIndex(place.url)
 })

@@ -1,4 +1,4 @@
-export { HandClock } from '@gatehouse/server/audit/testing'
+export { HandClock } from '@gatehouse/server/log/testing'
 export { createKit, failureIn, Kit, type KitOptions } from './kit.ts'
 export { type KeyValue, type TensorData, writeGguf } from './models/gguf-writer.ts'
 export { type ScriptModelOptions, scriptModel } from './models/script-model.ts'

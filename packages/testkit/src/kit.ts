@@ -10,12 +10,12 @@ import { MemoryBudget } from '@gatehouse/server/app/memory-budget'
 import type { ModelParts } from '@gatehouse/server/app/models'
 import type { AgentOp, Op } from '@gatehouse/server/app/op'
 import type { ServiceParts } from '@gatehouse/server/app/proxy/deps'
-import { openJournal } from '@gatehouse/server/audit/journal'
-import { HandClock, silent } from '@gatehouse/server/audit/testing'
 import { createRegistry } from '@gatehouse/server/capabilities/registry'
 import { standardCapabilities } from '@gatehouse/server/capabilities/standard'
 import { outcomeOf } from '@gatehouse/server/domain/approvals/outcome'
 import { createFilesFactory } from '@gatehouse/server/files/create-files-factory'
+import { openJournal } from '@gatehouse/server/log/journal'
+import { HandClock, silent } from '@gatehouse/server/log/testing'
 import { createOutbound } from '@gatehouse/server/outbound/create-outbound'
 import { createCalendar } from '@gatehouse/server/platform/calendar'
 import { createDigest } from '@gatehouse/server/platform/digest'
@@ -24,6 +24,7 @@ import { createHost } from '@gatehouse/server/platform/host'
 import { createIds } from '@gatehouse/server/platform/ids'
 import { openPolicySource } from '@gatehouse/server/policy/source'
 import { renderSystemPolicy } from '@gatehouse/server/policy/system-policy'
+import type { AuditRows } from '@gatehouse/server/ports/audit-rows'
 import type { Capability } from '@gatehouse/server/ports/capability'
 import type { GitFactory } from '@gatehouse/server/ports/git'
 import type { Log } from '@gatehouse/server/ports/log'
@@ -105,6 +106,8 @@ export class Kit implements AsyncDisposable {
   readonly app: BoundApp
   readonly clock: HandClock
   readonly storage: Storage
+  /** Entries of the log, as they are stored. */
+  readonly rows: AuditRows
   readonly folder: string
   readonly secrets: Secrets
   /** Reads the policy files again, as after a change on the disk. */
@@ -116,6 +119,7 @@ export class Kit implements AsyncDisposable {
     app: BoundApp
     clock: HandClock
     storage: Storage
+    rows: AuditRows
     folder: string
     secrets: Secrets
     reloadPolicy: () => Promise<void>
@@ -124,6 +128,7 @@ export class Kit implements AsyncDisposable {
     this.app = parts.app
     this.clock = parts.clock
     this.storage = parts.storage
+    this.rows = parts.rows
     this.folder = parts.folder
     this.secrets = parts.secrets
     this.reloadPolicy = parts.reloadPolicy
@@ -346,6 +351,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     app,
     clock,
     storage,
+    rows: journal.rows,
     folder,
     secrets: opened.secrets,
     reloadPolicy: () => policy.reload(),

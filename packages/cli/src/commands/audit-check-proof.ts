@@ -16,7 +16,7 @@ export const auditCheckProof = defineCommand({
   },
   examples: ['gatehouse audit check-proof proof.json --public-key audit.pub'],
   async run(_, given) {
-    const { checkProof } = await import('@gatehouse/server/audit/check-proof')
+    const { checkProof } = await import('@gatehouse/server/log/check-proof')
     return checkProof(given.file, given['public-key'])
   },
   text: ({ holds, detail, seq, size, entry }, view) =>

@@ -49,7 +49,7 @@ export const auditVerify = defineCommand({
       throw usageError('--public-key goes with --export FILE or --checkpoint FILE.')
     if (exportFile === undefined && checkpointFile === undefined && !requireCheckpoint)
       return ofService(await api.verifyAudit(), next)
-    const { verifyOffline } = await import('@gatehouse/server/audit/offline')
+    const { verifyOffline } = await import('@gatehouse/server/log/offline')
     const verify = (file: string) =>
       verifyOffline({
         exportFile: file,

@@ -40,7 +40,9 @@ export const backup = defineCommand({
     [
       `The backup is in ${escapeText(file)} (${counted(bytes, 'byte')}). It cannot be opened without its key or passphrase.`,
       ...(engine === 'postgres'
-        ? ['THE DATABASE IS NOT IN IT: back that up with pg_dump now; all else is in the file.']
+        ? [
+            'THE DATABASE IS NOT IN IT: dump it with pg_dump before each backup; all else is in the file.',
+          ]
         : []),
     ].join('\n'),
 })

@@ -1,10 +1,12 @@
 import { type ActivityEvent, type ActivityPage, GatehouseError } from '@gatehouse/contract'
 import { activityOf, isIntent, parsePlace, placeText } from '../domain/activity.ts'
+import type { AuditReader } from '../ports/audit.ts'
 import type { AuditRow } from '../ports/audit-rows.ts'
 import type { Basics } from './deps.ts'
 import type { Op } from './op.ts'
 
-type Deps = Pick<Basics, 'storage' | 'journal' | 'clock'>
+type Log = { readonly audit: Pick<AuditReader, 'rows'> }
+type Deps = Pick<Basics, 'storage' | 'journal' | 'clock'> & Log
 
 /** How many rows are read at once, and how often the logs of other nodes are looked at. */
 const rowsPerRead = 500
@@ -12,10 +14,10 @@ const otherNodesEveryMs = 500
 
 /** What happened, newest first. Nothing is kept for it: each event is an entry of the audit log. */
 export async function listActivity(
-  deps: Pick<Basics, 'storage'>,
+  deps: Log,
   input: { readonly agent?: string; readonly limit: number; readonly offset: number },
 ): Promise<ActivityPage> {
-  const { rows, total } = await deps.storage.auditRows.activity(input)
+  const { rows, total } = await deps.audit.rows.activity(input)
   return { events: rows.map(activityOf), total, limit: input.limit, offset: input.offset }
 }
 
@@ -34,7 +36,7 @@ function placeGiven(after: string | undefined): ReadonlyMap<string, number> | nu
 
 /** Where every chain ends now. */
 async function endsOf(deps: Deps): Promise<Map<string, number>> {
-  const ends = await deps.storage.auditRows.ends()
+  const ends = await deps.audit.rows.ends()
   return new Map(ends.map(({ chain, next }) => [chain, next]))
 }
 
@@ -62,18 +64,13 @@ export async function* followActivity(
     let full = false
     for (const chain of chains) {
       const next = place.get(chain) ?? 0
-      const rows = await deps.storage.auditRows.range(
-        chain,
-        next,
-        Number.MAX_SAFE_INTEGER,
-        rowsPerRead,
-      )
+      const rows = await deps.audit.rows.range(chain, next, Number.MAX_SAFE_INTEGER, rowsPerRead)
       full ||= rows.length === rowsPerRead
       const events = eventsOf(rows, place, input.agent)
       if (rows.length > 0) yield { events, place: textOf(place) }
     }
     if (full) continue
-    const quiet = deps.storage.engine === 'postgres' || chains.length === 0
+    const quiet = deps.storage.isShared || chains.length === 0
     await news.wait(quiet ? deps.clock.sleep(otherNodesEveryMs, op.signal) : null)
     if (quiet) chains = [...(await endsOf(deps)).keys()]
   }

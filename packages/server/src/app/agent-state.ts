@@ -191,8 +191,7 @@ export function stateOf(deps: Deps, call: Call, area: Area): StateArea {
             ...(state ? found(state) : noValue(key)),
           }
         }
-        const waitMs =
-          deps.storage.engine === 'postgres' ? Math.min(leftMs, otherNodesEveryMs) : leftMs
+        const waitMs = deps.storage.isShared ? Math.min(leftMs, otherNodesEveryMs) : leftMs
         await deps.clock.sleep(waitMs, AbortSignal.any([changed.signal, signal]))
       }
     },

@@ -294,7 +294,7 @@ export function createApp(parts: AppDeps): BoundApp {
     for (let sinceMs = 0; !signal.aborted; sinceMs += otherNodesEveryMs) {
       await clock.sleep(otherNodesEveryMs, signal)
       try {
-        if (deps.storage.engine === 'postgres') await directory.reload()
+        if (deps.storage.isShared) await directory.reload()
         if (sinceMs % reachEveryMs === 0) await tools.look()
         if (sinceMs % sweepEveryMs === 0) {
           await sessions.endIdle(systemOp(deps))

@@ -39,9 +39,9 @@ test('nothing is answered before the log holds it', async () => {
   await using kit = await createKit({
     storage: (memory) => ({
       ...memory,
-      commitGroup: async (group: CommitGroup) => {
+      indexGroup: async (group: CommitGroup) => {
         await held
-        return memory.commitGroup(group)
+        return memory.indexGroup(group)
       },
     }),
   })
@@ -65,9 +65,9 @@ test('when the log cannot be written nothing with an effect runs, and a read is 
   await using kit = await createKit({
     storage: (memory) => ({
       ...memory,
-      commitGroup: async (group: CommitGroup) => {
+      indexGroup: async (group: CommitGroup) => {
         if (full) throw new Error('no space left on device')
-        return memory.commitGroup(group)
+        return memory.indexGroup(group)
       },
     }),
   })

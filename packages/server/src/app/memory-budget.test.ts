@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { HandClock } from '../audit/testing.ts'
+import { HandClock } from '../log/testing.ts'
 import { heldBytesFor } from '../transport/http/held-bytes.ts'
 import { type CallRoom, costOfBody, type Held, MemoryBudget } from './memory-budget.ts'
 

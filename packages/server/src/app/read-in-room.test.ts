@@ -1,7 +1,7 @@
 import type { ApprovalOutcome } from '@gatehouse/contract'
 import { createKit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
-import { HandClock } from '../audit/testing.ts'
+import { HandClock } from '../log/testing.ts'
 import { MemoryBudget } from './memory-budget.ts'
 import { readInRoom } from './read-in-room.ts'
 

@@ -8,7 +8,7 @@ import { sessionRecord } from './session-table.ts'
 const sessionsShown = 50
 
 type Deps = ListDeps & {
-  readonly storage: Pick<Storage, 'agents' | 'sessions' | 'auditRows' | 'limits'>
+  readonly storage: Pick<Storage, 'agents' | 'sessions' | 'auditIndex' | 'limits'>
 }
 
 export async function showAgent(
@@ -19,7 +19,7 @@ export async function showAgent(
   if (!agent) throw new GatehouseError('AgentNotFound', { agent: name })
   const [sessions, stats] = await Promise.all([
     deps.storage.sessions.listOf(name, sessionsShown),
-    deps.storage.auditRows.statsOf(name),
+    deps.storage.auditIndex.statsOf(name),
   ])
   const rate_limits = await limitsOf(deps, name)
   return {

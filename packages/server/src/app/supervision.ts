@@ -1,3 +1,4 @@
+import type { AuditReader } from '../ports/audit.ts'
 import type { Host } from '../ports/host.ts'
 import type { Metrics } from '../ports/metrics.ts'
 import type { PolicySource } from '../ports/policy.ts'
@@ -20,7 +21,7 @@ import { sweepState } from './state-upkeep.ts'
 
 export type SupervisionDeps = Basics &
   HealthDeps & {
-    readonly audit: AuditAccess
+    readonly audit: AuditAccess & Pick<AuditReader, 'rows'>
     readonly policy: PolicySource
     readonly vault: Pick<Vault, 'state'>
     readonly host: Host
@@ -106,7 +107,7 @@ export function bindSupervision(deps: SupervisionDeps): Supervision {
     },
     async start() {
       // Sessions end with the process that holds them; on a shared store others may hold theirs.
-      if (deps.storage.engine !== 'postgres') await deps.storage.state.removeAreas('session:')
+      if (!deps.storage.isShared) await deps.storage.state.removeAreas('session:')
       running = Promise.all([monitors.keepLooking(), sweepAgain()])
     },
     async stopped() {

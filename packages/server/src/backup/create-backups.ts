@@ -11,7 +11,7 @@ export type BackupParts = {
   readonly version: string
   readonly node: string
   readonly engine: string
-  /** Copies keys and marks of the log into this folder, which is there. */
+  /** Copies the log as it is at one moment into this folder, which is there. */
   readonly copyLog: (folder: string) => void
   /** Writes a copy of the database, whole and of one moment, into a new file; null where it lies elsewhere. */
   readonly copyDatabase: ((file: string) => Promise<void>) | null
@@ -51,10 +51,13 @@ export const createBackups = (parts: BackupParts): Backups => {
     if (name.startsWith(prefix)) rmSync(join(dataDir, name), { recursive: true, force: true })
 
   async function* filesOf(staging: string, withWorkspaces: boolean): AsyncGenerator<PackedFile> {
+    const copy = join(staging, 'gatehouse.db')
+    await parts.copyDatabase?.(copy)
+    // After the database, which is derived from it: a log that is ahead is caught up with, one behind looks cut off.
+    mkdirSync(join(staging, 'audit'), { mode: 0o700 })
+    parts.copyLog(join(staging, 'audit'))
     yield* collect(join(staging, 'audit'), 'audit')
     if (parts.copyDatabase) {
-      const copy = join(staging, 'gatehouse.db')
-      await parts.copyDatabase(copy)
       yield* collect(copy, 'gatehouse.db')
       rmSync(copy, { force: true })
     }
@@ -81,8 +84,6 @@ export const createBackups = (parts: BackupParts): Backups => {
         rmSync(staging, { recursive: true, force: true })
       }
       try {
-        mkdirSync(join(staging, 'audit'), { mode: 0o700 })
-        parts.copyLog(join(staging, 'audit'))
         const keys = linesOf(join(dataDir, vaultKey))
         writeFileSync(join(staging, vaultKey), keys.join('\n'), { mode: 0o600 })
       } catch (cause) {

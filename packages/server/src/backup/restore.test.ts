@@ -103,7 +103,7 @@ test('takes the files of a data directory, follows no link in a workspace, and c
   const dataDir = newFolder()
   for (const folder of ['audit', 'policies', 'workspaces', 'workspaces/bot'])
     mkdirSync(join(dataDir, folder))
-  writeFileSync(join(dataDir, 'audit/audit.mark'), 'mark')
+  writeFileSync(join(dataDir, 'audit/audit.head'), 'mark')
   writeFileSync(join(dataDir, 'policies/organisation.yaml'), 'version: 1')
   writeFileSync(join(dataDir, 'cli-token'), 'token')
   mkdirSync(join(dataDir, 'secrets'))
@@ -120,12 +120,13 @@ test('takes the files of a data directory, follows no link in a workspace, and c
     node: 'node-1',
     engine: 'sqlite',
     copyLog: (folder) => cpSync(join(dataDir, 'audit'), folder, { recursive: true }),
-    copyDatabase: async (file) => writeFileSync(file, 'database'),
+    copyDatabase: async (file) => {
+      writeFileSync(file, 'database')
+      writeFileSync(join(dataDir, 'audit/audit.head'), 'after the database')
+    },
   })
   const snapshot = backups.snapshot()
   expect(() => backups.snapshot()).toThrow('another one is being made')
-  // What changes after the snapshot is of a later moment than the log it was taken with.
-  writeFileSync(join(dataDir, 'audit/audit.mark'), 'later')
   writeFileSync(join(dataDir, 'vault.key'), 'key of now\n')
   const folder = newFolder()
   const file = join(folder, 'made.backup')
@@ -139,7 +140,7 @@ test('takes the files of a data directory, follows no link in a workspace, and c
   await restoreBackup({ file, secret: testKey, target })
   expect(readdirSync(target, { recursive: true }).map(String).toSorted(byText)).toEqual([
     'audit',
-    'audit/audit.mark',
+    'audit/audit.head',
     'cli-token',
     'gatehouse.db',
     'policies',
@@ -151,7 +152,8 @@ test('takes the files of a data directory, follows no link in a workspace, and c
     'workspaces/bot',
     'workspaces/bot/a.txt',
   ])
-  expect(readFileSync(join(target, 'audit/audit.mark'), 'utf8')).toBe('mark')
+  // A log that is older than the database would look cut off.
+  expect(readFileSync(join(target, 'audit/audit.head'), 'utf8')).toBe('after the database')
   // Whichever of them the copy of the database needs.
   expect(readFileSync(join(target, 'vault.key'), 'utf8')).toBe('key of now\nkey of then\n')
   expect(statSync(join(target, 'vault.key')).mode & 0o777).toBe(0o600)
@@ -160,7 +162,7 @@ test('takes the files of a data directory, follows no link in a workspace, and c
 test('where the database lies elsewhere, everything but the database is in it', async () => {
   const dataDir = newFolder()
   mkdirSync(join(dataDir, 'audit'))
-  writeFileSync(join(dataDir, 'audit/audit.mark'), 'mark')
+  writeFileSync(join(dataDir, 'audit/audit.head'), 'mark')
   const parts = {
     dataDir,
     version: '1.2.3',

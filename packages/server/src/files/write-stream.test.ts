@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { HandClock } from '../audit/testing.ts'
+import { HandClock } from '../log/testing.ts'
 import { createIds } from '../platform/ids.ts'
 import { createFilesFactory } from './create-files-factory.ts'
 

@@ -8,7 +8,7 @@ import type {
   PolicyDecision,
   RuleRef,
 } from '@gatehouse/contract'
-import type { AuditRow } from './audit-rows.ts'
+import type { AuditRow, AuditRows } from './audit-rows.ts'
 import type { LimitStamp } from './limits.ts'
 import type { Stores } from './storage.ts'
 
@@ -78,8 +78,11 @@ export interface VaultAnchor {
   vaultState(): { readonly state: string | null; readonly isSealed: boolean }
 }
 
-/** Reading the log. Every answer says whether what it shows is whole. */
+/** Reading the log. Every answer says whether what it shows was verified. */
 export interface AuditReader {
+  /** Entries, from the log, as queries ask for them. */
+  readonly rows: AuditRows
+
   query(filter: AuditFilter): Promise<AuditPage>
 
   find(id: string): Promise<AuditEntry | null>

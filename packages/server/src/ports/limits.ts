@@ -1,4 +1,4 @@
-import type { LimitKey, LimitVerdict } from '../domain/sliding-window.ts'
+import type { LimitKey, LimitStamp, LimitVerdict } from '../domain/sliding-window.ts'
 
 export type { LimitKey, LimitStamp, LimitVerdict } from '../domain/sliding-window.ts'
 
@@ -12,11 +12,14 @@ export interface RateLimits {
    * Must allow iff for every key fewer than `limit` stamps lie in (now − window, now], and then count
    * this use at once under all of them, in one step that no other call or node can split. The caller
    * stores the returned stamps with the call's first audit entry (on PostgreSQL they are stored
-   * already, and `commitGroup` does not store them again). When several keys refuse, must name
+   * already, and `indexGroup` does not store them again). When several keys refuse, must name
    * the one with the longest wait. `retry_after_ms` must be exact: a use then passes, earlier not.
    * Where `nowMs` is behind a stamp of the key, the use counts at the moment of that stamp.
    */
   take(keys: readonly LimitKey[], nowMs: number): Promise<LimitVerdict>
+
+  /** Must count uses of before a restart that are in the log and not stored yet; nothing where uses are stored at once. */
+  restore(stamps: readonly LimitStamp[]): void
 
   /** Must return how many stamps of the key lie in the window now. */
   used(key: LimitKey, nowMs: number): Promise<number>

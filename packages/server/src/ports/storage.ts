@@ -1,7 +1,7 @@
 import type { AgentStore, SessionStore } from './agents.ts'
 import type { AlertStore } from './alerts.ts'
 import type { ApprovalStore } from './approvals.ts'
-import type { AuditRow, AuditRows, CommitGroup } from './audit-rows.ts'
+import type { AuditIndex, CommitGroup } from './audit-rows.ts'
 import type { GrantStore } from './grants.ts'
 import type { JobStore } from './jobs.ts'
 import type { RateLimits } from './limits.ts'
@@ -54,51 +54,34 @@ export type Stores = {
 }
 
 /** The stores inside one transaction. */
-export type StorageTransaction = Stores & {
-  readonly auditRows: AuditRows
+export type StorageTransaction = Stores & { readonly auditIndex: AuditIndex }
 
-  /** Must store the group as a part of the transaction: it is there with all the rest, or not at all. */
-  storeGroup(group: CommitGroup): Promise<void>
-}
+/** Frames of the log that lie beside each other: bytes of one of its files. */
+export type FramePlace = { readonly file: string; readonly at: number; readonly bytes: number }
 
-/** One of two places for records, so that one can be filled while what the other holds is stored. */
-export type RecordPlace = {
-  readonly half: 0 | 1
-  /** Whether everything kept in this half may be forgotten. */
-  readonly fresh: boolean
-}
-
-/**
- * For engines whose own commit costs more than one synced append to a file: the caller keeps a group
- * durably, and the engine stores it a little later together with others.
- */
-export interface GroupPromises {
+/** For engines whose own commit costs more than one synced append to a file: groups are indexed behind the log. */
+export interface IndexBehind {
   /**
-   * Must call `keep` once, with a record (text in UTF-8, good until it returns) that brings the group back when
-   * the store is next opened with it. Where it returns true, every read of the log, of agents, of sessions and
-   * of `meta` and the clock must include the group from then on; where it returns false (there is no room), nothing happened
-   * and `add` must return false. Must raise where `keep` does, or where earlier groups cannot be stored.
+   * Takes in groups that are in the log, in order, a little later. Every read of the index, of agents, of sessions
+   * and of the clock must include them from then on.
    */
-  add(group: CommitGroup, keep: (record: Uint8Array, place: RecordPlace) => boolean): boolean
+  note(place: FramePlace, rows: number): void
 
-  /** Must have stored all groups when it resolves. */
-  settle(): Promise<void>
-
-  /** How many rows were kept and are not known to be stored. */
-  readonly pendingRows: number
-
-  /** Whether they cannot be stored because other rows are in their place. */
-  readonly isBlocked: boolean
+  /** Must have taken in everything that was noted before when it resolves. */
+  caughtUp(): Promise<void>
 }
 
 /** An engine. Everything durable is in one: SQLite by default, PostgreSQL, or memory for tests. */
 export interface Storage extends Stores, AsyncDisposable {
   readonly engine: 'sqlite' | 'postgres' | 'memory'
 
+  /** Whether other nodes may use the store at the same time. */
+  readonly isShared: boolean
+
   /** Must be the same for as long as the store exists, and another one for every other store. */
   readonly id: string
 
-  readonly auditRows: AuditRows
+  readonly auditIndex: AuditIndex
 
   readonly limits: RateLimits
 
@@ -108,25 +91,16 @@ export interface Storage extends Stores, AsyncDisposable {
    */
   transaction<T>(work: (tx: StorageTransaction) => Promise<T>): Promise<T>
 
-  /** Must store the whole group in one durable transaction, as fast as the engine can: it is the hot path. */
-  commitGroup(group: CommitGroup): Promise<void>
-
-  readonly promises?: GroupPromises
-
   /**
-   * Must remove the rows of a chain with seq in [from, to) after handing them to `keep`, in one durable
-   * transaction: entries that this service did not write, whatever stands in the way of that. Must resolve with
-   * their number. Rows that were kept and not stored yet are ours, and must not be handed over.
+   * Must take in a group that is in the log, in one durable transaction. Rows that the index has are passed over, and
+   * nothing is counted twice.
    */
-  evictRows(
-    chain: string,
-    from: number,
-    to: number,
-    keep: (rows: readonly AuditRow[]) => void,
-  ): Promise<number>
+  indexGroup(group: CommitGroup): Promise<void>
+
+  readonly behind?: IndexBehind
 
   /**
-   * Must be false only when nobody but this process changed the store since the last call. Once it was
+   * Must be false only when nobody but this process changed the index since the last call. Once it was
    * true, reads must see what the disk holds now, nothing kept from before. Cheap: it runs at each
    * audit query.
    */

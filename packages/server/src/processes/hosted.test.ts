@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { HandClock } from '../audit/testing.ts'
+import { HandClock } from '../log/testing.ts'
 import type { SandboxChild, SandboxExit } from '../ports/sandbox.ts'
 import { Head } from './head.ts'
 import { Hosted, type Keeper } from './hosted.ts'

@@ -1,7 +1,7 @@
-import type { AuditRow } from '../ports/audit-rows.ts'
+import type { IndexRow } from '../ports/audit-rows.ts'
 
 /** What statistics count as one call: it ran, and this row says how it ended. */
-export const ran = (row: AuditRow): boolean =>
+export const ran = (row: IndexRow): boolean =>
   row.kind === 'call' && (row.result === 'success' || row.result === 'error')
 
 /** How many days `statsOf` goes back. */

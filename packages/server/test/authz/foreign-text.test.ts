@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { silent } from '../../src/audit/testing.ts'
 import { createRegistry } from '../../src/capabilities/registry.ts'
 import { standardCapabilities } from '../../src/capabilities/standard.ts'
+import { silent } from '../../src/log/testing.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import { failure as sqliteFailure } from '../../src/storage/sqlite/adapter.ts'
 import { describeThrown } from '../../src/transport/http/describe-thrown.ts'
@@ -162,7 +162,7 @@ limits:
 `
 
 const bodiesOf = async (kit: Kit): Promise<string> => {
-  const rows = await kit.storage.auditRows.range('kit', 0, Number.MAX_SAFE_INTEGER, 1_000_000)
+  const rows = await kit.rows.range('kit', 0, Number.MAX_SAFE_INTEGER, 1_000_000)
   return rows.map(({ body }) => body).join('\n')
 }
 
@@ -282,8 +282,8 @@ const readers: Readonly<Record<string, string>> = {
   'proxy/adapters/mail/mail-reader.ts': 'is dropped: the mail counts as unreadable',
   'sandbox/try-bubblewrap.ts': 'for the operator who asks why programs do not run',
   'sandbox/try-landlock.ts': 'for the operator who asks why programs do not run',
-  'storage/sqlite/promised-groups.ts': 'is a cause',
-  'storage/sqlite/settle-worker.ts': 'is a cause',
+  'storage/sqlite/answer-index-jobs.ts': 'is a cause',
+  'storage/sqlite/index-behind.ts': 'is a cause',
   'telemetry/tracing.ts': 'for the log',
 }
 

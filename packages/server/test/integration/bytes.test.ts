@@ -1,9 +1,18 @@
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeSync } from 'node:fs'
+import {
+  closeSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openJournal } from '../../src/audit/journal.ts'
-import { draft, silent } from '../../src/audit/testing.ts'
+import { openJournal } from '../../src/log/journal.ts'
+import { segmentsFolder } from '../../src/log/log-files.ts'
+import { draft, silent } from '../../src/log/testing.ts'
 import { createClock } from '../../src/platform/clock.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import { openSqlite } from '../../src/storage/sqlite/open.ts'
@@ -27,11 +36,12 @@ const openLog = async (folder: string) => {
   }
 }
 
-/** Changes one letter of a text wherever the store keeps it, and says in how many places that was. */
+/** Changes one letter of a text wherever the log has it, and says in how many places that was. */
 const flip = (folder: string, text: string): number => {
   let places = 0
-  for (const name of ['gatehouse.db', 'gatehouse.db-wal']) {
-    const file = join(folder, name)
+  const segments = join(folder, 'audit', segmentsFolder)
+  for (const name of readdirSync(segments)) {
+    const file = join(segments, name)
     const bytes = readFileSync(file)
     for (let at = bytes.indexOf(text); at >= 0; at = bytes.indexOf(text, at + 1)) {
       const descriptor = openSync(file, 'r+')
@@ -44,7 +54,7 @@ const flip = (folder: string, text: string): number => {
 }
 
 test.each([0, 150, 299])(
-  'a byte flipped under a running store (entry %i) shows on the next query',
+  'a byte flipped under a running service (entry %i) shows on the next query',
   async (n) => {
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-bytes-'))
     onTestFinished(() => rmSync(folder, { recursive: true }))

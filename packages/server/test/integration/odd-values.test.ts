@@ -1,4 +1,4 @@
-import { silent } from '@gatehouse/server/audit/testing'
+import { silent } from '@gatehouse/server/log/testing'
 import { createIds } from '@gatehouse/server/platform/ids'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'

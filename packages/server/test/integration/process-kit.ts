@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
 import type { InvokeOutcome } from '../../src/app/app.ts'
-import { silent } from '../../src/audit/testing.ts'
+import { silent } from '../../src/log/testing.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/create-sandbox.ts'
 
 export const freely = `version: 1

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
-import { silent } from '../../src/audit/testing.ts'
+import { silent } from '../../src/log/testing.ts'
 import { type Gateway, openGateway } from '../../src/transport/gateway/open-gateway.ts'
 import type { GatewayLimits } from '../../src/transport/http/limits.ts'
 

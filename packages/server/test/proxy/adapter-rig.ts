@@ -1,4 +1,4 @@
-import { silent } from '@gatehouse/server/audit/testing'
+import { silent } from '@gatehouse/server/log/testing'
 import type { JsonObject } from '@gatehouse/server/ports/json'
 import type { ReplicaQuery, ReplicaStore } from '@gatehouse/server/ports/replica'
 import type {

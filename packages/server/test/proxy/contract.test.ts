@@ -1,6 +1,6 @@
 import { BufferedWrite, BufferedWriteList, ProxyStatus } from '@gatehouse/contract'
 import { expect, test } from 'vitest'
-import { silent } from '../../src/audit/testing.ts'
+import { silent } from '../../src/log/testing.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import { createRestApp } from '../../src/transport/rest/create-rest-app.ts'
 import { openProxyKit, type ProxyKit } from './kit.ts'

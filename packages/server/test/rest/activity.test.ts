@@ -83,7 +83,7 @@ test('misses none of 10,000 events over 20 lost connections, and tells none twic
   await using kit = await createKit()
   await kit.agent('mailbot')
   const door = await openDoor(kit)
-  const [end] = await kit.storage.auditRows.ends()
+  const [end] = await kit.rows.ends()
   const start = end?.next ?? 0
   let last = `kit:${start}`
   const count = 10_000
@@ -103,7 +103,7 @@ test('misses none of 10,000 events over 20 lost connections, and tells none twic
     last = read.last
   }
   await calling
-  const rows = await kit.storage.auditRows.range('kit', start, start + count, count)
+  const rows = await kit.rows.range('kit', start, start + count, count)
   expect(seen).toEqual(rows.map(({ id }) => id))
   expect(new Set(seen).size).toBe(count)
 })

@@ -9,7 +9,7 @@ export const activityMusts = (open: Open): void => {
     test('leaves out intents that policy allowed, and counts without them', async () => {
       await using opened = await open()
       const { storage } = opened
-      await storage.commitGroup(
+      await storage.indexGroup(
         groupOf([
           rowOf(0, { ...pending }),
           rowOf(1, { intent_id: 'aud-main-00000000' }),
@@ -20,7 +20,7 @@ export const activityMusts = (open: Open): void => {
         ]),
       )
       const seqsOf = async (filter: object) => {
-        const page = await storage.auditRows.activity({ limit: 10, offset: 0, ...filter })
+        const page = await storage.auditIndex.activity({ limit: 10, offset: 0, ...filter })
         return [page.total, ...page.rows.map(({ seq }) => seq)]
       }
       expect(await seqsOf({})).toEqual([4, 5, 3, 2, 1])
@@ -36,19 +36,19 @@ export const activityMusts = (open: Open): void => {
         const rows = Array.from({ length: 64 }, (_, i) =>
           rowOf(from + i, i % 2 === 0 ? pending : {}),
         )
-        await storage.commitGroup(groupOf(rows))
+        await storage.indexGroup(groupOf(rows))
       }
-      const page = await storage.auditRows.activity({ limit: 1, offset: 0 })
+      const page = await storage.auditIndex.activity({ limit: 1, offset: 0 })
       expect([page.total, page.rows[0]?.seq]).toEqual([1_056, 2_111])
     })
 
     test('says where each chain ends', async () => {
       await using opened = await open()
       const { storage } = opened
-      expect(await storage.auditRows.ends()).toEqual([])
-      await storage.commitGroup(groupOf([rowOf(0), rowOf(1)]))
-      await storage.commitGroup(groupOf([rowOf(7, { chain: 'b' })]))
-      expect(await storage.auditRows.ends()).toEqual([
+      expect(await storage.auditIndex.ends()).toEqual([])
+      await storage.indexGroup(groupOf([rowOf(0), rowOf(1)]))
+      await storage.indexGroup(groupOf([rowOf(7, { chain: 'b' })]))
+      expect(await storage.auditIndex.ends()).toEqual([
         { chain: 'b', next: 8 },
         { chain: 'main', next: 2 },
       ])

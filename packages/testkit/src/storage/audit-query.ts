@@ -2,7 +2,7 @@ import type { AuditFilter } from '@gatehouse/contract'
 import type { AuditRow } from '@gatehouse/server/ports/audit-rows'
 import { describe, expect, test } from 'vitest'
 import type { Open } from './opened.ts'
-import { groupOf, rowOf, sessionOf } from './samples.ts'
+import { groupOf, indexed, rowOf, sessionOf } from './samples.ts'
 
 const capabilities = [
   'filesystem.read',
@@ -89,10 +89,10 @@ export const auditQueryMusts = (open: Open): void => {
   describe('audit queries', () => {
     test('give what a filter says, newest first, page by page, with the total', async () => {
       await using opened = await open()
-      const { auditRows, sessions } = opened.storage
+      const { auditIndex, sessions } = opened.storage
       for (const [i, agent] of ['a', 'b', 'A'].entries())
         await sessions.insert(sessionOf(`sess-${i}`, agent))
-      await auditRows.insert(varied)
+      await opened.storage.indexGroup(groupOf(varied))
       for (const [name, filter, keep] of cases) {
         const expected = newestFirst(varied.filter(keep))
         for (const [limit, offset] of [
@@ -103,7 +103,7 @@ export const auditQueryMusts = (open: Open): void => {
           [5, expected.length],
         ] as const) {
           if (offset < 0) continue
-          const found = await auditRows.query({ ...filter, limit, offset })
+          const found = await auditIndex.query({ ...filter, limit, offset })
           expect({ name, total: found.total }).toEqual({ name, total: expected.length })
           expect({ name, rows: found.rows.map(({ id }) => id) }).toEqual({
             name,
@@ -111,8 +111,8 @@ export const auditQueryMusts = (open: Open): void => {
           })
         }
       }
-      const [newest] = (await auditRows.query({ limit: 1, offset: 0 })).rows
-      expect(newest).toEqual(varied[119])
+      const [newest] = (await auditIndex.query({ limit: 1, offset: 0 })).rows
+      expect(newest).toEqual(indexed(varied[119] as AuditRow))
     })
 
     test('give the total over many days, from and until moments within them', async () => {
@@ -128,8 +128,8 @@ export const auditQueryMusts = (open: Open): void => {
           policy_decision: seq % 7 ? 'autonomous' : 'none',
         }),
       )
-      await opened.storage.auditRows.insert(rows.slice(0, 4_500))
-      await opened.storage.commitGroup(groupOf(rows.slice(4_500)))
+      await opened.storage.indexGroup(groupOf(rows.slice(0, 4_500)))
+      await opened.storage.indexGroup(groupOf(rows.slice(4_500)))
       const moments = [
         undefined,
         '2026-01-01T00:00:00.000Z',
@@ -144,7 +144,7 @@ export const auditQueryMusts = (open: Open): void => {
         for (const until of moments) {
           const filter = { capability: 'filesystem.*', policy_decision: 'autonomous' as const }
           const span = { ...(since && { since }), ...(until && { until }) }
-          const found = await opened.storage.auditRows.query({
+          const found = await opened.storage.auditIndex.query({
             ...filter,
             ...span,
             limit: 1,
@@ -170,15 +170,15 @@ export const auditQueryMusts = (open: Open): void => {
       const rows = Array.from({ length: 200 }, (_, seq) =>
         rowOf(seq, { capability: `made.up${seq}` }),
       )
-      await opened.storage.auditRows.insert(rows)
-      const found = await opened.storage.auditRows.query({ agent: 'mailbot', limit: 3, offset: 1 })
+      await opened.storage.indexGroup(groupOf(rows))
+      const found = await opened.storage.auditIndex.query({ agent: 'mailbot', limit: 3, offset: 1 })
       expect(found.rows.map(({ seq }) => seq)).toEqual([198, 197, 196])
       expect(found.total).toBe(200)
     })
 
     test('refuse a moment that is none', async () => {
       await using opened = await open()
-      const query = opened.storage.auditRows.query({ since: 'yesterday', limit: 1, offset: 0 })
+      const query = opened.storage.auditIndex.query({ since: 'yesterday', limit: 1, offset: 0 })
       await expect(query).rejects.toMatchObject({ type: 'InvalidParams' })
     })
   })

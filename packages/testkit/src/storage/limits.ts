@@ -98,7 +98,7 @@ export const limitMusts = (open: Open): void => {
       for (let n = 0; n < 300; n++) {
         const verdict = await storage.limits.take([key], newYear + n * 10)
         if (verdict.kind === 'allowed')
-          await storage.commitGroup(
+          await storage.indexGroup(
             groupOf([], { stamps: verdict.stamps, clockMs: newYear + n * 10 }),
           )
       }
@@ -114,7 +114,7 @@ export const limitMusts = (open: Open): void => {
       for (const at of [0, 100, 200]) {
         const verdict = await storage.limits.take([short, long], newYear + at)
         if (verdict.kind !== 'allowed') throw new Error('The limit was reached too early.')
-        await storage.commitGroup(groupOf([], { stamps: verdict.stamps, clockMs: newYear + at }))
+        await storage.indexGroup(groupOf([], { stamps: verdict.stamps, clockMs: newYear + at }))
       }
       const { limits } = await afterRestart(opened)
       expect(await limits.take([short], newYear + 300)).toEqual({

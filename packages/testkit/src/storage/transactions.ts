@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { afterRestart, type Open } from './opened.ts'
-import { agentOf, approvalOf, groupOf, rowOf, sessionOf, tokenOf } from './samples.ts'
+import { agentOf, approvalOf, sessionOf, tokenOf } from './samples.ts'
 
 export const transactionMusts = (open: Open): void => {
   describe('a transaction', () => {
@@ -12,23 +12,16 @@ export const transactionMusts = (open: Open): void => {
         await tx.approvals.insert(approvalOf('appr-1'))
         await tx.userTokens.insert(tokenOf('ut-1'))
         await tx.meta.set('k', 'v')
-        await tx.auditRows.insert([rowOf(0)])
         // What it wrote, it reads.
-        return [
-          await tx.meta.get('k'),
-          (await tx.agents.find('a'))?.name,
-          (await tx.auditRows.head('main'))?.seq,
-          (await tx.auditRows.query({ limit: 5, offset: 0 })).total,
-        ]
+        return [await tx.meta.get('k'), (await tx.agents.find('a'))?.name]
       })
-      expect(answer).toEqual(['v', 'a', 0, 1])
+      expect(answer).toEqual(['v', 'a'])
       const again = await afterRestart(opened)
       expect(await again.agents.find('a')).toEqual(agentOf('a'))
       expect(await again.sessions.find('s1')).toEqual(sessionOf('s1', 'a'))
       expect(await again.approvals.find('appr-1')).toEqual(approvalOf('appr-1'))
       expect(await again.userTokens.find('ut-1')).toEqual(tokenOf('ut-1'))
       expect(await again.meta.get('k')).toBe('v')
-      expect(await again.auditRows.head('main')).toEqual(rowOf(0))
     })
 
     test('that throws leaves nothing, and raises what was thrown', async () => {
@@ -40,7 +33,6 @@ export const transactionMusts = (open: Open): void => {
       const work = storage.transaction(async (tx) => {
         await tx.agents.insert(agentOf('a'))
         await tx.meta.set('k', 'inside')
-        await tx.auditRows.insert([rowOf(0)])
         await tx.approvals.replace(
           approvalOf('appr-1'),
           approvalOf('appr-1', { status: 'approved' }),
@@ -51,7 +43,6 @@ export const transactionMusts = (open: Open): void => {
       const again = await afterRestart(opened)
       expect(await again.agents.find('a')).toBeNull()
       expect(await again.meta.get('k')).toBe('before')
-      expect(await again.auditRows.head('main')).toBeNull()
       expect((await again.approvals.find('appr-1'))?.status).toBe('pending')
       await again.meta.set('k', 'after')
       expect(await again.meta.get('k')).toBe('after')
@@ -73,9 +64,7 @@ export const transactionMusts = (open: Open): void => {
       const { storage } = opened
       await storage.transaction(async (tx) => {
         await tx.meta.set('k', 'v')
-        await tx.auditRows.insert([rowOf(0)])
         expect(await storage.meta.get('k')).toBeNull()
-        expect(await storage.auditRows.head('main')).toBeNull()
         expect(await storage.foreignChange()).toBe(false)
       })
       expect(await storage.meta.get('k')).toBe('v')
@@ -94,17 +83,6 @@ export const transactionMusts = (open: Open): void => {
         ),
       )
       expect(await storage.meta.get('count')).toBe('25')
-    })
-
-    test('keeps its own rows and those of group commits around it', async () => {
-      await using opened = await open()
-      const { storage } = opened
-      await storage.commitGroup(groupOf([rowOf(0)]))
-      await storage.transaction((tx) => tx.auditRows.insert([rowOf(1)]))
-      await storage.commitGroup(groupOf([rowOf(2)]))
-      const twice = storage.transaction((tx) => tx.auditRows.insert([rowOf(2)]))
-      await expect(twice).rejects.toMatchObject({ type: 'Conflict' })
-      expect(await storage.auditRows.chains()).toEqual([{ chain: 'main', rows: 3 }])
     })
   })
 }

@@ -1,6 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
 import { expect, test } from 'vitest'
-import { HandClock, silent } from '../../audit/testing.ts'
+import { HandClock, silent } from '../../log/testing.ts'
 import type { Engine, EngineExit, EngineHost, EngineOrder } from '../../ports/engine.ts'
 import type { InstalledModel } from '../../ports/models.ts'
 import { EngineKeeper } from './engine-keeper.ts'

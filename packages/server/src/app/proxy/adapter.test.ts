@@ -4,7 +4,7 @@ import {
   fakeAdapter,
   memoryLink,
 } from '@gatehouse/testkit/fake-service'
-import { HandClock, silent } from '../../audit/testing.ts'
+import { HandClock, silent } from '../../log/testing.ts'
 import { createIds } from '../../platform/ids.ts'
 import type { ServiceConnection } from '../../ports/service-adapter.ts'
 

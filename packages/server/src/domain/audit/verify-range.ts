@@ -1,6 +1,5 @@
 import type { IntegrityKind } from '@gatehouse/contract'
 import { createLinker, type LogState } from './chain.ts'
-import { columnFault } from './columns.ts'
 import type { Hashing } from './hashing.ts'
 import { createTree } from './merkle.ts'
 import type { LogRow } from './row.ts'
@@ -14,9 +13,15 @@ export type Fault = {
   readonly detail: string
 }
 
+/** An entry at its place, as it was hashed. */
+export type HashedEntry = Pick<LogRow, 'seq' | 'hash' | 'body'>
+
 export interface RangeVerifier {
-  /** Takes the next rows, by seq. Returns the first fault; after one it must not be used again. */
-  take(rows: readonly LogRow[]): Fault | null
+  /**
+   * Takes the next entries, by seq; `around` are those that lie beside them. Returns the first fault; after one it
+   * must not be used again.
+   */
+  take(entries: readonly HashedEntry[], around?: readonly HashedEntry[]): Fault | null
 
   /** Where the log stands after what was taken. Peaks are those of the start where no tree is kept. */
   state(): LogState
@@ -25,8 +30,22 @@ export interface RangeVerifier {
   root(): string
 }
 
+const fieldsOf = ({ body }: HashedEntry): { readonly id?: unknown; readonly seq?: unknown } => {
+  try {
+    return JSON.parse(body) as { id?: unknown; seq?: unknown }
+  } catch {
+    return {}
+  }
+}
+
+/** The id that the hashed text has; null where it cannot be read. */
+export const idOf = (entry: HashedEntry): string | null => {
+  const { id } = fieldsOf(entry)
+  return typeof id === 'string' ? id : null
+}
+
 /**
- * Re-hashes rows one after the other, from any point of a log whose state is known. The tree costs as
+ * Re-hashes entries one after the other, from any point of a log whose state is known. The tree costs as
  * much as the chain again; it is needed where roots are compared.
  */
 export const createRangeVerifier = (
@@ -38,19 +57,13 @@ export const createRangeVerifier = (
   const tree = options.tree ? createTree(hashing, from) : null
   let { size, head } = from
   return {
-    take(rows) {
-      for (let i = 0; i < rows.length; i++) {
-        const row = rows[i] as LogRow
-        if (row.seq !== size) return outOfPlace(row, size, rows)
-        if (linker.link(head, row.seq, row.body) !== row.hash) {
-          return classify(row, rows[i + 1])
-        }
-        const column = columnFault(row)
-        if (column !== null) {
-          return fault('modified', row, `column ${column} differs from the hashed entry`)
-        }
+    take(entries, around = entries) {
+      for (const entry of entries) {
+        if (entry.seq !== size) return outOfPlace(entry, size, around)
+        if (linker.link(head, entry.seq, entry.body) !== entry.hash)
+          return classify(entry, around[around.indexOf(entry) + 1])
         tree?.push(linker.leaf())
-        head = row.hash
+        head = entry.hash
         size += 1
       }
       return null
@@ -63,44 +76,44 @@ export const createRangeVerifier = (
   }
 }
 
-const fault = (kind: IntegrityKind, row: LogRow, detail: string): Fault => ({
+const fault = (kind: IntegrityKind, entry: HashedEntry, detail: string): Fault => ({
   kind,
-  seq: row.seq,
-  id: row.id,
+  seq: entry.seq,
+  id: idOf(entry),
   detail,
 })
 
-const outOfPlace = (row: LogRow, expected: number, rows: readonly LogRow[]): Fault => {
-  if (row.seq < expected) return fault('inserted', row, `seq ${row.seq} is there twice`)
-  if (rows.some((other) => other.seq === expected)) {
-    return { ...fault('reordered', row, `this entry belongs to seq ${row.seq}`), seq: expected }
+const outOfPlace = (
+  entry: HashedEntry,
+  expected: number,
+  around: readonly HashedEntry[],
+): Fault => {
+  if (entry.seq < expected) return fault('inserted', entry, `seq ${entry.seq} is there twice`)
+  if (around.some((other) => other.seq === expected)) {
+    return { ...fault('reordered', entry, `this entry belongs to seq ${entry.seq}`), seq: expected }
   }
-  const detail = `${row.seq - expected} entries are gone before ${row.id}`
-  return { kind: 'missing', seq: expected, id: row.id, detail }
+  const detail = `${entry.seq - expected} entries are gone before ${idOf(entry)}`
+  return { kind: 'missing', seq: expected, id: idOf(entry), detail }
 }
 
 /** The place that the hashed text itself claims. */
-const claimedSeq = (row: LogRow): number | null => {
-  try {
-    const { seq } = JSON.parse(row.body) as { seq?: unknown }
-    return typeof seq === 'number' ? seq : null
-  } catch {
-    return null
-  }
+const claimedSeq = (entry: HashedEntry): number | null => {
+  const { seq } = fieldsOf(entry)
+  return typeof seq === 'number' ? seq : null
 }
 
 /** The hash does not fit, which is certain; what was done is the best guess from the entry and the next. */
-const classify = (row: LogRow, next: LogRow | undefined): Fault => {
-  const claimed = claimedSeq(row)
+const classify = (entry: HashedEntry, next: HashedEntry | undefined): Fault => {
+  const claimed = claimedSeq(entry)
   const nextShift = next ? (claimedSeq(next) ?? next.seq) - next.seq : null
-  if (claimed === null) return fault('modified', row, 'the entry cannot be read')
-  if (claimed === row.seq) {
+  if (claimed === null) return fault('modified', entry, 'the entry cannot be read')
+  if (claimed === entry.seq) {
     return nextShift === -1
-      ? fault('inserted', row, 'this entry was put in, and those after it were renumbered')
-      : fault('modified', row, 'the hash does not fit the entry')
+      ? fault('inserted', entry, 'this entry was put in, and those after it were renumbered')
+      : fault('modified', entry, 'the hash does not fit the entry')
   }
-  if (claimed < row.seq) return fault('inserted', row, `a copy of the entry at seq ${claimed}`)
-  return nextShift === null || nextShift === claimed - row.seq
-    ? fault('missing', row, `${claimed - row.seq} entries are gone before this one`)
-    : fault('reordered', row, `this entry belongs to seq ${claimed}`)
+  if (claimed < entry.seq) return fault('inserted', entry, `a copy of the entry at seq ${claimed}`)
+  return nextShift === null || nextShift === claimed - entry.seq
+    ? fault('missing', entry, `${claimed - entry.seq} entries are gone before this one`)
+    : fault('reordered', entry, `this entry belongs to seq ${claimed}`)
 }

@@ -1,16 +1,15 @@
-import { GatehouseError } from '@gatehouse/contract'
-import type { AuditRow } from '../../ports/audit-rows.ts'
+import type { IndexRow } from '../../ports/audit-rows.ts'
 
 type Index = {
-  readonly rows: AuditRow[]
+  readonly rows: IndexRow[]
   readonly keys: Set<string>
-  readonly byId: Map<string, AuditRow>
+  readonly byId: Map<string, IndexRow>
 }
 
-const keyOf = (row: AuditRow): string => JSON.stringify([row.chain, row.seq])
+const keyOf = (row: IndexRow): string => JSON.stringify([row.chain, row.seq])
 const emptyIndex = (): Index => ({ rows: [], keys: new Set(), byId: new Map() })
 
-const add = (index: Index, row: AuditRow): void => {
+const add = (index: Index, row: IndexRow): void => {
   index.rows.push(row)
   index.keys.add(keyOf(row))
   index.byId.set(row.id, row)
@@ -36,32 +35,32 @@ export class AuditLog {
     return new AuditLog(this.#base)
   }
 
-  /** All or nothing. */
-  append(rows: readonly AuditRow[]): void {
-    const [keys, ids] = [new Set<string>(), new Set<string>()]
-    for (const row of rows) {
-      const key = keyOf(row)
-      if (this.#has(key, row.id) || keys.has(key) || ids.has(row.id))
-        throw new GatehouseError('Conflict', { detail: `audit entry ${row.id} (${key}) is there` })
-      keys.add(key)
-      ids.add(row.id)
-    }
-    for (const row of rows) add(this.#own ?? this.#base, { ...row })
+  /** Rows whose number or id is in use are passed over. */
+  append(rows: readonly IndexRow[]): void {
+    for (const row of rows)
+      if (!this.#has(keyOf(row), row.id)) add(this.#own ?? this.#base, { ...row })
   }
 
-  /** The log without these rows, for a log that is no fork. */
-  without(gone: readonly AuditRow[]): AuditLog {
-    const ids = new Set(gone.map(({ id }) => id))
-    const left = emptyIndex()
-    for (const row of this.#base.rows) if (!ids.has(row.id)) add(left, row)
-    return new AuditLog(left)
+  /** Takes rows out, of a log that is no fork. */
+  remove(isGone: (row: IndexRow) => boolean): void {
+    const left = this.#base.rows.filter((row) => !isGone(row))
+    this.#base.rows.length = 0
+    this.#base.keys.clear()
+    this.#base.byId.clear()
+    for (const row of left) add(this.#base, row)
   }
 
-  find(id: string): AuditRow | null {
+  /** The number after the last row of a chain. */
+  endOf(chain: string): number {
+    const last = this.all().findLast((row) => row.chain === chain)
+    return last ? last.seq + 1 : 0
+  }
+
+  find(id: string): IndexRow | null {
     return this.#own?.byId.get(id) ?? this.#base.byId.get(id) ?? null
   }
 
-  all(): readonly AuditRow[] {
+  all(): readonly IndexRow[] {
     return this.#own && this.#own.rows.length > 0
       ? [...this.#base.rows, ...this.#own.rows]
       : this.#base.rows

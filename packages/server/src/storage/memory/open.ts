@@ -6,7 +6,7 @@ import { windowLimits } from '../window-limits.ts'
 import { memoryAgents, memorySessions } from './agents.ts'
 import { memoryAlerts } from './alerts.ts'
 import { memoryApprovals } from './approvals.ts'
-import { memoryAuditRows } from './audit-rows.ts'
+import { memoryAuditIndex } from './audit-index.ts'
 import { memoryGrants } from './grants.ts'
 import { memoryJobs } from './jobs.ts'
 import { memoryMessages, memorySubscriptions } from './messages.ts'
@@ -48,11 +48,16 @@ const stores = (access: Access) => ({
   rollbacks: memoryRollbacks(access),
   replica: memoryReplica(access),
   secrets: memorySecrets(access),
-  auditRows: memoryAuditRows(access),
+  auditIndex: memoryAuditIndex(access),
 })
 
 const commit = (state: State, group: CommitGroup): void => {
-  state.audit.append(group.rows)
+  const [first] = group.rows
+  const known = first ? state.audit.endOf(first.chain) : 0
+  const isCounted =
+    first !== undefined && first.seq < Math.max(known, state.counted.get(first.chain) ?? 0)
+  state.audit.append(group.rows.map(({ hash: _hash, body: _body, ...row }) => row))
+  if (isCounted) return
   for (const [name, calls] of group.agentCounts) {
     const agent = state.agents.get(name)
     if (agent)
@@ -63,7 +68,6 @@ const commit = (state: State, group: CommitGroup): void => {
     if (session) state.sessions.set(id, { ...session, invocations: session.invocations + calls })
   }
   state.clock.ms = group.clockMs
-  if (group.sealed) state.meta.set(group.sealed.key, group.sealed.value)
 }
 
 /** Everything in this process and gone with it: for tests and for looking around. */
@@ -77,6 +81,7 @@ export const openMemory = async (): Promise<Storage> => {
   return {
     ...stores(access),
     engine: 'memory',
+    isShared: false,
     id: 'memory',
     limits: windowLimits(new SlidingWindows()),
 
@@ -84,27 +89,13 @@ export const openMemory = async (): Promise<Storage> => {
       mutex.run(async () => {
         const own = fork(state)
         const inside: Access = { state: () => own, write: async (change) => change(own) }
-        const result = await work({
-          ...stores(inside),
-          storeGroup: async (group) => commit(own, group),
-        })
+        const result = await work(stores(inside))
         state = { ...own, audit: own.audit.joined() }
         return result
       }),
 
-    commitGroup: (group) => mutex.runNow(() => commit(state, group)),
+    indexGroup: (group) => mutex.runNow(() => commit(state, group)),
     foreignChange: async () => false,
-
-    evictRows: (chain, from, to, keep) =>
-      mutex.run(() => {
-        const gone = state.audit
-          .all()
-          .filter((row) => row.chain === chain && row.seq >= from && row.seq < to)
-        if (gone.length === 0) return 0
-        keep(gone)
-        state = { ...state, audit: state.audit.without(gone) }
-        return gone.length
-      }),
 
     async [Symbol.asyncDispose]() {},
   }

@@ -64,6 +64,8 @@ export type State = {
   readonly replica: Map<string, ReadonlyMap<string, ReplicaRow>>
   readonly secrets: Map<string, StoredSecret>
   readonly audit: AuditLog
+  /** By chain, the first entry whose invocations are not counted, where its rows are gone. */
+  readonly counted: Map<string, number>
 }
 
 export const emptyState = (): State => ({
@@ -94,6 +96,7 @@ export const emptyState = (): State => ({
   rollbacks: new Map(),
   replica: new Map(),
   secrets: new Map(),
+  counted: new Map(),
   audit: new AuditLog(),
 })
 
@@ -109,6 +112,7 @@ export const fork = (state: State): State => ({
   webSessions: new Map(state.webSessions),
   meta: new Map(state.meta),
   clock: { ...state.clock },
+  counted: new Map(state.counted),
   values: new Map(state.values),
   alerts: new Map(state.alerts),
   jobs: new Map(state.jobs),

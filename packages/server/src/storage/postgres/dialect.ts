@@ -177,6 +177,13 @@ export const postgresSchema: SchemaDialect = {
       )
   },
 
+  async changeable(db: Kysely<unknown>, table: string) {
+    for (const name of ['rows', 'whole'])
+      await db.executeQuery(
+        CompiledQuery.raw(`drop trigger if exists ${table}_append_only_${name} on ${table}`),
+      )
+  },
+
   limitTables: createLimitTables,
 
   async searchIndex(db: Kysely<unknown>) {

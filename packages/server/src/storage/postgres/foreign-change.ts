@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * What only somebody else's hand changes: rows of the append-only table that were updated or deleted,
- * the table's file (truncated, rewritten), its triggers. The counts reach us up to a second late, so
+ * What hardly anybody but somebody else changes: rows of the index and of the copies that were updated or deleted,
+ * the tables' files (truncated, rewritten), their triggers. The counts reach us up to a second late, so
  * an edit may show one query later; the background verification does not depend on them.
  */
 export class TableWatch {
@@ -27,11 +27,14 @@ export class TableWatch {
 
   async #look(): Promise<{ edits: number; shape: string }> {
     const { rows } = await sql<{ edits: number; shape: string }>`
-      select coalesce(pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid), 0) as edits,
-             concat_ws(' ', c.oid, pg_relation_filenode(c.oid),
+      select cast(sum(coalesce(pg_stat_get_tuples_updated(c.oid) + pg_stat_get_tuples_deleted(c.oid), 0))
+               as bigint) as edits,
+             string_agg(concat_ws(' ', c.oid, pg_relation_filenode(c.oid),
                (select string_agg(concat(t.tgname, ':', t.tgenabled), ' ' order by t.tgname)
-                from pg_trigger t where t.tgrelid = c.oid)) as shape
-      from pg_class c where c.oid = to_regclass('audit')`.execute(this.#db)
+                from pg_trigger t where t.tgrelid = c.oid)), ' ' order by c.relname) as shape
+      from pg_class c where c.oid in (to_regclass('audit'), to_regclass('audit_copies'))`.execute(
+      this.#db,
+    )
     return rows[0] ?? { edits: 0, shape: 'none' }
   }
 }

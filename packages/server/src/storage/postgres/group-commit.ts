@@ -1,10 +1,6 @@
-import type { Kysely } from 'kysely'
 import type pg from 'pg'
 import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
-import { auditColumns, toAuditRow } from '../sql/audit-codec.ts'
-import { sqlAuditRows } from '../sql/audit-rows.ts'
-import { sqlMeta } from '../sql/meta.ts'
-import type { Tables } from '../sql/tables.ts'
+import { auditColumns, toIndexRow } from '../sql/audit-codec.ts'
 import { encodeText } from '../sql/text.ts'
 import { postgresFailure } from './dialect.ts'
 
@@ -18,6 +14,7 @@ const next = auditColumns.length + 1
 const counted = (table: string, key: string, counter: string, parameter: number) => `
   ${table}_wanted as (
     select * from unnest($${parameter}::text[], $${parameter + 1}::bigint[]) as wanted(key, calls)
+    where not exists (select from progress where progress.counted > coalesce($${next + 9}::bigint, progress.counted))
   ),
   ${table}_locked as materialized (
     select ${key} as key from ${table} where ${key} in (select key from ${table}_wanted)
@@ -33,8 +30,25 @@ const counted = (table: string, key: string, counter: string, parameter: number)
  * so that nodes cannot deadlock; the clock is left to whoever has its row, since it is the same for all.
  */
 const text = `
-with appended as (
+with progress as materialized (
+    select coalesce(max(next), 0) as next, coalesce(max(counted), 0) as counted
+    from audit_progress where chain = $${next + 5}::text
+  ),
+  indexed as (
     insert into audit (${auditColumns.join(', ')}) select * from unnest(${rowArrays.join(', ')})
+    on conflict do nothing
+  ),
+  copied as (
+    insert into audit_copies (chain, seq, hash, body)
+    select $${next + 5}::text, * from unnest($2::bigint[], $${next + 6}::text[], $${next + 7}::text[])
+    on conflict do nothing
+  ),
+  moved_on as (
+    insert into audit_progress (chain, next, counted)
+    select $${next + 5}::text, $${next + 8}::bigint, $${next + 8}::bigint
+    where $${next + 5}::text is not null
+    on conflict (chain) do update set next = greatest(audit_progress.next, excluded.next),
+      counted = greatest(audit_progress.counted, excluded.counted)
   ),
   ${counted('agents', 'name', 'total_invocations', next)},
   ${counted('sessions', 'id', 'invocations', next + 2)},
@@ -44,11 +58,6 @@ with appended as (
   clock_set as (
     update service_clock set ms = $${next + 4}::bigint from clock_row
     where service_clock.id = clock_row.id and ms < $${next + 4}::bigint
-  ),
-  sealed as (
-    insert into meta (key, value) select $${next + 5}::text, $${next + 6}::text
-    where $${next + 5}::text is not null
-    on conflict (key) do update set value = excluded.value
   )
 select 1`
 
@@ -56,7 +65,7 @@ const retryable = new Set(['40001', '40P01'])
 const attemptsMax = 3
 
 const columnsOf = (rows: readonly AuditRow[]): unknown[][] => {
-  const stored = rows.map(toAuditRow)
+  const stored = rows.map(toIndexRow)
   return auditColumns.map((column) => stored.map((row) => row[column]))
 }
 
@@ -65,16 +74,18 @@ const pairsOf = (counts: ReadonlyMap<string, number>): [string[], number[]] => [
   [...counts.values()],
 ]
 
-/** Stores the group on a client that does nothing else. Stamps are stored where uses are taken. */
+/** Indexes the group on a client that does nothing else. Stamps are stored where uses are taken. */
 export const commitOn = async (client: pg.Client, group: CommitGroup): Promise<void> => {
   const values = [
     ...columnsOf(group.rows),
     ...pairsOf(group.agentCounts),
     ...pairsOf(group.sessionCounts),
     group.clockMs,
-    ...(group.sealed
-      ? [encodeText(group.sealed.key), encodeText(group.sealed.value)]
-      : [null, null]),
+    group.rows[0]?.chain ?? null,
+    group.rows.map(({ hash }) => hash),
+    group.rows.map(({ body }) => body),
+    (group.rows.at(-1)?.seq ?? -1) + 1,
+    group.rows[0]?.seq ?? null,
   ]
   for (let attempt = 1; ; attempt++) {
     try {
@@ -86,25 +97,3 @@ export const commitOn = async (client: pg.Client, group: CommitGroup): Promise<v
     }
   }
 }
-
-/** The same inside a transaction, where it need not be fast. */
-export const storeGroup = async (tx: Kysely<Tables>, group: CommitGroup): Promise<void> => {
-  await sqlAuditRows({ read: tx, write: tx }).insert(group.rows)
-  for (const [name, calls] of sorted(group.agentCounts))
-    await tx
-      .updateTable('agents')
-      .set((eb) => ({ total_invocations: eb('total_invocations', '+', calls) }))
-      .where('name', '=', encodeText(name))
-      .execute()
-  for (const [id, calls] of sorted(group.sessionCounts))
-    await tx
-      .updateTable('sessions')
-      .set((eb) => ({ invocations: eb('invocations', '+', calls) }))
-      .where('id', '=', encodeText(id))
-      .execute()
-  if (group.sealed) await sqlMeta({ read: tx, write: tx }).set(group.sealed.key, group.sealed.value)
-}
-
-/** Rows that nodes share are locked in one order, so that nodes cannot deadlock. */
-const sorted = (counts: ReadonlyMap<string, number>): [string, number][] =>
-  [...counts].toSorted(([a], [b]) => (a < b ? -1 : 1))

@@ -108,6 +108,8 @@ export const postgresLimits = (db: Kysely<Tables>): RateLimits => {
       return { kind: 'allowed', stamps }
     },
 
+    restore() {},
+
     async used({ key, window_ms }, nowMs) {
       const { rows } = await sql<{ used: number }>`
         select count(*) as used from limit_stamps

@@ -1,7 +1,8 @@
 import { Kysely, sql } from 'kysely'
 import pg from 'pg'
 import type { Storage } from '../../ports/storage.ts'
-import { fold, foldsAt } from '../sql/audit-daily.ts'
+import { fold } from '../sql/audit-daily.ts'
+import { foldsAt } from '../sql/folds-at.ts'
 import { migrate } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations.ts'
 import { assertStoreId, claimStoreId } from '../sql/store-id.ts'
@@ -15,9 +16,8 @@ import {
   settleConnection,
   types,
 } from './dialect.ts'
-import { evictRows } from './evict-rows.ts'
 import { TableWatch } from './foreign-change.ts'
-import { commitOn, storeGroup } from './group-commit.ts'
+import { commitOn } from './group-commit.ts'
 import { postgresLimits } from './limits.ts'
 import { postgresSearch } from './search.ts'
 import { assertServerSettings } from './settings.ts'
@@ -75,6 +75,7 @@ const storage = (
 ): Storage => ({
   ...sqlStores({ read: db, write: db }, postgresSearch),
   engine: 'postgres',
+  isShared: true,
   id,
   limits: postgresLimits(db),
 
@@ -86,13 +87,10 @@ const storage = (
         // One transaction at a time on all nodes, as on SQLite: use cases read, decide and write, and
         // could not be repeated after a serialization failure. Group commits do not wait for this.
         await sql`select pg_advisory_xact_lock(${transactionLock})`.execute(tx)
-        return work({
-          ...sqlStores({ read: tx, write: tx }, postgresSearch),
-          storeGroup: (group) => storeGroup(tx, group),
-        })
+        return work(sqlStores({ read: tx, write: tx }, postgresSearch))
       }),
 
-  async commitGroup(group) {
+  async indexGroup(group) {
     try {
       await committer.run((client) => commitOn(client, group))
     } catch (error) {
@@ -107,7 +105,6 @@ const storage = (
           .catch(() => {})
   },
 
-  evictRows: evictRows(db),
   foreignChange: () => watch.takeForeign(),
   [Symbol.asyncDispose]: close,
 })

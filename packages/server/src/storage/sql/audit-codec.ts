@@ -1,4 +1,4 @@
-import type { AuditRow } from '../../ports/audit-rows.ts'
+import type { IndexRow } from '../../ports/audit-rows.ts'
 import type { AuditTable } from './tables.ts'
 import { decodeText, decodeTextOrNull, encodeText, encodeTextOrNull } from './text.ts'
 
@@ -7,8 +7,6 @@ export const auditColumns = [
   'chain',
   'seq',
   'id',
-  'hash',
-  'body',
   'timestamp',
   'kind',
   'agent',
@@ -21,13 +19,11 @@ export const auditColumns = [
   'approval_id',
 ] as const satisfies readonly (keyof AuditTable)[]
 
-/** Callers name unknown capabilities as they like; the body is JSON and needs no escape. */
-export const toAuditRow = (row: AuditRow): AuditTable => ({
+/** Callers name unknown capabilities as they like. */
+export const toIndexRow = (row: IndexRow): AuditTable => ({
   chain: row.chain,
   seq: row.seq,
   id: row.id,
-  hash: row.hash,
-  body: row.body,
   timestamp: row.timestamp,
   kind: row.kind,
   agent: encodeText(row.agent),
@@ -40,13 +36,10 @@ export const toAuditRow = (row: AuditRow): AuditTable => ({
   approval_id: encodeTextOrNull(row.approval_id),
 })
 
-/** Field by field: verification reads millions of rows, and a spread costs as much as hashing one. */
-export const fromAuditRow = (row: AuditTable): AuditRow => ({
+export const fromIndexRow = (row: AuditTable): IndexRow => ({
   chain: row.chain,
   seq: row.seq,
   id: row.id,
-  hash: row.hash,
-  body: row.body,
   timestamp: row.timestamp,
   kind: row.kind,
   agent: decodeText(row.agent),

@@ -1,8 +1,8 @@
 import type { AuditFilter } from '@gatehouse/contract'
 import { type Expression, type ExpressionBuilder, type Kysely, type SqlBool, sql } from 'kysely'
-import type { AuditRows } from '../../ports/audit-rows.ts'
+import type { AuditIndex } from '../../ports/audit-rows.ts'
 import { type AuditConditions, auditConditions } from '../filter.ts'
-import { fromAuditRow } from './audit-codec.ts'
+import { fromIndexRow } from './audit-codec.ts'
 import { countAudit } from './audit-count.ts'
 import type { AuditTable, Tables } from './tables.ts'
 import { afterPrefix, decodeText, encodeText } from './text.ts'
@@ -143,19 +143,19 @@ const totalOf = async (db: Kysely<Tables>, on: AuditConditions): Promise<number>
 export const queryAudit = async (
   db: Kysely<Tables>,
   filter: AuditFilter,
-): ReturnType<AuditRows['query']> => {
+): ReturnType<AuditIndex['query']> => {
   const on = await withAgentOfSession(db, auditConditions(filter))
   const total = await totalOf(db, on)
   if (filter.offset >= total) return { rows: [], total }
   const rows = await page(db, on, filter)
-  return { rows: rows.map(fromAuditRow), total }
+  return { rows: rows.map(fromIndexRow), total }
 }
 
 /** What people watch: every entry but the intents, which are counted apart so that a total stays cheap. */
 export const queryActivity = async (
   db: Kysely<Tables>,
-  { agent, limit, offset }: Parameters<AuditRows['activity']>[0],
-): ReturnType<AuditRows['activity']> => {
+  { agent, limit, offset }: Parameters<AuditIndex['activity']>[0],
+): ReturnType<AuditIndex['activity']> => {
   const on = {
     ...auditConditions({ ...(agent === undefined ? {} : { agent }), limit, offset }),
     events: true,
@@ -163,5 +163,5 @@ export const queryActivity = async (
   const intents = { ...on, result: 'pending', policy_decision: 'autonomous' }
   const total = (await countAudit(db, on)) - (await countAudit(db, intents))
   if (offset >= total) return { rows: [], total }
-  return { rows: (await page(db, on, { limit, offset })).map(fromAuditRow), total }
+  return { rows: (await page(db, on, { limit, offset })).map(fromIndexRow), total }
 }

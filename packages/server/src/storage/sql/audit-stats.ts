@@ -1,5 +1,5 @@
 import { type Kysely, sql } from 'kysely'
-import type { AuditRows } from '../../ports/audit-rows.ts'
+import type { AuditIndex } from '../../ports/audit-rows.ts'
 import { percentile } from '../percentile.ts'
 import { statsCapabilities, statsDays, statsSample } from '../ran.ts'
 import { withTail } from './audit-daily.ts'
@@ -51,7 +51,7 @@ const durationsOf = async (db: Kysely<Tables>, agent: string, capability: string
 export const auditStats = async (
   db: Kysely<Tables>,
   agent: string,
-): ReturnType<AuditRows['statsOf']> => {
+): ReturnType<AuditIndex['statsOf']> => {
   const by_capability = []
   const counts = await callsBy(db, agent, 'capability', statsCapabilities)
   for (const { of: capability, calls, failures } of counts) {

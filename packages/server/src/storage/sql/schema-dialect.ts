@@ -8,6 +8,8 @@ export type SchemaDialect = {
   readonly byKey: RawBuilder<unknown>
   /** Makes a table refuse UPDATE and DELETE. */
   appendOnly(db: Kysely<unknown>, table: string): Promise<void>
+  /** Makes it take them again. */
+  changeable(db: Kysely<unknown>, table: string): Promise<void>
   /** Where uses of limits are kept: as rows where the database counts, else as it suits the commits. */
   limitTables(db: Kysely<unknown>): Promise<void>
   /** A whole number that the engine counts up by itself. */

@@ -1,9 +1,9 @@
-import type { AuditRows } from '../../ports/audit-rows.ts'
+import type { AuditIndex } from '../../ports/audit-rows.ts'
 import type { Stores } from '../../ports/storage.ts'
 import { sqlAgents } from './agents.ts'
 import { sqlAlerts } from './alerts.ts'
 import { sqlApprovals } from './approvals.ts'
-import { sqlAuditRows } from './audit-rows.ts'
+import { sqlAuditIndex } from './audit-index.ts'
 import { sqlClock } from './clock.ts'
 import { sqlGrants } from './grants.ts'
 import { sqlJobs } from './jobs.ts'
@@ -26,18 +26,18 @@ import { sqlWakes } from './wakes.ts'
 import { sqlWrites } from './writes.ts'
 
 /** What the commit of a group changes beside the log. */
-export const groupStores = (db: Db): Pick<Stores, 'agents' | 'sessions' | 'meta' | 'clock'> => ({
+export const groupStores = (db: Db): Pick<Stores, 'agents' | 'sessions' | 'clock'> => ({
   agents: sqlAgents(db),
   sessions: sqlSessions(db),
-  meta: sqlMeta(db),
   clock: sqlClock(db),
 })
 
 export const sqlStores = (
   db: Db,
   search: SearchDialect,
-): Stores & { readonly auditRows: AuditRows } => ({
+): Stores & { readonly auditIndex: AuditIndex } => ({
   ...groupStores(db),
+  meta: sqlMeta(db),
   approvals: sqlApprovals(db),
   grants: sqlGrants(db),
   userTokens: sqlUserTokens(db),
@@ -57,5 +57,5 @@ export const sqlStores = (
   rollbacks: sqlRollbacks(db),
   replica: sqlReplica(db, search),
   secrets: sqlSecrets(db),
-  auditRows: sqlAuditRows(db),
+  auditIndex: sqlAuditIndex(db),
 })

@@ -161,8 +161,6 @@ export type AuditTable = {
   chain: string
   seq: number
   id: string
-  hash: string
-  body: string
   timestamp: string
   kind: string
   agent: string
@@ -174,6 +172,12 @@ export type AuditTable = {
   intent_id: string | null
   approval_id: string | null
 }
+
+/** Entries as they were hashed, where the store keeps a copy of the log. */
+export type AuditCopiesTable = { chain: string; seq: number; hash: string; body: string }
+
+/** The first entry of each chain that is not in `audit`, and the first whose invocations are not counted. */
+export type AuditProgressTable = { chain: string; next: number; counted: number }
 
 /** How many rows there are of each kind in a day. By chain too, so that nodes never wait for each other. */
 export type AuditDailyTable = {
@@ -430,8 +434,10 @@ export type Tables = {
   state_areas: StateAreasTable
   alerts: AlertsTable
   audit: AuditTable
+  audit_copies: AuditCopiesTable
   audit_daily: AuditDailyTable
   audit_folded: AuditFoldedTable
+  audit_progress: AuditProgressTable
   jobs: JobsTable
   processes: ProcessesTable
   schedules: SchedulesTable

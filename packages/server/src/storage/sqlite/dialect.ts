@@ -162,6 +162,11 @@ export const sqliteSchema: SchemaDialect = {
       await db.executeQuery(CompiledQuery.raw(appendOnlyTrigger(table, event)))
   },
 
+  async changeable(db: Kysely<unknown>, table: string) {
+    for (const event of ['update', 'delete'] as const)
+      await db.executeQuery(CompiledQuery.raw(`drop trigger if exists ${table}_no_${event}`))
+  },
+
   async searchIndex(db: Kysely<unknown>) {
     await db.executeQuery(
       CompiledQuery.raw(

@@ -9,10 +9,10 @@ type Stored = readonly [key: string, window_ms: number, at_ms: readonly number[]
 
 /** The stamps of the windows, one row for each group: a row for each stamp cost more than the entry. */
 export class LimitBatches {
-  readonly #writer: SqliteConnection
+  readonly #writer: Pick<SqliteConnection, 'run'>
   #batches = 0
 
-  constructor(writer: SqliteConnection) {
+  constructor(writer: Pick<SqliteConnection, 'run'>) {
     this.#writer = writer
   }
 

@@ -20,8 +20,6 @@ const ofWriter: readonly Setting[] = [
   // @SECURITY FULL is our promise that an answered call is on disk; sqlite.test.ts.
   { pragma: 'synchronous', value: 2 },
   { pragma: 'foreign_keys', value: 1 },
-  // @SECURITY INSERT OR REPLACE deletes, and only with this does the append-only trigger see it; sqlite.test.ts.
-  { pragma: 'recursive_triggers', value: 1 },
   // Pages. A checkpoint is what the slowest commits wait for, so many small ones.
   // A commit writes some 16 pages, mostly the same ones again: the rarer a checkpoint, the fewer pages it
   // moves for each commit, and the longer it holds up the one that meets it.
@@ -47,10 +45,13 @@ const apply = (connection: SqliteConnection, settings: readonly Setting[]): void
 export const settleWriter = (connection: SqliteConnection): void =>
   apply(connection, [...shared, ...ofWriter])
 
-/** What another connection that writes has to run first. */
-export const writerPragmas: readonly string[] = [...shared, ...ofWriter].map(
-  ({ pragma, value }) => `pragma ${pragma} = ${value}`,
-)
+/** For the connection that indexes: what a loss of power takes from it is indexed again from the log. */
+export const indexerPragmas: readonly string[] = [
+  ...shared,
+  ...ofWriter.map((setting) =>
+    setting.pragma === 'synchronous' ? { pragma: 'synchronous', value: 1 } : setting,
+  ),
+].map(({ pragma, value }) => `pragma ${pragma} = ${value}`)
 
 export const settleReader = (connection: SqliteConnection): void => apply(connection, shared)
 

@@ -1,0 +1,58 @@
+import type { Integrity } from '@gatehouse/contract'
+import type { IndexKeeper } from './index-keeper.ts'
+import type { Inspector } from './inspector.ts'
+import type { Writer } from './writer.ts'
+
+type Parts = {
+  readonly writer: Writer
+  readonly inspector: Inspector
+  readonly keeper: IndexKeeper
+}
+
+/** The remedy of a finding, for people. */
+export const acknowledgeStep =
+  'once the cause is known, run: gatehouse audit acknowledge --reason TEXT'
+
+/**
+ * Takes the damage as it is: an entry says who did so and what was found, and the signed head keeps a digest of
+ * the damaged part. Whatever changes in it afterwards is a new finding.
+ */
+export const acknowledge = async (
+  { writer, inspector, keeper }: Parts,
+  reason: string,
+  by: { readonly actor: string; readonly request_id: string },
+): Promise<Integrity> => {
+  const found = await inspector.inspect('tree')
+  if (found.integrity === 'verified') return found
+  const { state } = writer.standing
+  const digest = await inspector.digest(state.size)
+  const { kind, first_bad_id, first_bad_seq, detail } = found
+  await writer.append({
+    kind: 'act',
+    agent: '',
+    capability: 'audit.acknowledged',
+    arguments: { reason },
+    result: 'success',
+    policy_decision: 'none',
+    actor: by.actor,
+    session_id: null,
+    request_id: by.request_id,
+    rule: null,
+    duration_ms: null,
+    approval_id: null,
+    intent_id: null,
+    error: null,
+    detail: {
+      kind: kind ?? null,
+      first_bad_id: first_bad_id ?? null,
+      first_bad_seq: first_bad_seq ?? null,
+      found: detail ?? null,
+      entries: state.size,
+      digest,
+    },
+  })
+  writer.change({ alarm: null, baseline: { ...state, digest } })
+  await writer.exclusive(() => keeper.rebuild())
+  inspector.forget()
+  return inspector.inspect('tree')
+}

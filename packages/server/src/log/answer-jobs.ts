@@ -1,0 +1,67 @@
+import { parentPort } from 'node:worker_threads'
+import { type ErrorType, GatehouseError } from '@gatehouse/contract'
+import { describeSystemFailure } from '../domain/system-failure.ts'
+import { type IndexReader, sealerOf, verifierOf } from './chain-verifier.ts'
+import type { IndexQuestion } from './check-index.ts'
+import { giveWay } from './give-way.ts'
+import { LogReader } from './log-files.ts'
+import type { ChainQuestion } from './verify-chain.ts'
+
+export type VerifierJob =
+  | { readonly op: 'verify'; readonly question: ChainQuestion }
+  | { readonly op: 'index'; readonly question: IndexQuestion }
+  | { readonly op: 'digest'; readonly chain: string; readonly size: number }
+
+/** `stop`: nobody waits any more, and the thread ends. */
+export type VerifierMessage = { readonly id: number; readonly job: VerifierJob } | 'stop'
+
+export type VerifierAnswer = { readonly id: number } & (
+  | { readonly result: unknown }
+  | {
+      readonly failure: {
+        readonly type: ErrorType
+        readonly facts: GatehouseError['facts']
+        readonly cause: unknown
+      }
+    }
+)
+
+/** The other side of `VerifierThread`. Log and index are opened for each job: what lies in the files now counts. */
+export const answerJobs = (
+  { directory, chain }: { readonly directory: string; readonly chain: string },
+  openIndex: () => Promise<IndexReader & AsyncDisposable>,
+): void => {
+  giveWay()
+  const stop = new AbortController()
+  let open = 0
+  const closeIfDone = (): void => {
+    if (stop.signal.aborted && open === 0) parentPort?.close()
+  }
+  const answer = async (job: VerifierJob): Promise<unknown> => {
+    await using index = await openIndex()
+    const verifier = verifierOf(new LogReader(directory), index, sealerOf(directory), chain)
+    if (job.op === 'verify') return await verifier.verify(job.question, stop.signal)
+    if (job.op === 'index') return await verifier.checkIndex(job.question, stop.signal)
+    return await verifier.digest(job.chain, job.size, stop.signal)
+  }
+  const respond = async (id: number, job: VerifierJob): Promise<void> => {
+    open += 1
+    const sent = await answer(job).then(
+      (result): VerifierAnswer => ({ id, result }),
+      (error: unknown): VerifierAnswer => {
+        const known = error instanceof GatehouseError
+        const type = known ? error.type : 'StorageUnavailable'
+        const facts = known ? error.facts : { detail: describeSystemFailure(error) }
+        return { id, failure: { type, facts, cause: String((error as Error).stack ?? error) } }
+      },
+    )
+    open -= 1
+    parentPort?.postMessage(sent)
+    closeIfDone()
+  }
+  parentPort?.on('message', (message: VerifierMessage) => {
+    if (message !== 'stop') return void respond(message.id, message.job)
+    stop.abort()
+    closeIfDone()
+  })
+}

@@ -1,0 +1,88 @@
+import fs from 'node:fs'
+import os from 'node:os'
+import path from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { type Bench, openBench } from '../../test/kit/log-bench.ts'
+import { checkpointsFile } from './checkpoints.ts'
+import { everything } from './testing.ts'
+
+const elsewhere = (): string => {
+  const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'gatehouse-elsewhere-'))
+  onTestFinished(() => fs.rmSync(folder, { recursive: true }))
+  return folder
+}
+
+/** Keeps the data as they are now; the returned function puts them back. */
+const keep = (bench: Bench): (() => Promise<void>) => {
+  const kept = path.join(elsewhere(), 'audit')
+  fs.cpSync(bench.directory, kept, { recursive: true })
+  return async () => {
+    await bench.store.storage.auditIndex.clear('main')
+    fs.rmSync(bench.directory, { recursive: true })
+    fs.cpSync(kept, bench.directory, { recursive: true })
+  }
+}
+
+const rollBack = async (copy: string | null) => {
+  const bench = await openBench({ checkpoint: { copy } })
+  await bench.fill(40)
+  await bench.close()
+  const putBack = keep(bench)
+  await bench.reopen()
+  await bench.fill(60)
+  await bench.close()
+  await putBack()
+  await bench.reopen()
+  return bench
+}
+
+test('a data directory that was put back as one is found by the copy, and by nothing else', async () => {
+  await using unseen = await rollBack(null)
+  expect(await unseen.log.query(everything)).toMatchObject({ integrity: 'verified' })
+  await using seen = await rollBack(path.join(elsewhere(), 'checkpoints.log'))
+  expect(await seen.log.query(everything)).toMatchObject({
+    integrity: 'failed',
+    kind: 'truncated',
+    detail: '60 entries under checkpoint 100 are gone',
+  })
+})
+
+test('what stands behind a torn note is read again', async () => {
+  const copy = path.join(elsewhere(), 'checkpoints.log')
+  fs.writeFileSync(copy, 'gatehouse/audit/main\n12\nhalf of a no')
+  await using bench = await rollBack(copy)
+  expect(await bench.log.query(everything)).toMatchObject({ kind: 'truncated' })
+})
+
+test('the copy is byte for byte what was signed, over several starts', async () => {
+  const copy = path.join(elsewhere(), 'checkpoints.log')
+  await using bench = await openBench({ checkpoint: { copy } })
+  for (let start = 0; start < 3; start++) {
+    await bench.fill(3)
+    await bench.reopen()
+  }
+  await bench.close()
+  const own = fs.readFileSync(path.join(bench.directory, checkpointsFile), 'utf8')
+  expect(own).not.toBe('')
+  expect(fs.readFileSync(copy, 'utf8')).toBe(own)
+})
+
+test('a copy that is away degrades health with its remedy, and gets what it missed', async () => {
+  const folder = path.join(elsewhere(), 'not-mounted')
+  const copy = path.join(folder, 'checkpoints.log')
+  await using bench = await openBench({ checkpoint: { copy, everyEntries: 10 } })
+  await bench.fill(10)
+  await expect
+    .poll(() => bench.log.health())
+    .toMatchObject({
+      status: 'degraded',
+      reason: expect.stringMatching(/cannot be copied to .*ENOENT.*audit\.checkpoint_copy/),
+    })
+  expect(await bench.log.query(everything)).toMatchObject({ integrity: 'verified' })
+  fs.mkdirSync(folder)
+  await bench.fill(10)
+  await expect.poll(() => bench.log.health()).toMatchObject({ status: 'healthy' })
+  await bench.close()
+  const own = fs.readFileSync(path.join(bench.directory, checkpointsFile), 'utf8')
+  expect(fs.readFileSync(copy, 'utf8')).toBe(own)
+})

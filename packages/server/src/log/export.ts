@@ -1,0 +1,61 @@
+import { idOf } from '../domain/audit/verify-range.ts'
+import { verifierKey } from './note.ts'
+import type { Entries } from './verify-chain.ts'
+
+export const exportFormat = 'gatehouse-audit-export-v1'
+
+export type ExportHeader = {
+  readonly format: typeof exportFormat
+  readonly created_at: string
+  /** 32 bytes in base64. */
+  readonly public_key: string
+  /** The same key as witnesses take it. */
+  readonly verifier_key: string
+  /** The chain that the checkpoints at the end are about, and what they call it. */
+  readonly chain: string
+  readonly origin: string
+  readonly chains: readonly {
+    readonly chain: string
+    readonly size: number
+    readonly head: string
+  }[]
+}
+
+type Parts = {
+  readonly entries: Entries
+  readonly chain: string
+  readonly origin: string
+  readonly publicKey: Buffer
+  readonly createdAt: string
+  /** How far each chain is exported: what is appended meanwhile stays out. */
+  readonly chains: ExportHeader['chains']
+  readonly checkpoints: () => readonly string[]
+}
+
+/** JSON lines: a header, the entries of each chain by seq with the exact hashed text, the checkpoints. */
+export async function* exportLines(parts: Parts): AsyncIterable<string> {
+  const { entries, chain, origin, publicKey, chains } = parts
+  const header: ExportHeader = {
+    format: exportFormat,
+    created_at: parts.createdAt,
+    public_key: publicKey.toString('base64'),
+    verifier_key: verifierKey(origin, publicKey),
+    chain,
+    origin,
+    chains,
+  }
+  yield `${JSON.stringify(header)}\n`
+  for (const { chain: name, size } of chains) {
+    for await (const group of entries(name, 0)) {
+      const lines = group
+        .filter(({ seq }) => seq < size)
+        .map((entry) => {
+          const { seq, hash, body } = entry
+          return JSON.stringify({ seq, chain: name, id: idOf(entry), hash: `sha256:${hash}`, body })
+        })
+      if (lines.length > 0) yield `${lines.join('\n')}\n`
+      if ((group.at(-1)?.seq ?? 0) >= size - 1) break
+    }
+  }
+  for (const checkpoint of parts.checkpoints()) yield `${JSON.stringify({ checkpoint })}\n`
+}

@@ -1,0 +1,231 @@
+import { GatehouseError, type Integrity } from '@gatehouse/contract'
+import { emptyLog, type LogState } from '../domain/audit/chain.ts'
+import type { Fault } from '../domain/audit/verify-range.ts'
+import { describeSystemFailure } from '../domain/system-failure.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Storage } from '../ports/storage.ts'
+import type { ChainVerifier } from './chain-verifier.ts'
+import type { IndexKeeper } from './index-keeper.ts'
+import type { LogFiles } from './log-files.ts'
+import type { Alarm, HeadFile } from './signed-head.ts'
+import { type Anchor, type ChainQuestion, type Found, peakAnchors } from './verify-chain.ts'
+import type { Writer } from './writer.ts'
+
+/** Up to this size a query re-hashes the whole log, whether or not anything looks changed. */
+const wholeMax = 20_000
+
+/** Up to so many entries are hashed on this thread: another one would take longer to be asked. */
+export const inlineEntriesMax = 512
+
+export type InspectorParts = {
+  readonly storage: Storage
+  readonly chain: string
+  readonly clock: Clock
+  readonly writer: Writer
+  readonly files: LogFiles
+  readonly head: Pick<HeadFile, 'intact' | 'restore'>
+  readonly keeper: IndexKeeper
+  readonly checkpoints: () => readonly Anchor[]
+  /** On this thread. */
+  readonly here: ChainVerifier
+  /** Takes what is longer than `inlineEntriesMax`. */
+  readonly elsewhere: ChainVerifier
+  /** Ends a verification under way when the service stops. */
+  readonly signal: AbortSignal
+}
+
+type Want = { readonly whole: boolean; readonly tree: boolean }
+
+/** Knows how far the log has been verified, and verifies what is missing. */
+export interface Inspector {
+  /**
+   * Must see every change that was there when it was called. `whole`: whether or not anything looks
+   * changed; `tree`: and compare roots with the checkpoints.
+   */
+  inspect(reach?: 'whole' | 'tree'): Promise<Integrity>
+
+  /** Must see to it that what is read from now on is what lies on the disk now. */
+  look(): Promise<void>
+
+  /** What an answer says when a finding of its own comes on top. */
+  report(fault: Fault | Alarm | null): Integrity
+
+  /** Forgets what was verified: the next inspection starts over. */
+  forget(): void
+
+  /** Must compare the index with the log, and make it anew where they differ. */
+  compareIndex(): Promise<void>
+
+  /** Must resolve with the digest of the entries before `size`. */
+  digest(size: number): Promise<string>
+
+  /** Why the last verification could not be carried out; null where it could. */
+  failure(): string | null
+}
+
+export const createInspector = (parts: InspectorParts): Inspector => {
+  const { storage, chain, clock, writer, signal, here, elsewhere, keeper } = parts
+  const index = storage.auditIndex
+  const verified = new Map<string, LogState>()
+  let verifiedAt = clock.wall()
+  let fault: Fault | null = null
+  let failure: string | null = null
+  /** Grows when somebody else may have changed log or index; `seen` is what the last complete run began with. */
+  let changes = 0
+  let seen = -1
+  /** The run under way, and the one that begins after it for those who came too late for that. */
+  let running: Promise<void> | null = null
+  let next: Promise<void> | null = null
+  let wanted: Want = { whole: false, tree: false }
+
+  const report: Inspector['report'] = (own) => {
+    const { alarm, baseline } = writer.standing
+    const wrong = alarm ?? fault ?? own
+    const known = {
+      verified_through: (verified.get(chain)?.size ?? 0) - 1,
+      verified_at: new Date(verifiedAt).toISOString(),
+    }
+    if (!wrong) {
+      const accepted = baseline && {
+        detail: `entries before ${baseline.size} are as damaged as they were acknowledged`,
+      }
+      return { integrity: 'verified', ...accepted, ...known }
+    }
+    return {
+      integrity: 'failed',
+      kind: wrong.kind,
+      ...(wrong.id === null ? {} : { first_bad_id: wrong.id }),
+      first_bad_seq: wrong.seq,
+      detail: wrong.detail,
+      ...known,
+    }
+  }
+
+  /** Goes on from what was verified of each chain, or from the start. */
+  const run = async (whole: boolean, tree: boolean): Promise<void> => {
+    const { state, baseline } = writer.standing
+    const anchors = [{ size: state.size, head: state.head, source: 'this service' }]
+    const from = (name: string) => (whole ? emptyLog : (verified.get(name) ?? emptyLog))
+    const began = changes
+    const question = { chain, from: from(chain), through: state.size, baseline }
+    const all = [...anchors, ...peakAnchors(state), ...parts.checkpoints()]
+    let own = await verify({ ...question, tree, anchors: tree ? all : anchors }, state.size)
+    if (own.fault && whole && !tree) {
+      // Sound hashes that lead to another head: the roots tell where that begins.
+      own = await verify({ ...question, tree: true, anchors: all }, state.size)
+    }
+    verified.set(chain, own.state)
+    // Of a damaged log there is nothing to compare the index with.
+    if (whole && !own.fault) await compareIndex(state.size)
+    fault = own.fault ?? (await verifyOthers(whole))
+    if (whole) seen = began
+    verifiedAt = clock.wall()
+  }
+
+  const { isShared } = storage
+
+  /** The copies of other nodes' entries. */
+  const verifyOthers = async (whole: boolean): Promise<Fault | null> => {
+    const others = isShared && (whole || verified.size > 1) ? await otherChains() : []
+    for (const { chain: name, next: end } of others) {
+      if (!whole && !verified.has(name)) continue
+      const from = whole ? emptyLog : (verified.get(name) ?? emptyLog)
+      const other = await verify({ chain: name, from, tree: false, anchors: [] }, end)
+      verified.set(name, other.state)
+      if (other.fault) return other.fault
+    }
+    return null
+  }
+
+  const choose = (entries: number): ChainVerifier => (entries > inlineEntriesMax ? elsewhere : here)
+
+  const verify = (question: ChainQuestion, end: number): Promise<Found> =>
+    choose(end - question.from.size).verify(question, signal)
+
+  /** What differs is told once, until it is acknowledged; the index is made anew from the log. */
+  const compareIndex = async (size: number): Promise<void> => {
+    await storage.behind?.caughtUp()
+    const fault = await choose(size).checkIndex(keeper.question(size), signal)
+    // What was appended meanwhile is in the index too.
+    if (!fault || (fault.kind === 'inserted' && fault.seq >= size && isOurs(fault.seq))) return
+    writer.raise(fault)
+    await writer.exclusive(() => keeper.rebuild())
+  }
+
+  const isOurs = (seq: number): boolean => seq < writer.standing.state.size
+
+  /** A run that breaks off has verified nothing: the next one begins anew. */
+  const attempt = async (want: Want): Promise<void> => {
+    try {
+      await run(want.whole, want.tree)
+      failure = null
+    } catch (cause) {
+      seen = -1
+      if (!signal.aborted) {
+        const said = cause instanceof GatehouseError ? cause.message : describeSystemFailure(cause)
+        failure = `the audit log could not be verified: ${said}`
+      }
+      throw cause
+    }
+  }
+
+  const otherChains = async () => (await index.ends()).filter((other) => other.chain !== chain)
+
+  /** One run serves everyone who asked before it began; the next one everyone who came too late. */
+  const share = (want: Want): Promise<void> => {
+    wanted = { whole: wanted.whole || want.whole, tree: wanted.tree || want.tree }
+    next ??= (running ?? Promise.resolve())
+      .catch(() => undefined)
+      .then(() => {
+        const want = wanted
+        wanted = { whole: false, tree: false }
+        next = null
+        running = attempt(want).finally(() => {
+          running = null
+        })
+        return running
+      })
+    return next
+  }
+
+  const checkHead = (): void => {
+    if (parts.head.intact()) return
+    const { size } = writer.standing.state
+    parts.head.restore()
+    writer.raise({
+      kind: 'anchor_missing',
+      seq: Math.max(0, size - 1),
+      id: null,
+      detail: 'the signed head was removed or altered while the service ran',
+    })
+    writer.change({})
+  }
+
+  /** What somebody else changed is read anew, and what he added is moved out. */
+  const look = async (): Promise<void> => {
+    checkHead()
+    if (parts.files.takeForeign()) {
+      changes += 1
+      await writer.exclusive(async () => writer.evict()).catch(() => undefined)
+    }
+    if (await storage.foreignChange()) changes += 1
+  }
+
+  return {
+    report,
+    forget() {
+      changes += 1
+    },
+    compareIndex: () => compareIndex(writer.standing.state.size),
+    digest: (size) => choose(size).digest(chain, size, signal),
+    failure: () => failure,
+    look,
+    async inspect(reach) {
+      await look()
+      const whole =
+        reach !== undefined || writer.standing.state.size <= wholeMax || seen !== changes
+      if (whole || !fault) await share({ whole, tree: reach === 'tree' })
+      return report(null)
+    },
+  }
+}

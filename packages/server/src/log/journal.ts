@@ -1,0 +1,292 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { GatehouseError, type HealthStatus, type Integrity } from '@gatehouse/contract'
+import { columnFault } from '../domain/audit/columns.ts'
+import { entryOf } from '../domain/audit/entry.ts'
+import { type Fault, idOf } from '../domain/audit/verify-range.ts'
+import type { AuditReader, Commit, Journal, VaultAnchor } from '../ports/audit.ts'
+import type { AuditRow } from '../ports/audit-rows.ts'
+import type { Clock } from '../ports/clock.ts'
+import type { Ids } from '../ports/ids.ts'
+import type { Log } from '../ports/log.ts'
+import type { Storage } from '../ports/storage.ts'
+import { acknowledge, acknowledgeStep } from './acknowledge.ts'
+import { type ChainVerifier, entriesOf, verifierOf } from './chain-verifier.ts'
+import { openCheckpointCopy } from './checkpoint-copy.ts'
+import { openCheckpoints, originOf } from './checkpoints.ts'
+import { exportLines } from './export.ts'
+import { createDigests } from './hashing.ts'
+import { createIndexKeeper } from './index-keeper.ts'
+import { createInspector } from './inspector.ts'
+import { closeIntents } from './intents.ts'
+import { loadKeys } from './keys.ts'
+import { LogFiles, segmentsFolder } from './log-files.ts'
+import { verifyPage } from './pages.ts'
+import { type Consistency, proveConsistency, proveInclusion } from './prove.ts'
+import { createRows } from './rows.ts'
+import { createSetAside } from './set-aside.ts'
+import { openHeadFile } from './signed-head.ts'
+import { createSigner } from './signer.ts'
+import { takeOver } from './take-over.ts'
+import { anchorsOf, takeStock } from './take-stock.ts'
+import { Writer } from './writer.ts'
+
+export type JournalOptions = {
+  readonly storage: Storage
+  /** Where the log lies, with its keys, signed head and checkpoints. */
+  readonly directory: string
+  /** The name of this node's chain: letters, digits, `.`, `_` and `-`. */
+  readonly chain: string
+  readonly ids: Ids
+  readonly clock: Clock
+  readonly log: Log
+  readonly checkpoint?: {
+    readonly everyEntries?: number
+    readonly everyMs?: number
+    /** A second file for them, on another disk. */
+    readonly copy?: string | null
+  }
+  /** Reads long parts of the log on another thread; without it they are verified on this one, in slices. */
+  readonly verifier?: ChainVerifier
+  /** How often everything is verified in the background; 0 turns that off. */
+  readonly verifyEveryMs?: number
+}
+
+export type AuditLog = Journal &
+  AuditReader &
+  VaultAnchor &
+  AsyncDisposable & {
+    /** Copies the log as it is now into a folder, with its keys. */
+    copyTo(folder: string): void
+
+    /** PEM. */
+    readonly publicKey: string
+    /** Calls that the last run of the service left without an outcome. */
+    readonly closedIntents: number
+
+    /** Must record that a person understood what was found; from then on only later findings count. */
+    acknowledge(
+      reason: string,
+      by?: { readonly actor: string; readonly request_id: string },
+    ): Promise<Integrity>
+
+    /** Must show that the tree of now begins with the tree of that size. */
+    proveConsistency(first: number): Promise<Consistency>
+
+    health(): {
+      readonly status: HealthStatus
+      readonly reason?: string
+      readonly entries: number
+    }
+  }
+
+const chainName = /^[A-Za-z0-9._-]{1,64}$/
+
+/** Opens the log of this node, compares it with its signed head, and closes what a crash left open. */
+export const openJournal = async (options: JournalOptions): Promise<AuditLog> => {
+  const { storage, directory, chain, ids, clock, log } = options
+  if (!chainName.test(chain)) {
+    throw new GatehouseError('InvalidConfiguration', {
+      origin: 'audit chain',
+      detail: `"${chain}" is not a usable name`,
+    })
+  }
+  fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
+  const keys = loadKeys(directory)
+  const copyFile = options.checkpoint?.copy ?? null
+  const copy = copyFile === null ? null : openCheckpointCopy(copyFile, log)
+  const checkpoints = openCheckpoints(directory, keys, copy)
+  const files = new LogFiles(directory)
+  const setAside = createSetAside(directory, clock)
+  const taken = await takeOver({ files, storage, directory, chain, keys })
+  const stock = taken ?? (await takeStock({ files, directory, chain, keys, checkpoints, setAside }))
+  const { isSealed, standing, alarm } = stock
+  const head = openHeadFile(directory, keys)
+  const digests = createDigests(keys.redaction)
+  const stop = new AbortController()
+  const signer = createSigner({
+    chain,
+    checkpoints,
+    standing: () => writer.standing,
+    log,
+    everyEntries: options.checkpoint?.everyEntries ?? 1_000,
+  })
+  const listeners = new Set<(commit: Commit) => void>()
+  const onCommit = (commit: Commit): void => {
+    signer.grown()
+    for (const listener of listeners) {
+      try {
+        listener(commit)
+      } catch (cause) {
+        log.error({ err: cause }, 'a listener of the audit log failed')
+      }
+    }
+  }
+  const keeper = createIndexKeeper({ storage, files, chain, setAside })
+  const catchUp = () => keeper.catchUp()
+  await keeper.restoreUses()
+  const writer = new Writer(
+    { storage, chain, ids, clock, log, digests, keys, files, head, setAside, catchUp, onCommit },
+    standing,
+  )
+  writer.change({})
+  if (alarm) writer.raise(alarm)
+  await writer.open()
+  const here = verifierOf(files, storage.auditIndex, keys, chain)
+  const inspector = createInspector({
+    storage,
+    chain,
+    clock,
+    writer,
+    files,
+    head,
+    keeper,
+    checkpoints: () => anchorsOf(signer.signed()),
+    here,
+    elsewhere: options.verifier ?? here,
+    signal: stop.signal,
+  })
+  const entries = entriesOf(files, storage.auditIndex, chain)
+  const rows = createRows({ index: storage.auditIndex, files, chain })
+  if (taken) await writer.append(taken.entry)
+  const closedIntents = await closeIntents(rows, chain, writer)
+
+  const failed = (error: unknown): void => {
+    if (!stop.signal.aborted) log.error({ err: error }, 'audit upkeep failed')
+  }
+  const every = async (ms: number, work: () => Promise<unknown>): Promise<void> => {
+    while (!stop.signal.aborted) {
+      await clock.sleep(ms, stop.signal)
+      if (stop.signal.aborted) return
+      await work().catch(failed)
+    }
+  }
+  const acknowledged = (): number => writer.standing.baseline?.size ?? 0
+  /** What is wrong with rows that are about to be shown, here or in the index that led to them. */
+  const misfitOf = async (found: readonly AuditRow[]): Promise<Fault | null> => {
+    const accepted = acknowledged()
+    // Entries from before an acknowledgement are compared with its digest instead.
+    const strict = found.filter((row) => row.chain !== chain || row.seq >= accepted)
+    for (const row of strict) {
+      const column = columnFault(row)
+      if (column !== null)
+        return {
+          kind: 'modified',
+          seq: row.seq,
+          id: idOf(row),
+          detail: `column ${column} differs from the hashed entry`,
+        }
+    }
+    return verifyPage(rows, strict, accepted)
+  }
+  const verifyAll = async (): Promise<void> => {
+    const found = await inspector.inspect('whole')
+    if (found.integrity === 'failed') log.error(found, 'the audit log failed verification')
+  }
+  const verifyEveryMs = options.verifyEveryMs ?? 600_000
+  const upkeep = [
+    every(1_000, () => writer.probe()),
+    every(options.checkpoint?.everyMs ?? 60_000, async () => signer.sign()),
+    ...(verifyEveryMs > 0 ? [verifyAll().catch(failed), every(verifyEveryMs, verifyAll)] : []),
+  ]
+
+  return {
+    rows,
+    copyTo(folder) {
+      for (const name of fs.readdirSync(directory))
+        if (name !== segmentsFolder)
+          fs.cpSync(path.join(directory, name), path.join(folder, name), { recursive: true })
+      files.copyTo(folder)
+    },
+    publicKey: keys.pem,
+    closedIntents,
+    append: (draft, extras) => writer.append(draft, extras),
+    transaction: (work) => writer.transaction(work),
+    onCommit(listener) {
+      listeners.add(listener)
+      return { [Symbol.dispose]: () => void listeners.delete(listener) }
+    },
+    vaultState: () => ({ state: writer.standing.vault, isSealed }),
+    assertRecordable: (draft) => writer.assertRecordable(draft),
+
+    async query(filter) {
+      await inspector.look()
+      const page = await rows.query(filter)
+      const misfit = await misfitOf(page.rows)
+      const found = await inspector.inspect()
+      const integrity = misfit ? inspector.report(misfit) : found
+      return { entries: page.rows.map(entryOf), total: page.total, ...integrity }
+    },
+
+    async find(id) {
+      await inspector.look()
+      const row = await rows.find(id)
+      if (!row) return null
+      const misfit = await misfitOf([row])
+      if (misfit) throw new GatehouseError('AuditDamaged', { id, detail: misfit.detail })
+      return entryOf(row)
+    },
+
+    verify: () => inspector.inspect('tree'),
+
+    async *export() {
+      const chains = []
+      for (const { chain: name, next } of storage.isShared ? await rows.ends() : []) {
+        const last = name === chain ? undefined : (await rows.range(name, next - 1, next, 1))[0]
+        if (last) chains.push({ chain: name, size: last.seq + 1, head: `sha256:${last.hash}` })
+      }
+      signer.sign()
+      const { state, epoch } = writer.standing
+      chains.unshift({ chain, size: state.size, head: `sha256:${state.head}` })
+      yield* exportLines({
+        entries,
+        chain,
+        chains,
+        origin: originOf(chain, epoch),
+        publicKey: keys.raw,
+        createdAt: new Date(clock.wall()).toISOString(),
+        checkpoints: () =>
+          signer
+            .signed()
+            .filter((checkpoint) => checkpoint.size <= state.size)
+            .map((checkpoint) => checkpoint.note),
+      })
+    },
+
+    counts: (sinceMs) => rows.counts(new Date(sinceMs).toISOString()),
+
+    prove(id) {
+      signer.sign()
+      return proveInclusion({ rows, entries }, chain, id, signer.signed().at(-1), keys.pem)
+    },
+
+    proveConsistency: (first) =>
+      proveConsistency(entries, chain, first, writer.standing.state.size),
+
+    acknowledge: (reason, by) =>
+      acknowledge({ writer, inspector, keeper }, reason, by ?? { actor: 'system', request_id: '' }),
+
+    health() {
+      const entries = writer.standing.state.size
+      const down = writer.failure
+      if (down) return { status: 'unhealthy', reason: down.message, entries }
+      const { kind, detail } = inspector.report(null)
+      const reason = kind
+        ? `integrity: ${kind}: ${detail ?? ''}; ${acknowledgeStep}`
+        : (inspector.failure() ?? copy?.failure())
+      return reason ? { status: 'degraded', reason, entries } : { status: 'healthy', entries }
+    },
+
+    async [Symbol.asyncDispose]() {
+      stop.abort()
+      await writer.close()
+      await Promise.all(upkeep)
+      signer.sign()
+      await storage.behind?.caughtUp().catch(failed)
+      head[Symbol.dispose]()
+      files[Symbol.dispose]()
+      checkpoints[Symbol.dispose]()
+      await copy?.[Symbol.asyncDispose]()
+    },
+  }
+}

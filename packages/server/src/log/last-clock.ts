@@ -1,0 +1,9 @@
+import { LogReader } from './log-files.ts'
+
+/** What the service clock was at the last group of a log, in milliseconds; 0 where there is none. */
+export const lastClockOf = (directory: string): number => {
+  const files = new LogReader(directory)
+  let clockMs = 0
+  for (const { note } of files.frames(Math.max(0, files.end - 1))) clockMs = note.clockMs
+  return clockMs
+}

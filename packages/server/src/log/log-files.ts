@@ -1,0 +1,379 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import type { FramePlace } from '../ports/storage.ts'
+import { decodeFrame, type Frame, type LoggedEntry } from './frame.ts'
+import { dataAt, type Placed, readAt, Segment } from './segment.ts'
+
+export const segmentsFolder = 'segments'
+
+/** What a segment says of itself before its first frame. */
+export type SegmentHeader = {
+  readonly format: 'gatehouse-log-v1'
+  readonly chain: string
+  readonly first: number
+  /** Head and root of the log before its first entry. */
+  readonly head: string
+  readonly root: string
+}
+
+const smallestBytes = 256 * 1024
+/** So much is what a busy server writes in a second or two. */
+const largestBytes = 16 * 1024 * 1024
+const pieceBytes = 64 * 1024
+/** More than nearly every group needs. */
+const roomBytes = 64 * 1024
+const nameDigits = 16
+const namePattern = /^(\d{16})\.log$/
+/** The segment after the last one, filled ahead. */
+const aheadName = 'ahead'
+const sealedMode = 0o400
+
+const nameOf = (first: number): string => `${String(first).padStart(nameDigits, '0')}.log`
+
+const fingerprint = (file: string): string => {
+  const stat = fs.statSync(file, { bigint: true, throwIfNoEntry: false })
+  return stat ? `${stat.ino}:${stat.size}:${stat.ctimeNs}` : 'none'
+}
+
+const syncFolder = (folder: string): void => {
+  const fd = fs.openSync(folder, 'r')
+  try {
+    fs.fsyncSync(fd)
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/** Blocks that are written once make every later sync one of data alone. */
+const allocate = (file: string, bytes: number): void => {
+  const fd = fs.openSync(file, 'w', 0o600)
+  try {
+    const piece = Buffer.alloc(pieceBytes)
+    for (let at = 0; at < bytes; at += pieceBytes) fs.writeSync(fd, piece, 0, pieceBytes, at)
+    fs.fsyncSync(fd)
+  } finally {
+    fs.closeSync(fd)
+  }
+}
+
+/** The log's files as they are on the disk: what is read here is believed by nobody before it is verified. */
+export class LogReader {
+  readonly folder: string
+  protected segments: Segment[]
+
+  constructor(directory: string) {
+    this.folder = path.join(directory, segmentsFolder)
+    this.segments = this.list()
+  }
+
+  /** The number after that of the last entry. */
+  get end(): number {
+    for (const segment of this.segments.toReversed()) {
+      const last = segment.frames.at(-1)
+      if (last) return last.first + last.count
+    }
+    return 0
+  }
+
+  get isEmpty(): boolean {
+    return this.segments.every(({ frames }) => frames.length === 0)
+  }
+
+  /** The frames from the one on that holds this entry, as they lie in the files. */
+  *frames(from = 0): Generator<Frame> {
+    for (const { segment, start } of this.#parts(from)) {
+      const [first, last] = [segment.frames[start], segment.frames.at(-1)]
+      if (!first || !last) continue
+      const bytes = readAt(segment.file, first.at, last.at + last.bytes - first.at)
+      for (const frame of segment.frames.slice(start)) {
+        const at = frame.at - first.at
+        yield decodeFrame(bytes.subarray(at, at + frame.bytes), frame)
+      }
+    }
+  }
+
+  /** Entries from this one on, frame by frame, in the order of the files. */
+  *entries(from: number): Generator<readonly LoggedEntry[]> {
+    let isFirst = true
+    for (const { entries } of this.frames(from)) {
+      const wanted = isFirst ? entries.filter(({ seq }) => seq >= from) : entries
+      isFirst = false
+      if (wanted.length > 0) yield wanted
+    }
+  }
+
+  /** One entry; null where there is none with this number. */
+  entry(seq: number): LoggedEntry | null {
+    const found = this.#find(seq)
+    if (!found) return null
+    const { file, frame } = found
+    const bytes = readAt(file, frame.at, frame.bytes)
+    if (bytes.length < frame.bytes) return null
+    return decodeFrame(bytes, frame).entries[seq - frame.first] ?? null
+  }
+
+  /** Where the entries from one number to another lie, as few places as possible. */
+  places(from: number, to: number): FramePlace[] {
+    const places: FramePlace[] = []
+    for (const { segment, start } of this.#parts(from)) {
+      const frames = segment.frames.slice(start).filter(({ first }) => first < to)
+      const [first, last] = [frames[0], frames.at(-1)]
+      if (first && last)
+        places.push({ file: segment.file, at: first.at, bytes: last.at + last.bytes - first.at })
+    }
+    return places
+  }
+
+  protected list(): Segment[] {
+    let names: string[]
+    try {
+      names = fs.readdirSync(this.folder)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
+      throw error
+    }
+    return names
+      .flatMap((name) => {
+        const first = namePattern.exec(name)?.[1]
+        return first === undefined ? [] : [new Segment(path.join(this.folder, name), Number(first))]
+      })
+      .toSorted((a, b) => a.first - b.first)
+  }
+
+  *#parts(from: number): Generator<{ readonly segment: Segment; readonly start: number }> {
+    const after = this.segments.findIndex(({ first }) => first > from)
+    const start = Math.max(0, (after < 0 ? this.segments.length : after) - 1)
+    for (const [i, segment] of this.segments.slice(start).entries())
+      yield { segment, start: i === 0 ? segment.indexOf(from) : 0 }
+  }
+
+  #find(seq: number): { readonly file: string; readonly frame: Placed } | null {
+    for (const segment of this.segments.toReversed()) {
+      if (segment.first > seq) continue
+      const frame = segment.frames[segment.indexOf(seq)]
+      return frame && frame.first <= seq ? { file: segment.file, frame } : null
+    }
+    return null
+  }
+}
+
+type Writing = {
+  readonly segment: Segment
+  readonly fd: number
+  readonly capacity: number
+  at: number
+}
+
+/** The same for the one who writes it: frames are appended to segments that were allocated before. */
+export class LogFiles extends LogReader implements Disposable {
+  #writing: Writing | null = null
+  #ahead: Promise<void> | null = null
+  #seen = new Map<string, string>()
+  #foreign = false
+
+  constructor(directory: string) {
+    super(directory)
+    fs.mkdirSync(this.folder, { recursive: true, mode: 0o700 })
+    this.#look()
+  }
+
+  /** Must be on the disk when this returns; raises where it is not, and then the log is as it was. */
+  append(
+    frame: Buffer,
+    { first, count }: { first: number; count: number },
+    header: () => SegmentHeader,
+  ): FramePlace {
+    this.#beforeWrite()
+    try {
+      const writing = this.#roomFor(frame.length, first, header)
+      const { at, fd, segment } = writing
+      fs.writeSync(fd, frame, 0, frame.length, at)
+      // @SECURITY before any answer: a loss of power loses acknowledged entries without it; crash.test.ts.
+      fs.fdatasyncSync(fd)
+      writing.at = at + frame.length
+      segment.add({ at, bytes: frame.length, first, count, crc: frame.readUInt32LE(12) })
+      this.#prepare(writing)
+      return { file: segment.file, at, bytes: frame.length }
+    } catch (error) {
+      this.#closeWriting()
+      throw error
+    } finally {
+      this.#afterWrite()
+    }
+  }
+
+  /** Raises where the log could not take another frame. */
+  assertRoom(first: number, header: () => SegmentHeader): void {
+    this.#roomFor(roomBytes, first, header)
+    this.#afterWrite()
+  }
+
+  /** Removes the frames from this entry on. Whoever needs them has kept them elsewhere. */
+  cut(from: number): void {
+    this.#closeWriting()
+    this.#beforeWrite()
+    for (const segment of this.segments.toReversed()) {
+      const gone = segment.frames.find(({ first, count }) => first + count > from)
+      if (!gone) break
+      if (gone.at === dataAt && segment.first >= from && from > 0) {
+        fs.rmSync(segment.file)
+        this.segments.pop()
+        continue
+      }
+      fs.chmodSync(segment.file, 0o600)
+      const fd = fs.openSync(segment.file, 'r+')
+      try {
+        fs.ftruncateSync(fd, gone.at)
+        fs.fsyncSync(fd)
+      } finally {
+        fs.closeSync(fd)
+      }
+      segment.forget()
+    }
+    syncFolder(this.folder)
+    this.#look()
+  }
+
+  /** Whether somebody else changed a file since the last call; then everything is read anew. */
+  takeForeign(): boolean {
+    const now = new Map(this.list().map(({ file }) => [file, fingerprint(file)]))
+    const differs = (file: string): boolean => now.get(file) !== this.#seen.get(file)
+    const foreign = this.#foreign || [...now.keys(), ...this.#seen.keys()].some(differs)
+    this.#foreign = false
+    if (foreign) this.reload()
+    return foreign
+  }
+
+  /** Looks at the files anew. */
+  reload(): void {
+    this.#closeWriting()
+    this.segments = this.list()
+    this.#look()
+  }
+
+  /** Copies the log as it is now into a folder: what is sealed by name, the last segment by its bytes. */
+  copyTo(folder: string): void {
+    const target = path.join(folder, segmentsFolder)
+    fs.mkdirSync(target, { recursive: true, mode: 0o700 })
+    const last = this.segments.at(-1)
+    for (const segment of this.segments) {
+      const copy = path.join(target, path.basename(segment.file))
+      if (segment === last)
+        fs.writeFileSync(copy, readAt(segment.file, 0, this.#endOf(segment)), { mode: 0o600 })
+      else fs.linkSync(segment.file, copy)
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#closeWriting()
+  }
+
+  /** The open segment, or the next one where this frame does not fit. */
+  #roomFor(bytes: number, first: number, header: () => SegmentHeader): Writing {
+    const open = (this.#writing ??= this.#openLast())
+    if (open && open.at + bytes <= open.capacity) return open
+    if (open) this.#sealSegment(open)
+    this.#writing = this.#start(first, bytes, header())
+    return this.#writing
+  }
+
+  #openLast(): Writing | null {
+    const segment = this.segments.at(-1)
+    if (!segment) return null
+    const { size, mode } = fs.statSync(segment.file)
+    if ((mode & 0o200) === 0) return null
+    const fd = fs.openSync(segment.file, 'r+')
+    const at = this.#endOf(segment)
+    // What a crash left of a write must not lie behind a shorter one.
+    if (size > at) zero(fd, at, size)
+    return { segment, fd, at, capacity: Math.max(size, at) }
+  }
+
+  #endOf(segment: Segment): number {
+    if (this.#writing?.segment === segment) return this.#writing.at
+    const last = segment.frames.at(-1)
+    return last ? last.at + last.bytes : dataAt
+  }
+
+  #sealSegment({ segment, fd, at }: Writing): void {
+    fs.ftruncateSync(fd, at)
+    fs.fchmodSync(fd, sealedMode)
+    fs.fsyncSync(fd)
+    this.#closeWriting()
+    this.#seen.set(segment.file, fingerprint(segment.file))
+  }
+
+  #start(first: number, bytes: number, header: SegmentHeader): Writing {
+    const file = path.join(this.folder, nameOf(first))
+    const ahead = path.join(this.folder, aheadName)
+    const wanted = dataAt + bytes
+    const there = this.#ahead === null ? fs.statSync(ahead, { throwIfNoEntry: false }) : undefined
+    const isReady = there !== undefined && there.size >= wanted && there.size % pieceBytes === 0
+    if (isReady) fs.renameSync(ahead, file)
+    else allocate(file, Math.max(this.#nextCapacity(), Math.ceil(wanted / pieceBytes) * pieceBytes))
+    const fd = fs.openSync(file, 'r+')
+    const head = Buffer.alloc(dataAt, '\n')
+    head.write(JSON.stringify(header))
+    fs.writeSync(fd, head, 0, dataAt, 0)
+    fs.fsyncSync(fd)
+    syncFolder(this.folder)
+    const segment = new Segment(file, first, [])
+    this.segments.push(segment)
+    return { segment, fd, at: dataAt, capacity: fs.fstatSync(fd).size }
+  }
+
+  #nextCapacity(): number {
+    const last = this.segments.at(-1)
+    const before = last ? (fs.statSync(last.file, { throwIfNoEntry: false })?.size ?? 0) : 0
+    return Math.min(largestBytes, Math.max(smallestBytes, before * 2))
+  }
+
+  /** Fills the next segment while there is time. Where that fails, it is made when it is needed. */
+  #prepare({ at, capacity }: Writing): void {
+    if (this.#ahead !== null || at < capacity / 2) return
+    const ahead = path.join(this.folder, aheadName)
+    if (fs.existsSync(ahead)) return
+    this.#ahead = allocateLater(ahead, Math.min(largestBytes, capacity * 2))
+      .catch(() => fs.promises.rm(ahead, { force: true }).catch(() => undefined))
+      .finally(() => {
+        this.#ahead = null
+      })
+  }
+
+  #closeWriting(): void {
+    if (this.#writing) fs.closeSync(this.#writing.fd)
+    this.#writing = null
+  }
+
+  /** The last segment alone: those before it are looked at when somebody asks. */
+  #beforeWrite(): void {
+    const file = this.segments.at(-1)?.file
+    if (file !== undefined && this.#seen.get(file) !== fingerprint(file)) this.#foreign = true
+  }
+
+  #afterWrite(): void {
+    const file = this.segments.at(-1)?.file
+    if (file !== undefined) this.#seen.set(file, fingerprint(file))
+  }
+
+  #look(): void {
+    this.#seen = new Map(this.segments.map(({ file }) => [file, fingerprint(file)]))
+  }
+}
+
+const zero = (fd: number, from: number, to: number): void => {
+  const piece = Buffer.alloc(pieceBytes)
+  for (let at = from; at < to; at += pieceBytes)
+    fs.writeSync(fd, piece, 0, Math.min(pieceBytes, to - at), at)
+}
+
+const allocateLater = async (file: string, bytes: number): Promise<void> => {
+  const handle = await fs.promises.open(file, 'w', 0o600)
+  try {
+    const piece = Buffer.alloc(pieceBytes)
+    for (let at = 0; at < bytes; at += pieceBytes) await handle.write(piece, 0, pieceBytes, at)
+    await handle.datasync()
+  } finally {
+    await handle.close()
+  }
+}

@@ -1,0 +1,218 @@
+import fs from 'node:fs'
+import path from 'node:path'
+import { GatehouseError, type Integrity } from '@gatehouse/contract'
+import { emptyLog } from '../domain/audit/chain.ts'
+import { type Fault, idOf } from '../domain/audit/verify-range.ts'
+import { loadCheckpoints, originOf } from './checkpoints.ts'
+import { readExport } from './export-rows.ts'
+import { readIfThere } from './files.ts'
+import {
+  parsePublicKey,
+  publicKeyFile as publicKeyName,
+  sealerBeside,
+  type Verifier,
+} from './keys.ts'
+import { LogReader } from './log-files.ts'
+import { type Checkpoint, readCheckpoints } from './note.ts'
+import { readSignedHead, type SignedHead } from './signed-head.ts'
+import { anchorsOf } from './take-stock.ts'
+import { type Anchor, type Entries, peakAnchors, verifyChain } from './verify-chain.ts'
+
+export type OfflineOptions = {
+  /** Where a log lies, of a service that runs or not; nothing in it is locked or changed. */
+  readonly directory?: string
+  readonly exportFile?: string
+  /** PEM or base64. Without it the key beside the log is believed, which proves less. */
+  readonly publicKeyFile?: string
+  /** One or more checkpoints that were kept somewhere else. */
+  readonly checkpointFile?: string
+  /** Fail with `unanchored` where no such checkpoint vouches for the log. */
+  readonly requireCheckpoint?: boolean
+}
+
+/**
+ * `kind: 'unanchored'` beside `integrity: 'verified'` says that nothing kept elsewhere was compared: a log
+ * put back with its signed head would look the same.
+ */
+export type OfflineReport = Integrity & {
+  readonly entries: number
+  /** What vouches for the log, and up to which size. */
+  readonly anchor: { readonly kind: 'checkpoint' | 'head' | 'none'; readonly size: number }
+}
+
+type Material = {
+  readonly entries: Entries
+  readonly chain: string
+  /** Chains of other nodes, in an export. */
+  readonly others: readonly string[]
+  readonly verifier: Verifier
+  readonly head: SignedHead | null
+  /** The log's own checkpoints. */
+  readonly checkpoints: readonly Checkpoint[]
+  readonly size: number | undefined
+  /** Up to where entries are sealed by now, where that is known: what comes later was put in by somebody. */
+  readonly sealed?: () => number
+  readonly broken: Fault | null
+  /** Where the key of the log may lie, which names what somebody else wrote first. */
+  readonly directory?: string
+}
+
+/** Verifies a log with nothing but files: no service, no lock, no network. */
+export const verifyOffline = async (options: OfflineOptions): Promise<OfflineReport> => {
+  const { directory, exportFile } = options
+  if (exportFile !== undefined) return judge(fromExport(options, exportFile), options)
+  if (directory === undefined) {
+    throw new GatehouseError('InvalidConfiguration', {
+      origin: 'audit verify',
+      detail: 'name the folder of a log or an export file',
+    })
+  }
+  return judge(fromFiles(options, directory), options)
+}
+
+const fromFiles = (options: OfflineOptions, directory: string): Material => {
+  // Before the entries are read: a service that runs only adds to what the head says.
+  const verifier = keyFrom(options.publicKeyFile ?? path.join(directory, publicKeyName))
+  const readHead = () => readSignedHead(directory, verifier, sealerBeside(directory, verifier))
+  const head = readHead()
+  const all = readCheckpoints(loadCheckpoints(directory), verifier)
+  const files = new LogReader(directory)
+  const chain = head?.chain ?? 'main'
+  const origin = originOf(chain, head?.epoch ?? 0)
+  const material: Material = {
+    entries: (_, from) => files.entries(from),
+    chain,
+    others: [],
+    verifier,
+    head,
+    checkpoints: all.filter((checkpoint) => checkpoint.origin === origin),
+    size: head?.size,
+    broken: head || files.isEmpty ? null : noHead,
+    directory,
+  }
+  // Asked after the entries were read: a service that runs has sealed what it appended.
+  return head ? { ...material, sealed: () => readHead()?.size ?? 0 } : material
+}
+
+const noHead: Fault = {
+  kind: 'anchor_missing',
+  seq: 0,
+  id: null,
+  detail: 'there is no signed head beside the log',
+}
+
+const keyFrom = (file: string): Verifier => {
+  const text = readIfThere(file)?.toString('utf8')
+  if (text === undefined) {
+    throw new GatehouseError('InvalidConfiguration', { origin: file, detail: 'no such file' })
+  }
+  return parsePublicKey(text, file)
+}
+
+const fromExport = (options: OfflineOptions, file: string): Material => {
+  const { header, notes, broken, entries } = readExport(fs.readFileSync(file, 'utf8'), file)
+  const { chain } = header
+  const verifier = options.publicKeyFile
+    ? keyFrom(options.publicKeyFile)
+    : parsePublicKey(header.public_key, file)
+  const checkpoints = readCheckpoints(notes.join('\n'), verifier).filter(
+    (checkpoint) => checkpoint.origin === header.origin,
+  )
+  const size = header.chains.find((known) => known.chain === chain)?.size ?? 0
+  const others = header.chains.map((known) => known.chain).filter((name) => name !== chain)
+  return { entries, chain, others, verifier, head: null, checkpoints, size, broken }
+}
+
+const judge = async (material: Material, options: OfflineOptions): Promise<OfflineReport> => {
+  const { entries, chain, others, verifier, head, checkpoints, size, broken, directory } = material
+  const external = options.checkpointFile
+    ? readCheckpoints(fs.readFileSync(options.checkpointFile, 'utf8'), material.verifier)
+    : []
+  if (options.checkpointFile && external.length === 0) {
+    throw new GatehouseError('InvalidConfiguration', {
+      origin: options.checkpointFile,
+      detail: 'no checkpoint in it is signed by the key of this log',
+    })
+  }
+  const anchors: Anchor[] = [
+    ...anchorsOf(checkpoints),
+    ...anchorsOf(external).map((anchor) => ({ ...anchor, source: `kept ${anchor.source}` })),
+    ...(head ? [{ ...head, source: 'the signed head' }, ...peakAnchors(head)] : []),
+  ]
+  const own = await verifyChain({
+    entries,
+    chain,
+    from: emptyLog,
+    tree: true,
+    anchors,
+    ...(size === undefined ? {} : { atLeast: size }),
+    baseline: head?.baseline ?? null,
+    sealer: directory === undefined ? null : sealerBeside(directory, verifier),
+  })
+  const known = Math.min(own.state.size, material.sealed?.() ?? own.state.size)
+  let fault: Fault | null =
+    own.fault ?? head?.alarm ?? broken ?? (await notSealed(material, own.state.size, known))
+  let count = known
+  for (const other of others) {
+    const from = emptyLog
+    const found = await verifyChain({ entries, chain: other, from, tree: false, anchors: [] })
+    fault ??= found.fault
+    count += found.state.size
+  }
+  const signed = Math.max(0, ...[...checkpoints, ...external].map((checkpoint) => checkpoint.size))
+  const anchor = head
+    ? ({ kind: 'head', size: head.size } as const)
+    : signed > 0
+      ? ({ kind: 'checkpoint', size: signed } as const)
+      : ({ kind: 'none', size: 0 } as const)
+  fault ??= await uncovered(material, own.state.size, anchor.size, external.length, options)
+  return {
+    integrity: fault ? 'failed' : 'verified',
+    ...(fault
+      ? { kind: fault.kind, first_bad_seq: fault.seq, detail: fault.detail }
+      : external.length === 0
+        ? { kind: 'unanchored', detail: 'compared with no checkpoint that was kept elsewhere' }
+        : {}),
+    ...(fault?.id ? { first_bad_id: fault.id } : {}),
+    verified_through: known - 1,
+    verified_at: new Date().toISOString(),
+    entries: count,
+    anchor: external.length > 0 ? { kind: 'checkpoint', size: anchor.size } : anchor,
+  }
+}
+
+const idAt = async ({ entries, chain }: Material, seq: number): Promise<string | null> => {
+  for await (const [entry] of entries(chain, seq)) return entry?.seq === seq ? idOf(entry) : null
+  return null
+}
+
+/** Entries that follow soundly and that no sealed state covers. */
+const notSealed = async (
+  material: Material,
+  size: number,
+  known: number,
+): Promise<Fault | null> => {
+  if (size <= known) return null
+  const detail = `${size - known} entries from seq ${known} on are not of this service`
+  return { kind: 'inserted', seq: known, id: await idAt(material, known), detail }
+}
+
+/** In an export nothing but a signed root vouches for its end. */
+const uncovered = async (
+  material: Material,
+  size: number,
+  covered: number,
+  external: number,
+  options: OfflineOptions,
+): Promise<Fault | null> => {
+  const open = !material.head && size > covered
+  if (!open && !(options.requireCheckpoint && external === 0)) return null
+  return {
+    kind: 'unanchored',
+    seq: open ? covered : 0,
+    id: open ? await idAt(material, covered) : null,
+    detail: open
+      ? `no signature of this key covers the entries from ${covered} on`
+      : 'a checkpoint that was kept elsewhere is required, and none was given',
+  }
+}

@@ -1,0 +1,54 @@
+import { createLinker, genesis } from '../domain/audit/chain.ts'
+import type { LogRow } from '../domain/audit/row.ts'
+import type { Fault } from '../domain/audit/verify-range.ts'
+import type { AuditRows } from '../ports/audit-rows.ts'
+import { hashing } from './hashing.ts'
+
+/** Rows this close are fetched in one go with what lies between. */
+const nearby = 16
+
+/**
+ * Re-hashes just these rows, each after its predecessor as it is stored. Before `acknowledged`, where
+ * damage has been accepted, a row whose predecessor is gone has nothing to be compared with.
+ */
+export const verifyPage = async (
+  rows: Pick<AuditRows, 'range'>,
+  page: readonly LogRow[],
+  acknowledged: number,
+): Promise<Fault | null> => {
+  const linker = createLinker(hashing)
+  for (const row of page)
+    if (row.seq < 0) return misfit(row, 'inserted', 'an entry before the first')
+  const sorted = page.toSorted((a, b) =>
+    a.chain < b.chain ? -1 : a.chain > b.chain ? 1 : a.seq - b.seq,
+  )
+  for (let first = 0; first < sorted.length; ) {
+    let end = first + 1
+    while (follows(sorted[end - 1], sorted[end])) end += 1
+    const run = sorted.slice(first, end)
+    const { chain, seq: from } = run[0] as LogRow
+    const to = (run.at(-1) as LogRow).seq
+    const before = await rows.range(chain, Math.max(0, from - 1), to, to - from + 1)
+    const hashes = new Map(before.map((row) => [row.seq, row.hash]))
+    for (const row of run) {
+      const prev = row.seq === 0 ? genesis : hashes.get(row.seq - 1)
+      if (prev === undefined && row.seq <= acknowledged) continue
+      if (prev === undefined) return misfit(row, 'missing', 'the entry before this one is gone')
+      if (linker.link(prev, row.seq, row.body) !== row.hash) {
+        return misfit(row, 'modified', 'the hash does not fit the entry')
+      }
+    }
+    first = end
+  }
+  return null
+}
+
+const follows = (a: LogRow | undefined, b: LogRow | undefined): boolean =>
+  a !== undefined && b !== undefined && a.chain === b.chain && b.seq - a.seq <= nearby
+
+const misfit = (row: LogRow, kind: Fault['kind'], detail: string): Fault => ({
+  kind,
+  seq: row.seq,
+  id: row.id,
+  detail,
+})

@@ -1,0 +1,219 @@
+import { GatehouseError } from '@gatehouse/contract'
+import { createLinker, emptyLog, type LogState, leafOf } from '../domain/audit/chain.ts'
+import { createTree } from '../domain/audit/merkle.ts'
+import { idOf } from '../domain/audit/verify-range.ts'
+import { type Checkpoints, originOf } from './checkpoints.ts'
+import type { Frame } from './frame.ts'
+import { hashing } from './hashing.ts'
+import type { Keys } from './keys.ts'
+import type { LogFiles } from './log-files.ts'
+import { inserted, moveOut } from './move-out.ts'
+import type { Checkpoint } from './note.ts'
+import { follow } from './pending-group.ts'
+import { isGenuine } from './seal-group.ts'
+import type { SetAside } from './set-aside.ts'
+import { type Alarm, readSignedHead, type SignedHead } from './signed-head.ts'
+import { type Anchor, cutOff, verifyChain } from './verify-chain.ts'
+import type { Standing } from './writer.ts'
+
+type Parts = {
+  readonly files: LogFiles
+  readonly directory: string
+  readonly chain: string
+  readonly keys: Keys
+  readonly checkpoints: Checkpoints
+  readonly setAside: SetAside
+}
+
+export type Stock = {
+  readonly standing: Standing
+  readonly alarm: Alarm | null
+  /** Whether anything sealed says where the log ends. */
+  readonly isSealed: boolean
+}
+
+const hex = /^[0-9a-f]{64}$/
+
+export const anchorsOf = (checkpoints: readonly Checkpoint[]): Anchor[] =>
+  checkpoints.map(({ size, root }) => ({ size, root, source: `checkpoint ${size}` }))
+
+const largest = (checkpoints: readonly Checkpoint[]): number =>
+  Math.max(0, ...checkpoints.map((checkpoint) => checkpoint.size))
+
+const withoutHead: Alarm = {
+  kind: 'anchor_missing',
+  seq: 0,
+  id: null,
+  detail: 'there is no signed head beside the log',
+}
+
+/**
+ * Compares the log's files with what was sealed, when the service starts. Reads the end of the log only. Groups
+ * behind the signed head are taken in where this service sealed them, and moved out of the log where it did not.
+ */
+export const takeStock = async (parts: Parts): Promise<Stock> => {
+  const { files, directory, chain, keys } = parts
+  const known = readSignedHead(directory, keys, keys)
+  if (known && known.chain !== chain) {
+    throw new GatehouseError('InvalidConfiguration', {
+      origin: directory,
+      detail: `this directory belongs to chain ${known.chain}, not ${chain}`,
+    })
+  }
+  if (!known) return unsealed(parts)
+  const short = shorter(files, known)
+  const end = short ? { state: stateOf(known), vault: known.vault } : followOn(parts, known)
+  const { state, vault } = end
+  return (
+    (await rolledBack(parts, known, state)) ?? {
+      standing: { ...standingOf(known), state, vault },
+      alarm: short ?? ('alarm' in end ? end.alarm : null),
+      isSealed: true,
+    }
+  )
+}
+
+const stateOf = ({ size, head, peaks }: SignedHead): LogState => ({ size, head, peaks })
+
+const standingOf = (known: SignedHead): Standing => {
+  const { count, epoch, alarm, baseline, vault } = known
+  return { state: stateOf(known), count, epoch, alarm, baseline, vault }
+}
+
+/** What the log lacks of what its head says. A shorter log leaves the state as it is, so that no `seq` is used twice. */
+const shorter = (files: LogFiles, { size, head }: SignedHead): Alarm | null => {
+  if (size === 0) return null
+  const { end } = files
+  if (end < size) return cutOff(end, size, files.entry(end - 1) ?? undefined)
+  const last = files.entry(size - 1)
+  if (last?.hash === head) return null
+  return {
+    kind: 'modified',
+    seq: size - 1,
+    id: last ? idOf(last) : null,
+    detail: 'the log does not hold the entry that the signed head was made over',
+  }
+}
+
+type End = { readonly state: LogState; readonly vault: string | null; readonly alarm: Alarm | null }
+
+/**
+ * Takes in the groups behind a state that this service sealed. What follows the last of them is moved out of the
+ * log; damage before it stays where it is, under an alarm.
+ */
+const followOn = (
+  parts: Pick<Parts, 'files' | 'chain' | 'keys' | 'setAside'>,
+  from: LogState & { readonly vault: string | null },
+): End => {
+  const { files, chain, keys } = parts
+  let state: LogState = { size: from.size, head: from.head, peaks: from.peaks }
+  let { vault } = from
+  for (const frame of files.frames(from.size)) {
+    if (frame.first + frame.entries.length <= state.size) continue
+    const next = follow(frame, chain, keys, state)
+    if (!next) return afterStop(parts, { state, vault }, frame)
+    state = next
+    vault = frame.note.vault ?? vault
+  }
+  return { state, vault, alarm: null }
+}
+
+const afterStop = (
+  { files, chain, keys, setAside }: Pick<Parts, 'files' | 'chain' | 'keys' | 'setAside'>,
+  { state, vault }: Pick<End, 'state' | 'vault'>,
+  stop: Frame,
+): End => {
+  const later = [...files.frames(stop.first)].filter((frame) => isGenuine(keys, chain, frame))
+  const last = later.at(-1)
+  if (last) {
+    const end = last.first + last.entries.length
+    if (files.end > end) moveOut({ files, setAside }, end)
+    const { seq, id } = { seq: state.size, id: stop.entries[0] ? idOf(stop.entries[0]) : null }
+    const detail = 'what lies behind the signed head is damaged'
+    return { state: takeIn(files), vault, alarm: { kind: 'modified', seq, id, detail } }
+  }
+  // A loss of power leaves any part of a last write unwritten: nobody was answered for it.
+  if (stop.intact)
+    return { state, vault, alarm: inserted(moveOut({ files, setAside }, state.size)) }
+  files.cut(state.size)
+  return { state, vault, alarm: null }
+}
+
+/** A checkpoint that reaches further than log and head: both were put back. */
+const rolledBack = async (
+  { files, checkpoints, chain }: Parts,
+  known: SignedHead,
+  state: LogState,
+): Promise<Stock | null> => {
+  const size = largest(checkpoints.of(originOf(chain, known.epoch)))
+  if (size <= state.size) return null
+  const last = files.entry(state.size - 1)
+  return {
+    // What follows is another tree than the one that was signed, so its checkpoints need another origin.
+    standing: { ...standingOf(known), state, epoch: known.epoch + 1 },
+    alarm: {
+      kind: 'truncated',
+      seq: state.size,
+      id: last ? idOf(last) : null,
+      detail: `${size - state.size} entries under checkpoint ${size} are gone`,
+    },
+    isSealed: true,
+  }
+}
+
+/**
+ * A first start, or somebody took away every head: then everything has to be read once. Groups that this service
+ * sealed are taken in. Where it sealed none of them, checkpoints say up to where entries are taken in; without any
+ * there is nothing that could tell them from forged ones, and all are under the alarm.
+ */
+const unsealed = async (parts: Parts): Promise<Stock> => {
+  const { files, chain, checkpoints, keys } = parts
+  let epoch = 0
+  while (checkpoints.of(originOf(chain, epoch + 1)).length > 0) epoch += 1
+  const signed = checkpoints.of(originOf(chain, epoch))
+  const fresh: Standing = {
+    state: emptyLog,
+    count: 0,
+    epoch,
+    alarm: null,
+    baseline: null,
+    vault: null,
+  }
+  if (files.isEmpty && signed.length === 0) return { standing: fresh, alarm: null, isSealed: false }
+  const ours = [...files.frames()].filter((frame) => isGenuine(keys, chain, frame)).at(-1)
+  const end = ours ? ours.first + ours.entries.length : files.end
+  if (files.end > end) moveOut({ files, setAside: parts.setAside }, end)
+  const anchors = anchorsOf(signed)
+  const through = Math.max(files.end, largest(signed))
+  const entries = (_: string, from: number) => files.entries(from)
+  const question = { chain, from: emptyLog, through, tree: true, anchors }
+  const { fault } = await verifyChain({ ...question, entries, sealer: keys })
+  const state = takeIn(files)
+  const last = files.entry(state.size - 1)
+  const alarm = fault ?? {
+    ...withoutHead,
+    seq: Math.max(0, state.size - 1),
+    id: last ? idOf(last) : null,
+  }
+  return {
+    standing: { ...fresh, state, epoch: fault ? epoch + 1 : epoch },
+    alarm,
+    isSealed: false,
+  }
+}
+
+/** Takes in every entry, sound or not: what is unsound is an alarm, not a lost entry. */
+export const takeIn = (files: LogFiles): LogState => {
+  const linker = createLinker(hashing)
+  const tree = createTree(hashing)
+  let { head } = emptyLog
+  for (const group of files.entries(0))
+    for (const { seq, hash, body } of group) {
+      if (seq < tree.size) continue
+      // Entries that are gone keep their place in the tree, as leaves of nothing.
+      while (tree.size < seq) tree.push(leafOf(linker, tree.size, ''))
+      tree.push(leafOf(linker, seq, body))
+      if (hex.test(hash)) head = hash
+    }
+  return { size: tree.size, head, peaks: tree.peaks() }
+}

@@ -1,0 +1,170 @@
+import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { LogState } from '../domain/audit/chain.ts'
+import { rootOf } from '../domain/audit/merkle.ts'
+import { createRangeVerifier, type Fault, idOf } from '../domain/audit/verify-range.ts'
+import type { LoggedEntry } from './frame.ts'
+import { hashing } from './hashing.ts'
+import type { Sealer } from './keys.ts'
+import type { Baseline } from './signed-head.ts'
+
+/** Something outside the entries that says what the log was at some size. */
+export type Anchor = {
+  readonly size: number
+  readonly root?: string
+  readonly head?: string
+  /** As it is named in a finding: `the signed head`, `checkpoint 2000`. */
+  readonly source: string
+}
+
+export type Found = { readonly fault: Fault | null; readonly state: LogState }
+
+/** Entries of a chain from a number on, as they lie. */
+export type Entries = (
+  chain: string,
+  from: number,
+) => AsyncIterable<readonly LoggedEntry[]> | Iterable<readonly LoggedEntry[]>
+
+/** What is asked of a chain, as data that can be handed to another thread. */
+export type ChainQuestion = {
+  readonly chain: string
+  readonly from: LogState
+  /** Whether to compute roots; without, anchors with a root only are passed over. */
+  readonly tree: boolean
+  readonly anchors: readonly Anchor[]
+  /** How far to go: the size that is expected. Without it, to the end, wherever that is. */
+  readonly through?: number
+  /** The size that is expected at least, where the log may have grown since. */
+  readonly atLeast?: number
+  readonly baseline?: Baseline | null
+}
+
+type Question = ChainQuestion & {
+  readonly entries: Entries
+  /** Names the first entry that somebody else wrote, where the log is not the one that an anchor was made over. */
+  readonly sealer?: Sealer | null
+  readonly signal?: AbortSignal
+}
+
+/** Entries between two turns of the event loop: a few milliseconds. */
+const sliceEntries = 512
+
+const agrees = (anchor: Anchor, state: LogState, root: () => string): boolean =>
+  (anchor.head === undefined || anchor.head === state.head) &&
+  (anchor.root === undefined || anchor.root === root())
+
+/** Gives the event loop its turn now and then. */
+const breather = (signal: AbortSignal | undefined) => {
+  let since = 0
+  return async (entries: number): Promise<void> => {
+    since += entries
+    if (since < sliceEntries) return
+    since = 0
+    await nextTurn()
+    signal?.throwIfAborted()
+  }
+}
+
+/** Re-hashes a chain and compares it with its anchors, in slices. */
+export const verifyChain = async (question: Question): Promise<Found> => {
+  const { entries, chain, tree, baseline, signal } = question
+  const start =
+    baseline && question.from.size < baseline.size && (await unchanged(question, baseline))
+      ? baseline
+      : question.from
+  const verifier = createRangeVerifier(hashing, start, { tree })
+  const anchors = question.anchors
+    .filter((a) => a.size > start.size && (tree || a.head !== undefined))
+    .toSorted((a, b) => a.size - b.size)
+  const through = question.through ?? Number.MAX_SAFE_INTEGER
+  const breathe = breather(signal)
+  let state: LogState = start
+  let agreed = start.size
+  let last: LoggedEntry | undefined
+  const found = (fault: Fault | null): Found => ({ fault, state })
+
+  for await (const group of entries(chain, start.size)) {
+    for (let from = 0; from < group.length && state.size < through; ) {
+      const stop = Math.min(through, anchors[0]?.size ?? through)
+      const part = group.slice(from, from + Math.max(1, stop - state.size))
+      const fault = verifier.take(part, group)
+      state = verifier.state()
+      last = part.at(-1)
+      from += part.length
+      if (fault) return found(fault)
+      while (anchors[0]?.size === state.size) {
+        const anchor = anchors.shift() as Anchor
+        if (!agrees(anchor, state, () => verifier.root()))
+          return found(await differs(question, agreed, anchor))
+        agreed = state.size
+      }
+    }
+    if (state.size >= through) break
+    await breathe(group.length)
+  }
+  const expected = Math.max(
+    question.through ?? question.atLeast ?? 0,
+    ...anchors.map((a) => a.size),
+  )
+  return found(expected > state.size ? cutOff(state.size, expected, last) : null)
+}
+
+const differs = async (question: Question, from: number, anchor: Anchor): Promise<Fault> => {
+  const { entries, chain, sealer } = question
+  const detail = `entries ${from} to ${anchor.size - 1} are not those that ${anchor.source} was made over`
+  let first: LoggedEntry | undefined
+  search: for await (const group of entries(chain, from))
+    for (const entry of group) {
+      if (entry.seq >= anchor.size) break search
+      first ??= entry
+      if (sealer && sealer.seal(entry.hash) !== entry.seal)
+        return { kind: 'modified', seq: entry.seq, id: idOf(entry), detail }
+    }
+  return { kind: 'modified', seq: from, id: first ? idOf(first) : null, detail }
+}
+
+/** The entry named is the last one left: the first one gone has no id any more. */
+export const cutOff = (size: number, expected: number, last: LoggedEntry | undefined): Fault => ({
+  kind: 'truncated',
+  seq: size,
+  id: last ? idOf(last) : null,
+  detail: `${expected - size} entries are gone from seq ${size} on`,
+})
+
+/** The frontier of a state that is trusted holds the roots of smaller trees too. */
+export const peakAnchors = (state: LogState): Anchor[] => {
+  const anchors: Anchor[] = []
+  let size = 0
+  for (const [i] of state.peaks.entries()) {
+    let peak = 1
+    while (peak * 2 <= state.size - size) peak *= 2
+    size += peak
+    const root = rootOf(hashing, state.peaks.slice(0, i + 1))
+    anchors.push({ size, root, source: 'the signed head' })
+  }
+  return anchors
+}
+
+/** What the entries before `size` are, whether they verify or not. */
+export const digestEntries = async (
+  entries: Entries,
+  chain: string,
+  size: number,
+  signal?: AbortSignal,
+): Promise<string> => {
+  const digest = createHash('sha256')
+  const breathe = breather(signal)
+  all: for await (const group of entries(chain, 0)) {
+    for (const { seq, hash, body } of group) {
+      if (seq >= size) break all
+      digest.update(`${seq} ${hash} ${body}\n`)
+    }
+    await breathe(group.length)
+  }
+  return digest.digest('hex')
+}
+
+const unchanged = async (
+  { entries, chain, signal }: Question,
+  { size, digest }: Baseline,
+): Promise<boolean> => (await digestEntries(entries, chain, size, signal)) === digest

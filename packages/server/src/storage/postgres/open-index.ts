@@ -1,0 +1,28 @@
+import { Kysely } from 'kysely'
+import pg from 'pg'
+import type { AuditIndex } from '../../ports/audit-rows.ts'
+import { sqlAuditIndex } from '../sql/audit-index.ts'
+import type { Tables } from '../sql/tables.ts'
+import { postgresDialect, settleConnection, types } from './dialect.ts'
+
+/** The pool waits for the promise, though its types say void. */
+const hooks: object = {
+  onConnect: async (client: pg.ClientBase) => {
+    await settleConnection(client)
+    await client.query('set session characteristics as transaction read only')
+  },
+}
+
+/** Opens the index of the audit log for reading, on one connection of its own. */
+export const openPostgresIndex = (
+  url: string,
+): Pick<AuditIndex, 'range' | 'ends' | 'copies'> & AsyncDisposable => {
+  const pool = new pg.Pool({ connectionString: url, max: 1, types, keepAlive: true, ...hooks })
+  // A connection that breaks is told to the query that runs; without a listener it ends the thread.
+  pool.on('error', () => {})
+  const read = new Kysely<Tables>({ dialect: postgresDialect(pool) })
+  return {
+    ...sqlAuditIndex({ read, write: read }),
+    [Symbol.asyncDispose]: () => read.destroy(),
+  }
+}
