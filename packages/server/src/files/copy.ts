@@ -217,6 +217,27 @@ const openFolderPlace = (
   throw new GatehouseError('AlreadyExists', { path: shown })
 }
 
+/** An open file, which is what was decided on, as a new file at a path. */
+export const copyOpenFile = async (
+  deps: Deps,
+  source: { readonly path: string; readonly fd: number; readonly mode: number },
+  to: string,
+  options: { readonly overwrite: boolean },
+): Promise<CopyResult> => {
+  const place = openPlace(deps.roots, to, destinationIn(deps))
+  try {
+    if (place.old && !options.overwrite) throw new GatehouseError('AlreadyExists', { path: to })
+    let copied: Copied = { size_bytes: 0, sha256: '' }
+    const { mode } = source
+    await publishFile(deps.temps, place, { replace: options.overwrite, mode }, async (fd) => {
+      copied = await pour(source.fd, fd)
+    })
+    return { source: source.path, destination: place.path, ...copied }
+  } finally {
+    place.dir.close()
+  }
+}
+
 export const copyPath = async (
   deps: Deps,
   from: string,
@@ -226,18 +247,7 @@ export const copyPath = async (
   const source = openSource(deps, from)
   try {
     if (source.kind === 'folder') return await copyFolder(deps, source, to)
-    const place = openPlace(deps.roots, to, destinationIn(deps))
-    try {
-      if (place.old && !options.overwrite) throw new GatehouseError('AlreadyExists', { path: to })
-      let copied: Copied = { size_bytes: 0, sha256: '' }
-      const { mode } = source
-      await publishFile(deps.temps, place, { replace: options.overwrite, mode }, async (fd) => {
-        copied = await pour(source.fd, fd)
-      })
-      return { source: source.path, destination: place.path, ...copied }
-    } finally {
-      place.dir.close()
-    }
+    return await copyOpenFile(deps, source, to, options)
   } catch (error) {
     throw failure(error, codeOf(error) === 'EEXIST' ? to : from)
   } finally {

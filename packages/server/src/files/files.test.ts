@@ -240,6 +240,17 @@ test('moves a file between two roots, and says that a folder has to be copied', 
   expect(readFileSync(`${kit.other}/tree/x`, 'utf8')).toBe('x')
 })
 
+test('takes away no other file than the one it moved to another root', async () => {
+  using kit = open({ mount: true })
+  kit.put('a', 'moved')
+  const moving = kit.files.move('a', `${kit.other}/a`, { overwrite: false })
+  renameSync(kit.at('a'), kit.at('aside'))
+  kit.put('a', 'somebody else')
+  await moving
+  expect(readFileSync(`${kit.other}/a`, 'utf8')).toBe('moved')
+  expect(kit.get('a')).toBe('somebody else')
+})
+
 test('makes folders, and is content with one that is there', async () => {
   using kit = open()
   kit.put('file', '')
