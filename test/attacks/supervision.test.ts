@@ -377,7 +377,7 @@ describe('the command', () => {
 
   test('C01 a token that others can read is reported, and a data directory by another name is the same', async () => {
     await using other = new Installation()
-    expect((await other.cli(['agent', 'list'])).code).toBe(0)
+    expect((await other.cli(['agent', 'create', 'alpha'])).code).toBe(0)
     chmodSync(join(other.dataDir, 'cli-token'), 0o644)
     const told = await other.cli(['doctor'])
     expect(told.stdout + told.stderr).toContain('cli-token')
