@@ -194,6 +194,25 @@ test('takes out what lies behind a number, across segments', () => {
   expect(seqsIn(new LogReader(folder))).toEqual(upTo(4))
 })
 
+test('goes on from its start, or with a frame larger than what was allocated for the same number', () => {
+  const folder = newFolder()
+  using files = new LogFiles(folder)
+  append(files, 0, 2)
+  files.cut(0)
+  expect(files.isEmpty).toBe(true)
+  append(files, 0, 1, 'new')
+  expect(segmentsIn(folder)).toHaveLength(1)
+  files.assertRoom(1, header)
+  for (let first = 1; first < 20; first += 1) append(files, first, 1, 'z'.repeat(20_000))
+  files.cut(8)
+  files.reload()
+  files.assertRoom(8, header)
+  append(files, 8, 1, 'y'.repeat(5_000_000))
+  append(files, 9, 1)
+  expect(seqsIn(files)).toEqual(upTo(10))
+  expect(seqsIn(new LogReader(folder))).toEqual(upTo(10))
+})
+
 test('a copy is the log of one moment', () => {
   const folder = newFolder()
   using files = new LogFiles(folder)

@@ -214,10 +214,9 @@ export class LogFiles extends LogReader implements Disposable {
     this.#beforeWrite()
     for (const segment of this.segments.toReversed()) {
       const gone = segment.frames.find(({ first, count }) => first + count > from)
-      if (!gone) break
-      if (gone.at === dataAt && segment.first >= from && from > 0) {
-        fs.rmSync(segment.file)
-        this.segments.pop()
+      if (!gone && segment.frames.length > 0) break
+      if (!gone || gone.at === dataAt) {
+        this.#drop(segment)
         continue
       }
       fs.chmodSync(segment.file, 0o600)
@@ -260,7 +259,7 @@ export class LogFiles extends LogReader implements Disposable {
       const copy = path.join(target, path.basename(segment.file))
       if (segment === last)
         fs.writeFileSync(copy, readAt(segment.file, 0, this.#endOf(segment)), { mode: 0o600 })
-      else fs.linkSync(segment.file, copy)
+      else linkOrCopy(segment.file, copy)
     }
   }
 
@@ -272,9 +271,18 @@ export class LogFiles extends LogReader implements Disposable {
   #roomFor(bytes: number, first: number, header: () => SegmentHeader): Writing {
     const open = (this.#writing ??= this.#openLast())
     if (open && open.at + bytes <= open.capacity) return open
-    if (open) this.#sealSegment(open)
+    if (open && open.at > dataAt) this.#sealSegment(open)
+    else if (open) this.#drop(open.segment)
     this.#writing = this.#start(first, bytes, header())
     return this.#writing
+  }
+
+  /** Removes a segment without entries: the next one may begin with the same number. */
+  #drop(segment: Segment): void {
+    if (this.#writing?.segment === segment) this.#closeWriting()
+    fs.rmSync(segment.file, { force: true })
+    this.segments = this.segments.filter((other) => other !== segment)
+    this.#seen.delete(segment.file)
   }
 
   #openLast(): Writing | null {
@@ -358,6 +366,17 @@ export class LogFiles extends LogReader implements Disposable {
 
   #look(): void {
     this.#seen = new Map(this.segments.map(({ file }) => [file, fingerprint(file)]))
+  }
+}
+
+/** A link costs nothing; a log on another file system is copied. */
+const linkOrCopy = (from: string, to: string): void => {
+  try {
+    fs.linkSync(from, to)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code !== 'EXDEV' && code !== 'EPERM' && code !== 'ENOTSUP') throw error
+    fs.copyFileSync(from, to)
   }
 }
 

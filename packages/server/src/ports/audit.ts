@@ -52,7 +52,7 @@ export type JournalTransaction = Stores & {
 export type Commit = { readonly rows: readonly AuditRow[]; readonly tookMs: number | null }
 
 /**
- * The only way to write. An entry exists on disk, in the chain and under the high-water mark before a
+ * The only way to write. An entry exists on disk, in the chain and under the signed head before a
  * promise of this port resolves; when that is impossible it rejects with `AuditUnavailable`.
  */
 export interface Journal {

@@ -79,16 +79,16 @@ class Connection implements DatabaseConnection {
 class OneConnectionDriver implements Driver {
   readonly #connection: Connection
   readonly #mutex: FifoMutex | null
-  readonly #settle: () => Promise<void> | undefined
+  readonly #catchUp: () => Promise<void> | undefined
 
   constructor(
     connection: Connection,
     mutex: FifoMutex | null,
-    settle: () => Promise<void> | undefined,
+    catchUp: () => Promise<void> | undefined,
   ) {
     this.#connection = connection
     this.#mutex = mutex
-    this.#settle = settle
+    this.#catchUp = catchUp
   }
 
   async init(): Promise<void> {}
@@ -96,7 +96,7 @@ class OneConnectionDriver implements Driver {
   async acquireConnection(): Promise<DatabaseConnection> {
     await this.#mutex?.lock()
     try {
-      await this.#settle()
+      await this.#catchUp()
     } catch (error) {
       this.#mutex?.unlock()
       throw error
@@ -126,10 +126,10 @@ class OneConnectionDriver implements Driver {
 const dialect = (
   connection: Connection,
   mutex: FifoMutex | null,
-  settle: () => Promise<void> | undefined,
+  catchUp: () => Promise<void> | undefined,
 ): Dialect => ({
   createAdapter: () => new TransactionalSqliteAdapter(),
-  createDriver: () => new OneConnectionDriver(connection, mutex, settle),
+  createDriver: () => new OneConnectionDriver(connection, mutex, catchUp),
   createIntrospector: (db) => new SqliteIntrospector(db),
   createQueryCompiler: () => new OneWriterCompiler(),
 })
@@ -138,14 +138,14 @@ export const writerDialect = (
   sqlite: SqliteConnection,
   watch: FileWatch,
   mutex: FifoMutex,
-  settle: () => Promise<void> | undefined,
-): Dialect => dialect(new Connection(sqlite, watch), mutex, settle)
+  catchUp: () => Promise<void> | undefined,
+): Dialect => dialect(new Connection(sqlite, watch), mutex, catchUp)
 
-/** `settle` stores what was promised first, where reads have to see it. */
+/** `catchUp` takes into the index first what reads have to see. */
 export const readerDialect = (
   sqlite: SqliteConnection,
-  settle: () => Promise<void> | undefined = () => undefined,
-): Dialect => dialect(new Connection(sqlite, null), null, settle)
+  catchUp: () => Promise<void> | undefined = () => undefined,
+): Dialect => dialect(new Connection(sqlite, null), null, catchUp)
 
 export const appendOnlyTrigger = (table: string, event: 'update' | 'delete'): string =>
   `create trigger ${table}_no_${event} before ${event} on ${table}
