@@ -37,6 +37,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'audit show': [id('aud')],
   'audit verify': [],
   'audit acknowledge': ['--reason', 'restored', '--yes'],
+  'audit reindex': [],
   'audit prove': [id('aud')],
   'audit check-proof': null,
   'audit export': [],

@@ -265,6 +265,7 @@ export function createClient(options: ClientOptions) {
     verifyAudit: () => ask<Integrity>('verifyAudit'),
     acknowledgeAudit: (body: { readonly reason: string }) =>
       ask<Integrity>('acknowledgeAudit', { body }),
+    reindexAudit: () => ask<Integrity>('reindexAudit'),
     async *exportAudit(): AsyncGenerator<string> {
       yield* readLines(await bodyOf('exportAudit'))
     },

@@ -44,6 +44,7 @@ export const operations = {
   proveAuditEntry: 'GET /api/audit/:id/proof',
   verifyAudit: 'POST /api/audit/verify',
   acknowledgeAudit: 'POST /api/audit/acknowledge',
+  reindexAudit: 'POST /api/audit/reindex',
   listNotifications: 'GET /api/notifications',
   listFailedNotifications: 'GET /api/notifications/:name/failed',
   testNotification: 'POST /api/notifications/:name/test',

@@ -60,6 +60,7 @@ const fields: Readonly<Record<OperationId, string>> = {
   proveAuditEntry: 'format body seq size leaf root proof checkpoint public_key',
   verifyAudit: 'integrity verified_through verified_at',
   acknowledgeAudit: 'integrity verified_through verified_at',
+  reindexAudit: 'integrity verified_through verified_at',
   makeBackup: '',
   showEngine:
     'status package setup model sandbox pid context_tokens memory_bytes tokens_per_second started_at active waiting requests crashes last_failure again_at quarantined measures',

@@ -384,6 +384,7 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
     },
     verifyAudit: async () => integrity,
     acknowledgeAudit: async () => integrity,
+    reindexAudit: async () => integrity,
     listNotifications: async () => [],
     listFailedNotifications: async () => [],
     testNotification: async (_op, { name }) => ({

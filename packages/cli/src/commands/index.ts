@@ -138,6 +138,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./audit-acknowledge.ts')).auditAcknowledge,
   },
   {
+    name: 'audit reindex',
+    summary: 'Make the index of the audit log anew from its files',
+    load: async () => (await import('./audit-reindex.ts')).auditReindex,
+  },
+  {
     name: 'audit prove',
     summary: 'Print a proof that one entry is in the log',
     load: async () => (await import('./audit-prove.ts')).auditProve,

@@ -275,6 +275,9 @@ export interface App extends VaultUseCases, ModelUseCases, InferenceUseCases {
   proveAuditEntry(op: Op, input: { readonly id: string }): Promise<AuditProof>
   /** After a failure is understood: the log goes on from here, and an entry says so. */
   acknowledgeAudit(op: Op, input: { reason: string }): Promise<Integrity>
+
+  /** The index by which entries are found is made anew from the log. */
+  reindexAudit(op: Op): Promise<Integrity>
   exportAudit(op: Op): AsyncIterable<string>
 
   listNotifications(op: Op): Promise<readonly NotificationTarget[]>

@@ -17,6 +17,9 @@ export interface AuditAccess {
     reason: string,
     by: { readonly actor: string; readonly request_id: string },
   ): Promise<Integrity>
+
+  /** Must make the index anew from the log, and write an entry that names who had it done. */
+  reindex(by: { readonly actor: string; readonly request_id: string }): Promise<Integrity>
 }
 
 export async function showAuditEntry(
@@ -36,6 +39,9 @@ export async function proveAuditEntry(
   if (!proof) throw new GatehouseError('NotFound', { path: id })
   return proof
 }
+
+export const reindexAudit = (op: Op, deps: { readonly audit: AuditAccess }): Promise<Integrity> =>
+  deps.audit.reindex({ actor: actorText(op.actor), request_id: op.request_id })
 
 export const acknowledgeAudit = (
   op: Op,

@@ -35,6 +35,7 @@ import {
   type AuditAccess,
   acknowledgeAudit,
   proveAuditEntry,
+  reindexAudit,
   showAuditEntry,
 } from './audit-access.ts'
 import type { Call } from './call.ts'
@@ -403,6 +404,7 @@ export function createApp(parts: AppDeps): BoundApp {
     verifyAudit: () => deps.audit.verify(),
     proveAuditEntry: (_op, input) => proveAuditEntry(deps, input),
     acknowledgeAudit: (op, input) => acknowledgeAudit(op, deps, input),
+    reindexAudit: (op) => reindexAudit(op, deps),
     exportAudit: () => deps.audit.export(),
     listNotifications: () => notifications.list(),
     listFailedNotifications: (_op, { name }) => notifications.failed(name),

@@ -1,4 +1,5 @@
 import type { Integrity } from '@gatehouse/contract'
+import type { AuditDraft } from '../ports/audit.ts'
 import type { IndexKeeper } from './index-keeper.ts'
 import type { Inspector } from './inspector.ts'
 import type { Writer } from './writer.ts'
@@ -20,7 +21,7 @@ export const acknowledgeStep =
 export const acknowledge = async (
   { writer, inspector, keeper }: Parts,
   reason: string,
-  by: { readonly actor: string; readonly request_id: string },
+  by: By,
 ): Promise<Integrity> => {
   const found = await inspector.inspect('tree')
   if (found.integrity === 'verified') return found
@@ -28,20 +29,8 @@ export const acknowledge = async (
   const digest = await inspector.digest(state.size)
   const { kind, first_bad_id, first_bad_seq, detail } = found
   await writer.append({
-    kind: 'act',
-    agent: '',
-    capability: 'audit.acknowledged',
+    ...actOf(by, 'audit.acknowledged'),
     arguments: { reason },
-    result: 'success',
-    policy_decision: 'none',
-    actor: by.actor,
-    session_id: null,
-    request_id: by.request_id,
-    rule: null,
-    duration_ms: null,
-    approval_id: null,
-    intent_id: null,
-    error: null,
     detail: {
       kind: kind ?? null,
       first_bad_id: first_bad_id ?? null,
@@ -56,3 +45,31 @@ export const acknowledge = async (
   inspector.forget()
   return inspector.inspect('tree')
 }
+
+/** Makes the index anew from the log; an entry says who had it done. */
+export const reindex = async ({ writer, inspector, keeper }: Parts, by: By): Promise<Integrity> => {
+  await writer.append(actOf(by, 'audit.reindexed'))
+  await writer.exclusive(() => keeper.rebuild())
+  inspector.forget()
+  return inspector.inspect('tree')
+}
+
+type By = { readonly actor: string; readonly request_id: string }
+
+const actOf = ({ actor, request_id }: By, capability: string): AuditDraft => ({
+  kind: 'act',
+  agent: '',
+  capability,
+  arguments: {},
+  result: 'success',
+  policy_decision: 'none',
+  actor,
+  session_id: null,
+  request_id,
+  rule: null,
+  duration_ms: null,
+  approval_id: null,
+  intent_id: null,
+  error: null,
+  detail: null,
+})

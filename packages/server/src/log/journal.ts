@@ -10,7 +10,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
 import type { Storage } from '../ports/storage.ts'
-import { acknowledge, acknowledgeStep } from './acknowledge.ts'
+import { acknowledge, acknowledgeStep, reindex } from './acknowledge.ts'
 import { type ChainVerifier, entriesOf, verifierOf } from './chain-verifier.ts'
 import { openCheckpointCopy } from './checkpoint-copy.ts'
 import { openCheckpoints, originOf } from './checkpoints.ts'
@@ -69,6 +69,9 @@ export type AuditLog = Journal &
       reason: string,
       by?: { readonly actor: string; readonly request_id: string },
     ): Promise<Integrity>
+
+    /** Must make the index anew from the log, and record who had it done. */
+    reindex(by: { readonly actor: string; readonly request_id: string }): Promise<Integrity>
 
     /** Must show that the tree of now begins with the tree of that size. */
     proveConsistency(first: number): Promise<Consistency>
@@ -262,6 +265,8 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
 
     proveConsistency: (first) =>
       proveConsistency(entries, chain, first, writer.standing.state.size),
+
+    reindex: (by) => reindex({ writer, inspector, keeper }, by),
 
     acknowledge: (reason, by) =>
       acknowledge({ writer, inspector, keeper }, reason, by ?? { actor: 'system', request_id: '' }),

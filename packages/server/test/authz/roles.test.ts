@@ -72,6 +72,7 @@ const promised: Readonly<Record<string, readonly Role[] | 'everybody'>> = {
   proveAuditEntry: read,
   verifyAudit: read,
   acknowledgeAudit: manage,
+  reindexAudit: manage,
   listModels: read,
   showModel: read,
   showEngine: read,

@@ -302,6 +302,21 @@ describe('a row of the index', () => {
     })
   }
 
+  test('and all others are made anew when somebody asks, which is an entry', async () => {
+    const folder = newFolder()
+    await using log = await openLog(folder)
+    await log.fill(5)
+    const by = { actor: 'user:ana', request_id: 'req-9' }
+    expect(await log.journal.reindex(by)).toMatchObject({
+      integrity: 'verified',
+      verified_through: 5,
+    })
+    const { entries, total } = await log.journal.query(filter)
+    expect(total).toBe(6)
+    expect(entries[0]).toMatchObject({ capability: 'audit.reindexed', actor: 'user:ana' })
+    await expectSound(log)
+  })
+
   test('and all others are made anew where the index is gone, without a finding', async () => {
     const folder = newFolder()
     const stamp = { key: 'k', at_ms: Date.now(), window_ms: 3_600_000 }

@@ -97,4 +97,23 @@ const acknowledge = defineRoute({
   handle: async (op, app, { body }) => ok(await app.acknowledgeAudit(op, body)),
 })
 
-export const auditRoutes: readonly Route[] = [query, exported, show, prove, verify, acknowledge]
+const reindex = defineRoute({
+  method: 'POST',
+  path: '/api/audit/reindex',
+  operationId: 'reindexAudit',
+  summary: 'Make the index of the log anew from its files; an entry says so',
+  permission: 'audit.manage',
+  response: Integrity,
+  errors: [],
+  handle: async (op, app) => ok(await app.reindexAudit(op)),
+})
+
+export const auditRoutes: readonly Route[] = [
+  query,
+  exported,
+  show,
+  prove,
+  verify,
+  acknowledge,
+  reindex,
+]
