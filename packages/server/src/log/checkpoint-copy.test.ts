@@ -43,7 +43,7 @@ test('a data directory that was put back as one is found by the copy, and by not
   expect(await seen.log.query(everything)).toMatchObject({
     integrity: 'failed',
     kind: 'truncated',
-    detail: '60 entries under checkpoint 100 are gone',
+    detail: '60 entries are gone that checkpoint 100 was made over',
   })
 })
 

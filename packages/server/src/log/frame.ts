@@ -112,11 +112,20 @@ const noteOf = (line: string): GroupNote => {
   }
 }
 
+/** Lines beyond the last entry belong to it: numbers of their own would be those of the next frame's entries. */
+const linesOf = (text: string, count: number): readonly string[] => {
+  const lines = text.split(separator)
+  const last = Math.max(1, count)
+  return lines.length <= last + 1
+    ? lines
+    : [...lines.slice(0, last), lines.slice(last).join(separator)]
+}
+
 /** Reads the bytes of one frame. Lines that damage put in or took away show as entries that do not fit. */
 export const decodeFrame = (bytes: Buffer, head: FrameHead): Frame => {
   const { first } = head
   const end = bytes.length - macBytes
-  const [about = '', ...lines] = bytes.toString('utf8', headBytes, end).split(separator)
+  const [about = '', ...lines] = linesOf(bytes.toString('utf8', headBytes, end), head.count)
   const entries = lines.map(
     (line, i): LoggedEntry => ({
       seq: first + i,

@@ -5,7 +5,7 @@ import { expect, onTestFinished, test, vi } from 'vitest'
 import { type Bench, openBench } from '../../test/kit/log-bench.ts'
 import { createLinker } from '../domain/audit/chain.ts'
 import { checkpointsFile } from './checkpoints.ts'
-import type { LoggedEntry } from './frame.ts'
+import { type LoggedEntry, macBytes } from './frame.ts'
 import { hashing } from './hashing.ts'
 import { parsePublicKey } from './keys.ts'
 import { LogReader } from './log-files.ts'
@@ -177,6 +177,15 @@ const whileStopped: Record<string, (bench: Bench) => string> = {
     })
     return 'modified'
   },
+  'line ends stand in place of the end of an entry': (bench) => {
+    const frames = new LogReader(bench.directory)
+    const [place] = frames.places(29, 30)
+    if (!place) throw new Error('no frame')
+    const content = fs.readFileSync(place.file)
+    const end = place.at + place.bytes - macBytes
+    fs.writeFileSync(place.file, content.fill('\n', end - 40, end))
+    return 'modified'
+  },
   'the signing key is replaced': (bench) => {
     fs.rmSync(path.join(bench.directory, 'audit.key'))
     return 'anchor_missing'
@@ -230,7 +239,7 @@ test('log and head put back together are found by the checkpoint that is left', 
     integrity: 'failed',
     kind: 'truncated',
     first_bad_seq: 10,
-    detail: '10 entries under checkpoint 20 are gone',
+    detail: '10 entries are gone that checkpoint 20 was made over',
   })
   await bench.fill(20)
   expect((await bench.log.acknowledge('we restored a backup')).integrity).toBe('verified')

@@ -152,7 +152,13 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
   const entries = entriesOf(files, storage.auditIndex, chain)
   const rows = createRows({ index: storage.auditIndex, files, chain })
   if (taken) await writer.append(taken.entry)
-  const closedIntents = await closeIntents(rows, chain, writer)
+  const closedIntents = await closeIntents({
+    rows,
+    entries: (from) => files.entries(from),
+    chain,
+    journal: writer,
+    compareIndex: () => inspector.compareIndex(),
+  })
 
   const failed = (error: unknown): void => {
     if (!stop.signal.aborted) log.error({ err: error }, 'audit upkeep failed')

@@ -164,6 +164,19 @@ test('a flipped bit in an entry leaves the entry where it is', () => {
   expect(seqsIn(new LogReader(folder))).toEqual(upTo(4))
 })
 
+test('lines that damage put into an entry take no number of a later one', () => {
+  const folder = newFolder()
+  const files = new LogFiles(folder)
+  const { file, at } = append(files, 0, 2, 'whole')
+  append(files, 2, 2)
+  files[Symbol.dispose]()
+  const content = fs.readFileSync(file)
+  const last = content.indexOf('whole 1', at)
+  fs.writeFileSync(file, content.fill('\n', last, last + 5))
+  expect(seqsIn(new LogReader(folder))).toEqual(upTo(4))
+  expect(new LogReader(folder).entry(1)?.body).toBe('\n\n\n\n\n 1')
+})
+
 test('says once that somebody else changed a file, added or removed one, and not that it did itself', () => {
   const folder = newFolder()
   using files = new LogFiles(folder)

@@ -1,7 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import { createLinker, emptyLog, type LogState, leafOf } from '../domain/audit/chain.ts'
 import { createTree } from '../domain/audit/merkle.ts'
-import { idOf } from '../domain/audit/verify-range.ts'
+import { goneText, idOf } from '../domain/audit/verify-range.ts'
 import { type Checkpoints, originOf } from './checkpoints.ts'
 import type { Frame } from './frame.ts'
 import { hashing } from './hashing.ts'
@@ -155,7 +155,7 @@ const rolledBack = async (
       kind: 'truncated',
       seq: state.size,
       id: last ? idOf(last) : null,
-      detail: `${size - state.size} entries under checkpoint ${size} are gone`,
+      detail: `${goneText(size - state.size)} that checkpoint ${size} was made over`,
     },
     isSealed: true,
   }

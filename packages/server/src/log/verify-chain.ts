@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LogState } from '../domain/audit/chain.ts'
 import { rootOf } from '../domain/audit/merkle.ts'
-import { createRangeVerifier, type Fault, idOf } from '../domain/audit/verify-range.ts'
+import { createRangeVerifier, type Fault, goneText, idOf } from '../domain/audit/verify-range.ts'
 import type { LoggedEntry } from './frame.ts'
 import { hashing } from './hashing.ts'
 import type { Sealer } from './keys.ts'
@@ -128,7 +128,7 @@ export const cutOff = (size: number, expected: number, last: LoggedEntry | undef
   kind: 'truncated',
   seq: size,
   id: last ? idOf(last) : null,
-  detail: `${expected - size} entries are gone from seq ${size} on`,
+  detail: `${goneText(expected - size)} from seq ${size} on`,
 })
 
 /** The frontier of a state that is trusted holds the roots of smaller trees too. */

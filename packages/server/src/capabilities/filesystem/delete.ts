@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { commandPreview } from '../command-preview.ts'
 import { defineCapability, smallResult } from '../define.ts'
+import { counted } from '../text-preview.ts'
 import { entryField, version, writeErrors } from './fields.ts'
 
 /** `delete` is a word of the language. */
@@ -32,7 +33,7 @@ export const deletePath = defineCapability({
   preview: async ({ path, recursive }, { files }) => {
     const found = await files.stat(path)
     const what = found
-      ? `${found.type}${found.type === 'file' ? ` of ${found.size_bytes} bytes` : ''}, changed ${found.modified_at}`
+      ? `${found.type}${found.type === 'file' ? ` of ${counted(found.size_bytes, 'byte')}` : ''}, changed ${found.modified_at}`
       : 'nothing stands there now'
     return commandPreview(
       ['rm', ...(recursive ? ['-r'] : []), files.resolve(path)],

@@ -30,6 +30,10 @@ export interface RangeVerifier {
   root(): string
 }
 
+/** So many entries that are not there. */
+export const goneText = (count: number): string =>
+  count === 1 ? '1 entry is gone' : `${count} entries are gone`
+
 const fieldsOf = ({ body }: HashedEntry): { readonly id?: unknown; readonly seq?: unknown } => {
   try {
     return JSON.parse(body) as { id?: unknown; seq?: unknown }
@@ -92,7 +96,7 @@ const outOfPlace = (
   if (around.some((other) => other.seq === expected)) {
     return { ...fault('reordered', entry, `this entry belongs to seq ${entry.seq}`), seq: expected }
   }
-  const detail = `${entry.seq - expected} entries are gone before ${idOf(entry)}`
+  const detail = `${goneText(entry.seq - expected)} before ${idOf(entry)}`
   return { kind: 'missing', seq: expected, id: idOf(entry), detail }
 }
 
@@ -114,6 +118,6 @@ const classify = (entry: HashedEntry, next: HashedEntry | undefined): Fault => {
   }
   if (claimed < entry.seq) return fault('inserted', entry, `a copy of the entry at seq ${claimed}`)
   return nextShift === null || nextShift === claimed - entry.seq
-    ? fault('missing', entry, `${claimed - entry.seq} entries are gone before this one`)
+    ? fault('missing', entry, `${goneText(claimed - entry.seq)} before this one`)
     : fault('reordered', entry, `this entry belongs to seq ${claimed}`)
 }
