@@ -283,7 +283,7 @@ test('an approver sees commands for delete, move and copy, quoted where names ar
   kit.put('odd name\n', 'x')
   const { preview } = await kit.show('delete', { path: 'odd name\n' })
   expect(preview.kind).toBe('command')
-  expect(preview.text).toMatch(/^rm '.*odd name\n' {2}# file of 1 bytes, .*into the trash$/)
+  expect(preview.text).toMatch(/^rm '.*odd name\n' {2}# file of 1 byte, .*into the trash$/)
   const moved = await kit.show('move', { source: 'odd name\n', destination: 'b', overwrite: true })
   expect(moved.preview.text).toContain('replaces a file')
 })
