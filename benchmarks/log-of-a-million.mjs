@@ -1,7 +1,7 @@
 // P9: start to ready, empty and with a million audit entries. P13: full verification of that log.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openJournal } from '../packages/server/dist/audit/journal.js'
+import { openJournal } from '../packages/server/dist/log/journal.js'
 import { createClock } from '../packages/server/dist/platform/clock.js'
 import { createIds } from '../packages/server/dist/platform/ids.js'
 import { openSqlite } from '../packages/server/dist/storage/sqlite/open.js'
@@ -28,7 +28,10 @@ const draft = (i) => ({
 })
 
 export const fill = async (folder, entries) => {
-  const storage = await openSqlite({ file: join(folder, 'gatehouse.db') })
+  const storage = await openSqlite({
+    file: join(folder, 'gatehouse.db'),
+    indexer: new URL('../packages/server/dist/index-log.js', import.meta.url),
+  })
   const journal = await openJournal({
     storage,
     directory: join(folder, 'audit'),

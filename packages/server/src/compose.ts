@@ -207,6 +207,8 @@ export async function compose(
       clock,
       log,
       checkpoint: { copy: settings.checkpointCopy },
+      // A command asks for what it needs.
+      ...(runsApproved ? {} : { verifyEveryMs: 0 }),
     }),
   )
   if (storage.engine === 'sqlite') await storage.sessions.endAll(clock.wall())

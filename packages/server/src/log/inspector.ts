@@ -53,9 +53,6 @@ export interface Inspector {
   /** Forgets what was verified: the next inspection starts over. */
   forget(): void
 
-  /** Must compare the index with the log, and make it anew where they differ. */
-  compareIndex(): Promise<void>
-
   /** Must resolve with the digest of the entries before `size`. */
   digest(size: number): Promise<string>
 
@@ -116,13 +113,22 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     }
     verified.set(chain, own.state)
     // Of a damaged log there is nothing to compare the index with.
-    if (whole && !own.fault) await compareIndex(state.size)
+    if (whole && !own.fault && isIndexDue(state.size, tree)) {
+      await compareIndex(state.size)
+      indexSeen = began
+    }
     fault = own.fault ?? (await verifyOthers(whole))
     if (whole) seen = began
     verifiedAt = clock.wall()
   }
 
   const { isShared } = storage
+  /** What `changes` was when the index was last compared. */
+  let indexSeen = -1
+
+  /** Of a long log, when nobody else wrote since the last time, or when the log itself is asked about, it is left out. */
+  const isIndexDue = (size: number, tree: boolean): boolean =>
+    size <= wholeMax || (indexSeen !== changes && (changes > 0 || !tree))
 
   /** The copies of other nodes' entries. */
   const verifyOthers = async (whole: boolean): Promise<Fault | null> => {
@@ -216,7 +222,6 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     forget() {
       changes += 1
     },
-    compareIndex: () => compareIndex(writer.standing.state.size),
     digest: (size) => choose(size).digest(chain, size, signal),
     failure: () => failure,
     look,
