@@ -32,7 +32,12 @@ const project = (name: string, { include, exclude = [], timeoutMs, order, worker
 
 const unit = ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.mjs']
 
-// Whole servers run one file at a time: they measure and race, and deserve both cores.
+/** They measure, race, lay siege to a server or watch its memory: one file at a time, with both cores. */
+const alone = [
+  'test/attacks/**/*.test.ts',
+  'test/{crash,dashboard-browser,first-minutes,memory,process}.test.ts',
+]
+
 export default defineConfig({
   test: {
     projects: [
@@ -50,7 +55,14 @@ export default defineConfig({
         order: 1,
         workers: 2,
       }),
-      project('e2e', { include: ['test/**/*.test.ts'], timeoutMs: 180_000, order: 2, workers: 1 }),
+      project('e2e', {
+        include: ['test/*.test.ts'],
+        exclude: alone,
+        timeoutMs: 180_000,
+        order: 2,
+        workers: 2,
+      }),
+      project('alone', { include: alone, timeoutMs: 180_000, order: 3, workers: 1 }),
     ],
   },
 })

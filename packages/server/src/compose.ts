@@ -125,6 +125,9 @@ const engineOf = (settings: Settings, sandbox: Sandbox): EngineParts => {
   return { installer, host, idleMs: models.engine.idleMs }
 }
 
+/** A service verifies its log in the background; a command without one asks for what it needs. */
+const verificationOf = (isService: boolean) => (isService ? {} : { verifyEveryMs: 0 })
+
 /** The program of a thread beside this file. Sources and build differ in the extension alone. */
 const programOf = (name: string): URL =>
   new URL(`./${name}${extname(import.meta.url)}`, import.meta.url)
@@ -207,8 +210,7 @@ export async function compose(
       clock,
       log,
       checkpoint: { copy: settings.checkpointCopy },
-      // A command asks for what it needs.
-      ...(runsApproved ? {} : { verifyEveryMs: 0 }),
+      ...verificationOf(runsApproved),
     }),
   )
   if (storage.engine === 'sqlite') await storage.sessions.endAll(clock.wall())

@@ -53,6 +53,9 @@ export interface Inspector {
   /** Forgets what was verified: the next inspection starts over. */
   forget(): void
 
+  /** Must compare the index with the log, and make it anew where they differ. */
+  compareIndex(): Promise<void>
+
   /** Must resolve with the digest of the entries before `size`. */
   digest(size: number): Promise<string>
 
@@ -222,6 +225,7 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     forget() {
       changes += 1
     },
+    compareIndex: () => compareIndex(writer.standing.state.size),
     digest: (size) => choose(size).digest(chain, size, signal),
     failure: () => failure,
     look,

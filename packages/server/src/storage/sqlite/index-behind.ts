@@ -64,6 +64,8 @@ export class BehindIndex implements IndexBehind {
   #running: Promise<void> | null = null
   #timer: NodeJS.Timeout | null = null
   #worker: Worker | null = null
+  /** Why the last attempt failed, until one goes well. */
+  #failure: { readonly error: unknown; readonly at: number } | null = null
   /** When somebody last waited for it, by `performance.now`. */
   #readAt = Number.NEGATIVE_INFINITY
 
@@ -99,12 +101,18 @@ export class BehindIndex implements IndexBehind {
    */
   async caughtUpForReader(): Promise<void> {
     if (this.isEmpty) return
-    if (this.#running || !this.#parts.mutex.isHeld) await this.caughtUp()
+    // What was counted a moment ago is better than nothing where the disk is full: health is read by it.
+    if (this.#running || !this.#parts.mutex.isHeld) await this.caughtUp().catch(() => undefined)
   }
 
   /** For whoever has the mutex. Raises what the store raised, and keeps what was not taken in. */
   async takeIn(): Promise<void> {
     if (this.#noted.length === 0) return
+    // Readers come often: not each of them tries again what failed just now.
+    if (this.#failure && performance.now() - this.#failure.at < againAfterMs) {
+      this.#later(againAfterMs)
+      throw this.#failure.error
+    }
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
     const [places, rows] = [this.#noted, this.#rows]
@@ -114,7 +122,9 @@ export class BehindIndex implements IndexBehind {
     this.#running = job.catch(() => undefined)
     try {
       await job
+      this.#failure = null
     } catch (error) {
+      this.#failure = { error, at: performance.now() }
       const since = this.#noted
       this.#noted = [...places]
       for (const place of since) join(this.#noted, place)
