@@ -133,6 +133,17 @@ test('a write that fails leaves the log as it was', () => {
   expect(seqsIn(new LogReader(folder))).toEqual(upTo(3))
 })
 
+test('a write of which the disk took a part fails, and leaves the log as it was', () => {
+  const folder = newFolder()
+  using files = new LogFiles(folder)
+  append(files, 0, 2)
+  const spy = vi.spyOn(fs, 'writeSync').mockImplementationOnce(() => 40)
+  onTestFinished(() => spy.mockRestore())
+  expect(() => append(files, 2, 2)).toThrow(expect.objectContaining({ code: 'ENOSPC' }))
+  append(files, 2, 1)
+  expect(seqsIn(new LogReader(folder))).toEqual(upTo(3))
+})
+
 test('damage in the middle hides no entry behind it', () => {
   const folder = newFolder()
   const files = new LogFiles(folder)

@@ -187,7 +187,9 @@ export class LogFiles extends LogReader implements Disposable {
     try {
       const writing = this.#roomFor(frame.length, first, header)
       const { at, fd, segment } = writing
-      fs.writeSync(fd, frame, 0, frame.length, at)
+      const written = fs.writeSync(fd, frame, 0, frame.length, at)
+      // A full disk or a quota may take a part of it.
+      if (written < frame.length) throw Object.assign(new Error('short write'), { code: 'ENOSPC' })
       // @SECURITY before any answer: a loss of power loses acknowledged entries without it; crash.test.ts.
       fs.fdatasyncSync(fd)
       writing.at = at + frame.length

@@ -440,17 +440,11 @@ export class Writer implements Omit<Journal, 'onCommit'> {
     const pending = await readPending(storage.meta, chain, keys, this.#standing.state)
     if (pending) {
       const { frame, state, vault } = pending
-      const place = this.#appendFrame(frame, state.size - this.#standing.state.size)
-      const { count, epoch, alarm, baseline } = this.#standing
-      const next = {
-        state,
-        count: count + 1,
-        epoch,
-        alarm,
-        baseline,
-        vault: vault ?? this.#standing.vault,
-      }
-      this.#advance(next, place, place.bytes)
+      const before = this.#standing
+      const entries = state.size - before.state.size
+      const place = this.#appendFrame(frame, entries)
+      const next = { ...before, state, count: before.count + 1, vault: vault ?? before.vault }
+      this.#advance(next, place, entries)
     }
     await this.#parts.catchUp()
     this.#parts.head.writeSynced(this.#headOf(this.#standing))
