@@ -12,7 +12,7 @@ export const stateErrors = {
     409,
     null,
     false,
-    'The key {key} is at version {version}, not {expected}; it was changed at {updated_at} by {updated_by}.',
+    'The key {key} is at version {version}, not {expected}: {history}.',
     [
       {
         action: 'get',

@@ -100,6 +100,14 @@ export type InvokeInput = {
   readonly unreadable?: readonly UnreadableValue[]
 }
 
+/** A name that no capability has, and those that come near it. */
+export type UnknownCapability = {
+  readonly kind: 'unknown'
+  readonly capability: string
+  readonly error: CapabilityError
+  readonly did_you_mean: readonly string[]
+}
+
 /**
  * What became of a call. Transports turn each kind into their own words; internal faults and an audit
  * log that cannot be written are thrown (`GatehouseError`).
@@ -135,7 +143,7 @@ export type InvokeOutcome =
       readonly message: string
       readonly data: Readonly<Record<string, unknown>>
     }
-  | { readonly kind: 'unknown'; readonly message: string; readonly did_you_mean: readonly string[] }
+  | UnknownCapability
 
 /** A tool as MCP lists it, before the transport gives it MCP's words. */
 export type ListedCapability = {
@@ -194,7 +202,7 @@ export interface App extends VaultUseCases, ModelUseCases, InferenceUseCases {
     input: { name: string },
   ): Promise<
     | { readonly kind: 'described'; readonly description: CapabilityDescription }
-    | { readonly kind: 'unknown'; readonly did_you_mean: readonly string[] }
+    | UnknownCapability
     | {
         readonly kind: 'blocked'
         readonly message: string

@@ -29,6 +29,7 @@ import { type HeldCall, requestApproval } from './request-approval.ts'
 import { resultBytesOf } from './result-bytes.ts'
 import type { SessionTable } from './session-table.ts'
 import { type TakenGrant, takeGrant } from './take-grant.ts'
+import { unknownCapability } from './unknown-capability.ts'
 import { validateArguments } from './validate-arguments.ts'
 
 export type InvokeDeps = Basics &
@@ -134,13 +135,9 @@ async function refuseUnknown(
   deps: InvokeDeps,
   input: InvokeInput,
 ): Promise<InvokeOutcome> {
-  const error = new GatehouseError('UnknownCapability', { capability: input.capability })
-  await record(deps, op, input, { result: 'error', error: failureOf(error) })
-  return {
-    kind: 'unknown',
-    message: error.message,
-    did_you_mean: deps.registry.similar(input.capability),
-  }
+  const outcome = unknownCapability(deps.registry, input.capability)
+  await record(deps, op, input, { result: 'error', error: outcome.error })
+  return outcome
 }
 
 /** What policy says of a call with these arguments, or how it is refused and recorded. */

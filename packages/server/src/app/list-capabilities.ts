@@ -5,11 +5,12 @@ import type { CapabilityRegistry } from '../ports/capability.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { PolicySource } from '../ports/policy.ts'
 import type { AgentDirectory } from './agent-directory.ts'
-import type { ListedCapability } from './app.ts'
+import type { ListedCapability, UnknownCapability } from './app.ts'
 import type { AgentOp } from './op.ts'
 import { questionOf } from './policy-question.ts'
 import type { Reach } from './reach.ts'
 import type { SessionTable } from './session-table.ts'
+import { unknownCapability } from './unknown-capability.ts'
 
 export type ListDeps = {
   readonly registry: CapabilityRegistry
@@ -73,7 +74,7 @@ export const describe = ({ capability, tier }: ListedCapability): CapabilityDesc
 
 type Described =
   | { readonly kind: 'described'; readonly description: CapabilityDescription }
-  | { readonly kind: 'unknown'; readonly did_you_mean: readonly string[] }
+  | UnknownCapability
   | {
       readonly kind: 'blocked'
       readonly message: string
@@ -87,7 +88,7 @@ export const describeCapability = async (
 ): Promise<Described> => {
   const { agent, session } = callerOf(op, deps)
   const capability = deps.registry.find(name)
-  if (!capability) return { kind: 'unknown', did_you_mean: deps.registry.similar(name) }
+  if (!capability) return unknownCapability(deps.registry, name)
   const tier = deps.policy.current().listed(questionOf(agent, session, name, {}, deps.clock.wall()))
   if (tier !== 'blocked') return { kind: 'described', description: describe({ capability, tier }) }
   const error = new GatehouseError('PolicyDenied', {

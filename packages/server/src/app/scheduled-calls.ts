@@ -124,7 +124,7 @@ const settled = (
     case 'denied':
       return { end: { outcome: 'denied', detail: { ...outcome.data, message: outcome.message } } }
     case 'unknown':
-      return { end: { outcome: 'failed', detail: { message: outcome.message } } }
+      return { end: { outcome: 'failed', detail: { message: outcome.error.message } } }
     case 'limited':
       return {
         again: outcome.data.retry_after_seconds * 1000,

@@ -83,13 +83,23 @@ export async function readValue(deps: Reading, area: Area, key: string): Promise
   return state
 }
 
+/** Version 0 is that of a key without a value: never written, deleted or expired. */
+const historyOf = (state: StoredState | null, version: number): string => {
+  if (!state) return 'it was never set'
+  const { updated_by } = state
+  const at = new Date(state.updated_ms).toISOString()
+  if (version > 0) return `${updated_by} set it at ${at}`
+  // Upkeep deletes in the name of the system what has expired; until then the value stands.
+  const expired = state.value_json !== null || updated_by === 'system'
+  return expired ? 'its value has expired' : `${updated_by} deleted it at ${at}`
+}
+
 const conflict = (key: string, expected: number, state: StoredState | null, version: number) =>
   new GatehouseError('VersionConflict', {
     key,
     expected,
     version,
-    updated_at: state ? new Date(state.updated_ms).toISOString() : 'no time',
-    updated_by: state?.updated_by ?? 'nobody',
+    history: historyOf(state, version),
   })
 
 type Change = {

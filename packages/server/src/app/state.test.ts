@@ -148,9 +148,7 @@ test('lets one of many agents win a shared key, and tells the others what stands
   expect(outcomes.filter(({ kind }) => kind === 'succeeded')).toHaveLength(1)
   const lost = failureIn(outcomes.find(({ kind }) => kind === 'failed') ?? outcomes[0]!)
   expect(lost).toMatchObject({ type: 'VersionConflict' })
-  expect(lost?.message).toMatch(
-    /is at version 2, not 1; it was changed at .* by agent:(alpha|beta)/,
-  )
+  expect(lost?.message).toMatch(/is at version 2, not 1: agent:(alpha|beta) set it at /)
   expect(failureIn(await set('beta', 2))).toMatchObject({ type: 'VersionConflict' })
   expect(
     await failure(kit, 'beta', 'shared.delete', { key: 'k', expected_version: 1 }),
@@ -162,6 +160,25 @@ test('lets one of many agents win a shared key, and tells the others what stands
   ).toMatchObject({
     deleted: true,
   })
+})
+
+test('says how it came that a key has no value where one was expected', async () => {
+  await using kit = await openKit()
+  const says = async (key: string) => {
+    const input = { key, value: 1, expected_version: 9 }
+    return failureIn(await kit.invoke('alpha', 'state.set', input))?.message
+  }
+  expect(await says('never')).toBe('The key never is at version 0, not 9: it was never set.')
+  await dataOf(kit, 'alpha', 'state.set', { key: 'deleted', value: 1 })
+  await dataOf(kit, 'alpha', 'state.delete', { key: 'deleted' })
+  expect(await says('deleted')).toMatch(
+    /^The key deleted is at version 0, not 9: agent:alpha deleted it at 2[^ ]+Z[.]$/,
+  )
+  await dataOf(kit, 'alpha', 'state.set', { key: 'expired', value: 1, ttl_seconds: 60 })
+  kit.clock.move(61_000)
+  expect(await says('expired')).toBe(
+    'The key expired is at version 0, not 9: its value has expired.',
+  )
 })
 
 test('wakes who watches a shared key, and answers at once who is behind', async () => {

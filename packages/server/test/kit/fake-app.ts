@@ -4,6 +4,7 @@ import type { App, InvokeInput, InvokeOutcome, ListedCapability } from '../../sr
 import { MemoryBudget } from '../../src/app/memory-budget.ts'
 import type { AgentOp } from '../../src/app/op.ts'
 import type { Tell } from '../../src/app/pushes.ts'
+import { unknownCapability } from '../../src/app/unknown-capability.ts'
 import { defineCapability } from '../../src/capabilities/define.ts'
 import type { Capability } from '../../src/ports/capability.ts'
 import type { Log } from '../../src/ports/log.ts'
@@ -71,6 +72,9 @@ export const pending = {
 } as const
 
 export const fakeSession = (n: number): string => `sess-${String(n).padStart(26, '0')}`
+
+export const unknownOf = (name: string): InvokeOutcome =>
+  unknownCapability({ similar: () => ['test.echo'] }, name)
 
 type Invocation = { readonly op: AgentOp; readonly input: InvokeInput }
 type Behaviour = (invocation: Invocation) => InvokeOutcome | Promise<InvokeOutcome>
@@ -218,7 +222,7 @@ export class FakeApp {
   }
 
   capabilityNames(): string[] {
-    return [erase, ...many, echo].map(({ name }) => name)
+    return [...[erase, ...many, echo].map(({ name }) => name), 'agent.capabilities']
   }
 
   listing({ capability, tier }: ListedCapability): unknown {
@@ -232,7 +236,7 @@ export class FakeApp {
     return Promise.resolve(
       name === 'test.blocked'
         ? { kind: 'blocked', message: 'Policy says no.', data: {} }
-        : { kind: 'unknown', did_you_mean: ['test.echo'] },
+        : unknownOf(name),
     )
   }
 
@@ -240,11 +244,7 @@ export class FakeApp {
     this.calls.push({ op, input })
     const behaviour = this.behaviours.get(input.capability)
     if (behaviour) return behaviour({ op, input })
-    return {
-      kind: 'unknown',
-      message: 'There is no such capability.',
-      did_you_mean: ['test.echo'],
-    }
+    return unknownOf(input.capability)
   }
 
   getApprovalOutcome(_op: AgentOp, { approval_id }: { approval_id: string }): Promise<unknown> {

@@ -29,8 +29,12 @@ export const refusedOutcome = (outcome: RefusedOutcome): RpcErrorObject => {
     case 'unknown':
       return {
         code: rpcCodes.invalidParams,
-        message: outcome.message,
-        data: { did_you_mean: outcome.did_you_mean },
+        message: outcome.error.message,
+        data: {
+          did_you_mean: outcome.did_you_mean,
+          type: outcome.error.type,
+          recovery: outcome.error.recovery,
+        },
       }
   }
 }

@@ -1,6 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { echo, type GatewayKit, openKit, tokens, until } from '../../../test/kit/fake-app.ts'
+import {
+  echo,
+  type GatewayKit,
+  openKit,
+  tokens,
+  unknownOf,
+  until,
+} from '../../../test/kit/fake-app.ts'
 import { Peer } from '../../../test/kit/mcp-peer.ts'
 
 let kit: GatewayKit
@@ -103,7 +110,7 @@ describe('the end of a connection', () => {
       const next = kit.fake.waiting[finished]
       if (next) {
         expect(kit.fake.waiting.length - finished).toBeLessThanOrEqual(32)
-        next.finish({ kind: 'unknown', message: 'done', did_you_mean: [] })
+        next.finish(unknownOf('test.none'))
         finished++
       }
       return finished === 80
@@ -141,7 +148,7 @@ describe('the end of a connection', () => {
     const closing = kit.close(60_000)
     expect((await idle.end()).code).toBe(1001)
     expect(peer.closed).toBe(null)
-    kit.fake.waiting[0]?.finish({ kind: 'unknown', message: 'm', did_you_mean: [] })
+    kit.fake.waiting[0]?.finish(unknownOf('test.none'))
     expect((await answer).error?.code).toBe(-32602)
     expect((await peer.end()).code).toBe(1001)
     await closing

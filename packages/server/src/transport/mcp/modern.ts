@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { ReadableStreamDefaultReader } from 'node:stream/web'
-import { GatehouseError, rpcCodes } from '@gatehouse/contract'
+import { GatehouseError } from '@gatehouse/contract'
 import {
   type CallToolResult,
   createMcpHandler,
@@ -17,6 +17,7 @@ import { FaultyRequest, isMembers } from '../http/envelope.ts'
 import type { Exchange } from '../http/exchanges.ts'
 import {
   callTool,
+  invalidParams,
   listTools,
   type McpCall,
   type McpDeps,
@@ -93,12 +94,7 @@ const serverFor = (
   server.setRequestHandler('tools/list', (request) =>
     guarded(async () => {
       const page = await listTools(deps, call, request.params?.cursor)
-      if (page === null) {
-        throw failed({
-          code: rpcCodes.invalidParams,
-          message: 'Invalid params: cursor is none of ours',
-        })
-      }
+      if (page === null) throw failed(invalidParams('cursor', 'is none of ours'))
       const tools = page.entries.map(({ tool }) => tool as unknown as SdkTool)
       return page.nextCursor === null ? { tools } : { tools, nextCursor: page.nextCursor }
     }),

@@ -3,7 +3,6 @@ import {
   GatehouseError,
   type RpcErrorObject,
   type RpcId,
-  rpcCodes,
 } from '@gatehouse/contract'
 import type { App, UnreadableValue } from '../../app/app.ts'
 import type { Hold } from '../../app/hold.ts'
@@ -77,7 +76,7 @@ export const serverInfo = (app: App): Members => ({
 
 export const serverInstructions = instructions
 
-const invalidParams = (member: string, detail: string): RpcErrorObject =>
+export const invalidParams = (member: string, detail: string): RpcErrorObject =>
   rpcError('InvalidParams', { detail: `${member} ${detail}`, member })
 
 export type Initialized =
@@ -311,10 +310,7 @@ export const answerRequest = async (
     case 'logging/setLevel':
       return resultText(JSON.stringify(id), '{}')
     default:
-      return errorText(id, {
-        code: rpcCodes.methodNotFound,
-        message: `There is no method ${method.slice(0, 64)}.`,
-      })
+      return errorText(id, rpcError('MethodNotFound', { method: method.slice(0, 64) }))
   }
 }
 

@@ -226,9 +226,15 @@ export const toolOutcome = (
     case 'pending':
       return { result: pendingResult(outcome.pending, names) }
     case 'unknown': {
-      const did_you_mean = outcome.did_you_mean.map(toolName)
-      const { code } = refusedOutcome(outcome)
-      return { error: { code, message: outcome.message, data: { did_you_mean } } }
+      const { capability } = outcome
+      const { message, ...error } = names.error(outcome.error)
+      return {
+        error: refusedOutcome({
+          ...outcome,
+          error: { ...error, message: message.replace(capability, () => toolName(capability)) },
+          did_you_mean: outcome.did_you_mean.map(toolName),
+        }),
+      }
     }
     // Limits speak of patterns as policy writes them.
     case 'limited':

@@ -1,7 +1,14 @@
 import { connect } from 'node:net'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { type GatewayKit, openKit, pending, tokens, until } from '../../../test/kit/fake-app.ts'
+import {
+  type GatewayKit,
+  openKit,
+  pending,
+  tokens,
+  unknownOf,
+  until,
+} from '../../../test/kit/fake-app.ts'
 import { Peer } from '../../../test/kit/mcp-peer.ts'
 
 let kit: GatewayKit
@@ -213,7 +220,21 @@ describe('tools', () => {
     ['test__paused', {}, { error: { code: -32001, data: { reason: 'agent_paused' } } }],
     ['test__limited', {}, { error: { code: -32000, data: { retry_after_seconds: 42 } } }],
     ['test__busy', {}, { error: { code: -32000, data: { reason: 'overloaded' } } }],
-    ['test__none', {}, { error: { code: -32602, data: { did_you_mean: ['test__echo'] } } }],
+    [
+      'test__none',
+      {},
+      {
+        error: {
+          code: -32602,
+          message: 'There is no capability test__none.',
+          data: {
+            did_you_mean: ['test__echo'],
+            type: 'UnknownCapability',
+            recovery: [{ action: 'agent__capabilities' }],
+          },
+        },
+      },
+    ],
     ['test.echo', { text: 'dotted' }, { result: { structuredContent: { text: 'dotted' } } }],
     ['test.none', {}, { error: { code: -32602, data: { did_you_mean: ['test__echo'] } } }],
     ['__proto__', {}, { error: { code: -32602 } }],
@@ -324,7 +345,11 @@ describe('messages', () => {
     ['prompts/list', -32601],
     ['constructor', -32601],
   ])('%s is no method here', async (method, code) => {
-    expect((await (await open()).request(method, {})).error?.code).toBe(code)
+    expect((await (await open()).request(method, {})).error).toMatchObject({
+      code,
+      message: `There is no method ${method}.`,
+      data: { type: 'MethodNotFound', recovery: [{ action: 'list the methods' }] },
+    })
   })
 
   test('logging/setLevel is accepted, and answers from the peer are ignored', async () => {
@@ -343,7 +368,7 @@ describe('messages', () => {
     peer.send(call)
     expect((await peer.answerTo(1)).error?.code).toBe(-32600)
     expect(kit.fake.waiting).toHaveLength(1)
-    kit.fake.waiting[0]?.finish({ kind: 'unknown', message: 'm', did_you_mean: [] })
+    kit.fake.waiting[0]?.finish(unknownOf('test.none'))
     await until(() => peer.messages.filter((m) => m.id === 1).length === 2)
     peer.send(call)
     await until(() => kit.fake.waiting.length === 2)

@@ -1,6 +1,6 @@
 import { capabilityName, GatehouseError, rpcCodes } from '@gatehouse/contract'
 import type { Members } from '../http/envelope.ts'
-import { rpcOutcome } from '../http/outcome.ts'
+import { refusedOutcome, rpcOutcome } from '../http/outcome.ts'
 import { discoverMethod } from './discover.ts'
 import type { Method } from './method.ts'
 
@@ -52,13 +52,7 @@ const describe: Method = {
       case 'described':
         return { result: outcome.description }
       case 'unknown':
-        return {
-          error: {
-            code: rpcCodes.invalidParams,
-            message: `There is no capability ${name.slice(0, 128)}.`,
-            data: { did_you_mean: outcome.did_you_mean },
-          },
-        }
+        return { error: refusedOutcome(outcome) }
       case 'blocked':
         return {
           error: {

@@ -273,7 +273,12 @@ describe('methods', () => {
     const unknown = await call('capabilities.describe', { name: 'test.ecko' })
     expect(unknown.body.error).toMatchObject({
       code: -32602,
-      data: { did_you_mean: ['test.echo'] },
+      message: 'There is no capability test.ecko.',
+      data: {
+        did_you_mean: ['test.echo'],
+        type: 'UnknownCapability',
+        recovery: [{ action: 'agent.capabilities' }],
+      },
     })
     const blocked = await call('capabilities.describe', { name: 'test.blocked' })
     expect(blocked.body.error?.code).toBe(-32001)
