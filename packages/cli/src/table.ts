@@ -1,7 +1,7 @@
 import { bold, isStatusName, paintStatus } from './colour.ts'
 import type { View } from './define.ts'
 import { escapeText } from './escape-text.ts'
-import { shownTime, shownTimesShort } from './times.ts'
+import { shownLocal, shownTime, shownTimesShort } from './times.ts'
 
 /** What a table has to know of its output. */
 type Terminal = Omit<View, 'next'>
@@ -10,7 +10,7 @@ type Value<T> = (row: T) => string | number | null
 
 export type Column<T> = Layout & ({ readonly value: Value<T> } | TimeOf<T>)
 
-/** A time, with the local time beside it where the terminal has room for both. */
+/** A time, with the local time beside it, or before what stands below the row, where there is room for it. */
 type TimeOf<T> = {
   readonly time: (row: T) => string | null
   /** The word for no time. */
@@ -116,9 +116,15 @@ export function renderTable<T>(
   if (!below) return renderColumns(utc, rows, view)
   const others = kept.filter((column) => !column.below)
   const both = inBoth(others, rows)
-  const beside = fits(both, rows, view, cutWidth) ? both : inUtc(others)
-  const [titles = '', ...lines] = renderColumns(beside, rows, view).split('\n')
-  const text = (row: T) => escapeText(String(below.value(row) ?? '-'))
+  const hasRoom = fits(both, rows, view, cutWidth)
+  const [titles = '', ...lines] = renderColumns(hasRoom ? both : inUtc(others), rows, view).split(
+    '\n',
+  )
+  const timed = hasRoom ? undefined : others.find((column) => 'time' in column)
+  const text = (row: T) => {
+    const local = timed ? shownLocal(timed.time(row)) : ''
+    return `${local} ${escapeText(String(below.value(row) ?? '-'))}`.trimStart()
+  }
   return [
     titles,
     ...rows.flatMap((row, i) => [lines[i] ?? '', `  ${cutTo(text(row), view.columns - 2)}`]),

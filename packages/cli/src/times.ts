@@ -18,6 +18,10 @@ const besides = (timestamp: string, word: string): string => {
   return local === '' ? '' : ` (${local}${word})`
 }
 
+/** The local time on its own, for a line that begins with it; nothing where it is UTC. */
+export const shownLocal = (timestamp: string | null): string =>
+  timestamp === null ? '' : besides(timestamp, ' local').trim()
+
 /** The same with the local time beside it. */
 export const shownTimes = (timestamp: string | null, none = 'never'): string =>
   timestamp === null ? none : `${shownTime(timestamp)}${besides(timestamp, ' local')}`

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { callTextMax, describeCall } from './describe-call.ts'
+import { callTextMax, describeCall, describeEntry } from './describe-call.ts'
 
 test.each([
   ['filesystem.write', { path: 'notes/a.md', content: 'secret plans' }, 'notes/a.md'],
@@ -34,6 +34,22 @@ test.each([
   ],
   ['state.deleted', { area: 'shared', key: 'k' }, 'shared k'],
   ['write.buffered', { write_id: 'wr-1', service: 'mail', operation: 'send' }, 'send mail'],
+  [
+    'write.executed',
+    {
+      write_id: 'wr-1',
+      service: 'mail',
+      operation: 'send',
+      to: ['a@a.example'],
+      cc: ['b@b.example'],
+    },
+    'send mail to a@a.example; cc b@b.example',
+  ],
+  [
+    'process.ended',
+    { process_id: 'proc-1', command: 'ls', args: ['-l'], state: 'killed' },
+    'ls -l',
+  ],
   ['system.time', {}, ''],
   [
     'approval.approved',
@@ -64,4 +80,30 @@ test('is one line of bounded length without anything that a terminal obeys', () 
   const text = describeCall('filesystem.read', { path: `a\n\u001b[2J\u202e${'x'.repeat(999)}` })
   expect(text).toHaveLength(callTextMax)
   expect(text).toContain('a\\u{a}\\u{1b}[2J\\u{202e}xxx')
+})
+
+test.each([
+  [{ capability: 'process.kill', arguments: { process_id: 'proc-1' }, detail: null }, 'proc-1'],
+  [
+    {
+      capability: 'process.kill',
+      arguments: { process_id: 'proc-1' },
+      detail: { object: 'ls -l' },
+    },
+    'ls -l',
+  ],
+  [
+    {
+      capability: 'approval.edited',
+      arguments: { to: ['new@a.example'], subject: 'x' },
+      detail: { capability: 'email.send', object: 'to new@a.example' },
+    },
+    'email.send to new@a.example',
+  ],
+  [
+    { capability: 'filesystem.read', arguments: { path: 'a' }, detail: { sandbox: 'landlock' } },
+    'a',
+  ],
+] as const)('an entry %j is about %j', (entry, object) => {
+  expect(describeEntry(entry)).toBe(object)
 })

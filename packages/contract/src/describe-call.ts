@@ -97,6 +97,14 @@ const laterText = ({ capability, arguments: later }: Fields): string =>
     ? joined([toText(capability), describeCall(toText(capability), later as Fields)])
     : ''
 
+/** Text of one line, no longer than a list can show. */
+const toLine = (text: string): string => {
+  const characters = Array.from(escaped(text))
+  return characters.length > callTextMax
+    ? `${characters.slice(0, callTextMax - 1).join('')}…`
+    : characters.join('')
+}
+
 /** Acts about a call carry its name and, as `object`, what it was about. */
 const actOnCall = /^(?:approval|grant|schedule)\.[a-z_]+$/
 
@@ -105,7 +113,7 @@ const actText = ({ capability, object }: Fields): string =>
 
 /** Fields that name what a call or an act is about, the most telling first. */
 const named = [
-  ...['title', 'secret_name', 'name', 'label', 'channel', 'operation', 'service', 'file', 'query'],
+  ...['title', 'secret_name', 'name', 'label', 'channel', 'service', 'file', 'query'],
   ...['message_ids', 'message_id', 'event_id', 'write_id', 'rollback_id', 'trash_id', 'watch_id'],
   ...['process_id', 'schedule_id', 'subscription_id', 'alert_id', 'grant_id', 'approval_id'],
   ...[
@@ -121,12 +129,17 @@ const named = [
   ],
 ]
 
+/** A buffered write: what it does, where, and to whom. */
+const writeText = ({ operation, service, ...fields }: Fields): string =>
+  toText(operation) === ''
+    ? ''
+    : joined([toText(operation), toText(service), recipientsText(fields)])
+
 const namedText = (fields: Fields): string => {
   const name = named.find((field) => toList(fields[field]) !== '')
   if (name === undefined) return ''
-  const about = name === 'operation' ? toText(fields['service']) : ''
   const where = name === 'message_ids' ? toText(fields['folder']) : ''
-  return joined([toList(fields[name]), about, where === '' ? '' : `→ ${where}`])
+  return joined([toList(fields[name]), where === '' ? '' : `→ ${where}`])
 }
 
 const mailed = /^(?:email\.(?:send|draft|reply|forward)|comms\.(?:send|broadcast))$/
@@ -142,14 +155,37 @@ export function describeCall(capability: string, fields: Fields): string {
     ? [recipientsText]
     : isAct
       ? [actText]
-      : [commandText, urlText, hostText, pairText, laterText, keyText, pathText, namedText]
+      : [
+          commandText,
+          urlText,
+          hostText,
+          pairText,
+          laterText,
+          keyText,
+          pathText,
+          writeText,
+          namedText,
+        ]
   for (const way of ways) {
-    const text = escaped(way(fields))
-    if (text === '') continue
-    const characters = Array.from(text)
-    return characters.length > callTextMax
-      ? `${characters.slice(0, callTextMax - 1).join('')}…`
-      : text
+    const text = toLine(way(fields))
+    if (text !== '') return text
   }
   return ''
+}
+
+/** The parts of an entry of the audit log that say what it is about. */
+type DescribedEntry = {
+  readonly capability: string
+  readonly arguments: Fields
+  readonly detail: Fields | null
+}
+
+/**
+ * What an entry of the audit log is about, in one line. Where its arguments only name an id, or are those of a
+ * call that a person changed, `object` in the detail says it.
+ */
+export function describeEntry({ capability, arguments: args, detail }: DescribedEntry): string {
+  const text = toText(detail?.['object'])
+  if (detail === null || text === '') return describeCall(capability, args)
+  return toLine(actOnCall.test(capability) ? actText(detail) : text)
 }

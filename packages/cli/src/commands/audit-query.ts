@@ -1,4 +1,4 @@
-import { callText } from '../approval-card.ts'
+import { describeEntry } from '@gatehouse/contract/describe-call'
 import { red } from '../colour.ts'
 import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
@@ -47,7 +47,11 @@ export const auditQuery = defineCommand({
           { title: 'TIME', time: (entry) => entry.timestamp },
           { title: 'ID', value: (entry) => entry.id },
           { title: 'AGENT', value: (entry) => entry.agent || '-' },
-          { title: 'WHAT', value: callText, below: true },
+          {
+            title: 'WHAT',
+            value: (entry) => `${entry.capability} ${describeEntry(entry)}`.trimEnd(),
+            below: true,
+          },
           { title: 'RESULT', value: (entry) => entry.result },
           { title: 'POLICY', value: (entry) => entry.policy_decision, drop: true },
           { title: 'BY', value: (entry) => entry.actor, cut: true, drop: true },

@@ -1,4 +1,4 @@
-import { describeCall } from '@gatehouse/contract/describe-call'
+import { describeEntry } from '@gatehouse/contract/describe-call'
 import { defineCommand } from '../define.ts'
 import { jsonText } from '../escape-text.ts'
 import { renderFields } from '../table.ts'
@@ -12,7 +12,7 @@ export const auditShow = defineCommand({
   run: ({ api }, { id }) => api.showAuditEntry({ id }),
   text(entry, view) {
     const { rule, error, detail } = entry
-    const object = describeCall(entry.capability, entry.arguments)
+    const object = describeEntry(entry)
     const fields: (readonly [string, string | number | null])[] = [
       ['Entry', `${entry.id} (${entry.chain} ${entry.seq})`],
       ['Time', shownTimes(entry.timestamp)],

@@ -15,6 +15,7 @@ import type { ContextFactory } from './capability-context.ts'
 import type { Basics } from './deps.ts'
 import type { Op } from './op.ts'
 import { sandboxLimitsOf } from './process-limits.ts'
+import { commandFacts } from './process-record.ts'
 
 /** In the background, and in all, for one agent; and in all for the service. */
 const backgroundMax = 8
@@ -206,9 +207,10 @@ export class LiveProcesses {
   async #record(ended: StoredProcess, { refused_hosts }: ProcessEnd): Promise<void> {
     const { clock, journal, events, log, signal: stopping } = this.#deps
     const { id, agent, state, exit_code, signal, detail } = ended
+    const facts = commandFacts(ended)
     const draft = actDraft(systemOp(this.#deps), 'process.ended', {
       agent,
-      arguments: { process_id: id, state, exit_code, signal },
+      arguments: { process_id: id, ...facts, state, exit_code, signal },
       detail: {
         ...(detail === null ? {} : { detail }),
         ...(refused_hosts.length > 0 ? { refused_hosts } : {}),
@@ -228,7 +230,8 @@ export class LiveProcesses {
         await clock.sleep(storeAgainMs, stopping)
       }
     }
-    events.publish({ type: 'process.ended', agent, data: { process_id: id, state, exit_code } })
+    const data = { process_id: id, ...facts, state, exit_code }
+    events.publish({ type: 'process.ended', agent, data })
     await this.#forgetOldest(agent).catch((cause: unknown) =>
       log.error({ err: cause, agent }, 'old processes could not be forgotten'),
     )

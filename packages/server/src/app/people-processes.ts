@@ -40,10 +40,10 @@ async function killProcess(
   deps: Deps,
   { process_id, ...how }: KillProcess & { readonly process_id: string },
 ): Promise<KilledProcess> {
-  const { agent, state } = await showProcess(deps, process_id)
+  const { agent, state, command, args } = await showProcess(deps, process_id)
   if (state !== 'running') throw new GatehouseError('ProcessNotRunning', { process_id, state })
   await deps.journal.append(
-    actDraft(op, 'process.killed', { agent, arguments: { process_id, ...how } }),
+    actDraft(op, 'process.killed', { agent, arguments: { process_id, command, args, ...how } }),
   )
   return deps.processes.kill(process_id, how, actorText(op.actor))
 }

@@ -30,6 +30,12 @@ export const processRecord = (
   detail: stored.detail,
 })
 
+/** Names the program that an act or an event is about, so that nobody need look up its id. */
+export const commandFacts = ({ command, args_json }: StoredProcess) => ({
+  command,
+  args: JSON.parse(args_json) as string[],
+})
+
 /** How many bytes at the end begin a character that is not there whole. */
 const cutOff = (bytes: Uint8Array): number => {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {

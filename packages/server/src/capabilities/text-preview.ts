@@ -1,4 +1,5 @@
 import { errorTable, GatehouseError, type Preview } from '@gatehouse/contract'
+import { describeCall } from '@gatehouse/contract/describe-call'
 
 const charsMax = 120_000
 
@@ -37,5 +38,9 @@ export const previewOrNote = async (
 
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`
+
+/** A call that another one is about, in one line. */
+export const callText = (capability: string, args: Readonly<Record<string, unknown>>): string =>
+  `${capability} ${describeCall(capability, args)}`.trimEnd()
 
 export const jsonText = (value: unknown): string => JSON.stringify(value, null, 2)

@@ -1,5 +1,5 @@
 import type { ActivityEvent, AuditEntry } from '@gatehouse/contract'
-import { describeCall } from '@gatehouse/contract/describe-call'
+import { describeEntry } from '@gatehouse/contract/describe-call'
 import { entryOf } from './audit/entry.ts'
 import type { LogRow } from './audit/row.ts'
 
@@ -59,9 +59,7 @@ export const activityOf = (row: LogRow): ActivityEvent => {
     agent: entry.agent,
     // The act is the type; what it is about, if anything, is among its arguments.
     capability: entry.kind === 'call' ? entry.capability : factOf(entry, 'capability'),
-    object:
-      (entry.kind === 'act' && factOf(entry, 'object')) ||
-      describeCall(entry.capability, entry.arguments),
+    object: (entry.kind === 'act' && factOf(entry, 'object')) || describeEntry(entry),
     success: entry.result === 'success' || entry.result === 'pending',
     duration_ms: Math.round(entry.duration_ms ?? 0),
     result: entry.result,

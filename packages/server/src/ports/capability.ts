@@ -384,7 +384,7 @@ export type PreviewContext = {
   /** What the replica holds: whom an answer would go to, what a message is called. */
   readonly services: AgentServices
   readonly git: AgentGit
-  readonly processes: Pick<AgentProcesses, 'resolve'>
+  readonly processes: Pick<AgentProcesses, 'resolve' | 'monitor'>
   readonly state: Pick<StateArea, 'get'>
   readonly shared: Pick<StateArea, 'get'>
   readonly messages: Pick<AgentMessages, 'recipients' | 'peek' | 'channelOf'>

@@ -158,6 +158,31 @@ describe.skipIf(noReal)('what a change of a repository would do is shown before'
     expect(none.text).toContain('There is no such branch now')
   })
 
+  test('only the branch that was shown is created, switched to or deleted', async () => {
+    git('checkout', '--quiet', '-b', 'other')
+    commit('c.txt', 'c\n', 'Shown')
+    git('checkout', '--quiet', 'main')
+    const created = await ask('git.branch', { action: 'create', name: 'x', start_point: 'other' })
+    const switched = await ask('git.branch', { action: 'switch', name: 'other' })
+    const deleted = await ask('git.branch', { action: 'delete', name: 'other' })
+    git('checkout', '--quiet', 'other')
+    commit('c.txt', 'evil\n', 'Not shown')
+    git('checkout', '--quiet', 'main')
+    for (const { id } of [created, switched, deleted])
+      await expect(kit.kit.decide(id, 'approve')).rejects.toMatchObject({ type: 'ApprovalStale' })
+    const anew = await ask('git.branch', { action: 'create', name: 'x', start_point: 'other' })
+    await kit.kit.decide(anew.id, 'approve')
+    expect((await kit.kit.settled('alpha', anew.id)).result).toMatchObject({ success: true })
+    expect(git('log', '-1', '--format=%s', 'x')).toBe('Not shown')
+  })
+
+  test('a new repository where one was made meanwhile is stale', async () => {
+    kit.put('fresh/a.txt', 'a\n')
+    const { id } = await ask('git.init', { path: 'fresh' })
+    kit.repository('fresh')
+    await expect(kit.kit.decide(id, 'approve')).rejects.toMatchObject({ type: 'ApprovalStale' })
+  })
+
   test('a new repository', async () => {
     const fresh = await ask('git.init', { path: 'fresh' })
     expect(fresh.text).toMatch(

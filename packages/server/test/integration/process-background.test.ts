@@ -72,7 +72,15 @@ describe.skipIf(!hasProgram('bwrap'))('processes in the background', () => {
       'ProcessNotRunning',
     )
     const [entry] = await kit.audit({ agent: 'alpha', capability: 'process.ended' })
-    expect(entry).toMatchObject({ kind: 'act', arguments: { process_id, state: 'killed' } })
+    expect(entry).toMatchObject({
+      kind: 'act',
+      arguments: { process_id, command: 'perl', state: 'killed' },
+    })
+    const calls = await kit.audit({ agent: 'alpha', capability: 'process.kill' })
+    expect(calls.filter(({ result }) => result !== 'pending').map(({ detail }) => detail)).toEqual([
+      { object: expect.stringMatching(/^perl -e /) },
+      { object: expect.stringMatching(/^perl -e /) },
+    ])
   })
 
   test('tell their exit code when they end by themselves, and their agent hears of it', async () => {
@@ -91,7 +99,7 @@ describe.skipIf(!hasProgram('bwrap'))('processes in the background', () => {
       state: 'completed',
       truncated: false,
     })
-    const data = { process_id, state: 'completed', exit_code: 7 }
+    const data = { process_id, command: 'sh', state: 'completed', exit_code: 7 }
     await expect.poll(() => heard).toMatchObject([{ type: 'process.ended', data }])
   })
 
@@ -279,8 +287,26 @@ describe.skipIf(!hasProgram('bwrap'))('processes in the background', () => {
       type: 'ProcessNotRunning',
     })
     const acts = (await kit.audit({ agent: 'alpha', capability: 'process.killed' })).map(
-      ({ actor, arguments: args }) => [actor, args['process_id']],
+      ({ actor, arguments: args }) => [actor, args['process_id'], args['command']],
     )
-    expect(acts).toEqual([['user:ana', process_id]])
+    expect(acts).toEqual([['user:ana', process_id, 'perl']])
+  })
+
+  test('are named by their command to whoever is asked about a signal, until they have ended', async () => {
+    await using kit = await openProcessKit(
+      freely.replace('rules:\n', 'rules:\n  - { match: process.kill, tier: approval_required }\n'),
+    )
+    const process_id = await start(kit, waiting(marked()))
+    await written(kit, process_id, 'ready')
+    const id = await kit.pending('alpha', 'process.kill', { process_id, signal: 'SIGHUP' })
+    const op = kit.operator('ana')
+    const look = () => kit.app.showApproval(op, { approval_id: id })
+    const { preview, stale } = await look()
+    expect(stale).toBeNull()
+    expect(preview?.text).toMatch(/^kill -s SIGHUP proc-.*\nprocess: perl -e /)
+    await kit.app.killProcess(op, { process_id, signal: 'SIGKILL', force_after_seconds: 0 })
+    expect((await look()).stale).toContain('has changed')
+    const missing = { process_id: 'proc-01jqz4xk2m8v5w9r3t6y0b7n1c' }
+    expect(failureOf(await kit.invoke('alpha', 'process.kill', missing))).toBe('ProcessNotFound')
   })
 })

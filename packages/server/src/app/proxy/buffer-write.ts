@@ -27,10 +27,22 @@ const assertFits = (argumentsJson: string, files: NewWrite['files'] = []): void 
     refuse('ValueTooLarge', { size_bytes: fileBytes, limit_bytes: filesBytesMax })
 }
 
-/** What an entry of the log says of a write: which it is, never what it holds. */
+/** Who a mail goes to. */
+const recipientsOf = ({ arguments_json }: StoredWrite) => {
+  const fields = JSON.parse(arguments_json) as Readonly<Record<string, unknown>>
+  const names = ['to', 'cc', 'bcc'].filter((name) => Array.isArray(fields[name]))
+  return Object.fromEntries(names.map((name) => [name, fields[name]]))
+}
+
+/** What an entry of the log says of a write: which it is and whom it reaches, never what it holds. */
 export const writeFacts = (write: StoredWrite) => ({
   agent: write.agent,
-  arguments: { write_id: write.id, service: write.service, operation: write.operation },
+  arguments: {
+    write_id: write.id,
+    service: write.service,
+    operation: write.operation,
+    ...recipientsOf(write),
+  },
 })
 
 /** Tells the agent, and whoever watches, how its write stands. */

@@ -110,7 +110,14 @@ const acknowledge = defineCapability({
         message,
       )
     }),
-  run: (ctx, args) => ctx.alerts.acknowledge(args.alert_id) as never,
+  resolve: async ({ alert_id }, { alerts }) => {
+    const { status, count } = await alerts.find(alert_id)
+    return { status, count }
+  },
+  async run(ctx, { alert_id }) {
+    ctx.note({ object: (await ctx.alerts.find(alert_id)).message })
+    return ctx.alerts.acknowledge(alert_id) as never
+  },
 })
 
 export const alertCapabilities = [send, list, acknowledge]

@@ -1,11 +1,24 @@
-import { ApprovalStatus, CapabilityResult } from '@gatehouse/contract'
-import { describeCall } from '@gatehouse/contract/describe-call'
+import { ApprovalStatus, CapabilityResult, GatehouseError } from '@gatehouse/contract'
 import { z } from 'zod'
+import type { PreviewContext } from '../../ports/capability.ts'
 import { defineCapability } from '../define.ts'
-import { jsonText, previewOrNote, textPreview } from '../text-preview.ts'
+import { callText, jsonText, previewOrNote, textPreview } from '../text-preview.ts'
 
 const approval_id = z.string().max(64).describe('The id from the pending answer: appr-…')
 const version = '1.0'
+
+/** Null where there is no such request; the call itself says so. */
+const statusOf = async (
+  approvals: PreviewContext['approvals'],
+  id: string,
+): Promise<ApprovalStatus | null> => {
+  try {
+    return (await approvals.find(id)).status
+  } catch (error) {
+    if (error instanceof GatehouseError && error.type === 'ApprovalNotFound') return null
+    throw error
+  }
+}
 const tier = 'autonomous'
 const outputs = z.object({
   approval_id: z.string(),
@@ -119,17 +132,24 @@ const cancel = defineCapability({
     { title: 'No longer needed', arguments: { approval_id: 'appr-06d9k2m8q4vx7c1n5t3bzaehfw' } },
   ],
   errors: ['ApprovalNotFound', 'ApprovalNotPending'],
+  resolve: async ({ approval_id: id }, { approvals }) => ({
+    status: await statusOf(approvals, id),
+  }),
   preview: ({ approval_id: id }, { approvals }) =>
     previewOrNote(`Withdraw the request ${id}.`, async () => {
       const { capability, arguments: args, status, requested_at } = await approvals.find(id)
       return textPreview(
         `Withdraw the request ${id}, so that nobody can approve it.`,
-        `It asks for ${`${capability} ${describeCall(capability, args)}`.trimEnd()}, since ${requested_at}.`,
+        `It asks for ${callText(capability, args)}, since ${requested_at}.`,
         status !== 'pending' && `It is ${status}, so nothing is left to withdraw.`,
         jsonText(args),
       )
     }),
-  run: (ctx, args) => ctx.approvals.cancel(args.approval_id),
+  async run(ctx, { approval_id: id }) {
+    const { capability, arguments: args } = await ctx.approvals.find(id)
+    ctx.note({ object: callText(capability, args) })
+    return ctx.approvals.cancel(id)
+  },
 })
 
 export const approvalCapabilities = [get, wait, list, cancel]

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
 import { counted, jsonText, previewOrNote, textPreview } from '../text-preview.ts'
@@ -110,6 +111,11 @@ const broadcast = defineCapability({
       )
     })
   },
+  resolve: async ({ filter }, { messages }) => {
+    const { recipients } = await messages.recipients(filter)
+    const names = JSON.stringify(recipients.toSorted())
+    return { recipients: createHash('sha256').update(names).digest('hex') }
+  },
   run: (ctx, { filter, ...message }) => ctx.messages.broadcast(filter, message),
 })
 
@@ -162,7 +168,13 @@ const unsubscribe = defineCapability({
         'Its later broadcasts no longer reach this agent; those that wait already stay.',
       ),
     ),
-  run: (ctx, args) => ctx.messages.unsubscribe(args.subscription_id),
+  resolve: async ({ subscription_id }, { messages }) => ({
+    channel: await messages.channelOf(subscription_id),
+  }),
+  async run(ctx, { subscription_id }) {
+    ctx.note({ object: `channel ${await ctx.messages.channelOf(subscription_id)}` })
+    return ctx.messages.unsubscribe(subscription_id)
+  },
 })
 
 const receive = defineCapability({
@@ -215,6 +227,10 @@ const receive = defineCapability({
         ),
       )
     }),
+  resolve: async ({ limit, channel: only }, { messages }) => {
+    const { messages: waiting } = await messages.peek({ limit, channel: only })
+    return { messages: waiting.map(({ message_id }) => message_id) }
+  },
   run: (ctx, args) => ctx.messages.receive(args) as never,
 })
 

@@ -43,6 +43,7 @@ const open = () => {
   const factory = createFilesFactory({ ids, clock })
   const files = factory.open({ name: 'alpha', workspace: root, mounts: [] })
   const watched: unknown[] = []
+  const noted: unknown[] = []
   const context = (signal: AbortSignal): CapabilityContext =>
     ({
       files,
@@ -52,6 +53,7 @@ const open = () => {
       request_id: 'req-1',
       session_id: null,
       agent: { name: 'alpha', purpose: '', status: 'active', workspace: root },
+      note: (facts) => noted.push(facts),
       progress: () => {},
       watches: {
         add: async (watch) => `watch-${watched.push(watch)}`,
@@ -80,6 +82,7 @@ const open = () => {
   return {
     root,
     watched,
+    noted,
     call,
     show,
     at: (name: string) => path.join(root, name),
@@ -510,6 +513,7 @@ test('deletes and restores, makes folders, copies and moves', async () => {
   const { trash_id } = await kit.call('delete', { path: 'a', recursive: true })
   expect(await typeOf(kit.call('read', { path: 'a/b/log' }))).toBe('FileNotFound')
   expect(await kit.call('restore', { trash_id })).toEqual({ path: kit.at('a') })
+  expect(kit.noted).toEqual([{ object: kit.at('a') }])
   expect(kit.get('a/b/log')).toBe('x\n')
 })
 

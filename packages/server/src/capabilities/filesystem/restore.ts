@@ -35,5 +35,13 @@ export const restore = defineCapability({
           'Something stands there now, so the call is refused; it replaces nothing.',
       )
     }),
-  run: (ctx, { trash_id }) => ctx.files.restore(trash_id),
+  resolve: async ({ trash_id }, { files }) => {
+    const { path } = await files.trashed(trash_id)
+    return { path, standing: await files.fingerprint(path, { entry: true }) }
+  },
+  async run(ctx, { trash_id }) {
+    const restored = await ctx.files.restore(trash_id)
+    ctx.note({ object: restored.path })
+    return restored
+  },
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
+import { branchBound } from './bound.ts'
 import { branchField, changeErrors, list, refField, repositoryField, version } from './fields.ts'
 import { branchPreview } from './preview.ts'
 
@@ -54,8 +55,10 @@ export const branch = defineCapability({
   errors: [...changeErrors, 'InvalidRef'],
   result_bytes: () => 256 * 1024,
   preview: branchPreview,
+  resolve: (act, { git }) => branchBound(act, git),
   async run(ctx, { path, action, name = '', start_point = 'HEAD' }) {
-    if (action === 'create') await ctx.git.createBranch(path, name, start_point)
+    const start = (ctx.resolved?.['start'] as string | null | undefined) ?? start_point
+    if (action === 'create') await ctx.git.createBranch(path, name, start)
     else if (action === 'switch') await ctx.git.switchBranch(path, name)
     else if (action === 'delete') await ctx.git.deleteBranch(path, name)
     return await ctx.git.branches(path)

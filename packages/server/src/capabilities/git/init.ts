@@ -24,5 +24,9 @@ export const init = defineCapability({
   errors: [...changeErrors, 'AlreadyExists', 'InvalidRef'],
   result_bytes_max: smallResult,
   preview: ({ path, initial_branch }, ctx) => initPreview(path, initial_branch, ctx),
+  resolve: async ({ path }, { files }) => ({
+    folder: (await files.stat(path))?.type ?? null,
+    repository: (await files.stat(`${files.resolve(path)}/.git`))?.type ?? null,
+  }),
   run: (ctx, { path, initial_branch }) => ctx.git.init(path, initial_branch),
 })

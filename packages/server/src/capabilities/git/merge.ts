@@ -1,15 +1,8 @@
 import { z } from 'zod'
-import type { PreviewContext } from '../../ports/capability.ts'
 import { defineCapability } from '../define.ts'
+import { mergeBound, restoreBound } from './bound.ts'
 import { changeErrors, headField, list, refField, repositoryField, version } from './fields.ts'
-import { mergePreview, restoreBound, restorePreview } from './preview.ts'
-
-const newest = async (
-  git: PreviewContext['git'],
-  path: string,
-  ref: string,
-): Promise<string | null> =>
-  (await git.log(path, { limit: 1, offset: 0, ref })).commits[0]?.hash ?? null
+import { mergePreview, restorePreview } from './preview.ts'
 
 export const merge = defineCapability({
   name: 'git.merge',
@@ -50,10 +43,8 @@ export const merge = defineCapability({
     ref === undefined
       ? restorePreview(path, ['.'], 'HEAD', `Give up the merge that is under way in ${path}.`, ctx)
       : mergePreview(path, ref, ctx),
-  resolve: async ({ path, ref }, { git }) =>
-    ref === undefined
-      ? restoreBound(path, ['.'], 'HEAD', git)
-      : { merged: await newest(git, path, ref), into: await newest(git, path, 'HEAD') },
+  resolve: ({ path, ref }, { git }) =>
+    ref === undefined ? restoreBound(path, ['.'], 'HEAD', git) : mergeBound(git, path, ref),
   // @SECURITY The commit that was approved, wherever the name leads by now; merge.test.ts.
   run: (ctx, { path, ref }) =>
     ref === undefined

@@ -1,5 +1,4 @@
-import { createHash } from 'node:crypto'
-import { GatehouseError, type Preview } from '@gatehouse/contract'
+import type { Preview } from '@gatehouse/contract'
 import type { PreviewContext } from '../../ports/capability.ts'
 import type { GitDiff, MergePlan } from '../../ports/git.ts'
 import { counted, previewOrNote, textPreview } from '../text-preview.ts'
@@ -94,26 +93,7 @@ export const restorePreview = (
     ])
   })
 
-/** An approval is for discarding what was shown; null where that is too much to compare. */
-export const restoreBound = async (
-  path: string,
-  names: readonly string[],
-  source: string,
-  git: PreviewContext['git'],
-): Promise<{ readonly discarded: string | null }> => {
-  try {
-    const plan = JSON.stringify(await git.planRestore(path, names, source))
-    return { discarded: createHash('sha256').update(plan).digest('hex') }
-  } catch (error) {
-    const isTooMuch =
-      error instanceof GatehouseError &&
-      (error.type === 'DeadlineExceeded' || error.type === 'GitRefused')
-    if (isTooMuch) return { discarded: null }
-    throw error
-  }
-}
-
-type BranchAct = {
+export type BranchAct = {
   readonly path: string
   readonly action: 'list' | 'create' | 'switch' | 'delete'
   readonly name?: string | undefined

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
+import { restoreBound } from './bound.ts'
 import { changeErrors, filesField, list, refField, repositoryField, version } from './fields.ts'
-import { restoreBound, restorePreview } from './preview.ts'
+import { restorePreview } from './preview.ts'
 
 export const restore = defineCapability({
   name: 'git.restore',

@@ -1,7 +1,9 @@
 import { ProcessSignal } from '@gatehouse/contract'
+import { describeCall } from '@gatehouse/contract/describe-call'
 import { z } from 'zod'
 import { commandLine } from '../../domain/processes/command-line.ts'
 import { defineCapability, smallResult } from '../define.ts'
+import { textPreview } from '../text-preview.ts'
 import { processIdField, stateField, version } from './fields.ts'
 
 export const kill = defineCapability({
@@ -40,11 +42,21 @@ export const kill = defineCapability({
   errors: ['ProcessNotFound', 'ProcessNotRunning', 'ProcessElsewhere'],
   timeout_seconds: 90,
   result_bytes_max: smallResult,
-  preview: ({ signal, process_id }) => ({
-    kind: 'command',
-    text: commandLine(['kill', '-s', signal, process_id]),
+  preview: async ({ signal, process_id }, { processes }) => {
+    const { process } = await processes.monitor(process_id)
+    return textPreview(
+      commandLine(['kill', '-s', signal, process_id]),
+      `process: ${commandLine([process.command, ...process.args])}`,
+      `in: ${process.working_directory}`,
+      process.state !== 'running' && `It is ${process.state}, so the call is refused.`,
+    )
+  },
+  resolve: async ({ process_id }, { processes }) => ({
+    state: (await processes.monitor(process_id)).process.state,
   }),
   async run(ctx, { process_id, ...how }) {
+    const { process } = await ctx.processes.monitor(process_id)
+    ctx.note({ object: describeCall('process.run', process) })
     return ctx.processes.kill(process_id, how)
   },
 })

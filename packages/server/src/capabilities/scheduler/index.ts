@@ -1,8 +1,7 @@
 import { capabilityName, Schedule, ScheduledRun, ScheduleStatus } from '@gatehouse/contract'
-import { describeCall } from '@gatehouse/contract/describe-call'
 import { z } from 'zod'
 import { defineCapability } from '../define.ts'
-import { jsonText, previewOrNote, textPreview } from '../text-preview.ts'
+import { callText, jsonText, previewOrNote, textPreview } from '../text-preview.ts'
 
 const version = '1.0'
 const schedule_id = z.string().max(64).describe('The id from scheduler.create: sched-…')
@@ -22,9 +21,6 @@ const timesText = ({ schedule, run_at, delay_seconds, time_zone }: Times): strin
   if (run_at !== undefined) return `once at ${run_at}`
   return delay_seconds === undefined ? 'once' : `once in ${delay_seconds} s`
 }
-
-const calledText = (capability: string, args: Readonly<Record<string, unknown>>): string =>
-  `${capability} ${describeCall(capability, args)}`.trimEnd()
 
 const create = defineCapability({
   name: 'scheduler.create',
@@ -90,7 +86,7 @@ const create = defineCapability({
   ],
   errors: ['InvalidSchedule', 'UnknownCapability', 'PolicyDenied', 'QuotaExceeded'],
   preview: (input, { schedules }) => {
-    const what = `Schedule ${calledText(input.capability, input.arguments)}, ${timesText(input)}.`
+    const what = `Schedule ${callText(input.capability, input.arguments)}, ${timesText(input)}.`
     const facts = [
       input.description !== '' && `For: ${input.description}`,
       'Policy and limits are asked again each time. The arguments:',
@@ -170,7 +166,7 @@ const remove = defineCapability({
       const found = await schedules.find(args.schedule_id)
       const { capability, arguments: later, description, status, next_run_at } = found
       return textPreview(
-        `Delete the schedule ${args.schedule_id} (${status}): ${calledText(capability, later)}, ${timesText(found)}.`,
+        `Delete the schedule ${args.schedule_id} (${status}): ${callText(capability, later)}, ${timesText(found)}.`,
         description !== '' && `It is for: ${description}`,
         next_run_at === null
           ? 'It does not run any more.'
@@ -179,7 +175,14 @@ const remove = defineCapability({
         jsonText(later),
       )
     }),
-  run: (ctx, args) => ctx.schedules.delete(args.schedule_id),
+  resolve: async ({ schedule_id: id }, { schedules }) => ({
+    status: (await schedules.find(id)).status,
+  }),
+  async run(ctx, { schedule_id: id }) {
+    const { capability, arguments: later } = await ctx.schedules.find(id)
+    ctx.note({ object: callText(capability, later) })
+    return ctx.schedules.delete(id)
+  },
 })
 
 export const schedulerCapabilities = [create, list, history, remove]

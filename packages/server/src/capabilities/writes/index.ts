@@ -1,5 +1,7 @@
 import { BufferedWrite, WriteId, WriteStatus } from '@gatehouse/contract'
+import { describeCall } from '@gatehouse/contract/describe-call'
 import { z } from 'zod'
+import type { CapabilityContext, PreviewContext } from '../../ports/capability.ts'
 import { defineCapability } from '../define.ts'
 import { jsonText, previewOrNote, textPreview } from '../text-preview.ts'
 
@@ -12,6 +14,15 @@ const ownRecord = ({ id, agent: _agent, ...rest }: BufferedWrite) => ({ write_id
 
 const writeText = ({ id, operation, service }: BufferedWrite): string =>
   `the write ${id}, ${operation} at ${service}`
+
+const noteWrite = (
+  ctx: CapabilityContext,
+  { operation, service, arguments: sent }: BufferedWrite,
+) => ctx.note({ object: describeCall('write', { ...sent, operation, service }) })
+
+const statusBound = async (writes: PreviewContext['writes'], write_id: string) => ({
+  status: (await writes.find(write_id)).status,
+})
 
 const contentLines = (write: BufferedWrite): readonly string[] => [
   'Its arguments:',
@@ -74,7 +85,11 @@ const cancel = defineCapability({
         ...contentLines(write),
       )
     }),
-  run: async (ctx, { write_id }) => ownRecord(await ctx.writes.cancel(write_id)),
+  resolve: ({ write_id }, { writes }) => statusBound(writes, write_id),
+  async run(ctx, { write_id }) {
+    noteWrite(ctx, await ctx.writes.find(write_id))
+    return ownRecord(await ctx.writes.cancel(write_id))
+  },
 })
 
 const rollback = defineCapability({
@@ -116,7 +131,14 @@ const rollback = defineCapability({
         )
       })
     }),
-  run: async (ctx, { write_id }) => ownRecord(await ctx.writes.rollback(write_id, ctx.signal)),
+  resolve: async ({ write_id }, { writes }) => {
+    const { rollback_status } = await writes.find(write_id)
+    return { ...(await statusBound(writes, write_id)), rollback_status }
+  },
+  async run(ctx, { write_id }) {
+    noteWrite(ctx, await ctx.writes.find(write_id))
+    return ownRecord(await ctx.writes.rollback(write_id, ctx.signal))
+  },
 })
 
 export const writeCapabilities = [list, cancel, rollback]
