@@ -3,15 +3,15 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { sourceFiles } from './lib/files.mjs'
+import { launcherFiles, sourceFiles } from './lib/files.mjs'
 import { root } from './lib/run.mjs'
 
 const testName = /[\w./-]+\.test\.ts/g
 const caseId = /\b[A-Z]\d\d\b/g
 
-/** The comments of a text that carry the tag, each with its line. Lines of `//` that follow each other are one. */
+/** The comments of a text that carry the tag, each with its line. Lines of `//`, or of `#`, that follow each other are one. */
 export const securityComments = (text) =>
-  [...text.matchAll(/\/\*\*?[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n?)+|\/\/.*$/gm)]
+  [...text.matchAll(/\/\*\*?[\s\S]*?\*\/|(?:^[ \t]*\/\/.*\n?)+|(?:^[ \t]*#.*\n?)+|\/\/.*$/gm)]
     .filter(([comment]) => comment.includes('@SECURITY'))
     .map(({ 0: comment, index }) => ({
       comment,
@@ -59,7 +59,9 @@ const testFiles = () => {
 
 const main = () => {
   const tests = testFiles()
-  const gaps = sourceFiles().flatMap(({ file, text }) => findGaps(file, text, tests))
+  const gaps = [...sourceFiles(), ...launcherFiles()].flatMap(({ file, text }) =>
+    findGaps(file, text, tests),
+  )
   for (const gap of gaps) console.error(gap)
   process.exitCode = gaps.length > 0 ? 1 : 0
 }

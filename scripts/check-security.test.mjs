@@ -14,6 +14,7 @@ test.each([
   '/** @SECURITY Never through a link (server/src/a.test.ts, F04). */',
   '/**\n * Opens it.\n * @SECURITY On disk before the answer;\n * test/crash.test.ts.\n */',
   '// @SECURITY On disk before\n  // the answer; crash.test.ts.',
+  '# @SECURITY On disk before\n# the answer; crash.test.ts.',
   'call(1) // @SECURITY Never twice; a.test.ts.',
   '// A comment without the tag names nothing.',
 ])('passes %j', (text) => {
@@ -23,6 +24,7 @@ test.each([
 test.each([
   ['open()\n// @SECURITY Never through a link.', 'a.ts:2 names no test'],
   ['/**\n * Opens it.\n * @SECURITY No link.\n */', 'a.ts:3 names no test'],
+  ['open();\n# @SECURITY Never through\n# a link.', 'a.ts:2 names no test'],
   ['// @SECURITY No link; b.test.ts.', 'a.ts:1 names b.test.ts, which is no test here'],
   ['// @SECURITY No link; sha.test.ts.', 'a.ts:1 names sha.test.ts, which is no test here'],
   [

@@ -3,18 +3,22 @@ import path from 'node:path'
 import { root } from './run.mjs'
 
 const isSource = (name) =>
-  /\.(?:ts|js)$/.test(name) && !name.endsWith('.test.ts') && !name.endsWith('.d.ts')
+  /\.(?:ts|m?js)$/.test(name) && !name.endsWith('.test.ts') && !name.endsWith('.d.ts')
+const isLauncher = (name) => name.endsWith('.pl')
 
 /** Every source file of the packages, tests aside, with its path from the root: `src`, and `public` of the page. */
 export const sourceFiles = () =>
   readdirSync(path.join(root, 'packages')).flatMap((name) =>
-    ['src', 'public'].flatMap((part) => filesIn(path.join('packages', name, part))),
+    ['src', 'public'].flatMap((part) => filesIn(path.join('packages', name, part), isSource)),
   )
 
-const filesIn = (folder) => {
+/** The programs in Perl that untrusted ones are started with. */
+export const launcherFiles = () => filesIn('packages/server/launchers', isLauncher)
+
+const filesIn = (folder, isWanted) => {
   try {
     return readdirSync(path.join(root, folder), { recursive: true })
-      .filter(isSource)
+      .filter(isWanted)
       .map((file) => path.join(folder, file))
       .map((file) => ({
         file: file.split(path.sep).join('/'),

@@ -14,8 +14,8 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import { expect, test } from 'vitest'
+import { startSwapper } from '../../test/kit/start-swapper.ts'
 import { createFilesFactory } from './create-files-factory.ts'
-import { startSwapper } from './testing.ts'
 
 const full = process.env['GATEHOUSE_FULL'] === '1'
 const reads = full ? 100_000 : 3_000

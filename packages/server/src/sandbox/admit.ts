@@ -1,7 +1,7 @@
 import { chownSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import { handOver } from './hand-over.ts'
-import { relaySocket } from './init-script.ts'
+import { relay } from './launch-order.ts'
 import type { OpenMount } from './mounts.ts'
 import type { ServiceUser } from './service-user.ts'
 
@@ -17,7 +17,7 @@ export const admit = async (
     }
     if (user === null) continue
     // The one mount of a socket that is always ours, wherever it lies.
-    if (target === relaySocket) chownSync(`/proc/self/fd/${descriptor}`, user.uid, user.gid)
+    if (target === relay.socket) chownSync(`/proc/self/fd/${descriptor}`, user.uid, user.gid)
     else if (!path.startsWith(`${own}/`)) continue
     else if (isFolder && (writable || path.startsWith(`${own}/workspaces/`)))
       await handOver(`/proc/self/fd/${descriptor}/.`, user)

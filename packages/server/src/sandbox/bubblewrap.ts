@@ -4,20 +4,21 @@ import { admit } from './admit.ts'
 import { bubblewrapArguments, type Protection } from './arguments.ts'
 import { awaitStart } from './await-start.ts'
 import { Descriptors } from './descriptors.ts'
-import { relaySocket } from './init-script.ts'
-import { assertTexts, orderOf } from './launch-order.ts'
+import { assertTexts, orderOf, relay } from './launch-order.ts'
 import { LaunchedChild } from './launched-child.ts'
 import { type OpenMount, OpenMounts } from './mounts.ts'
 import type { SandboxTools } from './sandbox-tools.ts'
 import type { FilterPart } from './seccomp.ts'
 import { spawnLauncher } from './spawn-launcher.ts'
-import { stageFolder } from './stage-script.ts'
 import { librariesOf } from './system-view.ts'
 
 export type BubblewrapOptions = SandboxTools & { readonly bubblewrap: string }
 
 // As the launchers find them: 0 to 2 are the program's own, 4 is the channel.
 const descriptors = { filter: 3, init: 5, stage: 6, mounts: 7 } as const
+/** Mounted over for the launcher alone, where the service is root. */
+const stageFolder = '/tmp'
+
 const scriptAt = (descriptor: number): string => `/proc/self/fd/${descriptor}`
 
 /** The command line; where the service is root, with the stage before it. */
@@ -42,7 +43,7 @@ const commandOf = (
   })
   if (user === null) return [bubblewrap, args]
   const staged = mounts.map((_, at) => descriptors.mounts + at)
-  const before = [user.uid, user.gid, staged.length, ...staged].map(String)
+  const before = [stageFolder, user.uid, user.gid, staged.length, ...staged].map(String)
   return [perl, [scriptAt(descriptors.stage), ...before, bubblewrap, ...args]]
 }
 
@@ -63,9 +64,9 @@ const launch = (
     }),
   )
   const init = opened.take(
-    workshop.openScript(spec.network.kind === 'egress' ? 'init-relay' : 'init'),
+    workshop.openLauncher(spec.network.kind === 'egress' ? 'init-relay' : 'init'),
   )
-  const stage = opened.take(workshop.openScript('stage'))
+  const stage = opened.take(workshop.openLauncher('stage'))
   const staged = user === null ? [] : [stage, ...mounts.map(({ descriptor }) => descriptor)]
   return spawnLauncher(program, args, { filter, behind: [init, ...staged] })
 }
@@ -79,7 +80,7 @@ export const spawnInBubblewrap = async (
   const { workshop, without = [] } = options
   const proxy: readonly SandboxMount[] =
     spec.network.kind === 'egress'
-      ? [{ source: spec.network.socket, target: relaySocket, writable: true }]
+      ? [{ source: spec.network.socket, target: relay.socket, writable: true }]
       : []
   using mounts = new OpenMounts([workshop.etc, ...proxy], spec.mounts)
   await admit(mounts.all, options)

@@ -1,12 +1,14 @@
 import { Buffer } from 'node:buffer'
 import type { Duplex } from 'node:stream'
 
-/** What the launcher inside is told before it starts the program. See init-script.ts. */
+/** What the launcher inside is told before it starts the program. See order.pl among the launchers. */
 export type LaunchOrder = {
   readonly folder: string
   readonly limits: Readonly<Record<number, number>>
-  /** Port that leads to the proxy; null where there is no network at all. */
-  readonly relayPort: number | null
+  /** Folders where a program named without a slash is looked for. */
+  readonly searched: readonly string[]
+  /** What leads to the proxy; null where there is no network at all. */
+  readonly relay: { readonly port: number; readonly socket: string } | null
   readonly mounts: readonly {
     readonly target: string
     readonly device: string
@@ -41,7 +43,10 @@ export const encodeOrder = (order: LaunchOrder): Buffer => {
     Object.entries(order.limits)
       .map(([which, value]) => `${which}=${value}`)
       .join(','),
-    order.relayPort === null ? '' : String(order.relayPort),
+    String(order.relay?.port ?? ''),
+    order.relay?.socket ?? '',
+    String(order.searched.length),
+    ...order.searched,
     String(order.mounts.length),
     ...order.mounts.flatMap(({ target, device, inode }) => [target, device, inode]),
     String(environment.length),

@@ -74,7 +74,7 @@ const launch = (
       without: without as FilterPart[],
     }),
   )
-  const script = opened.take(workshop.openScript('landlock'))
+  const script = opened.take(workshop.openLauncher('landlock'))
   const behind = [script, ...mounts.map(({ descriptor }) => descriptor)]
   return spawnLauncher(perl, argumentsOf(spec, mounts, options), { filter, behind })
 }

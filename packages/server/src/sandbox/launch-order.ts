@@ -1,12 +1,17 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { SandboxSpec } from '../ports/sandbox.ts'
 import type { LaunchOrder } from './channel.ts'
-import { relayPort } from './init-script.ts'
 import type { OpenMount } from './mounts.ts'
 
 const openFilesMax = 4_096
 
 const resource = { cpu: 0, fileSize: 1, data: 2, core: 4, processes: 6, openFiles: 7 } as const
+
+/** Where a program named without a slash is looked for. */
+const searched = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin']
+
+/** Where the socket of the proxy is mounted inside, and the port that leads to it. */
+export const relay = { socket: '/run/gatehouse/egress', port: 3128 } as const
 
 /** What every program is given of an environment. */
 export const given = {
@@ -59,11 +64,12 @@ export const orderOf = (
           }
         : {}),
     },
-    relayPort: spec.network.kind === 'egress' ? relayPort : null,
+    searched,
+    relay: spec.network.kind === 'egress' ? relay : null,
     mounts,
     environment: {
       ...given,
-      ...(spec.network.kind === 'egress' ? proxiedBy(`http://127.0.0.1:${relayPort}`) : {}),
+      ...(spec.network.kind === 'egress' ? proxiedBy(`http://127.0.0.1:${relay.port}`) : {}),
       ...spec.environment,
     },
     program: spec.program,

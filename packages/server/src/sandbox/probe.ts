@@ -1,21 +1,11 @@
 import type { SandboxResult, SandboxSpec } from '../ports/sandbox.ts'
-
-/** Says how it finds itself, by what the kernel tells it. */
-const script = String.raw`
-open(my $status, '<', '/proc/self/status') or die "status: $!";
-my %found = map { /^(\w+):\s+(.*)$/ ? ($1 => $2) : () } <$status>;
-print join(' ', $found{NoNewPrivs}, $found{Seccomp}, hex $found{CapEff}, hex $found{CapBnd}), "\n";
-my @seen = grep { /^\d+$/ } map { s{.*/}{}r } glob '/proc/*';
-print scalar(@seen), "\n";
-open(my $network, '<', '/proc/net/dev') or die "network: $!";
-print join(' ', sort map { /^\s*(\w+):/ ? $1 : () } <$network>), "\n";
-print open(my $made, '>', '/probe') ? "writable\n" : "read-only\n";
-`
+import { loadLauncher } from './load-launcher.ts'
+import type { Machine } from './syscalls.ts'
 
 /** The smallest program that tells whether all of it holds. */
-export const probeSpec = (perl: string): SandboxSpec => ({
+export const probeSpec = (perl: string, machine: Machine): SandboxSpec => ({
   program: perl,
-  args: ['-e', script],
+  args: ['-e', loadLauncher('probe', machine)],
   environment: {},
   working_directory: '/tmp',
   mounts: [],

@@ -128,6 +128,7 @@ export const newest = 462
 export const launching = {
   close: [3, 57],
   execve: [59, 221],
+  exit_group: [231, 94],
   prctl: [157, 167],
   prlimit64: [302, 261],
   getrusage: [98, 165],
@@ -157,14 +158,3 @@ export const numberOf = (
   [x86_64, aarch64]: readonly [number | null, number | null],
   machine: Machine,
 ): number | null => (machine === 'x86_64' ? x86_64 : aarch64)
-
-/** Puts the numbers of this machine where a script of ours names calls, in capitals. */
-export const numbered = (script: string, machine: Machine): string =>
-  Object.entries(launching).reduce(
-    (text, [name, numbers]) =>
-      text.replace(
-        new RegExp(`\\b${name.toUpperCase()}\\b`, 'g'),
-        String(numberOf(numbers, machine)),
-      ),
-    script,
-  )

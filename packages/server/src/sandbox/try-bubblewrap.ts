@@ -15,7 +15,7 @@ const lack = (said: string): SandboxState => ({
 export const tryBubblewrap = async (tools: BubblewrapOptions): Promise<SandboxState> => {
   try {
     const result = await runInSandbox(
-      () => spawnInBubblewrap(probeSpec(tools.perl), tools),
+      () => spawnInBubblewrap(probeSpec(tools.perl, tools.machine), tools),
       { max_output_bytes: 4_096, timeout_ms: 10_000 },
       new AbortController().signal,
     )

@@ -11,10 +11,8 @@ import {
 import { dirname, join } from 'node:path'
 import type { SandboxMount } from '../ports/sandbox.ts'
 import { insideUid } from './arguments.ts'
-import { initScript } from './init-script.ts'
-import { landlockScript } from './landlock-script.ts'
+import { type Launcher, loadLauncher } from './load-launcher.ts'
 import { createFilter, type FilterOptions } from './seccomp.ts'
-import { stageScript } from './stage-script.ts'
 import type { Machine } from './syscalls.ts'
 import type { SystemView } from './system-view.ts'
 
@@ -58,13 +56,18 @@ const makeEtc = (folder: string, system: SystemView): void => {
   }
 }
 
-type ScriptName = 'init' | 'init-relay' | 'stage' | 'landlock'
+/** Those in files; whether everybody may read them, as inside of bubblewrap one must. */
+const kept = {
+  init: 0o644,
+  'init-relay': 0o644,
+  stage: 0o600,
+  landlock: 0o600,
+} as const satisfies Partial<Record<Launcher, number>>
 
 /** The files that every sandbox is made with, written once into a folder of the service. */
 export class Workshop {
   readonly #folder: string
   readonly #filters = new Map<string, string>()
-  readonly #scripts: Readonly<Record<ScriptName, string>>
   readonly etc: SandboxMount
 
   constructor(folder: string, machine: Machine, system: SystemView) {
@@ -73,17 +76,13 @@ export class Workshop {
     mkdirSync(folder, { recursive: true, mode: 0o700 })
     makeEtc(folder, system)
     this.etc = { source: join(folder, 'etc'), target: '/etc', writable: false }
-    this.#scripts = {
-      init: this.#keep('init.pl', initScript(machine, false), 0o644),
-      'init-relay': this.#keep('init-relay.pl', initScript(machine, true), 0o644),
-      stage: this.#keep('stage.pl', stageScript(machine), 0o600),
-      landlock: this.#keep('landlock.pl', landlockScript(machine), 0o600),
-    }
+    for (const [name, mode] of Object.entries(kept))
+      this.#keep(`${name}.pl`, loadLauncher(name as keyof typeof kept, machine), mode)
   }
 
-  /** A descriptor that a launcher reads its script from. The caller closes it. */
-  openScript(name: ScriptName): number {
-    return openSync(this.#scripts[name], 'r')
+  /** A descriptor that Perl reads a launcher from. The caller closes it. */
+  openLauncher(name: keyof typeof kept): number {
+    return openSync(join(this.#folder, `${name}.pl`), 'r')
   }
 
   /** A descriptor that reads the filter from its beginning. The caller closes it. */

@@ -48,7 +48,7 @@ const start = (folder: string, hidden: readonly string[], folders: readonly stri
       ...(['pipe', 'pipe', 'pipe'] as const),
       workshop.openFilter({ machine, sockets: 'local' }),
       'pipe',
-      workshop.openScript('init'),
+      workshop.openLauncher('init'),
     ],
   })
 }
@@ -58,7 +58,8 @@ const orderFor = (path: string, args: readonly string[]) => {
   return {
     folder: '/tmp',
     limits: {},
-    relayPort: null,
+    searched: [],
+    relay: null,
     mounts: [{ target: '/mounted', device: String(dev), inode: String(ino) }],
     environment: {},
     program: '/bin/sh',

@@ -4,7 +4,7 @@ import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { InvokeOutcome } from '../../src/app/app.ts'
 import { standardCapabilities } from '../../src/capabilities/standard.ts'
-import { startSwapper } from '../../src/files/testing.ts'
+import { startSwapper } from '../kit/start-swapper.ts'
 import { canary, PlacesKit } from './places-kit.ts'
 
 const full = process.env['GATEHOUSE_FULL'] === '1'

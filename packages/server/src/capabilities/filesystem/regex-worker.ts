@@ -1,8 +1,6 @@
-import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
 import { GatehouseError } from '@gatehouse/contract'
 import { describePatternFault } from './pattern-fault.ts'
-import { findInLines, replaceIn } from './regex-steps.ts'
 
 export const answerMs = 5_000
 
@@ -12,38 +10,15 @@ export type Job =
 
 type Answer = { readonly result: unknown } | { readonly error: string }
 
-/**
- * @NOTE The worker is given its program as text, made of the very functions that run here: a file of its
- * own would have another name built than in the sources, where Node cannot load it.
- */
-const program = `
-const { parentPort, workerData } = require('node:worker_threads')
-const { RE2JS } = require(workerData.library)
-const findInLines = ${findInLines.toString()}
-const replaceIn = ${replaceIn.toString()}
-let regex = null
-parentPort.on('message', (job) => {
-  try {
-    regex ??= RE2JS.compile(workerData.pattern)
-    const result = job.op === 'find'
-      ? findInLines(regex, job.lines, job.max)
-      : replaceIn(regex, job.text, job.replacement)
-    parentPort.postMessage({ result })
-  } catch (error) {
-    parentPort.postMessage({ error: String(error.message) })
-  }
-})
-`
+const program = new URL('./regex-thread.mjs', import.meta.url)
 
 /** A pattern in a thread of its own, which is ended when it takes too long or the caller has gone. */
 export class RegexWorker implements Disposable {
   readonly #worker: Worker
 
   constructor(pattern: string) {
-    const library = createRequire(import.meta.url).resolve('re2js')
     this.#worker = new Worker(program, {
-      eval: true,
-      workerData: { library, pattern },
+      workerData: { pattern },
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: 128 },

@@ -2,7 +2,7 @@ import { setImmediate } from 'node:timers/promises'
 import { GatehouseError } from '@gatehouse/contract'
 import { RE2JS } from 're2js'
 import { describePatternFault } from './pattern-fault.ts'
-import { findInLines, type LineMatch, replaceIn } from './regex-steps.ts'
+import { findInLines, type LineMatch, replaceIn } from './regex-steps.mjs'
 import { RegexWorker } from './regex-worker.ts'
 
 export const patternCharsMax = 1_000

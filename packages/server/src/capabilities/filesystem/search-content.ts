@@ -7,7 +7,7 @@ import { pathErrors, pathField, version, withheldField } from './fields.ts'
 import { filesBelow } from './files-below.ts'
 import { linesOf, shownLine } from './lines.ts'
 import { patternCharsMax, Regex } from './regex.ts'
-import type { LineMatch } from './regex-steps.ts'
+import type { LineMatch } from './regex-steps.mjs'
 import { isBinary } from './text.ts'
 
 const fileBytesMax = 4 * 1024 * 1024

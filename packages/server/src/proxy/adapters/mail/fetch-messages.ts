@@ -1,9 +1,8 @@
 import type { FetchMessageObject, ImapFlow } from 'imapflow'
 import type { ReplicaEntry } from '../../../ports/replica.ts'
-import type { MailReader } from './mail-reader.ts'
+import type { MailReader, ReadMail } from './mail-reader.ts'
 import { messageEntry } from './message-entry.ts'
 import { fingerprintOf, headerBytesMax } from './message-place.ts'
-import type { ReadMail } from './read-mail.ts'
 import { type Outline, outlineOf, type TextPart } from './structure.ts'
 import { formatUids } from './uid-set.ts'
 

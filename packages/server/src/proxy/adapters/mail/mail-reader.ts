@@ -1,27 +1,38 @@
-import { createRequire } from 'node:module'
 import { Worker } from 'node:worker_threads'
-import { type MailPieces, type ReadMail, readMail } from './read-mail.ts'
+import type { MailPerson } from '../../../domain/mail/message.ts'
+
+/** Raw pieces of a message: its header, and the texts in it with just enough of a header to be decoded. */
+export type MailPieces = {
+  readonly header: Uint8Array
+  readonly parts: readonly { readonly kind: 'plain' | 'html'; readonly bytes: Uint8Array }[]
+  /** In place of the parts where the server could not say how the message is built: its beginning, raw. */
+  readonly source: Uint8Array | null
+}
+
+/** A message in plain words; nothing in it is longer than a screenful of pages. */
+export type ReadMail = {
+  readonly subject: string
+  readonly from: MailPerson | null
+  readonly to: readonly MailPerson[]
+  readonly cc: readonly MailPerson[]
+  readonly bcc: readonly MailPerson[]
+  readonly reply_to: readonly MailPerson[]
+  /** As the sender claims; ISO 8601, null where it is no date. */
+  readonly date: string | null
+  readonly message_id: string | null
+  readonly references: readonly string[]
+  readonly text: string
+  readonly html: string | null
+  /** Whether `text` was made from HTML. */
+  readonly text_from_html: boolean
+  readonly attachments: readonly { readonly name: string; readonly content_type: string }[]
+}
 
 const answerMs = 4_000
 
 type Answer = { readonly read: ReadMail } | { readonly error: string }
 
-// As text, made of the function that is type checked: a file of its own has another name once built.
-const program = `
-const { parentPort, workerData } = require('node:worker_threads')
-console.warn = () => {}
-const PostalMime = require(workerData.postalMime).default
-const { convert } = require(workerData.htmlToText)
-const readMail = ${readMail.toString()}
-const libraries = { parse: (raw, options) => PostalMime.parse(raw, options), htmlToText: convert }
-parentPort.on('message', async (pieces) => {
-  try {
-    parentPort.postMessage({ read: await readMail(pieces, libraries) })
-  } catch (error) {
-    parentPort.postMessage({ error: String(error?.message ?? error) })
-  }
-})
-`
+const program = new URL('./read-mail.mjs', import.meta.url)
 
 const empty = (pieces: MailPieces): MailPieces => ({ ...pieces, parts: [], source: null })
 
@@ -62,10 +73,7 @@ export class MailReader implements Disposable {
   }
 
   #start(): Worker {
-    const { resolve } = createRequire(import.meta.url)
     const worker = new Worker(program, {
-      eval: true,
-      workerData: { postalMime: resolve('postal-mime'), htmlToText: resolve('html-to-text') },
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: 192, stackSizeMb: 4 },

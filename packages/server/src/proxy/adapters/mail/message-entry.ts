@@ -1,8 +1,8 @@
 import type { MailMessage, MailPerson } from '../../../domain/mail/message.ts'
 import type { JsonObject } from '../../../ports/json.ts'
 import type { ReplicaEntry } from '../../../ports/replica.ts'
+import type { ReadMail } from './mail-reader.ts'
 import { contentKeyOf, entryIdOf, type MessagePlace, messageRefOf } from './message-place.ts'
-import type { ReadMail } from './read-mail.ts'
 import type { AttachmentPart } from './structure.ts'
 
 /** What was found of a message at the server. */

@@ -1,53 +1,43 @@
-import { clerk } from './clerk-script.ts'
-import { executing, following, limiting, reading } from './script-parts.ts'
-import { type Machine, numbered } from './syscalls.ts'
+# The launchers where there are no namespaces. The guard becomes the service user for good, gives up every
+# right that could be gained again, and starts the watcher, which starts the program. Each of the three is in
+# a Landlock domain of its own, the next inside the last, out of which no signal goes. So the program reaches
+# neither launcher, and "kill everything" (-1) of a launcher ends all in its domain at once, whatever session
+# or group it fled to, and nothing else of the user's. Whichever launcher goes first, the other one does
+# that; and so does the watcher when the channel to the service closes. See order.pl for the channel, and
+# supervisor.pl for modes of files.
+#
+# Arguments: version of Landlock that is needed; uid and gid, or two dashes; paths, ports and scopes of the
+# ruleset; number of mounts with the rights of each; then path and rights of each other rule. Descriptors:
+# 3 the filter, 4 the channel, 5 this text, 6 and on the mounts.
+# @SECURITY Without a domain around the launcher, -1 would reach the service: nothing is started then;
+# load-launcher.test.ts.
 
-/**
- * The launchers where there are no namespaces, in Perl; see clerk-script.ts for a part of them. The guard becomes the service user for good, gives up
- * every right that could be gained again, and starts the watcher, which starts the program. Each of the three
- * is in a Landlock domain of its own, the next inside the last, out of which no signal goes. So the program
- * reaches neither launcher, and "kill everything" (-1) of a launcher ends all in its domain at once, whatever
- * session or group it fled to, and nothing else of the user's. Whichever launcher goes first, the other one
- * does that; and so does the watcher when the channel to the service closes.
- *
- * Arguments: version of Landlock that is needed; uid and gid, or two dashes; paths, ports and scopes of the
- * ruleset; number of mounts with the rights of each; then path and rights of each other rule. Descriptors:
- * 3 the filter, 4 the channel, 5 this text, 6 and on the mounts.
- * @SECURITY Without a domain around the launcher, -1 would reach the service: nothing is started then;
- * landlock-script.test.ts.
- */
-const script = String.raw`
 my ($needed, $uid, $gid, $paths, $ports, $scoped, $count) = splice @ARGV, 0, 7;
 my @rights = splice @ARGV, 0, $count;
 sub broken { print STDERR "gatehouse: $_[0]: $!\n"; exit 125 }
-my $abi = syscall(LANDLOCK_CREATE_RULESET, 0, 0, 1);
+my $abi = syscall($SYS_landlock_create_ruleset, 0, 0, 1);
 if ($abi < $needed) {
   print STDERR 'gatehouse: landlock ', ($abi >= 0 ? $abi : $! == 95 ? 'off' : $! == 38 ? 'none' : "refused: $!"), "\n";
   exit 125;
 }
 if ($uid ne '-') {
-  syscall(SETGROUPS, 0, 0) == 0 or broken('setgroups');
-  syscall(SETRESGID, $gid + 0, $gid + 0, $gid + 0) == 0 or broken('setresgid');
-  syscall(SETRESUID, $uid + 0, $uid + 0, $uid + 0) == 0 or broken('setresuid');
-  if (syscall(SETRESUID, 0, 0, 0) == 0) { $! = 1; broken('the rights of root stayed') }
+  syscall($SYS_setgroups, 0, 0) == 0 or broken('setgroups');
+  syscall($SYS_setresgid, $gid + 0, $gid + 0, $gid + 0) == 0 or broken('setresgid');
+  syscall($SYS_setresuid, $uid + 0, $uid + 0, $uid + 0) == 0 or broken('setresuid');
+  if (syscall($SYS_setresuid, 0, 0, 0) == 0) { $! = 1; broken('the rights of root stayed') }
 }
-syscall(PRCTL, 47, 4, 0, 0, 0) == 0 or broken('ambient capabilities');
+syscall($SYS_prctl, 47, 4, 0, 0, 0) == 0 or broken('ambient capabilities');
 my ($header, $empty) = (pack('LL', 0x20080522, 0), "\0" x 24);
-syscall(CAPSET, $header, $empty) == 0 or broken('capabilities');
-syscall(PRCTL, 38, 1, 0, 0, 0) == 0 or broken('no_new_privs');
+syscall($SYS_capset, $header, $empty) == 0 or broken('capabilities');
+syscall($SYS_prctl, 38, 1, 0, 0, 0) == 0 or broken('no_new_privs');
 sub confine {
   my ($rules, @handled) = @_;
   my $attributes = pack 'QQQ', @handled;
-  my $ruleset = syscall(LANDLOCK_CREATE_RULESET, $attributes, 24, 0);
+  my $ruleset = syscall($SYS_landlock_create_ruleset, $attributes, 24, 0);
   $ruleset >= 0 or broken('ruleset');
   $rules->($ruleset);
-  syscall(LANDLOCK_RESTRICT_SELF, $ruleset, 0) == 0 or broken('restrict');
-  syscall(CLOSE, $ruleset);
-}
-sub silence {
-  open(STDIN, '<', '/dev/null');
-  open(STDOUT, '>', '/dev/null');
-  open(STDERR, '>', '/dev/null');
+  syscall($SYS_landlock_restrict_self, $ruleset, 0) == 0 or broken('restrict');
+  syscall($SYS_close, $ruleset);
 }
 # All that runs in this domain, at once, and without a trace.
 sub finish {
@@ -55,7 +45,7 @@ sub finish {
   1 while waitpid(-1, 0) > 0;
 }
 # What loses its parent becomes a child of the nearest launcher.
-syscall(PRCTL, 36, 1, 0, 0, 0) == 0 or broken('subreaper');
+syscall($SYS_prctl, 36, 1, 0, 0, 0) == 0 or broken('subreaper');
 confine(sub {}, 0, 0, 2);
 # Both ends of each are held by one of them alone, so that either hears when the other is gone.
 pipe(my $guarded, my $guarding) or broken('pipe');
@@ -63,10 +53,10 @@ my $watcher = fork;
 defined $watcher or broken('fork');
 if ($watcher) {
   close $guarded;
-  syscall(CLOSE, $_) for 3 .. 5 + $count;
+  syscall($SYS_close, $_) for 3 .. 5 + $count;
   silence();
   $SIG{HUP} = sub { finish(); exit 124 };
-  syscall(PRCTL, 1, 1, 0, 0, 0);
+  syscall($SYS_prctl, 1, 1, 0, 0, 0);
   while (1) {
     my $gone = waitpid(-1, 0);
     last if $gone == $watcher || $gone < 0 && $! == 10;
@@ -77,20 +67,22 @@ if ($watcher) {
 }
 close $guarding;
 setpgrp(0, 0);
-syscall(PRCTL, 36, 1, 0, 0, 0) == 0 or broken('subreaper');
+syscall($SYS_prctl, 36, 1, 0, 0, 0) == 0 or broken('subreaper');
 confine(sub {}, 0, 0, 2);
-READING
+take_order();
+my ($folder, $limits) = splice @order, 0, 4;
+my @searched = splice @order, 0, shift @order;
 open(my $source, '<&=', 3) or failed('filter');
 binmode $source;
 my $filter = do { local $/; <$source> };
 length $filter or failed('filter');
-shift @config;
-my $names = shift @config;
-my %environment = splice @config, 0, 2 * $names;
+shift @order;
+my $names = shift @order;
+my %environment = splice @order, 0, 2 * $names;
 my $allow = sub {
   my ($ruleset, @rule) = @_;
   my $rule = pack 'Ql', @rule;
-  syscall(LANDLOCK_ADD_RULE, $ruleset, 1, $rule, 0) == 0 or failed('rule');
+  syscall($SYS_landlock_add_rule, $ruleset, 1, $rule, 0) == 0 or failed('rule');
 };
 # All that was given, and no descriptor but those to keep: a folder held open outside would be a way out.
 my $given = sub {
@@ -102,12 +94,12 @@ my $given = sub {
   }
   opendir(my $open, '/proc/self/fd') or failed('fds');
   my %kept = map { $_ => 1 } 0 .. 2, $ruleset, map { fileno $_ } @keep;
-  for (grep { /^\d+$/ && !$kept{$_} && $_ != fileno $open } readdir $open) { syscall(CLOSE, $_ + 0) }
+  for (grep { /^\d+$/ && !$kept{$_} && $_ != fileno $open } readdir $open) { syscall($SYS_close, $_ + 0) }
   closedir $open;
 };
 # Modes are changed by path in the place of the program, by one that reaches just the same files: Landlock
 # knows no rule for modes, but a file that cannot be opened cannot be changed by its descriptor either.
-CLERK
+start_supervisor(sub { my @kept = @_; confine(sub { $given->($_[0], @kept) }, $paths, $ports, $scoped) });
 # Processes are counted for the user, with those that run already.
 my ($user, $mine) = ($<, 0);
 for my $file (glob '/proc/[0-9]*/status') {
@@ -126,63 +118,61 @@ if (!$program) {
   close $gone;
   { no warnings; *failed = *broken = sub { my $line = "$_[0] " . ($! + 0); syswrite($tell, $line); kill 9, $$ } }
   setpgrp(0, 0);
-  syscall(PRCTL, 1, 9, 0, 0, 0);
+  syscall($SYS_prctl, 1, 9, 0, 0, 0);
   getppid() == $parent or failed('parent');
   $SIG{PIPE} = 'DEFAULT';
-  syscall(PRCTL, 4, 1, 0, 0, 0);
+  syscall($SYS_prctl, 4, 1, 0, 0, 0);
   if (open(my $score, '>', '/proc/self/oom_score_adj')) { print $score 1000; close $score }
   setpriority(0, 0, 5);
-  LIMITING
+  set_limits($limits);
   chdir $folder or failed('chdir');
   confine(sub { $given->($_[0], $tell, $go) }, $paths, $ports, $scoped);
   my $program = pack 'S x6 P', length($filter) / 8, $filter;
-  my $listener = syscall(SECCOMP, 1, 8, $program);
+  my $listener = syscall($SYS_seccomp, 1, 8, $program);
   $listener >= 0 or failed('filter');
   my $taken = "listener $listener";
   syswrite($tell, $taken);
   sysread($go, $taken, 1) or failed('listener');
-  EXECUTING
+  my $errno = execute(\@searched, \%environment, @order);
   my $line = "exec $errno";
   syswrite($tell, $line);
   kill 9, $$;
 }
 close $tell;
-syscall(CLOSE, $_) for 3, 5 .. 5 + $count;
+syscall($SYS_close, $_) for 3, 5 .. 5 + $count;
 close $go;
 my $listener;
 while (sysread($told, my $said, 64)) {
   (my $what, my $number) = split / /, $said;
   if ($what ne 'listener') { $! = $number; failed($what) }
-  my $held = syscall(PIDFD_OPEN, $program, 0);
-  $listener = syscall(PIDFD_GETFD, $held, $number + 0, 0);
+  my $held = syscall($SYS_pidfd_open, $program, 0);
+  $listener = syscall($SYS_pidfd_getfd, $held, $number + 0, 0);
   $listener >= 0 or failed('listener');
-  syscall(CLOSE, $held);
+  syscall($SYS_close, $held);
   syswrite($gone, 'x');
 }
 close $told;
 close $gone;
 silence();
-FOLLOWING
+my $signals = follow_children();
 
 my $left = '';
 while (1) {
   while ((my $ended = waitpid(-1, 1)) > 0) {
     next if $ended != $program;
     my ($code, $signal) = ($? >> 8, $? & 127);
-    my $usage = "\0" x 144;
-    syscall(GETRUSAGE, -1, $usage);
+    my $used = used();
     finish();
-    my ($us, $uus, $ss, $sus, $rss) = unpack 'qqqqq', $usage;
-    my $cpu = int(($us + $ss) * 1000 + ($uus + $sus) / 1000);
-    tell_out("ended $code $signal $cpu " . $rss * 1024);
-    exit 0;
+    tell_out("ended $code $signal $used");
+    # At once: Perl would first free all that it holds.
+    syscall($SYS_exit_group, 0);
   }
   my $ready = '';
-  vec($ready, $_, 1) = 1 for fileno $channel, $signal_fd, fileno $guarded, $listener;
+  vec($ready, $_, 1) = 1 for fileno $channel, fileno $signals, fileno $guarded, $listener;
   select($ready, undef, undef, undef) > 0 or next;
   if (vec($ready, fileno $guarded, 1)) { finish(); exit 123 }
   change_mode($listener) if vec($ready, $listener, 1);
-  sysread($signals, my $ignored, 4096) if vec($ready, $signal_fd, 1);
+  sysread($signals, my $ignored, 4096) if vec($ready, fileno $signals, 1);
   next unless vec($ready, fileno $channel, 1);
   my $got = sysread($channel, $left, 4096, length $left);
   if (!$got) { finish(); exit 123 }
@@ -190,15 +180,3 @@ while (1) {
     if ($1 eq 'kill') { kill 9, -1 } else { kill $2 + 0, -$program }
   }
 }
-`
-
-export const landlockScript = (machine: Machine): string =>
-  numbered(
-    script
-      .replace('CLERK', () => clerk)
-      .replace('READING', () => reading)
-      .replace('LIMITING', () => limiting)
-      .replace('EXECUTING', () => executing)
-      .replace('FOLLOWING', () => following),
-    machine,
-  )

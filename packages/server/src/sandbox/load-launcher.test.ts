@@ -1,0 +1,33 @@
+import { spawnSync } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { loadLauncher } from './load-launcher.ts'
+
+const machines = { x64: 'x86_64', arm64: 'aarch64' } as const
+const machine = machines[process.arch as keyof typeof machines]
+const perl = '/usr/bin/perl'
+
+const runPerl = (args: readonly string[], input: string) =>
+  spawnSync(perl, args, { input, encoding: 'utf8', env: {} })
+
+test
+  .runIf(existsSync(perl))
+  .each(['init', 'init-relay', 'stage', 'landlock', 'probe', 'landlock-probe'] as const)(
+  'compiles %s, with every variable declared and every call known',
+  (launcher) => {
+    for (const kind of Object.values(machines)) {
+      const args = ['-c', '-Mstrict', '-Mwarnings', '-']
+      expect(runPerl(args, loadLauncher(launcher, kind)).stderr).toBe('- syntax OK\n')
+    }
+  },
+)
+
+test.runIf(process.platform === 'linux' && machine && existsSync(perl))(
+  'starts nothing where the kernel lacks a version of Landlock',
+  () => {
+    const args = ['-', '99', '-', '-', '0', '0', '0', '0']
+    const { status, stderr } = runPerl(args, loadLauncher('landlock', machine))
+    expect(stderr).toMatch(/^gatehouse: landlock (?:\d+|off|none|refused: .*)\n$/)
+    expect(status).toBe(125)
+  },
+)
