@@ -11,7 +11,7 @@ export const isFinal = ({ status, execution }: Approval): boolean =>
 /** Who decided what. */
 export function decidedText(approval: Approval): string {
   const by = approval.decided_by ? ` by ${approval.decided_by}` : ''
-  return escapeText(`${approval.id} is ${approval.status}${by}.`)
+  return escapeText(`${approval.id} (${callText(approval)}) is ${approval.status}${by}.`)
 }
 
 /** What became of the run; null where nothing was to run. */

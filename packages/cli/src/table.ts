@@ -1,7 +1,7 @@
 import { bold, isStatusName, paintStatus } from './colour.ts'
 import type { View } from './define.ts'
 import { escapeText } from './escape-text.ts'
-import { shownLocal, shownTime, shownTimesShort } from './times.ts'
+import { shownLocal, shownTime, shownTimes, shownTimesShort } from './times.ts'
 
 /** What a table has to know of its output. */
 type Terminal = Omit<View, 'next'>
@@ -24,8 +24,8 @@ type Layout = {
   readonly cut?: true
   /** Left out first where the terminal is too narrow for all. */
   readonly drop?: true
-  /** On a line of its own below the row where the terminal is too narrow, so that it is not cut short. */
-  readonly below?: true
+  /** On a line below the row where the terminal is too narrow for all, in these words where some are given. */
+  readonly below?: true | ((text: string) => string)
 }
 
 const wide =
@@ -111,25 +111,54 @@ export function renderTable<T>(
     const utc = inUtc(some)
     if (fits(utc, rows, view)) return renderColumns(utc, rows, view)
   }
-  const utc = inUtc(kept)
-  const below = utc.find((column) => column.below)
-  if (!below) return renderColumns(utc, rows, view)
-  const others = kept.filter((column) => !column.below)
-  const both = inBoth(others, rows)
+  if (!kept.some(({ below }) => below)) return renderColumns(inUtc(kept), rows, view)
+  const without = kept.filter(({ below }) => below !== true)
+  return fits(inUtc(without), rows, view)
+    ? renderAbove(without, kept, rows, view)
+    : renderAbove(
+        kept.filter(({ below }) => !below),
+        kept,
+        rows,
+        view,
+      )
+}
+
+/** Rows of some columns, each with a line below for the others, and for a local time that has no room beside. */
+function renderAbove<T>(
+  above: readonly Column<T>[],
+  all: readonly Column<T>[],
+  rows: readonly T[],
+  view: Terminal,
+): string {
+  const both = inBoth(above, rows)
   const hasRoom = fits(both, rows, view, cutWidth)
-  const [titles = '', ...lines] = renderColumns(hasRoom ? both : inUtc(others), rows, view).split(
+  const [titles = '', ...lines] = renderColumns(hasRoom ? both : inUtc(above), rows, view).split(
     '\n',
   )
-  const timed = hasRoom ? undefined : others.find((column) => 'time' in column)
+  const timed = hasRoom ? undefined : above.find((column) => 'time' in column)
+  const under = all.filter((column) => !above.includes(column))
   const text = (row: T) => {
     const local = timed ? shownLocal(timed.time(row)) : ''
-    return `${local} ${escapeText(String(below.value(row) ?? '-'))}`.trimStart()
+    return `${local} ${textBelow(under, row)}`.trim()
   }
   return [
     titles,
     ...rows.flatMap((row, i) => [lines[i] ?? '', `  ${cutTo(text(row), view.columns - 2)}`]),
   ].join('\n')
 }
+
+/** What stands below a row: the values that there are, each in its words. */
+const textBelow = <T>(columns: readonly Column<T>[], row: T): string =>
+  columns
+    .flatMap((column) => {
+      const { below = true } = column
+      const value =
+        'time' in column ? column.time(row) && shownTimes(column.time(row)) : column.value(row)
+      const text = escapeText(String(value ?? ''))
+      if (text === '' || text === '-') return []
+      return [below === true ? text : below(text)]
+    })
+    .join('; ')
 
 /** Whether nothing has to be cut, or what may be cut not to less than `cutWidth`. */
 function fits<T>(

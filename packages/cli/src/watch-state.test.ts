@@ -100,7 +100,7 @@ test('lets nothing disturb a line, and sends nothing for what was decided meanwh
   const entered = press(gone.state, ['no', 900], ['\r', 1_000])
   expect([entered.decide, entered.line, entered.show?.id]).toEqual([undefined, null, two.id])
   expect(entered.say).toEqual([
-    `${one.id} is rejected by user:ben.`,
+    `${one.id} (email.send to ana@example.com) is rejected by user:ben.`,
     `${one.id} is no longer waiting, so nothing was sent.`,
   ])
 })
@@ -119,7 +119,7 @@ test('says who decided and then how the run ended, each once', () => {
   const sent = press(ready, ['a', momentMs], ['\r', 800])
   const approved = decided(one, { status: 'approved', execution: { state: 'waiting' } })
   const taken = onAnswer(sent.state, one.id, approved)
-  expect(taken.say).toEqual([`${one.id} is approved by user:ben.`])
+  expect(taken.say).toEqual([`${one.id} (email.send to ana@example.com) is approved by user:ben.`])
   const again = onApproval(taken.state, approved)
   expect(again.say).toEqual([])
   const failed = onApproval(again.state, {
@@ -197,7 +197,10 @@ test('a request that somebody else decided meanwhile says so, and makes room for
   const stands = decided(one, { status: 'rejected' })
   const refused = onAnswer(sent.state, one.id, { refused: 'It is not pending', stands })
   expect(refused.show).toBe(two)
-  expect(refused.say).toEqual(['It is not pending', `${one.id} is rejected by user:ben.`])
+  expect(refused.say).toEqual([
+    'It is not pending',
+    `${one.id} (email.send to ana@example.com) is rejected by user:ben.`,
+  ])
   // Without the record, the card comes up as it was.
   expect(onAnswer(sent.state, one.id, { refused: 'No answer', stands: null }).show).toBe(one)
 })

@@ -32,7 +32,7 @@ test('rejects several, and fails where one of them was not waiting', async () =>
   expect(ran.code).toBe(1)
   expect(ran.out).toBe(
     [
-      `${one.id} is rejected by user:the operator.`,
+      `${one.id} (email.send to ana@example.com) is rejected by user:the operator.`,
       `${two.id} was not waiting any more: approved.`,
       'appr-nothing is not there.',
       '',
@@ -81,7 +81,7 @@ test.each([
 test('lists what is remembered, and ends it', async () => {
   const kit = createCliKit()
   const listed = await kit.gatehouse(['grants', 'list'], { columns: 200 })
-  expect(listed.out).toContain('same_capability')
+  expect(listed.out).toContain('email.send, any arguments')
   expect(listed.out).toContain('2 of 5')
   const ended = await kit.gatehouse(['grants', 'revoke', fakeGrant.id])
   expect(ended.out).toBe(`${fakeGrant.id} is revoked.\n`)

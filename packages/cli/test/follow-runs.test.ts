@@ -25,7 +25,9 @@ test('says what became of the run after an approval', async () => {
   fake.tell(approval)
   const { code, out } = await createCliKit(fake).gatehouse(approve)
   expect(code).toBe(0)
-  expect(out).toContain(`${approval.id} is approved by user:the operator.`)
+  expect(out).toContain(
+    `${approval.id} (email.send to ana@example.com) is approved by user:the operator.`,
+  )
   expect(out).toContain('to ana@example.com ran and failed: No such mailbox. (ServiceRefused)')
 })
 

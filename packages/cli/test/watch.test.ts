@@ -91,7 +91,9 @@ test('decides by keys what is on the screen', async () => {
     status: 'approved',
     decided_by: 'user:the operator',
   })
-  expect(err).toContain(`${fakeApproval(1).id} is rejected by user:the operator.`)
+  expect(err).toContain(
+    `${fakeApproval(1).id} (email.send to ana@example.com) is rejected by user:the operator.`,
+  )
   expect(err).toContain('email.send to ana@example.com ran and succeeded.')
 })
 

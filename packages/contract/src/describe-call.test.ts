@@ -101,6 +101,10 @@ test.each([
     'email.send to new@a.example',
   ],
   [
+    { capability: 'alert.raised', arguments: { alert_id: 'a-1' }, detail: { message: 'Full' } },
+    'Full',
+  ],
+  [
     { capability: 'filesystem.read', arguments: { path: 'a' }, detail: { sandbox: 'landlock' } },
     'a',
   ],

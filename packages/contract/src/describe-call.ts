@@ -182,10 +182,10 @@ type DescribedEntry = {
 
 /**
  * What an entry of the audit log is about, in one line. Where its arguments only name an id, or are those of a
- * call that a person changed, `object` in the detail says it.
+ * call that a person changed, `object` in the detail says it; of an alert its message.
  */
 export function describeEntry({ capability, arguments: args, detail }: DescribedEntry): string {
-  const text = toText(detail?.['object'])
+  const text = toText(detail?.['object']) || toText(detail?.['message'])
   if (detail === null || text === '') return describeCall(capability, args)
   return toLine(actOnCall.test(capability) ? actText(detail) : text)
 }

@@ -1,4 +1,5 @@
 import { asNextStep } from '../as-next-step.ts'
+import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
 
@@ -29,14 +30,20 @@ export const alertsList = defineCommand({
             [
               { title: 'ID', value: ({ id }) => id },
               { title: 'RAISED', time: ({ last_raised_at }) => last_raised_at },
-              { title: 'TIMES', value: ({ count }) => count, align: 'right' },
+              {
+                title: 'TIMES',
+                value: ({ count }) => count,
+                align: 'right',
+                below: (text) => `raised ${counted(Number(text), 'time')}`,
+              },
               { title: 'STATUS', value: ({ status }) => status },
               { title: 'SEVERITY', value: ({ severity }) => severity },
-              { title: 'FROM', value: ({ source }) => source },
+              { title: 'FROM', value: ({ source }) => source, below: (text) => `from ${text}` },
               {
                 title: 'MESSAGE',
                 value: ({ message }) => asNextStep(message, view.next),
                 cut: true,
+                below: true,
               },
             ],
             alerts,

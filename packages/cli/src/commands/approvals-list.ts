@@ -46,7 +46,11 @@ export const approvalsList = defineCommand({
               { title: 'STATUS', value: statusText },
               { title: 'AGENT', value: (approval) => approval.agent },
               { title: 'WHAT', value: callText, below: true },
-              { title: 'ASKED', time: (approval) => approval.requested_at },
+              {
+                title: 'ASKED',
+                time: (approval) => approval.requested_at,
+                below: (text) => `asked ${text}`,
+              },
               { title: 'WHY', value: (approval) => approval.reason, cut: true, drop: true },
             ],
             approvals,

@@ -1,5 +1,11 @@
+import type { Grant } from '@gatehouse/contract'
+import { callText } from '../approval-card.ts'
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
+
+/** The calls that it lets run. */
+const grantedText = ({ capability, arguments: args }: Grant): string =>
+  args === null ? `${capability}, any arguments` : callText({ capability, arguments: args })
 
 export const grantsList = defineCommand({
   name: 'grants list',
@@ -27,11 +33,14 @@ export const grantsList = defineCommand({
               { title: 'ID', value: (grant) => grant.id },
               { title: 'STATUS', value: (grant) => grant.status },
               { title: 'AGENT', value: (grant) => grant.agent },
-              { title: 'CAPABILITY', value: (grant) => grant.capability },
-              { title: 'FOR', value: (grant) => grant.match },
+              { title: 'WHAT', value: grantedText, below: true },
               { title: 'USED', value: ({ used, uses }) => (uses ? `${used} of ${uses}` : used) },
-              { title: 'UNTIL', time: (grant) => grant.expires_at },
-              { title: 'BY', value: (grant) => grant.created_by, cut: true },
+              {
+                title: 'UNTIL',
+                time: (grant) => grant.expires_at,
+                below: (text) => `until ${text}`,
+              },
+              { title: 'BY', value: (grant) => grant.created_by, below: (text) => `by ${text}` },
             ],
             grants,
             view,

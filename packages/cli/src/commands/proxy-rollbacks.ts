@@ -25,15 +25,20 @@ export const proxyRollbacks = defineCommand({
             [
               { title: 'ID', value: ({ id }) => id },
               { title: 'STATUS', value: ({ status }) => status },
-              { title: 'MADE', time: ({ created_at }) => created_at },
+              {
+                title: 'MADE',
+                time: ({ created_at }) => created_at,
+                below: (text) => `made ${text}`,
+              },
               { title: 'UNTIL', time: ({ expires_at }) => expires_at },
               { title: 'AGENT', value: ({ agent }) => agent },
-              { title: 'SERVICE', value: ({ service }) => service },
-              { title: 'WHAT', value: ({ operation }) => operation },
+              { title: 'SERVICE', value: ({ service }) => service, below: (text) => `at ${text}` },
+              { title: 'WHAT', value: ({ operation }) => operation, below: true },
               {
                 title: 'DETAIL',
                 value: ({ error }) => escapeText(error?.message ?? ''),
                 cut: true,
+                below: true,
               },
             ],
             rollbacks,

@@ -19,7 +19,11 @@ export const proxyStatus = defineCommand({
         { title: 'WAITING', value: (service) => service.buffered_writes },
         { title: 'UNDOABLE', value: (service) => service.rollback_points },
         { title: 'FAILED', value: (service) => service.dead_letters },
-        { title: 'AGENTS', value: ({ agents }) => escapeText(agents.join(', ')), cut: true },
+        {
+          title: 'AGENTS',
+          value: ({ agents }) => agents.join(', '),
+          below: (text) => `for ${text}`,
+        },
       ],
       services,
       view,

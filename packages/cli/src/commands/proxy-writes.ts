@@ -1,6 +1,12 @@
+import type { BufferedWrite } from '@gatehouse/contract'
+import { describeCall } from '@gatehouse/contract/describe-call'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { renderTable } from '../table.ts'
+
+/** What it does, where, and to whom. */
+const writtenText = ({ operation, service, arguments: args }: BufferedWrite): string =>
+  describeCall('write', { ...args, operation, service })
 
 export const proxyWrites = defineCommand({
   name: 'proxy writes',
@@ -36,7 +42,7 @@ export const proxyWrites = defineCommand({
     }),
   text: ({ writes, total }, view) =>
     writes.length === 0
-      ? 'No write is so.'
+      ? 'There are no such writes.'
       : [
           renderTable(
             [
@@ -44,13 +50,13 @@ export const proxyWrites = defineCommand({
               { title: 'STATUS', value: ({ status }) => status },
               { title: 'RUNS', time: ({ execute_at }) => execute_at },
               { title: 'AGENT', value: ({ agent }) => agent },
-              { title: 'SERVICE', value: ({ service }) => service },
-              { title: 'WHAT', value: ({ operation }) => operation },
+              { title: 'WHAT', value: writtenText, below: true },
               {
                 title: 'DETAIL',
                 value: ({ error, arguments: args }) =>
                   escapeText(error?.message ?? JSON.stringify(args)),
                 cut: true,
+                below: true,
               },
             ],
             writes,

@@ -1,3 +1,4 @@
+import { callText } from '../approval-card.ts'
 import { defineCommand } from '../define.ts'
 import { renderTable } from '../table.ts'
 
@@ -25,14 +26,15 @@ export const schedulesList = defineCommand({
               { title: 'ID', value: (schedule) => schedule.schedule_id },
               { title: 'STATUS', value: (schedule) => schedule.status },
               { title: 'AGENT', value: (schedule) => schedule.agent },
-              { title: 'CAPABILITY', value: (schedule) => schedule.capability },
+              { title: 'WHAT', value: callText, below: true },
               { title: 'NEXT', time: ({ next_run_at: at }) => at, none: '-' },
               {
                 title: 'WHEN',
                 value: ({ schedule, time_zone }) =>
                   schedule ? `${schedule} ${time_zone}` : 'once',
+                below: true,
               },
-              { title: 'FOR', value: (schedule) => schedule.description, cut: true },
+              { title: 'FOR', value: ({ description }) => description || '-', below: true },
             ],
             schedules,
             view,
