@@ -6,6 +6,7 @@ import path from 'node:path'
 import { capabilities } from './generate/capabilities.mjs'
 import { catalog } from './generate/catalog.mjs'
 import { cli } from './generate/cli.mjs'
+import { clientRoutes } from './generate/client-routes.mjs'
 import { config } from './generate/config.mjs'
 import { errors } from './generate/errors.mjs'
 import { layers } from './generate/layers.mjs'
@@ -17,7 +18,19 @@ import { build } from './lib/build.mjs'
 import { root } from './lib/run.mjs'
 
 /** Each has the file it writes and a function that makes its text. */
-const pages = [errors, layers, capabilities, config, policy, cli, rpc, mcp, openapi, catalog]
+const pages = [
+  errors,
+  layers,
+  capabilities,
+  config,
+  policy,
+  cli,
+  rpc,
+  mcp,
+  openapi,
+  clientRoutes,
+  catalog,
+]
 
 const checking = process.argv.includes('--check')
 

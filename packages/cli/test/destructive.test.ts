@@ -1,4 +1,4 @@
-import { type OperationId, operations } from '@gatehouse/client'
+import { type Route, type RouteName, routes } from '@gatehouse/contract/routes'
 import { fakeApproval } from '@gatehouse/testkit/fake-app'
 import { expect, test } from 'vitest'
 import { commands } from '../src/commands/index.ts'
@@ -6,7 +6,7 @@ import { createCliKit } from './kit.ts'
 import { commandLines } from './lines.ts'
 
 /** Something is gone afterwards, or has happened outside, that no other command brings back. */
-const destructive: readonly OperationId[] = [
+const destructive: readonly RouteName[] = [
   'acknowledgeAudit',
   'deleteSchedule',
   'deleteSecret',
@@ -24,7 +24,7 @@ const destructive: readonly OperationId[] = [
 ]
 
 /** They only take in what is given, take back a permission, pause, or can be taken back themselves. */
-const harmless: readonly OperationId[] = [
+const harmless: readonly RouteName[] = [
   ...(['acknowledgeAlert', 'addSecret', 'cancelInstall'] as const),
   ...(['cancelWrite', 'changeSecret', 'connectService', 'createAgent'] as const),
   ...(['createSetupLink', 'createUserToken', 'inspectModel', 'installModel'] as const),
@@ -45,14 +45,14 @@ const harmless: readonly OperationId[] = [
 ]
 
 /** Decisions that the command line spells out; asked about at a terminal only. */
-const decisions: readonly OperationId[] = [
+const decisions: readonly RouteName[] = [
   ...(['approveApproval', 'decideApprovals'] as const),
   ...(['saveAgentPolicy', 'saveOrganisationPolicy'] as const),
 ]
 
 test('knows of every operation that changes something whether it can be undone', () => {
-  const changing = Object.entries(operations)
-    .filter(([, route]) => !route.startsWith('GET '))
+  const changing = Object.entries<Route>(routes)
+    .filter(([, { method }]) => method !== 'GET')
     .map(([name]) => name)
   expect([...destructive, ...harmless, ...decisions].toSorted()).toEqual(changing.toSorted())
 })

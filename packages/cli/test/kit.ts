@@ -1,4 +1,4 @@
-import { type OperationId, operations } from '@gatehouse/client'
+import { type Route, type RouteName, routes } from '@gatehouse/contract/routes'
 import { createFakeApp, type FakeApp, fakeTokens } from '@gatehouse/testkit/fake-app'
 import { createRestApp } from '../../server/src/transport/rest/create-rest-app.ts'
 import type { Connect } from '../src/connect.ts'
@@ -32,7 +32,7 @@ export type Ran = { readonly code: number; readonly out: string; readonly err: s
 export type CliKit = {
   readonly fake: FakeApp
   /** The operations of the server that were asked for, in order. */
-  readonly operations: OperationId[]
+  readonly operations: RouteName[]
   /** Whoever this command line is, by the role of its token. */
   role: keyof typeof fakeTokens
   gatehouse(line: readonly string[], terminal?: Terminal): Promise<Ran>
@@ -54,17 +54,14 @@ export type Terminal = {
   readonly program?: string
 }
 
-const routes = Object.entries(operations).map(([name, route]) => ({
-  name: name as OperationId,
-  pattern: new RegExp(`^${route.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
+const patterns = Object.entries<Route>(routes).map(([name, { method, path }]) => ({
+  name: name as RouteName,
+  pattern: new RegExp(`^${method} ${path.replaceAll('.', '\\.').replaceAll(/:\w+/g, '[^/]+')}$`),
 }))
 
-const operationOf = (method: string, url: string): OperationId | undefined => {
-  const asked = `${method} ${new URL(url).pathname}`
-  // A fixed path is listed before or after one with a name in its place: the fixed one is meant.
-  const found = routes.filter(({ pattern }) => pattern.test(asked)).map(({ name }) => name)
-  return found.find((name) => operations[name] === asked) ?? found[0]
-}
+// Of two that fit the earlier is meant, as at the server.
+const operationOf = (method: string, url: string): RouteName | undefined =>
+  patterns.find(({ pattern }) => pattern.test(`${method} ${new URL(url).pathname}`))?.name
 
 /** Runs command lines in process, against the real routes on the fake application. */
 export function createCliKit(fake: FakeApp = createFakeApp()): CliKit {

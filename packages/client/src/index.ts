@@ -1,4 +1,5 @@
 export type { Answer } from './answer.ts'
+export { type Client, createClient } from './client.ts'
 export {
   ClientError,
   type ClientProblem,
@@ -6,7 +7,5 @@ export {
   UnexpectedAnswerError,
   UnreachableError,
 } from './client-error.ts'
-export { type Client, createClient } from './create-client.ts'
-export { type OperationId, operations } from './operations.ts'
 export type { ServerEvent } from './read-lines.ts'
 export type { ClientOptions, Fetch, FetchInit } from './send.ts'

@@ -1,3 +1,4 @@
+import type { StreamKind } from '@gatehouse/contract/routes'
 import type { Answer } from './answer.ts'
 import {
   InvalidNameError,
@@ -6,8 +7,6 @@ import {
   UnexpectedAnswerError,
   UnreachableError,
 } from './client-error.ts'
-import { type OperationId, operations } from './operations.ts'
-import { requiredFields } from './required-fields.ts'
 
 export type FetchInit = {
   readonly method: string
@@ -27,17 +26,26 @@ export type ClientOptions = {
   readonly fetch?: Fetch
 }
 
-export type Parts = {
-  readonly params?: Readonly<Record<string, string>>
-  readonly query?: Readonly<Record<string, string | number | undefined>>
-  readonly body?: unknown
-  readonly signal?: AbortSignal
+/** What a request takes to know of a route. */
+export type RouteEntry = {
+  readonly name: string
+  readonly method: string
+  readonly path: string
+  /** Where the input goes that the path does not name. */
+  readonly sends?: 'query' | 'body'
+  /** A record, unless said. */
+  readonly answer?: StreamKind
+  /** The fields that every record has, with spaces between them. */
+  readonly fields?: string
 }
+
+/** Parameters, query and body of a request in one. */
+export type Input = Readonly<Record<string, unknown>>
 
 /**
  * One path segment, from a name that a person or a program gave.
  * @SECURITY URLs resolve the segments `.` and `..` even where they are encoded, so `/api/agents/../pause`
- * would be sent as `/api/pause`; create-client.test.ts fails without this check.
+ * would be sent as `/api/pause`; client.test.ts fails without this check.
  */
 function segmentOf(parameter: string, name: unknown): string {
   if (typeof name !== 'string' || name === '' || name === '.' || name === '..')
@@ -49,30 +57,37 @@ function segmentOf(parameter: string, name: unknown): string {
   }
 }
 
-function urlOf(baseUrl: string, path: string, { params = {}, query = {} }: Parts): string {
-  const filled = path.replaceAll(/:(\w+)/g, (_whole, name: string) => segmentOf(name, params[name]))
+type Target = { readonly url: string; readonly body?: string }
+
+function targetOf(baseUrl: string, { path, sends }: RouteEntry, input: Input): Target {
+  const rest = new Map(Object.entries(input))
+  const filled = path.replaceAll(/:(\w+)/g, (_whole, name: string) => {
+    rest.delete(name)
+    return segmentOf(name, input[name])
+  })
+  const url = `${baseUrl.replace(/\/$/, '')}${filled}`
+  if (sends === 'body') return { url, body: JSON.stringify(Object.fromEntries(rest)) }
   const search = new URLSearchParams()
-  for (const [name, value] of Object.entries(query))
-    if (value !== undefined) search.set(name, String(value))
-  return `${baseUrl.replace(/\/$/, '')}${filled}${search.size > 0 ? `?${search}` : ''}`
+  if (sends === 'query')
+    for (const [name, value] of rest)
+      if (value !== undefined) search.set(name, String(value as string | number))
+  return { url: search.size > 0 ? `${url}?${search}` : url }
 }
 
-export type Send = (operation: OperationId, parts?: Parts) => Promise<Answer>
+export type Send = (route: RouteEntry, input?: Input, signal?: AbortSignal) => Promise<Answer>
 
-/** Sends one operation and returns an answer that is good; everything else is thrown. */
+/** Sends one request and returns an answer that is good; everything else is thrown. */
 export function createSend({ baseUrl, token, fetch: send = fetch }: ClientOptions): Send {
-  return async (operation, parts = {}) => {
-    const [method = 'GET', path = '/'] = operations[operation].split(' ')
-    const url = urlOf(baseUrl, path, parts)
-    const hasBody = parts.body !== undefined
+  return async (route, input = {}, signal) => {
+    const { url, body } = targetOf(baseUrl, route, input)
     const init: FetchInit = {
-      method,
+      method: route.method,
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-        ...(hasBody ? { 'content-type': 'application/json' } : {}),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       },
-      ...(hasBody ? { body: JSON.stringify(parts.body) } : {}),
-      ...(parts.signal ? { signal: parts.signal } : {}),
+      ...(body === undefined ? {} : { body }),
+      ...(signal ? { signal } : {}),
     }
     let response: Answer
     try {
@@ -83,7 +98,7 @@ export function createSend({ baseUrl, token, fetch: send = fetch }: ClientOption
       throw cause
     }
     if (!response.ok)
-      throw await readError(response).catch((cause: unknown) => lostOf(url, cause, init.signal))
+      throw await readError(response).catch((cause: unknown) => lostOf(url, cause, signal))
     return response
   }
 }
@@ -92,22 +107,25 @@ export function createSend({ baseUrl, token, fetch: send = fetch }: ClientOption
 const lostOf = (url: string, cause: unknown, signal: AbortSignal | undefined): unknown =>
   signal?.aborted ? cause : new UnreachableError(url, cause)
 
-/** The record that an operation answers. Raises `UnexpectedAnswerError` for anything else. */
-export async function readRecord(operation: OperationId, response: Answer): Promise<unknown> {
+/** The record that a route answers. Raises `UnexpectedAnswerError` for anything else. */
+export async function readRecord(
+  { name, fields = '' }: RouteEntry,
+  response: Answer,
+): Promise<unknown> {
   let text: string
   try {
     text = await response.text()
   } catch (cause) {
-    throw new UnexpectedAnswerError(operation, 'it ended in the middle.', { cause })
+    throw new UnexpectedAnswerError(name, 'it ended in the middle.', { cause })
   }
   let body: unknown
   try {
     body = JSON.parse(text)
   } catch (cause) {
-    throw new UnexpectedAnswerError(operation, 'it is not JSON.', { cause })
+    throw new UnexpectedAnswerError(name, 'it is not JSON.', { cause })
   }
-  if (!isFields(body)) throw new UnexpectedAnswerError(operation, 'it is not an object.')
-  const missing = requiredFields(operation).find((name) => !Object.hasOwn(body, name))
-  if (missing !== undefined) throw new UnexpectedAnswerError(operation, `${missing} is missing.`)
+  if (!isFields(body)) throw new UnexpectedAnswerError(name, 'it is not an object.')
+  const missing = fields.split(' ').find((field) => field !== '' && !Object.hasOwn(body, field))
+  if (missing !== undefined) throw new UnexpectedAnswerError(name, `${missing} is missing.`)
   return body
 }

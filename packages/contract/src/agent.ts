@@ -89,3 +89,6 @@ export const AgentDetail = Agent.extend({
   }),
 })
 export type AgentDetail = z.infer<typeof AgentDetail>
+
+export const AgentList = z.object({ agents: z.array(Agent) })
+export type AgentList = z.infer<typeof AgentList>

@@ -65,6 +65,9 @@ export const Approval = z.object({
 })
 export type Approval = z.infer<typeof Approval>
 
+export const ApprovalList = z.object({ approvals: z.array(Approval), total: z.int() })
+export type ApprovalList = z.infer<typeof ApprovalList>
+
 export const ApproveBody = z.strictObject({
   /** The digest that the person was shown; a mismatch is a 409. Required for critical capabilities. */
   digest: z.string().optional(),

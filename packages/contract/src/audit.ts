@@ -107,3 +107,6 @@ export const AuditFilter = z.object({
   offset: z.int().min(0),
 })
 export type AuditFilter = z.infer<typeof AuditFilter>
+
+export const AcknowledgeAudit = z.strictObject({ reason: z.string().min(1).max(2000) })
+export type AcknowledgeAudit = z.infer<typeof AcknowledgeAudit>

@@ -81,3 +81,6 @@ export type SetPassword = z.infer<typeof SetPassword>
 /** `created` where there was no operator of that name. */
 export const PasswordSet = Operator.extend({ created: z.boolean() })
 export type PasswordSet = z.infer<typeof PasswordSet>
+
+export const UserTokenList = z.object({ user_tokens: z.array(UserToken) })
+export type UserTokenList = z.infer<typeof UserTokenList>

@@ -26,8 +26,8 @@ export const agentCreate = defineCommand({
     return withTokenFile(file, () =>
       api.createAgent({
         name,
-        ...(purpose === undefined ? {} : { purpose }),
-        ...(approvals === undefined ? {} : { approvals }),
+        purpose,
+        approvals,
         mounts: mounts.map((path) => ({
           path: path.replace(/:r[ow]$/, ''),
           read_only: !path.endsWith(':rw'),

@@ -15,8 +15,6 @@ export const agentRotate = defineCommand({
   ],
   question: ({ name, overlap }) => (overlap ? null : `End the present token of ${name} now?`),
   run: ({ api }, { name, overlap, 'token-file': file }) =>
-    withTokenFile(file, () =>
-      api.rotateAgent({ name, ...(overlap === undefined ? {} : { overlap_seconds: overlap }) }),
-    ),
+    withTokenFile(file, () => api.rotateAgent({ name, overlap_seconds: overlap })),
   text: (made) => `${made.agent.name} has a new token.\n${tokenText(made)}`,
 })

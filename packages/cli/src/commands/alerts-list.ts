@@ -16,12 +16,7 @@ export const alertsList = defineCommand({
     offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: ['gatehouse alerts list', 'gatehouse alerts list --status open --json'],
-  run: ({ api }, { status, limit, offset }) =>
-    api.listAlerts({
-      ...(status === undefined ? {} : { status }),
-      ...(limit === undefined ? {} : { limit }),
-      ...(offset === undefined ? {} : { offset }),
-    }),
+  run: ({ api }, { status, limit, offset }) => api.listAlerts({ status, limit, offset }),
   text: ({ alerts, total }, view) =>
     alerts.length === 0
       ? 'There are no alerts.'

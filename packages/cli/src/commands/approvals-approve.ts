@@ -105,7 +105,7 @@ export const approvalsApprove = defineCommand({
     }
     const digests = Object.fromEntries(shown.map(({ id, digest }) => [id, digest]))
     const { outcomes } = await api.decideApprovals({
-      ids: [...ids],
+      ids,
       decision: 'approve',
       digests,
       ...because,

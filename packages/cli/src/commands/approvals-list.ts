@@ -30,12 +30,7 @@ export const approvalsList = defineCommand({
   },
   examples: ['gatehouse approvals list', 'gatehouse approvals list --status all --agent mailbot'],
   run: ({ api }, { status, agent, limit, offset }) =>
-    api.listApprovals({
-      ...(status === undefined ? {} : { status }),
-      ...(agent === undefined ? {} : { agent }),
-      ...(limit === undefined ? {} : { limit }),
-      ...(offset === undefined ? {} : { offset }),
-    }),
+    api.listApprovals({ status, agent, limit, offset }),
   text: ({ approvals, total }, view) =>
     approvals.length === 0
       ? 'Nothing is waiting for a decision.'

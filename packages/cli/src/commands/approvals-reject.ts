@@ -10,11 +10,10 @@ export const approvalsReject = defineCommand({
   options: { reason: { value: 'TEXT', about: 'why, and what the agent should do instead' } },
   examples: ['gatehouse approvals reject appr-01jqz4xk2m8v5w9r3t6y0b7n1c --reason "wrong address"'],
   async run({ api }, { id: ids, reason }) {
-    const because = reason === undefined ? {} : { reason }
     const [id, ...others] = ids
     return id !== undefined && others.length === 0
-      ? api.rejectApproval({ id, ...because })
-      : api.decideApprovals({ ids: [...ids], decision: 'reject', ...because })
+      ? api.rejectApproval({ id, reason })
+      : api.decideApprovals({ ids, decision: 'reject', reason })
   },
   text: (result) => ('outcomes' in result ? outcomesText(result) : decidedText(result)),
   exitCode: (result) =>

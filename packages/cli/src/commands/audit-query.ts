@@ -37,7 +37,7 @@ export const auditQuery = defineCommand({
       ...Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)),
       ...(since === undefined ? {} : { since: timeAgo(since, nowMs) }),
       ...(until === undefined ? {} : { until: timeAgo(until, nowMs) }),
-      ...(decision === undefined ? {} : { policy_decision: decision }),
+      policy_decision: decision,
     })
   },
   text: (page, view) =>

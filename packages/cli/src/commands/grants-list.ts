@@ -20,9 +20,9 @@ export const grantsList = defineCommand({
   run: ({ api }, { all, agent, limit, offset }) =>
     api.listGrants({
       ...(all ? { status: 'all' as const } : {}),
-      ...(agent === undefined ? {} : { agent }),
-      ...(limit === undefined ? {} : { limit }),
-      ...(offset === undefined ? {} : { offset }),
+      agent,
+      limit,
+      offset,
     }),
   text: ({ grants, total }, view) =>
     grants.length === 0

@@ -15,7 +15,7 @@ export const modelsTry = defineCommand({
   },
   examples: ['gatehouse models try qwen2.5-0.5b-instruct-q4_k_m "Name three rivers."'],
   run: ({ api }, { id, prompt, 'max-tokens': max_tokens }) =>
-    api.tryModel({ id, prompt, ...(max_tokens === undefined ? {} : { max_tokens }) }),
+    api.tryModel({ id, prompt, max_tokens }),
   text: ({ text, finish_reason, usage, duration_ms }) =>
     escapeLines(
       [

@@ -32,12 +32,7 @@ export const policyTest = defineCommand({
   ],
   async run({ api, io }, { agent, capability, args, at }) {
     const text = args === '-' ? await readInputFile('-', io) : (args ?? '{}')
-    return api.testPolicy({
-      agent,
-      capability,
-      arguments: parseArguments(text),
-      ...(at === undefined ? {} : { at }),
-    })
+    return api.testPolicy({ agent, capability, arguments: parseArguments(text), at })
   },
   text({ decision, steps }, view) {
     const { kind, rule, reason, notify, network } = decision

@@ -15,11 +15,7 @@ export const policyValidate = defineCommand({
   withoutData: 'temporary',
   async run({ api, io }, { file, agent }) {
     const text = await readInputFile(file, io)
-    return api.validatePolicy({
-      text,
-      ...(file === '-' ? {} : { file }),
-      ...(agent === undefined ? {} : { agent }),
-    })
+    return api.validatePolicy({ text, file: file === '-' ? undefined : file, agent })
   },
   text: ({ valid, problems, ...counts }) =>
     [

@@ -19,11 +19,7 @@ export const processesKill = defineCommand({
   ],
   question: ({ id, signal }) => `Send ${signal ?? 'SIGTERM'} to ${id}?`,
   async run({ api }, { id, signal, 'force-after': force_after_seconds }) {
-    return api.killProcess({
-      id,
-      ...(signal === undefined ? {} : { signal }),
-      ...(force_after_seconds === undefined ? {} : { force_after_seconds }),
-    })
+    return api.killProcess({ id, signal, force_after_seconds })
   },
   text: ({ process_id, state, signal_sent }) =>
     `${process_id} was sent ${signal_sent} and is ${state}.`,

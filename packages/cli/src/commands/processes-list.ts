@@ -13,10 +13,10 @@ export const processesList = defineCommand({
   examples: ['gatehouse processes list', 'gatehouse processes list --running --agent mailbot'],
   run: ({ api }, { agent, running, limit, offset }) =>
     api.listProcesses({
-      ...(agent === undefined ? {} : { agent }),
+      agent,
       ...(running ? { state: 'running' } : {}),
-      ...(limit === undefined ? {} : { limit }),
-      ...(offset === undefined ? {} : { offset }),
+      limit,
+      offset,
     }),
   text: ({ processes, total }, view) =>
     processes.length === 0

@@ -16,12 +16,7 @@ export const processesLogs = defineCommand({
     'gatehouse processes logs proc-01jqz4xk2m8v5w9r3t6y0b7n1c --stream stderr --offset 0',
   ],
   run: ({ api }, { id, stream, offset, limit }) =>
-    api.readProcessLog({
-      id,
-      ...(stream === undefined ? {} : { stream }),
-      ...(offset === undefined ? {} : { offset }),
-      ...(limit === undefined ? {} : { limit }),
-    }),
+    api.readProcessLog({ id, stream, offset, limit }),
   text: ({ content, lost_bytes }) =>
     [
       ...(lost_bytes > 0

@@ -71,7 +71,7 @@ export const proxyConnect = defineCommand({
     const values = asked.length === 0 ? [] : await readSecretLines(io, asked)
     return api.connectService({
       kind,
-      ...(name === undefined ? {} : { name }),
+      name,
       settings: settingsOf(joined(set), (found?.settings ?? {}) as Schema),
       secrets: Object.fromEntries(asked.map((field, i) => [field, values[i] ?? ''])),
       agents: [...agent],

@@ -11,12 +11,7 @@ export const proxyRollbacks = defineCommand({
     offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: ['gatehouse proxy rollbacks', 'gatehouse proxy rollbacks --service mail --json'],
-  run: ({ api }, { service, limit, offset }) =>
-    api.listRollbacks({
-      ...(service === undefined ? {} : { service }),
-      ...(limit === undefined ? {} : { limit }),
-      ...(offset === undefined ? {} : { offset }),
-    }),
+  run: ({ api }, { service, limit, offset }) => api.listRollbacks({ service, limit, offset }),
   text: ({ rollbacks, total }, view) =>
     rollbacks.length === 0
       ? 'There is nothing to go back to.'

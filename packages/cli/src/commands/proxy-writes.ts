@@ -33,13 +33,7 @@ export const proxyWrites = defineCommand({
   },
   examples: ['gatehouse proxy writes', 'gatehouse proxy writes --status dead --json'],
   run: ({ api }, { status, agent, service, limit, offset }) =>
-    api.listWrites({
-      ...(status === undefined ? {} : { status }),
-      ...(agent === undefined ? {} : { agent }),
-      ...(service === undefined ? {} : { service }),
-      ...(limit === undefined ? {} : { limit }),
-      ...(offset === undefined ? {} : { offset }),
-    }),
+    api.listWrites({ status, agent, service, limit, offset }),
   text: ({ writes, total }, view) =>
     writes.length === 0
       ? 'There are no such writes.'

@@ -11,12 +11,7 @@ export const schedulesList = defineCommand({
     offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: ['gatehouse schedules list', 'gatehouse schedules list --agent mailbot --json'],
-  run: ({ api }, { agent, limit, offset }) =>
-    api.listSchedules({
-      ...(agent === undefined ? {} : { agent }),
-      ...(limit === undefined ? {} : { limit }),
-      ...(offset === undefined ? {} : { offset }),
-    }),
+  run: ({ api }, { agent, limit, offset }) => api.listSchedules({ agent, limit, offset }),
   text: ({ schedules, total }, view) =>
     schedules.length === 0
       ? 'No agent has put off a call.'

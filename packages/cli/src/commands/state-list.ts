@@ -11,13 +11,7 @@ export const stateList = defineCommand({
     limit: { value: 'N', integer: true, about: 'at most this many (10000)' },
   },
   examples: ['gatehouse state list mailbot', 'gatehouse state list shared --prefix build/'],
-  run: ({ api }, { agent, prefix, after, limit }) =>
-    api.listState({
-      agent,
-      ...(prefix === undefined ? {} : { prefix }),
-      ...(after === undefined ? {} : { after }),
-      ...(limit === undefined ? {} : { limit }),
-    }),
+  run: ({ api }, { agent, prefix, after, limit }) => api.listState({ agent, prefix, after, limit }),
   text: ({ keys }, view) =>
     keys.length === 0
       ? 'Nothing is stored.'

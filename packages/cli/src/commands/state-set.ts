@@ -30,8 +30,8 @@ export const stateSet = defineCommand({
       agent,
       key,
       value: parsed(value === '-' ? await io.stdin.readAll() : value),
-      ...(expected_version === undefined ? {} : { expected_version }),
-      ...(ttl === undefined ? {} : { ttl_seconds: ttl }),
+      expected_version,
+      ttl_seconds: ttl,
     })
   },
   text: ({ agent, key, version }) => `${key} of ${agent} is at version ${version}.`,

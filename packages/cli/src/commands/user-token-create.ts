@@ -22,9 +22,7 @@ export const userTokenCreate = defineCommand({
   withoutData: 'begins',
   run({ api }, { label, role, 'token-file': file }) {
     if (label === undefined) throw usageError('--label LABEL is missing: say whose token it is.')
-    return withTokenFile(file, () =>
-      api.createUserToken({ label, ...(role === undefined ? {} : { role }) }),
-    )
+    return withTokenFile(file, () => api.createUserToken({ label, role }))
   },
   text: (made) =>
     `User token ${made.id} for "${escapeText(made.label)}" (${made.role}).\n${tokenText(made)}`,

@@ -27,10 +27,7 @@ export const vaultPassphrase = defineCommand({
     const current = hasOne ? lines[0] : undefined
     // Without a server the vault was just opened for this command alone.
     if (locked && current !== undefined) await api.unlockVault({ passphrase: current })
-    return api.setVaultPassphrase({
-      passphrase: remove ? null : (lines.at(-1) ?? ''),
-      ...(current === undefined ? {} : { current }),
-    })
+    return api.setVaultPassphrase({ passphrase: remove ? null : (lines.at(-1) ?? ''), current })
   },
   text: (vault, view) =>
     vault.mode === 'passphrase'

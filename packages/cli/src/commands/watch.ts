@@ -36,8 +36,8 @@ export const watch = defineCommand({
     let place = after
     const open = () =>
       api.streamActivity(io.signal, {
-        ...(agent === undefined ? {} : { agent }),
-        ...(place === undefined ? {} : { after: place }),
+        agent,
+        after: place,
       })
     for await (const { name, data, id } of streamAgain(open, io.signal, () =>
       note('Connecting again …'),

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { type Route, routes } from '@gatehouse/contract/routes'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
@@ -10,7 +11,6 @@ import { createIds } from '../../src/platform/ids.ts'
 import { failure as sqliteFailure } from '../../src/storage/sqlite/adapter.ts'
 import { describeThrown } from '../../src/transport/http/describe-thrown.ts'
 import { createRestApp } from '../../src/transport/rest/create-rest-app.ts'
-import { createTable } from '../../src/transport/rest/table.ts'
 
 const canary = 'c4n4ry-of-a-library'
 
@@ -215,15 +215,15 @@ test('nor a person, by any route', async () => {
     role: 'operator',
   })
   const rest = createRestApp({ app: kit.app, version: '1.2.3', ids: createIds(), log: silent })
-  const routes = createTable('1.2.3').filter(({ operationId }) => !operationId.startsWith('stream'))
+  const called = Object.entries<Route>(routes).filter(([, { answer }]) => answer !== 'events')
   // Before any route is called: some pause, revoke or decide, and one replaces the policy.
   const approvals: string[] = []
-  for (const index of routes.keys()) {
+  for (const index of called.keys()) {
     await kit.agent(`a${index}`)
     approvals.push(await kit.pending(`a${index}`, 'state.set', { key: 'k', value: 1 }))
   }
   let failed = 0
-  for (const [index, route] of routes.entries()) {
+  for (const [index, [operation, route]] of called.entries()) {
     const approval = approvals[index]
     const call = async (): Promise<string> => {
       const path = route.path.replaceAll(/:(\w+)/g, (_, name: string) =>
@@ -243,7 +243,7 @@ test('nor a person, by any route', async () => {
     for (const [method, isAsync] of await fuse.noting(call)) {
       const answer = await fuse.failing(method, isAsync, call)
       failed += 1
-      expect(answer, `${route.operationId}, where ${method} fails`).not.toContain(canary)
+      expect(answer, `${operation}, where ${method} fails`).not.toContain(canary)
     }
   }
   expect(await bodiesOf(kit)).not.toContain(canary)

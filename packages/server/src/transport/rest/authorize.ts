@@ -1,7 +1,8 @@
 import { GatehouseError } from '@gatehouse/contract'
+import type { Permission } from '@gatehouse/contract/routes'
 import type { App } from '../../app/app.ts'
 import type { Actor } from '../../app/op.ts'
-import { type Permission, permits } from './permissions.ts'
+import { permits } from './permissions.ts'
 
 const userToken = /^gatehouse_user_[A-Za-z0-9_-]{43}$/
 const failed = (detail: string) => new GatehouseError('AuthenticationFailed', { detail })

@@ -12,7 +12,6 @@ import { InvalidRequest } from './invalid-request.ts'
 import { mountRoutes } from './mount.ts'
 import { createOpenAiApi, isOpenAiPath } from './openai/create-openai-api.ts'
 import { problemResponse, toGatehouseError } from './problem.ts'
-import { createTable } from './table.ts'
 
 export type RestOptions = {
   readonly app: App
@@ -56,8 +55,9 @@ export function createRestApp(options: RestOptions): RestApp {
     options.nowMs ?? (() => performance.now()),
     (report) => log.warn(report, 'wrong user token'),
   )
-  const hono = mountRoutes(createTable(version), {
+  const hono = mountRoutes({
     app,
+    version,
     heartbeatMs: options.heartbeatMs ?? 15_000,
   })
   // Not at the door for browsers: there is no page that would speak it.

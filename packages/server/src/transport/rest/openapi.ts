@@ -1,7 +1,8 @@
 import * as contract from '@gatehouse/contract'
+import { type Route, routes } from '@gatehouse/contract/routes'
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
-import type { Route } from './define.ts'
+import { paramsOf } from './parse-input.ts'
 
 /** Records that deserve a name of their own in the document. */
 const named = {
@@ -49,23 +50,23 @@ const errorsOf = (route: Route): readonly contract.ErrorType[] => [
   ...everywhere,
   ...(route.permission === 'public' ? [] : behindLogin),
   ...(route.body ? withBody : []),
-  ...(route.params ? withParams : []),
-  ...route.errors,
+  ...(route.path.includes(':') ? withParams : []),
+  ...(route.errors ?? []),
 ]
 
 const mediaTypes = {
-  ndjson: 'application/x-ndjson',
+  lines: 'application/x-ndjson',
   events: 'text/event-stream',
   text: 'text/plain',
   bytes: 'application/octet-stream',
 } as const
 
 function responsesOf(route: Route): RouteConfig['responses'] {
-  const { response, success = 200 } = route
+  const { answer, success = 200 } = route
   const content =
-    typeof response === 'string'
-      ? { [mediaTypes[response]]: { schema: z.string() } }
-      : { 'application/json': { schema: response } }
+    typeof answer === 'string'
+      ? { [mediaTypes[answer]]: { schema: z.string() } }
+      : { 'application/json': { schema: answer } }
   const responses: RouteConfig['responses'] = { [success]: { description: 'Done', content } }
   for (const [status, types] of groupByStatus(errorsOf(route)))
     responses[status] = {
@@ -87,15 +88,13 @@ function groupByStatus(types: readonly contract.ErrorType[]): Map<number, contra
   return groups
 }
 
-const isObject = (schema: z.ZodType | undefined): schema is z.ZodObject =>
-  schema instanceof z.ZodObject
-
-function configOf(route: Route): RouteConfig {
-  const { params, query, body } = route
+function configOf(name: string, route: Route): RouteConfig {
+  const { query, body } = route
+  const params = paramsOf(route)
   return {
     method: route.method.toLowerCase() as Lowercase<Route['method']>,
     path: route.path.replaceAll(/:(\w+)/g, '{$1}'),
-    operationId: route.operationId,
+    operationId: name,
     summary: route.summary,
     description:
       route.permission === 'public'
@@ -104,16 +103,16 @@ function configOf(route: Route): RouteConfig {
     tags: [route.path.split('/')[2] ?? 'service'],
     security: route.permission === 'public' ? [] : [{ userToken: [] }, { login: [] }],
     request: {
-      ...(isObject(params) ? { params } : {}),
-      ...(isObject(query) ? { query } : {}),
+      ...(params ? { params } : {}),
+      ...(query ? { query } : {}),
       ...(body ? { body: { content: { 'application/json': { schema: body } } } } : {}),
     },
     responses: responsesOf(route),
   }
 }
 
-/** The OpenAPI document of the table: the same data that the routes are served from. */
-export function createOpenApi(table: readonly Route[], version: string): object {
+/** The OpenAPI document of the routes: made from the data that they are served from. */
+export function createOpenApi(version: string): Readonly<Record<string, unknown>> {
   // The generator reads a name from here; its own `.openapi(name)` would make a copy that nothing refers to.
   for (const [refId, schema] of Object.entries(named))
     if (!z.globalRegistry.has(schema)) z.globalRegistry.add(schema, { _internal: { refId } })
@@ -129,8 +128,9 @@ export function createOpenApi(table: readonly Route[], version: string): object 
     name: 'gatehouse_session',
     description: 'A login, at the dashboard only. What changes something needs its own Origin too.',
   })
-  for (const route of table) hono.openAPIRegistry.registerPath(configOf(route))
-  return hono.getOpenAPI31Document({
+  for (const [name, route] of Object.entries<Route>(routes))
+    hono.openAPIRegistry.registerPath(configOf(name, route))
+  const document = hono.getOpenAPI31Document({
     openapi: '3.1.0',
     info: {
       title: 'Gatehouse REST API',
@@ -139,4 +139,5 @@ export function createOpenApi(table: readonly Route[], version: string): object 
       license: { name: 'Apache-2.0' },
     },
   })
+  return { ...document }
 }

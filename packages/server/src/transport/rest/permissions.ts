@@ -1,25 +1,5 @@
 import type { Role } from '@gatehouse/contract'
-
-/** What a route may ask for. `read` shows and checks, and changes nothing. */
-export type Permission =
-  | 'read'
-  | 'approvals.decide'
-  | 'agents.manage'
-  | 'alerts.manage'
-  | 'audit.manage'
-  | 'backup.make'
-  | 'models.manage'
-  | 'models.use'
-  | 'notifications.manage'
-  | 'policies.manage'
-  | 'proxy.manage'
-  | 'processes.manage'
-  | 'schedules.manage'
-  | 'state.manage'
-  | 'user_tokens.manage'
-  | 'vault.manage'
-  | 'operators.manage'
-  | 'writes.cancel'
+import type { Permission } from '@gatehouse/contract/routes'
 
 /**
  * @SECURITY Every route is checked against this table; roles.test.ts holds each role against each route.

@@ -1,26 +1,7 @@
-import { PausedAgents } from '@gatehouse/contract'
-import { defineRoute, ok, type Route } from '../define.ts'
+import type { pauseRoutes } from '@gatehouse/contract/routes/pause'
+import type { Handlers } from '../handler.ts'
 
-const pause = defineRoute({
-  method: 'POST',
-  path: '/api/pause',
-  operationId: 'pauseAll',
-  summary: 'Refuse every new call of every agent, now',
-  permission: 'agents.manage',
-  response: PausedAgents,
-  errors: [],
-  handle: async (op, app) => ok(await app.pauseAll(op)),
-})
-
-const resume = defineRoute({
-  method: 'POST',
-  path: '/api/resume',
-  operationId: 'resumeAll',
-  summary: 'Resume the agents that pausing everything paused',
-  permission: 'agents.manage',
-  response: PausedAgents,
-  errors: [],
-  handle: async (op, app) => ok(await app.resumeAll(op)),
-})
-
-export const pauseRoutes: readonly Route[] = [pause, resume]
+export const pauseHandlers: Handlers<typeof pauseRoutes> = {
+  pauseAll: (op, app) => app.pauseAll(op),
+  resumeAll: (op, app) => app.resumeAll(op),
+}

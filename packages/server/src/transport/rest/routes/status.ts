@@ -1,15 +1,6 @@
-import { SystemStatus } from '@gatehouse/contract'
-import { defineRoute, ok, type Route } from '../define.ts'
+import type { statusRoutes } from '@gatehouse/contract/routes/status'
+import type { Handlers } from '../handler.ts'
 
-const status = defineRoute({
-  method: 'GET',
-  path: '/api/status',
-  operationId: 'getStatus',
-  summary: 'What the service is doing, in numbers',
-  permission: 'read',
-  response: SystemStatus,
-  errors: [],
-  handle: async (op, app) => ok(await app.status(op)),
-})
-
-export const statusRoutes: readonly Route[] = [status]
+export const statusHandlers: Handlers<typeof statusRoutes> = {
+  getStatus: (op, app) => app.status(op),
+}

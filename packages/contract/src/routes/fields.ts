@@ -1,4 +1,4 @@
-import { z } from '@hono/zod-openapi'
+import { z } from 'zod'
 
 // biome-ignore-start lint/suspicious/noControlCharactersInRegex: finding them is the point
 const clean = (max: number) =>
@@ -34,12 +34,21 @@ export const queryInteger = <D extends number | undefined>(bounds: {
       context.addIssue({ code: 'custom', message: detail })
       return z.NEVER
     })
-    .openapi({
+    .meta({
       type: 'integer',
       minimum: bounds.min,
       maximum: bounds.max,
       ...(bounds.default === undefined ? {} : { default: bounds.default }),
     })
+
+/** A part of a list that can grow. */
+export const page = <D extends number | undefined>(limit: {
+  readonly max: number
+  readonly default: D
+}) => ({
+  limit: queryInteger({ min: 1, ...limit }),
+  offset: queryInteger({ min: 0, max: 1_000_000_000, default: 0 }),
+})
 
 const timeForm = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,9})?)?(Z|[+-]\d{2}:\d{2})?)?$/
 
@@ -53,4 +62,4 @@ export const queryTime = z
     context.addIssue({ code: 'custom', message: 'expected an ISO 8601 time' })
     return z.NEVER
   })
-  .openapi({ type: 'string', format: 'date-time' })
+  .meta({ type: 'string', format: 'date-time' })

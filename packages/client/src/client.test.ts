@@ -1,15 +1,16 @@
-import { expect, test } from 'vitest'
+import type { AgentWithToken } from '@gatehouse/contract'
+import { type Route, routes } from '@gatehouse/contract/routes'
+import { expect, expectTypeOf, test } from 'vitest'
 import {
   type Client,
   ClientError,
   createClient,
   type FetchInit,
   InvalidNameError,
-  operations,
   UnexpectedAnswerError,
   UnreachableError,
 } from './index.ts'
-import { requiredFields } from './required-fields.ts'
+import { routes as entries } from './routes.ts'
 
 type Sent = { url: string; init: FetchInit }
 
@@ -26,10 +27,24 @@ function createKit(answer: () => Response) {
   return { api, sent }
 }
 
-const operationsHere = ['pauseAgent', 'queryAudit', 'approveApproval'] as const
+const called = ['pauseAgent', 'queryAudit', 'approveApproval']
+const fieldsOf = (name: string) => entries.find((entry) => entry.name === name)?.fields?.split(' ')
 const anyAnswer = Object.fromEntries(
-  operationsHere.flatMap(requiredFields).map((name): [string, null] => [name, null]),
+  called.flatMap((name) => fieldsOf(name) ?? []).map((field): [string, null] => [field, null]),
 )
+
+test('has a method for each route of the contract, and no other', () => {
+  const { api } = createKit(() => Response.json({}))
+  expect(Object.keys(api)).toEqual(Object.keys(routes))
+})
+
+test('takes what a route takes, and answers what it answers', () => {
+  expectTypeOf<Parameters<Client['getStatus']>>().toEqualTypeOf<[]>()
+  expectTypeOf<Parameters<Client['pauseAgent']>[0]>().toEqualTypeOf<{ readonly name: string }>()
+  type Query = NonNullable<Parameters<Client['queryAudit']>[0]>
+  expectTypeOf<Query['limit']>().toEqualTypeOf<number | undefined>()
+  expectTypeOf<ReturnType<Client['rotateAgent']>>().toEqualTypeOf<Promise<AgentWithToken>>()
+})
 
 test.each([['{}'], ['null'], ['[]'], ['{"agents"'], ['']])(
   'takes %j for no answer of an operation',
@@ -52,8 +67,8 @@ test('fills the path, the query and the body, and says who asks', async () => {
   expect(sent[0]?.init.headers).toEqual({ authorization: 'Bearer gatehouse_user_x' })
 })
 
-const withNames = Object.entries(operations).flatMap(([operation, line]) => {
-  const names = [...line.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '')
+const withNames = Object.entries<Route>(routes).flatMap(([operation, { path }]) => {
+  const names = [...path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '')
   return names.map((name) => [operation as keyof Client, name, names] as const)
 })
 

@@ -1,0 +1,78 @@
+import {
+  Agent,
+  AgentDetail,
+  AgentList,
+  AgentWithToken,
+  CreateAgent,
+  RotateAgent,
+} from '../agent.ts'
+import { defineRoutes } from './define-routes.ts'
+
+export const agentRoutes = defineRoutes({
+  listAgents: {
+    method: 'GET',
+    path: '/api/agents',
+    summary: 'Every agent, by name',
+    permission: 'read',
+    answer: AgentList,
+  },
+  createAgent: {
+    method: 'POST',
+    path: '/api/agents',
+    summary: 'Create an agent; its token is in the answer and never shown again',
+    permission: 'agents.manage',
+    body: CreateAgent,
+    answer: AgentWithToken,
+    success: 201,
+    errors: ['AgentExists'],
+  },
+  showAgent: {
+    method: 'GET',
+    path: '/api/agents/:name',
+    summary: 'One agent with its sessions and its numbers',
+    permission: 'read',
+    answer: AgentDetail,
+    errors: ['AgentNotFound'],
+  },
+  pauseAgent: {
+    method: 'POST',
+    path: '/api/agents/:name/pause',
+    summary: 'Refuse every new call of an agent until it is resumed',
+    permission: 'agents.manage',
+    answer: Agent,
+    errors: ['AgentNotFound', 'AgentStateConflict'],
+  },
+  resumeAgent: {
+    method: 'POST',
+    path: '/api/agents/:name/resume',
+    summary: 'Accept the calls of a paused agent again',
+    permission: 'agents.manage',
+    answer: Agent,
+    errors: ['AgentNotFound', 'AgentStateConflict'],
+  },
+  rotateAgent: {
+    method: 'POST',
+    path: '/api/agents/:name/rotate',
+    summary: 'Give an agent a new token; the old one ends at once, or after an overlap',
+    permission: 'agents.manage',
+    body: RotateAgent,
+    answer: AgentWithToken,
+    errors: ['AgentNotFound', 'AgentStateConflict'],
+  },
+  revokeAgent: {
+    method: 'POST',
+    path: '/api/agents/:name/revoke',
+    summary: 'End an agent: its token, its connections and what it asked for',
+    permission: 'agents.manage',
+    answer: Agent,
+    errors: ['AgentNotFound', 'AgentStateConflict'],
+  },
+  restoreAgent: {
+    method: 'POST',
+    path: '/api/agents/:name/restore',
+    summary: 'Bring a revoked agent back with a new token',
+    permission: 'agents.manage',
+    answer: AgentWithToken,
+    errors: ['AgentNotFound', 'AgentStateConflict'],
+  },
+})

@@ -1,0 +1,81 @@
+import { z } from 'zod'
+import {
+  AcknowledgeAudit,
+  AuditEntry,
+  AuditPage,
+  AuditProof,
+  AuditResult,
+  Integrity,
+} from '../audit.ts'
+import { PolicyDecision } from '../capability.ts'
+import { defineRoutes } from './define-routes.ts'
+import { page, queryText, queryTime } from './fields.ts'
+
+export const auditRoutes = defineRoutes({
+  queryAudit: {
+    method: 'GET',
+    path: '/api/audit',
+    summary: 'Entries that fit, newest first, and whether the log is whole',
+    permission: 'read',
+    query: z.strictObject({
+      agent: queryText().optional(),
+      capability: queryText()
+        .regex(/^[^*]*\*?$/, 'a wildcard stands only at the end, as in filesystem.*')
+        .optional(),
+      since: queryTime.optional(),
+      until: queryTime.optional(),
+      result: AuditResult.optional(),
+      policy_decision: PolicyDecision.optional(),
+      session: queryText().optional(),
+      ...page({ max: 1000, default: 100 }),
+    }),
+    answer: AuditPage,
+  },
+  exportAudit: {
+    method: 'GET',
+    path: '/api/audit/export',
+    summary: 'The whole log with what it takes to verify it elsewhere, one JSON document a line',
+    permission: 'read',
+    answer: 'lines',
+  },
+  showAuditEntry: {
+    method: 'GET',
+    path: '/api/audit/:id',
+    summary: 'One entry',
+    permission: 'read',
+    answer: AuditEntry,
+    errors: ['NotFound'],
+  },
+  proveAuditEntry: {
+    method: 'GET',
+    path: '/api/audit/:id/proof',
+    summary:
+      'What it takes to check one entry without the log: its bytes, hashes to a root, a signed checkpoint',
+    permission: 'read',
+    answer: AuditProof,
+    errors: ['NotFound'],
+  },
+  verifyAudit: {
+    method: 'POST',
+    path: '/api/audit/verify',
+    summary: 'Hash the whole log again and compare',
+    permission: 'read',
+    answer: Integrity,
+  },
+  acknowledgeAudit: {
+    method: 'POST',
+    path: '/api/audit/acknowledge',
+    summary: 'Go on after a failure that is understood; an entry says so',
+    permission: 'audit.manage',
+    body: AcknowledgeAudit,
+    answer: Integrity,
+    errors: ['Conflict'],
+  },
+  reindexAudit: {
+    method: 'POST',
+    path: '/api/audit/reindex',
+    summary: 'Make the index of the log anew from its files; an entry says so',
+    permission: 'audit.manage',
+    answer: Integrity,
+  },
+})

@@ -1,0 +1,59 @@
+import { activityRoutes } from './activity.ts'
+import { agentRoutes } from './agents.ts'
+import { alertRoutes } from './alerts.ts'
+import { approvalRoutes } from './approvals.ts'
+import { auditRoutes } from './audit.ts'
+import { backupRoutes } from './backup.ts'
+import { engineRoutes } from './engine.ts'
+import { grantRoutes } from './grants.ts'
+import { healthRoutes } from './health.ts'
+import { modelRoutes } from './models.ts'
+import { notificationRoutes } from './notifications.ts'
+import { openApiRoutes } from './openapi.ts'
+import { operatorRoutes } from './operators.ts'
+import { pauseRoutes } from './pause.ts'
+import { policyRoutes } from './policies.ts'
+import { processRoutes } from './processes.ts'
+import { proxyRoutes } from './proxy.ts'
+import { sandboxRoutes } from './sandbox.ts'
+import { scheduleRoutes } from './schedules.ts'
+import { sessionRoutes } from './session.ts'
+import { stateRoutes } from './state.ts'
+import { statusRoutes } from './status.ts'
+import { userTokenRoutes } from './user-tokens.ts'
+import { vaultRoutes } from './vault.ts'
+
+/** Every route there is. Of two that fit one path the earlier answers, so fixed words precede names. */
+export const routes = {
+  ...statusRoutes,
+  ...healthRoutes,
+  ...sandboxRoutes,
+  ...agentRoutes,
+  ...pauseRoutes,
+  ...activityRoutes,
+  ...approvalRoutes,
+  ...grantRoutes,
+  ...alertRoutes,
+  ...stateRoutes,
+  ...processRoutes,
+  ...scheduleRoutes,
+  ...auditRoutes,
+  ...backupRoutes,
+  ...engineRoutes,
+  ...modelRoutes,
+  ...notificationRoutes,
+  ...userTokenRoutes,
+  ...vaultRoutes,
+  ...sessionRoutes,
+  ...operatorRoutes,
+  ...policyRoutes,
+  ...proxyRoutes,
+  ...openApiRoutes,
+}
+
+export type Routes = typeof routes
+export type RouteName = keyof Routes
+
+export type { Permission, Route, StreamKind } from './define-routes.ts'
+export { pathName } from './fields.ts'
+export type { Frozen, ParsedInput, RouteAnswer, RouteInput } from './types.ts'

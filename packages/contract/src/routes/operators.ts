@@ -1,0 +1,31 @@
+import { Operator, OperatorList, OperatorName, PasswordSet, SetPassword } from '../people.ts'
+import { defineRoutes } from './define-routes.ts'
+
+export const operatorRoutes = defineRoutes({
+  listOperators: {
+    method: 'GET',
+    path: '/api/operators',
+    summary: 'Who can log in with a password',
+    permission: 'read',
+    answer: OperatorList,
+  },
+  setPassword: {
+    method: 'PUT',
+    path: '/api/operators/:name/password',
+    summary: 'Set a password, and make the operator if there is none; other logins of it end',
+    permission: 'operators.manage',
+    params: { name: OperatorName },
+    body: SetPassword,
+    bodyBytesMax: 16 * 1024,
+    answer: PasswordSet,
+    errors: ['WeakPassword', 'TooManyFailures', 'TooManyLogins'],
+  },
+  removeOperator: {
+    method: 'DELETE',
+    path: '/api/operators/:name',
+    summary: 'Take a login away from somebody',
+    permission: 'operators.manage',
+    answer: Operator,
+    errors: ['OperatorNotFound'],
+  },
+})

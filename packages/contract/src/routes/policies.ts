@@ -1,0 +1,56 @@
+import {
+  PolicyTrial,
+  PolicyVerdict,
+  PolicyView,
+  SavedPolicy,
+  SavePolicy,
+  TryPolicy,
+  ValidatePolicy,
+} from '../policy.ts'
+import { defineRoutes } from './define-routes.ts'
+
+export const policyRoutes = defineRoutes({
+  showPolicies: {
+    method: 'GET',
+    path: '/api/policies',
+    summary: 'The policy files, the version in force and what is wrong with the files',
+    permission: 'read',
+    answer: PolicyView,
+  },
+  validatePolicy: {
+    method: 'POST',
+    path: '/api/policies/validate',
+    summary: 'Check a policy file, its tests included, without saving it',
+    permission: 'read',
+    body: ValidatePolicy,
+    answer: PolicyVerdict,
+    errors: ['AgentNotFound'],
+  },
+  testPolicy: {
+    method: 'POST',
+    path: '/api/policies/test',
+    summary: 'What would be decided on a call, and every rule that was looked at',
+    permission: 'read',
+    body: TryPolicy,
+    answer: PolicyTrial,
+    errors: ['AgentNotFound', 'UnknownCapability'],
+  },
+  saveOrganisationPolicy: {
+    method: 'PUT',
+    path: '/api/policies/organisation',
+    summary: 'Replace the policy of the organisation',
+    permission: 'policies.manage',
+    body: SavePolicy,
+    answer: SavedPolicy,
+    errors: ['PolicyInvalid'],
+  },
+  saveAgentPolicy: {
+    method: 'PUT',
+    path: '/api/policies/agents/:name',
+    summary: 'Replace the policy of one agent',
+    permission: 'policies.manage',
+    body: SavePolicy,
+    answer: SavedPolicy,
+    errors: ['PolicyInvalid', 'AgentNotFound'],
+  },
+})

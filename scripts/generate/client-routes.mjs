@@ -1,0 +1,30 @@
+// What the client needs of the routes, without the shapes: those take longer to load than a command runs.
+const quoted = (text) => `'${text}'`
+
+/** The fields that an answer always has, for telling another server from this one. */
+const fieldsOf = ({ shape = {} }) =>
+  Object.keys(shape).filter((name) => !shape[name].safeParse(undefined).success)
+
+const lineOf = ([name, { method, path, query, body, answer }]) => {
+  const facts = { name, method, path }
+  if (query) facts.sends = 'query'
+  if (body) facts.sends = 'body'
+  if (typeof answer === 'string') facts.answer = answer
+  else if (fieldsOf(answer).length > 0) facts.fields = fieldsOf(answer).join(' ')
+  const members = Object.entries(facts).map(([key, value]) => `${key}: ${quoted(value)}`)
+  return `  { ${members.join(', ')} },\n`
+}
+
+export const clientRoutes = {
+  file: 'packages/client/src/routes.ts',
+  async render() {
+    const { routes } = await import('../../packages/contract/dist/routes/index.js')
+    const lines = Object.entries(routes).map(lineOf)
+    return `// Made by \`npm run generate\` from packages/contract/src/routes.
+import type { RouteEntry } from './send.ts'
+
+export const routes: readonly RouteEntry[] = [
+${lines.join('')}]
+`
+  },
+}
