@@ -273,13 +273,13 @@ const reads =
 /** Who reads the text of a caught error all the same, and what becomes of it. */
 const readers: Readonly<Record<string, string>> = {
   'capabilities/filesystem/regex.ts': 'is told apart, and said in our words',
-  'capabilities/filesystem/regex-worker.ts': 'is told apart, and said in our words',
+  'capabilities/filesystem/regex-thread.mjs': 'is told apart, and said in our words',
   'inference/engine/engine-socket.ts': 'is told apart by its code, and is a cause',
   'policy/cel.ts': 'of a condition, for the person who wrote it',
   'policy/cel-inspect.ts': 'of a condition, for the person who wrote it',
   'processes/create-process-host.ts': 'is told apart, and said in our words',
   'proxy/adapters/calendar/describe-dav.ts': 'of our own errors, which have these codes',
-  'proxy/adapters/mail/mail-reader.ts': 'is dropped: the mail counts as unreadable',
+  'proxy/adapters/mail/read-mail.mjs': 'is dropped: the mail counts as unreadable',
   'sandbox/try-bubblewrap.ts': 'for the operator who asks why programs do not run',
   'sandbox/try-landlock.ts': 'for the operator who asks why programs do not run',
   'storage/sqlite/answer-index-jobs.ts': 'is a cause',
@@ -290,7 +290,7 @@ const readers: Readonly<Record<string, string>> = {
 test('no source makes words of the text of a caught error', () => {
   const found = readdirSync(sources, { recursive: true, encoding: 'utf8' }).filter(
     (file) =>
-      file.endsWith('.ts') &&
+      /\.(?:ts|mjs)$/.test(file) &&
       !/\.test\.ts$|testing\.ts$/.test(file) &&
       reads.test(readFileSync(join(sources, file), 'utf8')),
   )
