@@ -18,9 +18,8 @@ const shown = (value) => {
 export const config = {
   file: 'docs/reference/config.md',
   async render() {
-    const { fields, flagOf, variableOf } = await import(
-      '../../packages/server/dist/config/fields.js'
-    )
+    const { fields } = await import('../../packages/server/dist/config/fields.js')
+    const { flagOf, variableOf } = await import('../../packages/server/dist/config/field.js')
     const rows = fields.map((field) => [
       code(field.key),
       code(flagOf(field)),

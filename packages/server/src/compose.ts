@@ -11,7 +11,7 @@ import type { Op } from './app/op.ts'
 import { createBackups } from './backup/create-backups.ts'
 import { createRegistry } from './capabilities/registry.ts'
 import { standardCapabilities } from './capabilities/standard.ts'
-import type { Settings } from './config/load.ts'
+import type { Settings } from './config/settings.ts'
 import { createFilesFactory } from './files/create-files-factory.ts'
 import { createGit } from './git/create-git.ts'
 import { createCatalogSource } from './inference/create-catalog-source.ts'
@@ -88,8 +88,8 @@ export type ComposeOptions = {
 /** Set by the first start of a server that got as far as listening: commands before it do not count. */
 const servedKey = 'served'
 
-const storeOf = ({ databaseUrl, origins }: Settings) => ({
-  engine: databaseUrl === null ? ('sqlite' as const) : ('postgres' as const),
+const storeOf = ({ database_url, origins }: Settings) => ({
+  engine: database_url === null ? ('sqlite' as const) : ('postgres' as const),
   origin: origins['database_url'] ?? 'database_url',
 })
 
@@ -105,24 +105,29 @@ const engineFile = (name: string): string =>
   fileURLToPath(new URL(`../engine/${name}`, import.meta.url))
 
 const engineOf = (settings: Settings, sandbox: Sandbox): EngineParts => {
-  const { dataDir, outbound, commandEnvironment, models } = settings
+  const {
+    data_dir: dataDir,
+    'outbound.proxy': proxy,
+    'outbound.ca_file': caFile,
+    commandEnvironment,
+  } = settings
   const installer = new NpmEngineInstaller({
     folder: join(dataDir, 'engine'),
     lockFile: engineFile('engine-lock.json'),
     environment: {
       ...commandEnvironment,
-      ...(outbound.proxy === null ? {} : { npm_config_https_proxy: outbound.proxy }),
-      ...(outbound.caFile === null ? {} : { NODE_EXTRA_CA_CERTS: outbound.caFile }),
+      ...(proxy === null ? {} : { npm_config_https_proxy: proxy }),
+      ...(caFile === null ? {} : { NODE_EXTRA_CA_CERTS: caFile }),
     },
   })
   const host = createEngineHost({
     sandbox,
     installer,
     folder: join(dataDir, 'engine-runs'),
-    threads: models.engine.threads,
+    threads: settings['engine.threads'],
     worker: engineFile('worker.mjs'),
   })
-  return { installer, host, idleMs: models.engine.idleMs }
+  return { installer, host }
 }
 
 /** A service verifies its log in the background; a command without one asks for what it needs. */
@@ -136,11 +141,11 @@ const programOf = (name: string): URL =>
 const serviceAdapters: readonly ServiceAdapter[] = [createCalendarAdapter(), createMailAdapter()]
 
 /** @throws InvalidConfiguration for a delay of what there is not: it would never be in force. */
-const assertDelays = ({ proxy, origins }: Settings): void => {
+const assertDelays = ({ 'proxy.delays': delays, origins }: Settings): void => {
   const known = serviceAdapters.flatMap(({ kind, operations }) =>
     operations.map(({ name }) => `${kind}.${name}`),
   )
-  for (const operation of proxy.delaySeconds.keys())
+  for (const operation of delays.keys())
     if (!known.includes(operation))
       throw new GatehouseError('InvalidConfiguration', {
         origin: origins['proxy.delays'] ?? 'proxy.delays',
@@ -154,7 +159,7 @@ export async function compose(
   log: Log,
   { runsApproved = true, beforeCreating, scrubber, output }: ComposeOptions,
 ): Promise<Composition> {
-  const { dataDir } = settings
+  const { data_dir: dataDir, database_url: databaseUrl } = settings
   assertDelays(settings)
   await using opening = new Disposal()
   const store = storeOf(settings)
@@ -179,11 +184,11 @@ export async function compose(
   const auditFolder = join(dataDir, 'audit')
   const databaseFile = join(dataDir, 'gatehouse.db')
   const storage = opening.use(
-    settings.databaseUrl === null
+    databaseUrl === null
       ? await openSqlite({ file: databaseFile, indexer: programOf('index-log'), expectedId })
       : // Loaded only where it is used: most installations never do.
         await (await import('./storage/postgres/open.ts')).openPostgres({
-          url: settings.databaseUrl,
+          url: databaseUrl,
           expectedId,
         }),
   )
@@ -195,7 +200,7 @@ export async function compose(
   const place: LogPlace = {
     directory: auditFolder,
     chain: node,
-    ...(settings.databaseUrl === null ? { file: databaseFile } : { url: settings.databaseUrl }),
+    ...(databaseUrl === null ? { file: databaseFile } : { url: databaseUrl }),
   }
   const verifier = opening.use(
     new VerifierThread({ program: programOf('verify-log'), place, clock }),
@@ -209,7 +214,7 @@ export async function compose(
       ids,
       clock,
       log,
-      checkpoint: { copy: settings.checkpointCopy },
+      checkpoint: { copy: settings['audit.checkpoint_copy'] },
       ...verificationOf(runsApproved),
     }),
   )
@@ -244,25 +249,30 @@ export async function compose(
     createFilesFactory({
       ids,
       clock,
-      denyHardlinks: settings.denyHardlinks,
+      denyHardlinks: settings['files.deny_hardlinks'],
       onSweepError: (cause) => log.warn({ err: cause }, 'left-over files could not be removed'),
     }),
   )
   const sandbox = opening.use(
-    createSandbox({ dataDir, mode: settings.sandboxMode, user: settings.sandboxUser, log }),
+    createSandbox({
+      dataDir,
+      mode: settings['sandbox.mode'],
+      user: settings['sandbox.user'],
+      log,
+    }),
   )
   // Known before the first program is asked for; a service that only keeps data needs none.
   if (runsApproved) void sandbox.probe()
   const wakeCommands = opening.use(
     createWakeCommands({
-      commands: settings.onWake,
+      commands: settings.on_wake,
       environment: settings.commandEnvironment,
       folder: dataDir,
       log,
     }),
   )
-  const ownPorts = new Set([settings.gatewayPort, settings.userApiPort, settings.dashboardPort])
-  const outbound = createOutbound(settings.outbound, {
+  const ownPorts = new Set([settings.gateway_port, settings.user_api_port, settings.dashboard_port])
+  const outbound = createOutbound(settings, {
     ownPorts: () => new Set([...ownPorts, ...app.doors.ports]),
   })
   const processHost = opening.use(
@@ -305,31 +315,24 @@ export async function compose(
       outbound,
       secrets,
       folder: join(dataDir, 'git'),
-      configAllowed: settings.gitConfigAllowed,
-      plainTargets: settings.outbound.privateTargets,
-      caFile: settings.outbound.caFile,
+      configAllowed: settings['git.config_allowed'],
+      plainTargets: settings['outbound.private_targets'],
+      caFile: settings['outbound.ca_file'],
     }),
     models: {
       files: createModelFiles({
         folder: join(dataDir, 'models'),
         outbound,
-        mirrors: settings.models.mirrors,
+        mirrors: settings['models.mirrors'],
       }),
       source: createCatalogSource({
-        url: settings.models.catalogUrl,
+        url: settings['catalog.url'],
         file: join(dataDir, 'models', 'catalog.json'),
         outbound,
       }),
-      refreshMs: settings.models.refreshMs,
     },
     engine: engineOf(settings, sandbox),
-    services: {
-      adapters: new Map(serviceAdapters.map((adapter) => [adapter.kind, adapter])),
-      proxy: {
-        ...settings.proxy,
-        delaySecondsOf: (operation) => settings.proxy.delaySeconds.get(operation) ?? null,
-      },
-    },
+    adapters: new Map(serviceAdapters.map((adapter) => [adapter.kind, adapter])),
     wakeCommands,
     notifier: createNotifier(settings.notifications, () => clock.wall(), {
       assertsSecrets: runsApproved,
@@ -348,8 +351,7 @@ export async function compose(
             }
           : null,
     }),
-    approvalTtlMs: settings.approvalTtlMs,
-    approvalHoldMs: settings.approvalHoldMs,
+    settings,
     metrics: createMetrics({
       version,
       isCapability: (name) => registry.find(name) !== null,
@@ -357,8 +359,6 @@ export async function compose(
     }),
     memory: new MemoryBudget(heldBytesFor()),
     parts: { droppedLogLines: () => output.dropped },
-    diskPercent: settings.alertDiskPercent,
-    approvalWaitMs: settings.alertApprovalWaitMs,
     workspaceOf: (name) => join(workspaces, name),
     assertMount: (path) => assertMount(dataDir, path),
     runsApproved,
@@ -388,7 +388,7 @@ export async function compose(
     async prepareFirstAgent() {
       if ((await storage.meta.get(servedKey)) !== null) return null
       const op = systemOp(ids, stopping.signal)
-      const token = settings.firstAgent ? await createFirstAgent(op, app) : null
+      const token = settings.first_agent ? await createFirstAgent(op, app) : null
       await storage.meta.set(servedKey, 'yes')
       return token
     },

@@ -4,7 +4,8 @@ import { dashboardPage, type RunFile, setupUrl } from '@gatehouse/contract'
 import type { App } from './app/app.ts'
 import type { Op } from './app/op.ts'
 import { compose } from './compose.ts'
-import { type Flags, loadSettings, type Settings } from './config/load.ts'
+import { type Flags, loadSettings } from './config/load.ts'
+import type { Settings } from './config/settings.ts'
 import { removeRunFile, writeRunFile } from './platform/data-directory.ts'
 import { Disposal } from './platform/disposal.ts'
 import { assertPortsFree, type Listener, portFailure } from './platform/ports.ts'
@@ -43,14 +44,16 @@ export type ServeOptions = {
   readonly onReady?: (started: Started) => void
 }
 
-const openCertificates = (settings: Settings, log: Log) =>
-  settings.tls
-    ? openOwnCertificate({ files: settings.tls, log })
+const openCertificates = (settings: Settings, log: Log) => {
+  const { 'tls.cert': cert, 'tls.key': key } = settings
+  return cert !== null && key !== null
+    ? openOwnCertificate({ files: { cert, key }, log })
     : openLocalCertificates({
-        directory: join(settings.dataDir, 'tls'),
-        hosts: [...settings.allowedHosts, settings.dashboardHost],
+        directory: join(settings.data_dir, 'tls'),
+        hosts: [...settings['server.allowed_hosts'], settings.dashboard_host],
         log,
       })
+}
 
 /** Printed for the person who starts the service, and never logged. */
 const linkFor = async (app: App, op: Op, url: string): Promise<string> =>
@@ -64,8 +67,8 @@ const startOp = (ids: Ids): Op => ({
 })
 
 /** On a terminal people read what was printed for them, and lines of JSON only get between. */
-const levelOf = ({ logLevel, origins }: Settings): string =>
-  origins['log.level'] === 'default' && process.stderr.isTTY ? 'warn' : logLevel
+const levelOf = ({ 'log.level': level, origins }: Settings): string =>
+  origins['log.level'] === 'default' && process.stderr.isTTY ? 'warn' : level
 
 const listenersOf = (settings: Settings) => {
   const tcp = { protocol: 'tcp' } as const
@@ -74,14 +77,14 @@ const listenersOf = (settings: Settings) => {
       ...tcp,
       surface: 'the User API',
       host: '127.0.0.1',
-      port: settings.userApiPort,
+      port: settings.user_api_port,
       portFlag: '--user-api-port',
     },
     dashboard: {
       ...tcp,
       surface: 'the dashboard',
-      host: settings.dashboardHost,
-      port: settings.dashboardPort,
+      host: settings.dashboard_host,
+      port: settings.dashboard_port,
       portFlag: '--dashboard-port',
       hostFlag: '--dashboard-host',
     },
@@ -89,7 +92,7 @@ const listenersOf = (settings: Settings) => {
       ...tcp,
       surface: 'the gateway',
       host: settings.host,
-      port: settings.gatewayPort,
+      port: settings.gateway_port,
       portFlag: '--gateway-port',
       hostFlag: '--host',
     },
@@ -97,7 +100,7 @@ const listenersOf = (settings: Settings) => {
       protocol: 'udp',
       surface: 'wakes',
       host: '127.0.0.1',
-      port: settings.wakePort,
+      port: settings.wake_port,
       portFlag: '--wake-port',
     },
   } as const
@@ -140,8 +143,8 @@ export async function openService(
     ids,
     log,
     version,
-    allowedHosts: settings.allowedHosts,
-    allowedOrigins: settings.allowedOrigins,
+    allowedHosts: settings['server.allowed_hosts'],
+    allowedOrigins: settings['server.allowed_origins'],
   }
   const userApi = opening.use(
     await listening(listeners.userApi, openUserApi({ ...doors, ...addressOf(listeners.userApi) })),
@@ -152,7 +155,7 @@ export async function openService(
       openDashboard({
         ...doors,
         ...addressOf(listeners.dashboard),
-        allowedHosts: [...settings.allowedHosts, settings.dashboardHost],
+        allowedHosts: [...settings['server.allowed_hosts'], settings.dashboard_host],
         tls,
         pages,
       }),
@@ -164,7 +167,10 @@ export async function openService(
       ...doors,
       ...addressOf(listeners.gateway),
       onTokenFailures: (report) => void app.reportTokenFailures({ ...report, door: 'gateway' }),
-      limits: { bodyBytesMax: settings.bodyBytesMax, jsonDepthMax: settings.jsonDepthMax },
+      limits: {
+        bodyBytesMax: settings['server.body_bytes_max'],
+        jsonDepthMax: settings['server.json_depth_max'],
+      },
     }),
   )
   opening.defer(() => gateway.close(graceMs))
@@ -174,7 +180,7 @@ export async function openService(
   app.doors.opened('gateway')
   await app.start()
   const wake = opening.use(
-    await listening(listeners.wake, openWakePort({ app, log, port: settings.wakePort })),
+    await listening(listeners.wake, openWakePort({ app, log, port: settings.wake_port })),
   )
   // Everything listens, so what can be shown once only is not created for a start that fails.
   await composition.prepareCliToken()
@@ -194,9 +200,9 @@ export async function openService(
   }
   for (const url of [run.gateway_url, run.user_api_url, run.dashboard_url])
     app.doors.ports.add(Number(new URL(url).port))
-  writeRunFile(settings.dataDir, run)
+  writeRunFile(settings.data_dir, run)
   app.doors.ready()
-  opening.defer(() => removeRunFile(settings.dataDir))
+  opening.defer(() => removeRunFile(settings.data_dir))
   log.info(
     {
       pid: run.pid,
@@ -210,7 +216,7 @@ export async function openService(
   const closing = opening.move()
   return {
     run,
-    dataDir: settings.dataDir,
+    dataDir: settings.data_dir,
     firstAgentToken,
     unconnectedAgent,
     setupLink,

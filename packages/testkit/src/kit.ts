@@ -9,9 +9,10 @@ import type { EngineParts } from '@gatehouse/server/app/inference/inference'
 import { MemoryBudget } from '@gatehouse/server/app/memory-budget'
 import type { ModelParts } from '@gatehouse/server/app/models'
 import type { AgentOp, Op } from '@gatehouse/server/app/op'
-import type { ServiceParts } from '@gatehouse/server/app/proxy/deps'
 import { createRegistry } from '@gatehouse/server/capabilities/registry'
 import { standardCapabilities } from '@gatehouse/server/capabilities/standard'
+import { loadSettings } from '@gatehouse/server/config/load'
+import type { Settings } from '@gatehouse/server/config/settings'
 import { outcomeOf } from '@gatehouse/server/domain/approvals/outcome'
 import { createFilesFactory } from '@gatehouse/server/files/create-files-factory'
 import { openJournal } from '@gatehouse/server/log/journal'
@@ -33,6 +34,7 @@ import type { Outbound } from '@gatehouse/server/ports/outbound'
 import type { Passwords } from '@gatehouse/server/ports/passwords'
 import type { Sandbox } from '@gatehouse/server/ports/sandbox'
 import type { Secrets } from '@gatehouse/server/ports/secrets'
+import type { ServiceAdapters } from '@gatehouse/server/ports/service-adapter'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import type { Tracing } from '@gatehouse/server/ports/tracing'
 import type { WakeCommands } from '@gatehouse/server/ports/wakes'
@@ -59,8 +61,8 @@ export type KitOptions = {
   readonly policy?: string
   /** A store in place of the one in memory, or a wrapper around it. */
   readonly storage?: (memory: Storage) => Storage
-  readonly approvalTtlMs?: number
-  readonly approvalHoldMs?: number
+  /** Other settings than usual. */
+  readonly settings?: Partial<Settings>
   readonly runsApproved?: boolean
   /** Leaves it to the test to call `app.start()`. */
   readonly startsLater?: boolean
@@ -70,7 +72,7 @@ export type KitOptions = {
   /** What runs models, in the sandbox of this kit. */
   readonly engine?: (sandbox: Sandbox, folder: string) => EngineParts
   /** The kinds of services that can be connected. */
-  readonly services?: ServiceParts
+  readonly adapters?: ServiceAdapters
   readonly log?: Log
   readonly tracing?: Tracing
   readonly sandbox?: Sandbox | ((folder: string) => Sandbox)
@@ -86,20 +88,6 @@ export type KitOptions = {
   /** Puts something between the application and each of its ports. */
   readonly ports?: <T extends object>(name: string, port: T) => T
 }
-
-const noWayOut = (): Outbound =>
-  createOutbound(
-    {
-      privateTargets: [],
-      ports: [],
-      caFile: null,
-      proxy: null,
-      proxyAuthFile: null,
-      noProxy: [],
-      origins: {},
-    },
-    { ownPorts: () => new Set(), resolve: async () => [] },
-  )
 
 /** A whole service without doors: real policy, log and files, a store in memory, a clock moved by hand. */
 export class Kit implements AsyncDisposable {
@@ -285,7 +273,15 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
   const registry = createRegistry(capabilities)
   const made = options.sandbox ?? noSandbox()
   const sandbox = typeof made === 'function' ? made(folder) : made
-  const outbound = options.outbound ?? noWayOut()
+  // However full the disk of this machine is.
+  const settings = {
+    ...loadSettings({ 'data-dir': folder }, {}),
+    'alerts.disk_percent': 101,
+    ...options.settings,
+  }
+  const outbound =
+    options.outbound ??
+    createOutbound(settings, { ownPorts: () => new Set(), resolve: async () => [] })
   const processHost = await createProcessHost({
     sandbox,
     outbound,
@@ -330,17 +326,14 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     ...(options.notifier ? { notifier: options.notifier } : {}),
     ...(options.models ? { models: options.models } : {}),
     ...(options.engine ? { engine: options.engine(sandbox, folder) } : {}),
-    ...(options.services ? { services: options.services } : {}),
-    approvalTtlMs: options.approvalTtlMs ?? 86_400_000,
-    approvalHoldMs: options.approvalHoldMs ?? 600_000,
+    ...(options.adapters ? { adapters: options.adapters } : {}),
+    settings,
     metrics: createMetrics({
       version: '0.0.0',
       isCapability: (name) => registry.find(name) !== null,
       droppedLogLines: () => 0,
     }),
     memory: options.memory ?? new MemoryBudget(heldBytesFor()),
-    diskPercent: 101,
-    approvalWaitMs: 3_600_000,
     workspaceOf: (name) => join(folder, 'workspaces', name),
     assertMount: () => {},
     runsApproved: options.runsApproved ?? true,

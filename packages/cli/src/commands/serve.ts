@@ -1,4 +1,5 @@
-import { type Field, fields, flagOf } from '@gatehouse/server/config/fields'
+import { type Field, flagOf } from '@gatehouse/server/config/field'
+import { fields } from '@gatehouse/server/config/fields'
 import { defineCommand, type OptionSpec } from '../define.ts'
 import { serveMessage } from '../serve-message.ts'
 

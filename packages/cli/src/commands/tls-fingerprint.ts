@@ -26,17 +26,17 @@ export const tlsFingerprint = defineCommand({
   async run({ dataDir: find, configFile }) {
     const dataDir = await find()
     const { loadSettings } = await import('@gatehouse/server/config/load')
-    const { tls } = loadSettings({
+    const { 'tls.cert': own } = loadSettings({
       'data-dir': dataDir,
       ...(configFile === undefined ? {} : { config: configFile }),
     })
-    const file = tls?.cert ?? join(dataDir, 'tls', 'cert.pem')
+    const file = own ?? join(dataDir, 'tls', 'cert.pem')
     const cert = await readCertificate(file)
     return {
       file,
       fingerprint: cert.fingerprint256,
       expires_at: new Date(cert.validTo).toISOString(),
-      authority: tls ? null : await readAuthority(dataDir),
+      authority: own ? null : await readAuthority(dataDir),
     }
   },
   text: ({ file, fingerprint, expires_at, authority }, view) =>

@@ -48,7 +48,7 @@ test('tells of an approval as it is asked for, decided, run and done', async () 
 })
 
 test('every act about a call says which call that is', async () => {
-  await using kit = await createKit({ approvalTtlMs: 60_000 })
+  await using kit = await createKit({ settings: { 'approvals.ttl': 60_000 } })
   await kit.agent('mailbot')
   const ask = async (path: string) => {
     await kit.invoke('mailbot', 'filesystem.write', { path, content: path })
@@ -96,7 +96,7 @@ test('every act about a call says which call that is', async () => {
 })
 
 test('an approval that expires says of which call', async () => {
-  await using kit = await createKit({ approvalTtlMs: 60_000 })
+  await using kit = await createKit({ settings: { 'approvals.ttl': 60_000 } })
   await kit.agent('mailbot')
   await kit.invoke('mailbot', 'filesystem.write', { path: 'a', content: 'x' })
   const id = await kit.pending('mailbot', 'filesystem.delete', { path: 'a' })

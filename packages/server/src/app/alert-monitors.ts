@@ -17,8 +17,10 @@ export type MonitorDeps = Basics & {
   readonly vault: Pick<Vault, 'state'>
   readonly host: Host
   readonly signal: AbortSignal
-  readonly diskPercent: number
-  readonly approvalWaitMs: number
+  readonly settings: {
+    readonly 'alerts.disk_percent': number
+    readonly 'alerts.approval_wait': number
+  }
   readonly parts: Pick<HealthParts, 'models'>
 }
 
@@ -31,13 +33,14 @@ type Monitor = { readonly kind: string; look(deps: MonitorDeps): Promise<Warning
 
 const disk: Monitor = {
   kind: 'disk',
-  async look({ host, diskPercent }) {
+  async look({ host, settings }) {
+    const threshold = settings['alerts.disk_percent']
     const { disk_percent } = await host.resources()
-    if (disk_percent < diskPercent) return null
+    if (disk_percent < threshold) return null
     return {
       severity: disk_percent >= diskCriticalPercent ? 'critical' : 'warning',
-      message: `The disk of the data directory is more than ${diskPercent} % full; once it is full, nothing runs.`,
-      context: { disk_percent, threshold_percent: diskPercent },
+      message: `The disk of the data directory is more than ${threshold} % full; once it is full, nothing runs.`,
+      context: { disk_percent, threshold_percent: threshold },
     }
   },
 }
@@ -78,13 +81,14 @@ const policy: Monitor = {
 
 const approvals: Monitor = {
   kind: 'approvals',
-  async look({ storage, clock, approvalWaitMs }) {
+  async look({ storage, clock, settings }) {
+    const waitMs = settings['alerts.approval_wait']
     const pending = await storage.approvals.list({ status: 'pending', limit: 1, offset: 0 })
     const [oldest] = pending.approvals
-    if (!oldest || clock.wall() - oldest.requested_ms < approvalWaitMs) return null
+    if (!oldest || clock.wall() - oldest.requested_ms < waitMs) return null
     return {
       severity: 'warning',
-      message: `Approvals have waited for more than ${Math.round(approvalWaitMs / 60_000)} minutes.`,
+      message: `Approvals have waited for more than ${Math.round(waitMs / 60_000)} minutes.`,
       context: { oldest: oldest.id, agent: oldest.agent, pending: pending.total },
     }
   },

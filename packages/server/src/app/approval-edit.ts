@@ -19,7 +19,7 @@ export type EditDeps = Basics & {
   readonly policy: PolicySource
   readonly directory: AgentDirectory
   readonly contexts: ContextFactory
-  readonly approvalTtlMs: number
+  readonly settings: { readonly 'approvals.ttl': number }
 }
 
 type Arguments = Readonly<Record<string, unknown>>

@@ -211,7 +211,7 @@ test('revoking an agent withdraws what it asked for', async () => {
 })
 
 test('an unanswered request expires on the service clock, and no decision comes after that', async () => {
-  await using kit = await createKit({ policy, approvalTtlMs: 60_000 })
+  await using kit = await createKit({ policy, settings: { 'approvals.ttl': 60_000 } })
   const file = await withFile(kit)
   const first = await kit.pending('alpha', 'filesystem.append', line(1))
   kit.clock.move(59_000)
@@ -228,7 +228,7 @@ test('an unanswered request expires on the service clock, and no decision comes 
 })
 
 test('an agent has at most 100 requests waiting, and joining one that waits is still possible', async () => {
-  await using kit = await createKit({ policy, approvalTtlMs: 60_000 })
+  await using kit = await createKit({ policy, settings: { 'approvals.ttl': 60_000 } })
   await withFile(kit)
   const ids = await Promise.all(
     Array.from({ length: 100 }, (_, n) => kit.pending('alpha', 'filesystem.append', line(n))),

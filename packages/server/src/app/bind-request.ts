@@ -9,7 +9,7 @@ import { placesOf } from './policy-question.ts'
 export type BindDeps = Basics & {
   readonly policy: PolicySource
   readonly contexts: ContextFactory
-  readonly approvalTtlMs: number
+  readonly settings: { readonly 'approvals.ttl': number }
 }
 
 export const digestPrefix = 'gatehouse-approval-v1\0'
@@ -44,8 +44,8 @@ export async function bindRequest(deps: BindDeps, call: Call): Promise<StoredApp
     digest: `sha256:${deps.digest.sha256(digestPrefix + bound_json)}`,
     call_key: callKeyOf(deps, agent.name, capability.name, args),
     requested_ms: wallMs,
-    expires_ms: deps.clock.now() + deps.approvalTtlMs,
-    expires_wall_ms: wallMs + deps.approvalTtlMs,
+    expires_ms: deps.clock.now() + deps.settings['approvals.ttl'],
+    expires_wall_ms: wallMs + deps.settings['approvals.ttl'],
     status: 'pending',
     session_id: op.session_id,
     request_id: op.request_id,

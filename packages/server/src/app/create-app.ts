@@ -15,6 +15,7 @@ import type { ProcessHost } from '../ports/processes.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
 import type { Calendar } from '../ports/schedules.ts'
 import type { Secrets } from '../ports/secrets.ts'
+import type { ServiceAdapters } from '../ports/service-adapter.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import type { Vault } from '../ports/vault.ts'
 import type { WakeCommands } from '../ports/wakes.ts'
@@ -26,6 +27,7 @@ import { secretsOf } from './agent-secrets.ts'
 import { selfOf } from './agent-self.ts'
 import { AgentSlots } from './agent-slots.ts'
 import { areaOf, stateOf } from './agent-state.ts'
+import type { MonitorDeps } from './alert-monitors.ts'
 import { alertsOf } from './alerts.ts'
 import type { App, InvokeInput } from './app.ts'
 import { getApprovalOutcome, waitApprovalOutcome } from './approval-outcomes.ts'
@@ -38,6 +40,7 @@ import {
   reindexAudit,
   showAuditEntry,
 } from './audit-access.ts'
+import type { BindDeps } from './bind-request.ts'
 import type { Call } from './call.ts'
 import { lastingReachOf, reachOf } from './call-reach.ts'
 import { createContexts } from './capability-context.ts'
@@ -50,7 +53,8 @@ import type { Basics } from './deps.ts'
 import { Doors } from './doors.ts'
 import { listGrants, revokeGrant } from './grants.ts'
 import type { HealthParts } from './health.ts'
-import { bindInference, type EngineParts } from './inference/inference.ts'
+import type { HoldDeps } from './hold-call.ts'
+import { bindInference, type EngineParts, type InferenceDeps } from './inference/inference.ts'
 import { noEngine } from './inference/no-engine.ts'
 import { invokeCapability } from './invoke-capability.ts'
 import { memoryOf } from './invoke-run.ts'
@@ -59,7 +63,7 @@ import { authenticateWebSession, login, logout, sweepLogins } from './login.ts'
 import { LoginAttempts } from './login-attempts.ts'
 import { makeBackup } from './make-backup.ts'
 import type { MemoryBudget } from './memory-budget.ts'
-import { bindModels, type ModelParts } from './models.ts'
+import { bindModels, type ModelParts, type ModelsDeps } from './models.ts'
 import { noModels } from './no-models.ts'
 import type { CallFacts } from './notification-news.ts'
 import { Notifications } from './notifications.ts'
@@ -69,7 +73,7 @@ import { bindProcesses, noProcesses } from './people-processes.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
 import { ProcessTable } from './process-table.ts'
 import { bindProxy } from './proxy/bind-proxy.ts'
-import type { ServiceParts } from './proxy/deps.ts'
+import type { ProxySettings } from './proxy/deps.ts'
 import { Pushes } from './pushes.ts'
 import { Reach } from './reach.ts'
 import { readInRoom } from './read-in-room.ts'
@@ -115,9 +119,13 @@ export type AppDeps = Basics & {
   /** For trying it and for health. What runs in it has ports of its own. */
   readonly sandbox: Sandbox
   readonly wakeCommands: Pick<WakeCommands, 'start'>
-  readonly approvalTtlMs: number
-  /** How long a call of an agent that asks for it stays open for a person, at most. */
-  readonly approvalHoldMs: number
+  /** What the parts need, each named by the one that needs it. */
+  readonly settings: BindDeps['settings'] &
+    HoldDeps['settings'] &
+    MonitorDeps['settings'] &
+    ModelsDeps['settings'] &
+    InferenceDeps['settings'] &
+    ProxySettings
   readonly workspaceOf: (name: string) => string
   readonly assertMount: (path: string) => void
   /** False without a server: what is approved then runs at its next start. */
@@ -125,9 +133,6 @@ export type AppDeps = Basics & {
   readonly metrics: Metrics
   /** What requests, runs and answers may hold of the heap. */
   readonly memory: MemoryBudget
-  /** From how full a disk people are warned, and after how long a wait for their decision. */
-  readonly diskPercent: number
-  readonly approvalWaitMs: number
   /** Absent where git cannot run, as in tests of other things. */
   readonly git?: GitFactory
   /** Absent where no program can run, as in tests of other things. */
@@ -137,7 +142,7 @@ export type AppDeps = Basics & {
   /** Absent where nobody is told. */
   readonly notifier?: Notifier
   /** Absent where no kind of service can be connected. */
-  readonly services?: ServiceParts
+  readonly adapters?: ServiceAdapters
   /** Absent where no files of models are kept. */
   readonly models?: ModelParts
   /** Absent where no model can run, as in tests of other things. */
@@ -151,16 +156,6 @@ export type AppDeps = Basics & {
 const nobody: Notifier = {
   targets: [],
   send: async () => ({ kind: 'failed', status: null, detail: 'there is no such target' }),
-}
-
-const noServices: ServiceParts = {
-  adapters: new Map(),
-  proxy: {
-    delaySecondsOf: () => null,
-    syncEverySeconds: null,
-    rollbackMs: 72 * 3_600_000,
-    burst: { limit: 20, windowMs: 60_000 },
-  },
 }
 
 const noGit: GitFactory = {
@@ -231,7 +226,7 @@ export function createApp(parts: AppDeps): BoundApp {
     const [found, engine] = [await models.health(), await inference.health()]
     return found.status === 'healthy' ? { ...found, ...engine } : found
   }
-  const proxy = bindProxy({ ...base, ...(deps.services ?? noServices) })
+  const proxy = bindProxy({ ...base, adapters: deps.adapters ?? new Map() })
   const models = bindModels({ ...deps, models: deps.models ?? noModels })
   const inference = bindInference({
     ...deps,

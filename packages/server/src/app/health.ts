@@ -26,7 +26,7 @@ export type HealthDeps = Pick<Basics, 'storage' | 'clock'> & {
   readonly host: Host
   readonly doors: Doors
   readonly sandbox: Sandbox
-  readonly diskPercent: number
+  readonly settings: { readonly 'alerts.disk_percent': number }
   readonly parts: HealthParts
 }
 
@@ -64,7 +64,7 @@ async function storageHealth(deps: HealthDeps, diskPercent: number): Promise<Par
   } finally {
     late.abort()
   }
-  return diskPercent >= deps.diskPercent
+  return diskPercent >= deps.settings['alerts.disk_percent']
     ? { status: 'degraded', reason: `the disk is ${diskPercent} % full` }
     : { status: 'healthy' }
 }

@@ -16,8 +16,7 @@ export type HoldDeps = RequestDeps & {
   readonly slots: AgentSlots
   readonly memory: MemoryBudget
   readonly directory: AgentDirectory
-  /** How long a call stays open, at most. */
-  readonly approvalHoldMs: number
+  readonly settings: { readonly 'approvals.hold': number }
 }
 
 /**
@@ -76,7 +75,7 @@ async function waitWithProgress(
   { call: { op, capability }, hold, approval: { id } }: HeldCall,
 ): Promise<boolean> {
   const startMs = deps.clock.now()
-  const endMs = hold.endMs(startMs, deps.approvalHoldMs)
+  const endMs = hold.endMs(startMs, deps.settings['approvals.hold'])
   for (;;) {
     const leftMs = endMs - deps.clock.now()
     const ends = [op.signal, op.gone, hold.stops]

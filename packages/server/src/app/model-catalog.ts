@@ -12,9 +12,9 @@ import { actDraft } from './audit-draft.ts'
 import type { Basics } from './deps.ts'
 import type { Op } from './op.ts'
 
-type Deps = Pick<Basics, 'journal' | 'clock' | 'ids' | 'log'> & {
+export type CatalogDeps = Pick<Basics, 'journal' | 'clock' | 'ids' | 'log'> & {
   readonly source: CatalogSource
-  readonly refreshMs: number
+  readonly settings: { readonly 'catalog.refresh': number }
   readonly signal: AbortSignal
 }
 
@@ -25,7 +25,7 @@ const iso = (ms: number | null): string | null => (ms === null ? null : new Date
 
 /** What is offered: the built-in models, and those of the catalog as it was last fetched. */
 export class ModelCatalog {
-  readonly #deps: Deps
+  readonly #deps: CatalogDeps
   #kept: FetchedCatalog | null = null
   #merged: Merged = mergeModels(builtInModels, [])
   #refusal: string | null = null
@@ -38,7 +38,7 @@ export class ModelCatalog {
   #looked: Promise<void> | null = null
   #ended: Promise<void> = Promise.resolve()
 
-  constructor(deps: Deps) {
+  constructor(deps: CatalogDeps) {
     this.#deps = deps
   }
 
@@ -192,7 +192,8 @@ export class ModelCatalog {
 
   /** Asks at each start, which costs little where nothing changed, and then as often as configured. */
   async #keepFresh(): Promise<void> {
-    const { clock, signal, refreshMs } = this.#deps
+    const { clock, signal, settings } = this.#deps
+    const refreshMs = settings['catalog.refresh']
     await this.#ready()
     while (!signal.aborted) {
       if (this.#isDue) await this.#fetch()

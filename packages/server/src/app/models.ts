@@ -12,7 +12,7 @@ import type { CatalogSource, InstalledModels, ModelFiles, StoredModel } from '..
 import { actDraft } from './audit-draft.ts'
 import type { Basics } from './deps.ts'
 import type { PartHealth } from './doors.ts'
-import { ModelCatalog } from './model-catalog.ts'
+import { type CatalogDeps, ModelCatalog } from './model-catalog.ts'
 import { ModelInstalls } from './model-installs.ts'
 import { isUnderWay, payloadOf } from './model-jobs.ts'
 import { defaultKey, ModelShelf } from './model-shelf.ts'
@@ -22,12 +22,12 @@ import type { Op } from './op.ts'
 export type ModelParts = {
   readonly files: ModelFiles
   readonly source: CatalogSource
-  readonly refreshMs: number
 }
 
 export type ModelsDeps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 'log'> & {
   readonly node: string
   readonly models: ModelParts
+  readonly settings: CatalogDeps['settings']
   readonly signal: AbortSignal
 }
 

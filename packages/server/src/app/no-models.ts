@@ -26,5 +26,4 @@ export const noModels: ModelParts = {
     keep: async () => undefined,
     fetch: async () => null,
   },
-  refreshMs: 86_400_000,
 }

@@ -177,7 +177,7 @@ async function tooManyPending(deps: RequestDeps, agent: string): Promise<InvokeO
       reason: 'too_many_pending',
       retry_after_seconds: Math.ceil(waitMs / 1000),
       limit: pendingMax,
-      window: formatWindow(deps.approvalTtlMs),
+      window: formatWindow(deps.settings['approvals.ttl']),
     },
   }
 }

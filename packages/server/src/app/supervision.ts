@@ -5,7 +5,7 @@ import type { PolicySource } from '../ports/policy.ts'
 import type { Vault } from '../ports/vault.ts'
 import { followActivity, listActivity } from './activity.ts'
 import type { AgentDirectory } from './agent-directory.ts'
-import { AlertMonitors } from './alert-monitors.ts'
+import { AlertMonitors, type MonitorDeps } from './alert-monitors.ts'
 import { acknowledgeAlert, listAlerts } from './alerts.ts'
 import type { App } from './app.ts'
 import type { AuditAccess } from './audit-access.ts'
@@ -29,7 +29,7 @@ export type SupervisionDeps = Basics &
     readonly sessions: SessionTable
     readonly processes: Pick<ProcessTable, 'running'>
     readonly directory: AgentDirectory
-    readonly approvalWaitMs: number
+    readonly settings: MonitorDeps['settings']
     readonly signal: AbortSignal
   }
 

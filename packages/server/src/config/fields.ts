@@ -1,39 +1,14 @@
-/** How a setting is written and checked. Every one is also a flag, a variable and a key of `gatehouse.yaml`. */
-export type Field = {
-  /** Key in the file; a dot is one level. The flag is `--key-with-dashes`, the variable `GATEHOUSE_KEY`. */
-  readonly key: string
-  readonly type:
-    | 'string'
-    | 'integer'
-    | 'boolean'
-    | 'duration'
-    | 'list'
-    | 'choice'
-    | 'commands'
-    | 'targets'
-  readonly default:
-    | string
-    | number
-    | boolean
-    | readonly string[]
-    | Readonly<Record<string, readonly string[]>>
-    | null
-  readonly description: string
-  readonly min?: number
-  readonly max?: number
-  readonly choices?: readonly string[]
-  /** What the flag says that takes no value and sets the opposite: `--no-first-agent`. */
-  readonly negated?: string
-}
+import type { Field } from './field.ts'
 
-const port = (key: string, number: number, description: string): Field => ({
-  key,
-  type: 'integer',
-  default: number,
-  min: 0,
-  max: 65_535,
-  description: `${description} 0 takes any free port.`,
-})
+const port = <const K extends string>(key: K, number: number, description: string) =>
+  ({
+    key,
+    type: 'integer',
+    default: number,
+    min: 0,
+    max: 65_535,
+    description: `${description} 0 takes any free port.`,
+  }) as const satisfies Field
 
 export const fields = [
   {
@@ -332,11 +307,4 @@ export const fields = [
   },
 ] as const satisfies readonly Field[]
 
-export const flagOf = ({ key, negated }: Field): string =>
-  `--${negated ? 'no-' : ''}${key.replace(/^server\./, '').replaceAll(/[._]/g, '-')}`
-
-export const variableOf = ({ key }: Field): string =>
-  `GATEHOUSE_${key
-    .replace(/^server\./, '')
-    .replaceAll('.', '_')
-    .toUpperCase()}`
+export type Key = (typeof fields)[number]['key']

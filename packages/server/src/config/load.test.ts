@@ -1,7 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, expectTypeOf, onTestFinished, test } from 'vitest'
+import { fields } from './fields.ts'
 import { loadSettings } from './load.ts'
 
 const folderWith = (yaml?: string): string => {
@@ -18,10 +19,10 @@ test('a flag wins over the environment, that over the file, that over the defaul
     { GATEHOUSE_GATEWAY_PORT: '2000', GATEHOUSE_USER_API_PORT: '2001' },
   )
   expect(settings).toMatchObject({
-    gatewayPort: 3000,
-    userApiPort: 2001,
+    gateway_port: 3000,
+    user_api_port: 2001,
     host: '0.0.0.0',
-    jsonDepthMax: 64,
+    'server.json_depth_max': 64,
   })
   expect(settings.origins).toMatchObject({
     gateway_port: '--gateway-port',
@@ -34,14 +35,17 @@ test('a flag wins over the environment, that over the file, that over the defaul
 test('nested keys, lists and durations are read', () => {
   const folder = folderWith('server:\n  allowed_hosts: [gate.example]\napprovals:\n  ttl: 90m\n')
   const settings = loadSettings({ 'data-dir': folder }, {})
-  expect(settings).toMatchObject({ allowedHosts: ['gate.example'], approvalTtlMs: 5_400_000 })
+  expect(settings).toMatchObject({
+    'server.allowed_hosts': ['gate.example'],
+    'approvals.ttl': 5_400_000,
+  })
 })
 
 test('--no-first-agent turns the first agent off', () => {
-  expect(loadSettings({ 'data-dir': folderWith(), 'no-first-agent': true }, {}).firstAgent).toBe(
+  expect(loadSettings({ 'data-dir': folderWith(), 'no-first-agent': true }, {}).first_agent).toBe(
     false,
   )
-  expect(loadSettings({ 'data-dir': folderWith() }, {}).firstAgent).toBe(true)
+  expect(loadSettings({ 'data-dir': folderWith() }, {}).first_agent).toBe(true)
 })
 
 test.each([
@@ -71,7 +75,7 @@ test('a file that is named but missing is an error; the usual one may be missing
   expect(() => loadSettings({ 'data-dir': folder, config: join(folder, 'no.yaml') }, {})).toThrow(
     'cannot be read',
   )
-  expect(loadSettings({ 'data-dir': folder }, {}).gatewayPort).toBe(7700)
+  expect(loadSettings({ 'data-dir': folder }, {}).gateway_port).toBe(7700)
 })
 
 test('the content of a file that is no configuration is not repeated in the error', () => {
@@ -80,10 +84,28 @@ test('the content of a file that is no configuration is not repeated in the erro
 })
 
 test('files with several names are refused where the operator says so', () => {
-  expect(loadSettings({ 'data-dir': folderWith() }, {}).denyHardlinks).toBe(false)
+  expect(loadSettings({ 'data-dir': folderWith() }, {})['files.deny_hardlinks']).toBe(false)
   const settings = loadSettings({ 'data-dir': folderWith('files: { deny_hardlinks: true }\n') }, {})
-  expect(settings.denyHardlinks).toBe(true)
+  expect(settings['files.deny_hardlinks']).toBe(true)
   expect(() =>
     loadSettings({ 'data-dir': folderWith('files: { deny_hardlinks: 2 }\n') }, {}),
   ).toThrow(/files\.deny_hardlinks/)
+})
+
+test('every field is a setting by its key, of the type that the field gives it', () => {
+  const settings = loadSettings({ 'data-dir': folderWith() }, {})
+  const { commandEnvironment, origins, ...values } = settings
+  const keys = fields.map(({ key }) => key).toSorted()
+  expect(Object.keys(values).toSorted()).toEqual(keys)
+  expect(Object.keys(origins).toSorted()).toEqual(keys)
+  expect(commandEnvironment).toEqual({})
+  expectTypeOf(settings.data_dir).toEqualTypeOf<string>()
+  expectTypeOf(settings.database_url).toEqualTypeOf<string | null>()
+  expectTypeOf(settings['alerts.approval_wait']).toEqualTypeOf<number>()
+  expectTypeOf(settings['proxy.sync_every']).toEqualTypeOf<number | null>()
+  expectTypeOf(settings['server.allowed_hosts']).toEqualTypeOf<readonly string[]>()
+  expectTypeOf(settings['proxy.delays']).toEqualTypeOf<ReadonlyMap<string, number>>()
+  expectTypeOf(settings['sandbox.mode']).toEqualTypeOf<
+    'auto' | 'bubblewrap' | 'landlock' | 'unconfined'
+  >()
 })

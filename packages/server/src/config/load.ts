@@ -1,70 +1,20 @@
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { didYouMean, GatehouseError } from '@gatehouse/contract'
+import { didYouMean } from '@gatehouse/contract'
 import { isMap, isScalar, LineCounter, type Node, parseDocument } from 'yaml'
-import { type Field, fields, flagOf, variableOf } from './fields.ts'
-import { type ModelValues, modelsOf } from './models.ts'
-import { type OutboundValues, outboundOf } from './outbound.ts'
+import { type Field, flagOf, variableOf } from './field.ts'
+import { fields, type Key } from './fields.ts'
 import { parseValue, type Value } from './parse.ts'
-import { type ProxyValues, proxyOf } from './proxy.ts'
-import type { Target } from './targets.ts'
+import { readings } from './readings.ts'
+import { refuse } from './refuse.ts'
+import type { Settings } from './settings.ts'
+import type { Environment, Surroundings } from './surroundings.ts'
 
-type SandboxMode = 'auto' | 'bubblewrap' | 'landlock' | 'unconfined'
-
-/** The settings in force, typed, each with where it came from. */
-export type Settings = {
-  readonly dataDir: string
-  readonly host: string
-  readonly gatewayPort: number
-  readonly userApiPort: number
-  readonly dashboardHost: string
-  readonly dashboardPort: number
-  /** The operator's own certificate; null for one by the local authority. */
-  readonly tls: { readonly cert: string; readonly key: string } | null
-  readonly databaseUrl: string | null
-  readonly firstAgent: boolean
-  readonly allowedHosts: readonly string[]
-  readonly allowedOrigins: readonly string[]
-  readonly bodyBytesMax: number
-  readonly jsonDepthMax: number
-  readonly approvalTtlMs: number
-  readonly approvalHoldMs: number
-  /** A second file for checkpoints of the audit log; null for none. */
-  readonly checkpointCopy: string | null
-  readonly alertDiskPercent: number
-  readonly alertApprovalWaitMs: number
-  readonly logLevel: string
-  readonly wakePort: number
-  readonly sandboxMode: SandboxMode
-  /** Who runs programs where the service is root; null to choose. */
-  readonly sandboxUser: string | null
-  /** The command of each agent, as a program and its arguments. */
-  readonly onWake: Readonly<Record<string, readonly string[]>>
-  /** Who is told outside of the dashboard; files of secrets as absolute paths. */
-  readonly notifications: readonly Target[]
-  /** Whether agents are refused files with more than one name. */
-  readonly denyHardlinks: boolean
-  /** Keys of a repository's configuration that are harmless here besides. */
-  readonly gitConfigAllowed: readonly string[]
-  /** The way out to the network; files as absolute paths. */
-  readonly outbound: OutboundValues
-  readonly models: ModelValues
-  readonly proxy: ProxyValues
-  /** What commands of the operator inherit of the environment. */
-  readonly commandEnvironment: Readonly<Record<string, string>>
-  /** Origin of each value by key: `--flag`, `VARIABLE`, `file:line:column` or `default`. */
-  readonly origins: Readonly<Record<string, string>>
-}
+type Readings = Partial<Record<Key, (written: never, around: Surroundings) => unknown>>
 
 export type Flags = Readonly<Record<string, string | boolean | undefined>>
 type Found = { readonly value: Value; readonly origin: string }
-type Environment = Readonly<Record<string, string | undefined>>
-
-const refuse = (origin: string, detail: string): never => {
-  throw new GatehouseError('InvalidConfiguration', { origin, detail })
-}
-
 const table: readonly Field[] = fields
 const byKey = new Map(table.map((field) => [field.key, field]))
 
@@ -154,21 +104,6 @@ const defaultOf = (field: Field): Found => ({
   origin: 'default',
 })
 
-const absolute = (file: string | null, folder: string): string | null =>
-  file === null ? null : resolve(folder, file)
-
-/** Both files or neither. */
-const pairOf = (cert: Found | undefined, key: Found | undefined): Settings['tls'] => {
-  const [certFile, keyFile] = [cert?.value, key?.value]
-  if (typeof certFile === 'string' && typeof keyFile === 'string')
-    return { cert: resolve(certFile), key: resolve(keyFile) }
-  if (typeof certFile === 'string')
-    refuse(cert?.origin ?? 'tls.cert', 'a certificate needs tls.key, its private key, too')
-  if (typeof keyFile === 'string')
-    refuse(key?.origin ?? 'tls.key', 'a private key needs tls.cert, its certificate, too')
-  return null
-}
-
 /** Flags before environment before file before defaults. The only place that reads the environment. */
 export const loadSettings = (flags: Flags, environment: Environment = process.env): Settings => {
   const [given, ambient] = [fromFlags(flags), fromEnvironment(environment)]
@@ -188,42 +123,16 @@ export const loadSettings = (flags: Flags, environment: Environment = process.en
   const all = new Map(
     table.map((field) => [field.key, early(field.key) ?? file.get(field.key) ?? defaultOf(field)]),
   )
-  const get = <T extends Value>(key: (typeof fields)[number]['key']): T => all.get(key)?.value as T
-  const origins = Object.fromEntries([...all].map(([key, { origin }]) => [key, origin]))
+  const valueOf = (key: string): Value => all.get(key)?.value ?? null
+  const read = (key: Key, { value, origin }: Found): unknown => {
+    const around = { origin, dataDir, environment, given: valueOf }
+    const reading = (readings as Readings)[key]
+    return reading ? reading(value as never, around) : value
+  }
+  const values = Object.fromEntries([...all].map(([key, found]) => [key, read(key as Key, found)]))
   return {
-    dataDir,
-    host: get('host'),
-    gatewayPort: get('gateway_port'),
-    userApiPort: get('user_api_port'),
-    dashboardHost: get('dashboard_host'),
-    dashboardPort: get('dashboard_port'),
-    tls: pairOf(all.get('tls.cert'), all.get('tls.key')),
-    databaseUrl: get('database_url'),
-    firstAgent: get('first_agent'),
-    allowedHosts: get('server.allowed_hosts'),
-    allowedOrigins: get('server.allowed_origins'),
-    bodyBytesMax: get('server.body_bytes_max'),
-    jsonDepthMax: get('server.json_depth_max'),
-    approvalTtlMs: get('approvals.ttl'),
-    approvalHoldMs: get('approvals.hold'),
-    checkpointCopy: absolute(get<string | null>('audit.checkpoint_copy'), dataDir),
-    alertDiskPercent: get('alerts.disk_percent'),
-    alertApprovalWaitMs: get('alerts.approval_wait'),
-    logLevel: get('log.level'),
-    wakePort: get('wake_port'),
-    sandboxMode: get<SandboxMode>('sandbox.mode'),
-    sandboxUser: get('sandbox.user'),
-    onWake: get('on_wake'),
-    notifications: get<readonly Target[]>('notifications').map((target) => ({
-      ...target,
-      secretFile: target.secretFile === null ? null : resolve(dataDir, target.secretFile),
-    })),
-    denyHardlinks: get('files.deny_hardlinks'),
-    gitConfigAllowed: get('git.config_allowed'),
-    outbound: outboundOf(get, { dataDir, environment, origins }),
-    models: modelsOf(get, origins),
-    proxy: proxyOf(get, origins),
+    ...(values as Pick<Settings, Key>),
     commandEnvironment: inherited(environment),
-    origins,
+    origins: Object.fromEntries([...all].map(([key, { origin }]) => [key, origin])),
   }
 }

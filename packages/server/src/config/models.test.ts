@@ -12,11 +12,15 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }))
 
 const load = (yaml: string, environment: Record<string, string> = {}) => {
   writeFileSync(join(dataDir, 'gatehouse.yaml'), yaml)
-  return loadSettings({ 'data-dir': dataDir }, environment).models
+  return loadSettings({ 'data-dir': dataDir }, environment)
 }
 
 test('has no catalog and no mirrors unless told', () => {
-  expect(load('')).toMatchObject({ catalogUrl: null, refreshMs: 86_400_000, mirrors: new Map() })
+  expect(load('')).toMatchObject({
+    'catalog.url': null,
+    'catalog.refresh': 86_400_000,
+    'models.mirrors': new Map(),
+  })
 })
 
 test('takes them from the file, and a variable before the file', () => {
@@ -27,11 +31,11 @@ models: { mirrors: ["HuggingFace.co=https://mirror.example/hf/", "b.example:8443
     ['b.example:8443', 'https://c.example'],
   ])
   expect(load(yaml)).toMatchObject({
-    catalogUrl: 'https://a.example/m.json',
-    refreshMs: 3_600_000,
-    mirrors,
+    'catalog.url': 'https://a.example/m.json',
+    'catalog.refresh': 3_600_000,
+    'models.mirrors': mirrors,
   })
-  expect(load(yaml, { GATEHOUSE_CATALOG_URL: 'https://d.example/m.json' }).catalogUrl).toBe(
+  expect(load(yaml, { GATEHOUSE_CATALOG_URL: 'https://d.example/m.json' })['catalog.url']).toBe(
     'https://d.example/m.json',
   )
 })

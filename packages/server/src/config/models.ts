@@ -1,22 +1,5 @@
-import { GatehouseError } from '@gatehouse/contract'
-import type { Value } from './parse.ts'
-
-export type ModelValues = {
-  /** Where the catalog is published; null for none. */
-  readonly catalogUrl: string | null
-  readonly refreshMs: number
-  /** By host, where its files are fetched instead. */
-  readonly mirrors: ReadonlyMap<string, string>
-  /** How long a loaded model may be idle; with how many cores it computes, 0 to choose. */
-  readonly engine: { readonly idleMs: number; readonly threads: number }
-}
-
-type Key = 'catalog.url' | 'catalog.refresh' | 'models.mirrors' | 'engine.idle' | 'engine.threads'
-type Get = <T extends Value>(key: Key) => T
-
-const refuse = (origin: string, detail: string): never => {
-  throw new GatehouseError('InvalidConfiguration', { origin, detail })
-}
+import { refuse } from './refuse.ts'
+import type { Surroundings } from './surroundings.ts'
 
 const httpsOf = (text: string, origin: string, what: string): URL => {
   let url: URL
@@ -32,7 +15,11 @@ const httpsOf = (text: string, origin: string, what: string): URL => {
 
 const hostForm = /^[a-z0-9](?:[a-z0-9.-]{0,251}[a-z0-9])?(?::\d{1,5})?$/
 
-function mirrorsOf(lines: readonly string[], origin: string): ReadonlyMap<string, string> {
+/** By host, where its files are fetched instead. */
+export const mirrorsOf = (
+  lines: readonly string[],
+  { origin }: Surroundings,
+): ReadonlyMap<string, string> => {
   const mirrors = new Map<string, string>()
   for (const line of lines) {
     const at = line.indexOf('=')
@@ -48,15 +35,5 @@ function mirrorsOf(lines: readonly string[], origin: string): ReadonlyMap<string
   return mirrors
 }
 
-/** Where models come from, checked. */
-export function modelsOf(get: Get, origins: Readonly<Record<string, string>>): ModelValues {
-  const [catalogUrl, lines] = [get<string | null>('catalog.url'), get<string[]>('models.mirrors')]
-  const origin = (key: string) => origins[key] ?? key
-  return {
-    catalogUrl:
-      catalogUrl === null ? null : httpsOf(catalogUrl, origin('catalog.url'), 'catalog.url').href,
-    refreshMs: get<number>('catalog.refresh'),
-    mirrors: mirrorsOf(lines, origin('models.mirrors')),
-    engine: { idleMs: get<number>('engine.idle'), threads: get<number>('engine.threads') },
-  }
-}
+export const catalogUrlOf = (url: string | null, { origin }: Surroundings): string | null =>
+  url === null ? null : httpsOf(url, origin, 'catalog.url').href

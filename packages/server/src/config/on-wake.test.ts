@@ -18,9 +18,9 @@ const settingsOf = (yaml: string, flags: Record<string, string> = {}, environmen
 
 test('commands for wakes are a program and its arguments, agent by agent', () => {
   const text = 'on_wake:\n  mailbot: [/bin/run, --once]\n  other: ["./x"]\n'
-  expect(settingsOf(text).onWake).toEqual({ mailbot: ['/bin/run', '--once'], other: ['./x'] })
-  expect(settingsOf('').onWake).toEqual({})
-  expect(settingsOf('', { 'on-wake': '{"mailbot":["a"]}' }).onWake).toEqual({ mailbot: ['a'] })
+  expect(settingsOf(text).on_wake).toEqual({ mailbot: ['/bin/run', '--once'], other: ['./x'] })
+  expect(settingsOf('').on_wake).toEqual({})
+  expect(settingsOf('', { 'on-wake': '{"mailbot":["a"]}' }).on_wake).toEqual({ mailbot: ['a'] })
 })
 
 test.each([

@@ -8,7 +8,7 @@ const load = (yaml: string, environment: Record<string, string> = {}) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-config-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   writeFileSync(join(folder, 'gatehouse.yaml'), yaml)
-  return { folder, outbound: loadSettings({ 'data-dir': folder }, environment).outbound }
+  return { folder, outbound: loadSettings({ 'data-dir': folder }, environment) }
 }
 
 const ambient = {
@@ -18,12 +18,12 @@ const ambient = {
 
 test('nothing is open unless somebody opens it, and proxies of the environment are left alone', () => {
   expect(load('', ambient).outbound).toMatchObject({
-    privateTargets: [],
-    ports: [],
-    caFile: null,
-    proxy: null,
-    proxyAuthFile: null,
-    noProxy: [],
+    'outbound.private_targets': [],
+    'outbound.ports': [],
+    'outbound.ca_file': null,
+    'outbound.proxy': null,
+    'outbound.proxy_auth_file': null,
+    'outbound.no_proxy': [],
   })
 })
 
@@ -32,12 +32,12 @@ test('targets, ports and files are read; files lie beside the data', () => {
     'outbound:\n  private_targets: ["10.0.0.5:8080", "[fd00::5]:443"]\n  ports: ["8443"]\n  ca_file: ca.pem\n  proxy: https://p.example\n  proxy_auth_file: /etc/canary\n  no_proxy: [a.example]\n',
   )
   expect(outbound).toMatchObject({
-    privateTargets: ['10.0.0.5:8080', '[fd00::5]:443'],
-    ports: [8443],
-    caFile: join(folder, 'ca.pem'),
-    proxy: 'https://p.example',
-    proxyAuthFile: '/etc/canary',
-    noProxy: ['a.example'],
+    'outbound.private_targets': ['10.0.0.5:8080', '[fd00::5]:443'],
+    'outbound.ports': [8443],
+    'outbound.ca_file': join(folder, 'ca.pem'),
+    'outbound.proxy': 'https://p.example',
+    'outbound.proxy_auth_file': '/etc/canary',
+    'outbound.no_proxy': ['a.example'],
   })
   expect(outbound.origins['outbound.private_targets']).toMatch(/gatehouse\.yaml:2:\d+$/)
 })
@@ -48,13 +48,15 @@ test('the environment names targets as well, and its proxy where that is asked f
     GATEHOUSE_OUTBOUND_PRIVATE_TARGETS: '10.0.0.5:80, 10.0.0.6:80',
   })
   expect(outbound).toMatchObject({
-    privateTargets: ['10.0.0.5:80', '10.0.0.6:80'],
-    proxy: 'http://proxy.example:3128',
-    noProxy: ['a.example', 'localhost', '.intern.example'],
+    'outbound.private_targets': ['10.0.0.5:80', '10.0.0.6:80'],
+    'outbound.proxy': 'http://proxy.example:3128',
+    'outbound.no_proxy': ['a.example', 'localhost', '.intern.example'],
   })
-  expect(load('outbound: { proxy: environment }\n').outbound.proxy).toBeNull()
+  expect(load('outbound: { proxy: environment }\n').outbound['outbound.proxy']).toBeNull()
   expect(
-    load('outbound: { proxy: environment }\n', { https_proxy: 'http://q.example' }).outbound.proxy,
+    load('outbound: { proxy: environment }\n', { https_proxy: 'http://q.example' }).outbound[
+      'outbound.proxy'
+    ],
   ).toBe('http://q.example')
 })
 

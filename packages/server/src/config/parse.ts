@@ -1,5 +1,6 @@
-import { AgentName, GatehouseError } from '@gatehouse/contract'
-import type { Field } from './fields.ts'
+import { AgentName } from '@gatehouse/contract'
+import type { Field } from './field.ts'
+import { refuse as refuseAt } from './refuse.ts'
 import { type Target, targetsOf } from './targets.ts'
 
 export type Value =
@@ -13,9 +14,8 @@ export type Value =
 
 const unitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
 
-const refuse = (origin: string, field: Field, detail: string): never => {
-  throw new GatehouseError('InvalidConfiguration', { origin, detail: `${field.key} ${detail}` })
-}
+const refuse = (origin: string, field: Field, detail: string): never =>
+  refuseAt(origin, `${field.key} ${detail}`)
 
 const durationOf = (text: string): number | null => {
   const match = /^(\d{1,9})(ms|s|m|h|d)$/.exec(text)

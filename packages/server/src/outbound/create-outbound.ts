@@ -14,15 +14,15 @@ import { type Resolve, resolveBySystem } from './resolve.ts'
 import type { Proxy } from './tunnel.ts'
 
 export type OutboundSettings = {
-  readonly privateTargets: readonly string[]
+  readonly 'outbound.private_targets': readonly string[]
   /** Beside 80 and 443. */
-  readonly ports: readonly number[]
+  readonly 'outbound.ports': readonly number[]
   /** PEM of authorities that are trusted beside the usual ones; null for none. */
-  readonly caFile: string | null
-  readonly proxy: string | null
+  readonly 'outbound.ca_file': string | null
+  readonly 'outbound.proxy': string | null
   /** A file with `name:password`; null for a proxy that asks for none. */
-  readonly proxyAuthFile: string | null
-  readonly noProxy: readonly string[]
+  readonly 'outbound.proxy_auth_file': string | null
+  readonly 'outbound.no_proxy': readonly string[]
   /** Origins of the values, by key, for errors. */
   readonly origins: Readonly<Record<string, string>>
 }
@@ -49,7 +49,8 @@ const readAt = (file: string, origin: string): string => {
   }
 }
 
-const secureContextOf = ({ caFile, origins }: OutboundSettings): SecureContext | undefined => {
+const secureContextOf = (settings: OutboundSettings): SecureContext | undefined => {
+  const { 'outbound.ca_file': caFile, origins } = settings
   if (caFile === null) return undefined
   const origin = origins['outbound.ca_file'] ?? 'outbound.ca_file'
   const pem = readAt(caFile, origin)
@@ -69,7 +70,7 @@ const assertCertificate = (pem: string, index: number, file: string, origin: str
 }
 
 const proxyOf = (settings: OutboundSettings): Proxy | null => {
-  const { proxy, proxyAuthFile, noProxy, origins } = settings
+  const { 'outbound.proxy': proxy, 'outbound.proxy_auth_file': authFile, origins } = settings
   if (proxy === null) return null
   const origin = origins['outbound.proxy'] ?? 'outbound.proxy'
   let url: URL
@@ -84,8 +85,8 @@ const proxyOf = (settings: OutboundSettings): Proxy | null => {
     refuse(origin, 'outbound.proxy must hold no password; name a file in outbound.proxy_auth_file')
   return {
     url,
-    auth: proxyAuthFile === null ? null : authOf(proxyAuthFile, origins),
-    except: noProxy,
+    auth: authFile === null ? null : authOf(authFile, origins),
+    except: settings['outbound.no_proxy'],
   }
 }
 
@@ -100,11 +101,11 @@ const authOf = (file: string, origins: OutboundSettings['origins']): string => {
 /** The one way out, under one guard. */
 export const createOutbound = (settings: OutboundSettings, deps: OutboundDeps): Outbound => {
   const guard = new Guard({
-    privateTargets: settings.privateTargets,
+    privateTargets: settings['outbound.private_targets'],
     origin: settings.origins['outbound.private_targets'] ?? 'outbound.private_targets',
     ownPorts: deps.ownPorts,
   })
-  const open = new Set([80, 443, ...settings.ports])
+  const open = new Set([80, 443, ...settings['outbound.ports']])
   const resolve = deps.resolve ?? resolveBySystem
   const dialling: Dialling = {
     guard,

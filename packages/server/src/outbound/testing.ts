@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type RequestListener } from 'node:http'
 import { type AddressInfo, isIP } from 'node:net'
 import type { Outbound } from '../ports/outbound.ts'
-import { createOutbound, type OutboundDeps, type OutboundSettings } from './create-outbound.ts'
+import { createOutbound, type OutboundDeps } from './create-outbound.ts'
 import type { Address, Resolve } from './resolve.ts'
 
 /** A server that counts who comes: for an attack it must stay at 0. */
@@ -66,20 +66,27 @@ export const namesFrom = (
   return Object.assign(resolve, { asked })
 }
 
-export const outboundWith = (
-  settings: Partial<OutboundSettings> = {},
-  deps: Partial<OutboundDeps> = {},
-): Outbound =>
+/** Settings of `outbound.`, of which a test names those that it is about. */
+export type WayOut = {
+  readonly privateTargets?: readonly string[]
+  readonly ports?: readonly number[]
+  readonly caFile?: string
+  readonly proxy?: string
+  readonly proxyAuthFile?: string
+  readonly noProxy?: readonly string[]
+  readonly origins?: Readonly<Record<string, string>>
+}
+
+export const outboundWith = (settings: WayOut = {}, deps: Partial<OutboundDeps> = {}): Outbound =>
   createOutbound(
     {
-      privateTargets: [],
-      ports: [],
-      caFile: null,
-      proxy: null,
-      proxyAuthFile: null,
-      noProxy: [],
-      origins: {},
-      ...settings,
+      'outbound.private_targets': settings.privateTargets ?? [],
+      'outbound.ports': settings.ports ?? [],
+      'outbound.ca_file': settings.caFile ?? null,
+      'outbound.proxy': settings.proxy ?? null,
+      'outbound.proxy_auth_file': settings.proxyAuthFile ?? null,
+      'outbound.no_proxy': settings.noProxy ?? [],
+      origins: settings.origins ?? {},
     },
     { ownPorts: () => new Set(), resolve: namesFrom({}), connectTimeoutMs: 1_000, ...deps },
   )

@@ -27,7 +27,7 @@ const askToDelete = (kit: Kit) => kit.pending('bob', 'filesystem.delete', { path
 const isThere = (kit: Kit) => existsSync(join(kit.workspace('bob'), 'kept.txt'))
 
 const open = async (): Promise<Kit> => {
-  const kit = await createKit({ policy, approvalTtlMs: day })
+  const kit = await createKit({ policy, settings: { 'approvals.ttl': day } })
   await kit.agent('bob')
   await write(kit)
   return kit

@@ -27,8 +27,8 @@ const reopen = async (limits: Partial<GatewayLimits>) => {
 }
 beforeEach(async () => {
   memory = new MemoryBudget({ heldBytesMax: 256 * mib, heldBytesPerAgentMax: 64 * mib })
-  const approvalTtlMs = 30 * 86_400_000
-  appends = await openAppends('hold', { memory, approvalTtlMs, approvalHoldMs: holdMs })
+  const settings = { 'approvals.ttl': 30 * 86_400_000, 'approvals.hold': holdMs }
+  appends = await openAppends('hold', { memory, settings })
   ;({ kit, token, approve } = appends)
   gateway = await appends.open()
 })

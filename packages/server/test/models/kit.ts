@@ -113,7 +113,6 @@ export async function openModelKit(source: ModelSource, options: Options = {}): 
       outbound,
       timeoutMs: options.catalogTimeoutMs ?? 700,
     }),
-    refreshMs: 86_400_000,
   }
   const kit = await createKit({ ...options.kit, models: options.change?.(parts) ?? parts })
   return new ModelKit(kit, source, folder)

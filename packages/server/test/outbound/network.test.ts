@@ -4,8 +4,14 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { createKit, failureIn, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
-import type { OutboundDeps, OutboundSettings } from '../../src/outbound/create-outbound.ts'
-import { type Canary, namesFrom, openCanary, outboundWith } from '../../src/outbound/testing.ts'
+import type { OutboundDeps } from '../../src/outbound/create-outbound.ts'
+import {
+  type Canary,
+  namesFrom,
+  openCanary,
+  outboundWith,
+  type WayOut,
+} from '../../src/outbound/testing.ts'
 import { makeAuthority, openSafe } from './safe-server.ts'
 
 const freely = `version: 1
@@ -16,7 +22,7 @@ rules:
 type World = {
   readonly policy?: string
   readonly servers?: readonly Pick<Canary, 'port'>[]
-  readonly settings?: Partial<OutboundSettings>
+  readonly settings?: WayOut
   readonly names?: Parameters<typeof namesFrom>[0]
   readonly deps?: Partial<OutboundDeps>
 }

@@ -7,7 +7,6 @@ import {
   memoryLink,
 } from '@gatehouse/testkit/fake-service'
 import { z } from 'zod'
-import type { ProxySettings } from '../../src/app/proxy/deps.ts'
 import { defineCapability } from '../../src/capabilities/define.ts'
 import type { WriteTicket } from '../../src/ports/agent-services.ts'
 import type { JsonObject } from '../../src/ports/json.ts'
@@ -71,13 +70,6 @@ export const fakeCapabilities = [
   search,
 ]
 
-export const usual: ProxySettings = {
-  delaySecondsOf: () => null,
-  syncEverySeconds: null,
-  rollbackMs: 72 * 3_600_000,
-  burst: { limit: 1_000_000, windowMs: 60_000 },
-}
-
 export const fakeService: ConnectService = {
   kind: 'fake',
   settings: {},
@@ -114,7 +106,6 @@ export async function until(
 
 export async function openProxyKit(
   options: KitOptions & {
-    readonly proxy?: Partial<ProxySettings>
     readonly adapter?: (adapter: ServiceAdapter<FakeConnection>) => ServiceAdapter
     readonly connects?: boolean
   } = {},
@@ -126,7 +117,8 @@ export async function openProxyKit(
   const kit = await createKit({
     ...options,
     capabilities: fakeCapabilities,
-    services: { adapters: new Map([['fake', adapter]]), proxy: { ...usual, ...options.proxy } },
+    adapters: new Map([['fake', adapter]]),
+    settings: { 'proxy.burst_limit': 1_000_000, ...options.settings },
   })
   await kit.agent('alpha')
   await kit.agent('beta')

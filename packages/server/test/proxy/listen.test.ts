@@ -19,7 +19,7 @@ const openHeard = async () => {
         for (const one of listeners) if (one.hear === hear) listeners.delete(one)
       },
     }),
-    proxy: { syncEverySeconds: 3_600 },
+    settings: { 'proxy.sync_every': 3_600_000 },
   })
   const look = async () => proxy.kit.clock.move(1_000)
   return {

@@ -91,11 +91,12 @@ export async function openNode(
       forgetForService: async () => {},
       scrub: (value) => value,
     },
-    proxy: {
-      delaySecondsOf: () => 0,
-      syncEverySeconds: 3_600,
-      rollbackMs: 72 * 3_600_000,
-      burst: { limit: 1_000_000, windowMs: 1_000 },
+    settings: {
+      'proxy.delays': new Map(adapter.operations.map(({ name }) => [`${kind}.${name}`, 0])),
+      'proxy.sync_every': 3_600_000,
+      'proxy.rollback_kept': 72 * 3_600_000,
+      'proxy.burst_limit': 1_000_000,
+      'proxy.burst_window': 1_000,
     },
     directory: new AgentDirectory(basics),
     policy: allowed,

@@ -91,7 +91,7 @@ test('a send says that it cannot be undone, before and after', async () => {
 })
 
 test('a point is kept as long as configured, and what stood before goes with it', async () => {
-  await using proxy = await openProxyKit({ proxy: { rollbackMs: 3_600_000 } })
+  await using proxy = await openProxyKit({ settings: { 'proxy.rollback_kept': 3_600_000 } })
   const { kit } = proxy
   const { write_id } = await proxy.buffer('put', { id: 'a', value: 'x' })
   const { undo_until } = await proxy.settled(write_id, 'executed')

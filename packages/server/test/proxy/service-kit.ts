@@ -1,7 +1,7 @@
 import type { BufferedWrite, ConnectService } from '@gatehouse/contract'
 import type { ServiceAdapter } from '@gatehouse/server/ports/service-adapter'
 import { createKit, failureIn, type Kit } from '@gatehouse/testkit'
-import { until, usual } from './kit.ts'
+import { until } from './kit.ts'
 
 /** Agents may do everything with a group, so that tests speak of what it does. */
 /** Without the limit of a new install: tests ask again and again, by a clock that stands still. */
@@ -31,7 +31,8 @@ export abstract class ServiceKit implements AsyncDisposable {
     const { kind } = adapter
     const kit = await createKit({
       policy,
-      services: { adapters: new Map([[kind, adapter]]), proxy: usual },
+      adapters: new Map([[kind, adapter]]),
+      settings: { 'proxy.burst_limit': 1_000_000 },
     })
     for (const name of ['alpha', 'beta']) await kit.agent(name)
     await kit.app.connectService(kit.operator(), { kind, ...connect, agents: ['alpha'] })

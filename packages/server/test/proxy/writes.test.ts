@@ -278,7 +278,7 @@ test('what an agent may no longer do does not run: paused it waits, revoked and 
 })
 
 test('a burst of writes is for a person to decide, and what they approve runs', async () => {
-  await using proxy = await openProxyKit({ proxy: { burst: { limit: 3, windowMs: 60_000 } } })
+  await using proxy = await openProxyKit({ settings: { 'proxy.burst_limit': 3 } })
   const { kit } = proxy
   for (const text of ['1', '2', '3']) await proxy.buffer('send', { text })
   const id = await kit.pending('alpha', 'fake.send', { text: '4' })
@@ -295,7 +295,7 @@ test('a burst of writes is for a person to decide, and what they approve runs', 
 })
 
 test('of many calls at once exactly as many buffer by themselves as are usual', async () => {
-  await using proxy = await openProxyKit({ proxy: { burst: { limit: 5, windowMs: 60_000 } } })
+  await using proxy = await openProxyKit({ settings: { 'proxy.burst_limit': 5 } })
   const calls = Array.from({ length: 20 }, (_, n) =>
     proxy.kit.invoke('alpha', 'fake.send', { text: `${n}` }),
   )
@@ -319,7 +319,7 @@ test('what an operation hides is shown to nobody, and sent all the same', async 
 
 test('the delay of an operation is as configured', async () => {
   await using proxy = await openProxyKit({
-    proxy: { delaySecondsOf: (name) => (name === 'fake.send' ? 5 : null) },
+    settings: { 'proxy.delays': new Map([['fake.send', 5]]) },
   })
   const { execute_at, write_id } = await proxy.buffer('send', { text: 'x' })
   expect(Date.parse(execute_at)).toBe(proxy.kit.clock.wall() + 5_000)

@@ -32,11 +32,10 @@ import { stateOf } from './show-engine.ts'
 export type EngineParts = {
   readonly installer: EngineInstaller
   readonly host: EngineHost
-  /** How long a loaded model may be without work. */
-  readonly idleMs: number
 }
 
 export type InferenceDeps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 'log'> & {
+  readonly settings: { readonly 'engine.idle': number }
   readonly node: string
   readonly engine: EngineParts
   readonly installed: InstalledModels
@@ -93,7 +92,7 @@ const assertHeld = (task: EngineTask, model: string | undefined): EngineTask => 
 /** Running models: who may use the engine when, and what is told of it. */
 export function bindInference(deps: InferenceDeps): Inference {
   const { installed, journal, clock, log, signal } = deps
-  const { host, installer, idleMs } = deps.engine
+  const { host, installer } = deps.engine
   const records = new ModelRecords(deps)
   const op = (): Op => ({
     actor: { kind: 'system' },
@@ -101,7 +100,14 @@ export function bindInference(deps: InferenceDeps): Inference {
     session_id: null,
     signal,
   })
-  const keeper = new EngineKeeper({ host, records, clock, log, idleMs, op })
+  const keeper = new EngineKeeper({
+    host,
+    records,
+    clock,
+    log,
+    idleMs: deps.settings['engine.idle'],
+    op,
+  })
   const queue = new FairQueue(waitingMax)
   const setup = new EngineSetupRun({ journal, clock, log, installer, signal })
   const counts = { requests: 0 }

@@ -17,5 +17,4 @@ export const noEngine: EngineParts = {
     },
     availableMemory: async () => 0,
   },
-  idleMs: 600_000,
 }

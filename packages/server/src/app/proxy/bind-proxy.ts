@@ -109,7 +109,7 @@ export function bindProxy(given: Omit<ProxyDeps, 'opened' | 'nudge'>): Proxy {
       previewRollback: (op, input) => previewRollback(deps, input, op.signal),
       rollBack: (op, input) => rollback(op, deps, input),
     },
-    bursts: burstsOf(deps, deps.proxy.burst),
+    bursts: burstsOf(deps, deps.settings),
     health() {
       const live = syncs.services().filter(({ status }) => status !== 'disconnected')
       const failing = live.filter(({ status }) => status === 'degraded')

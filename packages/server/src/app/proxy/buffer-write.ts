@@ -67,7 +67,8 @@ export async function bufferWrite(
   const files = given.files ?? []
   assertFits(arguments_json, files)
   const delaySeconds =
-    deps.proxy.delaySecondsOf(`${service.kind}.${operation.name}`) ?? operation.delay_seconds
+    deps.settings['proxy.delays'].get(`${service.kind}.${operation.name}`) ??
+    operation.delay_seconds
   const write: StoredWrite = {
     id: deps.ids.next('wr'),
     service: service.name,

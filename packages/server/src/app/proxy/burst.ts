@@ -15,9 +15,10 @@ const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`
 /** Counts the writes of each agent exactly, across restarts and nodes. */
 export const burstsOf = (
   { storage, clock }: Pick<Basics, 'storage' | 'clock'>,
-  { limit, windowMs }: ProxySettings['burst'],
+  settings: Pick<ProxySettings, 'proxy.burst_limit' | 'proxy.burst_window'>,
 ): Bursts => ({
   async take(agent) {
+    const { 'proxy.burst_limit': limit, 'proxy.burst_window': windowMs } = settings
     const key = { key: `${agent}\u0000writes\u0000${windowMs}`, limit, window_ms: windowMs }
     const verdict = await storage.limits.take([key], clock.now())
     if (verdict.kind !== 'limited') return { kind: 'usual', stamps: verdict.stamps }

@@ -6,25 +6,20 @@ import type { Basics } from '../deps.ts'
 import type { Op } from '../op.ts'
 import type { OpenServices } from './open-services.ts'
 
-/** As configured. */
 export type ProxySettings = {
-  /** Of a kind's operation, `mail.send`; null: as the adapter says. */
-  readonly delaySecondsOf: (operation: string) => number | null
+  /** Seconds by kind and operation, `mail.send`; others as their adapter says. */
+  readonly 'proxy.delays': ReadonlyMap<string, number>
   /** Null: as each adapter says. */
-  readonly syncEverySeconds: number | null
-  /** How long a write can be undone after it ran. */
-  readonly rollbackMs: number
-  /** More writes of an agent than this in the window, and a person is asked. */
-  readonly burst: { readonly limit: number; readonly windowMs: number }
+  readonly 'proxy.sync_every': number | null
+  readonly 'proxy.rollback_kept': number
+  readonly 'proxy.burst_limit': number
+  readonly 'proxy.burst_window': number
 }
-
-/** What compose gives: the kinds there are, and how they are set. */
-export type ServiceParts = { readonly adapters: ServiceAdapters; readonly proxy: ProxySettings }
 
 export type ProxyDeps = Basics & {
   readonly adapters: ServiceAdapters
   readonly secrets: Pick<Secrets, 'use' | 'keepForService' | 'forgetForService' | 'scrub'>
-  readonly proxy: ProxySettings
+  readonly settings: ProxySettings
   readonly opened: OpenServices
   readonly directory: AgentDirectory
   readonly policy: PolicySource

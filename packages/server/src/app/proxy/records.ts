@@ -4,7 +4,7 @@ import type { StoredService } from '../../ports/services.ts'
 import type { StoredRollback, StoredWrite, WriteCounts } from '../../ports/writes.ts'
 import { isoOf, type ProxyDeps } from './deps.ts'
 
-type Deps = Pick<ProxyDeps, 'clock' | 'adapters' | 'proxy' | 'storage'>
+type Deps = Pick<ProxyDeps, 'clock' | 'adapters' | 'settings' | 'storage'>
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
@@ -54,7 +54,9 @@ export const undoUntil = (
   if (!operation?.undoable || write.status === 'cancelled') return null
   if (point && point.status !== 'pending')
     return point.status === 'expired' ? null : isoOf(deps, point.expires_ms)
-  return write.finished_ms === null ? isoOf(deps, write.due_ms + deps.proxy.rollbackMs) : null
+  return write.finished_ms === null
+    ? isoOf(deps, write.due_ms + deps.settings['proxy.rollback_kept'])
+    : null
 }
 
 export const writeRecord = (

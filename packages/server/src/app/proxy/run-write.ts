@@ -80,7 +80,7 @@ async function begin(
     agent: write.agent,
     status: 'pending',
     created_ms: deps.clock.wall(),
-    expires_ms: nowMs + deps.proxy.rollbackMs,
+    expires_ms: nowMs + deps.settings['proxy.rollback_kept'],
     owner: null,
     lease_ms: null,
     error_json: null,

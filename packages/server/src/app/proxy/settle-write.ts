@@ -58,7 +58,7 @@ const openPoint =
   async (tx, { id }) => {
     const point = await tx.rollbacks.ofWrite(id)
     if (point?.status !== 'pending') return
-    const expires_ms = deps.clock.now() + deps.proxy.rollbackMs
+    const expires_ms = deps.clock.now() + deps.settings['proxy.rollback_kept']
     await tx.rollbacks.replace(point, { ...point, status: 'ready', expires_ms })
   }
 

@@ -102,8 +102,8 @@ async function keepLease({ deps, service }: Run, signal: AbortSignal): Promise<v
   }
 }
 
-const nextSync = ({ clock, proxy, opened }: ProxyDeps, { kind }: StoredService): number =>
-  clock.now() + (proxy.syncEverySeconds ?? opened.adapterOf(kind).sync_every_seconds) * 1000
+const nextSync = ({ clock, settings, opened }: ProxyDeps, { kind }: StoredService): number =>
+  clock.now() + (settings['proxy.sync_every'] ?? opened.adapterOf(kind).sync_every_seconds * 1000)
 
 async function succeed(run: Run): Promise<void> {
   const { deps, service } = run

@@ -8,18 +8,19 @@ const settingsOf = (text: string) => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-proxy-'))
   try {
     writeFileSync(join(folder, 'gatehouse.yaml'), text)
-    return loadSettings({ 'data-dir': folder }, {}).proxy
+    return loadSettings({ 'data-dir': folder }, {})
   } finally {
     rmSync(folder, { recursive: true })
   }
 }
 
 test('delays, bursts and the time for undoing are as usual unless they are set', () => {
-  expect(settingsOf('')).toEqual({
-    delaySeconds: new Map(),
-    burst: { limit: 20, windowMs: 60_000 },
-    rollbackMs: 72 * 3_600_000,
-    syncEverySeconds: null,
+  expect(settingsOf('')).toMatchObject({
+    'proxy.delays': new Map(),
+    'proxy.burst_limit': 20,
+    'proxy.burst_window': 60_000,
+    'proxy.rollback_kept': 72 * 3_600_000,
+    'proxy.sync_every': null,
   })
   const text = `proxy:
   delays: [mail.send=2m, calendar.create=0s]
@@ -28,14 +29,15 @@ test('delays, bursts and the time for undoing are as usual unless they are set',
   rollback_kept: 24h
   sync_every: 5m
 `
-  expect(settingsOf(text)).toEqual({
-    delaySeconds: new Map([
+  expect(settingsOf(text)).toMatchObject({
+    'proxy.delays': new Map([
       ['mail.send', 120],
       ['calendar.create', 0],
     ]),
-    burst: { limit: 5, windowMs: 10_000 },
-    rollbackMs: 24 * 3_600_000,
-    syncEverySeconds: 300,
+    'proxy.burst_limit': 5,
+    'proxy.burst_window': 10_000,
+    'proxy.rollback_kept': 24 * 3_600_000,
+    'proxy.sync_every': 300_000,
   })
 })
 

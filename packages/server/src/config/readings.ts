@@ -1,0 +1,37 @@
+import { resolve } from 'node:path'
+import { delaysOf } from './delays.ts'
+import type { Key } from './fields.ts'
+import { catalogUrlOf, mirrorsOf } from './models.ts'
+import { noProxyOf, portsOf, proxyOf } from './outbound.ts'
+import { refuse } from './refuse.ts'
+import type { Surroundings } from './surroundings.ts'
+import type { Target } from './targets.ts'
+
+const besideData = (file: string | null, { dataDir }: Surroundings): string | null =>
+  file === null ? null : resolve(dataDir, file)
+
+/** A file that is of no use without the other one. */
+const pairedWith =
+  (other: Key, lack: string) =>
+  (file: string | null, { given, origin }: Surroundings): string | null => {
+    if (file === null) return null
+    return given(other) === null ? refuse(origin, lack) : resolve(file)
+  }
+
+/** Settings whose value is more than what was written: checked, found in the file system, or made into something. */
+export const readings = {
+  data_dir: (_written: string | null, { dataDir }: Surroundings): string => dataDir,
+  'tls.cert': pairedWith('tls.key', 'a certificate needs tls.key, its private key, too'),
+  'tls.key': pairedWith('tls.cert', 'a private key needs tls.cert, its certificate, too'),
+  'audit.checkpoint_copy': besideData,
+  'proxy.delays': delaysOf,
+  notifications: (targets: readonly Target[], around: Surroundings): readonly Target[] =>
+    targets.map((target) => ({ ...target, secretFile: besideData(target.secretFile, around) })),
+  'catalog.url': catalogUrlOf,
+  'models.mirrors': mirrorsOf,
+  'outbound.ports': portsOf,
+  'outbound.ca_file': besideData,
+  'outbound.proxy': proxyOf,
+  'outbound.proxy_auth_file': besideData,
+  'outbound.no_proxy': noProxyOf,
+} as const satisfies Partial<Record<Key, (written: never, around: Surroundings) => unknown>>

@@ -1,0 +1,13 @@
+import type { Value } from './parse.ts'
+
+export type Environment = Readonly<Record<string, string | undefined>>
+
+/** What a setting may depend on besides its own value. */
+export type Surroundings = {
+  /** Where the value came from, for a refusal. */
+  readonly origin: string
+  readonly dataDir: string
+  readonly environment: Environment
+  /** Another setting as it was written. */
+  readonly given: (key: string) => Value
+}
