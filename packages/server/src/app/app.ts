@@ -133,6 +133,8 @@ export type InvokeOutcome =
       readonly kind: 'limited'
       readonly message: string
       readonly data: {
+        /** Where it is no limit of policy: as many requests wait for a person as may. */
+        readonly reason?: 'too_many_pending'
         readonly retry_after_seconds: number
         readonly limit: number
         readonly window: string

@@ -234,7 +234,7 @@ test('an agent has at most 100 requests waiting, and joining one that waits is s
     Array.from({ length: 100 }, (_, n) => kit.pending('alpha', 'filesystem.append', line(n))),
   )
   expect(await kit.invoke('alpha', 'filesystem.append', line(100))).toMatchObject({
-    kind: 'overloaded',
+    kind: 'limited',
     data: { reason: 'too_many_pending', retry_after_seconds: 61, limit: 100, window: '1m' },
   })
   expect(await kit.pending('alpha', 'filesystem.append', line(7))).toBe(ids[7])

@@ -171,7 +171,7 @@ async function tooManyPending(deps: RequestDeps, agent: string): Promise<InvokeO
   const expiry = (await deps.storage.approvals.nextExpiry(agent)) ?? 0
   const waitMs = Math.max(0, expiry - deps.clock.now()) + expiryCheckMs
   return {
-    kind: 'overloaded',
+    kind: 'limited',
     message,
     data: {
       reason: 'too_many_pending',

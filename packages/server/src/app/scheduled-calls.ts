@@ -16,6 +16,8 @@ const attemptsMax = 5
 const missedMax = 100
 const resultBytesKept = 16_384
 const runsKept = 200
+/** A person makes room for another request long before the oldest one expires. */
+const pendingAgainMs = 600_000
 
 export type ScheduledCallDeps = Pick<Basics, 'storage' | 'clock' | 'ids' | 'events'> & {
   readonly calendar: Calendar
@@ -127,7 +129,7 @@ const settled = (
       return { end: { outcome: 'failed', detail: { message: outcome.error.message } } }
     case 'limited':
       return {
-        again: outcome.data.retry_after_seconds * 1000,
+        again: outcome.data.reason ? pendingAgainMs : outcome.data.retry_after_seconds * 1000,
         end: { outcome: 'dropped', detail: { ...outcome.data, message: outcome.message } },
       }
     case 'overloaded':
