@@ -10,11 +10,12 @@ import {
 } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { dirname, join, relative } from 'node:path'
+import { GatehouseError } from '@gatehouse/contract'
 import type { ProcessSite } from '../ports/processes.ts'
 import type { Code } from './plan.ts'
 import { siteRootOf } from './site-roots.ts'
 
-/** Further names in a folder are not offered beside a copy. */
+/** A program that stands beside more than that is refused: it would find only some of what it may need. */
 const besidesMax = 2_000
 
 export type Copies = AsyncDisposable & {
@@ -34,7 +35,12 @@ const linkBesides = async (
   but: string,
 ): Promise<void> => {
   const { entries } = await files.list(folder)
-  for (const { name } of entries.slice(0, besidesMax))
+  if (entries.length > besidesMax)
+    throw new GatehouseError('QuotaExceeded', {
+      limit: besidesMax,
+      what: 'names beside an approved program or above it',
+    })
+  for (const { name } of entries)
     if (name !== but) symlinkSync(`${folder}/${name}`, join(into, name))
 }
 

@@ -295,6 +295,30 @@ describe.skipIf(!hasProgram('dovecot'))('a person who approves mail', () => {
     expect(box.smtp.deliveries).toEqual([])
   })
 
+  test('is never asked about a file that could not be sent with all of its bytes', async () => {
+    await using box = await MailKit.open(fill, 'version: 1\nrules: []\n')
+    const most = 15 * 1024 * 1024
+    file(box, 'large.bin', 'x'.repeat(most + 1))
+    file(box, 'half.bin', 'x'.repeat(most / 2 + 1))
+    const letter = { to: ['ben@example.net'], subject: 'Report', body: 'Dear Ben' }
+    const message_id = await box.idOf('soup')
+    for (const [capability, given] of [
+      ['send', letter],
+      ['draft', letter],
+      ['reply', { message_id, body: 'Yes.' }],
+      ['forward', { message_id, to: ['ben@example.net'] }],
+    ] as const) {
+      const large = { ...given, attachments: ['large.bin'] }
+      expect(await box.failure(capability, large)).toBe('FileTooLarge')
+      const both = { ...given, attachments: ['half.bin', 'half.bin'] }
+      expect(await box.failure(capability, both)).toBe('MailRefused')
+    }
+    expect(
+      (await box.kit.app.listApprovals(box.kit.operator(), { limit: 10, offset: 0 })).total,
+    ).toBe(0)
+    expect(await box.failure('send', { ...letter, attachments: ['half.bin'] })).toBe('pending')
+  })
+
   test('sees whom an answer would go to, which no argument says', async () => {
     await using box = await MailKit.open(fill, 'version: 1\nrules: []\n')
     const message_id = await box.idOf('soup')

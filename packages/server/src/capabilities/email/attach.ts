@@ -35,7 +35,10 @@ export const safeName = (name: string): string => {
   return plain === '' || /^\.+$/.test(plain) ? 'attachment' : plain
 }
 
-/** Files of the agent, read as they are now: what is sent is what was read here. */
+/**
+ * Files of the agent, read as they are now: what is sent is what was read here.
+ * @SECURITY A file is attached with all of its bytes or refused, before anybody is asked; mail-agent.test.ts.
+ */
 export const readAttachments = async (
   files: Files,
   paths: readonly string[],
@@ -43,11 +46,13 @@ export const readAttachments = async (
   const read: WriteFile[] = []
   let total = 0
   for (const path of paths) {
-    const { bytes } = await files.read(path, { bytesMax: attachedBytesMax })
+    const { bytes, size_bytes, truncated } = await files.read(path, { bytesMax: attachedBytesMax })
+    if (truncated)
+      throw new GatehouseError('FileTooLarge', { path, size_bytes, limit_bytes: attachedBytesMax })
     total += bytes.length
     if (total > attachedBytesMax)
       throw new GatehouseError('MailRefused', {
-        detail: `the attachments have more than ${attachedBytesMax} bytes together`,
+        detail: `the attachments have more than ${attachedBytesMax} bytes together, which is the most that is sent`,
       })
     const name = safeName(basename(path))
     const content_type = types[extname(name).toLowerCase()] ?? 'application/octet-stream'

@@ -3,7 +3,10 @@ import { expect, test } from 'vitest'
 import type { PreviewContext } from '../../ports/capability.ts'
 import { commit } from './commit.ts'
 
-const contextOf = (changes: readonly { path: string; status: 'added' | 'modified' }[]) => {
+const contextOf = (
+  changes: readonly { path: string; status: 'added' | 'modified' }[],
+  contentOf: (path: string) => string = () => 'x',
+) => {
   const asked: (readonly string[] | undefined)[] = []
   const context = {
     git: {
@@ -17,7 +20,7 @@ const contextOf = (changes: readonly { path: string; status: 'added' | 'modified
       locate: (path: string) => ({ absolute: `${path} as text`, relative: path }),
       async fingerprint(path: string) {
         if (path.endsWith('out')) throw new GatehouseError('PathOutOfScope', { path })
-        return { path, sha256: 'x' }
+        return { path, sha256: contentOf(path) }
       },
     },
   }
@@ -54,6 +57,24 @@ test('an approval of a commit is bound to what the files hold, and a link out of
       { path: 'out', status: 'added', content: { leads_to: '/work/app/out as text' } },
     ],
   })
+})
+
+test('an approval of a commit is bound to every file, also where they are too many to be named', async () => {
+  const many = Array.from({ length: 1_500 }, (_, i) => ({
+    path: `f${i}.txt`,
+    status: 'modified' as const,
+  }))
+  const bound = (changed: string) =>
+    commit.resolve?.(
+      args({}),
+      contextOf(many, (path) => (path.endsWith(`/${changed}`) ? 'other' : 'x')).context,
+    )
+  const before = await bound('none')
+  expect(await bound('none')).toEqual(before)
+  for (const name of ['f0.txt', 'f999.txt', 'f1000.txt', 'f1499.txt'])
+    expect(await bound(name)).not.toEqual(before)
+  const preview = await commit.preview?.(args({}), contextOf(many).context)
+  expect(preview).toMatchObject({ text: expect.stringContaining('f999.txt\n  and 500 more\n') })
 })
 
 test('a message that says nothing is refused', () => {

@@ -1,3 +1,4 @@
+import { hash } from 'node:crypto'
 import { GatehouseError } from '@gatehouse/contract'
 import { z } from 'zod'
 import type { Files } from '../../ports/files.ts'
@@ -14,6 +15,8 @@ import {
 } from './fields.ts'
 
 const messageCharsMax = 50_000
+/** Files that are looked at together. */
+const atOnce = 64
 
 /** A link that leads out of the agent's folders is committed as a link, and not looked through. */
 const printOf = async (files: Files, path: string) => {
@@ -73,7 +76,9 @@ export const commit = defineCapability({
   result_bytes_max: smallResult,
   preview: async ({ path, message, files }, { git, files: folders }) => {
     const plan = await git.planCommit(path, files)
-    const shown = plan.changes.slice(0, 200).map(({ status, path: name }) => `  ${status} ${name}`)
+    const shown = plan.changes
+      .slice(0, filesMax)
+      .map(({ status, path: name }) => `  ${status} ${name}`)
     const more = plan.changes.length - shown.length
     return {
       kind: 'diff',
@@ -89,11 +94,25 @@ export const commit = defineCapability({
   },
   resolve: async ({ path, files }, { git, files: folders }) => {
     const { branch, head, changes } = await git.planCommit(path, files)
-    const prints = changes.slice(0, filesMax).map(async (change) => ({
-      ...change,
-      content: await printOf(folders, `${folders.resolve(path)}/${change.path}`),
-    }))
-    return { branch, head, total: changes.length, changes: await Promise.all(prints) }
+    const prints: unknown[] = []
+    for (let from = 0; from < changes.length; from += atOnce)
+      prints.push(
+        ...(await Promise.all(
+          changes.slice(from, from + atOnce).map(async (change) => ({
+            ...change,
+            content: await printOf(folders, `${folders.resolve(path)}/${change.path}`),
+          })),
+        )),
+      )
+    // @SECURITY Every file is bound, also those that are too many to be named; commit.test.ts.
+    const rest = prints.slice(filesMax)
+    return {
+      branch,
+      head,
+      total: changes.length,
+      changes: prints.slice(0, filesMax),
+      ...(rest.length > 0 ? { rest_sha256: hash('sha256', JSON.stringify(rest)) } : {}),
+    }
   },
   async run(ctx, { path, message, files, author_name, author_email }) {
     const { changes, ...made } = await ctx.git.commit(path, {

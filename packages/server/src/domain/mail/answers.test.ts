@@ -123,3 +123,11 @@ test('an id tells the content it stands for, and nothing else does', () => {
   for (const other of ['', 'mail-x', 'content:0f3c5a7e9b1d2f4a6c8e0b1d', '<one@example.net>'])
     expect(contentKeyOfRef(other)).toBeNull()
 })
+
+test('says so where the message that is answered or passed on is only there in part', () => {
+  const part = message({ text: 'Apples', truncated: true })
+  expect(forwardText('', part, 'today')).toMatch(/Apples\n\[The message goes on; .*\]\n$/)
+  expect(replyText('No.', part, 'today')).toMatch(/> Apples\n> \[…\]\n$/)
+  expect(forwardText('', message(), 'today')).not.toContain('goes on')
+  expect(replyText('No.', message(), 'today')).not.toContain('[…]')
+})

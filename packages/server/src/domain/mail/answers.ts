@@ -55,7 +55,7 @@ const oneLine = (text: string): string => text.replace(/[\p{Cc}\u2028\u2029]+/gu
 /** The text of an answer (`when` the answered one was sent), with what it answers below. */
 export const replyText = (body: string, message: MailMessage, when: string): string => {
   const who = message.from ? oneLine(shownPerson(message.from)) : 'somebody'
-  const cut = message.text.length > quotedCharsMax
+  const cut = message.truncated || message.text.length > quotedCharsMax
   const quoted = message.text
     .slice(0, quotedCharsMax)
     .toWellFormed()
@@ -78,6 +78,8 @@ export const forwardText = (body: string, message: MailMessage, when: string): s
     ...(message.cc.length > 0 ? [`Cc: ${oneLine(people(message.cc))}`] : []),
     '',
     message.text,
+    // Said to whoever approves it and whoever gets it: more of the message is in the mailbox alone.
+    ...(message.truncated ? ['[The message goes on; the rest of it was not copied.]'] : []),
     '',
   ].join('\n')
 
