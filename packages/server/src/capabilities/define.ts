@@ -19,6 +19,7 @@ type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
   readonly tier: 'autonomous' | 'approval_required'
   readonly notify?: boolean
   readonly effect: 'none' | 'immediate' | 'buffered'
+  readonly reach?: 'open'
   readonly critical?: boolean
   readonly grants_bind?: boolean
   readonly side_effects?: Capability['side_effects']
@@ -128,6 +129,7 @@ export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
     tier: d.tier,
     notify: d.notify ?? false,
     effect: d.effect,
+    reach: d.reach ?? 'closed',
     critical: d.critical ?? false,
     grants_bind: d.grants_bind ?? false,
     side_effects: told.side_effects,

@@ -60,3 +60,13 @@ test('every capability with an effect shows a person what would happen', () => {
   )
   expect(unseen.map(({ name }) => name)).toEqual([])
 })
+
+/** Errors of a host or an account elsewhere. */
+const elsewhere = new Set(['HostUnreachable', 'RemoteRefused', 'ServiceNotFound', 'UrlNotAllowed'])
+
+test('what can fail for something elsewhere says that it reaches out', () => {
+  const silent = standardCapabilities.filter(
+    ({ reach, errors }) => reach === 'closed' && errors.some((error) => elsewhere.has(error)),
+  )
+  expect(silent.map(({ name }) => name)).toEqual([])
+})

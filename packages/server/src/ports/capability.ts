@@ -333,6 +333,8 @@ export interface Capability {
   readonly tier: 'autonomous' | 'approval_required'
   readonly notify: boolean
   readonly effect: Effect
+  /** Open where a call may reach others than this machine and its own models. */
+  readonly reach: 'closed' | 'open'
   /** A standing grant never covers it, and deciding it needs the digest. */
   readonly critical: boolean
   readonly side_effects: readonly { readonly what: string; readonly reversible: boolean }[]

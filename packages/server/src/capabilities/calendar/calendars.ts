@@ -26,6 +26,7 @@ export const calendars = defineCapability({
   }),
   tier: 'autonomous',
   effect: 'none',
+  reach: 'open',
   common_patterns: [{ title: 'All calendars', arguments: {} }],
   errors: ['ServiceNotFound', 'ServiceAmbiguous'],
   async run(ctx, args) {

@@ -89,6 +89,7 @@ export const create = defineCapability({
   }),
   tier: 'approval_required',
   effect: 'buffered',
+  reach: 'open',
   side_effects: [
     { what: 'an event in the calendar', reversible: true },
     { what: 'invitations that the server may send', reversible: false },

@@ -30,6 +30,7 @@ export const deleteEvent = defineCapability({
   outputs: z.object({ ...ticketFields, title: z.string() }),
   tier: 'approval_required',
   effect: 'buffered',
+  reach: 'open',
   side_effects: [
     { what: 'an event is gone', reversible: true },
     { what: 'notices that the server may send to attendees', reversible: false },

@@ -64,6 +64,7 @@ export const freeBusy = defineCapability({
   }),
   tier: 'autonomous',
   effect: 'none',
+  reach: 'open',
   common_patterns: [
     {
       title: 'A free hour on one day',

@@ -51,6 +51,7 @@ export const read = defineCapability({
   }),
   tier: 'autonomous',
   effect: 'none',
+  reach: 'open',
   common_patterns: [
     { title: 'Read an event', arguments: { event_id: 'event-0f3c5a7e9b1d2f4a6c8e0b1d' } },
   ],

@@ -52,6 +52,7 @@ export const search = defineCapability({
   }),
   tier: 'autonomous',
   effect: 'none',
+  reach: 'open',
   common_patterns: [
     { title: 'What is next', arguments: { limit: 10 } },
     { title: 'One day', arguments: { from: '2026-03-30', to: '2026-03-31' } },

@@ -268,6 +268,7 @@ export const update = defineCapability({
   outputs: z.object({ ...ticketFields, changed: z.array(z.string()) }),
   tier: 'approval_required',
   effect: 'buffered',
+  reach: 'open',
   side_effects: [
     { what: 'an event is another', reversible: true },
     { what: 'notices that the server may send to attendees', reversible: false },

@@ -32,6 +32,7 @@ export const deleteMail = defineCapability({
   outputs: z.object({ ...ticketFields, messages: z.int() }),
   tier: 'approval_required',
   effect: 'buffered',
+  reach: 'open',
   side_effects: [{ what: 'messages lie in the trash', reversible: true }],
   common_patterns: [
     {

@@ -24,6 +24,7 @@ export const draft = defineCapability({
   tier: 'autonomous',
   notify: true,
   effect: 'buffered',
+  reach: 'open',
   side_effects: [{ what: 'a draft in the mailbox', reversible: true }],
   common_patterns: [
     {

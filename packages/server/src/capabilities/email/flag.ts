@@ -65,6 +65,7 @@ export const flag = defineCapability({
   tier: 'autonomous',
   notify: true,
   effect: 'buffered',
+  reach: 'open',
   side_effects: [{ what: 'messages have other flags', reversible: true }],
   common_patterns: [
     {

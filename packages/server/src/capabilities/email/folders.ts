@@ -27,6 +27,7 @@ export const folders = defineCapability({
   }),
   tier: 'autonomous',
   effect: 'none',
+  reach: 'open',
   common_patterns: [{ title: 'All folders', arguments: {} }],
   errors: [...serviceErrors],
   async run(ctx, args) {

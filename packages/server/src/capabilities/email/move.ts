@@ -38,6 +38,7 @@ export const move = defineCapability({
   tier: 'autonomous',
   notify: true,
   effect: 'buffered',
+  reach: 'open',
   side_effects: [{ what: 'messages lie in another folder', reversible: true }],
   common_patterns: [
     {

@@ -117,6 +117,7 @@ export const read = defineCapability({
   }),
   tier: 'autonomous',
   effect: 'none',
+  reach: 'open',
   common_patterns: [
     {
       title: 'Read a message',

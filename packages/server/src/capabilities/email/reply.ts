@@ -53,6 +53,7 @@ export const reply = defineCapability({
   outputs: letterOutputs,
   tier: 'approval_required',
   effect: 'buffered',
+  reach: 'open',
   side_effects: [
     { what: 'a mail to people outside, after the delay', reversible: false },
     { what: 'the answered message is marked as answered', reversible: true },

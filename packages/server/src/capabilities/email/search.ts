@@ -88,6 +88,7 @@ export const search = defineCapability({
   }),
   tier: 'autonomous',
   effect: 'none',
+  reach: 'open',
   common_patterns: [
     { title: 'What is new', arguments: { unread: true } },
     { title: 'An invoice of this year', arguments: { query: 'invoice', since: '2026-01-01' } },

@@ -23,6 +23,7 @@ export const send = defineCapability({
   outputs: letterOutputs,
   tier: 'approval_required',
   effect: 'buffered',
+  reach: 'open',
   side_effects: [{ what: 'a mail to people outside, after the delay', reversible: false }],
   common_patterns: [
     {

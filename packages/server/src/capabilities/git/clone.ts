@@ -32,6 +32,7 @@ export const clone = defineCapability({
   outputs: z.object({ path: z.string(), default_branch: z.string(), head: headField }),
   tier: 'approval_required',
   effect: 'immediate',
+  reach: 'open',
   side_effects: [{ what: 'a new folder with the files of the repository', reversible: true }],
   timeout_seconds: 600,
   common_patterns: [

@@ -36,6 +36,7 @@ export const pull = defineCapability({
   }),
   tier: 'approval_required',
   effect: 'immediate',
+  reach: 'open',
   side_effects: [
     { what: 'new commits on the current branch, or conflicts to settle', reversible: true },
   ],

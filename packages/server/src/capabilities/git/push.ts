@@ -53,6 +53,7 @@ export const push = defineCapability({
   }),
   tier: 'approval_required',
   effect: 'immediate',
+  reach: 'open',
   side_effects: [{ what: 'commits on the remote, where others see them', reversible: false }],
   timeout_seconds: 600,
   common_patterns: [

@@ -60,6 +60,7 @@ export const credentialedRequest = defineCapability({
   outputs: requestOutputs,
   tier: 'approval_required',
   effect: 'immediate',
+  reach: 'open',
   side_effects: [{ what: 'whatever the host lets the holder of the secret do', reversible: false }],
   common_patterns: [
     {

@@ -19,6 +19,7 @@ export const dnsLookup = defineCapability({
   tier: 'autonomous',
   // The servers that know the name notice that somebody asks for it.
   effect: 'immediate',
+  reach: 'open',
   side_effects: [{ what: 'that name servers learn of the question', reversible: false }],
   common_patterns: [{ title: 'Look a name up', arguments: { hostname: 'example.org' } }],
   errors: ['HostUnreachable'],

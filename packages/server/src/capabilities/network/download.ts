@@ -95,6 +95,7 @@ export const download = defineCapability({
   }),
   tier: 'approval_required',
   effect: 'immediate',
+  reach: 'open',
   side_effects: [
     { what: 'that the host learns of the request', reversible: false },
     { what: 'a new file', reversible: true },

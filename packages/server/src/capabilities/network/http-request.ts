@@ -14,6 +14,7 @@ export const httpRequest = defineCapability({
   outputs: requestOutputs,
   tier: 'approval_required',
   effect: 'immediate',
+  reach: 'open',
   side_effects: [
     {
       what: 'whatever the host does with the request, and that it learns of it',

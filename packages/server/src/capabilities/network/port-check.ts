@@ -23,6 +23,7 @@ export const portCheck = defineCapability({
   }),
   tier: 'approval_required',
   effect: 'immediate',
+  reach: 'open',
   side_effects: [{ what: 'that the host notices the connection', reversible: false }],
   common_patterns: [
     { title: 'Is the web server up?', arguments: { host: 'example.org', port: 443 } },

@@ -109,6 +109,7 @@ export const run = defineCapability({
   }),
   tier: 'approval_required',
   effect: 'immediate',
+  reach: 'open',
   grants_bind: true,
   side_effects: [{ what: 'whatever the program does to the folders it sees', reversible: false }],
   common_patterns: [

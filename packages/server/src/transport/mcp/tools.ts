@@ -35,12 +35,6 @@ export type ToolResult = {
   readonly isError?: true
 }
 
-/** Groups, and single capabilities of others, whose reach does not end at this machine. */
-const openWorld = new Set([
-  ...['network', 'email', 'calendar', 'upstream'],
-  ...['process.run', 'git.push', 'git.pull', 'git.clone'],
-])
-
 /** Fields of the answer to a held call, which any tool may give in place of its data; each is a text. */
 const pendingFields: ReadonlySet<string> = new Set([
   ...['status', 'approval_id', 'capability', 'message', 'expires_at'],
@@ -64,7 +58,7 @@ const outputSchema = (capability: Capability): Tool['outputSchema'] => {
 const annotationsOf = (capability: Capability): Tool['annotations'] => ({
   readOnlyHint: capability.side_effects.length === 0,
   ...(capability.side_effects.length > 0 ? { destructiveHint: capability.destructive } : {}),
-  openWorldHint: openWorld.has(capability.group) || openWorld.has(capability.name),
+  openWorldHint: capability.reach === 'open',
 })
 
 /** A tool, and the JSON of it. */
