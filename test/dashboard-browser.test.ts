@@ -71,7 +71,7 @@ describe.skipIf(!hasProgram('chromium'))('the dashboard in a browser', () => {
     await page.locator('input[name=name]').fill('ana')
     await page.locator('input[name=password]').fill(password)
     await page.locator('input[name=again]').fill(password)
-    await page.getByRole('button', { name: 'Make operator and log in' }).click()
+    await page.getByRole('button', { name: 'Create operator and log in' }).click()
     await page.getByText('ana (operator)').waitFor()
     await page.getByText('Nothing waits.').waitFor()
     complaints.length = 0

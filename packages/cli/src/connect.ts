@@ -88,7 +88,7 @@ export const serverNeeded = (): CliError =>
   new CliError('NotRunning', exitCodes.notReachable, 'No server runs on this data directory.', {
     recovery: [
       { action: 'gatehouse serve', description: 'Start it.' },
-      { action: '--data-dir DIR', description: 'Name the directory of one that runs.' },
+      { action: '--data-dir DIR', description: 'Name the directory of a running server.' },
     ],
   })
 
@@ -105,7 +105,7 @@ const nothingThere = ({ named, dirs }: DataPlaces, closed: ReadonlySet<string>):
       recovery: [
         {
           action: '--data-dir DIR',
-          description: named ? 'Name the directory of one that is there.' : 'Say where it is.',
+          description: named ? 'Name the directory of an existing one.' : 'Say where it is.',
         },
         ...(closed.size === 0
           ? []

@@ -12,3 +12,11 @@ test('says nothing about a name that is like none, and gives up on a very long o
   expect(didYouMean('email.send', known)).toBe('')
   expect(nearest('x'.repeat(1_000_000), known)).toEqual([])
 })
+
+test('takes two letters in the wrong order for one slip, also in a short name', () => {
+  expect(nearest('teir', ['tier', 'when', 'match'])).toEqual(['tier'])
+  expect(nearest('whne', ['tier', 'when', 'match'])).toEqual(['when'])
+  expect(nearest('filesystem.raed', ['filesystem.read', 'filesystem.stat'])[0]).toBe(
+    'filesystem.read',
+  )
+})

@@ -1,15 +1,27 @@
 const charactersMax = 128
 
-/** How many single-character changes lead from one name to the other; above `max`, some number above it. */
+/**
+ * How many slips of a finger lead from one name to the other: a character added, left out, changed, or two
+ * neighbours swapped. Above `max`, some number above it.
+ */
 const distance = (a: string, b: string, max: number): number => {
   if (Math.abs(a.length - b.length) > max) return max + 1
+  let beforePrevious: readonly number[] = []
   let previous = Array.from({ length: b.length + 1 }, (_, j) => j)
   for (let i = 1; i <= a.length; i += 1) {
     const row = [i]
     for (let j = 1; j <= b.length; j += 1) {
-      const swap = (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      row.push(Math.min(swap, (previous[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1))
+      const isSwapped = i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]
+      row.push(
+        Math.min(
+          (previous[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1),
+          (previous[j] ?? 0) + 1,
+          (row[j - 1] ?? 0) + 1,
+          isSwapped ? (beforePrevious[j - 2] ?? 0) + 1 : max + 1,
+        ),
+      )
     }
+    beforePrevious = previous
     previous = row
   }
   return previous[b.length] ?? max + 1

@@ -35,6 +35,11 @@ export const agentCreate = defineCommand({
       }),
     )
   },
-  text: (made) =>
-    `Agent ${made.agent.name} is created. Its workspace is ${escapeText(made.agent.workspace)}\n${tokenText(made)}`,
+  text: (made, { next }) =>
+    [
+      `Agent ${made.agent.name} is created. Its workspace is ${escapeText(made.agent.workspace)}`,
+      tokenText(made),
+      `A new one, if it gets lost: ${next(`agent rotate ${made.agent.name}`)}`,
+      `The addresses that agents use: ${next('status')}`,
+    ].join('\n'),
 })

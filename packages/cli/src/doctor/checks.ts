@@ -228,7 +228,7 @@ const engine: Check = {
         ? fine(detail)
         : warn(`${detail}; it ended: ${last_failure}`, 'gatehouse models engine')
     if (installed.length === 0)
-      return fine('none are used; gatehouse models setup begins with them')
+      return fine('none are installed; to use some, run gatehouse models setup')
     return warn(`${program.problem}`, program.remedy ?? 'gatehouse models setup')
   },
 }

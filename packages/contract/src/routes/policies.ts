@@ -13,7 +13,7 @@ export const policyRoutes = defineRoutes({
   showPolicies: {
     method: 'GET',
     path: '/api/policies',
-    summary: 'The policy files, the version in force and what is wrong with the files',
+    summary: 'The policy files, the active version and what is wrong with the files',
     permission: 'read',
     answer: PolicyView,
   },

@@ -73,7 +73,8 @@ export const proxyRoutes = defineRoutes({
   disconnectService: {
     method: 'POST',
     path: '/api/proxy/services/:name/disconnect',
-    summary: 'End a service: what waits is cancelled, replica, ways back and credentials go',
+    summary:
+      'Disconnect a service: cancel its pending writes, delete its replica, rollback points and credentials',
     permission: 'proxy.manage',
     body: DisconnectService,
     answer: ProxyService,

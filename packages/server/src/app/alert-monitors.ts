@@ -73,7 +73,7 @@ const policy: Monitor = {
     const { file, line, column, message } = fault
     return {
       severity: 'warning',
-      message: `A policy file is refused, the last good policy stays in force: ${file}:${line}:${column}: ${message}`,
+      message: `A policy file is refused, the last good policy stays active: ${file}:${line}:${column}: ${message}`,
       context: { file, line, column },
     }
   },

@@ -154,8 +154,8 @@ const asWarnings = (problems: readonly PolicyProblem[]): readonly PolicyProblem[
 const consequence = (round: Round, standing: ReadonlyMap<string, Standing>): string => {
   const { file, agent } = round.offer.id
   const one = standing.get(file)
-  if (one?.kind === 'in_force') return 'The version before it stays in force.'
-  if (!one) return 'It is not in force.'
+  if (one?.kind === 'in_force') return 'The previous version stays active.'
+  if (!one) return 'It is not active.'
   return agent === null ? 'Every call is denied.' : `Every call of ${agent} is denied.`
 }
 

@@ -256,7 +256,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
 
   #announce(policy: CompiledPolicy): void {
     const { log } = this.#options
-    log.info({ version: policy.version }, 'policy in force')
+    log.info({ version: policy.version }, 'policy is active')
     for (const listener of this.#listeners) {
       try {
         listener(policy)

@@ -34,7 +34,7 @@ export async function openOwnCertificate(options: {
     const why = ownFault(found, nowMs())
     if (why === null) {
       stamp = now
-      log.info({ file: files.cert }, 'the certificate has changed and is in force')
+      log.info({ file: files.cert }, 'the certificate has changed and is active')
       return pairOf(found)
     }
     // Between two writes it is mismatched for a moment, so it is looked at again.

@@ -18,7 +18,8 @@ function tokenOf(header: string | null): string {
   const token = /^Bearer +(\S+)$/i.exec(header)?.[1]
   if (token === undefined) throw failed('the Authorization header is not `Bearer <user token>`')
   // @SECURITY Agent tokens open nothing here, so an agent can never decide on its own requests; roles.test.ts.
-  if (!userToken.test(token)) throw failed('this door takes user tokens (`gatehouse_user_…`) only')
+  if (!userToken.test(token))
+    throw failed('this address takes user tokens (`gatehouse_user_…`) only')
   return token
 }
 
