@@ -80,7 +80,8 @@ function readOption(
   const name = token.name === 'h' ? 'help' : token.name
   const spec = options[name]
   if (!spec || (rawName.length === 2 && name !== 'help')) {
-    const guess = didYouMean(name, Object.keys(options))
+    const known = Object.keys(options).map((option) => `--${option}`)
+    const guess = didYouMean(`--${name}`, known)
     throw usageError(`There is no option ${rawName}.${guess}`, helpOf(command))
   }
   if (spec.value === undefined) {

@@ -6,9 +6,16 @@ const nowMs = (): number => performance.now()
 
 type Failed = (error: NodeJS.ErrnoException) => void
 
-const outputOf = (stream: NodeJS.WriteStream, failed: Failed): Output => ({
+/** A terminal without a size, as in many containers, says that it has 0 columns. */
+const usualColumns = 80
+
+type Stream = Pick<NodeJS.WriteStream, 'isTTY' | 'columns' | 'write'>
+
+export const outputOf = (stream: Stream, failed: Failed): Output => ({
   isTTY: stream.isTTY === true,
-  columns: stream.columns ?? 80,
+  get columns() {
+    return stream.columns || usualColumns
+  },
   write: (text) =>
     new Promise((resolve) => {
       stream.write(text, (error) => {

@@ -87,6 +87,7 @@ const lines: readonly Golden[] = [
   ['error-not-found', ['agent', 'show', 'mailbto']],
   ['error-json', ['agent', 'show', 'nobody', '--json']],
   ['error-usage', ['agnet', 'list']],
+  ['error-option', ['approvals', 'list', '--limt', '3']],
 ]
 
 const cases = lines.map(([name, line, terminal = {}]) => [name, line, terminal] as const)
