@@ -176,7 +176,6 @@ export async function compose(
   openDataDirectory(dataDir)
   if (!locked) lock()
   const expectedId = recordedStore(dataDir, store)
-  const wasInstalled = isInstalled(dataDir)
 
   const ids = createIds()
   const digest = createDigest()
@@ -369,9 +368,6 @@ export async function compose(
     await app.stopped()
   })
 
-  // A directory without a record that is in use already had its first start with an earlier program.
-  if (wasInstalled && expectedId === null && readCliToken(dataDir) !== null)
-    await storage.meta.set(servedKey, 'yes')
   const closing = opening.move()
   return {
     app,

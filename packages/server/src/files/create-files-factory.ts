@@ -12,8 +12,6 @@ import { Trash } from './trash.ts'
 export type FilesOptions = {
   readonly ids: Ids
   readonly clock: Pick<Clock, 'wall' | 'now'>
-  /** How long deleted things can be restored. */
-  readonly trashDays?: number
   /** Refuses files that have more than one name. */
   readonly denyHardlinks?: boolean
   /** Told when clearing up after a killed process fails; it is tried again at the next start. */
@@ -41,10 +39,10 @@ const openRoots = (
 
 /** Opens the folders of agents and holds them open, each agent's once. */
 export const createFilesFactory = (options: FilesOptions): FilesFactory & Disposable => {
-  const { ids, clock, trashDays = 7, denyHardlinks = false, onSweepError = () => {} } = options
+  const { ids, clock, denyHardlinks = false, onSweepError = () => {} } = options
   const byPath = !(options.descriptorPaths ?? descriptorPathsWork)
   const temps = new Temps()
-  const trash = new Trash({ ids, clock, days: trashDays })
+  const trash = new Trash({ ids, clock })
   const known = new Map<string, Known>()
   /** By the very record: a call asks with the one that the last call asked with. */
   const byRecord = new WeakMap<object, Known>()

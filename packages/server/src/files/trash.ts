@@ -30,7 +30,8 @@ import type { Roots } from './roots.ts'
 import { fsyncOf } from './transfer.ts'
 import { Walk } from './walk.ts'
 
-const dayMs = 24 * 60 * 60 * 1000
+/** How long deleted things can be restored. */
+const keptMs = 7 * 24 * 60 * 60 * 1000
 const sweepEveryMs = 60 * 60 * 1000
 const metaBytesMax = 64 * 1024
 const metaFlags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW
@@ -113,17 +114,14 @@ const missingOf = (trashId: string): GatehouseError => {
 export class Trash {
   readonly #ids: Ids
   readonly #clock: Pick<Clock, 'wall' | 'now'>
-  readonly #keepMs: number
   readonly #sweptAt = new WeakMap<Root, number>()
 
   constructor(deps: {
     readonly ids: Ids
     readonly clock: Pick<Clock, 'wall' | 'now'>
-    readonly days: number
   }) {
     this.#ids = deps.ids
     this.#clock = deps.clock
-    this.#keepMs = deps.days * dayMs
   }
 
   async put(roots: Roots, shown: string, options: { recursive: boolean }): Promise<Trashed> {
@@ -147,7 +145,7 @@ export class Trash {
       for (const dir of [box, can, entry.dir]) await fsyncOf(dir.fd)
       // Clearing up is for later when it does not work now: the deletion itself is done.
       await this.sweep(entry.root).catch(() => undefined)
-      const recoverable_until = new Date(deleted_at + this.#keepMs).toISOString()
+      const recoverable_until = new Date(deleted_at + keptMs).toISOString()
       return { trash_id, path: entry.path, recoverable_until }
     } catch (error) {
       throw failure(error, shown)
@@ -195,7 +193,7 @@ export class Trash {
         if (!box) continue
         const deletedAt = readMeta(box)?.deleted_at ?? lstatSync(box.at).mtimeMs
         box.close()
-        if (now - deletedAt > this.#keepMs) await removeTree(can, id)
+        if (now - deletedAt > keptMs) await removeTree(can, id)
       }
     } finally {
       can.close()

@@ -55,7 +55,7 @@ const hasLog = (dataDir: string): boolean => existsSync(join(dataDir, 'audit'))
 export const isInstalled = (dataDir: string): boolean =>
   existsSync(fileOf(dataDir)) || hasDatabase(dataDir) || hasLog(dataDir)
 
-/** A directory without a record is older than the records, or was left by a start that did not get far. */
+/** A directory without a record was left by a start that did not get far. */
 const engineOf = (dataDir: string, record: StoreRecord | null): Engine | null => {
   if (record) return record.engine
   if (hasDatabase(dataDir)) return 'sqlite'

@@ -55,8 +55,9 @@ test('one runs at a time for an agent, and only for agents that have one', async
   expect(start('__proto__', 'wake-1')).toBe('none')
   expect(start('alpha', 'wake-1')).toBe('started')
   expect(start('alpha', 'wake-2')).toBe('running')
-  await until(() => existsSync(join(here.folder, 'out')))
-  expect(readFileSync(join(here.folder, 'out'), 'utf8')).toBe('x')
+  const out = join(here.folder, 'out')
+  await until(() => existsSync(out) && readFileSync(out, 'utf8') !== '')
+  expect(readFileSync(out, 'utf8')).toBe('x')
 })
 
 test('keeps the end of what it prints for the log, and no more', async () => {

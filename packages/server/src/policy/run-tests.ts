@@ -1,12 +1,6 @@
 import { posix } from 'node:path'
 import type { PolicyProblem, PolicyTier } from '@gatehouse/contract'
-import type {
-  CompiledPolicy,
-  Decision,
-  PathForm,
-  PolicyAgent,
-  PolicyQuestion,
-} from '../domain/policy/types.ts'
+import type { CompiledPolicy, Decision, PathForm, PolicyQuestion } from '../domain/policy/types.ts'
 import type { ParsedFile, PlacedTest } from './parse-file.ts'
 
 /** Noon of a Thursday: a test that names no time gives the same answer every day. */
@@ -17,11 +11,8 @@ const tierOfKind = { allow: 'autonomous', ask: 'approval_required', deny: 'block
 const because = ({ rule }: Decision): string =>
   rule ? `by ${rule.file}:${rule.line}, ${rule.match}` : 'since no rule matches'
 
-/** What a test may rely on: the agents there are, and which arguments of a capability are paths. */
-export type TestGround = {
-  readonly agentOf: (name: string) => PolicyAgent | undefined
-  readonly pathsOf: (capability: string) => readonly string[]
-}
+/** Which arguments of a capability are paths. */
+export type PathsOf = (capability: string) => readonly string[]
 
 /** A test has no folders to look at, so a path leads where its text says, from a workspace of this name. */
 const workspace = '/workspace'
@@ -47,18 +38,18 @@ const outcome = (
   policy: CompiledPolicy,
   { test }: PlacedTest,
   own: string | null,
-  ground: TestGround,
+  pathsOf: PathsOf,
 ): { readonly tier: PolicyTier; readonly decision: Decision } => {
   // No agent can have the empty name, so no agent's own file speaks for a test that names none.
   const name = test.agent ?? own ?? ''
   const question = {
     capability: test.capability,
-    agent: ground.agentOf(name) ?? { name, purpose: '', status: 'active' },
+    agent: { name, purpose: '', status: 'active' },
     session: { id: '', transport: '', client: '' },
     args: test.args ?? {},
     nowMs: test.at === undefined ? quietNoonMs : Date.parse(test.at),
   }
-  const decision = policy.decide(withPaths(question, ground.pathsOf(test.capability)))
+  const decision = policy.decide(withPaths(question, pathsOf(test.capability)))
   return { tier: tierOfKind[decision.kind], decision }
 }
 
@@ -66,10 +57,10 @@ const outcome = (
 export const failingTests = (
   policy: CompiledPolicy,
   { id, tests }: ParsedFile,
-  ground: TestGround,
+  pathsOf: PathsOf,
 ): readonly PolicyProblem[] =>
   tests.flatMap((placed): readonly PolicyProblem[] => {
-    const { tier, decision } = outcome(policy, placed, id.agent, ground)
+    const { tier, decision } = outcome(policy, placed, id.agent, pathsOf)
     if (tier === placed.test.expect) return []
     const { capability, expect } = placed.test
     const message = `test: ${capability} is expected to be ${expect}, but is ${tier} ${because(decision)}`

@@ -11,7 +11,7 @@ import {
   type ParsedFile,
   parsePolicyFile,
 } from './parse-file.ts'
-import { failingTests, type TestGround } from './run-tests.ts'
+import { failingTests, type PathsOf } from './run-tests.ts'
 
 /** A file as it is offered: its text, or why it has none; and what to fall back on. */
 export type Offer = {
@@ -42,7 +42,7 @@ export type SettleInput = {
   /** At a start a bad file without a good version walls; later it just does not come into force. */
   readonly starting: boolean
   readonly names: KnownNames
-  readonly ground: TestGround
+  readonly pathsOf: PathsOf
 }
 
 /** Denies every call that a file could have spoken of, since what it meant to forbid is unknown. */
@@ -206,7 +206,7 @@ export const settle = (input: SettleInput): Settled => {
     failed.clear()
     for (const round of rounds) {
       if (!round.parsed) continue
-      const failing = failingTests(policy, round.parsed, input.ground)
+      const failing = failingTests(policy, round.parsed, input.pathsOf)
       if (failing.length === 0) continue
       if (isNew(round, input.before)) {
         round.parsed = null

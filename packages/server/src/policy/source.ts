@@ -2,7 +2,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AgentName, GatehouseError, type PolicyProblem } from '@gatehouse/contract'
-import type { CompiledPolicy, PolicyAgent } from '../domain/policy/types.ts'
+import type { CompiledPolicy } from '../domain/policy/types.ts'
 import type { Log } from '../ports/log.ts'
 import type { PolicyCheck, PolicyFiles, PolicyFileText } from '../ports/policy.ts'
 import { type FileId, knownNamesOf, type ParsedFile, parsePolicyFile } from './parse-file.ts'
@@ -30,8 +30,6 @@ export type PolicySourceOptions = {
   readonly systemText: string
   readonly knownCapabilities: readonly string[]
   readonly log: Log
-  /** Lets tests in files see the purpose and status of an agent that they name. */
-  readonly knownAgents?: () => readonly PolicyAgent[]
   /** All arguments of a capability, so that a rule about another one is refused. */
   readonly argumentsOf?: (capability: string) => readonly string[]
   /** Which arguments of a capability are paths, so that tests in files read them as calls do. */
@@ -191,17 +189,13 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
   }
 
   #settle(offers: readonly Offer[], before: Settled['standing'], starting: boolean): Settled {
-    const agents = this.#options.knownAgents?.() ?? []
     return settle({
       system: this.#system,
       offers,
       before,
       starting,
       names: this.#names,
-      ground: {
-        agentOf: (name) => agents.find((agent) => agent.name === name),
-        pathsOf: this.#options.pathsOf ?? (() => []),
-      },
+      pathsOf: this.#options.pathsOf ?? (() => []),
     })
   }
 
