@@ -33,6 +33,22 @@ test('puts what a row is about below it where the terminal is too narrow', () =>
   expect(renderTable(wide, rows, { isTTY: true, columns: 90, coloured: false })).toContain('BY')
 })
 
+test('begins the line below with what a row is about, and says the rest in words', () => {
+  const some = [
+    columns[0],
+    { title: 'FROM', value: () => 'ana', below: (text: string) => `from ${text}` },
+    { title: 'FOR', value: () => null, below: true as const },
+    { title: 'WHAT', value: (row: { text: string }) => row.text, below: true as const },
+  ] as never as typeof columns
+  const one = [{ id: 'appr-1', text: 'A text of thirty-one characters' }]
+  expect(renderTable(some, one, { isTTY: true, columns: 44, coloured: false }).split('\n')).toEqual(
+    ['ID      FROM', 'appr-1  ana', '  A text of thirty-one characters'],
+  )
+  const narrow = renderTable(some, one, { isTTY: true, columns: 11, coloured: false })
+  expect(narrow.split('\n')[0]).toBe('ID')
+  expect(narrow).toContain('\n  A text o…')
+})
+
 const timed = [
   columns[0],
   { title: 'ASKED', time: () => '2026-03-01T20:00:00.000Z' },

@@ -147,9 +147,14 @@ function renderAbove<T>(
   ].join('\n')
 }
 
+/** What a row is about comes first. */
+const byTelling = <T>(a: Column<T>, b: Column<T>): number =>
+  Number(b.below === true) - Number(a.below === true)
+
 /** What stands below a row: the values that there are, each in its words. */
 const textBelow = <T>(columns: readonly Column<T>[], row: T): string =>
   columns
+    .toSorted(byTelling)
     .flatMap((column) => {
       const { below = true } = column
       const value =
