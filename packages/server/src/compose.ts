@@ -184,7 +184,7 @@ export async function compose(
   const databaseFile = join(dataDir, 'gatehouse.db')
   const storage = opening.use(
     databaseUrl === null
-      ? await openSqlite({ file: databaseFile, indexer: programOf('index-log'), expectedId })
+      ? await openSqlite({ file: databaseFile, expectedId })
       : // Loaded only where it is used: most installations never do.
         await (await import('./storage/postgres/open.ts')).openPostgres({
           url: databaseUrl,
@@ -192,14 +192,14 @@ export async function compose(
         }),
   )
   recordStore(dataDir, { engine: store.engine, store_id: storage.id, version })
-  // The index may lack the last groups of a service that was killed.
+  // The store may lack the last groups of a service that was killed.
   const clock = createClock(Math.max(await storage.clock.read(), lastClockOf(auditFolder)))
   const tracing = await openTracing({ env: process.env, version, log })
   if (tracing) opening.use(tracing)
   const place: LogPlace = {
     directory: auditFolder,
     chain: node,
-    ...(databaseUrl === null ? { file: databaseFile } : { url: databaseUrl }),
+    url: databaseUrl,
   }
   const verifier = opening.use(
     new VerifierThread({ program: programOf('verify-log'), place, clock }),
@@ -345,7 +345,7 @@ export async function compose(
       copyDatabase:
         storage.engine === 'sqlite'
           ? async (file) => {
-              await storage.behind?.caughtUp()
+              await storage.flush()
               await copyRunning(databaseFile, file)
             }
           : null,

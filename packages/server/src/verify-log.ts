@@ -1,18 +1,24 @@
 import { workerData } from 'node:worker_threads'
 import { answerJobs } from './log/answer-jobs.ts'
-import { openSqliteIndex } from './storage/sqlite/open-index.ts'
 
-/** Where the log of a node lies, and its index. */
-export type LogPlace = { readonly directory: string; readonly chain: string } & (
-  | { readonly file: string }
-  | { readonly url: string }
-)
+/** Where the log of a node lies, and the copies of other nodes' entries. */
+export type LogPlace = {
+  readonly directory: string
+  readonly chain: string
+  /** Of the database that nodes share; null where this node is alone. */
+  readonly url: string | null
+}
 
 const place = workerData as LogPlace
 
+const none = {
+  read: async () => [],
+  async [Symbol.asyncDispose]() {},
+}
+
 // The program of the thread that verifies the audit log.
 answerJobs(place, async () => {
-  if ('file' in place) return openSqliteIndex(place.file)
-  const { openPostgresIndex } = await import('./storage/postgres/open-index.ts')
-  return openPostgresIndex(place.url)
+  if (place.url === null) return none
+  const { openPostgresCopies } = await import('./storage/postgres/open-copies.ts')
+  return openPostgresCopies(place.url)
 })

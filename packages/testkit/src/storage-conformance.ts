@@ -1,9 +1,6 @@
 import { describe } from 'vitest'
-import { activityMusts } from './storage/activity.ts'
 import { agentMusts } from './storage/agents.ts'
 import { approvalMusts } from './storage/approvals.ts'
-import { auditMusts } from './storage/audit.ts'
-import { auditQueryMusts } from './storage/audit-query.ts'
 import { grantMusts } from './storage/grants.ts'
 import { groupMusts } from './storage/groups.ts'
 import { jobMusts } from './storage/jobs.ts'
@@ -33,9 +30,6 @@ export const describeStorage = (name: string, open: Open): void => {
     grantMusts(open)
     peopleMusts(open)
     operatorMusts(open)
-    auditMusts(open)
-    auditQueryMusts(open)
-    activityMusts(open)
     valueMusts(open)
     groupMusts(open)
     limitMusts(open)

@@ -374,7 +374,7 @@ export function createApp(parts: AppDeps): BoundApp {
 
     createAgent: (op, input) => createAgent(op, deps, input),
     listAgents: async () => (await deps.storage.agents.list()).map(agentRecord),
-    showAgent: (_op, input) => showAgent(base, input),
+    showAgent: (_op, input) => showAgent({ ...base, audit: deps.audit }, input),
     pauseAgent: (op, input) => pauseAgent(op, base, input),
     resumeAgent: (op, input) => resumeAgent(op, base, input),
     rotateAgent: (op, input) => rotateAgent(op, base, input),

@@ -39,9 +39,9 @@ test('nothing is answered before the log holds it', async () => {
   await using kit = await createKit({
     storage: (memory) => ({
       ...memory,
-      indexGroup: async (group: CommitGroup) => {
+      record: async (group: CommitGroup) => {
         await held
-        return memory.indexGroup(group)
+        await memory.record(group)
       },
     }),
   })
@@ -65,9 +65,9 @@ test('when the log cannot be written nothing with an effect runs, and a read is 
   await using kit = await createKit({
     storage: (memory) => ({
       ...memory,
-      indexGroup: async (group: CommitGroup) => {
+      record: async (group: CommitGroup) => {
         if (full) throw new Error('no space left on device')
-        return memory.indexGroup(group)
+        await memory.record(group)
       },
     }),
   })

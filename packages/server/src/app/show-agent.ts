@@ -1,4 +1,5 @@
 import { type AgentDetail, GatehouseError } from '@gatehouse/contract'
+import type { AuditReader } from '../ports/audit.ts'
 import type { Storage } from '../ports/storage.ts'
 import { limitsOf } from './agent-limits.ts'
 import { agentRecord } from './agent-record.ts'
@@ -8,7 +9,8 @@ import { sessionRecord } from './session-table.ts'
 const sessionsShown = 50
 
 type Deps = ListDeps & {
-  readonly storage: Pick<Storage, 'agents' | 'sessions' | 'auditIndex' | 'limits'>
+  readonly storage: Pick<Storage, 'agents' | 'sessions' | 'limits'>
+  readonly audit: Pick<AuditReader, 'rows'>
 }
 
 export async function showAgent(
@@ -19,7 +21,7 @@ export async function showAgent(
   if (!agent) throw new GatehouseError('AgentNotFound', { agent: name })
   const [sessions, stats] = await Promise.all([
     deps.storage.sessions.listOf(name, sessionsShown),
-    deps.storage.auditIndex.statsOf(name),
+    deps.audit.rows.statsOf(name),
   ])
   const rate_limits = await limitsOf(deps, name)
   return {

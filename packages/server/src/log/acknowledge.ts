@@ -1,13 +1,13 @@
 import type { Integrity } from '@gatehouse/contract'
 import type { AuditDraft } from '../ports/audit.ts'
-import type { IndexKeeper } from './index-keeper.ts'
 import type { Inspector } from './inspector.ts'
 import type { Writer } from './writer.ts'
 
 type Parts = {
   readonly writer: Writer
   readonly inspector: Inspector
-  readonly keeper: IndexKeeper
+  /** Makes the index anew. */
+  readonly rebuild: () => Promise<void>
 }
 
 /** The remedy of a finding, for people. */
@@ -19,7 +19,7 @@ export const acknowledgeStep =
  * the damaged part. Whatever changes in it afterwards is a new finding.
  */
 export const acknowledge = async (
-  { writer, inspector, keeper }: Parts,
+  { writer, inspector, rebuild }: Parts,
   reason: string,
   by: By,
 ): Promise<Integrity> => {
@@ -41,15 +41,18 @@ export const acknowledge = async (
     },
   })
   writer.change({ alarm: null, baseline: { ...state, digest } })
-  await writer.exclusive(() => keeper.rebuild())
+  await writer.exclusive(rebuild)
   inspector.forget()
   return inspector.inspect('tree')
 }
 
 /** Makes the index anew from the log; an entry says who had it done. */
-export const reindex = async ({ writer, inspector, keeper }: Parts, by: By): Promise<Integrity> => {
+export const reindex = async (
+  { writer, inspector, rebuild }: Parts,
+  by: By,
+): Promise<Integrity> => {
   await writer.append(actOf(by, 'audit.reindexed'))
-  await writer.exclusive(() => keeper.rebuild())
+  await writer.exclusive(rebuild)
   inspector.forget()
   return inspector.inspect('tree')
 }

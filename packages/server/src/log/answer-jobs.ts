@@ -1,15 +1,15 @@
 import { parentPort } from 'node:worker_threads'
 import { type ErrorType, GatehouseError } from '@gatehouse/contract'
 import { describeSystemFailure } from '../domain/system-failure.ts'
-import { type IndexReader, sealerOf, verifierOf } from './chain-verifier.ts'
-import type { IndexQuestion } from './check-index.ts'
+import { type CopiesReader, sealerOf, verifierOf } from './chain-verifier.ts'
+import type { CopiesQuestion } from './check-copies.ts'
 import { giveWay } from './give-way.ts'
 import { LogReader } from './log-files.ts'
 import type { ChainQuestion } from './verify-chain.ts'
 
 export type VerifierJob =
   | { readonly op: 'verify'; readonly question: ChainQuestion }
-  | { readonly op: 'index'; readonly question: IndexQuestion }
+  | { readonly op: 'copies'; readonly question: CopiesQuestion }
   | { readonly op: 'digest'; readonly chain: string; readonly size: number }
 
 /** `stop`: nobody waits any more, and the thread ends. */
@@ -26,10 +26,10 @@ export type VerifierAnswer = { readonly id: number } & (
     }
 )
 
-/** The other side of `VerifierThread`. Log and index are opened for each job: what lies in the files now counts. */
+/** The other side of `VerifierThread`. Log and copies are opened for each job: what lies in the files now counts. */
 export const answerJobs = (
   { directory, chain }: { readonly directory: string; readonly chain: string },
-  openIndex: () => Promise<IndexReader & AsyncDisposable>,
+  openCopies: () => Promise<CopiesReader & AsyncDisposable>,
 ): void => {
   giveWay()
   const stop = new AbortController()
@@ -38,10 +38,10 @@ export const answerJobs = (
     if (stop.signal.aborted && open === 0) parentPort?.close()
   }
   const answer = async (job: VerifierJob): Promise<unknown> => {
-    await using index = await openIndex()
-    const verifier = verifierOf(new LogReader(directory), index, sealerOf(directory), chain)
+    await using copies = await openCopies()
+    const verifier = verifierOf(new LogReader(directory), copies, sealerOf(directory), chain)
     if (job.op === 'verify') return await verifier.verify(job.question, stop.signal)
-    if (job.op === 'index') return await verifier.checkIndex(job.question, stop.signal)
+    if (job.op === 'copies') return await verifier.checkCopies(job.question, stop.signal)
     return await verifier.digest(job.chain, job.size, stop.signal)
   }
   const respond = async (id: number, job: VerifierJob): Promise<void> => {

@@ -1,7 +1,7 @@
 import path from 'node:path'
 import type { Fault } from '../domain/audit/verify-range.ts'
-import type { AuditIndex } from '../ports/audit-rows.ts'
-import { checkIndex, type IndexQuestion } from './check-index.ts'
+import type { AuditCopies } from '../ports/audit-rows.ts'
+import { type CopiesQuestion, checkCopies } from './check-copies.ts'
 import { readIfThere } from './files.ts'
 import type { LoggedEntry } from './frame.ts'
 import { parsePublicKey, publicKeyFile, type Sealer, sealerBeside } from './keys.ts'
@@ -18,33 +18,33 @@ import {
 export interface ChainVerifier {
   verify(question: ChainQuestion, signal: AbortSignal): Promise<Found>
 
-  /** Must resolve with the first place where the index differs from the log. */
-  checkIndex(question: IndexQuestion, signal: AbortSignal): Promise<Fault | null>
+  /** Must resolve with the first place where the copies of this node's entries differ from its log. */
+  checkCopies(question: CopiesQuestion, signal: AbortSignal): Promise<Fault | null>
 
   /** Must resolve with the digest of the entries before `size`. */
   digest(chain: string, size: number, signal: AbortSignal): Promise<string>
 }
 
-export type IndexReader = Pick<AuditIndex, 'range' | 'ends' | 'copies'>
+export type CopiesReader = Pick<AuditCopies, 'read'>
 
 const sliceRows = 512
 
 /** Entries of this node's chain come from its files; those of other nodes from the copies in the store. */
 export const entriesOf =
-  (files: LogReader, index: Pick<AuditIndex, 'copies'>, own: string): Entries =>
+  (files: LogReader, copies: CopiesReader, own: string): Entries =>
   (chain, from) =>
-    chain === own ? files.entries(from) : copiesOf(index, chain, from)
+    chain === own ? files.entries(from) : copiesOf(copies, chain, from)
 
 export async function* copiesOf(
-  index: Pick<AuditIndex, 'copies'>,
+  copies: CopiesReader,
   chain: string,
   from: number,
 ): AsyncGenerator<readonly LoggedEntry[]> {
   for (let next = from; ; ) {
-    const copies = await index.copies(chain, next, sliceRows)
-    const last = copies.at(-1)
+    const slice = await copies.read(chain, next, sliceRows)
+    const last = slice.at(-1)
     if (!last) return
-    yield copies.map((copy) => ({ ...copy, seal: '' }))
+    yield slice.map((copy) => ({ ...copy, seal: '' }))
     next = last.seq + 1
   }
 }
@@ -59,14 +59,14 @@ export const sealerOf = (directory: string): Sealer | null => {
 /** On this thread, in slices. */
 export const verifierOf = (
   files: LogReader,
-  index: IndexReader,
+  copies: CopiesReader,
   sealer: Sealer | null,
   own: string,
 ): ChainVerifier => {
-  const entries = entriesOf(files, index, own)
+  const entries = entriesOf(files, copies, own)
   return {
     verify: (question, signal) => verifyChain({ ...question, entries, sealer, signal }),
-    checkIndex: (question, signal) => checkIndex(index, entries, question, signal),
+    checkCopies: (question, signal) => checkCopies(copies, entries, question, signal),
     digest: (chain, size, signal) => digestEntries(entries, chain, size, signal),
   }
 }

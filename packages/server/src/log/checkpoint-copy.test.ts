@@ -17,7 +17,6 @@ const keep = (bench: Bench): (() => Promise<void>) => {
   const kept = path.join(elsewhere(), 'audit')
   fs.cpSync(bench.directory, kept, { recursive: true })
   return async () => {
-    await bench.store.storage.auditIndex.clear('main')
     fs.rmSync(bench.directory, { recursive: true })
     fs.cpSync(kept, bench.directory, { recursive: true })
   }

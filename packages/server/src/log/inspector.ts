@@ -5,7 +5,6 @@ import { describeSystemFailure } from '../domain/system-failure.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Storage } from '../ports/storage.ts'
 import type { ChainVerifier } from './chain-verifier.ts'
-import type { IndexKeeper } from './index-keeper.ts'
 import type { LogFiles } from './log-files.ts'
 import type { Alarm, HeadFile } from './signed-head.ts'
 import { type Anchor, type ChainQuestion, type Found, peakAnchors } from './verify-chain.ts'
@@ -24,7 +23,10 @@ export type InspectorParts = {
   readonly writer: Writer
   readonly files: LogFiles
   readonly head: Pick<HeadFile, 'intact' | 'restore'>
-  readonly keeper: IndexKeeper
+  /** Makes the copies of this node's entries anew. */
+  readonly rebuildCopies: () => Promise<void>
+  /** Makes the index of other nodes' chains anew when it is next asked. */
+  readonly forgetOthers: () => void
   readonly checkpoints: () => readonly Anchor[]
   /** On this thread. */
   readonly here: ChainVerifier
@@ -53,9 +55,6 @@ export interface Inspector {
   /** Forgets what was verified: the next inspection starts over. */
   forget(): void
 
-  /** Must compare the index with the log, and make it anew where they differ. */
-  compareIndex(): Promise<void>
-
   /** Must resolve with the digest of the entries before `size`. */
   digest(size: number): Promise<string>
 
@@ -64,13 +63,12 @@ export interface Inspector {
 }
 
 export const createInspector = (parts: InspectorParts): Inspector => {
-  const { storage, chain, clock, writer, signal, here, elsewhere, keeper } = parts
-  const index = storage.auditIndex
+  const { storage, chain, clock, writer, signal, here, elsewhere } = parts
   const verified = new Map<string, LogState>()
   let verifiedAt = clock.wall()
   let fault: Fault | null = null
   let failure: string | null = null
-  /** Grows when somebody else may have changed log or index; `seen` is what the last complete run began with. */
+  /** Grows when somebody else may have changed log or copies; `seen` is what the last complete run began with. */
   let changes = 0
   let seen = -1
   /** The run under way, and the one that begins after it for those who came too late for that. */
@@ -115,10 +113,10 @@ export const createInspector = (parts: InspectorParts): Inspector => {
       own = await verify({ ...question, tree: true, anchors: all }, state.size)
     }
     verified.set(chain, own.state)
-    // Of a damaged log there is nothing to compare the index with.
-    if (whole && !own.fault && isIndexDue(state.size, tree)) {
-      await compareIndex(state.size)
-      indexSeen = began
+    // Of a damaged log there is nothing to compare the copies with.
+    if (isShared && whole && !own.fault && areCopiesDue(state.size, tree)) {
+      await compareCopies(state.size)
+      copiesSeen = began
     }
     fault = own.fault ?? (await verifyOthers(whole))
     if (whole) seen = began
@@ -126,12 +124,12 @@ export const createInspector = (parts: InspectorParts): Inspector => {
   }
 
   const { isShared } = storage
-  /** What `changes` was when the index was last compared. */
-  let indexSeen = -1
+  /** What `changes` was when the copies were last compared. */
+  let copiesSeen = -1
 
   /** Of a long log, when nobody else wrote since the last time, or when the log itself is asked about, it is left out. */
-  const isIndexDue = (size: number, tree: boolean): boolean =>
-    size <= wholeMax || (indexSeen !== changes && (changes > 0 || !tree))
+  const areCopiesDue = (size: number, tree: boolean): boolean =>
+    size <= wholeMax || (copiesSeen !== changes && (changes > 0 || !tree))
 
   /** The copies of other nodes' entries. */
   const verifyOthers = async (whole: boolean): Promise<Fault | null> => {
@@ -151,14 +149,13 @@ export const createInspector = (parts: InspectorParts): Inspector => {
   const verify = (question: ChainQuestion, end: number): Promise<Found> =>
     choose(end - question.from.size).verify(question, signal)
 
-  /** What differs is told once, until it is acknowledged; the index is made anew from the log. */
-  const compareIndex = async (size: number): Promise<void> => {
-    await storage.behind?.caughtUp()
-    const fault = await choose(size).checkIndex(keeper.question(size), signal)
-    // What was appended meanwhile is in the index too.
-    if (!fault || (fault.kind === 'inserted' && fault.seq >= size && isOurs(fault.seq))) return
+  /** What differs is told once, until it is acknowledged; the copies are made anew from the log. */
+  const compareCopies = async (through: number): Promise<void> => {
+    const fault = await choose(through).checkCopies({ chain, through }, signal)
+    // What was appended meanwhile is copied too.
+    if (!fault || (fault.kind === 'inserted' && fault.seq >= through && isOurs(fault.seq))) return
     writer.raise(fault)
-    await writer.exclusive(() => keeper.rebuild())
+    await writer.exclusive(parts.rebuildCopies)
   }
 
   const isOurs = (seq: number): boolean => seq < writer.standing.state.size
@@ -178,7 +175,8 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     }
   }
 
-  const otherChains = async () => (await index.ends()).filter((other) => other.chain !== chain)
+  const otherChains = async () =>
+    (await storage.copies.ends()).filter((other) => other.chain !== chain)
 
   /** One run serves everyone who asked before it began; the next one everyone who came too late. */
   const share = (want: Want): Promise<void> => {
@@ -217,7 +215,10 @@ export const createInspector = (parts: InspectorParts): Inspector => {
       changes += 1
       await writer.exclusive(async () => writer.evict()).catch(() => undefined)
     }
-    if (await storage.foreignChange()) changes += 1
+    if (isShared && (await storage.copies.takeForeign())) {
+      changes += 1
+      parts.forgetOthers()
+    }
   }
 
   return {
@@ -225,7 +226,6 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     forget() {
       changes += 1
     },
-    compareIndex: () => compareIndex(writer.standing.state.size),
     digest: (size) => choose(size).digest(chain, size, signal),
     failure: () => failure,
     look,

@@ -11,7 +11,7 @@ import { parsePublicKey } from './keys.ts'
 import { LogReader } from './log-files.ts'
 import { readCheckpoints } from './note.ts'
 import { headFile } from './signed-head.ts'
-import { draft, everything, writeEntries } from './testing.ts'
+import { draft, everything, frameAt, writeEntries } from './testing.ts'
 
 const ask = (bench: Bench): Promise<AuditPage> => bench.log.query({ ...everything, limit: 5 })
 const change = (entries: LoggedEntry[], seq: number, by: (body: string) => string): void => {
@@ -178,9 +178,7 @@ const whileStopped: Record<string, (bench: Bench) => string> = {
     return 'modified'
   },
   'line ends stand in place of the end of an entry': (bench) => {
-    const frames = new LogReader(bench.directory)
-    const [place] = frames.places(29, 30)
-    if (!place) throw new Error('no frame')
+    const place = frameAt(bench.directory, 29)
     const content = fs.readFileSync(place.file)
     const end = place.at + place.bytes - macBytes
     fs.writeFileSync(place.file, content.fill('\n', end - 40, end))

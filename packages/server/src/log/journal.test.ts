@@ -235,30 +235,6 @@ test('gives calls that a crash cut off their outcome at the next start, once', a
   expect(bench.log.closedIntents).toBe(0)
 })
 
-test('asks the log, not its index, which calls a crash cut off', async () => {
-  await using bench = await openBench()
-  const cutOff = await bench.log.append(draft({ result: 'pending', capability: 'process.run' }))
-  const done = await bench.log.append(draft({ result: 'pending' }))
-  const outcome = await bench.log.append(draft({ intent_id: done.id }))
-  await bench.log.append(draft())
-  await bench.close()
-  const { groups, storage } = bench.store
-  await storage.auditIndex.clear('main')
-  for (const group of groups.filter(({ rows }) => rows[0]?.id !== outcome.id))
-    await storage.indexGroup(group)
-  await bench.reopen()
-  expect(bench.log.closedIntents).toBe(1)
-  const { entries, integrity, kind } = await bench.log.query(everything)
-  expect({ integrity, kind }).toEqual({ integrity: 'failed', kind: 'missing' })
-  expect(entries.map(({ intent_id, result }) => [intent_id, result])).toEqual([
-    [cutOff.id, 'error'],
-    [null, 'success'],
-    [done.id, 'success'],
-    [null, 'pending'],
-    [null, 'pending'],
-  ])
-})
-
 test('keeps the signing key to its owner and refuses one that others can read', async () => {
   await using bench = await openBench()
   const file = path.join(bench.directory, 'audit.key')

@@ -1,9 +1,8 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { GatehouseError, type HealthStatus, type Integrity } from '@gatehouse/contract'
-import { columnFault } from '../domain/audit/columns.ts'
 import { entryOf } from '../domain/audit/entry.ts'
-import { type Fault, idOf } from '../domain/audit/verify-range.ts'
+import type { Fault } from '../domain/audit/verify-range.ts'
 import type { AuditReader, Commit, Journal, VaultAnchor } from '../ports/audit.ts'
 import type { AuditRow } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -14,16 +13,18 @@ import { acknowledge, acknowledgeStep, reindex } from './acknowledge.ts'
 import { type ChainVerifier, entriesOf, verifierOf } from './chain-verifier.ts'
 import { openCheckpointCopy } from './checkpoint-copy.ts'
 import { openCheckpoints, originOf } from './checkpoints.ts'
+import { indexFolder } from './entry-index/block-files.ts'
+import { EntryIndex } from './entry-index/entry-index.ts'
 import { exportLines } from './export.ts'
 import { createDigests } from './hashing.ts'
-import { createIndexKeeper } from './index-keeper.ts'
 import { createInspector } from './inspector.ts'
 import { closeIntents } from './intents.ts'
 import { loadKeys } from './keys.ts'
 import { LogFiles, segmentsFolder } from './log-files.ts'
 import { verifyPage } from './pages.ts'
 import { type Consistency, proveConsistency, proveInclusion } from './prove.ts'
-import { createRows } from './rows.ts'
+import { rowOfEntry } from './read-groups.ts'
+import { recordRest, remakeCopies, restoreUses } from './record-groups.ts'
 import { createSetAside } from './set-aside.ts'
 import { openHeadFile } from './signed-head.ts'
 import { createSigner } from './signer.ts'
@@ -85,15 +86,16 @@ export type AuditLog = Journal &
 
 const chainName = /^[A-Za-z0-9._-]{1,64}$/
 
+const assertChainName = (chain: string): void => {
+  if (chainName.test(chain)) return
+  const detail = `"${chain}" is not a usable name`
+  throw new GatehouseError('InvalidConfiguration', { origin: 'audit chain', detail })
+}
+
 /** Opens the log of this node, compares it with its signed head, and closes what a crash left open. */
 export const openJournal = async (options: JournalOptions): Promise<AuditLog> => {
   const { storage, directory, chain, ids, clock, log } = options
-  if (!chainName.test(chain)) {
-    throw new GatehouseError('InvalidConfiguration', {
-      origin: 'audit chain',
-      detail: `"${chain}" is not a usable name`,
-    })
-  }
+  assertChainName(chain)
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
   const keys = loadKeys(directory)
   const copyFile = options.checkpoint?.copy ?? null
@@ -125,17 +127,44 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
       }
     }
   }
-  const keeper = createIndexKeeper({ storage, files, chain, setAside })
-  const catchUp = () => keeper.catchUp()
-  await keeper.restoreUses()
+  const copies = storage.isShared ? storage.copies : null
+  const rows = await EntryIndex.open({ directory, chain, files, sealer: keys, copies })
+  await restoreUses({ storage, files, chain })
+  const catchUp = async (end: number): Promise<void> => {
+    await rows.catchUp(end)
+    await recordRest({ storage, files, chain }, end)
+  }
   const writer = new Writer(
-    { storage, chain, ids, clock, log, digests, keys, files, head, setAside, catchUp, onCommit },
+    {
+      ...{
+        storage,
+        chain,
+        ids,
+        clock,
+        log,
+        digests,
+        keys,
+        files,
+        head,
+        setAside,
+        catchUp,
+        onCommit,
+      },
+      index: (appended) => rows.add(appended),
+    },
     standing,
   )
+  const rebuildCopies = async (): Promise<void> => {
+    if (copies) await remakeCopies({ storage, files, chain, setAside }, writer.standing.state.size)
+  }
+  const rebuild = async (): Promise<void> => {
+    await rebuildCopies()
+    await rows.rebuild(writer.standing.state.size)
+  }
   writer.change({})
   if (alarm) writer.raise(alarm)
   await writer.open()
-  const here = verifierOf(files, storage.auditIndex, keys, chain)
+  const here = verifierOf(files, storage.copies, keys, chain)
   const inspector = createInspector({
     storage,
     chain,
@@ -143,22 +172,16 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
     writer,
     files,
     head,
-    keeper,
+    rebuildCopies,
+    forgetOthers: () => rows.forgetOthers(),
     checkpoints: () => anchorsOf(signer.signed()),
     here,
     elsewhere: options.verifier ?? here,
     signal: stop.signal,
   })
-  const entries = entriesOf(files, storage.auditIndex, chain)
-  const rows = createRows({ index: storage.auditIndex, files, chain })
+  const entries = entriesOf(files, storage.copies, chain)
   if (taken) await writer.append(taken.entry)
-  const closedIntents = await closeIntents({
-    rows,
-    entries: (from) => files.entries(from),
-    chain,
-    journal: writer,
-    compareIndex: () => inspector.compareIndex(),
-  })
+  const closedIntents = await closeIntents({ rows, journal: writer })
 
   const failed = (error: unknown): void => {
     if (!stop.signal.aborted) log.error({ err: error }, 'audit upkeep failed')
@@ -171,21 +194,14 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
     }
   }
   const acknowledged = (): number => writer.standing.baseline?.size ?? 0
-  /** What is wrong with rows that are about to be shown, here or in the index that led to them. */
+  /** What is wrong with rows that are about to be shown. */
   const misfitOf = async (found: readonly AuditRow[]): Promise<Fault | null> => {
     const accepted = acknowledged()
     // Entries from before an acknowledgement are compared with its digest instead.
     const strict = found.filter((row) => row.chain !== chain || row.seq >= accepted)
-    for (const row of strict) {
-      const column = columnFault(row)
-      if (column !== null)
-        return {
-          kind: 'modified',
-          seq: row.seq,
-          id: idOf(row),
-          detail: `column ${column} differs from the hashed entry`,
-        }
-    }
+    for (const row of strict)
+      if (rowOfEntry({ ...row, seal: '' }) === null)
+        return { kind: 'modified', seq: row.seq, id: null, detail: 'the entry cannot be read' }
     return verifyPage(rows, strict, accepted)
   }
   const verifyAll = async (): Promise<void> => {
@@ -203,7 +219,7 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
     rows,
     copyTo(folder) {
       for (const name of fs.readdirSync(directory))
-        if (name !== segmentsFolder)
+        if (name !== segmentsFolder && name !== indexFolder)
           fs.cpSync(path.join(directory, name), path.join(folder, name), { recursive: true })
       files.copyTo(folder)
     },
@@ -262,7 +278,7 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
       })
     },
 
-    counts: (sinceMs) => rows.counts(new Date(sinceMs).toISOString()),
+    counts: (sinceMs) => rows.counts(sinceMs),
 
     prove(id) {
       signer.sign()
@@ -272,10 +288,14 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
     proveConsistency: (first) =>
       proveConsistency(entries, chain, first, writer.standing.state.size),
 
-    reindex: (by) => reindex({ writer, inspector, keeper }, by),
+    reindex: (by) => reindex({ writer, inspector, rebuild }, by),
 
     acknowledge: (reason, by) =>
-      acknowledge({ writer, inspector, keeper }, reason, by ?? { actor: 'system', request_id: '' }),
+      acknowledge(
+        { writer, inspector, rebuild },
+        reason,
+        by ?? { actor: 'system', request_id: '' },
+      ),
 
     health() {
       const entries = writer.standing.state.size
@@ -293,7 +313,8 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
       await writer.close()
       await Promise.all(upkeep)
       signer.sign()
-      await storage.behind?.caughtUp().catch(failed)
+      await storage.flush().catch(failed)
+      rows.save()
       head[Symbol.dispose]()
       files[Symbol.dispose]()
       checkpoints[Symbol.dispose]()

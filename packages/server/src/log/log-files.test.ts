@@ -4,6 +4,7 @@ import path from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { encodeFrame, lineOf, noteText } from './frame.ts'
 import { LogFiles, LogReader, segmentsFolder } from './log-files.ts'
+import { frameAt } from './testing.ts'
 
 const newFolder = (): string => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'gatehouse-log-'))
@@ -108,8 +109,9 @@ test('a write that a kill cut off anywhere is not there, and the next one takes 
     const folder = newFolder()
     const files = new LogFiles(folder)
     append(files, 0, 2)
-    const { file, at, bytes } = append(files, 2, 2, 'cut off')
+    append(files, 2, 2, 'cut off')
     files[Symbol.dispose]()
+    const { file, at, bytes } = frameAt(folder, 2)
     const content = fs.readFileSync(file)
     content.fill(0, at + Math.min(kept, bytes - 1), at + bytes)
     fs.writeFileSync(file, content)
@@ -148,9 +150,10 @@ test('damage in the middle hides no entry behind it', () => {
   const folder = newFolder()
   const files = new LogFiles(folder)
   append(files, 0, 2)
-  const { file, at, bytes } = append(files, 2, 2)
+  append(files, 2, 2)
   append(files, 4, 2)
   files[Symbol.dispose]()
+  const { file, at, bytes } = frameAt(folder, 2)
   const content = fs.readFileSync(file)
   content.fill(9, at, at + bytes)
   fs.writeFileSync(file, content)
@@ -164,8 +167,9 @@ test('a flipped bit in an entry leaves the entry where it is', () => {
   const folder = newFolder()
   const files = new LogFiles(folder)
   append(files, 0, 2)
-  const { file, at, bytes } = append(files, 2, 1, 'whole')
+  append(files, 2, 1, 'whole')
   files[Symbol.dispose]()
+  const { file, at, bytes } = frameAt(folder, 2)
   const content = fs.readFileSync(file)
   const changed = content.indexOf('whole', at)
   expect(changed).toBeLessThan(at + bytes)
@@ -178,9 +182,10 @@ test('a flipped bit in an entry leaves the entry where it is', () => {
 test('lines that damage put into an entry take no number of a later one', () => {
   const folder = newFolder()
   const files = new LogFiles(folder)
-  const { file, at } = append(files, 0, 2, 'whole')
+  append(files, 0, 2, 'whole')
   append(files, 2, 2)
   files[Symbol.dispose]()
+  const { file, at } = frameAt(folder, 0)
   const content = fs.readFileSync(file)
   const last = content.indexOf('whole 1', at)
   fs.writeFileSync(file, content.fill('\n', last, last + 5))

@@ -1,6 +1,5 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import type { FramePlace } from '../ports/storage.ts'
 import { decodeFrame, type Frame, type LoggedEntry } from './frame.ts'
 import { dataAt, type Placed, readAt, Segment } from './segment.ts'
 
@@ -22,6 +21,8 @@ const largestBytes = 16 * 1024 * 1024
 const pieceBytes = 64 * 1024
 /** More than nearly every group needs. */
 const roomBytes = 64 * 1024
+/** What a reader takes from the disk at once. */
+const readBytes = 1024 * 1024
 const nameDigits = 16
 const namePattern = /^(\d{16})\.log$/
 /** The segment after the last one, filled ahead. */
@@ -56,6 +57,21 @@ const allocate = (file: string, bytes: number): void => {
   }
 }
 
+/** Frames that are read at once. */
+function* runsOf(frames: readonly Placed[]): Generator<readonly Placed[]> {
+  let run: Placed[] = []
+  let bytes = 0
+  for (const frame of frames) {
+    run.push(frame)
+    bytes += frame.bytes
+    if (bytes < readBytes) continue
+    yield run
+    run = []
+    bytes = 0
+  }
+  if (run.length > 0) yield run
+}
+
 /** The log's files as they are on the disk: what is read here is believed by nobody before it is verified. */
 export class LogReader {
   readonly folder: string
@@ -79,23 +95,27 @@ export class LogReader {
     return this.segments.every(({ frames }) => frames.length === 0)
   }
 
-  /** The frames from the one on that holds this entry, as they lie in the files. */
-  *frames(from = 0): Generator<Frame> {
+  /** The frames from the one on that holds this entry, up to an entry, as they lie in the files. */
+  *frames(from = 0, to = Number.POSITIVE_INFINITY): Generator<Frame> {
     for (const { segment, start } of this.#parts(from)) {
-      const [first, last] = [segment.frames[start], segment.frames.at(-1)]
-      if (!first || !last) continue
-      const bytes = readAt(segment.file, first.at, last.at + last.bytes - first.at)
-      for (const frame of segment.frames.slice(start)) {
-        const at = frame.at - first.at
-        yield decodeFrame(bytes.subarray(at, at + frame.bytes), frame)
+      if (segment.first >= to) return
+      const end =
+        to === Number.POSITIVE_INFINITY ? segment.frames.length : segment.indexOf(to - 1) + 1
+      for (const run of runsOf(segment.frames.slice(start, end))) {
+        const [first, last] = [run[0] as Placed, run.at(-1) as Placed]
+        const bytes = readAt(segment.file, first.at, last.at + last.bytes - first.at)
+        for (const frame of run) {
+          const at = frame.at - first.at
+          yield decodeFrame(bytes.subarray(at, at + frame.bytes), frame)
+        }
       }
     }
   }
 
-  /** Entries from this one on, frame by frame, in the order of the files. */
-  *entries(from: number): Generator<readonly LoggedEntry[]> {
+  /** Entries from one number on up to another, frame by frame, in the order of the files. */
+  *entries(from: number, to?: number): Generator<readonly LoggedEntry[]> {
     let isFirst = true
-    for (const { entries } of this.frames(from)) {
+    for (const { entries } of this.frames(from, to)) {
       const wanted = isFirst ? entries.filter(({ seq }) => seq >= from) : entries
       isFirst = false
       if (wanted.length > 0) yield wanted
@@ -110,18 +130,6 @@ export class LogReader {
     const bytes = readAt(file, frame.at, frame.bytes)
     if (bytes.length < frame.bytes) return null
     return decodeFrame(bytes, frame).entries[seq - frame.first] ?? null
-  }
-
-  /** Where the entries from one number to another lie, as few places as possible. */
-  places(from: number, to: number): FramePlace[] {
-    const places: FramePlace[] = []
-    for (const { segment, start } of this.#parts(from)) {
-      const frames = segment.frames.slice(start).filter(({ first }) => first < to)
-      const [first, last] = [frames[0], frames.at(-1)]
-      if (first && last)
-        places.push({ file: segment.file, at: first.at, bytes: last.at + last.bytes - first.at })
-    }
-    return places
   }
 
   protected list(): Segment[] {
@@ -182,7 +190,7 @@ export class LogFiles extends LogReader implements Disposable {
     frame: Buffer,
     { first, count }: { first: number; count: number },
     header: () => SegmentHeader,
-  ): FramePlace {
+  ): void {
     this.#beforeWrite()
     try {
       const writing = this.#roomFor(frame.length, first, header)
@@ -195,7 +203,6 @@ export class LogFiles extends LogReader implements Disposable {
       writing.at = at + frame.length
       segment.add({ at, bytes: frame.length, first, count, crc: frame.readUInt32LE(12) })
       this.#prepare(writing)
-      return { file: segment.file, at, bytes: frame.length }
     } catch (error) {
       this.#closeWriting()
       throw error

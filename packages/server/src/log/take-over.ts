@@ -41,14 +41,14 @@ export const takeOver = async (parts: Parts): Promise<TakenOver | null> => {
   const { files, storage, directory, chain, keys } = parts
   if (fs.existsSync(path.join(directory, headFile))) return null
   const old = readOldMark(directory, keys)
-  const copies = await storage.auditIndex.copies(chain, 0, 1)
+  const copies = await storage.copies.read(chain, 0, 1)
   if (!old && copies.length === 0) return null
   // A start that was killed on the way begins anew.
   if (!files.isEmpty) files.cut(0)
   await writeAll(parts, old?.groups ?? [])
   const known = newer(old?.head ?? null, await storedHead(storage, chain, keys))
   const taken = known ? await goOn(parts, known) : adopt(files)
-  if (!storage.isShared) await storage.auditIndex.dropCopies(chain)
+  if (!storage.isShared) await storage.copies.drop(chain)
   retireOldMark(directory)
   return taken
 }
@@ -128,7 +128,7 @@ const writeAll = async (
     )
   }
   let next = 0
-  for await (const group of copiesOf(storage.auditIndex, chain, 0)) {
+  for await (const group of copiesOf(storage.copies, chain, 0)) {
     for (const run of runsOf(group)) write(run, emptyNote)
     next = (group.at(-1)?.seq ?? -1) + 1
   }

@@ -6,13 +6,29 @@ import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
 import { encodeFrame, type LoggedEntry, lineOf, noteText } from './frame.ts'
 import { LogReader, segmentsFolder } from './log-files.ts'
-import { dataAt } from './segment.ts'
+import { dataAt, Segment } from './segment.ts'
 
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
 /** The entries of a log as they lie in its files. */
 export const entriesIn = (directory: string): Mutable<LoggedEntry>[] =>
   [...new LogReader(directory).entries(0)].flat().map((entry) => ({ ...entry }))
+
+/** Where the frame with this entry lies. */
+export const frameAt = (
+  directory: string,
+  seq: number,
+): { readonly file: string; readonly at: number; readonly bytes: number } => {
+  const folder = path.join(directory, segmentsFolder)
+  const segments = fs
+    .readdirSync(folder)
+    .filter((name) => name.endsWith('.log'))
+    .map((name) => new Segment(path.join(folder, name), 0))
+  for (const { file, frames } of segments)
+    for (const { first, count, at, bytes } of frames)
+      if (first <= seq && seq < first + count) return { file, at, bytes }
+  throw new Error(`no frame has entry ${seq}`)
+}
 
 /** Writes the files of a log as somebody does who has no key: entry by entry, with nothing that vouches for them. */
 export const writeEntries = (directory: string, entries: readonly LoggedEntry[]): void => {

@@ -4,13 +4,13 @@ import type { Fault } from '../domain/audit/verify-range.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { VerifierAnswer, VerifierJob, VerifierMessage } from './answer-jobs.ts'
 import type { ChainVerifier } from './chain-verifier.ts'
-import type { IndexQuestion } from './check-index.ts'
+import type { CopiesQuestion } from './check-copies.ts'
 import type { ChainQuestion, Found } from './verify-chain.ts'
 
 type Parts = {
-  /** Opens the rows and calls `answerJobs`. */
+  /** Opens the log and calls `answerJobs`. */
   readonly program: URL
-  /** Where the rows lie, for the program. */
+  /** Where the log lies, for the program. */
   readonly place: unknown
   readonly clock: Clock
 }
@@ -52,8 +52,8 @@ export class VerifierThread implements ChainVerifier, AsyncDisposable {
     return this.#ask({ op: 'verify', question }, signal) as Promise<Found>
   }
 
-  checkIndex(question: IndexQuestion, signal: AbortSignal): Promise<Fault | null> {
-    return this.#ask({ op: 'index', question }, signal) as Promise<Fault | null>
+  checkCopies(question: CopiesQuestion, signal: AbortSignal): Promise<Fault | null> {
+    return this.#ask({ op: 'copies', question }, signal) as Promise<Fault | null>
   }
 
   digest(chain: string, size: number, signal: AbortSignal): Promise<string> {

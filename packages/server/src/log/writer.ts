@@ -16,7 +16,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { LimitStamp } from '../ports/limits.ts'
 import type { Log } from '../ports/log.ts'
-import type { FramePlace, Storage } from '../ports/storage.ts'
+import type { Storage } from '../ports/storage.ts'
 import { encodeFrame, type GroupNote, lineOf, noteText } from './frame.ts'
 import { hashing } from './hashing.ts'
 import type { Keys } from './keys.ts'
@@ -43,8 +43,10 @@ export type WriterParts = {
   readonly files: LogFiles
   readonly head: HeadFile
   readonly setAside: SetAside
-  /** Brings the index up to the log's end. */
-  readonly catchUp: () => Promise<void>
+  /** Brings index and store up to this entry, the end of the log. */
+  readonly catchUp: (end: number) => Promise<void>
+  /** Takes entries that were appended into the index. */
+  readonly index: (rows: readonly AuditRow[]) => void
   /** Called after each commit, off the path of those who wait. */
   readonly onCommit: (commit: Commit) => void
 }
@@ -286,7 +288,8 @@ export class Writer implements Omit<Journal, 'onCommit'> {
     const placed = this.#place(group)
     try {
       this.#append(placed)
-      if (!this.#parts.storage.behind) await this.#parts.storage.indexGroup(placed.group)
+      const recording = this.#parts.storage.record(placed.group)
+      if (recording) await recording
     } catch (error) {
       this.#doubts(error)
       throw unavailable(error)
@@ -336,13 +339,14 @@ export class Writer implements Omit<Journal, 'onCommit'> {
 
   /** Durable when this returns: the log first, since a head never speaks of what it does not cover. */
   #append({ rows, next, frame }: Placed): void {
-    const place = this.#appendFrame(frame, rows.length)
-    this.#advance(next, place, rows.length)
+    this.#appendFrame(frame, rows.length)
+    this.#advance(next)
+    this.#parts.index(rows)
   }
 
-  #appendFrame(frame: Buffer, count: number): FramePlace {
+  #appendFrame(frame: Buffer, count: number): void {
     const first = this.#standing.state.size
-    return this.#parts.files.append(frame, { first, count }, this.#header)
+    this.#parts.files.append(frame, { first, count }, this.#header)
   }
 
   /** What a segment that begins now says of the log before it. */
@@ -352,11 +356,10 @@ export class Writer implements Omit<Journal, 'onCommit'> {
     return { format: 'gatehouse-log-v1', chain: this.#parts.chain, first: size, head, root }
   }
 
-  #advance(next: Standing, place: FramePlace, count: number): void {
+  #advance(next: Standing): void {
     this.#parts.head.write(this.#headOf(next))
     this.#standing = next
     this.#failure = null
-    this.#parts.storage.behind?.note(place, count)
   }
 
   /** What follows from the entries: uses of limits, invocations, the clock. */
@@ -371,7 +374,8 @@ export class Writer implements Omit<Journal, 'onCommit'> {
       agentCounts.set(agent, (agentCounts.get(agent) ?? 0) + 1)
       if (session_id) sessionCounts.set(session_id, (sessionCounts.get(session_id) ?? 0) + 1)
     }
-    return { rows, stamps, agentCounts, sessionCounts, clockMs: this.#parts.clock.now() }
+    const { chain, clock } = this.#parts
+    return { chain, rows, stamps, agentCounts, sessionCounts, clockMs: clock.now() }
   }
 
   #headOf({ state, count, epoch, alarm, baseline, vault }: Standing): SignedHead {
@@ -401,8 +405,7 @@ export class Writer implements Omit<Journal, 'onCommit'> {
           recorded.push({ sealed, extras })
           return sealed.fields.id
         }
-        const { auditIndex: _index, ...stores } = tx
-        const value = await work({ ...stores, append }).catch((error: unknown) => {
+        const value = await work({ ...tx, append }).catch((error: unknown) => {
           refusal = error
           throw error
         })
@@ -416,7 +419,7 @@ export class Writer implements Omit<Journal, 'onCommit'> {
       const done = placed as Placed | null
       if (done) {
         this.#append(done)
-        if (!storage.behind) await storage.indexGroup(done.group)
+        await storage.record(done.group)
       }
     } catch (error) {
       const storeFailed = error instanceof GatehouseError && error.type === 'StorageUnavailable'
@@ -442,11 +445,11 @@ export class Writer implements Omit<Journal, 'onCommit'> {
       const { frame, state, vault } = pending
       const before = this.#standing
       const entries = state.size - before.state.size
-      const place = this.#appendFrame(frame, entries)
+      this.#appendFrame(frame, entries)
       const next = { ...before, state, count: before.count + 1, vault: vault ?? before.vault }
-      this.#advance(next, place, entries)
+      this.#advance(next)
     }
-    await this.#parts.catchUp()
+    await this.#parts.catchUp(this.#standing.state.size)
     this.#parts.head.writeSynced(this.#headOf(this.#standing))
     this.#doubt = false
     this.#failure = null

@@ -4,15 +4,13 @@ import type { LimitStamp } from './limits.ts'
 
 export type { LogRow as AuditRow } from '../domain/audit/row.ts'
 
-/** What the index has of an entry: copies of fields, by which it is found. */
-export type IndexRow = Omit<AuditRow, 'hash' | 'body'>
-
 /** An entry of a chain as it was hashed. */
 export type CopiedEntry = Pick<AuditRow, 'seq' | 'hash' | 'body'>
 
 /** What follows from one group of entries that are in the log. */
 export type CommitGroup = {
-  readonly rows: readonly AuditRow[]
+  readonly chain: string
+  readonly rows: readonly CopiedEntry[]
   readonly stamps: readonly LimitStamp[]
   /** Invocations to add, by agent and by session. */
   readonly agentCounts: ReadonlyMap<string, number>
@@ -27,33 +25,39 @@ type Filter = {
   readonly offset: number
 }
 
-type Queries<Row> = {
-  find(id: string): Promise<Row | null>
+/** Reading entries: where they lie is told by the index, and what they say by the log. */
+export interface AuditRows {
+  find(id: string): Promise<AuditRow | null>
 
   /**
-   * Must return the newest rows first, with the number of all that match. Served by indexes: the cost
-   * of a page must not grow with the log. `since` inclusive, `until` exclusive.
+   * Must return the newest rows first, with the number of all that match. The cost of a page must not grow with the
+   * log. `since` inclusive, `until` exclusive.
    */
-  query(filter: AuditFilter): Promise<{ readonly rows: readonly Row[]; readonly total: number }>
+  query(
+    filter: AuditFilter,
+  ): Promise<{ readonly rows: readonly AuditRow[]; readonly total: number }>
 
   /**
    * The same of what people watch: every row but the intents of calls that policy allowed, whose outcome
    * comes as a row of its own.
    */
-  activity(filter: Filter): Promise<{ readonly rows: readonly Row[]; readonly total: number }>
+  activity(filter: Filter): Promise<{ readonly rows: readonly AuditRow[]; readonly total: number }>
 
   /** Must return rows of a chain with seq in [from, to), by seq, at most `limit`. */
-  range(chain: string, from: number, to: number, limit: number): Promise<readonly Row[]>
+  range(chain: string, from: number, to: number, limit: number): Promise<readonly AuditRow[]>
 
   /** Must return where each chain ends: the number of its next row. Its cost must not grow with the log. */
   ends(): Promise<readonly { readonly chain: string; readonly next: number }[]>
 
-  /** Must return calls with result `pending` and no approval that no later row names as its intent. */
-  openIntents(chain: string, limit: number): Promise<readonly Row[]>
+  /**
+   * Must return calls of this node with result `pending` and no approval that no later row names as its intent, oldest
+   * first.
+   */
+  openIntents(limit: number): Promise<readonly AuditRow[]>
 
   /** Must count, since a moment, calls that ran (success or error) and calls denied; `entries` are all there are. */
   counts(
-    sinceTimestamp: string,
+    sinceMs: number,
   ): Promise<{ readonly calls: number; readonly denied: number; readonly entries: number }>
 
   /**
@@ -76,26 +80,19 @@ type Queries<Row> = {
   }>
 }
 
-/** Reading entries: where they lie is told by the index, and what they say by the log. */
-export type AuditRows = Queries<AuditRow>
+/** Entries of all nodes, as each copied its own: for those who cannot read its files, and for safe-keeping. */
+export interface AuditCopies {
+  /** Must return entries of a chain from a number on, by number. */
+  read(chain: string, from: number, limit: number): Promise<readonly CopiedEntry[]>
 
-/**
- * Where entries of the log are found. Made from the log, and made anew at will: nothing in it is believed, and an
- * entry that is shown comes from the log.
- */
-export interface AuditIndex extends Queries<IndexRow> {
-  /** Must return the first entry of a chain that the index does not have, and the first that is not counted. */
-  progress(chain: string): Promise<{ readonly next: number; readonly counted: number }>
+  /** Must return where each chain ends: the number of its next entry. Its cost must not grow with the log. */
+  ends(): Promise<readonly { readonly chain: string; readonly next: number }[]>
 
-  /** Must return how many rows there are of a chain. */
-  size(chain: string): Promise<number>
+  /** Must remove the copies of a chain, and keep what was counted of it. */
+  drop(chain: string): Promise<void>
 
-  /** Must remove all rows of a chain, and the counts made of them. */
-  clear(chain: string): Promise<void>
-
-  /** Must return entries of a chain from a number on, as they were copied here, by number; none on engines without copies. */
-  copies(chain: string, from: number, limit: number): Promise<readonly CopiedEntry[]>
-
-  /** Must remove the copies of a chain. */
-  dropCopies(chain: string): Promise<void>
+  /**
+   * Must be false only when nobody changed or removed a copy since the last call. Cheap: it runs at each audit query.
+   */
+  takeForeign(): Promise<boolean>
 }

@@ -12,7 +12,7 @@ export interface RateLimits {
    * Must allow iff for every key fewer than `limit` stamps lie in (now − window, now], and then count
    * this use at once under all of them, in one step that no other call or node can split. The caller
    * stores the returned stamps with the call's first audit entry (on PostgreSQL they are stored
-   * already, and `indexGroup` does not store them again). When several keys refuse, must name
+   * already, and `record` does not store them again). When several keys refuse, must name
    * the one with the longest wait. `retry_after_ms` must be exact: a use then passes, earlier not.
    * Where `nowMs` is behind a stamp of the key, the use counts at the moment of that stamp.
    */

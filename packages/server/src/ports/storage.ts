@@ -1,7 +1,7 @@
 import type { AgentStore, SessionStore } from './agents.ts'
 import type { AlertStore } from './alerts.ts'
 import type { ApprovalStore } from './approvals.ts'
-import type { AuditIndex, CommitGroup } from './audit-rows.ts'
+import type { AuditCopies, CommitGroup } from './audit-rows.ts'
 import type { GrantStore } from './grants.ts'
 import type { JobStore } from './jobs.ts'
 import type { RateLimits } from './limits.ts'
@@ -53,24 +53,6 @@ export type Stores = {
   readonly secrets: SecretStore
 }
 
-/** The stores inside one transaction. */
-export type StorageTransaction = Stores & { readonly auditIndex: AuditIndex }
-
-/** Frames of the log that lie beside each other: bytes of one of its files. */
-export type FramePlace = { readonly file: string; readonly at: number; readonly bytes: number }
-
-/** For engines whose own commit costs more than one synced append to a file: groups are indexed behind the log. */
-export interface IndexBehind {
-  /**
-   * Takes in groups that are in the log, in order, a little later. Every read of the index, of agents, of sessions
-   * and of the clock must include them from then on.
-   */
-  note(place: FramePlace, rows: number): void
-
-  /** Must have taken in everything that was noted before when it resolves. */
-  caughtUp(): Promise<void>
-}
-
 /** An engine. Everything durable is in one: SQLite by default, PostgreSQL, or memory for tests. */
 export interface Storage extends Stores, AsyncDisposable {
   readonly engine: 'sqlite' | 'postgres' | 'memory'
@@ -81,7 +63,8 @@ export interface Storage extends Stores, AsyncDisposable {
   /** Must be the same for as long as the store exists, and another one for every other store. */
   readonly id: string
 
-  readonly auditIndex: AuditIndex
+  /** Copies of entries: of all nodes where they share the store; elsewhere of a log that lay in the store, until it is moved. */
+  readonly copies: AuditCopies
 
   readonly limits: RateLimits
 
@@ -89,20 +72,18 @@ export interface Storage extends Stores, AsyncDisposable {
    * Must run the work in one transaction, isolated from every other, durable when the promise resolves;
    * must undo all of it when the work throws.
    */
-  transaction<T>(work: (tx: StorageTransaction) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: Stores) => Promise<T>): Promise<T>
 
   /**
-   * Must take in a group that is in the log, in one durable transaction. Rows that the index has are passed over, and
-   * nothing is counted twice.
+   * Must take in what follows from a group that is in the log, once: uses of limits, invocations, the clock and, where
+   * nodes share the store, copies of its entries. Every read of agents, sessions and the clock must include it when
+   * this resolves, or at once where it is null; it may be durable later, since what is not counted by the next start is recorded again.
    */
-  indexGroup(group: CommitGroup): Promise<void>
+  record(group: CommitGroup): Promise<void> | null
 
-  readonly behind?: IndexBehind
+  /** Must return the number of the first entry of a chain that is not durably recorded. */
+  recorded(chain: string): Promise<number>
 
-  /**
-   * Must be false only when nobody but this process changed the index since the last call. Once it was
-   * true, reads must see what the disk holds now, nothing kept from before. Cheap: it runs at each
-   * audit query.
-   */
-  foreignChange(): Promise<boolean>
+  /** Must have made durable what was recorded before, when it resolves. */
+  flush(): Promise<void>
 }

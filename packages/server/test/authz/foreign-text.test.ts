@@ -282,8 +282,6 @@ const readers: Readonly<Record<string, string>> = {
   'proxy/adapters/mail/read-mail.mjs': 'is dropped: the mail counts as unreadable',
   'sandbox/try-bubblewrap.ts': 'for the operator who asks why programs do not run',
   'sandbox/try-landlock.ts': 'for the operator who asks why programs do not run',
-  'storage/sqlite/answer-index-jobs.ts': 'is a cause',
-  'storage/sqlite/index-behind.ts': 'is a cause',
   'telemetry/tracing.ts': 'for the log',
 }
 

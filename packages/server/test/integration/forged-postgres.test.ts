@@ -55,28 +55,17 @@ const openLog = async (directory: string, chain: string) => {
   }
 }
 
-/** Puts an approval that nobody gave into index and copies, in a chain of hashes that fits. */
+/** Puts an approval that nobody gave into the copies, in a chain of hashes that fits. */
 const forge = async (chain: string): Promise<void> => {
-  const found = await query(
-    `select audit.*, hash, body from audit join audit_copies using (chain, seq)
-     where chain = $1 order by seq desc limit 1`,
-    [chain],
-  )
-  const { hash: prev, body: given, ...last } = found.rows[0] as Record<string, unknown>
-  const place = { seq: Number(last['seq']) + 1, id: `${forgedId}-${chain}` }
+  const last = 'select seq, hash, body from audit_copies where chain = $1 order by seq desc limit 1'
+  const found = await query(last, [chain])
+  const { hash: prev, body: given, seq } = found.rows[0] as Record<string, unknown>
+  const place = { seq: Number(seq) + 1, id: `${forgedId}-${chain}` }
   const act = { capability: 'approval.approved', kind: 'act' }
   const body = JSON.stringify({ ...JSON.parse(String(given)), actor: 'user:ana', ...act, ...place })
   const hash = createLinker(hashing).link(String(prev), place.seq, body)
-  const insert = (table: string, row: Record<string, unknown>) =>
-    query(
-      `insert into ${table} (${Object.keys(row).join(', ')})
-       values (${Object.keys(row)
-         .map((_, i) => `$${i + 1}`)
-         .join(', ')})`,
-      Object.values(row),
-    )
-  await insert('audit', { ...last, ...act, ...place })
-  await insert('audit_copies', { chain, seq: place.seq, hash, body })
+  const insert = 'insert into audit_copies (chain, seq, hash, body) values ($1, $2, $3, $4)'
+  await query(insert, [chain, place.seq, hash, body])
 }
 
 describe.skipIf('missing' in server)('on PostgreSQL, an entry that nobody here wrote', () => {

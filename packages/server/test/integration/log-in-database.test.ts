@@ -40,8 +40,7 @@ const newFolder = (): string => {
 }
 
 const openLog = async (folder: string) => {
-  const indexer = new URL('../../src/index-log.ts', import.meta.url)
-  const storage = await openSqlite({ file: join(folder, 'gatehouse.db'), indexer })
+  const storage = await openSqlite({ file: join(folder, 'gatehouse.db') })
   const journal = await openJournal({
     storage,
     directory: join(folder, 'audit'),
@@ -90,11 +89,11 @@ test('a log that lay in the database moves into files, entry by entry, and says 
     expect(await log.storage.limits.used(key, 4_000_000_000_001)).toBe(1)
     // The checkpoints of before were made over the same tree.
     expect(await log.journal.verify()).toMatchObject({ integrity: 'verified' })
-    expect(await log.storage.auditIndex.copies('node-1', 0, 1)).toEqual([])
+    expect(await log.storage.copies.read('node-1', 0, 1)).toEqual([])
   }
   expect(existsSync(join(folder, 'audit/audit.mark'))).toBe(false)
   expect(existsSync(join(folder, 'audit/audit.mark.before-log-files'))).toBe(true)
-  expect(existsSync(join(folder, 'gatehouse.db.before-0014-audit-index'))).toBe(true)
+  expect(existsSync(join(folder, 'gatehouse.db.before-0015-index-in-files'))).toBe(true)
 
   await using log = await openLog(folder)
   expect((await log.journal.append(draft())).seq).toBe(before + 1)

@@ -27,9 +27,9 @@ class FailingStore {
   constructor(storage: Storage) {
     this.storage = {
       ...storage,
-      indexGroup: async (group) => {
+      record: async (group) => {
         this.before()
-        await storage.indexGroup(group)
+        await storage.record(group)
         this.groups.push(group)
         this.after()
       },

@@ -98,9 +98,7 @@ export const limitMusts = (open: Open): void => {
       for (let n = 0; n < 300; n++) {
         const verdict = await storage.limits.take([key], newYear + n * 10)
         if (verdict.kind === 'allowed')
-          await storage.indexGroup(
-            groupOf([], { stamps: verdict.stamps, clockMs: newYear + n * 10 }),
-          )
+          await storage.record(groupOf([], { stamps: verdict.stamps, clockMs: newYear + n * 10 }))
       }
       expect(await storage.limits.used(key, newYear + 2_990)).toBe(1)
       expect(await allowed(storage.limits, [key], 2_991)).toBe(true)
@@ -114,7 +112,7 @@ export const limitMusts = (open: Open): void => {
       for (const at of [0, 100, 200]) {
         const verdict = await storage.limits.take([short, long], newYear + at)
         if (verdict.kind !== 'allowed') throw new Error('The limit was reached too early.')
-        await storage.indexGroup(groupOf([], { stamps: verdict.stamps, clockMs: newYear + at }))
+        await storage.record(groupOf([], { stamps: verdict.stamps, clockMs: newYear + at }))
       }
       const { limits } = await afterRestart(opened)
       expect(await limits.take([short], newYear + 300)).toEqual({

@@ -1,7 +1,7 @@
 import type { AgentName } from '@gatehouse/contract'
 import type { StoredAgent, StoredSession } from '@gatehouse/server/ports/agents'
 import type { StoredApproval } from '@gatehouse/server/ports/approvals'
-import type { AuditRow, CommitGroup, IndexRow } from '@gatehouse/server/ports/audit-rows'
+import type { AuditRow, CommitGroup } from '@gatehouse/server/ports/audit-rows'
 import type { StoredUserToken } from '@gatehouse/server/ports/people'
 
 /** 2026-01-01T00:00:00.000Z. */
@@ -110,13 +110,11 @@ export const rowOf = (seq: number, over: Partial<AuditRow> = {}): AuditRow => {
   }
 }
 
-/** What the index gives back of a row. */
-export const indexed = ({ hash: _hash, body: _body, ...row }: AuditRow): IndexRow => row
-
 export const groupOf = (
   rows: readonly AuditRow[],
   over: Partial<CommitGroup> = {},
 ): CommitGroup => ({
+  chain: rows[0]?.chain ?? 'main',
   rows,
   stamps: [],
   agentCounts: new Map(),

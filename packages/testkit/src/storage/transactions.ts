@@ -65,7 +65,6 @@ export const transactionMusts = (open: Open): void => {
       await storage.transaction(async (tx) => {
         await tx.meta.set('k', 'v')
         expect(await storage.meta.get('k')).toBeNull()
-        expect(await storage.foreignChange()).toBe(false)
       })
       expect(await storage.meta.get('k')).toBe('v')
     })

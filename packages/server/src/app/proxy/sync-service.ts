@@ -1,7 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { SyncBatch } from '../../ports/service-adapter.ts'
 import type { ServiceProgress, StoredService } from '../../ports/services.ts'
-import type { StorageTransaction } from '../../ports/storage.ts'
+import type { Stores } from '../../ports/storage.ts'
 import { actDraft } from '../audit-draft.ts'
 import { backOffMs, type ProxyDeps, systemOp } from './deps.ts'
 import { failureText } from './failure-text.ts'
@@ -34,7 +34,7 @@ const chunksOf = <T>(list: readonly T[], size: number): T[][] =>
 const step = <T>(
   { deps, service }: Run,
   change: ServiceProgress,
-  work?: (tx: StorageTransaction) => Promise<T>,
+  work?: (tx: Stores) => Promise<T>,
 ): Promise<T | undefined> =>
   deps.storage.transaction(async (tx) => {
     if (!(await tx.services.progress(service, change, deps.node))) throw new Superseded()

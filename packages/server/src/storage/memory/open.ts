@@ -1,12 +1,11 @@
 import { SlidingWindows } from '../../domain/sliding-window.ts'
-import type { CommitGroup } from '../../ports/audit-rows.ts'
+import type { AuditCopies, CommitGroup } from '../../ports/audit-rows.ts'
 import type { Storage } from '../../ports/storage.ts'
 import { FifoMutex } from '../mutex.ts'
 import { windowLimits } from '../window-limits.ts'
 import { memoryAgents, memorySessions } from './agents.ts'
 import { memoryAlerts } from './alerts.ts'
 import { memoryApprovals } from './approvals.ts'
-import { memoryAuditIndex } from './audit-index.ts'
 import { memoryGrants } from './grants.ts'
 import { memoryJobs } from './jobs.ts'
 import { memoryMessages, memorySubscriptions } from './messages.ts'
@@ -48,16 +47,14 @@ const stores = (access: Access) => ({
   rollbacks: memoryRollbacks(access),
   replica: memoryReplica(access),
   secrets: memorySecrets(access),
-  auditIndex: memoryAuditIndex(access),
 })
 
 const commit = (state: State, group: CommitGroup): void => {
-  const [first] = group.rows
-  const known = first ? state.audit.endOf(first.chain) : 0
-  const isCounted =
-    first !== undefined && first.seq < Math.max(known, state.counted.get(first.chain) ?? 0)
-  state.audit.append(group.rows.map(({ hash: _hash, body: _body, ...row }) => row))
-  if (isCounted) return
+  const [first, last] = [group.rows[0], group.rows.at(-1)]
+  if (first && last) {
+    if (first.seq < (state.counted.get(group.chain) ?? 0)) return
+    state.counted.set(group.chain, last.seq + 1)
+  }
   for (const [name, calls] of group.agentCounts) {
     const agent = state.agents.get(name)
     if (agent)
@@ -68,6 +65,14 @@ const commit = (state: State, group: CommitGroup): void => {
     if (session) state.sessions.set(id, { ...session, invocations: session.invocations + calls })
   }
   state.clock.ms = group.clockMs
+}
+
+/** Nothing is shared with other nodes. */
+const noCopies: AuditCopies = {
+  read: async () => [],
+  ends: async () => [],
+  drop: async () => {},
+  takeForeign: async () => false,
 }
 
 /** Everything in this process and gone with it: for tests and for looking around. */
@@ -90,12 +95,18 @@ export const openMemory = async (): Promise<Storage> => {
         const own = fork(state)
         const inside: Access = { state: () => own, write: async (change) => change(own) }
         const result = await work(stores(inside))
-        state = { ...own, audit: own.audit.joined() }
+        state = own
         return result
       }),
 
-    indexGroup: (group) => mutex.runNow(() => commit(state, group)),
-    foreignChange: async () => false,
+    record: (group) => {
+      if (mutex.isHeld) return mutex.run(() => commit(state, group))
+      commit(state, group)
+      return null
+    },
+    recorded: async (chain) => state.counted.get(chain) ?? 0,
+    flush: async () => {},
+    copies: noCopies,
 
     async [Symbol.asyncDispose]() {},
   }

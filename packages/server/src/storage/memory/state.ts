@@ -15,7 +15,6 @@ import type { StatePast, StoredState } from '../../ports/state.ts'
 import type { StoredWake } from '../../ports/wakes.ts'
 import type { StoredRollback, StoredWrite, StoredWriteFile } from '../../ports/writes.ts'
 import type { SearchColumn } from '../words.ts'
-import { AuditLog } from './audit-log.ts'
 
 export type ReplicaRow = {
   readonly entry: FoundEntry
@@ -63,8 +62,7 @@ export type State = {
   /** By service, then by collection and id. */
   readonly replica: Map<string, ReadonlyMap<string, ReplicaRow>>
   readonly secrets: Map<string, StoredSecret>
-  readonly audit: AuditLog
-  /** By chain, the first entry whose invocations are not counted, where its rows are gone. */
+  /** By chain, the first entry whose invocations are not counted. */
   readonly counted: Map<string, number>
 }
 
@@ -97,7 +95,6 @@ export const emptyState = (): State => ({
   replica: new Map(),
   secrets: new Map(),
   counted: new Map(),
-  audit: new AuditLog(),
 })
 
 /** A copy for one transaction. What is stored is never changed in place, so the maps are enough. */
@@ -130,7 +127,6 @@ export const fork = (state: State): State => ({
   rollbacks: new Map(state.rollbacks),
   replica: new Map(state.replica),
   secrets: new Map(state.secrets),
-  audit: state.audit.fork(),
 })
 
 /** How a store reaches the state: reads as it stands, writes in turn with all other writers. */

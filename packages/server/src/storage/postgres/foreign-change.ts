@@ -1,8 +1,8 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * What hardly anybody but somebody else changes: rows of the index and of the copies that were updated or deleted,
- * the tables' files (truncated, rewritten), their triggers. The counts reach us up to a second late, so
+ * What hardly anybody but somebody else changes: copies that were updated or deleted, the table's file (truncated,
+ * rewritten), its triggers. The counts reach us up to a second late, so
  * an edit may show one query later; the background verification does not depend on them.
  */
 export class TableWatch {
@@ -32,9 +32,7 @@ export class TableWatch {
              string_agg(concat_ws(' ', c.oid, pg_relation_filenode(c.oid),
                (select string_agg(concat(t.tgname, ':', t.tgenabled), ' ' order by t.tgname)
                 from pg_trigger t where t.tgrelid = c.oid)), ' ' order by c.relname) as shape
-      from pg_class c where c.oid in (to_regclass('audit'), to_regclass('audit_copies'))`.execute(
-      this.#db,
-    )
+      from pg_class c where c.oid = to_regclass('audit_copies')`.execute(this.#db)
     return rows[0] ?? { edits: 0, shape: 'none' }
   }
 }

@@ -1,8 +1,7 @@
 import { Kysely, sql } from 'kysely'
 import pg from 'pg'
 import type { Storage } from '../../ports/storage.ts'
-import { fold } from '../sql/audit-daily.ts'
-import { foldsAt } from '../sql/folds-at.ts'
+import { recordedIn, sqlAuditCopies } from '../sql/audit-copies.ts'
 import { migrate } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations.ts'
 import { assertStoreId, claimStoreId } from '../sql/store-id.ts'
@@ -90,21 +89,16 @@ const storage = (
         return work(sqlStores({ read: tx, write: tx }, postgresSearch))
       }),
 
-  async indexGroup(group) {
+  async record(group) {
     try {
       await committer.run((client) => commitOn(client, group))
     } catch (error) {
       throw postgresFailure(error)
     }
-    // Statistics may lag and entries may not: what is not folded now is folded with the next thousand.
-    for (const { chain, seq } of group.rows)
-      if (foldsAt(seq))
-        await db
-          .transaction()
-          .execute((tx) => fold(tx, chain, seq))
-          .catch(() => {})
   },
+  recorded: (chain) => recordedIn({ read: db }, chain),
+  flush: async () => {},
+  copies: { ...sqlAuditCopies({ read: db, write: db }), takeForeign: () => watch.takeForeign() },
 
-  foreignChange: () => watch.takeForeign(),
   [Symbol.asyncDispose]: close,
 })

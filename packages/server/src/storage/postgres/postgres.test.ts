@@ -1,7 +1,7 @@
 import { describeStorage, startPostgres } from '@gatehouse/testkit'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
+import type { CommitGroup, CopiedEntry } from '../../ports/audit-rows.ts'
 import type { LimitKey } from '../../ports/limits.ts'
 import { openPostgres } from './open.ts'
 import { createDatabase, query } from './testing.ts'
@@ -25,25 +25,14 @@ afterAll(() => statements[Symbol.dispose]())
 
 const inDatabase = (options = '') => createDatabase(serverUrl, options)
 
-const row = (seq: number, chain = 'main'): AuditRow => ({
-  chain,
-  seq,
-  id: `aud-${chain}-${seq}`,
-  hash: 'f'.repeat(64),
-  body: `{"seq":${seq}}`,
-  timestamp: '2026-01-01T00:00:00.000Z',
-  kind: 'call',
-  agent: 'a',
-  capability: 'filesystem.read',
-  result: 'success',
-  policy_decision: 'autonomous',
-  session_id: null,
-  duration_ms: 1,
-  intent_id: null,
-  approval_id: null,
-})
+const row = (seq: number): CopiedEntry => ({ seq, hash: 'f'.repeat(64), body: `{"seq":${seq}}` })
 
-const group = (rows: readonly AuditRow[], agents: readonly string[] = []): CommitGroup => ({
+const group = (
+  rows: readonly CopiedEntry[],
+  agents: readonly string[] = [],
+  chain = 'main',
+): CommitGroup => ({
+  chain,
   rows,
   stamps: [],
   agentCounts: new Map(agents.map((name) => [name, 1])),
@@ -122,14 +111,17 @@ describe.skipIf(missing !== null)(
         const names = ['a', 'b', 'c', 'd']
         for (const name of names) await one.agents.insert(agent(name))
         await Promise.all(
-          Array.from({ length: 50 }, (_, i) => [
-            one.indexGroup(group([row(i, 'one')], names)),
-            two.indexGroup(group([row(i, 'two')], names.toReversed())),
-          ]).flat(),
+          Array.from({ length: 50 }, async (_, i) => {
+            await one.record(group([row(i)], names, 'one'))
+            await two.record(group([row(i)], names.toReversed(), 'two'))
+          }),
         )
         for (const { total_invocations } of await two.agents.list())
           expect(total_invocations).toBe(100)
-        expect((await one.auditIndex.statsOf('a')).by_capability[0]?.calls).toBe(100)
+        expect(await one.copies.ends()).toEqual([
+          { chain: 'one', next: 50 },
+          { chain: 'two', next: 50 },
+        ])
       })
     })
 
@@ -137,39 +129,37 @@ describe.skipIf(missing !== null)(
       test('is made anew, and entries go on', async () => {
         await using database = await inDatabase()
         await using storage = await openPostgres({ url: database.url })
-        await storage.indexGroup(group([row(0)]))
+        await storage.record(group([row(0)]))
         const name = new URL(database.url).pathname.slice(1)
         await query(
           serverUrl,
           `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`,
         )
         const commit = async () => {
-          const { next } = await storage.auditIndex.progress('main')
-          await storage.indexGroup(group([row(next)]))
+          await storage.record(group([row(await storage.recorded('main'))]))
           return 'committed'
         }
         const failure = (error: unknown) =>
           expect(error).toMatchObject({ type: 'StorageUnavailable' })
         await expect.poll(() => commit().catch(failure), { timeout: 5_000 }).toBe('committed')
-        expect((await storage.auditIndex.progress('main')).next).toBe(2)
+        expect(await storage.recorded('main')).toBe(2)
       })
     })
 
-    describe('the audit index of PostgreSQL', () => {
+    describe('the copies of entries in PostgreSQL', () => {
       test.each([
-        ['an edit of the index', `update audit set agent = 'other'`],
-        ['an edit of a copy', `update audit_copies set body = '{}'`],
-        ['a row that is gone', 'delete from audit'],
-        ['a rewrite of the table', 'vacuum full audit'],
+        ['an edit', `update audit_copies set body = '{}'`],
+        ['one that is gone', 'delete from audit_copies'],
+        ['a rewrite of the table', 'vacuum full audit_copies'],
       ])('shows %s as a foreign change', async (_, statement) => {
         await using database = await inDatabase()
         await using storage = await openPostgres({ url: database.url })
-        await storage.indexGroup(group([row(0)]))
-        expect(await storage.foreignChange()).toBe(false)
+        await storage.record(group([row(0)]))
+        expect(await storage.copies.takeForeign()).toBe(false)
         // The end of a connection hands in its counts.
         await query(database.url, ...statement.split('; '))
-        await expect.poll(() => storage.foreignChange(), { timeout: 5_000 }).toBe(true)
-        expect(await storage.foreignChange()).toBe(false)
+        await expect.poll(() => storage.copies.takeForeign(), { timeout: 5_000 }).toBe(true)
+        expect(await storage.copies.takeForeign()).toBe(false)
       })
     })
 

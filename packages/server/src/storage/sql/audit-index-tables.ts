@@ -30,3 +30,10 @@ export async function auditIndex(db: Kysely<unknown>, dialect: SchemaDialect): P
   for (const column of ['hash', 'body'])
     await db.schema.alterTable('audit').dropColumn(column).execute()
 }
+
+/** The index moves beside the log, and the database keeps nothing of an entry but, where nodes share it, a copy. */
+export async function indexInFiles(db: Kysely<unknown>): Promise<void> {
+  for (const table of ['audit', 'audit_daily', 'audit_folded'])
+    await db.schema.dropTable(table).execute()
+  await db.schema.alterTable('audit_progress').dropColumn('next').execute()
+}

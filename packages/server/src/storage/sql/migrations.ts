@@ -1,5 +1,5 @@
 import { type Kysely, type Migration, type RawBuilder, sql } from 'kysely'
-import { auditIndex } from './audit-index-tables.ts'
+import { auditIndex, indexInFiles } from './audit-index-tables.ts'
 import { clockTable } from './clock-table.ts'
 import { index } from './create-index.ts'
 import { grantTables } from './grant-tables.ts'
@@ -28,6 +28,7 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0012-clock': { up: clockTable },
   '0013-agent-changes': { up: agentChanges },
   '0014-audit-index': { up: (db) => auditIndex(db, dialect) },
+  '0015-index-in-files': { up: indexInFiles },
 })
 
 async function agentChanges(db: Kysely<unknown>): Promise<void> {

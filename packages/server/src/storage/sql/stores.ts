@@ -1,9 +1,7 @@
-import type { AuditIndex } from '../../ports/audit-rows.ts'
 import type { Stores } from '../../ports/storage.ts'
 import { sqlAgents } from './agents.ts'
 import { sqlAlerts } from './alerts.ts'
 import { sqlApprovals } from './approvals.ts'
-import { sqlAuditIndex } from './audit-index.ts'
 import { sqlClock } from './clock.ts'
 import { sqlGrants } from './grants.ts'
 import { sqlJobs } from './jobs.ts'
@@ -25,17 +23,14 @@ import { sqlUserTokens } from './user-tokens.ts'
 import { sqlWakes } from './wakes.ts'
 import { sqlWrites } from './writes.ts'
 
-/** What the commit of a group changes beside the log. */
+/** What follows from groups of the log. */
 export const groupStores = (db: Db): Pick<Stores, 'agents' | 'sessions' | 'clock'> => ({
   agents: sqlAgents(db),
   sessions: sqlSessions(db),
   clock: sqlClock(db),
 })
 
-export const sqlStores = (
-  db: Db,
-  search: SearchDialect,
-): Stores & { readonly auditIndex: AuditIndex } => ({
+export const sqlStores = (db: Db, search: SearchDialect): Stores => ({
   ...groupStores(db),
   meta: sqlMeta(db),
   approvals: sqlApprovals(db),
@@ -57,5 +52,4 @@ export const sqlStores = (
   rollbacks: sqlRollbacks(db),
   replica: sqlReplica(db, search),
   secrets: sqlSecrets(db),
-  auditIndex: sqlAuditIndex(db),
 })

@@ -157,43 +157,10 @@ export type ClockTable = {
 
 export type MetaTable = { key: string; value: string }
 
-export type AuditTable = {
-  chain: string
-  seq: number
-  id: string
-  timestamp: string
-  kind: string
-  agent: string
-  capability: string
-  result: string
-  policy_decision: string | null
-  session_id: string | null
-  duration_ms: number | null
-  intent_id: string | null
-  approval_id: string | null
-}
-
-/** Entries as they were hashed, where the store keeps a copy of the log. */
 export type AuditCopiesTable = { chain: string; seq: number; hash: string; body: string }
 
-/** The first entry of each chain that is not in `audit`, and the first whose invocations are not counted. */
-export type AuditProgressTable = { chain: string; next: number; counted: number }
-
-/** How many rows there are of each kind in a day. By chain too, so that nodes never wait for each other. */
-export type AuditDailyTable = {
-  chain: string
-  day: string
-  agent: string
-  capability: string
-  kind: string
-  result: string
-  /** Empty where there was none. */
-  policy_decision: string
-  rows: number
-}
-
-/** Up to where each chain is in `audit_daily`. */
-export type AuditFoldedTable = { chain: string; through_seq: number }
+/** The first entry of each chain whose invocations are not counted. */
+export type AuditProgressTable = { chain: string; counted: number }
 
 export type JobsTable = {
   id: string
@@ -433,10 +400,7 @@ export type Tables = {
   state_past: StatePastTable
   state_areas: StateAreasTable
   alerts: AlertsTable
-  audit: AuditTable
   audit_copies: AuditCopiesTable
-  audit_daily: AuditDailyTable
-  audit_folded: AuditFoldedTable
   audit_progress: AuditProgressTable
   jobs: JobsTable
   processes: ProcessesTable

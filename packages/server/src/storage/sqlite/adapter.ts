@@ -24,10 +24,7 @@ export type SqlRow = Record<string, unknown>
 type Prepared = {
   readonly statement: StatementSyncInstance
   readonly returnsRows: boolean
-  readonly onlyReads: boolean
 }
-
-const reading = /^\s*(select|pragma)\b/i
 
 /** What a statement did: rows it returned, or how many rows it changed. */
 export type SqlResult = { readonly rows: SqlRow[]; readonly changes: number }
@@ -80,7 +77,6 @@ export class SqliteConnection implements Disposable {
   readonly #database: DatabaseSyncInstance
   /** By SQL text, least recently used first. */
   readonly #statements = new Map<string, Prepared>()
-  #wrote = true
 
   constructor(file: string, options: { readonly readOnly: boolean; readonly timeoutMs?: number }) {
     this.file = file
@@ -95,20 +91,12 @@ export class SqliteConnection implements Disposable {
     this.#assertVersion()
   }
 
-  /** Whether anything that may write was run here since the last call. */
-  takeWrites(): boolean {
-    const wrote = this.#wrote
-    this.#wrote = false
-    return wrote
-  }
-
   get inTransaction(): boolean {
     return this.#database.isTransaction
   }
 
   /** Runs statements without parameters or rows. */
   exec(sql: string): void {
-    this.#wrote = true
     try {
       this.#database.exec(sql)
     } catch (error) {
@@ -118,8 +106,7 @@ export class SqliteConnection implements Disposable {
 
   run(sql: string, parameters: readonly SqlValue[]): SqlResult {
     try {
-      const { statement, returnsRows, onlyReads } = this.#prepare(sql)
-      if (!onlyReads) this.#wrote = true
+      const { statement, returnsRows } = this.#prepare(sql)
       if (!returnsRows) return { rows: [], changes: statement.run(...parameters).changes }
       const rows = statement.all(...parameters) as SqlRow[]
       return { rows, changes: rows.length }
@@ -153,7 +140,7 @@ export class SqliteConnection implements Disposable {
     }
     const statement = this.#database.prepare(sql)
     const returnsRows = statement.columns().length > 0
-    const prepared = { statement, returnsRows, onlyReads: reading.test(sql) }
+    const prepared = { statement, returnsRows }
     this.#statements.set(sql, prepared)
     if (this.#statements.size > statementsMax) {
       const [oldest] = this.#statements.keys()

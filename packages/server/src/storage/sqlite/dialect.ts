@@ -13,7 +13,6 @@ import {
 import type { FifoMutex } from '../mutex.ts'
 import type { SchemaDialect } from '../sql/schema-dialect.ts'
 import type { SqliteConnection, SqlValue } from './adapter.ts'
-import type { FileWatch } from './file-watch.ts'
 
 /** There is one writer at a time, so nothing is locked that a query could skip. */
 class OneWriterCompiler extends SqliteQueryCompiler {
@@ -29,22 +28,14 @@ class TransactionalSqliteAdapter extends SqliteAdapter {
 
 class Connection implements DatabaseConnection {
   readonly #sqlite: SqliteConnection
-  readonly #watch: FileWatch | null
 
-  constructor(sqlite: SqliteConnection, watch: FileWatch | null) {
+  constructor(sqlite: SqliteConnection) {
     this.#sqlite = sqlite
-    this.#watch = watch
   }
 
   async executeQuery<R>({ sql: text, parameters }: CompiledQuery): Promise<QueryResult<R>> {
-    const ownCommit = this.#watch !== null && !this.#sqlite.inTransaction
-    if (ownCommit) this.#watch?.beforeWrite()
-    try {
-      const { rows, changes } = this.#sqlite.run(text, parameters as readonly SqlValue[])
-      return { rows: rows as R[], numAffectedRows: BigInt(changes) }
-    } finally {
-      if (ownCommit) this.#watch?.afterWrite()
-    }
+    const { rows, changes } = this.#sqlite.run(text, parameters as readonly SqlValue[])
+    return { rows: rows as R[], numAffectedRows: BigInt(changes) }
   }
 
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
@@ -52,43 +43,31 @@ class Connection implements DatabaseConnection {
   }
 
   begin(): void {
-    this.#watch?.beforeWrite()
     this.#sqlite.exec('begin immediate')
   }
 
-  /** Pages that are too many for the cache may have gone to the WAL already; that looks foreign, and only costs time. */
   commit(): void {
-    this.#watch?.beforeWrite()
-    try {
-      this.#sqlite.exec('commit')
-    } finally {
-      this.#watch?.afterWrite()
-    }
+    this.#sqlite.exec('commit')
   }
 
   rollback(): void {
-    try {
-      this.#sqlite.rollback()
-    } finally {
-      this.#watch?.afterWrite()
-    }
+    this.#sqlite.rollback()
   }
 }
+
+/** Runs before each use of a connection. */
+type Prepare = () => Promise<void> | void | undefined
 
 /** One connection for all; with a mutex, for one at a time. Closing it is up to who opened it. */
 class OneConnectionDriver implements Driver {
   readonly #connection: Connection
   readonly #mutex: FifoMutex | null
-  readonly #catchUp: () => Promise<void> | undefined
+  readonly #prepare: Prepare
 
-  constructor(
-    connection: Connection,
-    mutex: FifoMutex | null,
-    catchUp: () => Promise<void> | undefined,
-  ) {
+  constructor(connection: Connection, mutex: FifoMutex | null, prepare: Prepare) {
     this.#connection = connection
     this.#mutex = mutex
-    this.#catchUp = catchUp
+    this.#prepare = prepare
   }
 
   async init(): Promise<void> {}
@@ -96,7 +75,7 @@ class OneConnectionDriver implements Driver {
   async acquireConnection(): Promise<DatabaseConnection> {
     await this.#mutex?.lock()
     try {
-      await this.#catchUp()
+      await this.#prepare()
     } catch (error) {
       this.#mutex?.unlock()
       throw error
@@ -123,29 +102,24 @@ class OneConnectionDriver implements Driver {
   async destroy(): Promise<void> {}
 }
 
-const dialect = (
-  connection: Connection,
-  mutex: FifoMutex | null,
-  catchUp: () => Promise<void> | undefined,
-): Dialect => ({
+const dialect = (connection: Connection, mutex: FifoMutex | null, prepare: Prepare): Dialect => ({
   createAdapter: () => new TransactionalSqliteAdapter(),
-  createDriver: () => new OneConnectionDriver(connection, mutex, catchUp),
+  createDriver: () => new OneConnectionDriver(connection, mutex, prepare),
   createIntrospector: (db) => new SqliteIntrospector(db),
   createQueryCompiler: () => new OneWriterCompiler(),
 })
 
 export const writerDialect = (
   sqlite: SqliteConnection,
-  watch: FileWatch,
   mutex: FifoMutex,
-  catchUp: () => Promise<void> | undefined,
-): Dialect => dialect(new Connection(sqlite, watch), mutex, catchUp)
+  prepare: Prepare,
+): Dialect => dialect(new Connection(sqlite), mutex, prepare)
 
-/** `catchUp` takes into the index first what reads have to see. */
+/** `prepare` stores first what reads have to see. */
 export const readerDialect = (
   sqlite: SqliteConnection,
-  catchUp: () => Promise<void> | undefined = () => undefined,
-): Dialect => dialect(new Connection(sqlite, null), null, catchUp)
+  prepare: Prepare = () => undefined,
+): Dialect => dialect(new Connection(sqlite), null, prepare)
 
 export const appendOnlyTrigger = (table: string, event: 'update' | 'delete'): string =>
   `create trigger ${table}_no_${event} before ${event} on ${table}

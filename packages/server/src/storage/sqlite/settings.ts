@@ -45,14 +45,6 @@ const apply = (connection: SqliteConnection, settings: readonly Setting[]): void
 export const settleWriter = (connection: SqliteConnection): void =>
   apply(connection, [...shared, ...ofWriter])
 
-/** For the connection that indexes: what a loss of power takes from it is indexed again from the log. */
-export const indexerPragmas: readonly string[] = [
-  ...shared,
-  ...ofWriter.map((setting) =>
-    setting.pragma === 'synchronous' ? { pragma: 'synchronous', value: 1 } : setting,
-  ),
-].map(({ pragma, value }) => `pragma ${pragma} = ${value}`)
-
 export const settleReader = (connection: SqliteConnection): void => apply(connection, shared)
 
 /** Refuses a connection whose settings have been changed since. */

@@ -1,23 +1,16 @@
-import {
-  appendFileSync,
-  closeSync,
-  existsSync,
-  mkdtempSync,
-  openSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeSync,
-} from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describeStorage } from '@gatehouse/testkit'
-import { type Kysely, type Migration, sql } from 'kysely'
+import { Kysely, type Migration, sql } from 'kysely'
 import { describe, expect, test } from 'vitest'
-import type { AuditRow, CommitGroup } from '../../ports/audit-rows.ts'
+import type { CommitGroup, CopiedEntry } from '../../ports/audit-rows.ts'
+import { FifoMutex } from '../mutex.ts'
+import { migrate } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations.ts'
+import type { Tables } from '../sql/tables.ts'
 import { SqliteConnection } from './adapter.ts'
-import { sqliteSchema } from './dialect.ts'
+import { sqliteSchema, writerDialect } from './dialect.ts'
 import { openSqlite, openSqliteWith } from './open.ts'
 import { assertWriterSettings, settleWriter } from './settings.ts'
 
@@ -46,25 +39,10 @@ describeStorage('sqlite', async () => {
   }
 })
 
-const row = (seq: number): AuditRow => ({
-  chain: 'main',
-  seq,
-  id: `aud-${seq}`,
-  hash: 'f'.repeat(64),
-  body: `{"seq":${seq}}`,
-  timestamp: '2026-01-01T00:00:00.000Z',
-  kind: 'call',
-  agent: 'a',
-  capability: 'filesystem.read',
-  result: 'success',
-  policy_decision: 'autonomous',
-  session_id: null,
-  duration_ms: 1,
-  intent_id: null,
-  approval_id: null,
-})
+const row = (seq: number): CopiedEntry => ({ seq, hash: 'f'.repeat(64), body: `{"seq":${seq}}` })
 
-const group = (...rows: AuditRow[]): CommitGroup => ({
+const group = (...rows: CopiedEntry[]): CommitGroup => ({
+  chain: 'main',
   rows,
   stamps: [],
   agentCounts: new Map(),
@@ -72,16 +50,8 @@ const group = (...rows: AuditRow[]): CommitGroup => ({
   clockMs: 0,
 })
 
-/** What SQLite itself said. */
 /** Another program that opens the same file. */
 const foreignHand = (file: string) => new SqliteConnection(file, { readOnly: false })
-
-/** Overwrites one byte of a file in place. */
-const pokeByte = (file: string, offset: number): void => {
-  const fd = openSync(file, 'r+')
-  writeSync(fd, readFileSync(file).subarray(offset, offset + 1), 0, 1, offset)
-  closeSync(fd)
-}
 
 describe('the settings of SQLite', () => {
   test('are those that durability rests on', () => {
@@ -136,7 +106,7 @@ describe('a SQLite file', () => {
   test('may be read by its owner only, with all that lies beside it', async () => {
     using folder = inFolder()
     await using storage = await openSqlite({ file: folder.file })
-    await storage.indexGroup(group(row(0)))
+    await storage.meta.set('k', 'v')
     for (const file of [folder.file, `${folder.file}-wal`])
       expect((statSync(file).mode & 0o777).toString(8)).toBe('600')
   })
@@ -156,79 +126,21 @@ describe('a SQLite file', () => {
     await storage[Symbol.asyncDispose]()
     await storage[Symbol.asyncDispose]()
     const closed = { type: 'StorageUnavailable' }
-    await expect(storage.indexGroup(group(row(0)))).rejects.toMatchObject(closed)
     await expect(storage.meta.get('k')).rejects.toMatchObject(closed)
     await expect(storage.transaction(async () => {})).rejects.toMatchObject(closed)
   })
 
-  test('has a group on disk when the call returns, where nobody else is writing', async () => {
+  test('has on disk what groups counted once it is asked for, and what they counted a moment ago soon', async () => {
     using folder = inFolder()
     await using storage = await openSqlite({ file: folder.file })
-    const done = storage.indexGroup(group(row(0)))
     using other = foreignHand(folder.file)
-    expect(other.value('select count(*) from audit')).toBe(1)
-    await done
-  })
-})
-
-describe('a foreign change of a SQLite file', () => {
-  const opened = async (file: string) => {
-    const storage = await openSqlite({ file })
-    for (let seq = 0; seq < 40; seq++) await storage.indexGroup(group(row(seq)))
-    expect(await storage.foreignChange()).toBe(false)
-    return storage
-  }
-
-  test.each([
-    ['a row', `insert into meta values ('k', 'v')`],
-    ['a row of the index', `update audit set agent = 'other'`],
-    ['the schema', 'create table extra (x)'],
-  ])('shows when another connection changes %s', async (_, statement) => {
-    using folder = inFolder()
-    await using storage = await opened(folder.file)
-    using other = foreignHand(folder.file)
-    other.exec(statement)
-    expect(await storage.foreignChange()).toBe(true)
-    expect(await storage.foreignChange()).toBe(false)
-  })
-
-  test.each(['', '-wal'])('shows when a byte of the file%s is written in place', async (suffix) => {
-    using folder = inFolder()
-    await using storage = await opened(folder.file)
-    pokeByte(`${folder.file}${suffix}`, 200)
-    expect(await storage.foreignChange()).toBe(true)
-    expect(await storage.foreignChange()).toBe(false)
-  })
-
-  test.each(['', '-wal'])(
-    'in a byte of the file%s is not covered by our own writes after it',
-    async (suffix) => {
-      using folder = inFolder()
-      await using storage = await opened(folder.file)
-      let seq = 40
-      const writes = [
-        () => storage.indexGroup(group(row(seq++))),
-        () => storage.meta.set('k', 'v'),
-        () => storage.transaction((tx) => tx.meta.set('k', 'w')),
-      ]
-      for (const write of writes) {
-        pokeByte(`${folder.file}${suffix}`, 200)
-        await write()
-        expect(await storage.foreignChange()).toBe(true)
-        await write()
-        expect(await storage.foreignChange()).toBe(false)
-      }
-    },
-  )
-
-  test('within a transaction of ours shows after it', async () => {
-    using folder = inFolder()
-    await using storage = await opened(folder.file)
-    await storage.transaction(async (tx) => {
-      await tx.meta.set('k', 'v')
-      pokeByte(folder.file, 200)
-    })
-    expect(await storage.foreignChange()).toBe(true)
+    const clock = () => other.value('select ms from service_clock')
+    void storage.record({ ...group(row(0)), clockMs: 5 })
+    expect(clock()).toBe(0)
+    expect(await storage.clock.read()).toBe(5)
+    expect(clock()).toBe(5)
+    void storage.record({ ...group(row(1)), clockMs: 6 })
+    await expect.poll(clock).toBe(6)
   })
 })
 
@@ -252,11 +164,11 @@ describe('a migration of SQLite', () => {
 
     using other = inFolder()
     const first = await openSqlite({ file: other.file })
-    await first.indexGroup(group(row(0)))
+    void first.record(group(row(0)))
     await first[Symbol.asyncDispose]()
     await (await openSqliteWith({ file: other.file }, addTable))[Symbol.asyncDispose]()
     await using restored = await openSqlite({ file: `${other.file}.before-9998-notes` })
-    expect((await restored.auditIndex.progress('main')).next).toBe(1)
+    expect(await restored.recorded('main')).toBe(1)
     expect((statSync(`${other.file}.before-9998-notes`).mode & 0o777).toString(8)).toBe('600')
   })
 
@@ -295,18 +207,13 @@ describe('a migration of SQLite', () => {
 test('the service clock of an earlier store is taken over', async () => {
   using folder = inFolder()
   const { file } = folder
-  await (await openSqlite({ file }))[Symbol.asyncDispose]()
+  const early = Object.entries(migrations(sqliteSchema)).filter(([name]) => name < '0012-clock')
   {
-    using raw = new SqliteConnection(file, { readOnly: false })
-    raw.exec(`drop table service_clock;
-      drop index agents_change;
-      alter table agents drop column change_number;
-      drop table audit_copies;
-      drop table audit_progress;
-      alter table audit add column hash text;
-      alter table audit add column body text;
-      delete from schema_migrations where name >= '0012-clock';
-      insert into meta (key, value) values ('clock_ms', '5000')`)
+    using writer = foreignHand(file)
+    settleWriter(writer)
+    const dialect = writerDialect(writer, new FifoMutex(), () => undefined)
+    await migrate(new Kysely<Tables>({ dialect }), Object.fromEntries(early), async () => {})
+    writer.exec(`insert into meta (key, value) values ('clock_ms', '5000')`)
   }
   await using storage = await openSqlite({ file })
   expect(await storage.clock.read()).toBe(5_000)

@@ -1,7 +1,7 @@
 import { Kysely } from 'kysely'
 import pg from 'pg'
-import type { AuditIndex } from '../../ports/audit-rows.ts'
-import { sqlAuditIndex } from '../sql/audit-index.ts'
+import type { AuditCopies } from '../../ports/audit-rows.ts'
+import { sqlAuditCopies } from '../sql/audit-copies.ts'
 import type { Tables } from '../sql/tables.ts'
 import { postgresDialect, settleConnection, types } from './dialect.ts'
 
@@ -13,16 +13,14 @@ const hooks: object = {
   },
 }
 
-/** Opens the index of the audit log for reading, on one connection of its own. */
-export const openPostgresIndex = (
-  url: string,
-): Pick<AuditIndex, 'range' | 'ends' | 'copies'> & AsyncDisposable => {
+/** Opens the copies of the audit log for reading, on one connection of its own. */
+export const openPostgresCopies = (url: string): Pick<AuditCopies, 'read'> & AsyncDisposable => {
   const pool = new pg.Pool({ connectionString: url, max: 1, types, keepAlive: true, ...hooks })
   // A connection that breaks is told to the query that runs; without a listener it ends the thread.
   pool.on('error', () => {})
   const read = new Kysely<Tables>({ dialect: postgresDialect(pool) })
   return {
-    ...sqlAuditIndex({ read, write: read }),
+    ...sqlAuditCopies({ read, write: read }),
     [Symbol.asyncDispose]: () => read.destroy(),
   }
 }

@@ -1,0 +1,128 @@
+import type { AuditCopies, AuditRow } from '../../ports/audit-rows.ts'
+import { copiesOf } from '../chain-verifier.ts'
+import type { LoggedEntry } from '../frame.ts'
+import type { Sealer } from '../keys.ts'
+import type { LogReader } from '../log-files.ts'
+import { rowOfEntry } from '../read-groups.ts'
+import { BlockFiles } from './block-files.ts'
+import { ChainIndex, type Place } from './chain-index.ts'
+import type { Conditions } from './conditions.ts'
+
+export type IndexParts = {
+  readonly directory: string
+  /** The chain whose entries the files have. */
+  readonly chain: string
+  readonly files: Pick<LogReader, 'entry' | 'entries'>
+  readonly sealer: Sealer
+  /** Where other nodes leave copies of theirs; null where there are no other nodes. */
+  readonly copies: AuditCopies | null
+}
+
+/** Entries between two turns of the event loop: a few milliseconds. */
+const sliceEntries = 512
+
+const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
+
+type End = { readonly chain: string; readonly next: number }
+
+/** The indexes of this node's chain and of those of other nodes, each beside the entries that it is made of. */
+export class Chains {
+  readonly #parts: IndexParts
+  readonly #blocks: BlockFiles
+  readonly own: ChainIndex
+  readonly #others = new Map<string, ChainIndex>()
+
+  constructor(parts: IndexParts) {
+    this.#parts = parts
+    this.#blocks = new BlockFiles(parts.directory, parts.sealer)
+    this.own = this.#indexOf(parts.chain)
+  }
+
+  /** Takes what the disk has of this node's index. */
+  load(): Promise<void> {
+    return this.own.load((seq) => this.#parts.files.entry(seq)?.hash ?? null)
+  }
+
+  /** The chains of other nodes, and where they end by now; they are indexed up to there. */
+  async refresh(): Promise<readonly End[]> {
+    const { copies, chain } = this.#parts
+    const ends = ((await copies?.ends()) ?? []).filter((end) => end.chain !== chain)
+    for (const { chain: name, next } of ends) {
+      const known = this.#others.get(name) ?? (await this.#open(name))
+      this.#others.set(name, known)
+      if (known.end < next) await this.bringIn(known, next)
+    }
+    return ends
+  }
+
+  async all(): Promise<readonly ChainIndex[]> {
+    await this.refresh()
+    return [this.own, ...this.#others.values()]
+  }
+
+  /** Indexes the entries of a chain that are not, before `end`. */
+  async bringIn(index: ChainIndex, end: number): Promise<void> {
+    let taken = 0
+    for await (const group of this.entries(index.chain, index.end)) {
+      for (const entry of group) if (entry.seq < end) index.addEntry(entry)
+      taken += group.length
+      if (taken < sliceEntries) continue
+      taken = 0
+      await nextTurn()
+    }
+  }
+
+  entries(
+    chain: string,
+    from: number,
+    to?: number,
+  ): Iterable<readonly LoggedEntry[]> | AsyncIterable<readonly LoggedEntry[]> {
+    const { files, copies } = this.#parts
+    if (chain === this.#parts.chain) return files.entries(from, to)
+    return copies ? copiesOf(copies, chain, from) : []
+  }
+
+  /** The entry at a place, from the log; none where it is gone, which is for the verification to name. */
+  async rowAt({ chain, seq }: Pick<Place, 'chain' | 'seq'>): Promise<AuditRow | null> {
+    const entry = await this.#entry(chain, seq)
+    if (!entry) return null
+    const index = chain === this.#parts.chain ? this.own : this.#others.get(chain)
+    return rowOfEntry(entry) ?? (await index?.standIn(entry)) ?? null
+  }
+
+  /** Of all chains, newest first by their clocks; within a chain by number. */
+  async newest(on: Conditions, limit: number, offset: number): Promise<readonly Place[]> {
+    const [only, ...more] = await this.all()
+    if (only && more.length === 0) return only.newest(on, limit, offset)
+    const found: Place[] = []
+    for (const index of await this.all()) found.push(...(await index.newest(on, limit + offset, 0)))
+    return found.toSorted((a, b) => b.time - a.time).slice(offset, offset + limit)
+  }
+
+  forgetOthers(): void {
+    for (const index of this.#others.values()) index.clear()
+    this.#others.clear()
+  }
+
+  save(): void {
+    for (const index of [this.own, ...this.#others.values()]) index.save()
+  }
+
+  #indexOf(chain: string): ChainIndex {
+    const entries = (from: number) => this.entries(chain, from)
+    return new ChainIndex({ chain, files: this.#blocks, entries })
+  }
+
+  async #open(chain: string): Promise<ChainIndex> {
+    const index = this.#indexOf(chain)
+    await index.load(async (seq) => (await this.#entry(chain, seq))?.hash ?? null)
+    return index
+  }
+
+  async #entry(chain: string, seq: number): Promise<LoggedEntry | null> {
+    const { files, copies } = this.#parts
+    if (chain === this.#parts.chain) return files.entry(seq)
+    const [copy] = (await copies?.read(chain, seq, 1)) ?? []
+    return copy?.seq === seq ? { ...copy, seal: '' } : null
+  }
+}

@@ -1,0 +1,73 @@
+import type { AuditFilter } from '@gatehouse/contract'
+import { storedTimestamp } from './timestamp.ts'
+
+type Names =
+  | { readonly kind: 'exact'; readonly name: string }
+  | { readonly kind: 'prefix'; readonly prefix: string }
+
+/** What entries are asked for; null where anything will do. */
+export type Conditions = {
+  readonly agent: string | null
+  readonly capability: Names | null
+  /** Milliseconds; inclusive. */
+  readonly since: number
+  /** Milliseconds; exclusive. */
+  readonly until: number
+  readonly kind: string | null
+  readonly result: string | null
+  readonly decision: string | null
+  readonly session: string | null
+  /** Leaves out intents of calls that policy allowed: their outcome comes as an entry of its own. */
+  readonly events: boolean
+}
+
+export const everything: Conditions = {
+  agent: null,
+  capability: null,
+  since: Number.NEGATIVE_INFINITY,
+  until: Number.POSITIVE_INFINITY,
+  kind: null,
+  result: null,
+  decision: null,
+  session: null,
+  events: false,
+}
+
+const namesOf = (text: string | undefined): Names | null => {
+  if (text === undefined || text === '*') return null
+  if (text.endsWith('*')) return { kind: 'prefix', prefix: text.slice(0, -1) }
+  return { kind: 'exact', name: text }
+}
+
+export const toConditions = (filter: Omit<AuditFilter, 'limit' | 'offset'>): Conditions => ({
+  ...everything,
+  agent: filter.agent ?? null,
+  capability: namesOf(filter.capability),
+  since: filter.since === undefined ? everything.since : Date.parse(storedTimestamp(filter.since)),
+  until: filter.until === undefined ? everything.until : Date.parse(storedTimestamp(filter.until)),
+  result: filter.result ?? null,
+  decision: filter.policy_decision ?? null,
+  session: filter.session ?? null,
+})
+
+export const isNamed = (names: Names | null, capability: string): boolean =>
+  names === null ||
+  (names.kind === 'exact' ? capability === names.name : capability.startsWith(names.prefix))
+
+/** What entries are counted by. */
+export type Counted = {
+  readonly agent: string
+  readonly capability: string
+  readonly kind: string
+  readonly result: string
+  readonly decision: string
+}
+
+/** Whether entries that agree in these fields are asked for, moment and session aside. */
+export const isCounted = (on: Conditions, entry: Counted): boolean =>
+  (on.agent === null || entry.agent === on.agent) &&
+  (on.kind === null || entry.kind === on.kind) &&
+  (on.result === null || entry.result === on.result) &&
+  (on.decision === null || entry.decision === on.decision) &&
+  !(on.events && entry.result === 'pending' && entry.decision === 'autonomous') &&
+  isNamed(on.capability, entry.capability)

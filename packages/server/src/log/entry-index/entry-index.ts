@@ -1,0 +1,129 @@
+import type { AuditRow, AuditRows } from '../../ports/audit-rows.ts'
+import { rowOfEntry } from '../read-groups.ts'
+import { Chains, type IndexParts } from './chains.ts'
+import { type Conditions, everything, toConditions } from './conditions.ts'
+import { statsOf } from './stats.ts'
+
+type Page = { readonly rows: readonly AuditRow[]; readonly total: number }
+
+/**
+ * Finds entries: columns tell which ones a query means, and what is shown comes from the log. Made from the log, and
+ * made anew at will.
+ */
+export class EntryIndex implements AuditRows {
+  readonly #chains: Chains
+
+  private constructor(chains: Chains) {
+    this.#chains = chains
+  }
+
+  /** Opens what was kept of it; `catchUp` brings in the rest. */
+  static async open(parts: IndexParts): Promise<EntryIndex> {
+    const chains = new Chains(parts)
+    await chains.load()
+    return new EntryIndex(chains)
+  }
+
+  /** Takes rows that were appended to the log just now. Never throws. */
+  add(rows: readonly AuditRow[]): void {
+    for (const row of rows) this.#chains.own.add(row)
+  }
+
+  /** Brings in what the log has before an entry, and the index does not. */
+  catchUp(end: number): Promise<void> {
+    return this.#chains.bringIn(this.#chains.own, end)
+  }
+
+  /** Makes everything anew from the log. */
+  async rebuild(end: number): Promise<void> {
+    this.forgetOthers()
+    this.#chains.own.clear()
+    await this.catchUp(end)
+  }
+
+  /** Forgets the chains of other nodes: their copies were changed. */
+  forgetOthers(): void {
+    this.#chains.forgetOthers()
+  }
+
+  /** Keeps what is in memory for the next start. */
+  save(): void {
+    this.#chains.save()
+  }
+
+  async find(id: string): Promise<AuditRow | null> {
+    for (const index of await this.#chains.all())
+      for await (const seq of index.withId(id)) {
+        const row = await this.#chains.rowAt({ chain: index.chain, seq })
+        if (row?.id === id) return row
+      }
+    return null
+  }
+
+  async query(filter: Parameters<AuditRows['query']>[0]): Promise<Page> {
+    return this.#page(toConditions(filter), filter.limit, filter.offset)
+  }
+
+  activity({ agent, limit, offset }: Parameters<AuditRows['activity']>[0]): Promise<Page> {
+    return this.#page({ ...everything, agent: agent ?? null, events: true }, limit, offset)
+  }
+
+  async range(chain: string, from: number, to: number, limit: number): Promise<AuditRow[]> {
+    const rows: AuditRow[] = []
+    for await (const group of this.#chains.entries(chain, from, to))
+      for (const entry of group) {
+        if (entry.seq >= to || rows.length === limit) return rows
+        const row = rowOfEntry(entry)
+        if (row) rows.push(row)
+      }
+    return rows
+  }
+
+  async ends(): ReturnType<AuditRows['ends']> {
+    const { own } = this.#chains
+    const ends = [...(await this.#chains.refresh())]
+    if (own.end > 0) ends.push({ chain: own.chain, next: own.end })
+    return ends.toSorted((a, b) => (a.chain < b.chain ? -1 : 1))
+  }
+
+  async openIntents(limit: number): Promise<AuditRow[]> {
+    const { own } = this.#chains
+    const rows: AuditRow[] = []
+    for (const [id, seq] of own.openIntents.slice(0, limit)) {
+      const row = await this.#chains.rowAt({ chain: own.chain, seq })
+      if (row?.id === id) rows.push(row)
+    }
+    return rows
+  }
+
+  async counts(sinceMs: number): ReturnType<AuditRows['counts']> {
+    const calls = { ...everything, kind: 'call', since: sinceMs }
+    const ran = await this.#count({ ...calls, result: 'success' })
+    return {
+      calls: ran + (await this.#count({ ...calls, result: 'error' })),
+      denied: await this.#count({ ...calls, result: 'denied' }),
+      entries: await this.#count(everything),
+    }
+  }
+
+  async statsOf(agent: string): ReturnType<AuditRows['statsOf']> {
+    return statsOf(await this.#chains.all(), agent)
+  }
+
+  async #count(on: Conditions): Promise<number> {
+    let sum = 0
+    for (const index of await this.#chains.all()) sum += await index.count(on)
+    return sum
+  }
+
+  async #page(on: Conditions, limit: number, offset: number): Promise<Page> {
+    const total = await this.#count(on)
+    if (offset >= total) return { rows: [], total }
+    const rows: AuditRow[] = []
+    for (const place of await this.#chains.newest(on, limit, offset)) {
+      const row = await this.#chains.rowAt(place)
+      if (row) rows.push(row)
+    }
+    return { rows, total }
+  }
+}

@@ -1,0 +1,37 @@
+import type { Storage } from '../ports/storage.ts'
+import { copiesOf } from './chain-verifier.ts'
+import type { LogReader } from './log-files.ts'
+import { groupOf } from './read-groups.ts'
+import type { SetAside } from './set-aside.ts'
+
+type Parts = {
+  readonly storage: Pick<Storage, 'copies' | 'limits' | 'record' | 'recorded'>
+  readonly files: LogReader
+  readonly chain: string
+}
+
+/** Counts uses of limits that are in the log and were not stored before the service ended. */
+export const restoreUses = async ({ storage, files, chain }: Parts): Promise<void> => {
+  for (const { note } of files.frames(await storage.recorded(chain)))
+    storage.limits.restore(note.stamps)
+}
+
+/** Records what follows from the groups before `end` that the store does not have. */
+export const recordRest = async ({ storage, files, chain }: Parts, end: number): Promise<void> => {
+  for (const frame of files.frames(await storage.recorded(chain), end))
+    await storage.record(groupOf(chain, frame))
+}
+
+/** Copies the entries before `end` anew; a copy of an entry that the log does not have is kept elsewhere. */
+export const remakeCopies = async (
+  parts: Parts & { readonly setAside: SetAside },
+  end: number,
+): Promise<void> => {
+  const { storage, files, chain, setAside } = parts
+  for await (const group of copiesOf(storage.copies, chain, Number.MIN_SAFE_INTEGER)) {
+    const strange = group.filter(({ seq }) => files.entry(seq) === null)
+    if (strange.length > 0) setAside(strange)
+  }
+  await storage.copies.drop(chain)
+  for (const frame of files.frames(0, end)) await storage.record(groupOf(chain, frame))
+}
