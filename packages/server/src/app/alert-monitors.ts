@@ -8,7 +8,6 @@ import type { Basics } from './deps.ts'
 import type { HealthParts } from './health.ts'
 import type { Op } from './op.ts'
 
-const lookEveryMs = 10_000
 const diskCriticalPercent = 97
 
 export type MonitorDeps = Basics & {
@@ -127,15 +126,6 @@ export class AlertMonitors {
   /** Alerts that hold and could not be stored. */
   unstored(): readonly Alert[] {
     return [...this.#unstored.values()]
-  }
-
-  /** Looks again and again until the service stops. */
-  async keepLooking(): Promise<void> {
-    const { clock, signal } = this.#deps
-    while (!signal.aborted) {
-      await this.look()
-      await clock.sleep(lookEveryMs, signal)
-    }
   }
 
   async look(): Promise<void> {

@@ -9,6 +9,7 @@ import { actDraft } from './audit-draft.ts'
 import { callDraft, recordedAs } from './call.ts'
 import { type ExecuteDeps, executeApproval } from './execute-approval.ts'
 import type { Op } from './op.ts'
+import { PollLoop } from './poll-loop.ts'
 import { settle } from './settle-approval.ts'
 import { traceExecution } from './trace-calls.ts'
 
@@ -34,13 +35,17 @@ export class ApprovalUpkeep {
   /** Both by id, with the agent. */
   readonly #running = new Map<string, string>()
   readonly #line = new Map<string, string>()
-  #ended: Promise<void> = Promise.resolve()
-
+  readonly #polling: PollLoop
   readonly #run: (approvalId: string) => Promise<void>
 
   constructor(deps: ExecuteDeps & { readonly tracing?: Tracing | undefined }) {
     this.#deps = deps
     const run = (id: string) => executeApproval(deps, id)
+    this.#polling = new PollLoop(deps, {
+      name: 'looking after approvals',
+      everyMs: lookAgainMs,
+      look: () => this.#look(),
+    })
     this.#run = deps.tracing ? traceExecution(deps.tracing, run) : run
   }
 
@@ -88,12 +93,12 @@ export class ApprovalUpkeep {
     for (const approval of left) {
       if (approval.exec_id?.startsWith(`${this.#deps.node}:`)) await this.#interrupt(approval)
     }
-    this.#ended = this.#look()
+    this.#polling.start()
   }
 
   /** Resolves when no run of this process is under way any more. */
   async stopped(): Promise<void> {
-    await this.#ended
+    await this.#polling.stopped()
   }
 
   get busy(): boolean {
@@ -134,17 +139,12 @@ export class ApprovalUpkeep {
   }
 
   async #look(): Promise<void> {
-    const { signal, clock, log } = this.#deps
-    while (!signal.aborted) {
-      try {
-        await this.#expire()
-        const waiting = await this.#deps.storage.approvals.listByExecution('waiting', batch)
-        for (const { id } of waiting) this.execute(id)
-      } catch (cause) {
-        if (!(cause instanceof GatehouseError))
-          log.error({ err: cause }, 'looking after approvals failed')
-      }
-      await clock.sleep(lookAgainMs, signal)
+    try {
+      await this.#expire()
+      const waiting = await this.#deps.storage.approvals.listByExecution('waiting', batch)
+      for (const { id } of waiting) this.execute(id)
+    } catch (cause) {
+      if (!(cause instanceof GatehouseError)) throw cause
     }
   }
 

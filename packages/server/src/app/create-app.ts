@@ -71,6 +71,7 @@ import { type AgentOp, isRead, type Op } from './op.ts'
 import { listOperators, removeOperator, setPassword } from './operators.ts'
 import { bindProcesses, noProcesses } from './people-processes.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
+import { PollLoop } from './poll-loop.ts'
 import { ProcessTable } from './process-table.ts'
 import { bindProxy } from './proxy/bind-proxy.ts'
 import type { ProxySettings } from './proxy/deps.ts'
@@ -199,7 +200,7 @@ export function createApp(parts: AppDeps): BoundApp {
   })
   // From here on whatever is recorded tells people, too.
   const deps: AppDeps = { ...given, journal: notifications.journal }
-  const { events, signal, clock } = deps
+  const { events, clock } = deps
   const signals = new ApprovalSignals(deps.log)
   const directory = new AgentDirectory(deps)
   const sessions = new SessionTable(deps)
@@ -284,24 +285,27 @@ export function createApp(parts: AppDeps): BoundApp {
   const people = { ...gate, execute: deps.runsApproved ? upkeep.execute : () => {} }
   const shown = { ...deps, staleChecks: new StaleChecks(gate) }
   const tools = new ToolChanges(base)
-  let sweeping: Promise<void> = Promise.resolve()
-
-  const sweep = async (): Promise<void> => {
-    for (let sinceMs = 0; !signal.aborted; sinceMs += otherNodesEveryMs) {
-      await clock.sleep(otherNodesEveryMs, signal)
-      try {
-        if (deps.storage.isShared) await directory.reload()
-        if (sinceMs % reachEveryMs === 0) await tools.look()
-        if (sinceMs % sweepEveryMs === 0) {
-          await sessions.endIdle(systemOp(deps))
-          await deps.vault.look()
-          await sweepLogins(doorkeeping)
-        }
-      } catch (cause) {
-        deps.log.error({ err: cause }, 'looking after sessions and agents failed')
-      }
-    }
-  }
+  const polling = [
+    new PollLoop(deps, {
+      name: 'looking for agents that another node changed',
+      everyMs: otherNodesEveryMs,
+      look: () => directory.reload(),
+    }),
+    new PollLoop(deps, {
+      name: 'looking for other tools',
+      everyMs: reachEveryMs,
+      look: () => tools.look(),
+    }),
+    new PollLoop(deps, {
+      name: 'looking after sessions and the vault',
+      everyMs: sweepEveryMs,
+      async look() {
+        await sessions.endIdle(systemOp(deps))
+        await deps.vault.look()
+        await sweepLogins(doorkeeping)
+      },
+    }),
+  ].slice(deps.storage.isShared ? 0 : 1)
 
   return {
     version: deps.version,
@@ -443,7 +447,7 @@ export function createApp(parts: AppDeps): BoundApp {
       if (deps.runsApproved) await proxy.start()
       await models.start()
       await notifications.start()
-      sweeping = sweep()
+      for (const loop of polling) loop.start('later')
     },
     async stopped() {
       tools[Symbol.dispose]()
@@ -458,7 +462,7 @@ export function createApp(parts: AppDeps): BoundApp {
         models.stopped(),
         inference.stopped(),
         notifications.stopped(),
-        sweeping,
+        ...polling.map((loop) => loop.stopped()),
       ])
     },
   }

@@ -4,6 +4,7 @@ import type { StoredJob } from '../ports/jobs.ts'
 import { actDraft } from './audit-draft.ts'
 import type { Basics } from './deps.ts'
 import type { JobKind, JobVerdict } from './job-kind.ts'
+import { PollLoop } from './poll-loop.ts'
 
 type Deps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 'log'> & {
   /** Names this node: what it holds when it starts was lost by its last run. */
@@ -35,49 +36,40 @@ const failureText = (cause: unknown): object => ({
  */
 export class JobRunner {
   readonly #deps: Deps
+  readonly #polling: PollLoop
   readonly #kinds: ReadonlyMap<string, JobKind>
   readonly #running = new Map<string, Promise<void>>()
-  #nudged = new AbortController()
   #renewedMs = 0
-  #ended: Promise<void> = Promise.resolve()
 
   constructor(deps: Deps, kinds: readonly JobKind[]) {
     this.#deps = deps
+    this.#polling = new PollLoop(deps, {
+      name: 'looking for due jobs',
+      everyMs: lookAgainMs,
+      look: async () => {
+        await this.#keepLeases()
+        await this.#claimDue()
+      },
+    })
     this.#kinds = new Map(kinds.map((kind) => [kind.kind, kind]))
   }
 
   /** Looks at once: a job was stored that may be due before the next look. */
   nudge(): void {
-    this.#nudged.abort()
+    this.#polling.nudge()
   }
 
   /** At start: reports what this node was running when it died, then begins to look for what is due. */
   async start(): Promise<void> {
     await this.#reportLost(this.#deps.node)
     this.#renewedMs = this.#deps.clock.now()
-    this.#deps.signal.addEventListener('abort', () => this.nudge(), { once: true })
-    this.#ended = this.#look()
+    this.#polling.start()
   }
 
   /** Resolves when nothing is under way any more; the signal must have aborted. */
   async stopped(): Promise<void> {
-    this.nudge()
-    await this.#ended
+    await this.#polling.stopped()
     await Promise.all(this.#running.values())
-  }
-
-  async #look(): Promise<void> {
-    const { signal, clock, log } = this.#deps
-    while (!signal.aborted) {
-      this.#nudged = new AbortController()
-      try {
-        await this.#keepLeases()
-        await this.#claimDue()
-      } catch (cause) {
-        log.error({ err: cause }, 'looking for due jobs failed')
-      }
-      await clock.sleep(lookAgainMs, this.#nudged.signal)
-    }
   }
 
   async #claimDue(): Promise<void> {

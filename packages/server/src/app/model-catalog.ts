@@ -11,6 +11,7 @@ import type { CatalogSource, FetchedCatalog } from '../ports/models.ts'
 import { actDraft } from './audit-draft.ts'
 import type { Basics } from './deps.ts'
 import type { Op } from './op.ts'
+import { PollLoop } from './poll-loop.ts'
 
 export type CatalogDeps = Pick<Basics, 'journal' | 'clock' | 'ids' | 'log'> & {
   readonly source: CatalogSource
@@ -26,6 +27,7 @@ const iso = (ms: number | null): string | null => (ms === null ? null : new Date
 /** What is offered: the built-in models, and those of the catalog as it was last fetched. */
 export class ModelCatalog {
   readonly #deps: CatalogDeps
+  readonly #polling: PollLoop
   #kept: FetchedCatalog | null = null
   #merged: Merged = mergeModels(builtInModels, [])
   #refusal: string | null = null
@@ -36,10 +38,14 @@ export class ModelCatalog {
   #loaded: Promise<void> | null = null
   #fetching: Promise<void> | null = null
   #looked: Promise<void> | null = null
-  #ended: Promise<void> = Promise.resolve()
 
   constructor(deps: CatalogDeps) {
     this.#deps = deps
+    this.#polling = new PollLoop(deps, {
+      name: 'keeping the catalog fresh',
+      everyMs: againMs,
+      look: () => this.#keepFresh(),
+    })
   }
 
   /** Waits a little for the first fetch where nothing was ever kept: until then there is nothing to show. */
@@ -80,11 +86,11 @@ export class ModelCatalog {
   }
 
   start(): void {
-    if (this.#deps.source.url !== null) this.#ended = this.#keepFresh()
+    if (this.#deps.source.url !== null) this.#polling.start()
   }
 
   stopped(): Promise<void> {
-    return this.#ended
+    return this.#polling.stopped()
   }
 
   #status(): CatalogStatus {
@@ -191,15 +197,12 @@ export class ModelCatalog {
   }
 
   /** Asks at each start, which costs little where nothing changed, and then as often as configured. */
-  async #keepFresh(): Promise<void> {
-    const { clock, signal, settings } = this.#deps
-    const refreshMs = settings['catalog.refresh']
+  async #keepFresh(): Promise<number> {
     await this.#ready()
-    while (!signal.aborted) {
-      if (this.#isDue) await this.#fetch()
-      await clock.sleep(this.#failure === null ? refreshMs : Math.min(againMs, refreshMs), signal)
-      this.#isDue = true
-    }
+    if (this.#isDue) await this.#fetch()
+    this.#isDue = true
+    const refreshMs = this.#deps.settings['catalog.refresh']
+    return this.#failure === null ? refreshMs : Math.min(againMs, refreshMs)
   }
 }
 

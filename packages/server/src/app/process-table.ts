@@ -16,6 +16,7 @@ import type {
 } from '../ports/processes.ts'
 import type { Call } from './call.ts'
 import { LiveProcesses, type ProcessDeps } from './live-processes.ts'
+import { PollLoop } from './poll-loop.ts'
 import { logRecord, processRecord } from './process-record.ts'
 import { ranOf } from './ran-process.ts'
 
@@ -38,11 +39,23 @@ type Noted = (facts: Readonly<Record<string, unknown>>) => void
 export class ProcessTable {
   readonly #deps: ProcessDeps
   readonly #live: LiveProcesses
-  #looking: Promise<void> = Promise.resolve()
+  readonly #polling: readonly PollLoop[]
 
   constructor(deps: ProcessDeps) {
     this.#deps = deps
     this.#live = new LiveProcesses(deps)
+    this.#polling = [
+      new PollLoop(deps, {
+        name: 'looking for revoked agents',
+        everyMs: lookEveryMs,
+        look: () => this.#endRevoked(),
+      }),
+      new PollLoop(deps, {
+        name: 'looking after ended processes',
+        everyMs: sweepEveryMs,
+        look: () => this.#sweep(),
+      }),
+    ]
   }
 
   get running(): number {
@@ -184,11 +197,11 @@ export class ProcessTable {
         })
       if (left.processes.length < 100) break
     }
-    this.#looking = this.#look()
+    for (const loop of this.#polling) loop.start()
   }
 
   async stopped(): Promise<void> {
-    await this.#looking
+    await Promise.all(this.#polling.map((loop) => loop.stopped()))
     await Promise.all(
       this.#live.all().map(async ({ hosted, settled }) => {
         await hosted.end(1_000, 'the service stopped')
@@ -197,20 +210,11 @@ export class ProcessTable {
     )
   }
 
-  async #look(): Promise<void> {
-    const { clock, signal, log, directory } = this.#deps
-    for (let sinceMs = 0; !signal.aborted; sinceMs += lookEveryMs) {
-      try {
-        // Another node may have revoked the agent.
-        for (const { stored, hosted } of this.#live.all())
-          if ((await directory.find(stored.agent))?.status === 'revoked')
-            void hosted.end(endGraceMs, 'its agent was revoked')
-        if (sinceMs % sweepEveryMs === 0) await this.#sweep()
-      } catch (cause) {
-        log.error({ err: cause }, 'looking after processes failed')
-      }
-      await clock.sleep(lookEveryMs, signal)
-    }
+  /** Another node may have revoked the agent. */
+  async #endRevoked(): Promise<void> {
+    for (const { stored, hosted } of this.#live.all())
+      if ((await this.#deps.directory.find(stored.agent))?.status === 'revoked')
+        void hosted.end(endGraceMs, 'its agent was revoked')
   }
 
   async #sweep(): Promise<void> {

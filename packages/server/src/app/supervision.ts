@@ -14,6 +14,7 @@ import { type HealthDeps, health, readiness } from './health.ts'
 import { renderMetrics } from './metrics.ts'
 import { pauseAll, resumeAll } from './pause-all.ts'
 import { changeState, deleteState, listState, showState } from './people-state.ts'
+import { PollLoop } from './poll-loop.ts'
 import type { ProcessTable } from './process-table.ts'
 import { probeSandbox } from './sandbox-access.ts'
 import type { SessionTable } from './session-table.ts'
@@ -58,27 +59,25 @@ export type Supervision = {
   stopped(): Promise<void>
 }
 
+const alertsEveryMs = 10_000
 const stateEveryMs = 60_000
 
 /** What people see of the service and how they stop all of it, bound to its dependencies. */
 export function bindSupervision(deps: SupervisionDeps): Supervision {
   const monitors = new AlertMonitors(deps)
   const counting = deps.journal.onCommit((commit) => deps.metrics.committed(commit))
-  let running: Promise<unknown> = Promise.resolve()
-
-  const sweep = async (): Promise<void> => {
-    try {
-      await sweepState(deps)
-    } catch (cause) {
-      deps.log.error({ err: cause }, 'looking after values failed')
-    }
-  }
-  const sweepAgain = async (): Promise<void> => {
-    while (!deps.signal.aborted) {
-      await deps.clock.sleep(stateEveryMs, deps.signal)
-      if (!deps.signal.aborted) await sweep()
-    }
-  }
+  const polling = [
+    new PollLoop(deps, {
+      name: 'looking for alerts',
+      everyMs: alertsEveryMs,
+      look: () => monitors.look(),
+    }),
+    new PollLoop(deps, {
+      name: 'looking after values',
+      everyMs: stateEveryMs,
+      look: () => sweepState(deps),
+    }),
+  ] as const
 
   return {
     useCases: {
@@ -108,11 +107,13 @@ export function bindSupervision(deps: SupervisionDeps): Supervision {
     async start() {
       // Sessions end with the process that holds them; on a shared store others may hold theirs.
       if (!deps.storage.isShared) await deps.storage.state.removeAreas('session:')
-      running = Promise.all([monitors.keepLooking(), sweepAgain()])
+      const [alerts, values] = polling
+      alerts.start()
+      values.start('later')
     },
     async stopped() {
       counting[Symbol.dispose]()
-      await running
+      await Promise.all(polling.map((one) => one.stopped()))
     },
   }
 }

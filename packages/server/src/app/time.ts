@@ -16,6 +16,7 @@ import type { Basics } from './deps.ts'
 import { JobRunner } from './job-runner.ts'
 import { messagesOf } from './messages.ts'
 import type { AgentOp } from './op.ts'
+import { PollLoop } from './poll-loop.ts'
 import { scheduledCalls } from './scheduled-calls.ts'
 import { deleteSchedule, listSchedules, schedulesOf } from './schedules.ts'
 import { WakeTable } from './wakes.ts'
@@ -50,25 +51,20 @@ const wakesKeptMs = 7 * 86_400_000
 
 /** What happens later and what agents tell each other, bound to its dependencies. */
 export function bindTime(deps: TimeDeps): Time {
-  const { storage, clock, log, signal } = deps
+  const { storage, clock } = deps
   const jobs = new JobRunner(deps, [scheduledCalls(deps)])
   const wakes = new WakeTable({ ...deps, commands: deps.wakeCommands })
-  let sweeping: Promise<void> = Promise.resolve()
-
-  const sweep = async (): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        const wallMs = clock.wall()
-        await storage.jobs.prune(wallMs - keptMs)
-        await storage.schedules.prune(wallMs - keptMs)
-        await storage.transaction((tx) => tx.messages.prune(wallMs))
-        await storage.wakes.prune(wallMs - wakesKeptMs)
-      } catch (cause) {
-        log.error({ err: cause }, 'looking after schedules and messages failed')
-      }
-      await clock.sleep(sweepEveryMs, signal)
-    }
-  }
+  const sweeping = new PollLoop(deps, {
+    name: 'looking after schedules and messages',
+    everyMs: sweepEveryMs,
+    async look() {
+      const wallMs = clock.wall()
+      await storage.jobs.prune(wallMs - keptMs)
+      await storage.schedules.prune(wallMs - keptMs)
+      await storage.transaction((tx) => tx.messages.prune(wallMs))
+      await storage.wakes.prune(wallMs - wakesKeptMs)
+    },
+  })
 
   return {
     useCases: {
@@ -89,10 +85,10 @@ export function bindTime(deps: TimeDeps): Time {
     async start() {
       await jobs.start()
       await wakes.start()
-      sweeping = sweep()
+      sweeping.start()
     },
     async stopped() {
-      await Promise.all([jobs.stopped(), wakes.stopped(), sweeping])
+      await Promise.all([jobs.stopped(), wakes.stopped(), sweeping.stopped()])
     },
   }
 }

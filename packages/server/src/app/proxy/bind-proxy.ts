@@ -6,6 +6,7 @@ import type { App } from '../app.ts'
 import type { Call } from '../call.ts'
 import type { HealthParts } from '../health.ts'
 import type { Op } from '../op.ts'
+import { PollLoop } from '../poll-loop.ts'
 import { servicesOf, writesOf } from './agent-access.ts'
 import { type Bursts, burstsOf } from './burst.ts'
 import { cancelAll, cancelWrite, discardWrite, listWrites, retryWrite } from './change-write.ts'
@@ -79,19 +80,17 @@ export function bindProxy(given: Omit<ProxyDeps, 'opened' | 'nudge'>): Proxy {
   }
   const writes = new WriteRunner(deps)
   const syncs = new SyncRunner(deps)
-  const { clock, log, signal, node } = deps
-  let resuming: Promise<void> = Promise.resolve()
-
-  const resume = async (): Promise<void> => {
-    for (let own: string | undefined = node; !signal.aborted; own = undefined) {
-      try {
-        await resumeRollbacks(deps, own)
-      } catch (cause) {
-        log.error({ err: cause }, 'looking for rollbacks that were cut off failed')
-      }
-      await clock.sleep(resumeEveryMs, signal)
-    }
-  }
+  // At start also what this node held, which its last run lost.
+  let own: string | undefined = deps.node
+  const resuming = new PollLoop(deps, {
+    name: 'looking for rollbacks that were cut off',
+    everyMs: resumeEveryMs,
+    async look() {
+      const held = own
+      own = undefined
+      await resumeRollbacks(deps, held)
+    },
+  })
 
   return {
     useCases: {
@@ -126,10 +125,10 @@ export function bindProxy(given: Omit<ProxyDeps, 'opened' | 'nudge'>): Proxy {
     async start() {
       await syncs.start()
       await writes.start()
-      resuming = resume()
+      resuming.start()
     },
     async stopped() {
-      await Promise.all([writes.stopped(), syncs.stopped(), resuming])
+      await Promise.all([writes.stopped(), syncs.stopped(), resuming.stopped()])
       await opened[Symbol.asyncDispose]()
     },
   }

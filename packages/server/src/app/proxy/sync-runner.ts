@@ -1,5 +1,6 @@
 import type { StoredService } from '../../ports/services.ts'
 import { raiseAlert, resolveAlert } from '../alerts.ts'
+import { PollLoop } from '../poll-loop.ts'
 import { type ProxyDeps, systemOp } from './deps.ts'
 import { Listeners } from './listeners.ts'
 import { syncService } from './sync-service.ts'
@@ -16,19 +17,24 @@ export const alertKey = (name: string): string => `system:service:${name}`
 /** Keeps the replicas up to date: each service by one node, again and again, and later where it fails. */
 export class SyncRunner {
   readonly #deps: ProxyDeps
+  readonly #polling: PollLoop
   readonly #running = new Map<string, Promise<void>>()
   readonly #listeners: Listeners
+  #dropped: Promise<void> = Promise.resolve()
   #services: readonly StoredService[] = []
-  #nudged = new AbortController()
-  #ended: Promise<void> = Promise.resolve()
 
   constructor(deps: ProxyDeps) {
     this.#deps = deps
+    this.#polling = new PollLoop(deps, {
+      name: 'looking after services',
+      everyMs: lookAgainMs,
+      look: () => this.#look(),
+    })
     this.#listeners = new Listeners(deps, () => this.nudge())
   }
 
   nudge(): void {
-    this.#nudged.abort()
+    this.#polling.nudge()
   }
 
   /** As they were at the last look: for health, which must not wait. */
@@ -38,33 +44,23 @@ export class SyncRunner {
 
   async start(): Promise<void> {
     this.#services = await this.#deps.storage.services.list()
-    this.#deps.signal.addEventListener('abort', () => this.nudge(), { once: true })
-    this.#ended = this.#look()
+    this.#dropped = this.#dropLeft().catch((cause: unknown) => {
+      this.#deps.log.error({ err: cause }, 'what services left behind could not be dropped')
+    })
+    this.#polling.start()
   }
 
   async stopped(): Promise<void> {
-    this.nudge()
-    await this.#ended
+    await this.#polling.stopped()
     await this.#listeners.stopped()
     await Promise.all(this.#running.values())
   }
 
   async #look(): Promise<void> {
-    const { signal, clock, log } = this.#deps
-    await this.#dropLeft().catch((cause: unknown) => {
-      log.error({ err: cause }, 'what services left behind could not be dropped')
-    })
-    while (!signal.aborted) {
-      this.#nudged = new AbortController()
-      try {
-        await this.#syncDue()
-        this.#listeners.follow(this.#services)
-        for (const service of this.#services) await this.#warn(service)
-      } catch (cause) {
-        log.error({ err: cause }, 'looking after services failed')
-      }
-      await clock.sleep(lookAgainMs, this.#nudged.signal)
-    }
+    await this.#dropped
+    await this.#syncDue()
+    this.#listeners.follow(this.#services)
+    for (const service of this.#services) await this.#warn(service)
   }
 
   async #syncDue(): Promise<void> {

@@ -3,6 +3,7 @@ import type { SyncBatch } from '../../ports/service-adapter.ts'
 import type { ServiceProgress, StoredService } from '../../ports/services.ts'
 import type { Stores } from '../../ports/storage.ts'
 import { actDraft } from '../audit-draft.ts'
+import { PollLoop } from '../poll-loop.ts'
 import { backOffMs, type ProxyDeps, systemOp } from './deps.ts'
 import { failureText } from './failure-text.ts'
 import { within } from './within.ts'
@@ -91,16 +92,19 @@ async function readAll(run: Run, signal: AbortSignal): Promise<void> {
 }
 
 /** Keeps the lease while a run goes on, however slow the service is. */
-async function keepLease({ deps, service }: Run, signal: AbortSignal): Promise<void> {
-  while (!signal.aborted) {
-    await deps.clock.sleep(renewEveryMs, signal)
-    if (signal.aborted) return
-    const nowMs = deps.clock.now()
-    await deps.storage.services
-      .lease(service.name, deps.node, { nowMs, untilMs: nowMs + leaseMs })
-      .catch(() => false)
-  }
-}
+const leaseKeeper = ({ deps, service }: Run, signal: AbortSignal): PollLoop =>
+  new PollLoop(
+    { ...deps, signal },
+    {
+      name: 'keeping the lease of a sync',
+      everyMs: renewEveryMs,
+      async look() {
+        const nowMs = deps.clock.now()
+        const lease = { nowMs, untilMs: nowMs + leaseMs }
+        await deps.storage.services.lease(service.name, deps.node, lease)
+      },
+    },
+  )
 
 const nextSync = ({ clock, settings, opened }: ProxyDeps, { kind }: StoredService): number =>
   clock.now() + (settings['proxy.sync_every'] ?? opened.adapterOf(kind).sync_every_seconds * 1000)
@@ -169,7 +173,7 @@ export async function syncService(deps: ProxyDeps, name: string): Promise<boolea
   if (!(await deps.storage.services.lease(name, deps.node, lease))) return false
   const ended = new AbortController()
   const signal = AbortSignal.any([deps.signal, ended.signal])
-  let keeping: Promise<void> = Promise.resolve()
+  let keeping: PollLoop | null = null
   try {
     const service = await deps.storage.services.find(name)
     if (!service || service.status === 'disconnected') return false
@@ -177,7 +181,8 @@ export async function syncService(deps: ProxyDeps, name: string): Promise<boolea
     const goesOn = service.full && service.cursor !== null
     const full = service.full || service.cursor === null
     const run: Run = { deps, service, number: goesOn ? service.syncs : service.syncs + 1 }
-    keeping = keepLease(run, signal)
+    keeping = leaseKeeper(run, signal)
+    keeping.start('later')
     try {
       await step(run, {
         syncs: run.number,
@@ -201,7 +206,7 @@ export async function syncService(deps: ProxyDeps, name: string): Promise<boolea
     throw cause
   } finally {
     ended.abort()
-    await keeping
+    await keeping?.stopped()
     await deps.storage.services.release(name, deps.node).catch(() => undefined)
   }
 }

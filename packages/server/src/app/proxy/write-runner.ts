@@ -1,5 +1,6 @@
 import type { StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../audit-draft.ts'
+import { PollLoop } from '../poll-loop.ts'
 import { leaseAfter } from './attempt.ts'
 import { writeFacts } from './buffer-write.ts'
 import { type ProxyDeps, systemOp } from './deps.ts'
@@ -16,50 +17,42 @@ const keptMs = 30 * 86_400_000
  */
 export class WriteRunner {
   readonly #deps: ProxyDeps
+  readonly #polling: PollLoop
   /** By service. */
   readonly #running = new Map<string, { readonly id: string; readonly done: Promise<void> }>()
   readonly #proving = new Map<string, Promise<void>>()
-  #nudged = new AbortController()
   #sweptMs = -Infinity
-  #ended: Promise<void> = Promise.resolve()
 
   constructor(deps: ProxyDeps) {
     this.#deps = deps
+    this.#polling = new PollLoop(deps, {
+      name: 'looking for due writes',
+      everyMs: lookAgainMs,
+      look: () => this.#look(),
+    })
   }
 
   nudge(): void {
-    this.#nudged.abort()
+    this.#polling.nudge()
   }
 
   /** At start what this node held was lost by its last run, and nothing of it can still arrive. */
   async start(): Promise<void> {
     await this.#takeLost(this.#deps.node)
-    this.#deps.signal.addEventListener('abort', () => this.nudge(), { once: true })
-    this.#ended = this.#look()
+    this.#polling.start()
   }
 
   async stopped(): Promise<void> {
-    this.nudge()
-    await this.#ended
+    await this.#polling.stopped()
     await Promise.all([...this.#running.values()].map(({ done }) => done))
     await Promise.all(this.#proving.values())
   }
 
-  async #look(): Promise<void> {
-    const { signal, clock, log } = this.#deps
-    while (!signal.aborted) {
-      this.#nudged = new AbortController()
-      let waitMs = lookAgainMs
-      try {
-        await this.#takeLost()
-        const nextMs = await this.#claimDue()
-        waitMs = Math.min(waitMs, Math.max(1, nextMs - clock.now()))
-        await this.#sweep()
-      } catch (cause) {
-        log.error({ err: cause }, 'looking for due writes failed')
-      }
-      await clock.sleep(waitMs, this.#nudged.signal)
-    }
+  async #look(): Promise<number> {
+    await this.#takeLost()
+    const nextMs = await this.#claimDue()
+    await this.#sweep()
+    return Math.min(lookAgainMs, Math.max(1, nextMs - this.#deps.clock.now()))
   }
 
   /** Begins what is due, and says when the next one is. */
