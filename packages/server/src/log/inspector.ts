@@ -46,6 +46,9 @@ export interface Inspector {
    */
   inspect(reach?: 'whole' | 'tree'): Promise<Integrity>
 
+  /** The same for whoever has looked just now. */
+  inspectSeen(): Promise<Integrity>
+
   /** Must see to it that what is read from now on is what lies on the disk now. */
   look(): Promise<void>
 
@@ -221,6 +224,12 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     }
   }
 
+  const inspectSeen = async (reach?: 'whole' | 'tree'): Promise<Integrity> => {
+    const whole = reach !== undefined || writer.standing.state.size <= wholeMax || seen !== changes
+    if (whole || !fault) await share({ whole, tree: reach === 'tree' })
+    return report(null)
+  }
+
   return {
     report,
     forget() {
@@ -231,10 +240,8 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     look,
     async inspect(reach) {
       await look()
-      const whole =
-        reach !== undefined || writer.standing.state.size <= wholeMax || seen !== changes
-      if (whole || !fault) await share({ whole, tree: reach === 'tree' })
-      return report(null)
+      return inspectSeen(reach)
     },
+    inspectSeen,
   }
 }

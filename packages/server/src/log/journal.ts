@@ -238,7 +238,7 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
       await inspector.look()
       const page = await rows.query(filter)
       const misfit = await misfitOf(page.rows)
-      const found = await inspector.inspect()
+      const found = await inspector.inspectSeen()
       const integrity = misfit ? inspector.report(misfit) : found
       return { entries: page.rows.map(entryOf), total: page.total, ...integrity }
     },
