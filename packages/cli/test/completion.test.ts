@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
 import { candidates } from '../src/commands/complete.ts'
 import { createCliKit } from './kit.ts'
@@ -33,4 +34,8 @@ test.each(['bash', 'zsh', 'fish', 'powershell'])('prints a script for %s', async
   const { code, out } = await createCliKit().gatehouse(['completion', shell])
   expect(code).toBe(0)
   expect(out).toContain('gatehouse __complete -- ')
+  // Each shell that is here reads its own without running it.
+  if (shell === 'powershell') return
+  const { error, status, stderr } = spawnSync(shell, ['-n'], { input: out, encoding: 'utf8' })
+  expect(error ? 'no such shell' : `${status} ${stderr}`).toMatch(/^(?:no such shell|0 )$/)
 })

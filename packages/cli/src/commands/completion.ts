@@ -1,11 +1,16 @@
+import { readFile } from 'node:fs/promises'
 import { didYouMean } from '@gatehouse/contract/nearest'
 import { usageError } from '../cli-error.ts'
-import { completionScripts } from '../completion-scripts.ts'
 import { defineCommand } from '../define.ts'
 
-const shells = ['bash', 'zsh', 'fish', 'powershell'] as const
-type Shell = (typeof shells)[number]
-const isShell = (name: string): name is Shell => (shells as readonly string[]).includes(name)
+/** Each script hands the words so far to `gatehouse __complete`, one a line, and offers what comes back. */
+const scripts: ReadonlyMap<string, string> = new Map([
+  ['bash', 'gatehouse.bash'],
+  ['zsh', 'gatehouse.zsh'],
+  ['fish', 'gatehouse.fish'],
+  ['powershell', 'gatehouse.ps1'],
+])
+const folder = new URL('../../completions/', import.meta.url)
 
 export const completion = defineCommand({
   name: 'completion',
@@ -16,8 +21,11 @@ export const completion = defineCommand({
     'gatehouse completion fish > ~/.config/fish/completions/gatehouse.fish',
   ],
   async run({ io }, { shell }) {
-    if (!isShell(shell))
+    const script = scripts.get(shell)
+    if (script === undefined) {
+      const shells = [...scripts.keys()]
       throw usageError(`"${shell}" is none of ${shells.join(', ')}.${didYouMean(shell, shells)}`)
-    await io.stdout.write(completionScripts[shell])
+    }
+    await io.stdout.write(await readFile(new URL(script, folder), 'utf8'))
   },
 })
