@@ -17,6 +17,7 @@ import { type RunDeps, type RunResult, runCapability } from './invoke-run.ts'
 import type { CallRoom, Held, MemoryBudget } from './memory-budget.ts'
 import { placesOf, questionOf } from './policy-question.ts'
 import { settle } from './settle-approval.ts'
+import { untilStored } from './until-stored.ts'
 
 export type ExecuteDeps = Basics &
   RunDeps & {
@@ -242,32 +243,26 @@ async function finish(
   intent_id: string,
   result: RunResult,
 ): Promise<void> {
-  for (;;) {
-    try {
-      const changed = await deps.journal.transaction(async (tx) => {
-        const current = await tx.approvals.find(approval_id)
-        if (current?.execution !== 'running') return [current]
-        const { approval: next } = await tx.approvals.replace(current, {
-          ...current,
-          execution: result.kind,
-          result:
-            result.kind === 'succeeded'
-              ? { success: true, data: result.data }
-              : { success: false, error: result.error },
-          result_text: result.kind === 'succeeded' ? result.text : null,
-        })
-        tx.append(outcomeDraft(call, result, { policy_decision, intent_id, approval_id }))
-        return [next, await tellOriginal(tx, next)]
+  const store = async (): Promise<void> => {
+    const changed = await deps.journal.transaction(async (tx) => {
+      const current = await tx.approvals.find(approval_id)
+      if (current?.execution !== 'running') return [current]
+      const { approval: next } = await tx.approvals.replace(current, {
+        ...current,
+        execution: result.kind,
+        result:
+          result.kind === 'succeeded'
+            ? { success: true, data: result.data }
+            : { success: false, error: result.error },
+        result_text: result.kind === 'succeeded' ? result.text : null,
       })
-      for (const approval of changed) if (approval) settle(deps, approval)
-      return
-    } catch (cause) {
-      deps.log.error(
-        { err: cause, approval_id },
-        'the outcome of an approved call could not be stored yet',
-      )
-      if (deps.signal.aborted) return
-      await deps.clock.sleep(1_000, deps.signal)
-    }
+      tx.append(outcomeDraft(call, result, { policy_decision, intent_id, approval_id }))
+      return [next, await tellOriginal(tx, next)]
+    })
+    for (const approval of changed) if (approval) settle(deps, approval)
   }
+  await untilStored(deps, store, {
+    facts: { approval_id },
+    message: 'the outcome of an approved call could not be stored yet',
+  })
 }

@@ -5,6 +5,7 @@ import { actDraft } from './audit-draft.ts'
 import type { Basics } from './deps.ts'
 import type { JobKind, JobVerdict } from './job-kind.ts'
 import { PollLoop } from './poll-loop.ts'
+import { untilStored } from './until-stored.ts'
 
 type Deps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 'log'> & {
   /** Names this node: what it holds when it starts was lost by its last run. */
@@ -128,22 +129,15 @@ export class JobRunner {
 
   /** What ran, ran: its end is stored as soon as the store takes it. */
   async #finish(job: StoredJob, next: StoredJob): Promise<void> {
-    const { storage, clock, log, signal } = this.#deps
-    for (;;) {
-      try {
-        if (!(await storage.jobs.replace(job, next)))
-          // Whoever cancels a run takes it away before its end, and means to.
-          log[(await storage.jobs.find(job.id))?.state === 'cancelled' ? 'debug' : 'warn'](
-            { job_id: job.id },
-            'a job ended after somebody else had taken it',
-          )
-        return
-      } catch (cause) {
-        log.error({ err: cause, job_id: job.id }, 'the end of a job could not be stored')
-        if (signal.aborted) return
-        await clock.sleep(1_000, signal)
-      }
+    const { storage, log } = this.#deps
+    const facts = { job_id: job.id }
+    const store = async (): Promise<void> => {
+      if (await storage.jobs.replace(job, next)) return
+      // Whoever cancels a run takes it away before its end, and means to.
+      const level = (await storage.jobs.find(job.id))?.state === 'cancelled' ? 'debug' : 'warn'
+      log[level](facts, 'a job ended after somebody else had taken it')
     }
+    await untilStored(this.#deps, store, { facts, message: 'the end of a job could not be stored' })
   }
 
   async #keepLeases(): Promise<void> {

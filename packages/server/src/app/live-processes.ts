@@ -16,6 +16,7 @@ import type { Basics } from './deps.ts'
 import type { Op } from './op.ts'
 import { sandboxLimitsOf } from './process-limits.ts'
 import { commandFacts } from './process-record.ts'
+import { untilStored } from './until-stored.ts'
 
 /** In the background, and in all, for one agent; and in all for the service. */
 const backgroundMax = 8
@@ -23,7 +24,6 @@ const runningMax = 16
 const allMax = 128
 /** Ended ones that an agent can still look at. */
 const keptMax = 50
-const storeAgainMs = 1_000
 
 export type ProcessDeps = Pick<
   Basics,
@@ -205,7 +205,7 @@ export class LiveProcesses {
 
   /** It has ended: that is stored as soon as the log takes it, however long that takes. */
   async #record(ended: StoredProcess, { refused_hosts }: ProcessEnd): Promise<void> {
-    const { clock, journal, events, log, signal: stopping } = this.#deps
+    const { journal, events, log } = this.#deps
     const { id, agent, state, exit_code, signal, detail } = ended
     const facts = commandFacts(ended)
     const draft = actDraft(systemOp(this.#deps), 'process.ended', {
@@ -216,20 +216,14 @@ export class LiveProcesses {
         ...(refused_hosts.length > 0 ? { refused_hosts } : {}),
       },
     })
-    for (;;) {
-      try {
-        await journal.transaction(async (tx) => {
-          await tx.processes.update(ended)
-          tx.append(draft)
-        })
-        break
-      } catch (cause) {
-        log.error({ err: cause, process_id: id }, 'how a process ended could not be stored yet')
-        // The next start finds it running, and calls it interrupted.
-        if (stopping.aborted) return
-        await clock.sleep(storeAgainMs, stopping)
-      }
-    }
+    const store = () =>
+      journal.transaction(async (tx) => {
+        await tx.processes.update(ended)
+        tx.append(draft)
+      })
+    const message = 'how a process ended could not be stored yet'
+    // If not, the next start finds it running, and calls it interrupted.
+    if (!(await untilStored(this.#deps, store, { facts: { process_id: id }, message }))) return
     const data = { process_id: id, ...facts, state, exit_code }
     events.publish({ type: 'process.ended', agent, data })
     await this.#forgetOldest(agent).catch((cause: unknown) =>

@@ -2,6 +2,7 @@ import type { StoredWake, WakeCommands } from '../ports/wakes.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 import { actDraft } from './audit-draft.ts'
 import type { Basics } from './deps.ts'
+import { untilStored } from './until-stored.ts'
 
 const mergeMs = 1_000
 const openAtStart = 1_000
@@ -121,23 +122,15 @@ export class WakeTable {
   }
 
   async #tell(left: StoredWake | null, agent: string): Promise<void> {
-    const { clock, signal, log, commands, directory } = this.#deps
+    const { clock, signal, commands, directory } = this.#deps
     if (!left) await clock.sleep(mergeMs, signal)
     const wake = left ?? this.#gathering.get(agent)?.wake
     if (!left) this.#gathering.delete(agent)
     if (!wake) return
     const told = { ...wake, told_ms: clock.wall() }
-    for (;;) {
-      try {
-        await this.#record(told)
-        break
-      } catch (cause) {
-        // It is stored: what cannot be recorded now is told at the next start.
-        log.error({ err: cause, agent }, 'a wake could not be recorded')
-        if (signal.aborted) return
-        await clock.sleep(mergeMs, signal)
-      }
-    }
+    const failed = { facts: { agent }, message: 'a wake could not be recorded' }
+    // It is stored: what cannot be recorded now is told at the next start.
+    if (!(await untilStored(this.#deps, () => this.#record(told), failed))) return
     this.#publish(told)
     const stands = await directory.find(agent).catch(() => null)
     if (stands?.status === 'active' && !signal.aborted) commands.start(agent, told.id)
