@@ -28,10 +28,7 @@ const draft = (i) => ({
 })
 
 export const fill = async (folder, entries) => {
-  const storage = await openSqlite({
-    file: join(folder, 'gatehouse.db'),
-    indexer: new URL('../packages/server/dist/index-log.js', import.meta.url),
-  })
+  const storage = await openSqlite({ file: join(folder, 'gatehouse.db') })
   const journal = await openJournal({
     storage,
     directory: join(folder, 'audit'),

@@ -121,19 +121,36 @@ const linesOf = (text: string, count: number): readonly string[] => {
     : [...lines.slice(0, last), lines.slice(last).join(separator)]
 }
 
+const entryOf = (seq: number, line: string): LoggedEntry => ({
+  seq,
+  hash: line.slice(0, hashLength),
+  seal: line.slice(hashLength, hashLength + sealLength),
+  body: line.slice(hashLength + sealLength),
+})
+
+/** One entry of a frame, as `decodeFrame` reads it, without reading the others. */
+export const decodeEntry = (bytes: Buffer, head: FrameHead, seq: number): LoggedEntry | null => {
+  const end = bytes.length - macBytes
+  const lineAfter = (at: number): number => {
+    const found = bytes.indexOf(separator, at)
+    return found < 0 || found >= end ? -1 : found
+  }
+  let at = headBytes - 1
+  for (let passed = head.first; passed <= seq; passed += 1) {
+    at = lineAfter(at + 1)
+    if (at < 0) return null
+  }
+  const isLast = seq - head.first === Math.max(1, head.count) - 1
+  const next = isLast ? -1 : lineAfter(at + 1)
+  return entryOf(seq, bytes.toString('utf8', at + 1, next < 0 ? end : next))
+}
+
 /** Reads the bytes of one frame. Lines that damage put in or took away show as entries that do not fit. */
 export const decodeFrame = (bytes: Buffer, head: FrameHead): Frame => {
   const { first } = head
   const end = bytes.length - macBytes
   const [about = '', ...lines] = linesOf(bytes.toString('utf8', headBytes, end), head.count)
-  const entries = lines.map(
-    (line, i): LoggedEntry => ({
-      seq: first + i,
-      hash: line.slice(0, hashLength),
-      seal: line.slice(hashLength, hashLength + sealLength),
-      body: line.slice(hashLength + sealLength),
-    }),
-  )
+  const entries = lines.map((line, i) => entryOf(first + i, line))
   return {
     first,
     note: noteOf(about),

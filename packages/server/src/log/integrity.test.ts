@@ -122,7 +122,7 @@ test('a large log is read once, then as far as it grew, and from its start after
   await bench.fill(20_500)
   const { read, entries } = countedReads()
   expect((await ask(bench)).integrity).toBe('verified')
-  expect(read()).toBeGreaterThan(20_500)
+  expect(read()).toBe(20_500)
   entries.count = 0
   await bench.fill(5)
   expect(await ask(bench)).toMatchObject({ integrity: 'verified', verified_through: 20_504 })

@@ -1,6 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { decodeFrame, type Frame, type LoggedEntry } from './frame.ts'
+import { decodeEntry, decodeFrame, type Frame, type LoggedEntry } from './frame.ts'
 import { dataAt, type Placed, readAt, Segment } from './segment.ts'
 
 export const segmentsFolder = 'segments'
@@ -133,7 +133,7 @@ export class LogReader {
     const { file, frame } = found
     const bytes = readAt(file, frame.at, frame.bytes)
     if (bytes.length < frame.bytes) return null
-    return decodeFrame(bytes, frame).entries[seq - frame.first] ?? null
+    return decodeEntry(bytes, frame, seq)
   }
 
   protected list(): Segment[] {

@@ -28,8 +28,15 @@ export const verifyPage = async (
     const run = sorted.slice(first, end)
     const { chain, seq: from } = run[0] as LogRow
     const to = (run.at(-1) as LogRow).seq
-    const before = await rows.range(chain, Math.max(0, from - 1), to, to - from + 1)
-    const hashes = new Map(before.map((row) => [row.seq, row.hash]))
+    // The rows themselves are at hand: of a run without gaps, only the one before it is missing.
+    const isDense = to - from === run.length - 1
+    const before = await rows.range(
+      chain,
+      Math.max(0, from - 1),
+      isDense ? from : to,
+      to - from + 1,
+    )
+    const hashes = new Map([...before, ...run].map((row) => [row.seq, row.hash]))
     for (const row of run) {
       const prev = row.seq === 0 ? genesis : hashes.get(row.seq - 1)
       if (prev === undefined && row.seq <= acknowledged) continue

@@ -7,6 +7,9 @@ export const blockEntries = 65_536
 const smallest = 1_024
 /** More combinations than nearly any block has; a block with more is read to count its entries. */
 const talliesMax = 4_096
+/** A word is common when after so many entries with it more than one of so many had it. */
+const commonAfter = 64
+const commonWithin = 16
 
 export type IndexedFields = Pick<
   AuditRow,
@@ -124,7 +127,7 @@ export class Block {
   }
 
   /** Tells which entries are asked for; null where none of them can be. */
-  matcher(on: Conditions): ((i: number) => boolean) | null {
+  #matcher(on: Conditions): ((i: number) => boolean) | null {
     const columns = this.#columns
     const equal = this.#equal(on)
     const capabilities = this.#capabilities(on)
@@ -139,10 +142,29 @@ export class Block {
     }
   }
 
+  /** Visits the entries that are asked for, the last one first, until it is told to stop. */
+  visit(on: Conditions, see: (i: number) => 'on' | 'stop'): void {
+    const matches = this.#matcher(on)
+    if (!matches) return
+    const agent = on.agent === null ? undefined : this.#words.find(on.agent)
+    let i = this.#count - 1
+    // Looking for one word is native code, as long as it is rare.
+    for (let seen = 0; agent !== undefined && i >= 0; seen += 1) {
+      if (seen > commonAfter && seen * commonWithin > this.#count - i) break
+      i = this.#columns.agent.lastIndexOf(agent, i)
+      if (i < 0) return
+      if (matches(i) && see(i) === 'stop') return
+      i -= 1
+    }
+    for (; i >= 0; i -= 1) if (matches(i) && see(i) === 'stop') return
+  }
+
   countOf(on: Conditions): number {
-    const matches = this.matcher(on)
     let count = 0
-    if (matches) for (let i = 0; i < this.#count; i += 1) if (matches(i)) count += 1
+    this.visit(on, () => {
+      count += 1
+      return 'on'
+    })
     return count
   }
 
@@ -188,7 +210,7 @@ export class Block {
 
   /** Entry by entry, what tallies are made of. */
   *counted(on: Conditions): Generator<Tally> {
-    const matches = this.matcher(on)
+    const matches = this.#matcher(on)
     if (matches)
       for (let i = 0; i < this.#count; i += 1)
         if (matches(i)) yield { ...this.#counted(i), day: dayOf(this.time(i)), entries: 1 }

@@ -126,15 +126,12 @@ export class ChainIndex {
   async newest(on: Conditions, limit: number, offset: number): Promise<Place[]> {
     const found: Place[] = []
     let skip = offset
-    const take = (block: Block): void => {
-      const matches = block.matcher(on)
-      if (!matches) return
-      for (let i = block.count - 1; i >= 0 && found.length < limit; i -= 1) {
-        if (!matches(i)) continue
+    const take = (block: Block): void =>
+      block.visit(on, (i) => {
         if (skip > 0) skip -= 1
-        else found.push({ chain: this.#parts.chain, seq: block.first + i, time: block.time(i) })
-      }
-    }
+        else found.push({ chain: this.chain, seq: block.first + i, time: block.time(i) })
+        return found.length < limit ? 'on' : 'stop'
+      })
     take(this.#last)
     for (const summary of this.#full.toReversed()) {
       if (found.length >= limit) break

@@ -321,7 +321,7 @@ test('gives the statistics of an agent', async () => {
 
 /** More than two blocks, of which the last is not full. */
 const long = many(2 * blockEntries + 500, (seq) => ({
-  agent: seq % 10 === 0 ? 'rare' : 'often',
+  agent: seq % 10 === 0 ? 'rare' : seq % 1_000 === 5 ? 'seldom' : 'often',
   capability: seq % 2 ? 'git.commit' : 'filesystem.read',
   session_id: `sess-${Math.floor(seq / 1_000)}`,
 }))
@@ -333,6 +333,8 @@ const askAll = async (index: EntryIndex) => {
   return {
     deep: await page({ agent: 'rare' }, 13_000),
     newest: await page({ capability: 'git.*' }, 0),
+    seldom: await page({ agent: 'seldom', result: 'success' }, 100),
+    often: (await page({ agent: 'often' }, 0)).slice(0, 2),
     since: await page({ since }, 66_000),
     session: await page({ session: 'sess-3' }, 0),
     found: (await index.find(long[70_000]?.id ?? ''))?.seq,
@@ -350,6 +352,8 @@ test('finds in every block, and the same after a stop, a kill, and without its f
   index.add(long)
   const before = await askAll(index)
   expect(before.deep).toEqual([13_158, 1_570, 1_560, 1_550])
+  expect(before.seldom).toEqual([132, 31_005, 30_005, 29_005])
+  expect(before.often).toEqual([118_282, 131_571])
   expect(before.session).toEqual([1_000, 3_999, 3_998, 3_997])
   expect(before.found).toBe(70_000)
 

@@ -69,6 +69,10 @@ export class EntryIndex implements AuditRows {
   }
 
   async range(chain: string, from: number, to: number, limit: number): Promise<AuditRow[]> {
+    if (to - from === 1) {
+      const row = await this.#chains.rowAt({ chain, seq: from })
+      return row ? [row] : []
+    }
     const rows: AuditRow[] = []
     for await (const group of this.#chains.entries(chain, from, to))
       for (const entry of group) {
