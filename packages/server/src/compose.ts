@@ -214,6 +214,7 @@ export async function compose(
       clock,
       log,
       checkpoint: { copy: settings['audit.checkpoint_copy'] },
+      durable: settings['audit.durable'],
       ...verificationOf(runsApproved),
     }),
   )

@@ -121,6 +121,14 @@ export const fields = [
       'A second file for the signed checkpoints of the audit log, on another disk or machine. At each start the log is compared with it, so that a data directory that was put back to an older state is found.',
   },
   {
+    key: 'audit.durable',
+    type: 'choice',
+    choices: ['database', 'local'],
+    default: 'database',
+    description:
+      "When a call is answered with PostgreSQL: once its entries are copied to the database, or as soon as they are on this node's disk. With local, other nodes see entries a moment later, and a disk that is lost takes along those that were not copied yet.",
+  },
+  {
     key: 'alerts.disk_percent',
     type: 'integer',
     default: 90,

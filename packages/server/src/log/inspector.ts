@@ -6,6 +6,7 @@ import type { Clock } from '../ports/clock.ts'
 import type { Storage } from '../ports/storage.ts'
 import type { ChainVerifier } from './chain-verifier.ts'
 import type { LogFiles } from './log-files.ts'
+import type { Recorder } from './recorder.ts'
 import type { Alarm, HeadFile } from './signed-head.ts'
 import { type Anchor, type ChainQuestion, type Found, peakAnchors } from './verify-chain.ts'
 import type { Writer } from './writer.ts'
@@ -23,6 +24,7 @@ export type InspectorParts = {
   readonly writer: Writer
   readonly files: LogFiles
   readonly head: Pick<HeadFile, 'intact' | 'restore'>
+  readonly recorder: Pick<Recorder, 'told'>
   /** Makes the copies of this node's entries anew. */
   readonly rebuildCopies: () => Promise<void>
   /** Makes the index of other nodes' chains anew when it is next asked. */
@@ -153,7 +155,9 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     choose(end - question.from.size).verify(question, signal)
 
   /** What differs is told once, until it is acknowledged; the copies are made anew from the log. */
-  const compareCopies = async (through: number): Promise<void> => {
+  const compareCopies = async (size: number): Promise<void> => {
+    // What was not copied yet is no difference.
+    const through = Math.min(size, parts.recorder.told())
     const fault = await choose(through).checkCopies({ chain, through }, signal)
     // What was appended meanwhile is copied too.
     if (!fault || (fault.kind === 'inserted' && fault.seq >= through && isOurs(fault.seq))) return

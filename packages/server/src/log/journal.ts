@@ -24,7 +24,8 @@ import { LogFiles, segmentsFolder } from './log-files.ts'
 import { verifyPage } from './pages.ts'
 import { type Consistency, proveConsistency, proveInclusion } from './prove.ts'
 import { rowOfEntry } from './read-groups.ts'
-import { recordRest, remakeCopies, restoreUses } from './record-groups.ts'
+import { remakeCopies, restoreUses } from './record-groups.ts'
+import { LaterRecorder, recordAtOnce } from './recorder.ts'
 import { createSetAside } from './set-aside.ts'
 import { openHeadFile } from './signed-head.ts'
 import { createSigner } from './signer.ts'
@@ -47,6 +48,8 @@ export type JournalOptions = {
     /** A second file for them, on another disk. */
     readonly copy?: string | null
   }
+  /** Whether callers wait until nodes that share the store can see their entries, or for this node's disk alone. */
+  readonly durable?: 'database' | 'local'
   /** Reads long parts of the log on another thread; without it they are verified on this one, in slices. */
   readonly verifier?: ChainVerifier
   /** How often everything is verified in the background; 0 turns that off. */
@@ -129,10 +132,15 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
   }
   const copies = storage.isShared ? storage.copies : null
   const rows = await EntryIndex.open({ directory, chain, files, sealer: keys, copies })
-  await restoreUses({ storage, files, chain })
+  const recording = { storage, files, chain }
+  await restoreUses(recording)
+  const recorder =
+    options.durable === 'local' && storage.isShared
+      ? new LaterRecorder(recording, clock, stop.signal)
+      : recordAtOnce(recording)
   const catchUp = async (end: number): Promise<void> => {
     await rows.catchUp(end)
-    await recordRest({ storage, files, chain }, end)
+    await recorder.catchUp(end)
   }
   const writer = new Writer(
     {
@@ -150,12 +158,13 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
         catchUp,
         onCommit,
       },
+      recorder,
       index: (appended) => rows.add(appended),
     },
     standing,
   )
   const rebuildCopies = async (): Promise<void> => {
-    if (copies) await remakeCopies({ storage, files, chain, setAside }, writer.standing.state.size)
+    if (copies) await remakeCopies({ ...recording, setAside }, writer.standing.state.size)
   }
   const rebuild = async (): Promise<void> => {
     await rebuildCopies()
@@ -172,6 +181,7 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
     writer,
     files,
     head,
+    recorder,
     rebuildCopies,
     forgetOthers: () => rows.forgetOthers(),
     checkpoints: () => anchorsOf(signer.signed()),
@@ -304,7 +314,7 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
       const { kind, detail } = inspector.report(null)
       const reason = kind
         ? `integrity: ${kind}: ${detail ?? ''}; ${acknowledgeStep}`
-        : (inspector.failure() ?? copy?.failure())
+        : (inspector.failure() ?? recorder.failure() ?? copy?.failure())
       return reason ? { status: 'degraded', reason, entries } : { status: 'healthy', entries }
     },
 
@@ -313,6 +323,7 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
       await writer.close()
       await Promise.all(upkeep)
       signer.sign()
+      await recorder.catchUp(writer.standing.state.size).catch(failed)
       await storage.flush().catch(failed)
       rows.save()
       head[Symbol.dispose]()

@@ -4,27 +4,30 @@ import type { LogReader } from './log-files.ts'
 import { groupOf } from './read-groups.ts'
 import type { SetAside } from './set-aside.ts'
 
-type Parts = {
+export type RecordParts = {
   readonly storage: Pick<Storage, 'copies' | 'limits' | 'record' | 'recorded'>
   readonly files: LogReader
   readonly chain: string
 }
 
 /** Counts uses of limits that are in the log and were not stored before the service ended. */
-export const restoreUses = async ({ storage, files, chain }: Parts): Promise<void> => {
+export const restoreUses = async ({ storage, files, chain }: RecordParts): Promise<void> => {
   for (const { note } of files.frames(await storage.recorded(chain)))
     storage.limits.restore(note.stamps)
 }
 
 /** Records what follows from the groups before `end` that the store does not have. */
-export const recordRest = async ({ storage, files, chain }: Parts, end: number): Promise<void> => {
+export const recordRest = async (
+  { storage, files, chain }: RecordParts,
+  end: number,
+): Promise<void> => {
   for (const frame of files.frames(await storage.recorded(chain), end))
     await storage.record(groupOf(chain, frame))
 }
 
 /** Copies the entries before `end` anew; a copy of an entry that the log does not have is kept elsewhere. */
 export const remakeCopies = async (
-  parts: Parts & { readonly setAside: SetAside },
+  parts: RecordParts & { readonly setAside: SetAside },
   end: number,
 ): Promise<void> => {
   const { storage, files, chain, setAside } = parts

@@ -23,6 +23,7 @@ import type { Keys } from './keys.ts'
 import type { LogFiles, SegmentHeader } from './log-files.ts'
 import { inserted, moveOut } from './move-out.ts'
 import { pendingKey, readPending } from './pending-group.ts'
+import type { Recorder } from './recorder.ts'
 import { groupMac, isGenuine } from './seal-group.ts'
 import type { SetAside } from './set-aside.ts'
 import type { Alarm, Baseline, HeadFile, SignedHead } from './signed-head.ts'
@@ -45,6 +46,7 @@ export type WriterParts = {
   readonly setAside: SetAside
   /** Brings index and store up to this entry, the end of the log. */
   readonly catchUp: (end: number) => Promise<void>
+  readonly recorder: Pick<Recorder, 'record'>
   /** Takes entries that were appended into the index. */
   readonly index: (rows: readonly AuditRow[]) => void
   /** Called after each commit, off the path of those who wait. */
@@ -288,7 +290,7 @@ export class Writer implements Omit<Journal, 'onCommit'> {
     const placed = this.#place(group)
     try {
       this.#append(placed)
-      const recording = this.#parts.storage.record(placed.group)
+      const recording = this.#parts.recorder.record(placed.group)
       if (recording) await recording
     } catch (error) {
       this.#doubts(error)
@@ -419,7 +421,7 @@ export class Writer implements Omit<Journal, 'onCommit'> {
       const done = placed as Placed | null
       if (done) {
         this.#append(done)
-        await storage.record(done.group)
+        await this.#parts.recorder.record(done.group)
       }
     } catch (error) {
       const storeFailed = error instanceof GatehouseError && error.type === 'StorageUnavailable'
