@@ -28,7 +28,8 @@ const readText = (file: string): string => {
   }
 }
 
-export const openCheckpointCopy = (file: string, log: Log): CheckpointCopy => {
+export const openCheckpointCopy = (file: string | null, log: Log): CheckpointCopy | null => {
+  if (file === null) return null
   let failure: string | null = null
   const failed = (cause: unknown): void => {
     const code = (cause as NodeJS.ErrnoException).code ?? 'error'

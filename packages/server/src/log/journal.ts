@@ -25,7 +25,7 @@ import { verifyPage } from './pages.ts'
 import { type Consistency, proveConsistency, proveInclusion } from './prove.ts'
 import { rowOfEntry } from './read-groups.ts'
 import { remakeCopies, restoreUses } from './record-groups.ts'
-import { LaterRecorder, recordAtOnce } from './recorder.ts'
+import { createRecorder, type Durable } from './recorder.ts'
 import { createSetAside } from './set-aside.ts'
 import { openHeadFile } from './signed-head.ts'
 import { createSigner } from './signer.ts'
@@ -49,7 +49,7 @@ export type JournalOptions = {
     readonly copy?: string | null
   }
   /** Whether callers wait until nodes that share the store can see their entries, or for this node's disk alone. */
-  readonly durable?: 'database' | 'local'
+  readonly durable?: Durable
   /** Reads long parts of the log on another thread; without it they are verified on this one, in slices. */
   readonly verifier?: ChainVerifier
   /** How often everything is verified in the background; 0 turns that off. */
@@ -101,8 +101,7 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
   assertChainName(chain)
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
   const keys = loadKeys(directory)
-  const copyFile = options.checkpoint?.copy ?? null
-  const copy = copyFile === null ? null : openCheckpointCopy(copyFile, log)
+  const copy = openCheckpointCopy(options.checkpoint?.copy ?? null, log)
   const checkpoints = openCheckpoints(directory, keys, copy)
   const files = new LogFiles(directory)
   const setAside = createSetAside(directory, clock)
@@ -134,10 +133,7 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
   const rows = await EntryIndex.open({ directory, chain, files, sealer: keys, copies })
   const recording = { storage, files, chain }
   await restoreUses(recording)
-  const recorder =
-    options.durable === 'local' && storage.isShared
-      ? new LaterRecorder(recording, clock, stop.signal)
-      : recordAtOnce(recording)
+  const recorder = createRecorder(recording, options.durable, clock, stop.signal)
   const catchUp = async (end: number): Promise<void> => {
     await rows.catchUp(end)
     await recorder.catchUp(end)

@@ -5,7 +5,7 @@ import { groupOf } from './read-groups.ts'
 import type { SetAside } from './set-aside.ts'
 
 export type RecordParts = {
-  readonly storage: Pick<Storage, 'copies' | 'limits' | 'record' | 'recorded'>
+  readonly storage: Pick<Storage, 'copies' | 'isShared' | 'limits' | 'record' | 'recorded'>
   readonly files: LogReader
   readonly chain: string
 }

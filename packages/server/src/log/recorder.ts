@@ -4,6 +4,9 @@ import type { CommitGroup } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type RecordParts, recordRest } from './record-groups.ts'
 
+/** What a call waits for where nodes share the store. */
+export type Durable = 'database' | 'local'
+
 /** Tells the store what follows from groups of the log. */
 export interface Recorder {
   /** Must have told of the group when it resolves, or when it returns null; a `LaterRecorder` a moment later. */
@@ -20,7 +23,7 @@ export interface Recorder {
 }
 
 /** Callers wait for the store. */
-export const recordAtOnce = (parts: RecordParts): Recorder => ({
+const recordAtOnce = (parts: RecordParts): Recorder => ({
   record: (group) => parts.storage.record(group),
   catchUp: (end) => recordRest(parts, end),
   told: () => Number.POSITIVE_INFINITY,
@@ -33,7 +36,7 @@ const againAfterMs = 1_000
  * Callers wait for the log alone, and the store is told from its files: however far behind it is, nothing is kept in
  * memory.
  */
-export class LaterRecorder implements Recorder {
+class LaterRecorder implements Recorder {
   readonly #parts: RecordParts
   readonly #clock: Clock
   readonly #stop: AbortSignal
@@ -93,3 +96,14 @@ export class LaterRecorder implements Recorder {
     if (!this.#stop.aborted) await this.catchUp(this.#end).catch(() => undefined)
   }
 }
+
+/** A store of this node alone takes groups at once. */
+export const createRecorder = (
+  parts: RecordParts,
+  durable: Durable | undefined,
+  clock: Clock,
+  stop: AbortSignal,
+): Recorder =>
+  durable === 'local' && parts.storage.isShared
+    ? new LaterRecorder(parts, clock, stop)
+    : recordAtOnce(parts)
