@@ -4,11 +4,27 @@ import type { Frame, LoggedEntry } from './frame.ts'
 /** A row of an entry; null where damage made its text unreadable. */
 export const rowOfEntry = ({ seq, hash, body }: LoggedEntry): AuditRow | null => {
   try {
-    const fields = JSON.parse(body) as Omit<AuditRow, 'hash' | 'body'>
-    return { ...fields, seq, hash, body }
+    const fields: unknown = JSON.parse(body)
+    return isRow(fields) ? { ...fields, seq, hash, body } : null
   } catch {
     return null
   }
+}
+
+type Fields = Omit<AuditRow, 'hash' | 'body'>
+
+const texts = ['chain', 'id', 'timestamp', 'kind', 'agent', 'capability', 'result'] as const
+const textsOrNull = ['policy_decision', 'session_id', 'intent_id', 'approval_id'] as const
+
+/** Somebody who can write the log's files can put anything there: what is no row must not break what reads rows. */
+const isRow = (value: unknown): value is Fields => {
+  if (typeof value !== 'object' || value === null) return false
+  const fields = value as Partial<Record<keyof Fields, unknown>>
+  return (
+    texts.every((name) => typeof fields[name] === 'string') &&
+    textsOrNull.every((name) => typeof (fields[name] ?? '') === 'string') &&
+    typeof (fields.duration_ms ?? 0) === 'number'
+  )
 }
 
 /** What follows from a frame. */

@@ -57,6 +57,7 @@ export async function openEngineKit(
   const sandboxes: AsyncDisposable[] = []
   const models = await openModelKit(source, {
     kit: {
+      settings: { 'engine.idle': idleMs },
       sandbox(folder) {
         const sandbox = createSandbox({ dataDir: folder, mode: 'auto', user: null, log: silent })
         sandboxes.push(sandbox)
@@ -65,7 +66,7 @@ export async function openEngineKit(
       engine(sandbox, folder) {
         const { loadMs } = options
         const host = testEngineHost(sandbox, folder, loadMs === undefined ? {} : { loadMs })
-        const parts = { installer: testInstaller(), host, idleMs }
+        const parts = { installer: testInstaller(), host }
         return options.change?.(parts) ?? parts
       },
     },

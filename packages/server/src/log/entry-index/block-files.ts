@@ -26,6 +26,7 @@ type Header = { readonly summary: BlockSummary; readonly sha256: string }
 const tag = 'gatehouse-index-v1\n'
 const macBytes = 32
 const nameDigits = 16
+const namePattern = /^(.+)-(\d{16})\.columns$/
 
 /**
  * Blocks on the disk, each with a MAC: a changed one is none. They are made of the log and made anew at will, so
@@ -54,10 +55,9 @@ export class BlockFiles {
 
   /** The blocks of a chain, by their first entry. What this service did not write is left out. */
   list(chain: string): BlockSummary[] {
-    return this.#names()
-      .filter((name) => name.startsWith(`${chain}-`))
-      .flatMap((name) => {
-        const found = this.#read(path.join(this.#folder, name), false)
+    return this.#of(chain)
+      .flatMap(({ file }) => {
+        const found = this.#read(file, false)
         return found?.header.summary.chain === chain ? [found.header.summary] : []
       })
       .toSorted((a, b) => a.first - b.first)
@@ -72,20 +72,23 @@ export class BlockFiles {
 
   /** Removes the blocks of a chain from this entry on. */
   drop(chain: string, from = 0): void {
-    for (const name of this.#names()) {
-      const first = Number(name.slice(chain.length + 1, chain.length + 1 + nameDigits))
-      if (name.startsWith(`${chain}-`) && !(first < from))
-        fs.rmSync(path.join(this.#folder, name), { force: true })
-    }
+    for (const { file, first } of this.#of(chain))
+      if (first >= from) fs.rmSync(file, { force: true })
   }
 
-  #names(): string[] {
+  /** The files of a chain; the name of one chain may begin with that of another. */
+  #of(chain: string): { readonly file: string; readonly first: number }[] {
+    let names: string[]
     try {
-      return fs.readdirSync(this.#folder)
+      names = fs.readdirSync(this.#folder)
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return []
       throw error
     }
+    return names.flatMap((name) => {
+      const [, of, first] = namePattern.exec(name) ?? []
+      return of === chain ? [{ file: path.join(this.#folder, name), first: Number(first) }] : []
+    })
   }
 
   #fileOf({ chain, first }: Pick<BlockSummary, 'chain' | 'first'>): string {

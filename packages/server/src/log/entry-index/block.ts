@@ -192,14 +192,28 @@ export class Block {
   tallies(): readonly Tally[] | null {
     const counts = new Map<string, { at: number; entries: number }>()
     const { agent, capability, kind, result, decision, time } = this.#columns
+    // Neighbours mostly agree, and comparing numbers costs less than a text made of them.
+    let last = { at: -1, entries: 0 }
+    let lastDay = Number.NaN
+    const isAsLast = (i: number): boolean =>
+      agent[i] === agent[last.at] &&
+      capability[i] === capability[last.at] &&
+      kind[i] === kind[last.at] &&
+      result[i] === result[last.at] &&
+      decision[i] === decision[last.at]
     for (let i = 0; i < this.#count; i += 1) {
       if (Number.isNaN(time[i])) continue
       const day = dayOf(time[i] as number)
+      if (day === lastDay && isAsLast(i)) {
+        last.entries += 1
+        continue
+      }
+      lastDay = day
       const key = `${day} ${agent[i]} ${capability[i]} ${kind[i]} ${result[i]} ${decision[i]}`
-      const known = counts.get(key)
-      if (known) known.entries += 1
-      else if (counts.size === talliesMax) return null
-      else counts.set(key, { at: i, entries: 1 })
+      last = counts.get(key) ?? { at: i, entries: 0 }
+      last.entries += 1
+      counts.set(key, last)
+      if (counts.size > talliesMax) return null
     }
     return [...counts.values()].map(({ at, entries }) => ({
       ...this.#counted(at),

@@ -125,6 +125,7 @@ export class ChainIndex {
   /** The newest entries that are asked for, without the first `offset` of them. */
   async newest(on: Conditions, limit: number, offset: number): Promise<Place[]> {
     const found: Place[] = []
+    if (limit === 0) return found
     let skip = offset
     const take = (block: Block): void =>
       block.visit(on, (i) => {

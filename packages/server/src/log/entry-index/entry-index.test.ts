@@ -407,6 +407,29 @@ test('leaves out blocks of another log', async () => {
   expect((await again.query({ agent: 'other', limit: 0, offset: 0 })).total).toBe(10)
 })
 
+test('takes what is no entry for one that cannot be read', async () => {
+  const log = new Log()
+  const bodies = ['null', '5', '[]', '{}', rowOf(4).body.replace('"filesystem.read"', '7')]
+  for (const [seq, body] of bodies.entries()) log.lines.push({ seq, hash: '', seal: '', body })
+  log.write([rowOf(5)])
+  const index = await log.open()
+  const found = await index.query({ capability: 'filesystem.*', limit: 9, offset: 0 })
+  expect(seqsOf(found)).toEqual([5])
+  expect(await index.statsOf('mailbot')).toMatchObject({ by_capability: [{ calls: 1 }] })
+})
+
+test('drops the files of its own chain alone', async () => {
+  const log = new Log()
+  const index = await log.open()
+  log.write(many(3))
+  index.add(many(3))
+  index.save()
+  const other = path.join(log.folder, 'main-b-0000000000000000.columns')
+  fs.writeFileSync(other, 'of another node')
+  await index.rebuild(3)
+  expect(fs.readdirSync(log.folder)).toEqual(['main-b-0000000000000000.columns'])
+})
+
 test('keeps the places of entries that are gone or cannot be read', async () => {
   const log = new Log()
   const lines = many(10)
