@@ -61,7 +61,7 @@ else {
   const lines = [
     `${cores} cores (${cpu}), ${memory_gib} GiB, Node ${node}; medians of ${options.rounds} rounds; one fdatasync of 600 bytes: ${show(y4)} µs`,
     '',
-    '| # | What | Measured | Yardstick | Ratio | First release |',
+    '| # | What | Measured | Yardstick | Ratio | Aim |',
     '|---|---|---:|---:|---:|---|',
     ...rows.map(
       (row) =>

@@ -19,7 +19,7 @@ type Options = {
   readonly folder?: string
   readonly catalogTimeoutMs?: number
   /** What runs the models, and in which sandbox. */
-  readonly kit?: Pick<KitOptions, 'engine' | 'sandbox'>
+  readonly kit?: Pick<KitOptions, 'engine' | 'sandbox' | 'settings'>
 }
 
 /** A service whose models come from a source of the test's own. */
