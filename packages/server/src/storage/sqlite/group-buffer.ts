@@ -31,8 +31,8 @@ export class GroupBuffer {
   #clockMs = 0
   #isEmpty = true
   #timer: NodeJS.Timeout | null = null
-  /** Why the last attempt failed, until one goes well. */
-  #failure: { readonly error: unknown; readonly at: number } | null = null
+  /** When the last attempt failed, by `performance.now`. */
+  #failedAt = Number.NEGATIVE_INFINITY
 
   constructor(writer: SqliteConnection, mutex: FifoMutex) {
     this.#writer = writer
@@ -64,9 +64,6 @@ export class GroupBuffer {
   /** Stores what is kept, for whoever has the mutex. Raises what the store raises, and keeps all of it then. */
   flush(): void {
     if (this.#isEmpty) return
-    // Readers come often: not each of them tries again what failed just now.
-    const failed = this.#failure
-    if (failed && performance.now() - failed.at < againAfterMs) throw failed.error
     if (this.#timer) clearTimeout(this.#timer)
     this.#timer = null
     try {
@@ -75,11 +72,11 @@ export class GroupBuffer {
       this.#writer.run('commit', [])
     } catch (error) {
       this.#writer.rollback()
-      this.#failure = { error, at: performance.now() }
+      this.#failedAt = performance.now()
       this.#later(againAfterMs)
       throw error
     }
-    this.#failure = null
+    this.#failedAt = Number.NEGATIVE_INFINITY
     this.#moved = new Set()
     this.#agents = new Map()
     this.#sessions = new Map()
@@ -93,6 +90,8 @@ export class GroupBuffer {
    */
   async flushForReader(): Promise<void> {
     if (this.#isEmpty || this.#mutex.isHeld) return
+    // Readers come often: not each of them tries again what failed just now.
+    if (performance.now() - this.#failedAt < againAfterMs) return
     await this.#mutex.run(() => this.flush()).catch(() => undefined)
   }
 

@@ -110,6 +110,8 @@ const build = async (
       mutex.run(() => {
         try {
           buffer.flush()
+        } catch {
+          // The log has it too: what is not stored by then is recorded from there at the next start.
         } finally {
           buffer.end()
           close()
