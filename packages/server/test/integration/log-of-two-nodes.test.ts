@@ -1,0 +1,98 @@
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startPostgres } from '@gatehouse/testkit'
+import pg from 'pg'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { indexFolder } from '../../src/log/entry-index/block-files.ts'
+import { openJournal } from '../../src/log/journal.ts'
+import { draft, HandClock, silent } from '../../src/log/testing.ts'
+import { createIds } from '../../src/platform/ids.ts'
+import { openPostgres } from '../../src/storage/postgres/open.ts'
+
+const server = await startPostgres()
+const url = 'url' in server ? server.url : ''
+afterAll(async () => {
+  if ('stop' in server) await server.stop()
+})
+
+const newFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'gatehouse-nodes-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+const openNode = async (directory: string, chain: string) => {
+  const clock = new HandClock()
+  const storage = await openPostgres({ url })
+  const parts = { storage, directory, chain, ids: createIds(), clock, log: silent }
+  const journal = await openJournal({ ...parts, verifyEveryMs: 0 })
+  return {
+    journal,
+    clock,
+    append: (agent: string) => journal.append(draft({ agent, capability: 'git.commit' })),
+    async seen(filter: object = {}) {
+      const page = await journal.query({ limit: 4, offset: 0, ...filter })
+      return [page.total, ...page.entries.map((entry) => `${entry.chain} ${entry.seq}`)]
+    },
+    async [Symbol.asyncDispose]() {
+      await journal[Symbol.asyncDispose]()
+      await storage[Symbol.asyncDispose]()
+    },
+  }
+}
+
+describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
+  test('each finds the entries of both, newest first, from then on and after a restart', async () => {
+    const folder = newFolder()
+    await using one = await openNode(newFolder(), 'one')
+    {
+      await using two = await openNode(folder, 'two')
+      for (const [i, node] of [one, two, one, two, one].entries()) {
+        for (const { clock } of [one, two]) clock.move(1_000)
+        await node.append(i < 3 ? 'early' : 'late')
+      }
+      const all = [5, 'one 2', 'two 1', 'one 1', 'two 0']
+      expect([await one.seen(), await two.seen()]).toEqual([all, all])
+      expect(await two.seen({ agent: 'late' })).toEqual([2, 'one 2', 'two 1'])
+      expect(await two.seen({ offset: 3 })).toEqual([5, 'two 0', 'one 0'])
+      const [newest] = (await one.journal.query({ limit: 1, offset: 0 })).entries
+      expect(await two.journal.find(newest?.id ?? '')).toEqual(newest)
+      expect(await two.journal.rows.ends()).toEqual([
+        { chain: 'one', next: 3 },
+        { chain: 'two', next: 2 },
+      ])
+      const stats = await two.journal.rows.statsOf('early')
+      expect(stats.by_capability).toMatchObject([{ capability: 'git.commit', calls: 3 }])
+    }
+    expect(readdirSync(join(folder, indexFolder)).map((name) => name.slice(0, 3))).toEqual([
+      'one',
+      'two',
+    ])
+    await using two = await openNode(folder, 'two')
+    await one.append('late')
+    expect(await two.seen({ agent: 'late' })).toEqual([3, 'one 3', 'one 2', 'two 1'])
+  })
+
+  test('a copy that somebody changed is named by both, and shown by none as it was before', async () => {
+    await using three = await openNode(newFolder(), 'three')
+    await using four = await openNode(newFolder(), 'four')
+    for (let i = 0; i < 3; i += 1) await three.append('bot')
+    const filter = { agent: 'bot', limit: 9, offset: 0 }
+    expect(await four.journal.query(filter)).toMatchObject({ total: 3, integrity: 'verified' })
+    const client = new pg.Client({ connectionString: url })
+    await client.connect()
+    await client.query(
+      `update audit_copies set body = replace(body, '"bot"', '"her"') where chain = 'three' and seq = 1`,
+    )
+    await client.end()
+    const integrity = async () => (await four.journal.query(filter)).integrity
+    await expect.poll(integrity, { timeout: 5_000 }).toBe('failed')
+    expect((await four.journal.query(filter)).total).toBe(2)
+    expect(await three.journal.verify()).toMatchObject({
+      integrity: 'failed',
+      kind: 'modified',
+      first_bad_seq: 1,
+    })
+  })
+})
