@@ -8,6 +8,17 @@ import {
 } from '../engine.ts'
 import { defineRoutes } from './define-routes.ts'
 
+/** What keeps a model from being loaded. */
+const loading = [
+  'ModelNotFound',
+  'ModelNotInstalled',
+  'ModelQuarantined',
+  'ModelTooLarge',
+  'EngineNotInstalled',
+  'EngineBusy',
+  'EngineFailed',
+] as const
+
 export const engineRoutes = defineRoutes({
   showEngine: {
     method: 'GET',
@@ -31,17 +42,7 @@ export const engineRoutes = defineRoutes({
     permission: 'models.manage',
     body: StartEngine,
     answer: EngineState,
-    errors: [
-      'NoModelChosen',
-      'ModelNotFound',
-      'ModelNotInstalled',
-      'ModelQuarantined',
-      'ModelTooLarge',
-      'EngineNotInstalled',
-      'EngineBusy',
-      'EngineFailed',
-      'SandboxUnavailable',
-    ],
+    errors: ['NoModelChosen', ...loading, 'SandboxUnavailable'],
   },
   stopEngine: {
     method: 'POST',
@@ -65,16 +66,6 @@ export const engineRoutes = defineRoutes({
     permission: 'models.use',
     body: TryModel,
     answer: ModelAnswer,
-    errors: [
-      'ModelNotFound',
-      'ModelNotInstalled',
-      'ModelQuarantined',
-      'ModelTooLarge',
-      'EngineNotInstalled',
-      'EngineBusy',
-      'EngineFailed',
-      'PromptTooLong',
-      'SandboxUnavailable',
-    ],
+    errors: [...loading, 'PromptTooLong', 'SandboxUnavailable'],
   },
 })

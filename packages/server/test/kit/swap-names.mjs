@@ -2,7 +2,7 @@
 import { renameSync } from 'node:fs'
 
 const [a, b] = process.argv.slice(2)
-console.log('swapping')
+process.stdout.write('swapping\n')
 for (;;) {
   renameSync(a, `${a}-`)
   renameSync(b, a)

@@ -2,7 +2,7 @@ import type { AuditRow } from '../../ports/audit-rows.ts'
 import { type Conditions, type Counted, isCounted, isNamed } from './conditions.ts'
 import { Words } from './words.ts'
 
-/** So many entries are one block: some 2 MB of columns. */
+/** So many entries are one block: some 3 MB of columns. */
 export const blockEntries = 65_536
 const smallest = 1_024
 /** More combinations than nearly any block has; a block with more is read to count its entries. */

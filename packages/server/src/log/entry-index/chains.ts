@@ -90,15 +90,6 @@ export class Chains {
     return rowOfEntry(entry) ?? (await index?.standIn(entry)) ?? null
   }
 
-  /** Of all chains, newest first by their clocks; within a chain by number. */
-  async newest(on: Conditions, limit: number, offset: number): Promise<readonly Place[]> {
-    const [only, ...more] = await this.all()
-    if (only && more.length === 0) return only.newest(on, limit, offset)
-    const found: Place[] = []
-    for (const index of await this.all()) found.push(...(await index.newest(on, limit + offset, 0)))
-    return found.toSorted((a, b) => b.time - a.time).slice(offset, offset + limit)
-  }
-
   forgetOthers(): void {
     for (const index of this.#others.values()) index.clear()
     this.#others.clear()
@@ -125,4 +116,25 @@ export class Chains {
     const [copy] = (await copies?.read(chain, seq, 1)) ?? []
     return copy?.seq === seq ? { ...copy, seal: '' } : null
   }
+}
+
+/** How many entries of these chains are asked for. */
+export const countIn = async (chains: readonly ChainIndex[], on: Conditions): Promise<number> => {
+  let sum = 0
+  for (const index of chains) sum += await index.count(on)
+  return sum
+}
+
+/** Of these chains, newest first by their clocks; within a chain by number. */
+export const newestIn = async (
+  chains: readonly ChainIndex[],
+  on: Conditions,
+  limit: number,
+  offset: number,
+): Promise<readonly Place[]> => {
+  const [only, ...more] = chains
+  if (only && more.length === 0) return only.newest(on, limit, offset)
+  const found: Place[] = []
+  for (const index of chains) found.push(...(await index.newest(on, limit + offset, 0)))
+  return found.toSorted((a, b) => b.time - a.time).slice(offset, offset + limit)
 }

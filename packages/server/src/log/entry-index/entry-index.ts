@@ -1,6 +1,6 @@
 import type { AuditRow, AuditRows } from '../../ports/audit-rows.ts'
 import { rowOfEntry } from '../read-groups.ts'
-import { Chains, type IndexParts } from './chains.ts'
+import { Chains, countIn, type IndexParts, newestIn } from './chains.ts'
 import { type Conditions, everything, toConditions } from './conditions.ts'
 import { statsOf } from './stats.ts'
 
@@ -101,12 +101,13 @@ export class EntryIndex implements AuditRows {
   }
 
   async counts(sinceMs: number): ReturnType<AuditRows['counts']> {
+    const chains = await this.#chains.all()
     const calls = { ...everything, kind: 'call', since: sinceMs }
-    const ran = await this.#count({ ...calls, result: 'success' })
+    const ran = await countIn(chains, { ...calls, result: 'success' })
     return {
-      calls: ran + (await this.#count({ ...calls, result: 'error' })),
-      denied: await this.#count({ ...calls, result: 'denied' }),
-      entries: await this.#count(everything),
+      calls: ran + (await countIn(chains, { ...calls, result: 'error' })),
+      denied: await countIn(chains, { ...calls, result: 'denied' }),
+      entries: await countIn(chains, everything),
     }
   }
 
@@ -114,17 +115,12 @@ export class EntryIndex implements AuditRows {
     return statsOf(await this.#chains.all(), agent)
   }
 
-  async #count(on: Conditions): Promise<number> {
-    let sum = 0
-    for (const index of await this.#chains.all()) sum += await index.count(on)
-    return sum
-  }
-
   async #page(on: Conditions, limit: number, offset: number): Promise<Page> {
-    const total = await this.#count(on)
+    const chains = await this.#chains.all()
+    const total = await countIn(chains, on)
     if (offset >= total) return { rows: [], total }
     const rows: AuditRow[] = []
-    for (const place of await this.#chains.newest(on, limit, offset)) {
+    for (const place of await newestIn(chains, on, limit, offset)) {
       const row = await this.#chains.rowAt(place)
       if (row) rows.push(row)
     }
