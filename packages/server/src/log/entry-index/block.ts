@@ -190,30 +190,22 @@ export class Block {
 
   /** Its entries, counted; null where hardly two of them agree. */
   tallies(): readonly Tally[] | null {
-    const counts = new Map<string, { at: number; entries: number }>()
+    const counts = new Map<number, { at: number; entries: number }>()
     const { agent, capability, kind, result, decision, time } = this.#columns
-    // Neighbours mostly agree, and comparing numbers costs less than a text made of them.
-    let last = { at: -1, entries: 0 }
-    let lastDay = Number.NaN
-    const isAsLast = (i: number): boolean =>
-      agent[i] === agent[last.at] &&
-      capability[i] === capability[last.at] &&
-      kind[i] === kind[last.at] &&
-      result[i] === result[last.at] &&
-      decision[i] === decision[last.at]
+    const words = this.#words.texts.length
+    // Numbers of what was seen so far, so that a combination is one number: a text of each costs several times as much.
+    const [days, who, what] = [new Numbering(), new Numbering(), new Numbering()]
+    const at = (column: Uint32Array, i: number): number => column[i] as number
     for (let i = 0; i < this.#count; i += 1) {
       if (Number.isNaN(time[i])) continue
-      const day = dayOf(time[i] as number)
-      if (day === lastDay && isAsLast(i)) {
-        last.entries += 1
-        continue
-      }
-      lastDay = day
-      const key = `${day} ${agent[i]} ${capability[i]} ${kind[i]} ${result[i]} ${decision[i]}`
-      last = counts.get(key) ?? { at: i, entries: 0 }
-      last.entries += 1
-      counts.set(key, last)
-      if (counts.size > talliesMax) return null
+      const day = days.of(dayOf(time[i] as number))
+      const pair = who.of(at(agent, i) * words + at(capability, i))
+      const state = what.of((at(kind, i) * words + at(result, i)) * words + at(decision, i))
+      const key = (day * blockEntries + pair) * blockEntries + state
+      const known = counts.get(key)
+      if (known) known.entries += 1
+      else if (counts.size === talliesMax) return null
+      else counts.set(key, { at: i, entries: 1 })
     }
     return [...counts.values()].map(({ at, entries }) => ({
       ...this.#counted(at),
@@ -325,6 +317,19 @@ export class Block {
         found += 1
       }
     return found === 0 ? undefined : flags
+  }
+}
+
+/** Numbers values in the order in which they come. */
+class Numbering {
+  readonly #numbers = new Map<number, number>()
+
+  of(value: number): number {
+    const known = this.#numbers.get(value)
+    if (known !== undefined) return known
+    const number = this.#numbers.size
+    this.#numbers.set(value, number)
+    return number
   }
 }
 
