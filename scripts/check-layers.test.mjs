@@ -57,11 +57,11 @@ test('the page loads its own files and nothing else', () => {
 })
 
 test.each([
-  ['app/decide-approval.ts', 'await capability.run(ctx, args)'],
-  ['app/invoke-capability.ts', 'await capability.run(ctx, args)'],
+  ['app/approvals/decide-approval.ts', 'await capability.run(ctx, args)'],
+  ['app/gate/invoke-capability.ts', 'await capability.run(ctx, args)'],
   ['app/invoke-anything.ts', 'await capability.run(ctx, args)'],
-  ['app/decide-approval.ts', 'const { run } = capability'],
-  ['app/decide-approval.ts', 'const later = capability.run'],
+  ['app/approvals/decide-approval.ts', 'const { run } = capability'],
+  ['app/approvals/decide-approval.ts', 'const later = capability.run'],
   ['transport/mcp/serve.ts', "outcome.capability['run'](ctx, args)"],
   ['capabilities/filesystem/read.ts', 'return list.run(ctx, args)'],
   ['policy/x.ts', "import type { Capability } from '../ports/capability.ts'\nc.run(a, b)"],
@@ -70,7 +70,7 @@ test.each([
 })
 
 test('lets the gate run a capability, and the engines their statements', () => {
-  expect(breaches('app/invoke-run.ts', 'await capability.run(ctx, args)')).toEqual([])
+  expect(breaches('app/gate/invoke-run.ts', 'await capability.run(ctx, args)')).toEqual([])
   expect(breaches('storage/sqlite/open.ts', 'statement.run(1)')).toEqual([])
   // The name of a capability runs nothing.
   expect(breaches('capabilities/process/run.ts', "name: 'process.run',")).toEqual([])

@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Model, ModelJob } from '@gatehouse/contract'
-import type { ModelParts } from '@gatehouse/server/app/models'
+import type { ModelParts } from '@gatehouse/server/app/models/models'
 import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
 import { createCatalogSource } from '../../src/inference/create-catalog-source.ts'
 import { createModelFiles } from '../../src/inference/create-model-files.ts'

@@ -3,7 +3,7 @@ import { createKit, type Kit } from '@gatehouse/testkit'
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js'
 import fc from 'fast-check'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import type { Actor } from '../../src/app/op.ts'
+import type { Actor } from '../../src/app/call/op.ts'
 import { createRestApp, type RestApp } from '../../src/transport/rest/create-rest-app.ts'
 import { anyJson, type Schema, valueOf } from '../kit/json-of-schema.ts'
 

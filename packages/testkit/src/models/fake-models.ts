@@ -1,5 +1,5 @@
 import { GatehouseError, type Model, type ModelJob } from '@gatehouse/contract'
-import type { ModelUseCases } from '@gatehouse/server/app/models'
+import type { ModelUseCases } from '@gatehouse/server/app/models/models'
 
 const time = '2026-03-01T12:00:00.000Z'
 

@@ -4,7 +4,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Engine, EngineHost } from '../../ports/engine.ts'
 import type { Log } from '../../ports/log.ts'
 import type { InstalledModel } from '../../ports/models.ts'
-import type { Op } from '../op.ts'
+import type { Op } from '../call/op.ts'
 import type { ModelRecords } from './model-records.ts'
 
 export type KeeperDeps = {

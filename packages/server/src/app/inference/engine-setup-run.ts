@@ -1,9 +1,9 @@
 import { type EngineSetup, GatehouseError } from '@gatehouse/contract'
 import { failureOf } from '../../domain/failure.ts'
 import type { EngineInstaller } from '../../ports/engine.ts'
-import { actDraft } from '../audit-draft.ts'
-import type { Basics } from '../deps.ts'
-import type { Op } from '../op.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import type { Basics } from '../call/basics.ts'
+import type { Op } from '../call/op.ts'
 
 type Deps = Pick<Basics, 'journal' | 'clock' | 'log'> & {
   readonly installer: EngineInstaller

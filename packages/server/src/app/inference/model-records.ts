@@ -1,8 +1,8 @@
 import type { ModelMeasure } from '@gatehouse/contract'
 import type { InstalledModel } from '../../ports/models.ts'
-import { actDraft } from '../audit-draft.ts'
-import type { Basics } from '../deps.ts'
-import type { Op } from '../op.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import type { Basics } from '../call/basics.ts'
+import type { Op } from '../call/op.ts'
 
 type Deps = Pick<Basics, 'storage' | 'journal' | 'clock'> & { readonly node: string }
 type File = Pick<InstalledModel, 'id' | 'sha256'>

@@ -1,5 +1,5 @@
 import type { LimitStamp } from '../../ports/limits.ts'
-import type { Basics } from '../deps.ts'
+import type { Basics } from '../call/basics.ts'
 import type { ProxySettings } from './deps.ts'
 
 export type BurstVerdict =

@@ -1,4 +1,4 @@
-import { raiseAlert, resolveAlert } from '../alerts.ts'
+import { raiseAlert, resolveAlert } from '../supervision/alerts.ts'
 import { type ProxyDeps, systemOp } from './deps.ts'
 
 const keyOf = (service: string): string => `system:writes:${service}`

@@ -1,9 +1,9 @@
 import type { PolicySource } from '../../ports/policy.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { ServiceAdapters } from '../../ports/service-adapter.ts'
-import type { AgentDirectory } from '../agent-directory.ts'
-import type { Basics } from '../deps.ts'
-import type { Op } from '../op.ts'
+import type { AgentDirectory } from '../agents/agent-directory.ts'
+import type { Basics } from '../call/basics.ts'
+import type { Op } from '../call/op.ts'
 import type { OpenServices } from './open-services.ts'
 
 export type ProxySettings = {

@@ -1,7 +1,7 @@
 import type { Capture, WriteProof, WriteReason } from '../../ports/service-adapter.ts'
 import type { StoredService } from '../../ports/services.ts'
 import type { StoredWrite } from '../../ports/writes.ts'
-import { actDraft } from '../audit-draft.ts'
+import { actDraft } from '../call/audit-draft.ts'
 import { leaseAfter, serviceWriteOf } from './attempt.ts'
 import { writeFacts } from './buffer-write.ts'
 import { backOffMs, type ProxyDeps, systemOp } from './deps.ts'

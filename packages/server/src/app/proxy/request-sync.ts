@@ -1,6 +1,6 @@
 import { GatehouseError, type ProxyService } from '@gatehouse/contract'
-import { actDraft } from '../audit-draft.ts'
-import type { Op } from '../op.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import type { Op } from '../call/op.ts'
 import type { ProxyDeps } from './deps.ts'
 import { notThere, serviceRecordOf } from './find-service.ts'
 

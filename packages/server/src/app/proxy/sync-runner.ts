@@ -1,6 +1,6 @@
 import type { StoredService } from '../../ports/services.ts'
-import { raiseAlert, resolveAlert } from '../alerts.ts'
-import { PollLoop } from '../poll-loop.ts'
+import { PollLoop } from '../call/poll-loop.ts'
+import { raiseAlert, resolveAlert } from '../supervision/alerts.ts'
 import { type ProxyDeps, systemOp } from './deps.ts'
 import { Listeners } from './listeners.ts'
 import { syncService } from './sync-service.ts'

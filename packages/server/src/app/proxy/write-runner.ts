@@ -1,6 +1,6 @@
 import type { StoredWrite } from '../../ports/writes.ts'
-import { actDraft } from '../audit-draft.ts'
-import { PollLoop } from '../poll-loop.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import { PollLoop } from '../call/poll-loop.ts'
 import { leaseAfter } from './attempt.ts'
 import { writeFacts } from './buffer-write.ts'
 import { type ProxyDeps, systemOp } from './deps.ts'

@@ -1,7 +1,7 @@
 import { connect, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { type GatewayKit, openKit, tokens, until } from '../../../test/kit/fake-app.ts'
-import { MemoryBudget } from '../../app/memory-budget.ts'
+import { MemoryBudget } from '../../app/call/memory-budget.ts'
 
 let kit: GatewayKit
 beforeAll(async () => {

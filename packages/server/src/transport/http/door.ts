@@ -1,4 +1,4 @@
-import type { AuthenticatedAgent } from '../../app/agent-directory.ts'
+import type { AuthenticatedAgent } from '../../app/agents/agent-directory.ts'
 import type { App } from '../../app/app.ts'
 import type { FrontHeaders } from './read-headers.ts'
 import { readHeaders } from './read-headers.ts'

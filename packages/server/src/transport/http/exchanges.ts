@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import { GatehouseError } from '@gatehouse/contract'
 import type { App } from '../../app/app.ts'
-import type { AgentOp } from '../../app/op.ts'
+import type { AgentOp } from '../../app/call/op.ts'
 import { Cancellation } from './transport-op.ts'
 
 /**

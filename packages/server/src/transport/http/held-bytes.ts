@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8'
-import type { HeldLimits } from '../../app/memory-budget.ts'
+import type { HeldLimits } from '../../app/call/memory-budget.ts'
 
 const mib = 1024 * 1024
 

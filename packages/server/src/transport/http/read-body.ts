@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import type { Held } from '../../app/memory-budget.ts'
+import type { Held } from '../../app/call/memory-budget.ts'
 
 export type ReadBody =
   | { readonly kind: 'read'; readonly bytes: Buffer }

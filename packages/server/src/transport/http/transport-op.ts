@@ -1,6 +1,6 @@
-import type { Hold } from '../../app/hold.ts'
-import type { Held } from '../../app/memory-budget.ts'
-import type { AgentOp } from '../../app/op.ts'
+import type { Hold } from '../../app/call/hold.ts'
+import type { Held } from '../../app/call/memory-budget.ts'
+import type { AgentOp } from '../../app/call/op.ts'
 
 const noParts: Cancellation[] = []
 

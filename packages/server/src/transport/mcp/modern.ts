@@ -10,8 +10,8 @@ import {
   type ServerEventBus,
 } from '@modelcontextprotocol/server'
 import type { App, UnreadableValue } from '../../app/app.ts'
-import { Hold } from '../../app/hold.ts'
-import type { Held } from '../../app/memory-budget.ts'
+import { Hold } from '../../app/call/hold.ts'
+import type { Held } from '../../app/call/memory-budget.ts'
 import { describeThrown } from '../http/describe-thrown.ts'
 import { FaultyRequest, isMembers } from '../http/envelope.ts'
 import type { Exchange } from '../http/exchanges.ts'

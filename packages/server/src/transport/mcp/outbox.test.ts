@@ -1,7 +1,7 @@
 import { Duplex } from 'node:stream'
 import { expect, test } from 'vitest'
 import type { WebSocket } from 'ws'
-import { MemoryBudget } from '../../app/memory-budget.ts'
+import { MemoryBudget } from '../../app/call/memory-budget.ts'
 import { defaultGatewayLimits } from '../http/limits.ts'
 import { Outbox } from './outbox.ts'
 

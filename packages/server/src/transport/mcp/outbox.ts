@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream'
 import type { WebSocket } from 'ws'
-import type { Held } from '../../app/memory-budget.ts'
+import type { Held } from '../../app/call/memory-budget.ts'
 import type { GatewayLimits } from '../http/limits.ts'
 
 const textFrame = 0x81

@@ -5,9 +5,9 @@ import {
   type RpcId,
 } from '@gatehouse/contract'
 import type { App, UnreadableValue } from '../../app/app.ts'
-import type { Hold } from '../../app/hold.ts'
-import type { Held } from '../../app/memory-budget.ts'
-import type { AgentOp } from '../../app/op.ts'
+import type { Hold } from '../../app/call/hold.ts'
+import type { Held } from '../../app/call/memory-budget.ts'
+import type { AgentOp } from '../../app/call/op.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { rpcCodes } from '@gatehouse/contract'
-import type { AgentOp } from '../../app/op.ts'
+import type { AgentOp } from '../../app/call/op.ts'
 import type { GatewayLimits } from '../http/limits.ts'
 import { type Refusal, tooManyConnections } from '../http/respond.ts'
 import type { AgentConnections } from './agent-connections.ts'

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
-import type { AgentOp } from '../../app/op.ts'
+import type { AgentOp } from '../../app/call/op.ts'
 import type { GatewayLimits } from '../http/limits.ts'
 import { AgentConnections } from './agent-connections.ts'
 import { McpSocket, type McpSocketDeps } from './mcp-socket.ts'

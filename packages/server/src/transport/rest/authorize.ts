@@ -1,7 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { Permission } from '@gatehouse/contract/routes'
 import type { App } from '../../app/app.ts'
-import type { Actor } from '../../app/op.ts'
+import type { Actor } from '../../app/call/op.ts'
 import { permits } from './permissions.ts'
 
 const userToken = /^gatehouse_user_[A-Za-z0-9_-]{43}$/

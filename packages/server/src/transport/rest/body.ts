@@ -1,5 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
-import { MemoryBudget } from '../../app/memory-budget.ts'
+import { MemoryBudget } from '../../app/call/memory-budget.ts'
 import { heldBytesFor } from '../http/held-bytes.ts'
 import { defaultGatewayLimits } from '../http/limits.ts'
 import { parseJson } from '../http/parse-json.ts'

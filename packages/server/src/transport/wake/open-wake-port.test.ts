@@ -1,7 +1,7 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
 import { expect, test } from 'vitest'
-import type { WakeInput, WakeVerdict } from '../../app/wakes.ts'
+import type { WakeInput, WakeVerdict } from '../../app/time/wakes.ts'
 import { bindLoopback, openWakePort, type WakePort } from './open-wake-port.ts'
 
 const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

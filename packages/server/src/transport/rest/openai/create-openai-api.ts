@@ -1,6 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { App } from '../../../app/app.ts'
-import type { Op } from '../../../app/op.ts'
+import type { Op } from '../../../app/call/op.ts'
 import type { UsableModel } from '../../../ports/inference.ts'
 import type { Log } from '../../../ports/log.ts'
 import { assertPermitted, authenticate } from '../authorize.ts'

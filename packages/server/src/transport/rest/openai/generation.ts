@@ -1,6 +1,6 @@
 import type { GatehouseError } from '@gatehouse/contract'
 import type { App } from '../../../app/app.ts'
-import type { Op } from '../../../app/op.ts'
+import type { Op } from '../../../app/call/op.ts'
 import type { EngineTask, Generated } from '../../../ports/engine.ts'
 import { streamOf } from '../event-stream.ts'
 import { errorBody } from './errors.ts'

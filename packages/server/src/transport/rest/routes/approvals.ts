@@ -1,7 +1,7 @@
 import { type Approval, GatehouseError } from '@gatehouse/contract'
 import type { approvalRoutes } from '@gatehouse/contract/routes/approvals'
 import type { App } from '../../../app/app.ts'
-import type { Op } from '../../../app/op.ts'
+import type { Op } from '../../../app/call/op.ts'
 import { type Handlers, Refusal } from '../handler.ts'
 
 /** Without a limit, all that are pending come, and so many of the others. */

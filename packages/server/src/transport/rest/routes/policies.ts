@@ -1,7 +1,7 @@
 import type { SavedPolicy } from '@gatehouse/contract'
 import type { policyRoutes } from '@gatehouse/contract/routes/policies'
 import type { App } from '../../../app/app.ts'
-import type { Op } from '../../../app/op.ts'
+import type { Op } from '../../../app/call/op.ts'
 import { type Handlers, Refusal } from '../handler.ts'
 
 /** A file with an error is not saved, and each error comes back with its place. */

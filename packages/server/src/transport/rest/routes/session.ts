@@ -1,6 +1,6 @@
 import { GatehouseError, type Whoami } from '@gatehouse/contract'
 import type { sessionRoutes } from '@gatehouse/contract/routes/session'
-import type { LoggedIn } from '../../../app/login.ts'
+import type { LoggedIn } from '../../../app/people/login.ts'
 import { type Handlers, Reply } from '../handler.ts'
 import { endedCookie, loginCookie } from '../login-cookie.ts'
 

@@ -1,7 +1,7 @@
 import { GatehouseError, type StateValue } from '@gatehouse/contract'
 import type { stateRoutes } from '@gatehouse/contract/routes/state'
 import type { App } from '../../../app/app.ts'
-import type { Op } from '../../../app/op.ts'
+import type { Op } from '../../../app/call/op.ts'
 import { type Handlers, Refusal } from '../handler.ts'
 
 type Change = Parameters<App['changeState']>[1]

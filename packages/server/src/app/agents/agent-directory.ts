@@ -1,0 +1,117 @@
+import type { AgentStore, StoredAgent } from '../../ports/agents.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Digest } from '../../ports/digest.ts'
+
+const tokenForm = /^[0-9a-f]{64}$/
+
+/** Which credential was shown: 48 bits of its hash, enough to tell an agent's few tokens apart. */
+const credentialOf = (hash: string): number => Number.parseInt(hash.slice(0, 12), 16)
+
+/** An agent and the credential it came with, which every later message on the connection must still match. */
+export type AuthenticatedAgent = StoredAgent & { readonly credential: number }
+
+/**
+ * The agents this process has met, by name and by token hash, so that a call costs a map lookup.
+ * Whoever changes an agent says so with `changed`; `reload` is for changes made by another node.
+ */
+export class AgentDirectory {
+  readonly #store: AgentStore
+  readonly #digest: Digest
+  readonly #clock: Clock
+  readonly #byName = new Map<string, StoredAgent>()
+  readonly #byHash = new Map<string, AuthenticatedAgent>()
+  /** Grows with each change, so that a look-up that began earlier does not bring the old record back. */
+  #epoch = 0
+  /** Up to where changes of other nodes are known. */
+  #place = 0
+
+  constructor(deps: { storage: { readonly agents: AgentStore }; digest: Digest; clock: Clock }) {
+    this.#store = deps.storage.agents
+    this.#digest = deps.digest
+    this.#clock = deps.clock
+  }
+
+  /** The agent of a token, or null. Only the hash is looked up, so timing tells nothing of stored tokens. */
+  async authenticate(token: string): Promise<AuthenticatedAgent | null> {
+    if (!tokenForm.test(token)) return null
+    const hash = this.#digest.sha256(token)
+    const known = this.#byHash.get(hash)
+    if (known) return this.#stillAdmits(known, hash) ? known : null
+    const epoch = this.#epoch
+    const found = await this.#store.findByTokenHash(hash)
+    if (!found) return null
+    const authenticated = { ...found, credential: credentialOf(hash) }
+    if (epoch === this.#epoch) {
+      this.#byName.set(found.name, found)
+      this.#byHash.set(hash, authenticated)
+    }
+    return this.#admits(found, hash) ? authenticated : null
+  }
+
+  async find(name: string): Promise<StoredAgent | null> {
+    const known = this.#byName.get(name)
+    if (known) return known
+    const epoch = this.#epoch
+    const found = await this.#store.find(name)
+    if (found && epoch === this.#epoch) this.#byName.set(name, found)
+    return found
+  }
+
+  /**
+   * The agent as it stands, with its own credential of now, for a call that the service makes in its name;
+   * null for an unknown or revoked one. The credential ends like any other: with rotation and revocation.
+   */
+  async standIn(name: string): Promise<AuthenticatedAgent | null> {
+    const agent = await this.find(name)
+    if (!agent || agent.status === 'revoked') return null
+    return { ...agent, credential: credentialOf(agent.token_hash) }
+  }
+
+  /**
+   * The record, if what was authenticated still holds.
+   * @SECURITY Rotation and revocation reach open connections here; agent-directory.test.ts, and test/first-minutes.test.ts.
+   */
+  holder(name: string, credential: number): StoredAgent | null {
+    const agent = this.#byName.get(name)
+    if (!agent || agent.status === 'revoked') return null
+    if (credentialOf(agent.token_hash) === credential) return agent
+    const { previous_token_hash: previous, previous_until_ms: until } = agent
+    const overlaps = previous !== null && credentialOf(previous) === credential
+    return overlaps && (until ?? 0) > this.#clock.now() ? agent : null
+  }
+
+  changed(agent: StoredAgent): void {
+    this.#epoch += 1
+    for (const [hash, known] of this.#byHash)
+      if (known.name === agent.name) this.#byHash.delete(hash)
+    this.#byName.set(agent.name, agent)
+  }
+
+  /** Takes over what changed since the last time, in one query: another node may have changed agents known here. */
+  async reload(): Promise<void> {
+    const { agents, place } = await this.#store.changedSince(this.#place)
+    for (const agent of agents) {
+      const known = this.#byName.get(agent.name)
+      if (known && agent.generation !== known.generation) this.changed(agent)
+    }
+    this.#place = place
+  }
+
+  /** Of a record that this hash led to: it changes only by way of `changed`, which forgets the hash. */
+  #stillAdmits(agent: StoredAgent, hash: string): boolean {
+    if (agent.status === 'revoked') return false
+    return (
+      agent.token_hash === hash || (agent.previous_token_hash === hash && this.#admits(agent, hash))
+    )
+  }
+
+  #admits(agent: StoredAgent, hash: string): boolean {
+    if (agent.status === 'revoked') return false
+    if (this.#digest.equal(agent.token_hash, hash)) return true
+    return (
+      agent.previous_token_hash !== null &&
+      this.#digest.equal(agent.previous_token_hash, hash) &&
+      (agent.previous_until_ms ?? 0) > this.#clock.now()
+    )
+  }
+}

@@ -1,0 +1,29 @@
+import type { Agent, AgentWithToken } from '@gatehouse/contract'
+import type { StoredAgent } from '../../ports/agents.ts'
+import type { Basics } from '../call/basics.ts'
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+export const agentRecord = (agent: StoredAgent): Agent => ({
+  name: agent.name,
+  purpose: agent.purpose,
+  status: agent.status,
+  created_at: iso(agent.created_ms),
+  last_connected: agent.last_connected_ms === null ? null : iso(agent.last_connected_ms),
+  total_invocations: agent.total_invocations,
+  approvals: agent.approvals,
+  workspace: agent.workspace,
+  mounts: [...agent.mounts],
+  token_fingerprint: agent.token_hash.slice(0, 8),
+})
+
+/** A new agent token: 64 hex characters, of which only the hash is kept. */
+export const newToken = (deps: Pick<Basics, 'ids' | 'digest'>): { token: string; hash: string } => {
+  const token = deps.ids.secret().toString('hex')
+  return { token, hash: deps.digest.sha256(token) }
+}
+
+export const withToken = (agent: StoredAgent, token: string): AgentWithToken => ({
+  agent: agentRecord(agent),
+  token,
+})

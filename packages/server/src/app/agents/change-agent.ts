@@ -1,0 +1,182 @@
+import {
+  type Agent,
+  type AgentWithToken,
+  GatehouseError,
+  type RotateAgent,
+} from '@gatehouse/contract'
+import { cancel } from '../../domain/approvals/transition.ts'
+import type { StoredAgent } from '../../ports/agents.ts'
+import type { StoredApproval } from '../../ports/approvals.ts'
+import type { JournalTransaction } from '../../ports/audit.ts'
+import { requestFacts } from '../approvals/approval-record.ts'
+import type { ApprovalSignals } from '../approvals/approval-signals.ts'
+import { revokedDraft } from '../approvals/grants.ts'
+import { settle } from '../approvals/settle-approval.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import type { Basics } from '../call/basics.ts'
+import { actorText, type Op } from '../call/op.ts'
+import { stopSchedulesOf } from '../time/scheduled-calls.ts'
+import type { AgentDirectory } from './agent-directory.ts'
+import { agentRecord, newToken, withToken } from './agent-record.ts'
+import { forgetPausedWithAll } from './pause-all.ts'
+import type { SessionTable } from './session-table.ts'
+
+export type ChangeAgentDeps = Pick<Basics, 'journal' | 'clock' | 'ids' | 'digest' | 'events'> & {
+  readonly directory: AgentDirectory
+  readonly sessions: SessionTable
+  readonly signals: ApprovalSignals
+}
+
+type RevokeDeps = ChangeAgentDeps & {
+  /** What the agent has buffered does not run any more. */
+  readonly cancelWritesOf: (op: Op, tx: JournalTransaction, agent: string) => Promise<void>
+}
+
+type Change = (current: StoredAgent) => StoredAgent | null
+
+/**
+ * Changes one agent: its row and the entry in one transaction, and this process's own view after it, so
+ * that the next message on any of its connections meets the new state.
+ */
+async function change(
+  op: Op,
+  deps: ChangeAgentDeps,
+  name: string,
+  act: string,
+  next: Change,
+  also?: (tx: JournalTransaction, agent: StoredAgent) => Promise<void>,
+): Promise<StoredAgent> {
+  const agent = await deps.journal.transaction(async (tx) => {
+    const current = await tx.agents.find(name)
+    if (!current) throw new GatehouseError('AgentNotFound', { agent: name })
+    const changed = next(current)
+    // Whatever happens to an agent by its name, resuming everything does not undo.
+    await forgetPausedWithAll(tx, name)
+    if (changed === null) return current
+    const stored = { ...changed, generation: current.generation + 1 }
+    if (!(await tx.agents.replace(current, stored)))
+      throw new GatehouseError('Conflict', {
+        detail: `Agent ${name} was changed by somebody else; try again.`,
+      })
+    tx.append(actDraft(op, act, { agent: name, arguments: { name } }))
+    await also?.(tx, stored)
+    return stored
+  })
+  deps.directory.changed(agent)
+  deps.events.publish({ type: act, agent: name, data: { status: agent.status } })
+  return agent
+}
+
+const conflict = (agent: StoredAgent, detail: string): never => {
+  throw new GatehouseError('AgentStateConflict', {
+    agent: agent.name,
+    status: agent.status,
+    detail,
+  })
+}
+
+type Named = { readonly name: string }
+
+/** Pausing twice is fine; a revoked agent has nothing to pause. */
+export async function pauseAgent(op: Op, deps: ChangeAgentDeps, { name }: Named): Promise<Agent> {
+  const agent = await change(op, deps, name, 'agent.paused', (current) =>
+    current.status === 'revoked'
+      ? conflict(current, 'restore it first')
+      : current.status === 'paused'
+        ? null
+        : { ...current, status: 'paused' },
+  )
+  return agentRecord(agent)
+}
+
+export async function resumeAgent(op: Op, deps: ChangeAgentDeps, { name }: Named): Promise<Agent> {
+  const agent = await change(op, deps, name, 'agent.resumed', (current) =>
+    current.status === 'paused'
+      ? { ...current, status: 'active' }
+      : conflict(current, 'only a paused agent is resumed'),
+  )
+  return agentRecord(agent)
+}
+
+/** A new token. The old one ends at once, or after the overlap. */
+export async function rotateAgent(
+  op: Op,
+  deps: ChangeAgentDeps,
+  { name, overlap_seconds }: Named & RotateAgent,
+): Promise<AgentWithToken> {
+  const { token, hash } = newToken(deps)
+  const agent = await change(op, deps, name, 'agent.rotated', (current) => {
+    if (current.status === 'revoked') conflict(current, 'restore it instead')
+    const overlaps = overlap_seconds > 0
+    return {
+      ...current,
+      token_hash: hash,
+      previous_token_hash: overlaps ? current.token_hash : null,
+      previous_until_ms: overlaps ? deps.clock.now() + overlap_seconds * 1000 : null,
+    }
+  })
+  return withToken(agent, token)
+}
+
+/** Ends the token for good, closes the agent's sessions and withdraws what it still asks for. */
+export async function revokeAgent(op: Op, deps: RevokeDeps, { name }: Named): Promise<Agent> {
+  const withdrawn: StoredApproval[] = []
+  const agent = await change(
+    op,
+    deps,
+    name,
+    'agent.revoked',
+    (current) =>
+      current.status === 'revoked'
+        ? null
+        : { ...current, status: 'revoked', previous_token_hash: null, previous_until_ms: null },
+    async (tx) => {
+      withdrawn.length = 0
+      await stopSchedulesOf(tx, name, deps.clock.wall())
+      await deps.cancelWritesOf(op, tx, name)
+      const by = actorText(op.actor)
+      for (const grant_id of await tx.grants.revokeAllOf(name, deps.clock.wall(), by)) {
+        const grant = await tx.grants.find(grant_id)
+        if (grant) tx.append(revokedDraft(op, grant))
+      }
+      const { approvals } = await tx.approvals.list({
+        status: 'pending',
+        agent: name,
+        limit: 1_000,
+        offset: 0,
+      })
+      const moment = { nowMs: deps.clock.now(), wallMs: deps.clock.wall() }
+      for (const current of approvals) {
+        const replaced = await tx.approvals.replace(
+          current,
+          cancel(current, moment, actorText(op.actor)),
+        )
+        if (!replaced.changed) continue
+        withdrawn.push(replaced.approval)
+        const facts = {
+          agent: name,
+          arguments: requestFacts(current),
+          approval_id: current.id,
+        }
+        tx.append(actDraft(op, 'approval.cancelled', facts))
+      }
+    },
+  )
+  for (const approval of withdrawn) settle(deps, approval)
+  await deps.sessions.endAll(op, name)
+  return agentRecord(agent)
+}
+
+export async function restoreAgent(
+  op: Op,
+  deps: ChangeAgentDeps,
+  { name }: Named,
+): Promise<AgentWithToken> {
+  const { token, hash } = newToken(deps)
+  const agent = await change(op, deps, name, 'agent.restored', (current) =>
+    current.status === 'revoked'
+      ? { ...current, status: 'active', token_hash: hash }
+      : conflict(current, 'only a revoked agent is restored'),
+  )
+  return withToken(agent, token)
+}

@@ -1,0 +1,52 @@
+import type { AgentWithToken, CreateAgent } from '@gatehouse/contract'
+import type { StoredAgent } from '../../ports/agents.ts'
+import type { FilesFactory } from '../../ports/files.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import type { Basics } from '../call/basics.ts'
+import type { Op } from '../call/op.ts'
+import { newToken, withToken } from './agent-record.ts'
+
+export type CreateAgentDeps = Pick<Basics, 'journal' | 'clock' | 'ids' | 'digest'> & {
+  /** Where an agent's workspace lies. */
+  readonly workspaceOf: (name: string) => string
+  /** Refuses a mount that may not be given, naming why. */
+  readonly assertMount: (path: string) => void
+  readonly files: FilesFactory
+}
+
+export async function createAgent(
+  op: Op,
+  deps: CreateAgentDeps,
+  input: CreateAgent,
+): Promise<AgentWithToken> {
+  for (const mount of input.mounts) deps.assertMount(mount.path)
+  const { token, hash } = newToken(deps)
+  const agent: StoredAgent = {
+    name: input.name,
+    purpose: input.purpose,
+    status: 'active',
+    approvals: input.approvals,
+    workspace: deps.workspaceOf(input.name),
+    mounts: input.mounts,
+    created_ms: deps.clock.wall(),
+    last_connected_ms: null,
+    total_invocations: 0,
+    token_hash: hash,
+    previous_token_hash: null,
+    previous_until_ms: null,
+    generation: 1,
+  }
+  await deps.journal.transaction(async (tx) => {
+    await tx.agents.insert(agent)
+    const { name, purpose, approvals, mounts } = input
+    tx.append(
+      actDraft(op, 'agent.created', {
+        agent: name,
+        arguments: { name, purpose, approvals, mounts },
+      }),
+    )
+  })
+  // The workspace is there from the start: people put files into it before the agent first calls.
+  deps.files.open(agent)
+  return withToken(agent, token)
+}

@@ -1,0 +1,16 @@
+import type { App } from '../app.ts'
+import type { Op } from '../call/op.ts'
+
+const name = 'first-agent'
+
+/** The agent that a new installation begins with, and its token. Null where one of this name is there already. */
+export async function createFirstAgent(op: Op, app: App): Promise<string | null> {
+  if ((await app.listAgents(op)).some((agent) => agent.name === name)) return null
+  const { token } = await app.createAgent(op, {
+    name,
+    purpose: 'The agent that came with the installation',
+    approvals: 'pending',
+    mounts: [],
+  })
+  return token
+}

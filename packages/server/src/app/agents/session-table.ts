@@ -1,0 +1,117 @@
+import { GatehouseError, type Session, type SessionId, type Transport } from '@gatehouse/contract'
+import type { StoredSession } from '../../ports/agents.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import type { Basics } from '../call/basics.ts'
+import type { Op } from '../call/op.ts'
+import { scratchArea } from '../state/state-areas.ts'
+
+const idleMs = 30 * 60_000
+const openPerAgentMax = 10_000
+
+type Deps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids'>
+type Open = { readonly session: StoredSession; usedMs: number }
+
+export const sessionRecord = (session: StoredSession): Session => ({
+  session_id: session.id as SessionId,
+  agent: session.agent as Session['agent'],
+  transport: session.transport,
+  client: session.client,
+  created_at: new Date(session.created_ms).toISOString(),
+  ended_at: session.ended_ms === null ? null : new Date(session.ended_ms).toISOString(),
+  invocations: session.invocations,
+})
+
+const about = (op: Op, act: string, { id, agent, transport, client }: StoredSession) =>
+  actDraft(op, act, { agent, arguments: { session_id: id, transport, client } })
+
+/** The open sessions of this process. A session is stored, but is open only where it was opened. */
+export class SessionTable {
+  readonly #deps: Deps
+  readonly #open = new Map<string, Open>()
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+  }
+
+  async open(
+    op: Omit<Op, 'session_id'>,
+    agent: string,
+    transport: Transport,
+    client: StoredSession['client'],
+  ): Promise<Session> {
+    let openOfAgent = 0
+    for (const { session } of this.#open.values()) if (session.agent === agent) openOfAgent += 1
+    if (openOfAgent >= openPerAgentMax)
+      throw new GatehouseError('QuotaExceeded', { limit: openPerAgentMax, what: 'open sessions' })
+    const session: StoredSession = {
+      id: this.#deps.ids.next('sess'),
+      agent,
+      transport,
+      client,
+      created_ms: this.#deps.clock.wall(),
+      ended_ms: null,
+      invocations: 0,
+    }
+    await this.#deps.journal.transaction(async (tx) => {
+      await tx.sessions.insert(session)
+      await tx.agents.connected(agent, session.created_ms)
+      tx.append(about({ ...op, session_id: session.id }, 'session.started', session))
+    })
+    this.#open.set(session.id, { session, usedMs: this.#deps.clock.now() })
+    return sessionRecord(session)
+  }
+
+  /** The session if it is open and this agent's; using it keeps it alive. */
+  use(id: string, agent: string): StoredSession | null {
+    const open = this.#open.get(id)
+    if (!open || open.session.agent !== agent) return null
+    const nowMs = this.#deps.clock.now()
+    if (open.session.transport === 'rpc' && nowMs - open.usedMs > idleMs) return null
+    open.usedMs = nowMs
+    return open.session
+  }
+
+  async end(op: Op, id: string, agent: string): Promise<string> {
+    const session = this.use(id, agent)
+    if (!session) throw new GatehouseError('SessionNotFound', { session_id: id })
+    return new Date(await this.#end(op, [session])).toISOString()
+  }
+
+  async endAll(op: Op, agent: string): Promise<void> {
+    const sessions = [...this.#open.values()].map(({ session }) => session)
+    const ended = await this.#end(
+      op,
+      sessions.filter((session) => session.agent === agent),
+    )
+    // Those that another node holds open, or that a crash left.
+    await this.#deps.storage.sessions.endAll(ended, agent)
+  }
+
+  /** Ends what has been idle for 30 minutes. A WebSocket's session lives as long as the socket. */
+  async endIdle(op: Op): Promise<void> {
+    const nowMs = this.#deps.clock.now()
+    const idle: StoredSession[] = []
+    for (const { session, usedMs } of this.#open.values())
+      if (session.transport !== 'mcp-websocket' && nowMs - usedMs > idleMs) idle.push(session)
+    if (idle.length > 0) await this.#end(op, idle)
+  }
+
+  /** With each session goes what it kept for itself. */
+  async #end(op: Op, sessions: readonly StoredSession[]): Promise<number> {
+    const endedMs = this.#deps.clock.wall()
+    for (const { id } of sessions) this.#open.delete(id)
+    if (sessions.length === 0) return endedMs
+    await this.#deps.journal.transaction(async (tx) => {
+      for (const session of sessions) {
+        if (!(await tx.sessions.end(session.id, endedMs))) continue
+        await tx.state.removeAreas(scratchArea(session.id).name)
+        tx.append(about({ ...op, session_id: session.id }, 'session.ended', session))
+      }
+    })
+    return endedMs
+  }
+
+  count(): number {
+    return this.#open.size
+  }
+}

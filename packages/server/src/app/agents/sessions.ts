@@ -1,0 +1,32 @@
+import { GatehouseError, type Session, type Transport } from '@gatehouse/contract'
+import type { AgentOp } from '../call/op.ts'
+import type { SessionTable } from './session-table.ts'
+
+type Deps = { readonly sessions: SessionTable }
+type Caller = Omit<AgentOp, 'session_id'>
+
+export async function openSession(
+  op: Caller,
+  deps: Deps,
+  input: { readonly transport: Transport; readonly client: Session['client'] },
+): Promise<Session> {
+  return deps.sessions.open(op, op.actor.name, input.transport, input.client)
+}
+
+export async function endSession(
+  op: AgentOp,
+  deps: Deps,
+  { session_id }: { readonly session_id: string },
+): Promise<{ session_id: string; ended_at: string }> {
+  return { session_id, ended_at: await deps.sessions.end(op, session_id, op.actor.name) }
+}
+
+/** An unknown session, an ended one and another agent's look the same from outside. */
+export function assertSession(
+  op: Caller,
+  deps: Deps,
+  { session_id }: { readonly session_id: string },
+): void {
+  if (!deps.sessions.use(session_id, op.actor.name))
+    throw new GatehouseError('SessionNotFound', { session_id })
+}

@@ -1,0 +1,32 @@
+import { type AgentDetail, GatehouseError } from '@gatehouse/contract'
+import type { AuditReader } from '../../ports/audit.ts'
+import type { Storage } from '../../ports/storage.ts'
+import { limitsOf } from '../call/agent-limits.ts'
+import type { ListDeps } from '../gate/list-capabilities.ts'
+import { agentRecord } from './agent-record.ts'
+import { sessionRecord } from './session-table.ts'
+
+const sessionsShown = 50
+
+type Deps = ListDeps & {
+  readonly storage: Pick<Storage, 'agents' | 'sessions' | 'limits'>
+  readonly audit: Pick<AuditReader, 'rows'>
+}
+
+export async function showAgent(
+  deps: Deps,
+  { name }: { readonly name: string },
+): Promise<AgentDetail> {
+  const agent = await deps.storage.agents.find(name)
+  if (!agent) throw new GatehouseError('AgentNotFound', { agent: name })
+  const [sessions, stats] = await Promise.all([
+    deps.storage.sessions.listOf(name, sessionsShown),
+    deps.audit.rows.statsOf(name),
+  ])
+  const rate_limits = await limitsOf(deps, name)
+  return {
+    ...agentRecord(agent),
+    sessions: sessions.map(sessionRecord),
+    stats: { by_capability: [...stats.by_capability], by_day: [...stats.by_day], rate_limits },
+  }
+}

@@ -1,0 +1,156 @@
+import { type ApprovalId, GatehouseError } from '@gatehouse/contract'
+import type { StoredApproval } from '../../ports/approvals.ts'
+import type { JournalTransaction } from '../../ports/audit.ts'
+import type { CapabilityRegistry } from '../../ports/capability.ts'
+import type { PolicySource } from '../../ports/policy.ts'
+import type { AgentDirectory } from '../agents/agent-directory.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import type { Basics } from '../call/basics.ts'
+import { callDraft, recordedAs } from '../call/call.ts'
+import type { ContextFactory } from '../call/capability-context.ts'
+import { actorText, type Op } from '../call/op.ts'
+import { questionOf } from '../call/policy-question.ts'
+import { validateArguments } from '../call/validate-arguments.ts'
+import { callFacts } from './approval-record.ts'
+import { bindRequest } from './bind-request.ts'
+
+export type EditDeps = Basics & {
+  readonly registry: CapabilityRegistry
+  readonly policy: PolicySource
+  readonly directory: AgentDirectory
+  readonly contexts: ContextFactory
+  readonly settings: { readonly 'approvals.ttl': number }
+}
+
+type Arguments = Readonly<Record<string, unknown>>
+
+/**
+ * Makes the request that runs in place of the one asked for: checked by the schema and by policy like any
+ * call, with what it resolves to looked up again, under its own digest.
+ */
+export async function prepareEdit(
+  op: Op,
+  deps: EditDeps,
+  original: StoredApproval,
+  decided: Arguments,
+): Promise<StoredApproval> {
+  const { agent: name, capability: called } = original
+  const refuse = (detail: string) => new GatehouseError('EditRefused', { detail })
+  const agent = await deps.directory.find(name)
+  if (agent?.status !== 'active') throw refuse(`agent ${name} is ${agent?.status ?? 'gone'}`)
+  const capability = deps.registry.find(called)
+  if (!capability) throw refuse(`there is no ${called} any more`)
+  // @SECURITY The digest of a critical call is one that the person was shown; approval-edit.test.ts.
+  if (original.critical || capability.critical)
+    throw refuse(
+      `${called} is critical and runs only as it was shown; reject it and say what to change`,
+    )
+  const validated = validateArguments(capability, decided)
+  if (validated.kind === 'invalid') {
+    const { recovery } = validated.error
+    const detail = recovery.map(({ description }) => description).join(' ')
+    throw new GatehouseError('InvalidArguments', { capability: called, detail }, { recovery })
+  }
+  const { args } = validated
+  const places = { capability, contexts: deps.contexts }
+  const decision = deps.policy
+    .current()
+    .decide(questionOf(agent, null, called, args, deps.clock.wall(), places))
+  if (decision.kind === 'deny')
+    throw refuse(
+      `policy blocks it with these arguments${decision.reason ? `: ${decision.reason}` : ''}`,
+    )
+  const agentOp = {
+    actor: { kind: 'agent', name, credential: 0 },
+    request_id: op.request_id,
+    session_id: original.session_id,
+    signal: op.signal,
+  } as const
+  const bound = await bindRequest(deps, {
+    op: agentOp,
+    agent,
+    session: null,
+    capability,
+    args,
+    sent: decided,
+    rule: decision.rule,
+    reason: decision.reason,
+    startedAt: performance.now(),
+    agreed: true,
+    ...(decision.network ? { network: decision.network } : {}),
+  })
+  const [from, request] = [original.id as ApprovalId, bound.id as ApprovalId]
+  const edit = { original: from, request, decided, effective: args }
+  return {
+    ...bound,
+    status: 'approved',
+    decided_ms: deps.clock.wall(),
+    decided_by: actorText(op.actor),
+    // Nobody asked for these arguments, so no call of the agent finds this request.
+    call_key: bound.id,
+    delivered: 'yes',
+    edit,
+  }
+}
+
+/** Records the change: what the person wrote under the original, what runs under the new request. */
+export async function storeEdit(
+  op: Op,
+  deps: Pick<EditDeps, 'registry'>,
+  tx: JournalTransaction,
+  original: StoredApproval,
+  edited: StoredApproval,
+): Promise<void> {
+  const { edit } = edited
+  if (!edit) return
+  const recorded = recordedAs(deps.registry, edited.capability)
+  const { agent, session_id, digest } = edited
+  const detail = {
+    edited_request: edited.id,
+    original_digest: original.digest,
+    digest,
+    ...callFacts(edited.capability, edited.arguments_json),
+  }
+  await tx.approvals.insert(edited)
+  tx.append({
+    ...actDraft(op, 'approval.edited', {
+      agent,
+      arguments: edit.decided,
+      approval_id: original.id,
+      detail,
+    }),
+    ...(recorded.redact.length > 0 ? { redact: recorded.redact } : {}),
+  })
+  const actor = { kind: 'agent', name: agent, credential: 0 } as const
+  tx.append({
+    ...callDraft({ ...op, actor, session_id }, recorded, edit.effective, {
+      result: 'pending',
+      policy_decision: 'approval_required',
+      rule: edited.rule,
+      approval_id: edited.id,
+      detail: { edited_from: original.id },
+    }),
+    actor: actorText(op.actor),
+  })
+}
+
+/**
+ * Gives the original request what became of the edited one, in the same transaction, so that the agent
+ * finds the real result where it waits for it. Returns the original if it changed.
+ */
+export async function tellOriginal(
+  tx: JournalTransaction,
+  edited: StoredApproval,
+): Promise<StoredApproval | null> {
+  if (edited.edit?.request !== edited.id) return null
+  const original = await tx.approvals.find(edited.edit.original)
+  if (original?.status !== 'approved' || original.execution !== 'running') return null
+  const { execution, result, result_text } = edited
+  const { changed, approval } = await tx.approvals.replace(original, {
+    ...original,
+    execution,
+    result,
+    result_text,
+  })
+  return changed ? approval : null
+}

@@ -1,0 +1,52 @@
+import type { Approval, ApprovalId, SessionId } from '@gatehouse/contract'
+import { describeCall } from '@gatehouse/contract/describe-call'
+import type { StoredApproval } from '../../ports/approvals.ts'
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+type Arguments = Record<string, unknown>
+
+/** The arguments of the call as they were sent, and as they run. */
+export const argumentsOf = (a: Pick<StoredApproval, 'arguments_json' | 'sent_json'>) => ({
+  arguments: JSON.parse(a.sent_json ?? a.arguments_json) as Arguments,
+  effective_arguments: JSON.parse(a.arguments_json) as Arguments,
+})
+
+/** Names the call that an act is about, so that a reader of the log need not look it up. */
+export const callFacts = (capability: string, arguments_json: string) => ({
+  capability,
+  object: describeCall(capability, JSON.parse(arguments_json) as Arguments),
+})
+
+/** Names the request that an act is about. */
+export const requestFacts = ({
+  id: approval_id,
+  capability,
+  arguments_json,
+}: Pick<StoredApproval, 'id' | 'capability' | 'arguments_json'>) => ({
+  approval_id,
+  ...callFacts(capability, arguments_json),
+})
+
+/** The record that people see. `stale` says what has changed since a pending request was made. */
+export const approvalRecord = (a: StoredApproval, stale: string | null = null): Approval => ({
+  id: a.id as ApprovalId,
+  agent: a.agent as Approval['agent'],
+  capability: a.capability,
+  ...argumentsOf(a),
+  digest: a.digest,
+  requested_at: iso(a.requested_ms),
+  expires_at: iso(a.expires_wall_ms),
+  status: a.status,
+  stale,
+  session_id: a.session_id as SessionId | null,
+  reason: a.reason,
+  rule: a.rule,
+  critical: a.critical,
+  preview: a.preview,
+  decided_at: a.decided_ms === null ? null : iso(a.decided_ms),
+  decided_by: a.decided_by,
+  decision_reason: a.decision_reason,
+  execution: { state: a.execution, ...(a.result ? { result: a.result } : {}) },
+  ...(a.edit ? { edit: a.edit } : {}),
+})

@@ -1,0 +1,172 @@
+import { GatehouseError } from '@gatehouse/contract'
+import { resultOf } from '../../domain/approvals/outcome.ts'
+import { expire } from '../../domain/approvals/transition.ts'
+import type { StoredApproval } from '../../ports/approvals.ts'
+import type { Tracing } from '../../ports/tracing.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import { callDraft, recordedAs } from '../call/call.ts'
+import type { Op } from '../call/op.ts'
+import { PollLoop } from '../call/poll-loop.ts'
+import { traceExecution } from '../gate/trace-calls.ts'
+import { tellOriginal } from './approval-edit.ts'
+import { requestFacts } from './approval-record.ts'
+import { type ExecuteDeps, executeApproval } from './execute-approval.ts'
+import { settle } from './settle-approval.ts'
+
+const batch = 100
+const lookAgainMs = 1_000
+/** At once: one agent whose programs take their time holds up nobody else. */
+const executingMax = 64
+const executingOfAgentMax = 8
+
+const systemOp = (deps: ExecuteDeps): Op => ({
+  actor: { kind: 'system' },
+  request_id: deps.ids.next('req'),
+  session_id: null,
+  signal: deps.signal,
+})
+
+/**
+ * What happens to approvals without anybody's call: approved ones run, old ones expire, and what a
+ * crash left running is called interrupted and never runs again by itself.
+ */
+export class ApprovalUpkeep {
+  readonly #deps: ExecuteDeps
+  /** Both by id, with the agent. */
+  readonly #running = new Map<string, string>()
+  readonly #line = new Map<string, string>()
+  readonly #polling: PollLoop
+  readonly #run: (approvalId: string) => Promise<void>
+
+  constructor(deps: ExecuteDeps & { readonly tracing?: Tracing | undefined }) {
+    this.#deps = deps
+    const run = (id: string) => executeApproval(deps, id)
+    this.#polling = new PollLoop(deps, {
+      name: 'looking after approvals',
+      everyMs: lookAgainMs,
+      look: () => this.#look(),
+    })
+    this.#run = deps.tracing ? traceExecution(deps.tracing, run) : run
+  }
+
+  /** Puts an approved request in line; asking twice is harmless, the claim decides. */
+  readonly execute = (approval_id: string): void => {
+    // What cannot be read now is found by a later look.
+    void this.#admit(approval_id).catch((cause: unknown) =>
+      this.#deps.log.error({ err: cause, approval_id }, 'an approved call could not be read'),
+    )
+  }
+
+  async #admit(id: string): Promise<void> {
+    if (this.#running.has(id) || this.#line.has(id)) return
+    const approval = await this.#deps.storage.approvals.find(id)
+    if (!approval || this.#running.has(id)) return
+    this.#line.set(id, approval.agent)
+    this.#next()
+  }
+
+  #next(): void {
+    for (const [id, agent] of this.#line) {
+      if (this.#running.size >= executingMax || this.#deps.signal.aborted) return
+      const own = [...this.#running.values()].filter((other) => other === agent)
+      if (own.length >= executingOfAgentMax) continue
+      this.#line.delete(id)
+      this.#running.set(id, agent)
+      void this.#run(id)
+        // Nothing ran, or its outcome is stored: a later look finds what is still waiting.
+        .catch((cause: unknown) =>
+          this.#deps.log.error(
+            { err: cause, approval_id: id },
+            'an approved call could not be run',
+          ),
+        )
+        .finally(() => {
+          this.#running.delete(id)
+          this.#next()
+        })
+    }
+  }
+
+  /** At start: closes what this node was running when it died, then begins to look after the rest. */
+  async start(): Promise<void> {
+    const left = await this.#deps.storage.approvals.listByExecution('running', 10_000)
+    for (const approval of left) {
+      if (approval.exec_id?.startsWith(`${this.#deps.node}:`)) await this.#interrupt(approval)
+    }
+    this.#polling.start()
+  }
+
+  /** Resolves when no run of this process is under way any more. */
+  async stopped(): Promise<void> {
+    await this.#polling.stopped()
+  }
+
+  get busy(): boolean {
+    return this.#running.size > 0
+  }
+
+  async #interrupt(approval: StoredApproval): Promise<void> {
+    const deps = this.#deps
+    const next: StoredApproval = { ...approval, execution: 'interrupted' }
+    const failure = resultOf(next)
+    const changed = await deps.journal.transaction(async (tx) => {
+      const replaced = await tx.approvals.replace(approval, { ...next, result: failure })
+      if (!replaced.changed) return []
+      const op = {
+        actor: { kind: 'agent', name: approval.agent, credential: 0 },
+        request_id: approval.request_id,
+        session_id: approval.session_id,
+        signal: deps.signal,
+      } as const
+      tx.append(
+        callDraft(
+          op,
+          recordedAs(deps.registry, approval.capability),
+          JSON.parse(approval.arguments_json) as Record<string, unknown>,
+          {
+            result: 'error',
+            policy_decision: 'approval_required',
+            rule: approval.rule,
+            error: failure?.success === false ? failure.error : null,
+            approval_id: approval.id,
+            intent_id: approval.exec_id?.split(':')[1] ?? null,
+          },
+        ),
+      )
+      return [replaced.approval, await tellOriginal(tx, replaced.approval)]
+    })
+    for (const one of changed) if (one) settle(deps, one)
+  }
+
+  async #look(): Promise<void> {
+    try {
+      await this.#expire()
+      const waiting = await this.#deps.storage.approvals.listByExecution('waiting', batch)
+      for (const { id } of waiting) this.execute(id)
+    } catch (cause) {
+      if (!(cause instanceof GatehouseError)) throw cause
+    }
+  }
+
+  async #expire(): Promise<void> {
+    const deps = this.#deps
+    const moment = { nowMs: deps.clock.now(), wallMs: deps.clock.wall() }
+    const expired = await deps.storage.approvals.listExpired(moment.nowMs, moment.wallMs, batch)
+    for (const approval of expired) {
+      const { changed, approval: next } = await deps.journal.transaction(async (tx) => {
+        const replaced = await tx.approvals.replace(approval, expire(approval, moment))
+        if (replaced.changed)
+          tx.append(
+            actDraft(systemOp(deps), 'approval.expired', {
+              agent: approval.agent,
+              arguments: requestFacts(approval),
+              approval_id: approval.id,
+              result: 'rejected',
+            }),
+          )
+        return replaced
+      })
+      if (changed) settle(deps, next)
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import { GatehouseError } from '@gatehouse/contract'
+import type { AgentDirectory } from '../agents/agent-directory.ts'
+import type { InvokeOutcome } from '../app.ts'
+import type { Call } from '../call/call.ts'
+import type { CallRoom, Held, MemoryBudget } from '../call/memory-budget.ts'
+import { isRead } from '../call/op.ts'
+import type { AgentSlots } from '../gate/agent-slots.ts'
+import { memoryOf } from '../gate/invoke-run.ts'
+import { waitSettled } from './approval-outcomes.ts'
+import { cancelApproval } from './cancel-approval.ts'
+import { deliverHeld, type HeldCall, pendingAnswer, type RequestDeps } from './request-approval.ts'
+
+const progressMs = 5_000
+
+export type HoldDeps = RequestDeps & {
+  readonly slots: AgentSlots
+  readonly memory: MemoryBudget
+  readonly directory: AgentDirectory
+  readonly settings: { readonly 'approvals.hold': number }
+}
+
+/**
+ * Keeps a call open until its approval is settled, the time is over, the service stops or nobody waits
+ * for the answer. It
+ * has given back its executing place and the memory for its result by then. An outcome that nobody
+ * reads, or that finds no memory, is left for the other ways of delivery.
+ */
+export async function holdCall(
+  deps: HoldDeps,
+  held: HeldCall,
+  memory: Held,
+): Promise<InvokeOutcome> {
+  const { call, approval } = held
+  const { op, agent } = call
+  if (!deps.slots.hold(agent.name)) return pendingAnswer(approval)
+  op.waiting?.()
+  let settled: boolean
+  try {
+    settled = await waitWithProgress(deps, held)
+  } finally {
+    deps.slots.release(agent.name)
+  }
+  await withdrawCancelled(deps, held)
+  const isDue = (): boolean => {
+    const { name, credential } = op.actor
+    // @SECURITY A token that was replaced while the call waited gets no result; held-calls.test.ts.
+    return settled && isRead(op) && deps.directory.holder(name, credential) !== null
+  }
+  using room = isDue() ? await resultRoom(deps, call, memory) : null
+  if (room && isDue()) {
+    const outcome = await deliverHeld(deps, call, approval.id)
+    room.made(outcome.kind === 'succeeded' ? memoryOf(outcome.data) : 0)
+    return outcome
+  }
+  return pendingAnswer((await deps.storage.approvals.find(approval.id)) ?? approval)
+}
+
+/** Null where no memory came free in time, or the caller has gone meanwhile. */
+async function resultRoom(
+  { clock }: HoldDeps,
+  { op: { signal }, capability }: Call,
+  memory: Held,
+): Promise<CallRoom | null> {
+  try {
+    return await memory.room(capability.result_bytes_max, () => ({ signal, clock }))
+  } catch (cause) {
+    if (signal.aborted || (cause instanceof GatehouseError && cause.type === 'Overloaded'))
+      return null
+    throw cause
+  }
+}
+
+async function waitWithProgress(
+  deps: HoldDeps,
+  { call: { op, capability }, hold, approval: { id } }: HeldCall,
+): Promise<boolean> {
+  const startMs = deps.clock.now()
+  const endMs = hold.endMs(startMs, deps.settings['approvals.hold'])
+  for (;;) {
+    const leftMs = endMs - deps.clock.now()
+    const ends = [op.signal, op.gone, hold.stops]
+    const settled = await waitSettled(deps, id, Math.min(leftMs, progressMs), ends)
+    const nowMs = deps.clock.now()
+    if (settled || nowMs >= endMs || !isRead(op) || hold.stops?.aborted) return settled
+    const message = `${capability.name} waits for a person to approve it (${id})`
+    op.progress?.((nowMs - startMs) / 1000, undefined, message)
+  }
+}
+
+/** Only the caller's word withdraws the request, and only while nobody has decided. */
+async function withdrawCancelled(
+  deps: HoldDeps,
+  { call: { op }, approval }: HeldCall,
+): Promise<void> {
+  const { aborted, reason } = op.signal
+  if (!aborted || !(reason instanceof GatehouseError) || reason.type !== 'Cancelled') return
+  try {
+    await cancelApproval(op, deps, { approval_id: approval.id })
+  } catch (cause) {
+    if (!(cause instanceof GatehouseError) || cause.type !== 'ApprovalNotPending') throw cause
+  }
+}

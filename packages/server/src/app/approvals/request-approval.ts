@@ -1,0 +1,231 @@
+import { type ApprovalId, GatehouseError, type PendingApproval } from '@gatehouse/contract'
+import { editNote, isSettled, resultOf } from '../../domain/approvals/outcome.ts'
+import { cancel } from '../../domain/approvals/transition.ts'
+import { failureOf } from '../../domain/failure.ts'
+import { formatWindow } from '../../domain/policy/window.ts'
+import type { StoredApproval } from '../../ports/approvals.ts'
+import type { JournalTransaction } from '../../ports/audit.ts'
+import type { LimitStamp } from '../../ports/limits.ts'
+import type { InvokeOutcome } from '../app.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import type { Basics } from '../call/basics.ts'
+import { type Call, callDraft } from '../call/call.ts'
+import type { Hold } from '../call/hold.ts'
+import { isRead } from '../call/op.ts'
+import type { ApprovalWaitDeps } from './approval-outcomes.ts'
+import { requestFacts } from './approval-record.ts'
+import { type BindDeps, bindRequest } from './bind-request.ts'
+import { recordDelivery } from './record-delivery.ts'
+import { settle } from './settle-approval.ts'
+
+const pendingMax = 100
+/** Until what has expired is found to have, at the latest. */
+const expiryCheckMs = 1_000
+
+export type RequestDeps = Basics & ApprovalWaitDeps & BindDeps
+
+/** A call that stays open until a person has decided. */
+export type HeldCall = {
+  readonly call: Call
+  readonly hold: Hold
+  readonly approval: StoredApproval
+}
+
+type Found =
+  | {
+      readonly kind: 'asked'
+      readonly approval: StoredApproval
+      readonly superseded: StoredApproval | null
+    }
+  | { readonly kind: 'waits'; readonly approval: StoredApproval }
+  | { readonly kind: 'delivered'; readonly approval: StoredApproval }
+  | { readonly kind: 'full' }
+
+/**
+ * Stores what the agent wants to do for a person to decide, or joins the request that an identical call
+ * has already made: while it waits the same id comes back, and once it is settled its result, once.
+ */
+export async function requestApproval(
+  deps: RequestDeps,
+  call: Call,
+  stamps: readonly LimitStamp[],
+): Promise<InvokeOutcome | ({ readonly kind: 'held' } & HeldCall)> {
+  const { op, agent, capability, args, rule } = call
+  const draft = await bindRequest(deps, call)
+  const facts = { policy_decision: 'approval_required', rule } as const
+  const found = await deps.journal.transaction(async (tx): Promise<Found> => {
+    const open = await tx.approvals.findOpenCall(agent.name, draft.call_key)
+    if (open && !isStale(deps, open, draft)) return join(tx, call, open)
+    const superseded = open ? await supersede(deps, tx, call, open, draft) : null
+    if ((await tx.approvals.countPending(agent.name)) >= pendingMax) {
+      const error = new GatehouseError('TooManyPending', { agent: agent.name, limit: pendingMax })
+      tx.append(
+        callDraft(op, capability, args, {
+          ...facts,
+          result: 'denied',
+          error: failureOf(error),
+        }),
+        {
+          stamps,
+          counts: true,
+        },
+      )
+      return { kind: 'full' }
+    }
+    await tx.approvals.insert(draft)
+    tx.append(
+      callDraft(op, capability, args, { ...facts, result: 'pending', approval_id: draft.id }),
+      {
+        stamps,
+        counts: true,
+      },
+    )
+    return { kind: 'asked', approval: draft, superseded }
+  })
+  if (found.kind === 'full') return tooManyPending(deps, agent.name)
+  if (found.kind === 'asked') {
+    if (found.superseded) settle(deps, found.superseded)
+    deps.signals.emit(found.approval)
+  }
+  if (found.kind === 'delivered') return delivered(call, found.approval)
+  const { approval } = found
+  if (agent.approvals === 'hold' && op.hold) return { kind: 'held', call, hold: op.hold, approval }
+  return pendingAnswer(approval)
+}
+
+/** Whether a pending request binds something else than the same call would bind now. */
+const isStale = ({ digest }: RequestDeps, open: StoredApproval, draft: StoredApproval): boolean => {
+  if (open.status !== 'pending') return false
+  const [was, is] = [open, draft].map(({ bound_json }) => {
+    const bound = JSON.parse(bound_json) as Record<string, unknown>
+    const { nonce: _nonce, policy_version: _version, ...rest } = bound
+    return digest.canonical(rest)
+  })
+  return was !== is
+}
+
+/** Nobody is asked about a call that could not run: the request of it as it stands now takes its place. */
+async function supersede(
+  deps: RequestDeps,
+  tx: JournalTransaction,
+  { op }: Call,
+  open: StoredApproval,
+  draft: StoredApproval,
+): Promise<StoredApproval | null> {
+  const moment = { nowMs: deps.clock.now(), wallMs: deps.clock.wall() }
+  const decision_reason = `what it touches has changed since it was asked for; ${draft.id} takes its place`
+  const { changed, approval } = await tx.approvals.replace(open, {
+    ...cancel(open, moment, 'system'),
+    decision_reason,
+  })
+  if (!changed) return null
+  tx.append(
+    actDraft(op, 'approval.cancelled', {
+      agent: open.agent,
+      arguments: requestFacts(open),
+      approval_id: open.id,
+      detail: { reason: decision_reason, superseded_by: draft.id },
+    }),
+  )
+  return approval
+}
+
+async function join(tx: JournalTransaction, call: Call, open: StoredApproval): Promise<Found> {
+  const facts = {
+    policy_decision: 'approval_required',
+    rule: call.rule,
+    approval_id: open.id,
+  } as const
+  const { op, capability, args } = call
+  // What nobody reads is delivered to nobody.
+  if (!isSettled(open) || !isRead(op)) {
+    tx.append(callDraft(op, capability, args, { ...facts, result: 'pending' }), {
+      counts: true,
+    })
+    return { kind: 'waits', approval: open }
+  }
+  const { approval } = await tx.approvals.replace(open, { ...open, delivered: 'yes' })
+  appendDelivery(tx, call, approval)
+  return { kind: 'delivered', approval }
+}
+
+function appendDelivery(tx: JournalTransaction, call: Call, approval: StoredApproval): void {
+  const { op, capability, args, rule } = call
+  const result = resultOf(approval)
+  tx.append(
+    callDraft(op, capability, args, {
+      policy_decision: 'approval_required',
+      rule,
+      approval_id: approval.id,
+      result: approval.status === 'rejected' ? 'rejected' : result?.success ? 'success' : 'error',
+      error: result?.success === false ? result.error : null,
+      detail: { delivered: true },
+    }),
+    { counts: true },
+  )
+}
+
+/** The place of the request that expires first is free by then, and sooner where a person decides. */
+async function tooManyPending(deps: RequestDeps, agent: string): Promise<InvokeOutcome> {
+  const { message } = new GatehouseError('TooManyPending', { agent, limit: pendingMax })
+  const expiry = (await deps.storage.approvals.nextExpiry(agent)) ?? 0
+  const waitMs = Math.max(0, expiry - deps.clock.now()) + expiryCheckMs
+  return {
+    kind: 'limited',
+    message,
+    data: {
+      reason: 'too_many_pending',
+      retry_after_seconds: Math.ceil(waitMs / 1000),
+      limit: pendingMax,
+      window: formatWindow(deps.settings['approvals.ttl']),
+    },
+  }
+}
+
+/** Hands a held call its result, so that a later identical call is a new request. */
+export async function deliverHeld(
+  deps: RequestDeps,
+  call: Call,
+  approval_id: string,
+): Promise<InvokeOutcome> {
+  const approval = await deps.journal.transaction(async (tx) => {
+    const current = await tx.approvals.find(approval_id)
+    if (!current) throw new GatehouseError('ApprovalNotFound', { approval_id })
+    if (current.delivered === 'yes') return current
+    await recordDelivery(tx.approvals, current)
+    appendDelivery(tx, call, current)
+    return current
+  })
+  return delivered(call, approval)
+}
+
+const delivered = ({ capability }: Call, approval: StoredApproval): InvokeOutcome => {
+  const result = resultOf(approval)
+  if (result?.success)
+    return {
+      kind: 'succeeded',
+      capability,
+      data: result.data,
+      text: approval.result_text,
+      ...(approval.edit ? { note: editNote } : {}),
+    }
+  if (result) return { kind: 'failed', error: result.error }
+  return pendingAnswer(approval)
+}
+
+/** The answer to a call that a person has yet to decide on, or that is yet to run. */
+export const pendingAnswer = (approval: StoredApproval): InvokeOutcome => ({
+  kind: 'pending',
+  pending: pendingOf(approval),
+})
+
+const pendingOf = (approval: StoredApproval): PendingApproval => ({
+  status: 'pending_approval',
+  approval_id: approval.id as ApprovalId,
+  capability: approval.capability,
+  message:
+    approval.status === 'approved'
+      ? `${approval.capability} is approved and runs now. Ask for the result with approvals.wait.`
+      : `${approval.capability} waits for a person to approve it. Wait with approvals.wait, or make the same call again later.`,
+  expires_at: new Date(approval.expires_wall_ms).toISOString(),
+})

@@ -1,0 +1,34 @@
+import { type Approval, type ApprovalStatus, GatehouseError } from '@gatehouse/contract'
+import type { Basics } from '../call/basics.ts'
+import { approvalRecord } from './approval-record.ts'
+import type { ApprovalSignals } from './approval-signals.ts'
+import type { StaleChecks } from './stale-checks.ts'
+
+type Deps = Pick<Basics, 'storage'> & { readonly staleChecks: StaleChecks }
+
+export async function listApprovals(
+  deps: Deps,
+  input: {
+    readonly status?: ApprovalStatus
+    readonly agent?: string
+    readonly limit: number
+    readonly offset: number
+  },
+): Promise<{ readonly approvals: readonly Approval[]; readonly total: number }> {
+  const { approvals, total } = await deps.storage.approvals.list(input)
+  return { approvals: await deps.staleChecks.records(approvals), total }
+}
+
+export async function showApproval(
+  deps: Deps,
+  { approval_id }: { readonly approval_id: string },
+): Promise<Approval> {
+  const approval = await deps.storage.approvals.find(approval_id)
+  if (!approval) throw new GatehouseError('ApprovalNotFound', { approval_id })
+  return deps.staleChecks.record(approval)
+}
+
+export const subscribeApprovals = (
+  signals: ApprovalSignals,
+  listener: (approval: Approval) => void,
+): Disposable => signals.on((approval) => listener(approvalRecord(approval)))

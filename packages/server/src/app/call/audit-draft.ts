@@ -1,0 +1,31 @@
+import type { AuditDraft } from '../../ports/audit.ts'
+import { actorText, type Op } from './op.ts'
+
+/** An entry for something that a person, an agent or the service did: `approval.approved`, `agent.paused`, … */
+export const actDraft = (
+  op: Op,
+  act: string,
+  facts: {
+    readonly agent?: string
+    readonly arguments?: Readonly<Record<string, unknown>>
+    readonly result?: AuditDraft['result']
+    readonly approval_id?: string
+    readonly detail?: Readonly<Record<string, unknown>>
+  },
+): AuditDraft => ({
+  kind: 'act',
+  agent: facts.agent ?? '',
+  capability: act,
+  arguments: facts.arguments ?? {},
+  result: facts.result ?? 'success',
+  policy_decision: 'none',
+  actor: actorText(op.actor),
+  session_id: op.session_id,
+  request_id: op.request_id,
+  rule: null,
+  duration_ms: null,
+  approval_id: facts.approval_id ?? null,
+  intent_id: null,
+  error: null,
+  detail: facts.detail ?? null,
+})

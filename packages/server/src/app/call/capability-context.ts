@@ -1,0 +1,240 @@
+import type { AgentServices, AgentWrites } from '../../ports/agent-services.ts'
+import type {
+  AgentAlerts,
+  AgentApprovals,
+  AgentMessages,
+  AgentSchedules,
+  AgentSecrets,
+  AgentSelf,
+  CapabilityContext,
+  PreviewContext,
+  StateArea,
+  SystemFacts,
+  Watches,
+} from '../../ports/capability.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { Files, FilesFactory, Reach } from '../../ports/files.ts'
+import type { AgentGit, GitFactory } from '../../ports/git.ts'
+import type { Ids } from '../../ports/ids.ts'
+import type { AgentInference } from '../../ports/inference.ts'
+import type { AgentNetwork } from '../../ports/network.ts'
+import type { AgentProcesses } from '../../ports/processes.ts'
+import type { Call } from './call.ts'
+import type { LazyAbort } from './lazy-abort.ts'
+
+export type ContextDeps = {
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly files: FilesFactory
+  readonly git: GitFactory
+  /** What policy says of the places that a call reaches; null where it says the same of all. */
+  readonly reachOf: (call: Call) => Reach | null
+  /** For what outlives the call: policy may come to depend on paths later. */
+  readonly lastingReachOf: (call: Call) => Reach
+  /** What a capability learns of its agent, its approvals, the system and its watches; made when asked for. */
+  readonly selfOf: (call: Call) => AgentSelf
+  readonly approvalsOf: (call: Call) => AgentApprovals
+  readonly systemOf: (call: Call) => SystemFacts
+  readonly watchesOf: (call: Call) => Watches
+  readonly schedulesOf: (call: Call) => AgentSchedules
+  readonly messagesOf: (call: Call) => AgentMessages
+  /** Values: the agent's own, those of all, those of its session. */
+  readonly stateOf: (call: Call, kind: 'own' | 'shared' | 'scratch') => StateArea
+  readonly alertsOf: (call: Call) => AgentAlerts
+  readonly servicesOf: (call: Call) => AgentServices
+  readonly writesOf: (call: Call) => AgentWrites
+  readonly secretsOf: (call: Call) => AgentSecrets
+  readonly networkOf: (call: Call, signal: AbortSignal) => AgentNetwork
+  readonly inferenceOf: (
+    call: Call,
+    signal: AbortSignal,
+    noted: (facts: Readonly<Record<string, unknown>>) => void,
+  ) => AgentInference
+  readonly processesOf: (
+    call: Call,
+    signal: AbortSignal,
+    noted: (facts: Readonly<Record<string, unknown>>) => void,
+  ) => AgentProcesses
+}
+
+/** Everything a capability may reach, made when it is first asked for: most calls need one thing. */
+class Context implements CapabilityContext {
+  readonly clock: Clock
+  readonly ids: Ids
+  readonly #deps: ContextDeps
+  readonly #call: Call
+  readonly #deadline: LazyAbort
+  readonly #noted: (facts: Readonly<Record<string, unknown>>) => void
+  #signal: AbortSignal | null = null
+  #files: Files | null = null
+
+  constructor(
+    deps: ContextDeps,
+    call: Call,
+    deadline: LazyAbort,
+    noted: (facts: Readonly<Record<string, unknown>>) => void,
+  ) {
+    this.#deps = deps
+    this.#call = call
+    this.#deadline = deadline
+    this.#noted = noted
+    this.clock = deps.clock
+    this.ids = deps.ids
+  }
+
+  get agent() {
+    return this.#call.agent
+  }
+  get session_id() {
+    return this.#call.op.session_id
+  }
+  get request_id() {
+    return this.#call.op.request_id
+  }
+  get signal(): AbortSignal {
+    this.#signal ??= AbortSignal.any([this.#call.op.signal, this.#deadline.signal])
+    return this.#signal
+  }
+  get files(): Files {
+    return (this.#files ??= reachableFiles(this.#deps, this.#call))
+  }
+  get git(): AgentGit {
+    return gitOf(this.#deps, this.#call, this.files, this.signal, this.#noted)
+  }
+  get processes(): AgentProcesses {
+    return this.#deps.processesOf(this.#call, this.signal, this.#noted)
+  }
+  get resolved(): Readonly<Record<string, unknown>> | null {
+    return this.#call.resolved ?? null
+  }
+  get self(): AgentSelf {
+    return this.#deps.selfOf(this.#call)
+  }
+  get approvals(): AgentApprovals {
+    return this.#deps.approvalsOf(this.#call)
+  }
+  get system(): SystemFacts {
+    return this.#deps.systemOf(this.#call)
+  }
+  get watches(): Watches {
+    return this.#deps.watchesOf(this.#call)
+  }
+  get schedules(): AgentSchedules {
+    return this.#deps.schedulesOf(this.#call)
+  }
+  get messages(): AgentMessages {
+    return this.#deps.messagesOf(this.#call)
+  }
+  get state(): StateArea {
+    return this.#deps.stateOf(this.#call, 'own')
+  }
+  get shared(): StateArea {
+    return this.#deps.stateOf(this.#call, 'shared')
+  }
+  get scratch(): StateArea {
+    return this.#deps.stateOf(this.#call, 'scratch')
+  }
+  get services(): AgentServices {
+    return this.#deps.servicesOf(this.#call)
+  }
+  get writes(): AgentWrites {
+    return this.#deps.writesOf(this.#call)
+  }
+  get alerts(): AgentAlerts {
+    return this.#deps.alertsOf(this.#call)
+  }
+  get secrets(): AgentSecrets {
+    return this.#deps.secretsOf(this.#call)
+  }
+  get network(): AgentNetwork {
+    return this.#deps.networkOf(this.#call, this.signal)
+  }
+  get inference(): AgentInference {
+    return this.#deps.inferenceOf(this.#call, this.signal, this.#noted)
+  }
+  note(facts: Readonly<Record<string, unknown>>): void {
+    this.#noted(facts)
+  }
+  progress(done: number, total?: number, message?: string): void {
+    const { progress } = this.#call.op
+    if (progress) progress(done, total, message && this.secrets.scrub(message))
+  }
+}
+
+/** The folders of the agent, as far as policy lets this call reach into them. */
+const reachableFiles = ({ files, reachOf }: ContextDeps, call: Call): Files =>
+  files.open(call.agent, reachOf(call))
+
+const gitOf = (
+  { git }: ContextDeps,
+  { agent, capability }: Call,
+  files: Files,
+  signal: AbortSignal,
+  noted: (facts: Readonly<Record<string, unknown>>) => void,
+): AgentGit =>
+  git.open({
+    agent: agent.name,
+    capability: capability.name,
+    files,
+    signal,
+    noted,
+  })
+
+export type ContextFactory = {
+  create(
+    call: Call,
+    deadline: LazyAbort,
+    noted: (facts: Readonly<Record<string, unknown>>) => void,
+  ): CapabilityContext
+  /** All of the agent's folders, for finding out where a path leads. */
+  filesOf(call: Pick<Call, 'agent'>): Files
+  /** As far as policy lets the call reach into them, while it runs or for as long as what it started lasts. */
+  reachableOf(call: Call): Files
+  lastingOf(call: Call): Files
+  /** For showing and binding a call that has not run. */
+  previewOf(call: Call, signal: AbortSignal): PreviewContext
+}
+
+export const createContexts = (deps: ContextDeps): ContextFactory => ({
+  create: (call, deadline, noted) => new Context(deps, call, deadline, noted),
+  filesOf: (call) => deps.files.open(call.agent),
+  reachableOf: (call) => reachableFiles(deps, call),
+  lastingOf: (call) => deps.files.open(call.agent, deps.lastingReachOf(call)),
+  previewOf: (call, signal) => ({
+    files: reachableFiles(deps, call),
+    get git() {
+      return gitOf(deps, call, this.files, signal, () => {})
+    },
+    get processes() {
+      return deps.processesOf(call, signal, () => {})
+    },
+    get services() {
+      return deps.servicesOf(call)
+    },
+    get state() {
+      return deps.stateOf(call, 'own')
+    },
+    get shared() {
+      return deps.stateOf(call, 'shared')
+    },
+    get messages() {
+      return deps.messagesOf(call)
+    },
+    get schedules() {
+      return deps.schedulesOf(call)
+    },
+    get approvals() {
+      return deps.approvalsOf(call)
+    },
+    get alerts() {
+      return deps.alertsOf(call)
+    },
+    get writes() {
+      return deps.writesOf(call)
+    },
+    get secrets() {
+      return deps.secretsOf(call)
+    },
+    signal,
+  }),
+})

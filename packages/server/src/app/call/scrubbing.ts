@@ -1,0 +1,46 @@
+import type { AuditDraft, Journal, JournalTransaction } from '../../ports/audit.ts'
+import type { EventBus } from '../../ports/events.ts'
+import type { Secrets } from '../../ports/secrets.ts'
+
+type Outlets = { readonly journal: Journal; readonly events: EventBus }
+
+/**
+ * The log and the events without the values of secrets that were used: what the gate has cleaned passes
+ * through, and so does what parts record and tell by themselves.
+ */
+export const scrubbing = <D extends Outlets & { readonly secrets: Pick<Secrets, 'scrub'> }>(
+  deps: D,
+): D & Outlets => {
+  const { journal, events, secrets } = deps
+  // Who, what and when are not said by anybody: a secret that is a word does not rename an agent.
+  const clean = (draft: AuditDraft): AuditDraft => {
+    const detail = secrets.scrub(draft.detail)
+    const said = secrets.scrub(draft.arguments)
+    const message = secrets.scrub(draft.error?.message)
+    if (detail === draft.detail && said === draft.arguments && message === draft.error?.message)
+      return draft
+    const error = draft.error && { ...draft.error, message: message ?? '' }
+    return { ...draft, arguments: said, detail, error }
+  }
+  const within = (tx: JournalTransaction): JournalTransaction => ({
+    ...tx,
+    append: (draft, extras) => tx.append(clean(draft), extras),
+  })
+  return {
+    ...deps,
+    journal: {
+      append: (draft, extras) => journal.append(clean(draft), extras),
+      assertRecordable: (draft) => journal.assertRecordable(draft),
+      onCommit: (listener) => journal.onCommit(listener),
+      transaction: (work) => journal.transaction((tx) => work(within(tx))),
+    },
+    events: {
+      publish: (event) => {
+        const data = secrets.scrub(event.data)
+        events.publish(data === event.data ? event : { ...event, data })
+      },
+      subscribe: (listener) => events.subscribe(listener),
+      poll: (...asked) => events.poll(...asked),
+    },
+  }
+}

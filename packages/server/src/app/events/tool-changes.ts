@@ -1,0 +1,72 @@
+import type { EventBus } from '../../ports/events.ts'
+import type { Log } from '../../ports/log.ts'
+import { type ListDeps, listFor } from '../gate/list-capabilities.ts'
+
+type Listening = { listeners: number; signature: Promise<string> }
+type Deps = ListDeps & { readonly events: EventBus; readonly log: Log }
+
+/**
+ * Tells an agent that its tools changed, when a new policy or something that was connected really changes
+ * what it may use. Only agents that listen are looked at.
+ */
+export class ToolChanges implements Disposable {
+  readonly #deps: Deps
+  readonly #listening = new Map<string, Listening>()
+  readonly #watching: Disposable
+  #reach: string | null = null
+
+  constructor(deps: Deps) {
+    this.#deps = deps
+    this.#watching = deps.policy.onChange(() => void this.#compare())
+  }
+
+  listen(agent: string): void {
+    const known = this.#listening.get(agent)
+    if (known) known.listeners += 1
+    else this.#listening.set(agent, { listeners: 1, signature: this.#signature(agent) })
+  }
+
+  leave(agent: string): void {
+    const known = this.#listening.get(agent)
+    if (!known) return
+    known.listeners -= 1
+    if (known.listeners <= 0) this.#listening.delete(agent)
+  }
+
+  /** Looks whether something was connected or taken away since the last look. */
+  async look(): Promise<void> {
+    if (this.#listening.size === 0) return
+    const reach = await this.#deps.reach.signature()
+    if (reach === this.#reach) return
+    this.#reach = reach
+    await this.#compare()
+  }
+
+  /** What cannot be read is told as a change: to list once more costs less than to miss one. */
+  async #signature(name: string): Promise<string> {
+    try {
+      const agent = await this.#deps.directory.find(name)
+      if (!agent) return ''
+      return (await listFor(this.#deps, agent, null))
+        .map(({ capability, tier }) => `${capability.name}=${tier}`)
+        .join(',')
+    } catch (cause) {
+      this.#deps.log.warn({ err: cause, agent: name }, 'the tools of an agent could not be read')
+      return ''
+    }
+  }
+
+  async #compare(): Promise<void> {
+    for (const [agent, known] of this.#listening) {
+      const before = await known.signature
+      const signature = await this.#signature(agent)
+      if (signature === before) continue
+      known.signature = Promise.resolve(signature)
+      this.#deps.events.publish({ type: 'tools.changed', agent, data: {} })
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#watching[Symbol.dispose]()
+  }
+}

@@ -1,0 +1,137 @@
+import { type CapabilityError, GatehouseError } from '@gatehouse/contract'
+import { jsonBytesMax } from '../../domain/arguments.ts'
+import { failureOf } from '../../domain/failure.ts'
+import type { Capability } from '../../ports/capability.ts'
+import type { Log } from '../../ports/log.ts'
+import type { Secrets } from '../../ports/secrets.ts'
+import type { Call, RoomyCall } from '../call/call.ts'
+import type { ContextFactory } from '../call/capability-context.ts'
+import { LazyAbort } from '../call/lazy-abort.ts'
+import type { Deadlines } from './deadlines.ts'
+
+export type RunDeps = {
+  readonly contexts: ContextFactory
+  readonly deadlines: Deadlines
+  readonly log: Log
+  readonly secrets: Pick<Secrets, 'scrub'>
+}
+
+/** `fault`: our own failure, to be answered as one after it is recorded. */
+export type RunResult =
+  | {
+      readonly kind: 'succeeded'
+      readonly data: Readonly<Record<string, unknown>>
+      readonly text: string | null
+      readonly noted: Noted
+    }
+  | {
+      readonly kind: 'failed'
+      readonly error: CapabilityError
+      readonly fault: GatehouseError | null
+      readonly noted?: Noted
+    }
+
+/** What the capability wants said in the log of how it ran. */
+type Noted = Readonly<Record<string, unknown>> | null
+
+const faults = new Set([
+  'InternalError',
+  'AuditUnavailable',
+  'StorageUnavailable',
+  'PolicyUnavailable',
+])
+
+const failed = (error: GatehouseError, noted: Noted): RunResult => ({
+  kind: 'failed',
+  error: failureOf(error),
+  fault: faults.has(error.type) ? error : null,
+  noted,
+})
+
+/** `bound`: from `jsonBytesMax`, which has six bytes for a character that takes at most two in memory. */
+const memoryWithin = (bound: number): number => Math.ceil(bound / 3)
+
+/** About how many bytes of memory a result takes. */
+export const memoryOf = (data: Readonly<Record<string, unknown>>): number =>
+  memoryWithin(jsonBytesMax(data))
+
+/** Raises `ResultTooLarge`. Returns about how many bytes of memory the result takes. */
+const measure = (
+  { result_bytes_max: limit_bytes }: Capability,
+  data: Readonly<Record<string, unknown>>,
+): number => {
+  const bound = jsonBytesMax(data)
+  if (bound > limit_bytes) {
+    const size_bytes = Buffer.byteLength(JSON.stringify(data))
+    if (size_bytes > limit_bytes)
+      throw new GatehouseError('ResultTooLarge', { size_bytes, limit_bytes })
+  }
+  return memoryWithin(bound)
+}
+
+/** @SECURITY Nothing of a call is recorded, answered or published but what comes from here; canaries.test.ts. */
+const scrubbed = ({ secrets }: RunDeps, { capability }: Call, result: RunResult): RunResult => {
+  if (result.kind === 'succeeded') {
+    const data = secrets.scrub(result.data)
+    // Its text is made anew of what is left: what it says of sizes and the like stays true of it.
+    const text = data === result.data || !capability.text ? result.text : capability.text(data)
+    return {
+      kind: 'succeeded',
+      data,
+      text: secrets.scrub(text),
+      noted: secrets.scrub(result.noted),
+    }
+  }
+  const { error, fault, noted = null } = result
+  return { kind: 'failed', error: secrets.scrub(error), fault, noted: secrets.scrub(noted) }
+}
+
+/**
+ * Runs a capability within its deadline and turns whatever it does into a value, without the values of
+ * secrets that were used. The only place that calls `run`: who comes here has passed policy, limits and,
+ * where asked for, a person.
+ */
+export async function runCapability(deps: RunDeps, call: RoomyCall): Promise<RunResult> {
+  const { capability, args } = call
+  const limit = new LazyAbort()
+  let deadline: Disposable | undefined
+  let noted: Noted = null
+  let result: RunResult
+  try {
+    const context = deps.contexts.create(call, limit, (facts) => {
+      noted = { ...noted, ...facts }
+    })
+    const timeout_seconds = capability.deadline?.(args as never) ?? capability.timeout_seconds
+    const data = await new Promise<Readonly<Record<string, unknown>>>((resolve, reject) => {
+      deadline = deps.deadlines.start(timeout_seconds * 1000, () => {
+        const facts = { capability: capability.name, timeout_seconds }
+        const error = new GatehouseError('DeadlineExceeded', facts)
+        limit.abort(error)
+        reject(error)
+      })
+      capability.run(context, args as never).then(resolve, reject)
+    })
+    const bytes = measure(capability, data)
+    const text = capability.text ? capability.text(data) : null
+    call.room.made(bytes)
+    result = { kind: 'succeeded', data, text, noted }
+  } catch (cause) {
+    call.room.made(0)
+    result = failed(faultOf(deps, call, cause), noted)
+  } finally {
+    deadline?.[Symbol.dispose]()
+  }
+  return scrubbed(deps, call, result)
+}
+
+/** What a capability raised, in words: what is not an error of ours is a fault of ours. */
+const faultOf = ({ log }: RunDeps, { op, capability }: Call, cause: unknown): GatehouseError => {
+  if (cause instanceof GatehouseError) return cause
+  if (op.signal.aborted) return new GatehouseError('Cancelled', {}, { cause })
+  const correlation_id = op.request_id
+  log.error(
+    { err: cause, correlation_id, capability: capability.name },
+    'a capability failed unexpectedly',
+  )
+  return new GatehouseError('InternalError', { correlation_id }, { cause })
+}

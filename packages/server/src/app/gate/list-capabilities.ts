@@ -1,0 +1,100 @@
+import type { CapabilityDescription, CapabilityListing } from '@gatehouse/contract'
+import { GatehouseError } from '@gatehouse/contract'
+import type { StoredAgent, StoredSession } from '../../ports/agents.ts'
+import type { CapabilityRegistry } from '../../ports/capability.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { PolicySource } from '../../ports/policy.ts'
+import type { AgentDirectory } from '../agents/agent-directory.ts'
+import type { SessionTable } from '../agents/session-table.ts'
+import type { ListedCapability, UnknownCapability } from '../app.ts'
+import type { AgentOp } from '../call/op.ts'
+import { questionOf } from '../call/policy-question.ts'
+import { unknownCapability } from '../call/unknown-capability.ts'
+import type { Reach } from '../reach/reach.ts'
+
+export type ListDeps = {
+  readonly registry: CapabilityRegistry
+  readonly policy: PolicySource
+  readonly directory: AgentDirectory
+  readonly sessions: SessionTable
+  readonly clock: Clock
+  readonly reach: Pick<Reach, 'lacking' | 'signature'>
+}
+
+/**
+ * What an agent may use: each capability that some call of it could pass and that has here what it needs,
+ * with the tier to expect.
+ */
+export const listFor = async (
+  deps: ListDeps,
+  agent: StoredAgent,
+  session: StoredSession | null,
+  category?: string,
+): Promise<readonly ListedCapability[]> => {
+  const lacking = await deps.reach.lacking(agent.name)
+  const policy = deps.policy.current()
+  const nowMs = deps.clock.wall()
+  return deps.registry.list().flatMap((capability) => {
+    const { name, group } = capability
+    if (category !== undefined && group !== category) return []
+    if (lacking.has(group) || lacking.has(name)) return []
+    const tier = policy.listed(questionOf(agent, session, name, {}, nowMs))
+    return tier === 'blocked' ? [] : [{ capability, tier }]
+  })
+}
+
+const callerOf = (op: AgentOp, deps: ListDeps) => {
+  const agent = deps.directory.holder(op.actor.name, op.actor.credential)
+  if (!agent)
+    throw new GatehouseError('AuthenticationFailed', { detail: 'this token no longer holds' })
+  return {
+    agent,
+    session: op.session_id === null ? null : deps.sessions.use(op.session_id, agent.name),
+  }
+}
+
+export const listCapabilities = async (
+  op: AgentOp,
+  deps: ListDeps,
+  input: { readonly category?: string },
+): Promise<readonly ListedCapability[]> => {
+  const { agent, session } = callerOf(op, deps)
+  return listFor(deps, agent, session, input.category)
+}
+
+export const listing = ({ capability, tier }: ListedCapability): CapabilityListing => {
+  const { name, version, purpose, inputs, outputs } = capability.description
+  return { name, version, purpose, permission_tier: tier, inputs, outputs }
+}
+
+export const describe = ({ capability, tier }: ListedCapability): CapabilityDescription => ({
+  ...capability.description,
+  permission_tier: tier,
+})
+
+type Described =
+  | { readonly kind: 'described'; readonly description: CapabilityDescription }
+  | UnknownCapability
+  | {
+      readonly kind: 'blocked'
+      readonly message: string
+      readonly data: Readonly<Record<string, unknown>>
+    }
+
+export const describeCapability = async (
+  op: AgentOp,
+  deps: ListDeps,
+  { name }: { readonly name: string },
+): Promise<Described> => {
+  const { agent, session } = callerOf(op, deps)
+  const capability = deps.registry.find(name)
+  if (!capability) return unknownCapability(deps.registry, name)
+  const tier = deps.policy.current().listed(questionOf(agent, session, name, {}, deps.clock.wall()))
+  if (tier !== 'blocked') return { kind: 'described', description: describe({ capability, tier }) }
+  const error = new GatehouseError('PolicyDenied', {
+    agent: agent.name,
+    capability: name,
+    detail: 'it is blocked',
+  })
+  return { kind: 'blocked', message: error.message, data: { reason: 'blocked' } }
+}

@@ -1,0 +1,63 @@
+import { GatehouseError } from '@gatehouse/contract'
+import type { Decision, TraceStep } from '../../domain/policy/types.ts'
+import type { CapabilityRegistry } from '../../ports/capability.ts'
+import type { PolicyFiles } from '../../ports/policy.ts'
+import type { AgentDirectory } from '../agents/agent-directory.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import type { Basics } from '../call/basics.ts'
+import type { ContextFactory } from '../call/capability-context.ts'
+import type { Op } from '../call/op.ts'
+import { questionOf } from '../call/policy-question.ts'
+import { validateArguments } from '../call/validate-arguments.ts'
+
+type TestInput = {
+  readonly agent: string
+  readonly capability: string
+  readonly arguments: Record<string, unknown>
+  readonly at?: string
+}
+
+/** What policy would say to a call, with every rule that was looked at. Nothing is counted or recorded. */
+export async function testPolicy(
+  deps: Pick<Basics, 'clock'> & {
+    readonly policy: PolicyFiles
+    readonly directory: AgentDirectory
+    readonly registry: CapabilityRegistry
+    readonly contexts: ContextFactory
+  },
+  input: TestInput,
+): Promise<{ readonly decision: Decision; readonly steps: readonly TraceStep[] }> {
+  const agent = await deps.directory.find(input.agent)
+  if (!agent) throw new GatehouseError('AgentNotFound', { agent: input.agent })
+  const capability = deps.registry.find(input.capability)
+  if (!capability) throw new GatehouseError('UnknownCapability', { capability: input.capability })
+  const validated = validateArguments(capability, input.arguments)
+  // Arguments that do not fit are still a question: what a rule says of them is worth seeing.
+  const args = validated.kind === 'valid' ? validated.args : input.arguments
+  const nowMs = input.at === undefined ? deps.clock.wall() : Date.parse(input.at)
+  if (Number.isNaN(nowMs))
+    throw new GatehouseError('InvalidParams', { detail: 'at is not an ISO 8601 time' })
+  return deps.policy.current().trace(
+    questionOf(agent, null, input.capability, args, nowMs, {
+      capability,
+      contexts: deps.contexts,
+    }),
+  )
+}
+
+/** Stores a policy file that has no error, and says so in the log. */
+export async function savePolicy(
+  op: Op,
+  deps: Pick<Basics, 'journal' | 'digest'> & { readonly policy: PolicyFiles },
+  input: { readonly text: string; readonly agent?: string },
+): ReturnType<PolicyFiles['save']> {
+  const file = input.agent === undefined ? 'organisation.yaml' : `agents/${input.agent}.yaml`
+  const { problems } = deps.policy.validate({ ...input, file })
+  if (problems.some(({ severity }) => severity === 'error'))
+    return { version: deps.policy.current().version, problems, previous: null }
+  const sha256 = deps.digest.sha256(input.text)
+  await deps.journal.append(
+    actDraft(op, 'policy.saved', { agent: input.agent ?? '', arguments: { file, sha256 } }),
+  )
+  return deps.policy.save(input)
+}

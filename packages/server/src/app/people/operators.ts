@@ -1,0 +1,104 @@
+import { GatehouseError, type Operator, type PasswordSet } from '@gatehouse/contract'
+import { normalPassword, passwordFault } from '../../domain/password.ts'
+import type { Passwords } from '../../ports/passwords.ts'
+import type { StoredOperator } from '../../ports/people.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import type { Basics } from '../call/basics.ts'
+import type { Op } from '../call/op.ts'
+import { assertPassword, type LoginDeps } from './login.ts'
+
+type Deps = Pick<Basics, 'storage' | 'journal' | 'clock'> & { readonly passwords: Passwords }
+
+const iso = (ms: number): string => new Date(ms).toISOString()
+
+const record = (operator: StoredOperator): Operator => ({
+  name: operator.name,
+  role: operator.role,
+  created_at: iso(operator.created_ms),
+  password_changed_at: iso(operator.password_changed_ms),
+})
+
+/** The hash of a password that may be set. */
+export async function hashPassword(
+  { passwords }: Pick<Deps, 'passwords'>,
+  password: string,
+  name: string,
+): Promise<string> {
+  const fault = passwordFault(password, name)
+  if (fault !== null) throw new GatehouseError('WeakPassword', { detail: fault })
+  return passwords.hash(normalPassword(password))
+}
+
+export const listOperators = async ({
+  storage,
+}: Pick<Deps, 'storage'>): Promise<readonly Operator[]> =>
+  (await storage.operators.list()).map(record)
+
+export type SetPasswordInput = {
+  readonly name: string
+  readonly password: string
+  /** What the person of a login session has to say as well. */
+  readonly present: {
+    readonly sessionHash: string
+    readonly password: string | undefined
+    readonly address: string
+  } | null
+}
+
+/**
+ * Sets a password, and makes the operator where there is none of that name. Every login of that name
+ * ends, but the one that asks.
+ */
+export async function setPassword(
+  op: Op,
+  deps: Deps & LoginDeps,
+  { name, password, present }: SetPasswordInput,
+): Promise<PasswordSet> {
+  // @SECURITY Who finds an open dashboard must not be able to keep it; operators.test.ts.
+  if (present) await assertPassword(deps, { ...present, name: actorName(op) })
+  const hash = await hashPassword(deps, password, name)
+  const nowMs = deps.clock.wall()
+  return deps.journal.transaction(async (tx) => {
+    const known = await tx.operators.find(name)
+    if (known) await tx.operators.setPassword(name, hash, nowMs)
+    else
+      await tx.operators.insert({
+        name,
+        role: 'operator',
+        password_hash: hash,
+        created_ms: nowMs,
+        password_changed_ms: nowMs,
+        slot: null,
+      })
+    const own = present && actorName(op) === name ? present.sessionHash : null
+    const ended = await tx.webSessions.endAllOf(name, own)
+    const act = known ? 'operator.password_changed' : 'operator.created'
+    tx.append(
+      actDraft(op, act, {
+        arguments: { name },
+        ...(known ? { detail: { logins_ended: ended } } : {}),
+      }),
+    )
+    const operator = (await tx.operators.find(name)) as StoredOperator
+    return { ...record(operator), created: !known }
+  })
+}
+
+const actorName = (op: Op): string => (op.actor.kind === 'user' ? op.actor.label : '')
+
+export async function removeOperator(
+  op: Op,
+  deps: Deps,
+  { name }: { readonly name: string },
+): Promise<Operator> {
+  return deps.journal.transaction(async (tx) => {
+    const operator = await tx.operators.find(name)
+    if (!operator) throw new GatehouseError('OperatorNotFound', { name })
+    await tx.operators.remove(name)
+    const ended = await tx.webSessions.endAllOf(name, null)
+    tx.append(
+      actDraft(op, 'operator.removed', { arguments: { name }, detail: { logins_ended: ended } }),
+    )
+    return record(operator)
+  })
+}

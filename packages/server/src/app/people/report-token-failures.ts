@@ -1,0 +1,25 @@
+import { actDraft } from '../call/audit-draft.ts'
+import type { Basics } from '../call/basics.ts'
+
+/** Puts wrong tokens on record, without the token. A log that cannot take it is reported by itself. */
+export async function reportTokenFailures(
+  deps: Pick<Basics, 'journal' | 'ids' | 'log'>,
+  {
+    address,
+    count,
+    door,
+  }: { readonly address: string; readonly count: number; readonly door: string },
+): Promise<void> {
+  const op = {
+    actor: { kind: 'system' },
+    request_id: deps.ids.next('req'),
+    session_id: null,
+    signal: new AbortController().signal,
+  } as const
+  try {
+    const detail = { address, count, door }
+    await deps.journal.append(actDraft(op, 'authentication.failed', { result: 'denied', detail }))
+  } catch (cause) {
+    deps.log.warn({ err: cause, address, count, door }, 'wrong tokens could not be recorded')
+  }
+}

@@ -1,0 +1,90 @@
+import type {
+  AddSecret,
+  ChangeSecret,
+  DeletedSecret,
+  RotatedVaultKey,
+  RotateSecret,
+  RotateVaultKey,
+  Secret,
+  SecretCheck,
+  SetVaultPassphrase,
+  UnlockVault,
+  VaultStatus,
+} from '@gatehouse/contract'
+import type { Vault, VaultEntry } from '../../ports/vault.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import type { Op } from '../call/op.ts'
+import type { HealthParts } from '../supervision/health.ts'
+
+type Named = { readonly name: string }
+
+/** What operators do with the vault. No answer has a value in it. */
+export interface VaultUseCases {
+  showVault(op: Op): Promise<VaultStatus>
+  lockVault(op: Op): Promise<VaultStatus>
+  unlockVault(op: Op, input: UnlockVault): Promise<VaultStatus>
+  setVaultPassphrase(op: Op, input: SetVaultPassphrase): Promise<VaultStatus>
+  rotateVaultKey(op: Op, input: RotateVaultKey): Promise<RotatedVaultKey>
+  listSecrets(op: Op): Promise<readonly Secret[]>
+  showSecret(op: Op, input: Named): Promise<Secret>
+  addSecret(op: Op, input: AddSecret): Promise<Secret>
+  changeSecret(op: Op, input: Named & ChangeSecret): Promise<Secret>
+  rotateSecret(op: Op, input: Named & RotateSecret): Promise<Secret>
+  deleteSecret(op: Op, input: Named): Promise<DeletedSecret>
+  checkSecret(
+    op: Op,
+    input: Named & { agent: string; capability: string; host: string | null },
+  ): Promise<SecretCheck>
+}
+
+/** A vault that is locked or tampered with stops only what needs its secrets. */
+export const vaultHealth = ({
+  vault,
+}: {
+  readonly vault: Pick<Vault, 'state'>
+}): ReturnType<NonNullable<HealthParts['vault']>> => {
+  const { status, locked, reason, remedy } = vault.state()
+  return status === 'degraded'
+    ? { status, reason: `${reason}; ${remedy}`, locked }
+    : { status, locked }
+}
+
+const entryOf =
+  (op: Op): VaultEntry =>
+  (act, facts) =>
+    actDraft(op, act, facts)
+
+export function bindVault({ vault }: { readonly vault: Vault }): VaultUseCases {
+  const status = async (): Promise<VaultStatus> => {
+    await vault.look()
+    return { ...vault.state(), secrets: (await vault.list()).length }
+  }
+  return {
+    showVault: status,
+    async lockVault(op) {
+      await vault.lock(entryOf(op))
+      return status()
+    },
+    async unlockVault(op, { passphrase }) {
+      await vault.unlock(passphrase ?? null, entryOf(op))
+      return status()
+    },
+    async setVaultPassphrase(op, input) {
+      await vault.relock(input, entryOf(op))
+      return status()
+    },
+    rotateVaultKey: async (op, { passphrase }) => ({
+      secrets: await vault.rotateKey(passphrase ?? null, entryOf(op)),
+    }),
+    listSecrets: () => vault.list(),
+    showSecret: (_op, { name }) => vault.show(name),
+    addSecret: (op, input) => vault.add(input, entryOf(op)),
+    changeSecret: (op, { name, ...change }) => vault.change(name, change, entryOf(op)),
+    rotateSecret: (op, { name, value }) => vault.rotate(name, { value }, entryOf(op)),
+    async deleteSecret(op, { name }) {
+      await vault.remove(name, entryOf(op))
+      return { name, deleted: true }
+    },
+    checkSecret: (_op, input) => vault.check(input),
+  }
+}

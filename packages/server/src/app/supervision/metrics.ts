@@ -1,0 +1,56 @@
+import type { Gauges, Metrics } from '../../ports/metrics.ts'
+import type { SessionTable } from '../agents/session-table.ts'
+import type { ProcessTable } from '../processes/process-table.ts'
+import { type HealthDeps, health } from './health.ts'
+
+type Deps = HealthDeps & {
+  readonly sessions: SessionTable
+  readonly processes: Pick<ProcessTable, 'running'>
+  readonly metrics: Metrics
+}
+
+const levels = { healthy: 1, disabled: 1, degraded: 0.5, unhealthy: 0 } as const
+
+async function gaugesOf(deps: Deps): Promise<Gauges> {
+  const [{ components }, agents, approvals_pending, alerts_open, services, writes] =
+    await Promise.all([
+      health(deps),
+      deps.storage.agents.list(),
+      deps.storage.approvals.countPending(),
+      deps.storage.alerts.countOpen(),
+      deps.storage.services.list(),
+      deps.storage.writes.counts(),
+    ])
+  const withStatus = (status: string) => agents.filter((agent) => agent.status === status).length
+  const servicesThatAre = (status: string) =>
+    services.filter((service) => service.status === status).length
+  const counted = [...writes.values()]
+  return {
+    agents: {
+      active: withStatus('active'),
+      paused: withStatus('paused'),
+      revoked: withStatus('revoked'),
+    },
+    sessions_open: deps.sessions.count(),
+    approvals_pending,
+    alerts_open,
+    processes_running: deps.processes.running,
+    services: {
+      connected: servicesThatAre('connected'),
+      syncing: servicesThatAre('syncing'),
+      degraded: servicesThatAre('degraded'),
+    },
+    writes: {
+      pending: counted.reduce((sum, { buffered }) => sum + buffered, 0),
+      dead: counted.reduce((sum, { dead }) => sum + dead, 0),
+    },
+    audit_entries: components.audit.entries,
+    health: Object.fromEntries(
+      Object.entries(components).map(([name, { status }]) => [name, levels[status]]),
+    ),
+  }
+}
+
+/** The metrics as they now are. */
+export const renderMetrics = async (deps: Deps): Promise<string> =>
+  deps.metrics.render(await gaugesOf(deps))

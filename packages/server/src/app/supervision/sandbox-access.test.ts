@@ -1,0 +1,52 @@
+import { createKit } from '@gatehouse/testkit'
+import { expect, test } from 'vitest'
+import type { Sandbox, SandboxState } from '../../ports/sandbox.ts'
+
+const sandboxIn = (state: SandboxState): Sandbox => {
+  const never = () => Promise.reject(new Error('nothing runs in this test'))
+  return { state: () => state, probe: async () => state, spawn: never, run: never }
+}
+
+test.each([
+  [
+    { usable: true, rung: 'bubblewrap', detail: 'all' },
+    { status: 'healthy', rung: 'bubblewrap' },
+    { usable: true, rung: 'bubblewrap', detail: 'all', remedy: null },
+    'healthy',
+  ],
+  [
+    { usable: false, reason: 'no bubblewrap', remedy: 'install it' },
+    { status: 'disabled', rung: 'none', reason: 'programs do not run: no bubblewrap' },
+    { usable: false, rung: 'none', detail: 'no bubblewrap', remedy: 'install it' },
+    'healthy',
+  ],
+  [
+    { usable: true, rung: 'landlock', detail: 'no bubblewrap', remedy: 'install it' },
+    { status: 'degraded', rung: 'landlock', reason: 'no bubblewrap' },
+    { usable: true, rung: 'landlock', detail: 'no bubblewrap', remedy: 'install it' },
+    'degraded',
+  ],
+  [
+    { usable: true, rung: 'landlock', detail: 'rules' },
+    { status: 'degraded', rung: 'landlock', reason: 'rules' },
+    { usable: true, rung: 'landlock', detail: 'rules', remedy: expect.stringContaining('mode') },
+    'degraded',
+  ],
+  [
+    { usable: true, rung: 'unconfined', detail: 'an operator chose it' },
+    { status: 'degraded', rung: 'unconfined', reason: 'an operator chose it' },
+    {
+      usable: true,
+      rung: 'unconfined',
+      detail: 'an operator chose it',
+      remedy: expect.any(String),
+    },
+    'degraded',
+  ],
+] as const)('health and the probe tell of %j', async (state, component, report, whole) => {
+  await using kit = await createKit({ sandbox: sandboxIn(state) })
+  const health = await kit.app.health(kit.operator())
+  expect(health.components.sandbox).toEqual(component)
+  expect(health.status).toBe(whole)
+  expect(await kit.app.probeSandbox(kit.operator())).toEqual(report)
+})

@@ -1,0 +1,29 @@
+import type { Rung, SandboxReport } from '@gatehouse/contract'
+import type { Sandbox, SandboxState } from '../../ports/sandbox.ts'
+import type { PartHealth } from './doors.ts'
+
+const chosenRemedy =
+  'Take sandbox.mode out of the configuration once a stronger sandbox holds on this machine.'
+
+export const sandboxReport = (state: SandboxState): SandboxReport =>
+  state.usable
+    ? {
+        usable: true,
+        rung: state.rung,
+        detail: state.detail,
+        remedy: state.rung === 'bubblewrap' ? null : (state.remedy ?? chosenRemedy),
+      }
+    : { usable: false, rung: 'none', detail: state.reason, remedy: state.remedy }
+
+/** Less than the strongest sandbox is a state to end, and known to all; none that run at all is safe. */
+export const sandboxHealth = (sandbox: Sandbox): PartHealth & { readonly rung: Rung } => {
+  const { usable, rung, detail } = sandboxReport(sandbox.state())
+  if (!usable) return { status: 'disabled', rung, reason: `programs do not run: ${detail}` }
+  return rung === 'bubblewrap'
+    ? { status: 'healthy', rung }
+    : { status: 'degraded', rung, reason: detail }
+}
+
+/** Tries it anew, with a real program. */
+export const probeSandbox = async (deps: { readonly sandbox: Sandbox }): Promise<SandboxReport> =>
+  sandboxReport(await deps.sandbox.probe())

@@ -1,0 +1,57 @@
+import type { SystemStatus } from '@gatehouse/contract'
+import type { AuditReader } from '../../ports/audit.ts'
+import type { SystemFacts } from '../../ports/capability.ts'
+import type { SessionTable } from '../agents/session-table.ts'
+import { type HealthDeps, health, uptimeOf } from './health.ts'
+
+const dayMs = 86_400_000
+
+export type StateDeps = HealthDeps & {
+  readonly version: string
+  readonly sessions: SessionTable
+  readonly auditReader: AuditReader
+}
+
+export async function status(deps: StateDeps): Promise<SystemStatus> {
+  const sinceMs = deps.clock.wall() - dayMs
+  const [found, agents, pending, counts] = await Promise.all([
+    health(deps),
+    deps.storage.agents.list(),
+    deps.storage.approvals.countPending(),
+    deps.auditReader.counts(sinceMs),
+  ])
+  return {
+    version: deps.version,
+    uptime_seconds: uptimeOf(deps),
+    active_agents: agents.filter((agent) => agent.status === 'active').length,
+    active_sessions: deps.sessions.count(),
+    pending_approvals: pending,
+    capabilities_invoked_24h: counts.calls,
+    policy_violations_24h: counts.denied,
+    health: found.status,
+    health_reasons: found.reasons,
+  }
+}
+
+/** What an agent may know of the service: nothing about other agents. */
+export const systemFacts = (deps: StateDeps): SystemFacts => ({
+  info: async () => ({
+    name: 'gatehouse',
+    version: deps.version,
+    ...deps.host.info(),
+    uptime_seconds: uptimeOf(deps),
+    time: new Date(deps.clock.wall()).toISOString(),
+  }),
+  async health() {
+    const { status: overall, components } = await health(deps)
+    const named = Object.entries(components).map(([name, component]) => ({
+      name,
+      status: component.status,
+    }))
+    return { status: overall, components: named }
+  },
+  async metrics() {
+    const resources = await deps.host.resources()
+    return { uptime_seconds: uptimeOf(deps), ...resources, ...deps.host.processMemory() }
+  },
+})
