@@ -1,4 +1,4 @@
-// Which folder may import which, and the one gate: from docs/architecture/layers.json. No file may import
+// Which folder may import which, the rooms of one layer, and the one gate: from docs/architecture/layers.json. No file may import
 // itself by way of others, not for types either. Breaches that stand are listed in layer-exemptions.txt,
 // compared exactly: a new one fails, and so does a line that is no longer needed, so that the list can only
 // shrink.
@@ -22,19 +22,32 @@ const layerFinder = (layers) => {
     .map((layer) => ({ ...layer, matches: globMatcher(layer.path) }))
     .toSorted((a, b) => b.path.replace(/[*{].*/, '').length - a.path.replace(/[*{].*/, '').length)
   return (file) => {
-    for (const { name, may, matches } of known) {
+    for (const { matches, ...layer } of known) {
       const part = matches(file)
-      if (part !== null) return { name, may, part }
+      if (part !== null) return { ...layer, part, room: layer.rooms ? roomOf(layer, file) : null }
     }
     return null
   }
+}
+
+/** The folder right below a layer's own, or null for a file that lies beside the rooms and binds them. */
+const roomOf = (layer, file) => {
+  const [room, inside] = file.slice(layer.path.length + 1).split('/')
+  return inside === undefined ? null : room
+}
+
+/** Within one layer: a part keeps to itself, and a room to those that it names. */
+const isAllowedInside = (from, to) => {
+  if (to.part !== from.part) return false
+  if (!from.rooms || from.room === null || from.room === to.room) return true
+  return to.room !== null && (from.rooms[from.room] ?? []).includes(to.room)
 }
 
 const isAllowed = (from, to, target) => {
   if (from.may.includes('*')) return true
   if (from.may.some((m) => m.endsWith('.ts') && globMatcher(m)(target) !== null)) return true
   if (!to) return from.may.some((m) => m === target || (m.endsWith(':') && target.startsWith(m)))
-  return to.name === from.name ? to.part === from.part : from.may.includes(to.name)
+  return to.name === from.name ? isAllowedInside(from, to) : from.may.includes(to.name)
 }
 
 /** Every breach in the given files, as one line each. */
@@ -44,6 +57,7 @@ export const findBreaches = (table, files) => {
   return files.flatMap(({ file, text }) => {
     const from = layerOf(file)
     if (!from) return [`${file} belongs to no layer`]
+    if (from.room && !(from.room in from.rooms)) return [`${file} belongs to no room`]
     const code = withoutComments(text)
     const targets = specifiersIn(code).map((specifier) => targetOf(specifier, file))
     const breaches = targets

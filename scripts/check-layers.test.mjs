@@ -24,6 +24,9 @@ test.each([
   ['transport/rpc/serve.ts', "const m = await import('../../storage/sqlite/open.ts')"],
   ['config/load.ts', "import '../compose.ts'"],
   ['nowhere/x.ts', ''],
+  ['app/cellar/x.ts', ''],
+  ['app/agents/x.ts', "import { x } from '../approvals/grants.ts'"],
+  ['app/gate/x.ts', "import type { X } from '../app.ts'"],
 ])('refuses in %s: %s', (file, text) => {
   expect(breaches(file, text)).toHaveLength(1)
 })
@@ -35,6 +38,8 @@ test.each([
     'capabilities/filesystem/read.ts',
     "import { x } from './paths.ts'\nimport y from '../define.ts'",
   ],
+  ['app/approvals/x.ts', "import { x } from '../gate/invoke-run.ts'"],
+  ['app/create-app.ts', "import { x } from './gate/gate.ts'\nimport type { App } from './app.ts'"],
   ['capabilities/standard.ts', "import { read } from './filesystem/read.ts'"],
   ['storage/sqlite/open.ts', "import { x } from '../sql/stores.ts'\nimport fs from 'node:fs'"],
   [

@@ -17,6 +17,29 @@ const direct = (targets, all) => {
   return targets.filter((t) => !targets.some((other) => other !== t && mayOf(other).includes(t)))
 }
 
+/** The folders of a layer, which name each other as layers do. */
+const roomsText = ({ name, path: where, rooms }) => {
+  const all = Object.entries(rooms).map(([room, may]) => ({ name: room, may }))
+  const arrows = all.flatMap((room) =>
+    direct(room.may, all).map((target) => `  ${room.name} --> ${target}`),
+  )
+  return `
+## Rooms of ${name}
+
+Each folder of ${code(where)} is a room; the files beside them bind the rooms to each other.
+
+\`\`\`mermaid
+flowchart TD
+${arrows.join('\n')}
+\`\`\`
+
+${table(
+  ['Room', 'May import'],
+  all.map((room) => [room.name, room.may.join(', ')]),
+)}
+`
+}
+
 export const layers = {
   file: 'docs/reference/layers.md',
   async render() {
@@ -31,6 +54,7 @@ export const layers = {
       code(where),
       may.includes('*') ? 'everything' : may.map(shown).join(', '),
     ])
+    const rooms = all.filter((layer) => layer.rooms).map(roomsText)
     return `${generatedNote('docs/architecture/layers.json')}
 # Layers
 
@@ -44,6 +68,6 @@ ${[...boxes, ...arrows].join('\n')}
 \`\`\`
 
 ${table(['Layer', 'Path', 'May import'], rows)}
-`
+${rooms.join('')}`
   },
 }

@@ -358,7 +358,7 @@ export async function compose(
       droppedLogLines: () => output.dropped,
     }),
     memory: new MemoryBudget(heldBytesFor()),
-    parts: { droppedLogLines: () => output.dropped },
+    droppedLogLines: () => output.dropped,
     workspaceOf: (name) => join(workspaces, name),
     assertMount: (path) => assertMount(dataDir, path),
     runsApproved,

@@ -3,7 +3,7 @@ import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ApprovalMode, AuditEntry, CapabilityError, Remember } from '@gatehouse/contract'
-import type { InvokeOutcome } from '@gatehouse/server/app/app'
+import type { InvokeOutcome } from '@gatehouse/server/app/call/invoke'
 import { MemoryBudget } from '@gatehouse/server/app/call/memory-budget'
 import type { AgentOp, Op } from '@gatehouse/server/app/call/op'
 import { type BoundApp, createApp } from '@gatehouse/server/app/create-app'
@@ -336,6 +336,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     memory: options.memory ?? new MemoryBudget(heldBytesFor()),
     workspaceOf: (name) => join(folder, 'workspaces', name),
     assertMount: () => {},
+    droppedLogLines: () => 0,
     runsApproved: options.runsApproved ?? true,
     signal: stopping.signal,
   })

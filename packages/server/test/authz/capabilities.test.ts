@@ -1,6 +1,6 @@
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { InvokeOutcome } from '../../src/app/app.ts'
+import type { InvokeOutcome } from '../../src/app/call/invoke.ts'
 import { createRegistry } from '../../src/capabilities/registry.ts'
 import { standardCapabilities } from '../../src/capabilities/standard.ts'
 

@@ -1,7 +1,7 @@
 import { failureIn, scriptModel } from '@gatehouse/testkit'
 import { hasEngine } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import type { InvokeOutcome } from '../../src/app/app.ts'
+import type { InvokeOutcome } from '../../src/app/call/invoke.ts'
 import { type EngineKit, idleMs, openEngineKit } from './kit.ts'
 
 const sentence = 'Hello from the local model.'

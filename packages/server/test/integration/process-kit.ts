@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
-import type { InvokeOutcome } from '../../src/app/app.ts'
+import type { InvokeOutcome } from '../../src/app/call/invoke.ts'
 import { silent } from '../../src/log/testing.ts'
 import { createSandbox, type SandboxOptions } from '../../src/sandbox/create-sandbox.ts'
 

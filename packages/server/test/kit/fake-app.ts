@@ -1,6 +1,7 @@
 import { GatehouseError, type HealthStatus } from '@gatehouse/contract'
 import { z } from 'zod'
-import type { App, InvokeInput, InvokeOutcome, ListedCapability } from '../../src/app/app.ts'
+import type { App } from '../../src/app/app.ts'
+import type { InvokeInput, InvokeOutcome, ListedCapability } from '../../src/app/call/invoke.ts'
 import { MemoryBudget } from '../../src/app/call/memory-budget.ts'
 import type { AgentOp } from '../../src/app/call/op.ts'
 import { unknownCapability } from '../../src/app/call/unknown-capability.ts'

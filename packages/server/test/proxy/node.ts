@@ -4,7 +4,7 @@ import { fakeAdapter } from '@gatehouse/testkit/fake-service/fake-adapter'
 import type { FakeLink } from '@gatehouse/testkit/fake-service/fake-link'
 import { AgentDirectory } from '../../src/app/agents/agent-directory.ts'
 import type { Call } from '../../src/app/call/call.ts'
-import { bindProxy, type Proxy } from '../../src/app/proxy/bind-proxy.ts'
+import { bindProxy, type Proxy } from '../../src/app/proxy/proxy.ts'
 import { openJournal } from '../../src/log/journal.ts'
 import { silent } from '../../src/log/testing.ts'
 import { createClock } from '../../src/platform/clock.ts'
@@ -100,6 +100,7 @@ export async function openNode(
     },
     directory: new AgentDirectory(basics),
     policy: allowed,
+    runsApproved: true,
     node,
     signal: stopping.signal,
   })

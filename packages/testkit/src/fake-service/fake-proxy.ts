@@ -7,7 +7,7 @@ import {
   WriteId,
 } from '@gatehouse/contract'
 import type { App } from '@gatehouse/server/app/app'
-import type { ProxyUseCases } from '@gatehouse/server/app/proxy/bind-proxy'
+import type { ProxyUseCases } from '@gatehouse/server/app/proxy/proxy'
 
 const time = '2026-03-01T12:00:00.000Z'
 

@@ -4,18 +4,11 @@ import {
   GatehouseError,
   type RotateAgent,
 } from '@gatehouse/contract'
-import { cancel } from '../../domain/approvals/transition.ts'
 import type { StoredAgent } from '../../ports/agents.ts'
-import type { StoredApproval } from '../../ports/approvals.ts'
 import type { JournalTransaction } from '../../ports/audit.ts'
-import { requestFacts } from '../approvals/approval-record.ts'
-import type { ApprovalSignals } from '../approvals/approval-signals.ts'
-import { revokedDraft } from '../approvals/grants.ts'
-import { settle } from '../approvals/settle-approval.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
-import { actorText, type Op } from '../call/op.ts'
-import { stopSchedulesOf } from '../time/scheduled-calls.ts'
+import type { Op } from '../call/op.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 import { agentRecord, newToken, withToken } from './agent-record.ts'
 import { forgetPausedWithAll } from './pause-all.ts'
@@ -24,13 +17,19 @@ import type { SessionTable } from './session-table.ts'
 export type ChangeAgentDeps = Pick<Basics, 'journal' | 'clock' | 'ids' | 'digest' | 'events'> & {
   readonly directory: AgentDirectory
   readonly sessions: SessionTable
-  readonly signals: ApprovalSignals
 }
 
-type RevokeDeps = ChangeAgentDeps & {
-  /** What the agent has buffered does not run any more. */
-  readonly cancelWritesOf: (op: Op, tx: JournalTransaction, agent: string) => Promise<void>
-}
+/**
+ * What a part ends when an agent is revoked: in the transaction that revokes it, and what is to follow once
+ * that stands. A transaction may run more than once.
+ */
+export type EndsWithAgent = (
+  op: Op,
+  tx: JournalTransaction,
+  agent: string,
+) => Promise<(() => void) | undefined>
+
+type RevokeDeps = ChangeAgentDeps & { readonly endsWithAgent: readonly EndsWithAgent[] }
 
 type Change = (current: StoredAgent) => StoredAgent | null
 
@@ -118,9 +117,9 @@ export async function rotateAgent(
   return withToken(agent, token)
 }
 
-/** Ends the token for good, closes the agent's sessions and withdraws what it still asks for. */
+/** Ends the token for good, closes the agent's sessions and ends what other parts hold for it. */
 export async function revokeAgent(op: Op, deps: RevokeDeps, { name }: Named): Promise<Agent> {
-  const withdrawn: StoredApproval[] = []
+  let follow: (() => void)[] = []
   const agent = await change(
     op,
     deps,
@@ -131,38 +130,14 @@ export async function revokeAgent(op: Op, deps: RevokeDeps, { name }: Named): Pr
         ? null
         : { ...current, status: 'revoked', previous_token_hash: null, previous_until_ms: null },
     async (tx) => {
-      withdrawn.length = 0
-      await stopSchedulesOf(tx, name, deps.clock.wall())
-      await deps.cancelWritesOf(op, tx, name)
-      const by = actorText(op.actor)
-      for (const grant_id of await tx.grants.revokeAllOf(name, deps.clock.wall(), by)) {
-        const grant = await tx.grants.find(grant_id)
-        if (grant) tx.append(revokedDraft(op, grant))
-      }
-      const { approvals } = await tx.approvals.list({
-        status: 'pending',
-        agent: name,
-        limit: 1_000,
-        offset: 0,
-      })
-      const moment = { nowMs: deps.clock.now(), wallMs: deps.clock.wall() }
-      for (const current of approvals) {
-        const replaced = await tx.approvals.replace(
-          current,
-          cancel(current, moment, actorText(op.actor)),
-        )
-        if (!replaced.changed) continue
-        withdrawn.push(replaced.approval)
-        const facts = {
-          agent: name,
-          arguments: requestFacts(current),
-          approval_id: current.id,
-        }
-        tx.append(actDraft(op, 'approval.cancelled', facts))
+      follow = []
+      for (const end of deps.endsWithAgent) {
+        const next = await end(op, tx, name)
+        if (next) follow.push(next)
       }
     },
   )
-  for (const approval of withdrawn) settle(deps, approval)
+  for (const next of follow) next()
   await deps.sessions.endAll(op, name)
   return agentRecord(agent)
 }

@@ -1,10 +1,13 @@
-import type { App } from '../app.ts'
 import type { Op } from '../call/op.ts'
+import type { AgentUseCases } from './agents.ts'
 
 const name = 'first-agent'
 
 /** The agent that a new installation begins with, and its token. Null where one of this name is there already. */
-export async function createFirstAgent(op: Op, app: App): Promise<string | null> {
+export async function createFirstAgent(
+  op: Op,
+  app: Pick<AgentUseCases, 'listAgents' | 'createAgent'>,
+): Promise<string | null> {
   if ((await app.listAgents(op)).some((agent) => agent.name === name)) return null
   const { token } = await app.createAgent(op, {
     name,

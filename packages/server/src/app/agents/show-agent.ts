@@ -1,14 +1,13 @@
 import { type AgentDetail, GatehouseError } from '@gatehouse/contract'
 import type { AuditReader } from '../../ports/audit.ts'
 import type { Storage } from '../../ports/storage.ts'
-import { limitsOf } from '../call/agent-limits.ts'
-import type { ListDeps } from '../gate/list-capabilities.ts'
+import { type LimitDeps, limitsOf } from '../call/agent-limits.ts'
 import { agentRecord } from './agent-record.ts'
 import { sessionRecord } from './session-table.ts'
 
 const sessionsShown = 50
 
-type Deps = ListDeps & {
+type Deps = LimitDeps & {
   readonly storage: Pick<Storage, 'agents' | 'sessions' | 'limits'>
   readonly audit: Pick<AuditReader, 'rows'>
 }

@@ -1,6 +1,6 @@
 import type { Approval, ApprovalId, SessionId } from '@gatehouse/contract'
-import { describeCall } from '@gatehouse/contract/describe-call'
 import type { StoredApproval } from '../../ports/approvals.ts'
+import { callFacts } from '../call/audit-draft.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
@@ -10,12 +10,6 @@ type Arguments = Record<string, unknown>
 export const argumentsOf = (a: Pick<StoredApproval, 'arguments_json' | 'sent_json'>) => ({
   arguments: JSON.parse(a.sent_json ?? a.arguments_json) as Arguments,
   effective_arguments: JSON.parse(a.arguments_json) as Arguments,
-})
-
-/** Names the call that an act is about, so that a reader of the log need not look it up. */
-export const callFacts = (capability: string, arguments_json: string) => ({
-  capability,
-  object: describeCall(capability, JSON.parse(arguments_json) as Arguments),
 })
 
 /** Names the request that an act is about. */

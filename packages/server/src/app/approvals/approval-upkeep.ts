@@ -5,7 +5,7 @@ import type { StoredApproval } from '../../ports/approvals.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import { callDraft, recordedAs } from '../call/call.ts'
-import type { Op } from '../call/op.ts'
+import { systemOp } from '../call/op.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { traceExecution } from '../gate/trace-calls.ts'
 import { tellOriginal } from './approval-edit.ts'
@@ -18,13 +18,6 @@ const lookAgainMs = 1_000
 /** At once: one agent whose programs take their time holds up nobody else. */
 const executingMax = 64
 const executingOfAgentMax = 8
-
-const systemOp = (deps: ExecuteDeps): Op => ({
-  actor: { kind: 'system' },
-  request_id: deps.ids.next('req'),
-  session_id: null,
-  signal: deps.signal,
-})
 
 /**
  * What happens to approvals without anybody's call: approved ones run, old ones expire, and what a

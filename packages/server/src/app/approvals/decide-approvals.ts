@@ -3,7 +3,7 @@ import type { Op } from '../call/op.ts'
 import { approvalRecord } from './approval-record.ts'
 import { type DecideDeps, decideApproval } from './decide-approval.ts'
 
-type DecideManyInput = {
+export type DecideManyInput = {
   readonly ids: readonly string[]
   readonly decision: 'approve' | 'reject'
   readonly reason?: string

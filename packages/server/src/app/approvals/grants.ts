@@ -10,10 +10,9 @@ import type { StoredApproval } from '../../ports/approvals.ts'
 import type { AuditDraft, JournalTransaction } from '../../ports/audit.ts'
 import type { CapabilityRegistry } from '../../ports/capability.ts'
 import type { GrantMoment, StoredGrant } from '../../ports/grants.ts'
-import { actDraft } from '../call/audit-draft.ts'
+import { actDraft, callFacts } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import { actorText, type Op } from '../call/op.ts'
-import { callFacts } from './approval-record.ts'
 
 export type GrantDeps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids'> & {
   readonly registry: CapabilityRegistry

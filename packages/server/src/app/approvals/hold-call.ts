@@ -1,14 +1,15 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { AgentDirectory } from '../agents/agent-directory.ts'
-import type { InvokeOutcome } from '../app.ts'
+import type { AgentSlots } from '../call/agent-slots.ts'
+import type { HeldCall } from '../call/ask-person.ts'
 import type { Call } from '../call/call.ts'
+import type { InvokeOutcome } from '../call/invoke.ts'
 import type { CallRoom, Held, MemoryBudget } from '../call/memory-budget.ts'
 import { isRead } from '../call/op.ts'
-import type { AgentSlots } from '../gate/agent-slots.ts'
-import { memoryOf } from '../gate/invoke-run.ts'
+import { memoryOf } from '../call/result-bytes.ts'
 import { waitSettled } from './approval-outcomes.ts'
 import { cancelApproval } from './cancel-approval.ts'
-import { deliverHeld, type HeldCall, pendingAnswer, type RequestDeps } from './request-approval.ts'
+import { deliverHeld, pendingAnswer, type RequestDeps } from './request-approval.ts'
 
 const progressMs = 5_000
 

@@ -6,11 +6,11 @@ import { formatWindow } from '../../domain/policy/window.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import type { JournalTransaction } from '../../ports/audit.ts'
 import type { LimitStamp } from '../../ports/limits.ts'
-import type { InvokeOutcome } from '../app.ts'
+import type { HeldCall } from '../call/ask-person.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import { type Call, callDraft } from '../call/call.ts'
-import type { Hold } from '../call/hold.ts'
+import type { InvokeOutcome } from '../call/invoke.ts'
 import { isRead } from '../call/op.ts'
 import type { ApprovalWaitDeps } from './approval-outcomes.ts'
 import { requestFacts } from './approval-record.ts'
@@ -23,13 +23,6 @@ const pendingMax = 100
 const expiryCheckMs = 1_000
 
 export type RequestDeps = Basics & ApprovalWaitDeps & BindDeps
-
-/** A call that stays open until a person has decided. */
-export type HeldCall = {
-  readonly call: Call
-  readonly hold: Hold
-  readonly approval: StoredApproval
-}
 
 type Found =
   | {

@@ -1,7 +1,9 @@
 import type { LayerLimit } from '../../domain/policy/types.ts'
+import type { CapabilityRegistry } from '../../ports/capability.ts'
+import type { Clock } from '../../ports/clock.ts'
 import type { LimitKey } from '../../ports/limits.ts'
+import type { PolicySource } from '../../ports/policy.ts'
 import type { Storage } from '../../ports/storage.ts'
-import type { ListDeps } from '../gate/list-capabilities.ts'
 
 /** The one form of a limit's key: agent, pattern and window. */
 export const limitKey = (
@@ -44,13 +46,15 @@ type Used = {
   readonly used: number
 }
 
+export type LimitDeps = {
+  readonly policy: PolicySource
+  readonly registry: CapabilityRegistry
+  readonly clock: Clock
+  readonly storage: Pick<Storage, 'limits'>
+}
+
 /** Every limit that holds for an agent, and how much of it is used now. */
-export async function limitsOf(
-  deps: Pick<ListDeps, 'policy' | 'registry' | 'clock'> & {
-    readonly storage: Pick<Storage, 'limits'>
-  },
-  agent: string,
-): Promise<Used[]> {
+export async function limitsOf(deps: LimitDeps, agent: string): Promise<Used[]> {
   const policy = deps.policy.current()
   const limits = new Map(
     deps.registry

@@ -1,3 +1,4 @@
+import { describeCall } from '@gatehouse/contract/describe-call'
 import type { AuditDraft } from '../../ports/audit.ts'
 import { actorText, type Op } from './op.ts'
 
@@ -28,4 +29,10 @@ export const actDraft = (
   intent_id: null,
   error: null,
   detail: facts.detail ?? null,
+})
+
+/** Names the call that an act is about, so that a reader of the log need not look it up. */
+export const callFacts = (capability: string, arguments_json: string) => ({
+  capability,
+  object: describeCall(capability, JSON.parse(arguments_json) as Record<string, unknown>),
 })

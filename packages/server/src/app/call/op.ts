@@ -1,3 +1,4 @@
+import type { Ids } from '../../ports/ids.ts'
 import type { Hold } from './hold.ts'
 import type { Held } from './memory-budget.ts'
 
@@ -36,6 +37,20 @@ export interface AgentOp extends Op {
   readonly held?: Held
   readonly actor: Extract<Actor, { kind: 'agent' }>
 }
+
+/** An operation of the service itself, which ends with the given signal. */
+export const systemOp = ({
+  ids,
+  signal,
+}: {
+  readonly ids: Ids
+  readonly signal: AbortSignal
+}): Op => ({
+  actor: { kind: 'system' },
+  request_id: ids.next('req'),
+  session_id: null,
+  signal,
+})
 
 /** Whether somebody still waits for the answer, as far as is known. */
 export const isRead = ({ signal, gone }: Op): boolean => !signal.aborted && gone?.aborted !== true

@@ -1,7 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import { failureOf } from '../../domain/failure.ts'
 import type { CapabilityRegistry } from '../../ports/capability.ts'
-import type { UnknownCapability } from '../app.ts'
+import type { UnknownCapability } from './invoke.ts'
 
 /** The start of a name that nobody defined: a whole one can be as long as a request. */
 const nameCharactersMax = 128

@@ -2,8 +2,8 @@ import { type CapabilityError, GatehouseError, nearest, type Recovery } from '@g
 import { freezeDeep } from '../../domain/arguments.ts'
 import { failureOf } from '../../domain/failure.ts'
 import type { Capability } from '../../ports/capability.ts'
-import type { UnreadableValue } from '../app.ts'
 import { type Explained, explainIssue } from './explain-issue.ts'
+import type { UnreadableValue } from './invoke.ts'
 
 type Validated =
   | { readonly kind: 'valid'; readonly args: Readonly<Record<string, unknown>> }

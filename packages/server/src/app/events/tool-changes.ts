@@ -36,7 +36,7 @@ export class ToolChanges implements Disposable {
   /** Looks whether something was connected or taken away since the last look. */
   async look(): Promise<void> {
     if (this.#listening.size === 0) return
-    const reach = await this.#deps.reach.signature()
+    const reach = await this.#deps.availability.signature()
     if (reach === this.#reach) return
     this.#reach = reach
     await this.#compare()

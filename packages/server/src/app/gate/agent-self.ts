@@ -2,9 +2,9 @@ import { didYouMean, GatehouseError } from '@gatehouse/contract'
 import type { AgentSelf, Briefing } from '../../ports/capability.ts'
 import type { Storage } from '../../ports/storage.ts'
 import { type SessionTable, sessionRecord } from '../agents/session-table.ts'
-import type { ListedCapability } from '../app.ts'
 import { limitsOf } from '../call/agent-limits.ts'
 import type { Call } from '../call/call.ts'
+import type { ListedCapability } from '../call/invoke.ts'
 import { describe, type ListDeps, listFor, listing } from './list-capabilities.ts'
 
 type Deps = ListDeps & {

@@ -13,29 +13,32 @@ import type { AuditDraft } from '../../ports/audit.ts'
 import type { Capability, CapabilityRegistry } from '../../ports/capability.ts'
 import type { LimitStamp } from '../../ports/limits.ts'
 import type { PolicySource } from '../../ports/policy.ts'
+import type { AgentDirectory } from '../agents/agent-directory.ts'
 import type { SessionTable } from '../agents/session-table.ts'
-import type { InvokeInput, InvokeOutcome } from '../app.ts'
-import { type HoldDeps, holdCall } from '../approvals/hold-call.ts'
-import { type HeldCall, requestApproval } from '../approvals/request-approval.ts'
 import { countedLimits } from '../call/agent-limits.ts'
+import { type AgentSlots, callsAtOnceMax } from '../call/agent-slots.ts'
+import type { AskPerson, HeldCall } from '../call/ask-person.ts'
 import type { Basics } from '../call/basics.ts'
 import { type Call, callDraft, type RoomyCall, recordedAs } from '../call/call.ts'
-import type { CallRoom, Held } from '../call/memory-budget.ts'
+import type { InvokeInput, InvokeOutcome } from '../call/invoke.ts'
+import type { CallRoom, Held, MemoryBudget } from '../call/memory-budget.ts'
 import type { AgentOp } from '../call/op.ts'
 import { questionOf } from '../call/policy-question.ts'
-import { resultBytesOf } from '../call/result-bytes.ts'
+import { memoryOf, resultBytesOf } from '../call/result-bytes.ts'
 import { unknownCapability } from '../call/unknown-capability.ts'
 import { validateArguments } from '../call/validate-arguments.ts'
 import type { Bursts } from '../proxy/burst.ts'
 import type { CallFacts } from '../supervision/notification-news.ts'
-import { callsAtOnceMax } from './agent-slots.ts'
-import { memoryOf, type RunDeps, type RunResult, runCapability } from './invoke-run.ts'
+import { type RunDeps, type RunResult, runCapability } from './invoke-run.ts'
 import { type TakenGrant, takeGrant } from './take-grant.ts'
 
 export type InvokeDeps = Basics &
-  RunDeps &
-  HoldDeps & {
+  RunDeps & {
     readonly registry: CapabilityRegistry
+    readonly directory: AgentDirectory
+    readonly slots: AgentSlots
+    readonly memory: MemoryBudget
+    readonly people: AskPerson
     /** Stores what people elsewhere are told of a call, before it begins. */
     readonly notified: (facts: CallFacts) => Promise<void>
     readonly policy: PolicySource
@@ -95,7 +98,7 @@ export async function invokeCapability(
     } finally {
       deps.slots.give(agent.name, waits)
     }
-    return outcome.kind === 'held' ? await holdCall(deps, outcome, held) : outcome
+    return outcome.kind === 'held' ? await deps.people.hold(outcome, held) : outcome
   } finally {
     if (!op.held) held.release()
   }
@@ -412,7 +415,7 @@ async function ask(
   let taken: TakenGrant | null
   try {
     taken = await takeGrant(deps, agreed, stamps)
-    if (!taken) return charged(call, await requestApproval(deps, agreed, stamps))
+    if (!taken) return charged(call, await deps.people.request(agreed, stamps))
   } catch (cause) {
     return unaskable(deps, call, stamps, cause)
   }

@@ -6,8 +6,9 @@ import type { Log } from '../../ports/log.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { Call, RoomyCall } from '../call/call.ts'
 import type { ContextFactory } from '../call/capability-context.ts'
+import type { Deadlines } from '../call/deadlines.ts'
 import { LazyAbort } from '../call/lazy-abort.ts'
-import type { Deadlines } from './deadlines.ts'
+import { memoryWithin } from '../call/result-bytes.ts'
 
 export type RunDeps = {
   readonly contexts: ContextFactory
@@ -47,13 +48,6 @@ const failed = (error: GatehouseError, noted: Noted): RunResult => ({
   fault: faults.has(error.type) ? error : null,
   noted,
 })
-
-/** `bound`: from `jsonBytesMax`, which has six bytes for a character that takes at most two in memory. */
-const memoryWithin = (bound: number): number => Math.ceil(bound / 3)
-
-/** About how many bytes of memory a result takes. */
-export const memoryOf = (data: Readonly<Record<string, unknown>>): number =>
-  memoryWithin(jsonBytesMax(data))
 
 /** Raises `ResultTooLarge`. Returns about how many bytes of memory the result takes. */
 const measure = (

@@ -6,11 +6,11 @@ import type { Clock } from '../../ports/clock.ts'
 import type { PolicySource } from '../../ports/policy.ts'
 import type { AgentDirectory } from '../agents/agent-directory.ts'
 import type { SessionTable } from '../agents/session-table.ts'
-import type { ListedCapability, UnknownCapability } from '../app.ts'
+import type { ListedCapability, UnknownCapability } from '../call/invoke.ts'
 import type { AgentOp } from '../call/op.ts'
 import { questionOf } from '../call/policy-question.ts'
 import { unknownCapability } from '../call/unknown-capability.ts'
-import type { Reach } from '../reach/reach.ts'
+import type { Availability } from '../reach/availability.ts'
 
 export type ListDeps = {
   readonly registry: CapabilityRegistry
@@ -18,7 +18,7 @@ export type ListDeps = {
   readonly directory: AgentDirectory
   readonly sessions: SessionTable
   readonly clock: Clock
-  readonly reach: Pick<Reach, 'lacking' | 'signature'>
+  readonly availability: Pick<Availability, 'lacking' | 'signature'>
 }
 
 /**
@@ -31,7 +31,7 @@ export const listFor = async (
   session: StoredSession | null,
   category?: string,
 ): Promise<readonly ListedCapability[]> => {
-  const lacking = await deps.reach.lacking(agent.name)
+  const lacking = await deps.availability.lacking(agent.name)
   const policy = deps.policy.current()
   const nowMs = deps.clock.wall()
   return deps.registry.list().flatMap((capability) => {

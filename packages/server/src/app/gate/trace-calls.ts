@@ -1,8 +1,5 @@
 import type { NoteSpan, SpanFacts, Tracing } from '../../ports/tracing.ts'
-import type { InvokeInput, InvokeOutcome } from '../app.ts'
-import type { AgentOp } from '../call/op.ts'
-
-type Invoke = (op: AgentOp, input: InvokeInput) => Promise<InvokeOutcome>
+import type { Invoke, InvokeOutcome } from '../call/invoke.ts'
 
 const nameMax = 128
 

@@ -20,8 +20,8 @@ import type { InstalledModel, InstalledModels } from '../../ports/models.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Call } from '../call/call.ts'
-import { actorText, type Op } from '../call/op.ts'
-import type { PartHealth } from '../supervision/doors.ts'
+import { actorText, type Op, systemOp } from '../call/op.ts'
+import type { Part, PartHealth } from '../call/part.ts'
 import { EngineKeeper } from './engine-keeper.ts'
 import { EngineSetupRun } from './engine-setup-run.ts'
 import { FairQueue } from './fair-queue.ts'
@@ -66,13 +66,12 @@ export interface InferenceUseCases {
   ): Promise<Embedded & { readonly model: string }>
 }
 
-export type Inference = {
-  readonly useCases: InferenceUseCases
+export type Inference = Part<InferenceUseCases> & {
   of(call: Call, signal: AbortSignal, noted: Noted): AgentInference
-  health(): Promise<PartHealth>
+  /** How the engine is; it has no component of its own, but says more of `models`. */
+  engineHealth(): Promise<PartHealth>
   /** Whether a call has an engine and a model to work with. */
   ready(): Promise<boolean>
-  stopped(): Promise<void>
 }
 
 type Noted = (facts: Readonly<Record<string, unknown>>) => void
@@ -94,19 +93,13 @@ export function bindInference(deps: InferenceDeps): Inference {
   const { installed, journal, clock, log, signal } = deps
   const { host, installer } = deps.engine
   const records = new ModelRecords(deps)
-  const op = (): Op => ({
-    actor: { kind: 'system' },
-    request_id: deps.ids.next('req'),
-    session_id: null,
-    signal,
-  })
   const keeper = new EngineKeeper({
     host,
     records,
     clock,
     log,
     idleMs: deps.settings['engine.idle'],
-    op,
+    op: () => systemOp(deps),
   })
   const queue = new FairQueue(waitingMax)
   const setup = new EngineSetupRun({ journal, clock, log, installer, signal })
@@ -253,12 +246,14 @@ export function bindInference(deps: InferenceDeps): Inference {
     async ready() {
       return (await installer.state()).installed && (await installed.list()).length > 0
     },
-    async health() {
+    async engineHealth() {
       const { quarantined } = await show()
       const [first] = quarantined
       if (first) return { status: 'degraded', reason: `${first.id} is in quarantine` }
       return { status: 'healthy' }
     },
+    // An engine starts with the first request for it.
+    start: async () => {},
     async stopped() {
       await Promise.all([keeper.stop(), setup.stopped()])
     },

@@ -10,7 +10,7 @@ import { parseCatalog } from '../../domain/models/parse-catalog.ts'
 import type { CatalogSource, FetchedCatalog } from '../../ports/models.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
-import type { Op } from '../call/op.ts'
+import { type Op, systemOp } from '../call/op.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 
 export type CatalogDeps = Pick<Basics, 'journal' | 'clock' | 'ids' | 'log'> & {
@@ -167,13 +167,8 @@ export class ModelCatalog {
 
   /** What is offered changed without anybody here doing it. */
   async #recordChange(): Promise<void> {
-    const { source, journal, ids, signal } = this.#deps
-    const op: Op = {
-      actor: { kind: 'system' },
-      request_id: ids.next('req'),
-      session_id: null,
-      signal,
-    }
+    const { source, journal } = this.#deps
+    const op = systemOp(this.#deps)
     const models = this.#merged.models.filter((model) => model.source === 'catalog').length
     const facts = { url: source.url, models, dropped: this.#merged.dropped.length }
     const reason = this.#refusal === null ? {} : { reason: this.#refusal }

@@ -6,7 +6,7 @@ import type { StoredJob } from '../../ports/jobs.ts'
 import type { ModelFiles } from '../../ports/models.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
-import type { Op } from '../call/op.ts'
+import { systemOp } from '../call/op.ts'
 import type { JobVerdict } from '../time/job-kind.ts'
 import { type ActiveInstall, type InstallOutcome, outcomeOf, payloadOf } from './model-jobs.ts'
 
@@ -179,16 +179,9 @@ export class InstallRun {
   }
 
   #append(tx: JournalTransaction, act: string, { facts, result = 'success' }: Entry): void {
-    const { ids, signal } = this.#deps
-    const op: Op = {
-      actor: { kind: 'system' },
-      request_id: ids.next('req'),
-      session_id: null,
-      signal,
-    }
     const { id, size_bytes } = payloadOf(this.#job).entry
     const known = { id, job_id: this.#job.id, size_bytes }
-    tx.append(actDraft(op, act, { arguments: { ...known, ...facts }, result }))
+    tx.append(actDraft(systemOp(this.#deps), act, { arguments: { ...known, ...facts }, result }))
   }
 }
 

@@ -12,7 +12,7 @@ import type { CatalogSource, InstalledModels, ModelFiles, StoredModel } from '..
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
-import type { PartHealth } from '../supervision/doors.ts'
+import type { Components, Part, PartHealth } from '../call/part.ts'
 import { type CatalogDeps, ModelCatalog } from './model-catalog.ts'
 import { ModelInstalls } from './model-installs.ts'
 import { isUnderWay, payloadOf } from './model-jobs.ts'
@@ -28,6 +28,8 @@ export type ModelsDeps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 
   readonly node: string
   readonly models: ModelParts
   readonly settings: CatalogDeps['settings']
+  /** How that is which runs the models. */
+  readonly engineHealth: () => Promise<PartHealth>
   readonly signal: AbortSignal
 }
 
@@ -47,12 +49,9 @@ export interface ModelUseCases {
   refreshCatalog(op: Op): Promise<CatalogState>
 }
 
-export type Models = {
-  readonly useCases: ModelUseCases
+export type Models = Part<ModelUseCases> & {
   readonly installed: InstalledModels
-  health(): Promise<PartHealth & { readonly installed: number; readonly catalog: string }>
-  start(): Promise<void>
-  stopped(): Promise<void>
+  health(): Promise<Components['models']>
 }
 
 /** Local models: what may be installed, what is, and how it gets there. */
@@ -100,7 +99,7 @@ type Inner = Omit<ModelsDeps, 'models'> & {
   readonly shelf: ModelShelf
 }
 
-async function healthOf({ catalog, shelf }: Inner): ReturnType<Models['health']> {
+async function healthOf({ catalog, shelf, engineHealth }: Inner): Promise<Components['models']> {
   const { status, reason, checked_at } = catalog.look()
   const facts = { installed: (await shelf.list()).length, catalog: status }
   const [broken] = await shelf.broken()
@@ -108,7 +107,7 @@ async function healthOf({ catalog, shelf }: Inner): ReturnType<Models['health']>
     return { status: 'degraded', reason: `the model ${broken} cannot be used`, ...facts }
   if (status === 'refused' || (status === 'unavailable' && checked_at !== null))
     return { status: 'degraded', reason: `the catalog is ${status}: ${reason}`, ...facts }
-  return { status: 'healthy', ...facts }
+  return { ...(await engineHealth()), ...facts }
 }
 
 async function inspectModel(op: Op, { shelf, files }: Inner, id: string): Promise<Model> {

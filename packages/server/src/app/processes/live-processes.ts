@@ -13,7 +13,7 @@ import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Call } from '../call/call.ts'
 import type { ContextFactory } from '../call/capability-context.ts'
-import type { Op } from '../call/op.ts'
+import { systemOp } from '../call/op.ts'
 import { untilStored } from '../call/until-stored.ts'
 import { sandboxLimitsOf } from './process-limits.ts'
 import { commandFacts } from './process-record.ts'
@@ -32,7 +32,7 @@ export type ProcessDeps = Pick<
   readonly node: string
   readonly host: ProcessHost
   readonly directory: Pick<AgentDirectory, 'find'>
-  readonly contexts: () => ContextFactory
+  readonly contexts: ContextFactory
   readonly signal: AbortSignal
 }
 
@@ -88,7 +88,7 @@ export class LiveProcesses {
   /** The folders of whoever calls. */
   siteOf(call: Call): ProcessSite {
     const { agent } = call
-    const contexts = this.#deps.contexts()
+    const contexts = this.#deps.contexts
     const reachable = contexts.reachableOf(call)
     return {
       agent: agent.name,
@@ -240,10 +240,3 @@ export class LiveProcesses {
     for (const { id, state } of processes) if (state !== 'running') await this.forget(id)
   }
 }
-
-const systemOp = ({ ids, signal }: Pick<ProcessDeps, 'ids' | 'signal'>): Op => ({
-  actor: { kind: 'system' },
-  request_id: ids.next('req'),
-  session_id: null,
-  signal,
-})

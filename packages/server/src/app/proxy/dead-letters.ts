@@ -1,5 +1,6 @@
+import { systemOp } from '../call/op.ts'
 import { raiseAlert, resolveAlert } from '../supervision/alerts.ts'
-import { type ProxyDeps, systemOp } from './deps.ts'
+import type { ProxyDeps } from './deps.ts'
 
 const keyOf = (service: string): string => `system:writes:${service}`
 

@@ -3,7 +3,6 @@ import type { Secrets } from '../../ports/secrets.ts'
 import type { ServiceAdapters } from '../../ports/service-adapter.ts'
 import type { AgentDirectory } from '../agents/agent-directory.ts'
 import type { Basics } from '../call/basics.ts'
-import type { Op } from '../call/op.ts'
 import type { OpenServices } from './open-services.ts'
 
 export type ProxySettings = {
@@ -24,17 +23,12 @@ export type ProxyDeps = Basics & {
   readonly directory: AgentDirectory
   readonly policy: PolicySource
   readonly node: string
+  /** False without a server: nothing is fetched or written before its next start. */
+  readonly runsApproved: boolean
   readonly signal: AbortSignal
   /** Looks at once: something is due that was not. */
   readonly nudge: { writes(): void; syncs(): void }
 }
-
-export const systemOp = ({ ids, signal }: Pick<ProxyDeps, 'ids' | 'signal'>): Op => ({
-  actor: { kind: 'system' },
-  request_id: ids.next('req'),
-  session_id: null,
-  signal,
-})
 
 /** A moment of the service clock as people read it. */
 export const isoOf = ({ clock }: Pick<ProxyDeps, 'clock'>, serviceMs: number): string =>

@@ -6,10 +6,11 @@ import type { WriteOutcome, WriteReason } from '../../ports/service-adapter.ts'
 import type { StoredService } from '../../ports/services.ts'
 import type { StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../call/audit-draft.ts'
+import { systemOp } from '../call/op.ts'
 import { publishWrite, writeFacts } from './buffer-write.ts'
 import { cancelled } from './change-write.ts'
 import { warnOfDeadLetters } from './dead-letters.ts'
-import { backOffMs, type ProxyDeps, systemOp } from './deps.ts'
+import { backOffMs, type ProxyDeps } from './deps.ts'
 import { outcomeUnknown, writeError } from './failure-text.ts'
 
 const attemptsMax = 10

@@ -1,7 +1,8 @@
 import type { StoredService } from '../../ports/services.ts'
+import { systemOp } from '../call/op.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { raiseAlert, resolveAlert } from '../supervision/alerts.ts'
-import { type ProxyDeps, systemOp } from './deps.ts'
+import type { ProxyDeps } from './deps.ts'
 import { Listeners } from './listeners.ts'
 import { syncService } from './sync-service.ts'
 

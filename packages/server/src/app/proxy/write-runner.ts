@@ -1,9 +1,10 @@
 import type { StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../call/audit-draft.ts'
+import { systemOp } from '../call/op.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { leaseAfter } from './attempt.ts'
 import { writeFacts } from './buffer-write.ts'
-import { type ProxyDeps, systemOp } from './deps.ts'
+import type { ProxyDeps } from './deps.ts'
 import { proveWrite } from './prove-write.ts'
 import { runWrite } from './run-write.ts'
 

@@ -12,7 +12,7 @@ type Deps = {
   readonly outbound: Outbound
   readonly policy: PolicySource
   readonly clock: Clock
-  readonly contexts: () => ContextFactory
+  readonly contexts: ContextFactory
   readonly secretsOf: (call: Call) => Pick<AgentSecrets, 'scrub' | 'scrubStream'>
 }
 
@@ -26,7 +26,7 @@ const refuse = (detail: string): never => {
  */
 const decideHop = (deps: Deps, call: Call, url: URL): void => {
   const { agent, session, capability, args } = call
-  const places = { capability, contexts: deps.contexts() }
+  const places = { capability, contexts: deps.contexts }
   const decide = (asked: Call['args']) =>
     deps.policy
       .current()

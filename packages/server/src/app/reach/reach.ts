@@ -1,72 +1,74 @@
+import type { AgentSecrets, Watches } from '../../ports/capability.ts'
+import type { Reach as FileReach, Files } from '../../ports/files.ts'
+import type { AgentNetwork } from '../../ports/network.ts'
+import type { Outbound } from '../../ports/outbound.ts'
+import type { PolicySource } from '../../ports/policy.ts'
 import type { Sandbox } from '../../ports/sandbox.ts'
 import type { Secrets } from '../../ports/secrets.ts'
-import type { StoredService } from '../../ports/services.ts'
-import type { Storage } from '../../ports/storage.ts'
 import type { Vault } from '../../ports/vault.ts'
+import type { EndsWithAgent } from '../agents/change-agent.ts'
+import type { Basics } from '../call/basics.ts'
+import type { Call } from '../call/call.ts'
+import type { ContextFactory } from '../call/capability-context.ts'
+import type { Part } from '../call/part.ts'
+import { PollLoop } from '../call/poll-loop.ts'
+import { networkOf } from './agent-network.ts'
+import { secretsOf } from './agent-secrets.ts'
+import { Availability } from './availability.ts'
+import { lastingReachOf, reachOf } from './call-reach.ts'
+import { bindVault, type VaultUseCases } from './vault-access.ts'
+import { WatchTable } from './watches.ts'
 
-type Deps = {
-  readonly storage: Pick<Storage, 'services'>
-  readonly sandbox: Pick<Sandbox, 'state'>
-  readonly secrets: Pick<Secrets, 'listFor'>
-  readonly vault: Pick<Vault, 'list'>
+export type ReachDeps = Basics & {
+  readonly policy: PolicySource
+  readonly secrets: Secrets
+  readonly vault: Vault
+  readonly outbound: Outbound
+  readonly sandbox: Sandbox
+  readonly contexts: ContextFactory
   /** Whether an engine and a model are installed on this machine. */
   readonly runsModels: () => Promise<boolean>
+  readonly signal: AbortSignal
 }
 
-/** Groups that read and write a service of a kind. */
-const serviceGroups = [
-  ['email', 'mail'],
-  ['calendar', 'calendar'],
-] as const
+export type Reach = Part<VaultUseCases> & {
+  readonly availability: Availability
+  readonly endWithAgent: EndsWithAgent
+  /** What policy says of the places that a call reaches; null where it says the same of all. */
+  reachOf(call: Call): FileReach | null
+  /** For what outlives the call: policy may come to depend on paths later. */
+  lastingReachOf(call: Call): FileReach
+  secretsOf(call: Call): AgentSecrets
+  networkOf(call: Call, signal: AbortSignal): AgentNetwork
+  watchesOf(call: Call): Watches
+}
 
-const sandboxGroups = ['git', 'process'] as const
+const vaultEveryMs = 60_000
 
-/** What is made for secrets alone. */
-const secretUsers = ['secrets', 'network.credentialed_request'] as const
-
-const serves = ({ status, agents }: StoredService, agent: string): boolean =>
-  status !== 'disconnected' && (agents.includes('*') || agents.includes(agent))
-
-/**
- * What cannot work here: mail without a mailbox, git without a sandbox. A listing leaves it out, since a
- * model pays for each tool that it reads. A call of it goes on to say what is missing.
- */
-export class Reach {
-  readonly #deps: Deps
-
-  constructor(deps: Deps) {
-    this.#deps = deps
-  }
-
-  /** Groups and single capabilities that have nothing to work with for this agent. */
-  async lacking(agent: string): Promise<ReadonlySet<string>> {
-    const { storage, secrets, runsModels } = this.#deps
-    const services = (await storage.services.list()).filter((service) => serves(service, agent))
-    const kinds = new Set(services.map(({ kind }) => kind))
-    return new Set([
-      ...serviceGroups.flatMap(([group, kind]) => (kinds.has(kind) ? [] : [group])),
-      ...(this.#runsPrograms() ? [] : sandboxGroups),
-      ...((await runsModels()) ? [] : ['inference']),
-      ...((await secrets.listFor(agent)).length > 0 ? [] : secretUsers),
-    ])
-  }
-
-  /** Changes whenever what some agent lacks may have changed. */
-  async signature(): Promise<string> {
-    const { storage, vault, runsModels } = this.#deps
-    return JSON.stringify([
-      (await storage.services.list()).map(({ name, kind, agents, status }) => [
-        ...[name, kind, agents, status === 'disconnected'],
-      ]),
-      this.#runsPrograms(),
-      await runsModels(),
-      (await vault.list()).map(({ name, agents }) => [name, agents]),
-    ])
-  }
-
-  /** A sandbox that was not tried yet may hold. */
-  #runsPrograms(): boolean {
-    const state = this.#deps.sandbox.state()
-    return state.usable || state.untried === true
+/** How far a call reaches: into files, the network, and the vault. */
+export function bindReach(deps: ReachDeps): Reach {
+  const watches = new WatchTable(deps)
+  const filesOf = (call: Pick<Call, 'agent'>): Files => deps.contexts.filesOf(call)
+  const reaching = { ...deps, filesOf }
+  const network = { ...deps, secretsOf: (call: Call) => secretsOf(deps, call) }
+  const looking = new PollLoop(deps, {
+    name: 'looking after the vault',
+    everyMs: vaultEveryMs,
+    look: () => deps.vault.look(),
+  })
+  return {
+    useCases: bindVault(deps),
+    availability: new Availability(deps),
+    endWithAgent: async (_op, _tx, agent) => () => watches.endAll(agent),
+    reachOf: (call) => reachOf(reaching, call),
+    lastingReachOf: (call) => lastingReachOf(reaching, call),
+    secretsOf: (call) => secretsOf(deps, call),
+    networkOf: (call, signal) => networkOf(network, call, signal),
+    watchesOf: (call) => watches.of(call),
+    start: async () => looking.start('later'),
+    async stopped() {
+      watches[Symbol.dispose]()
+      await looking.stopped()
+    },
   }
 }

@@ -14,7 +14,6 @@ import type {
 import type { Vault, VaultEntry } from '../../ports/vault.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Op } from '../call/op.ts'
-import type { HealthParts } from '../supervision/health.ts'
 
 type Named = { readonly name: string }
 
@@ -35,18 +34,6 @@ export interface VaultUseCases {
     op: Op,
     input: Named & { agent: string; capability: string; host: string | null },
   ): Promise<SecretCheck>
-}
-
-/** A vault that is locked or tampered with stops only what needs its secrets. */
-export const vaultHealth = ({
-  vault,
-}: {
-  readonly vault: Pick<Vault, 'state'>
-}): ReturnType<NonNullable<HealthParts['vault']>> => {
-  const { status, locked, reason, remedy } = vault.state()
-  return status === 'degraded'
-    ? { status, reason: `${reason}; ${remedy}`, locked }
-    : { status, locked }
 }
 
 const entryOf =

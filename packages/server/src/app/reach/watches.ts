@@ -18,10 +18,10 @@ type Watch = {
 
 /** The watches that agents set. They outlive their call and end with the service or `unwatch`. */
 export class WatchTable implements Disposable {
-  readonly #deps: Pick<Basics, 'ids' | 'events'> & { readonly contexts: () => ContextFactory }
+  readonly #deps: Pick<Basics, 'ids' | 'events'> & { readonly contexts: ContextFactory }
   readonly #watches = new Map<string, Watch>()
 
-  constructor(deps: Pick<Basics, 'ids' | 'events'> & { readonly contexts: () => ContextFactory }) {
+  constructor(deps: Pick<Basics, 'ids' | 'events'> & { readonly contexts: ContextFactory }) {
     this.#deps = deps
   }
 
@@ -34,7 +34,7 @@ export class WatchTable implements Disposable {
           throw new GatehouseError('QuotaExceeded', { limit: watchesPerAgentMax, what: 'watches' })
         const glob = pattern === undefined ? null : parseGlob(pattern)
         const watch_id = this.#deps.ids.next('watch')
-        const files = this.#deps.contexts().lastingOf(call)
+        const files = this.#deps.contexts.lastingOf(call)
         let withheld = 0
         const { absolute: top } = files.locate(path)
         const below = (changed: string) =>

@@ -3,10 +3,10 @@ import type { Host } from '../../ports/host.ts'
 import type { PolicySource } from '../../ports/policy.ts'
 import type { Vault } from '../../ports/vault.ts'
 import type { Basics } from '../call/basics.ts'
-import type { Op } from '../call/op.ts'
+import { systemOp } from '../call/op.ts'
 import { raiseAlert, resolveAlert } from './alerts.ts'
 import type { AuditAccess } from './audit-access.ts'
-import type { HealthParts } from './health.ts'
+import type { HealthDeps } from './health.ts'
 
 const diskCriticalPercent = 97
 
@@ -20,7 +20,7 @@ export type MonitorDeps = Basics & {
     readonly 'alerts.disk_percent': number
     readonly 'alerts.approval_wait': number
   }
-  readonly parts: Pick<HealthParts, 'models'>
+  readonly partsHealth: HealthDeps['partsHealth']
 }
 
 type Warning = {
@@ -95,8 +95,8 @@ const approvals: Monitor = {
 
 const models: Monitor = {
   kind: 'models',
-  async look({ parts }) {
-    const found = await parts.models?.()
+  async look({ partsHealth }) {
+    const { models: found } = await partsHealth()
     if (!found || found.status === 'healthy' || found.status === 'disabled') return null
     const { status, reason = '' } = found
     return {
@@ -140,7 +140,7 @@ export class AlertMonitors {
   }
 
   async #settle(kind: string, warning: Warning | null): Promise<void> {
-    const op = this.#op()
+    const op = systemOp(this.#deps)
     const known = this.#raised.get(kind)
     if (!warning) {
       this.#unstored.delete(kind)
@@ -188,10 +188,5 @@ export class AlertMonitors {
       acknowledged_at: null,
       acknowledged_by: null,
     }
-  }
-
-  #op(): Op {
-    const { ids, signal } = this.#deps
-    return { actor: { kind: 'system' }, request_id: ids.next('req'), session_id: null, signal }
   }
 }

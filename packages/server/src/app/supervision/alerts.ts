@@ -94,12 +94,18 @@ export async function raiseAlert(op: Op, deps: Deps, given: NewAlert): Promise<S
   return alert
 }
 
+/** `unstored`: alerts that hold and that the store could not take; they come first. */
 export async function listAlerts(
   deps: Pick<Basics, 'storage'>,
   filter: { readonly status?: AlertStatus; readonly limit: number; readonly offset: number },
+  unstored: readonly Alert[],
 ): Promise<{ readonly alerts: readonly Alert[]; readonly total: number }> {
+  const open = filter.status === undefined || filter.status === 'open' ? unstored : []
   const { alerts, total } = await deps.storage.alerts.list(filter)
-  return { alerts: alerts.map(alertRecord), total }
+  return {
+    alerts: [...(filter.offset === 0 ? open : []), ...alerts.map(alertRecord)],
+    total: total + open.length,
+  }
 }
 
 /** A person has seen it. Seeing it twice is fine; who saw it first stays. */

@@ -1,6 +1,5 @@
-import type { ComponentStatus } from '@gatehouse/contract'
+import type { PartHealth } from '../call/part.ts'
 
-export type PartHealth = { readonly status: ComponentStatus; readonly reason?: string }
 export type DoorName = 'gateway' | 'dashboard' | 'user_api'
 
 type Phase = 'none' | 'starting' | 'open' | 'stopping'

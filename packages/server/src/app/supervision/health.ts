@@ -3,31 +3,26 @@ import { GatehouseError } from '@gatehouse/contract'
 import type { Host } from '../../ports/host.ts'
 import type { PolicySource } from '../../ports/policy.ts'
 import type { Sandbox } from '../../ports/sandbox.ts'
+import type { Vault } from '../../ports/vault.ts'
 import type { Basics } from '../call/basics.ts'
+import type { Components, PartHealth } from '../call/part.ts'
 import type { AuditAccess } from './audit-access.ts'
-import type { Doors, PartHealth } from './doors.ts'
+import type { Doors } from './doors.ts'
 import { sandboxHealth } from './sandbox-access.ts'
-
-/** Parts that a version or a configuration may not have. */
-export type HealthParts = {
-  readonly vault?: () => PartHealth & { readonly locked: boolean }
-  readonly proxy?: () => PartHealth & { readonly services: number }
-  /** Lines of the log that could not be written. */
-  readonly droppedLogLines?: () => number
-  readonly models?: () => Promise<
-    PartHealth & { readonly installed: number; readonly catalog: string }
-  >
-}
 
 export type HealthDeps = Pick<Basics, 'storage' | 'clock'> & {
   readonly startedMs: number
   readonly policy: PolicySource
-  readonly auditHealth: AuditAccess['health']
+  readonly audit: Pick<AuditAccess, 'health'>
+  readonly vault: Pick<Vault, 'state'>
   readonly host: Host
   readonly doors: Doors
   readonly sandbox: Sandbox
   readonly settings: { readonly 'alerts.disk_percent': number }
-  readonly parts: HealthParts
+  /** What the parts say of the components that are theirs. */
+  readonly partsHealth: () => Promise<Pick<Components, 'proxy' | 'models'>>
+  /** Lines of the log that could not be written. */
+  readonly droppedLogLines: () => number
 }
 
 const storeAnswersInMs = 2_000
@@ -43,6 +38,14 @@ const policyHealth = (deps: Pick<HealthDeps, 'policy'>): PartHealth => {
         reason: `${error.file}:${error.line}:${error.column}: ${error.message}`,
       }
     : { status: 'healthy' }
+}
+
+/** A vault that is locked or tampered with stops only what needs its secrets. */
+const vaultHealth = ({ vault }: Pick<HealthDeps, 'vault'>): Components['vault'] => {
+  const { status, locked, reason, remedy } = vault.state()
+  return status === 'degraded'
+    ? { status, reason: `${reason}; ${remedy}`, locked }
+    : { status, locked }
 }
 
 /** Asks the store something, and does not wait for an answer that never comes. */
@@ -76,33 +79,17 @@ const worst = (all: readonly ComponentStatus[]): HealthStatus =>
 export async function health(deps: HealthDeps): Promise<Health> {
   const resources = await deps.host.resources()
   const storage = await storageHealth(deps, resources.disk_percent)
-  const noVault = {
-    status: 'disabled',
-    reason: 'this version has no vault',
-    locked: false,
-  } as const
-  const noProxy = {
-    status: 'disabled',
-    reason: 'this version has no service proxy',
-    services: 0,
-  } as const
-  const components: Health['components'] = {
+  const components: Components = {
     gateway: { ...deps.doors.of('gateway'), uptime: uptimeOf(deps) },
-    vault: deps.parts.vault?.() ?? noVault,
-    audit: deps.auditHealth(),
-    proxy: deps.parts.proxy?.() ?? noProxy,
+    vault: vaultHealth(deps),
+    audit: deps.audit.health(),
     dashboard: deps.doors.of('dashboard'),
     policy: { ...policyHealth(deps), version: deps.policy.current().version },
     storage: { ...storage, engine: deps.storage.engine },
     sandbox: sandboxHealth(deps.sandbox),
     // Counted rather than degraded: the service works, and an output that nobody reads may be meant so.
-    log: { status: 'healthy', dropped_lines: deps.parts.droppedLogLines?.() ?? 0 },
-    models: (await deps.parts.models?.()) ?? {
-      status: 'disabled',
-      reason: 'no models are kept here',
-      installed: 0,
-      catalog: 'not_configured',
-    },
+    log: { status: 'healthy', dropped_lines: deps.droppedLogLines() },
+    ...(await deps.partsHealth()),
   }
   const parts = Object.entries(components)
   return {
@@ -117,12 +104,8 @@ export async function health(deps: HealthDeps): Promise<Health> {
 
 /** Whether calls can be served, without asking anybody: cheap enough for a probe without a login. */
 export const readiness = (
-  deps: Pick<HealthDeps, 'doors' | 'auditHealth' | 'policy' | 'parts'>,
+  deps: Pick<HealthDeps, 'doors' | 'audit' | 'policy' | 'vault'>,
 ): HealthStatus =>
   deps.doors.notReady() === null
-    ? worst([
-        deps.auditHealth().status,
-        policyHealth(deps).status,
-        deps.parts.vault?.().status ?? 'disabled',
-      ])
+    ? worst([deps.audit.health().status, policyHealth(deps).status, vaultHealth(deps).status])
     : 'unhealthy'

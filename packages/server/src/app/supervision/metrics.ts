@@ -1,11 +1,10 @@
 import type { Gauges, Metrics } from '../../ports/metrics.ts'
 import type { SessionTable } from '../agents/session-table.ts'
-import type { ProcessTable } from '../processes/process-table.ts'
 import { type HealthDeps, health } from './health.ts'
 
 type Deps = HealthDeps & {
   readonly sessions: SessionTable
-  readonly processes: Pick<ProcessTable, 'running'>
+  readonly processesRunning: () => number
   readonly metrics: Metrics
 }
 
@@ -34,7 +33,7 @@ async function gaugesOf(deps: Deps): Promise<Gauges> {
     sessions_open: deps.sessions.count(),
     approvals_pending,
     alerts_open,
-    processes_running: deps.processes.running,
+    processes_running: deps.processesRunning(),
     services: {
       connected: servicesThatAre('connected'),
       syncing: servicesThatAre('syncing'),

@@ -1,6 +1,6 @@
 import type { Rung, SandboxReport } from '@gatehouse/contract'
 import type { Sandbox, SandboxState } from '../../ports/sandbox.ts'
-import type { PartHealth } from './doors.ts'
+import type { PartHealth } from '../call/part.ts'
 
 const chosenRemedy =
   'Take sandbox.mode out of the configuration once a stronger sandbox holds on this machine.'

@@ -9,7 +9,7 @@ const dayMs = 86_400_000
 export type StateDeps = HealthDeps & {
   readonly version: string
   readonly sessions: SessionTable
-  readonly auditReader: AuditReader
+  readonly audit: Pick<AuditReader, 'counts'>
 }
 
 export async function status(deps: StateDeps): Promise<SystemStatus> {
@@ -18,7 +18,7 @@ export async function status(deps: StateDeps): Promise<SystemStatus> {
     health(deps),
     deps.storage.agents.list(),
     deps.storage.approvals.countPending(),
-    deps.auditReader.counts(sinceMs),
+    deps.audit.counts(sinceMs),
   ])
   return {
     version: deps.version,

@@ -1,119 +1,166 @@
+import type {
+  ActivityPage,
+  Alert,
+  AlertStatus,
+  AuditEntry,
+  AuditFilter,
+  AuditPage,
+  AuditProof,
+  FailedNotification,
+  Health,
+  HealthStatus,
+  Integrity,
+  NotificationTarget,
+  NotificationTest,
+  RetriedNotifications,
+  SandboxReport,
+  SystemStatus,
+} from '@gatehouse/contract'
 import type { AuditReader } from '../../ports/audit.ts'
-import type { Host } from '../../ports/host.ts'
+import type { Backups } from '../../ports/backup.ts'
+import type { AgentAlerts, SystemFacts } from '../../ports/capability.ts'
 import type { Metrics } from '../../ports/metrics.ts'
-import type { PolicySource } from '../../ports/policy.ts'
-import type { Vault } from '../../ports/vault.ts'
-import type { AgentDirectory } from '../agents/agent-directory.ts'
-import { pauseAll, resumeAll } from '../agents/pause-all.ts'
 import type { SessionTable } from '../agents/session-table.ts'
-import type { App } from '../app.ts'
 import type { Basics } from '../call/basics.ts'
+import type { Call } from '../call/call.ts'
+import type { Op } from '../call/op.ts'
+import type { Part } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
-import type { ProcessTable } from '../processes/process-table.ts'
-import { changeState, deleteState, listState, showState } from '../state/people-state.ts'
-import { sweepState } from '../state/state-upkeep.ts'
-import { followActivity, listActivity } from './activity.ts'
+import { type ActivityBatch, followActivity, listActivity } from './activity.ts'
 import { AlertMonitors, type MonitorDeps } from './alert-monitors.ts'
-import { acknowledgeAlert, listAlerts } from './alerts.ts'
-import type { AuditAccess } from './audit-access.ts'
+import { acknowledgeAlert, alertsOf, listAlerts } from './alerts.ts'
+import {
+  type AuditAccess,
+  acknowledgeAudit,
+  proveAuditEntry,
+  reindexAudit,
+  showAuditEntry,
+} from './audit-access.ts'
 import { type HealthDeps, health, readiness } from './health.ts'
+import { type MakeBackupInput, makeBackup } from './make-backup.ts'
 import { renderMetrics } from './metrics.ts'
+import type { Notifications } from './notifications.ts'
 import { probeSandbox } from './sandbox-access.ts'
+import { status, systemFacts } from './service-state.ts'
 
 export type SupervisionDeps = Basics &
-  HealthDeps & {
-    readonly audit: AuditAccess & Pick<AuditReader, 'rows'>
-    readonly policy: PolicySource
-    readonly vault: Pick<Vault, 'state'>
-    readonly host: Host
+  Omit<HealthDeps, 'startedMs'> &
+  MonitorDeps & {
+    readonly version: string
+    readonly audit: AuditReader & AuditAccess
     readonly metrics: Metrics
     readonly sessions: SessionTable
-    readonly processes: Pick<ProcessTable, 'running'>
-    readonly directory: AgentDirectory
-    readonly settings: MonitorDeps['settings']
-    readonly signal: AbortSignal
+    readonly notifications: Notifications
+    readonly processesRunning: () => number
+    /** Absent where nothing lies in files, as in tests. */
+    readonly backups?: Backups
   }
 
-type UseCases = Pick<
-  App,
-  | 'listActivity'
-  | 'followActivity'
-  | 'listState'
-  | 'showState'
-  | 'changeState'
-  | 'deleteState'
-  | 'listAlerts'
-  | 'acknowledgeAlert'
-  | 'pauseAll'
-  | 'resumeAll'
-  | 'health'
-  | 'readiness'
-  | 'probeSandbox'
-  | 'renderMetrics'
->
+export interface SupervisionUseCases {
+  status(op: Op): Promise<SystemStatus>
+  health(op: Op): Promise<Health>
+  /** The same in a word, at once. */
+  readiness(): HealthStatus
+  /** Runs a small program in the sandbox, and says what holds. */
+  probeSandbox(op: Op): Promise<SandboxReport>
+  /** In the Prometheus text format. */
+  renderMetrics(op: Op): Promise<string>
 
-export type Supervision = {
-  readonly useCases: UseCases
-  /** Begins to watch for what people must know of. */
-  start(): Promise<void>
-  stopped(): Promise<void>
+  // What happened, as it happens
+  listActivity(
+    op: Op,
+    input: { agent?: string; limit: number; offset: number },
+  ): Promise<ActivityPage>
+  /** From the place `after`, or from now on; ends with the operation's signal. */
+  followActivity(op: Op, input: { after?: string; agent?: string }): AsyncIterable<ActivityBatch>
+
+  // The log
+  queryAudit(op: Op, input: AuditFilter): Promise<AuditPage>
+  showAuditEntry(op: Op, input: { id: string }): Promise<AuditEntry>
+  verifyAudit(op: Op): Promise<Integrity>
+  /** Must return what it takes to check one entry without the log. Raises `NotFound`. */
+  proveAuditEntry(op: Op, input: { readonly id: string }): Promise<AuditProof>
+  /** After a failure is understood: the log goes on from here, and an entry says so. */
+  acknowledgeAudit(op: Op, input: { reason: string }): Promise<Integrity>
+  /** The index by which entries are found is made anew from the log. */
+  reindexAudit(op: Op): Promise<Integrity>
+  exportAudit(op: Op): AsyncIterable<string>
+
+  listAlerts(
+    op: Op,
+    input: { status?: AlertStatus; limit: number; offset: number },
+  ): Promise<{ readonly alerts: readonly Alert[]; readonly total: number }>
+  acknowledgeAlert(op: Op, input: { alert_id: string }): Promise<Alert>
+
+  listNotifications(op: Op): Promise<readonly NotificationTarget[]>
+  listFailedNotifications(op: Op, input: { name: string }): Promise<readonly FailedNotification[]>
+  testNotification(op: Op, input: { name: string }): Promise<NotificationTest>
+  retryNotifications(op: Op, input: { name: string }): Promise<RetriedNotifications>
+
+  /** One encrypted file with everything that makes this node; ends with the operation's signal. */
+  makeBackup(op: Op, input: MakeBackupInput): Promise<AsyncIterable<Uint8Array>>
+}
+
+export type Supervision = Part<SupervisionUseCases> & {
+  systemOf(): SystemFacts
+  alertsOf(call: Call): AgentAlerts
 }
 
 const alertsEveryMs = 10_000
-const stateEveryMs = 60_000
 
-/** What people see of the service and how they stop all of it, bound to its dependencies. */
-export function bindSupervision(deps: SupervisionDeps): Supervision {
+/** What people see of the service: how it is, what happened, and what they are told. */
+export function bindSupervision(given: SupervisionDeps): Supervision {
+  const deps = { ...given, startedMs: given.clock.now() }
+  const { audit, notifications } = deps
   const monitors = new AlertMonitors(deps)
   const counting = deps.journal.onCommit((commit) => deps.metrics.committed(commit))
-  const polling = [
-    new PollLoop(deps, {
-      name: 'looking for alerts',
-      everyMs: alertsEveryMs,
-      look: () => monitors.look(),
-    }),
-    new PollLoop(deps, {
-      name: 'looking after values',
-      everyMs: stateEveryMs,
-      look: () => sweepState(deps),
-    }),
-  ] as const
+  const looking = new PollLoop(deps, {
+    name: 'looking for alerts',
+    everyMs: alertsEveryMs,
+    look: () => monitors.look(),
+  })
 
   return {
     useCases: {
-      listActivity: (_op, input) => listActivity(deps, input),
-      followActivity: (op, input) => followActivity(op, deps, input),
-      listState: (_op, input) => listState(deps, input),
-      showState: (_op, input) => showState(deps, input),
-      changeState: (op, input) => changeState(op, deps, input),
-      deleteState: (op, input) => deleteState(op, deps, input),
-      listAlerts: async (_op, { limit, offset, status }) => {
-        const filter = { limit, offset, ...(status ? { status } : {}) }
-        const unstored = status === undefined || status === 'open' ? monitors.unstored() : []
-        const { alerts, total } = await listAlerts(deps, filter)
-        return {
-          alerts: offset === 0 ? [...unstored, ...alerts] : alerts,
-          total: total + unstored.length,
-        }
-      },
-      acknowledgeAlert: (op, input) => acknowledgeAlert(op, deps, input),
-      pauseAll: (op) => pauseAll(op, deps),
-      resumeAll: (op) => resumeAll(op, deps),
+      status: () => status(deps),
       health: () => health(deps),
       readiness: () => readiness(deps),
       probeSandbox: () => probeSandbox(deps),
       renderMetrics: () => renderMetrics(deps),
+
+      listActivity: (_op, input) => listActivity(deps, input),
+      followActivity: (op, input) => followActivity(op, deps, input),
+
+      queryAudit: (_op, input) => audit.query(input),
+      showAuditEntry: (_op, input) => showAuditEntry(deps, input),
+      verifyAudit: () => audit.verify(),
+      proveAuditEntry: (_op, input) => proveAuditEntry(deps, input),
+      acknowledgeAudit: (op, input) => acknowledgeAudit(op, deps, input),
+      reindexAudit: (op) => reindexAudit(op, deps),
+      exportAudit: () => audit.export(),
+
+      listAlerts: (_op, filter) => listAlerts(deps, filter, monitors.unstored()),
+      acknowledgeAlert: (op, input) => acknowledgeAlert(op, deps, input),
+
+      listNotifications: () => notifications.list(),
+      listFailedNotifications: (_op, { name }) => notifications.failed(name),
+      testNotification: (op, { name }) => notifications.test(op, name),
+      retryNotifications: async (op, { name }) => ({
+        name,
+        retried: await notifications.retry(op, name),
+      }),
+
+      makeBackup: (op, input) => makeBackup(op, deps, input),
     },
+    systemOf: () => systemFacts(deps),
+    alertsOf: (call) => alertsOf(deps, call),
     async start() {
-      // Sessions end with the process that holds them; on a shared store others may hold theirs.
-      if (!deps.storage.isShared) await deps.storage.state.removeAreas('session:')
-      const [alerts, values] = polling
-      alerts.start()
-      values.start('later')
+      looking.start()
+      await notifications.start()
     },
     async stopped() {
       counting[Symbol.dispose]()
-      await Promise.all(polling.map((one) => one.stopped()))
+      await Promise.all([looking.stopped(), notifications.stopped()])
     },
   }
 }

@@ -3,6 +3,7 @@ import { failureOf } from '../../domain/failure.ts'
 import type { StoredJob } from '../../ports/jobs.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
+import { systemOp } from '../call/op.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { untilStored } from '../call/until-stored.ts'
 import type { JobKind, JobVerdict } from './job-kind.ts'
@@ -154,7 +155,7 @@ export class JobRunner {
    * @SECURITY One that may not be repeated is never put back; scheduler.test.ts fails without it.
    */
   async #reportLost(owner?: string): Promise<void> {
-    const { storage, journal, clock, ids, signal } = this.#deps
+    const { storage, journal, clock } = this.#deps
     const nowMs = clock.now()
     const lost = await storage.jobs.listLost({ nowMs, limit: 1_000, ...(owner ? { owner } : {}) })
     for (const job of lost) {
@@ -174,19 +175,15 @@ export class JobRunner {
           : { ...left, state: kind?.repeatable ? 'dead' : 'interrupted', finished_ms: wallMs }
         if (!(await tx.jobs.replace(job, next))) return
         if (!repeats) await kind?.lost?.(tx, job)
-        const op = {
-          actor: { kind: 'system' },
-          request_id: ids.next('req'),
-          session_id: null,
-          signal,
-        } as const
         const { id: job_id, kind: name, subject, agent } = job
         const facts = {
           agent,
           arguments: { job_id, kind: name, subject },
           result: 'error',
         } as const
-        tx.append(actDraft(op, repeats ? 'job.repeated' : 'job.interrupted', facts))
+        tx.append(
+          actDraft(systemOp(this.#deps), repeats ? 'job.repeated' : 'job.interrupted', facts),
+        )
       })
     }
   }

@@ -4,8 +4,8 @@ import type { StoredJob } from '../../ports/jobs.ts'
 import type { Calendar, StoredSchedule } from '../../ports/schedules.ts'
 import type { Stores } from '../../ports/storage.ts'
 import type { AgentDirectory } from '../agents/agent-directory.ts'
-import type { InvokeInput, InvokeOutcome } from '../app.ts'
 import type { Basics } from '../call/basics.ts'
+import type { Invoke, InvokeOutcome } from '../call/invoke.ts'
 import type { AgentOp } from '../call/op.ts'
 import { type JobKind, type JobVerdict, newJob } from './job-kind.ts'
 import { type RunOutcome, type RunPayload, runOutcomeOf } from './schedule-record.ts'
@@ -23,7 +23,7 @@ export type ScheduledCallDeps = Pick<Basics, 'storage' | 'clock' | 'ids' | 'even
   readonly calendar: Calendar
   readonly directory: AgentDirectory
   /** The gate: there is no other way to a capability. */
-  readonly invoke: (op: AgentOp, input: InvokeInput) => Promise<InvokeOutcome>
+  readonly invoke: Invoke
 }
 
 export const jobOf = (

@@ -1,4 +1,4 @@
-import type { GatehouseEvent } from '@gatehouse/contract'
+import type { GatehouseEvent, Schedule } from '@gatehouse/contract'
 import type {
   AgentMessages,
   AgentSchedules,
@@ -9,17 +9,19 @@ import type { PolicySource } from '../../ports/policy.ts'
 import type { Calendar } from '../../ports/schedules.ts'
 import type { WakeCommands } from '../../ports/wakes.ts'
 import type { AgentDirectory } from '../agents/agent-directory.ts'
-import type { App, InvokeInput, InvokeOutcome } from '../app.ts'
+import type { EndsWithAgent } from '../agents/change-agent.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Call } from '../call/call.ts'
-import type { AgentOp } from '../call/op.ts'
+import type { Invoke } from '../call/invoke.ts'
+import type { Op } from '../call/op.ts'
+import type { Part } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { briefing } from './briefing.ts'
 import { JobRunner } from './job-runner.ts'
 import { messagesOf } from './messages.ts'
-import { scheduledCalls } from './scheduled-calls.ts'
+import { scheduledCalls, stopSchedulesOf } from './scheduled-calls.ts'
 import { deleteSchedule, listSchedules, schedulesOf } from './schedules.ts'
-import { WakeTable } from './wakes.ts'
+import { type WakeInput, WakeTable, type WakeVerdict } from './wakes.ts'
 
 export type TimeDeps = Basics & {
   readonly node: string
@@ -28,21 +30,28 @@ export type TimeDeps = Basics & {
   readonly registry: CapabilityRegistry
   readonly policy: PolicySource
   readonly directory: AgentDirectory
-  readonly invoke: (op: AgentOp, input: InvokeInput) => Promise<InvokeOutcome>
+  readonly invoke: Invoke
   readonly signal: AbortSignal
 }
 
-export type Time = {
-  readonly useCases: Pick<App, 'listSchedules' | 'deleteSchedule' | 'wakeAgent'>
-  /** Further kinds of jobs are performed by this runner too. */
-  readonly jobs: JobRunner
+/** Calls that agents put off, and wakes. */
+export interface TimeUseCases {
+  listSchedules(
+    op: Op,
+    input: { agent?: string; limit: number; offset: number },
+  ): Promise<{ readonly schedules: readonly Schedule[]; readonly total: number }>
+  deleteSchedule(op: Op, input: { schedule_id: string }): Promise<Schedule>
+  /** From anybody on this machine; it carries no authority. Resolves once the wake is stored. */
+  wakeAgent(input: WakeInput): Promise<WakeVerdict>
+}
+
+export type Time = Part<TimeUseCases> & {
+  readonly endWithAgent: EndsWithAgent
   schedulesOf(call: Call): AgentSchedules
   messagesOf(call: Call): AgentMessages
   briefingOf(call: Call, since: string | undefined): Promise<Briefing>
   /** Remembers which wakes are among the events that an agent got. */
   delivered(events: readonly GatehouseEvent[]): void
-  start(): Promise<void>
-  stopped(): Promise<void>
 }
 
 const sweepEveryMs = 600_000
@@ -72,7 +81,10 @@ export function bindTime(deps: TimeDeps): Time {
       deleteSchedule: (op, input) => deleteSchedule(op, deps, input),
       wakeAgent: (input) => wakes.wake(input),
     },
-    jobs,
+    async endWithAgent(_op, tx, agent) {
+      await stopSchedulesOf(tx, agent, clock.wall())
+      return undefined
+    },
     schedulesOf: (call) => schedulesOf({ ...deps, jobs }, call),
     messagesOf: (call) => messagesOf(deps, call),
     briefingOf: (call, since) => briefing({ ...deps, wakes }, call, since),

@@ -2,6 +2,7 @@ import type { StoredWake, WakeCommands } from '../../ports/wakes.ts'
 import type { AgentDirectory } from '../agents/agent-directory.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
+import { systemOp } from '../call/op.ts'
 import { untilStored } from '../call/until-stored.ts'
 
 const mergeMs = 1_000
@@ -137,18 +138,12 @@ export class WakeTable {
   }
 
   async #record(wake: StoredWake): Promise<void> {
-    const { journal, ids, signal } = this.#deps
+    const { journal } = this.#deps
     const { reason, data, count, wake_id } = wakeRecord(wake)
     await journal.transaction(async (tx) => {
       await tx.wakes.put(wake)
-      const op = {
-        actor: { kind: 'system' },
-        request_id: ids.next('req'),
-        session_id: null,
-        signal,
-      } as const
       const facts = { agent: wake.agent, arguments: { reason, data }, detail: { wake_id, count } }
-      tx.append(actDraft(op, 'agent.woken', facts))
+      tx.append(actDraft(systemOp(this.#deps), 'agent.woken', facts))
     })
   }
 

@@ -1,5 +1,5 @@
 import { type RpcErrorObject, type RpcId, rpcCodes } from '@gatehouse/contract'
-import type { UnreadableValue } from '../../app/app.ts'
+import type { UnreadableValue } from '../../app/call/invoke.ts'
 
 /** What one element of a request turned out to be. */
 export type Envelope =

@@ -1,5 +1,5 @@
 import { type CapabilityResult, type RpcErrorObject, rpcCodes } from '@gatehouse/contract'
-import type { InvokeOutcome } from '../../app/app.ts'
+import type { InvokeOutcome } from '../../app/call/invoke.ts'
 
 export type RefusedOutcome = Extract<
   InvokeOutcome,

@@ -1,5 +1,5 @@
 import { GatehouseError, type RpcErrorObject, type RpcId } from '@gatehouse/contract'
-import type { UnreadableValue } from '../../app/app.ts'
+import type { UnreadableValue } from '../../app/call/invoke.ts'
 import { toRpcError } from './describe-thrown.ts'
 import {
   type Envelope,

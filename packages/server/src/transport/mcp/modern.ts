@@ -9,8 +9,9 @@ import {
   Server,
   type ServerEventBus,
 } from '@modelcontextprotocol/server'
-import type { App, UnreadableValue } from '../../app/app.ts'
+import type { App } from '../../app/app.ts'
 import { Hold } from '../../app/call/hold.ts'
+import type { UnreadableValue } from '../../app/call/invoke.ts'
 import type { Held } from '../../app/call/memory-budget.ts'
 import { describeThrown } from '../http/describe-thrown.ts'
 import { FaultyRequest, isMembers } from '../http/envelope.ts'

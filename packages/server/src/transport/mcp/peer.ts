@@ -4,8 +4,9 @@ import {
   type RpcErrorObject,
   type RpcId,
 } from '@gatehouse/contract'
-import type { App, UnreadableValue } from '../../app/app.ts'
+import type { App } from '../../app/app.ts'
 import type { Hold } from '../../app/call/hold.ts'
+import type { UnreadableValue } from '../../app/call/invoke.ts'
 import type { Held } from '../../app/call/memory-budget.ts'
 import type { AgentOp } from '../../app/call/op.ts'
 import type { Ids } from '../../ports/ids.ts'

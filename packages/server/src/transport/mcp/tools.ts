@@ -6,7 +6,7 @@ import {
   type RpcErrorObject,
   toolName,
 } from '@gatehouse/contract'
-import type { InvokeOutcome, ListedCapability } from '../../app/app.ts'
+import type { InvokeOutcome, ListedCapability } from '../../app/call/invoke.ts'
 import type { Capability } from '../../ports/capability.ts'
 import { refusedOutcome } from '../http/outcome.ts'
 import type { ToolNames } from '../http/tool-names.ts'

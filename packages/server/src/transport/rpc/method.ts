@@ -1,5 +1,6 @@
 import type { RpcErrorObject } from '@gatehouse/contract'
-import type { App, UnreadableValue } from '../../app/app.ts'
+import type { App } from '../../app/app.ts'
+import type { UnreadableValue } from '../../app/call/invoke.ts'
 import type { AgentOp } from '../../app/call/op.ts'
 import type { Members } from '../http/envelope.ts'
 import type { Fields } from './params.ts'

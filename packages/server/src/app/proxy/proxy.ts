@@ -1,15 +1,35 @@
-import type { ServiceKind } from '@gatehouse/contract'
+import type {
+  BufferedWrite,
+  ConnectedService,
+  ConnectService,
+  DisconnectService,
+  ProxyService,
+  ProxyStatus,
+  RollbackPoint,
+  RollbackPreview,
+  RollbackStatus,
+  ServiceKind,
+  ServiceTest,
+  SyncService,
+  WriteFilterStatus,
+} from '@gatehouse/contract'
 import { toJSONSchema } from 'zod'
 import type { AgentServices, AgentWrites } from '../../ports/agent-services.ts'
-import type { JournalTransaction } from '../../ports/audit.ts'
-import type { App } from '../app.ts'
+import type { EndsWithAgent } from '../agents/change-agent.ts'
 import type { Call } from '../call/call.ts'
 import type { Op } from '../call/op.ts'
+import type { Components, Part } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
-import type { HealthParts } from '../supervision/health.ts'
 import { servicesOf, writesOf } from './agent-access.ts'
 import { type Bursts, burstsOf } from './burst.ts'
-import { cancelAll, cancelWrite, discardWrite, listWrites, retryWrite } from './change-write.ts'
+import {
+  type ChangedWrite,
+  cancelAll,
+  cancelWrite,
+  discardWrite,
+  listWrites,
+  retryWrite,
+} from './change-write.ts'
 import { connectService, testService } from './connect-service.ts'
 import type { ProxyDeps } from './deps.ts'
 import { disconnectService } from './disconnect-service.ts'
@@ -21,33 +41,44 @@ import { listRollbacks, resumeRollbacks, rollback } from './rollback.ts'
 import { SyncRunner } from './sync-runner.ts'
 import { WriteRunner } from './write-runner.ts'
 
-export type ProxyUseCases = Pick<
-  App,
-  | 'showProxy'
-  | 'listServiceKinds'
-  | 'connectService'
-  | 'testService'
-  | 'disconnectService'
-  | 'syncService'
-  | 'listWrites'
-  | 'cancelWrite'
-  | 'retryWrite'
-  | 'discardWrite'
-  | 'listRollbacks'
-  | 'previewRollback'
-  | 'rollBack'
->
+/** Services, their replicas, and the writes that wait for their time. */
+export interface ProxyUseCases {
+  showProxy(op: Op): Promise<ProxyStatus>
+  listServiceKinds(op: Op): Promise<readonly ServiceKind[]>
+  /** Raises `ServiceConnectionFailed`, whose `recovery` has every check. */
+  connectService(op: Op, input: ConnectService): Promise<ConnectedService>
+  testService(op: Op, input: { name: string }): Promise<ServiceTest>
+  disconnectService(op: Op, input: { name: string } & DisconnectService): Promise<ProxyService>
+  syncService(op: Op, input: { name: string } & SyncService): Promise<ProxyService>
+  /** `pending`: buffered and executing ones; `dead`: those that failed and wait for a person. */
+  listWrites(
+    op: Op,
+    input: {
+      status?: WriteFilterStatus
+      agent?: string
+      service?: string
+      limit: number
+      offset: number
+    },
+  ): Promise<{ readonly writes: readonly BufferedWrite[]; readonly total: number }>
+  cancelWrite(op: Op, input: { write_id: string }): Promise<ChangedWrite>
+  retryWrite(op: Op, input: { write_id: string }): Promise<ChangedWrite>
+  discardWrite(op: Op, input: { write_id: string }): Promise<ChangedWrite>
+  listRollbacks(
+    op: Op,
+    input: { service?: string; status?: RollbackStatus; limit: number; offset: number },
+  ): Promise<{ readonly rollbacks: readonly RollbackPoint[]; readonly total: number }>
+  previewRollback(op: Op, input: { rollback_id: string }): Promise<RollbackPreview>
+  rollBack(op: Op, input: { rollback_id: string }): Promise<RollbackPoint>
+}
 
-export type Proxy = {
-  readonly useCases: ProxyUseCases
+export type Proxy = Part<ProxyUseCases> & {
+  health(): Components['proxy']
   readonly bursts: Bursts
-  readonly health: NonNullable<HealthParts['proxy']>
+  /** What an agent has buffered does not run any more. */
+  readonly endWithAgent: EndsWithAgent
   servicesOf(call: Call): AgentServices
   writesOf(call: Call): AgentWrites
-  /** Joins the transaction that revokes an agent: what it has buffered does not run any more. */
-  cancelWritesOf(op: Op, tx: JournalTransaction, agent: string): Promise<void>
-  start(): Promise<void>
-  stopped(): Promise<void>
 }
 
 const resumeEveryMs = 5_000
@@ -119,10 +150,12 @@ export function bindProxy(given: Omit<ProxyDeps, 'opened' | 'nudge'>): Proxy {
     },
     servicesOf: (call) => servicesOf(deps, call),
     writesOf: (call) => writesOf(deps, call),
-    async cancelWritesOf(op, tx, agent) {
+    async endWithAgent(op, tx, agent) {
       await cancelAll(op, deps, tx, { agent })
+      return undefined
     },
     async start() {
+      if (!deps.runsApproved) return
       await syncs.start()
       await writes.start()
       resuming.start()

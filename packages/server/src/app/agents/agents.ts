@@ -1,0 +1,136 @@
+import type {
+  Agent,
+  AgentDetail,
+  AgentWithToken,
+  CreateAgent,
+  PausedAgents,
+  RotateAgent,
+  Session,
+  Transport,
+} from '@gatehouse/contract'
+import type { AuditReader } from '../../ports/audit.ts'
+import type { CapabilityRegistry } from '../../ports/capability.ts'
+import type { FilesFactory } from '../../ports/files.ts'
+import type { PolicySource } from '../../ports/policy.ts'
+import type { Basics } from '../call/basics.ts'
+import { type AgentOp, type Op, systemOp } from '../call/op.ts'
+import type { Part } from '../call/part.ts'
+import { PollLoop } from '../call/poll-loop.ts'
+import { AgentDirectory, type AuthenticatedAgent } from './agent-directory.ts'
+import { agentRecord } from './agent-record.ts'
+import {
+  type EndsWithAgent,
+  pauseAgent,
+  restoreAgent,
+  resumeAgent,
+  revokeAgent,
+  rotateAgent,
+} from './change-agent.ts'
+import { type CreateAgentDeps, createAgent } from './create-agent.ts'
+import { pauseAll, resumeAll } from './pause-all.ts'
+import { SeenAgents } from './seen-agents.ts'
+import { SessionTable } from './session-table.ts'
+import { assertSession, endSession, openSession } from './sessions.ts'
+import { showAgent } from './show-agent.ts'
+
+export type AgentDeps = Basics & {
+  readonly audit: Pick<AuditReader, 'rows'>
+  readonly registry: CapabilityRegistry
+  readonly policy: PolicySource
+  readonly files: FilesFactory
+  readonly workspaceOf: CreateAgentDeps['workspaceOf']
+  readonly assertMount: CreateAgentDeps['assertMount']
+  /** What other parts end when an agent is revoked, in this order. */
+  readonly endsWithAgent: readonly EndsWithAgent[]
+  readonly signal: AbortSignal
+}
+
+export interface AgentUseCases {
+  /** The agent of a token, or null; constant time, whatever is sent. Revoked ones are null. */
+  authenticateAgent(token: string): Promise<AuthenticatedAgent | null>
+  /** Whether what was authenticated still holds: checked on each message of an open connection. */
+  stillValid(name: string, credential: number): boolean
+
+  createAgent(op: Op, input: CreateAgent): Promise<AgentWithToken>
+  listAgents(op: Op): Promise<readonly Agent[]>
+  showAgent(op: Op, input: { name: string }): Promise<AgentDetail>
+  pauseAgent(op: Op, input: { name: string }): Promise<Agent>
+  resumeAgent(op: Op, input: { name: string }): Promise<Agent>
+  rotateAgent(op: Op, input: { name: string } & RotateAgent): Promise<AgentWithToken>
+  revokeAgent(op: Op, input: { name: string }): Promise<Agent>
+  /** A revoked agent comes back with a new token. */
+  restoreAgent(op: Op, input: { name: string }): Promise<AgentWithToken>
+  pauseAll(op: Op): Promise<PausedAgents>
+  resumeAll(op: Op): Promise<PausedAgents>
+
+  openSession(
+    op: Omit<AgentOp, 'session_id'>,
+    input: { transport: Transport; client: { name: string; version: string } | null },
+  ): Promise<Session>
+  endSession(
+    op: AgentOp,
+    input: { session_id: string },
+  ): Promise<{ session_id: string; ended_at: string }>
+  /** Raises `SessionNotFound` unless the session is open and this agent's; marks it as used. */
+  assertSession(op: Omit<AgentOp, 'session_id'>, input: { session_id: string }): Promise<void>
+}
+
+export type Agents = Part<AgentUseCases> & {
+  readonly directory: AgentDirectory
+  readonly sessions: SessionTable
+}
+
+const otherNodesEveryMs = 500
+const idleEveryMs = 60_000
+
+/** Who may call, and their sessions. */
+export function bindAgents(given: AgentDeps): Agents {
+  const directory = new AgentDirectory(given)
+  const sessions = new SessionTable(given)
+  const seen = new SeenAgents(given)
+  const deps = { ...given, directory, sessions }
+  const otherNodes = new PollLoop(deps, {
+    name: 'looking for agents that another node changed',
+    everyMs: otherNodesEveryMs,
+    look: () => directory.reload(),
+  })
+  const idle = new PollLoop(deps, {
+    name: 'looking for sessions that are idle',
+    everyMs: idleEveryMs,
+    look: () => sessions.endIdle(systemOp(deps)),
+  })
+  return {
+    directory,
+    sessions,
+    useCases: {
+      async authenticateAgent(token) {
+        const agent = await directory.authenticate(token)
+        if (agent) seen.note(agent.name)
+        return agent
+      },
+      stillValid: (name, credential) => directory.holder(name, credential) !== null,
+
+      createAgent: (op, input) => createAgent(op, deps, input),
+      listAgents: async () => (await deps.storage.agents.list()).map(agentRecord),
+      showAgent: (_op, input) => showAgent(deps, input),
+      pauseAgent: (op, input) => pauseAgent(op, deps, input),
+      resumeAgent: (op, input) => resumeAgent(op, deps, input),
+      rotateAgent: (op, input) => rotateAgent(op, deps, input),
+      revokeAgent: (op, input) => revokeAgent(op, deps, input),
+      restoreAgent: (op, input) => restoreAgent(op, deps, input),
+      pauseAll: (op) => pauseAll(op, deps),
+      resumeAll: (op) => resumeAll(op, deps),
+
+      openSession: (op, input) => openSession(op, deps, input),
+      endSession: (op, input) => endSession(op, deps, input),
+      assertSession: async (op, input) => assertSession(op, deps, input),
+    },
+    async start() {
+      if (deps.storage.isShared) otherNodes.start('later')
+      idle.start('later')
+    },
+    async stopped() {
+      await Promise.all([otherNodes.stopped(), idle.stopped()])
+    },
+  }
+}

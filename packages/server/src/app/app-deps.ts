@@ -1,0 +1,80 @@
+import type { AuditReader } from '../ports/audit.ts'
+import type { Backups } from '../ports/backup.ts'
+import type { CapabilityRegistry } from '../ports/capability.ts'
+import type { FilesFactory } from '../ports/files.ts'
+import type { GitFactory } from '../ports/git.ts'
+import type { Host } from '../ports/host.ts'
+import type { Metrics } from '../ports/metrics.ts'
+import type { Notifier } from '../ports/notifier.ts'
+import type { Outbound } from '../ports/outbound.ts'
+import type { Passwords } from '../ports/passwords.ts'
+import type { PolicyFiles } from '../ports/policy.ts'
+import type { ProcessHost } from '../ports/processes.ts'
+import type { Sandbox } from '../ports/sandbox.ts'
+import type { Calendar } from '../ports/schedules.ts'
+import type { Secrets } from '../ports/secrets.ts'
+import type { ServiceAdapters } from '../ports/service-adapter.ts'
+import type { Tracing } from '../ports/tracing.ts'
+import type { Vault } from '../ports/vault.ts'
+import type { WakeCommands } from '../ports/wakes.ts'
+import type { BindDeps } from './approvals/bind-request.ts'
+import type { HoldDeps } from './approvals/hold-call.ts'
+import type { Basics } from './call/basics.ts'
+import type { MemoryBudget } from './call/memory-budget.ts'
+import type { EngineParts, InferenceDeps } from './inference/inference.ts'
+import type { ModelParts, ModelsDeps } from './models/models.ts'
+import type { ProxySettings } from './proxy/deps.ts'
+import type { MonitorDeps } from './supervision/alert-monitors.ts'
+import type { AuditAccess } from './supervision/audit-access.ts'
+
+/** What the application stands on. Each part names by its own type what it takes of it. */
+export type AppDeps = Basics & {
+  readonly tracing?: Tracing | undefined
+  readonly version: string
+  readonly node: string
+  readonly registry: CapabilityRegistry
+  readonly policy: PolicyFiles
+  readonly files: FilesFactory
+  readonly audit: AuditReader & AuditAccess
+  readonly host: Host
+  readonly passwords: Passwords
+  readonly secrets: Secrets
+  readonly vault: Vault
+  readonly calendar: Calendar
+  readonly outbound: Outbound
+  /** For trying it and for health. What runs in it has ports of its own. */
+  readonly sandbox: Sandbox
+  readonly wakeCommands: Pick<WakeCommands, 'start'>
+  /** What the parts need, each named by the one that needs it. */
+  readonly settings: BindDeps['settings'] &
+    HoldDeps['settings'] &
+    MonitorDeps['settings'] &
+    ModelsDeps['settings'] &
+    InferenceDeps['settings'] &
+    ProxySettings
+  readonly workspaceOf: (name: string) => string
+  readonly assertMount: (path: string) => void
+  /** False without a server: what is approved then runs at its next start. */
+  readonly runsApproved: boolean
+  readonly metrics: Metrics
+  /** What requests, runs and answers may hold of the heap. */
+  readonly memory: MemoryBudget
+  /** Absent where git cannot run, as in tests of other things. */
+  readonly git?: GitFactory
+  /** Absent where no program can run, as in tests of other things. */
+  readonly processHost?: ProcessHost
+  /** Absent where nothing lies in files, as in tests. */
+  readonly backups?: Backups
+  /** Absent where nobody is told. */
+  readonly notifier?: Notifier
+  /** Absent where no kind of service can be connected. */
+  readonly adapters?: ServiceAdapters
+  /** Absent where no files of models are kept. */
+  readonly models?: ModelParts
+  /** Absent where no model can run, as in tests of other things. */
+  readonly engine?: EngineParts
+  /** Lines of the service's own log that could not be written. */
+  readonly droppedLogLines: () => number
+  /** Aborts when the service stops. */
+  readonly signal: AbortSignal
+}

@@ -1,0 +1,24 @@
+import type { StoredApproval } from '../../ports/approvals.ts'
+import type { LimitStamp } from '../../ports/limits.ts'
+import type { Call } from './call.ts'
+import type { Hold } from './hold.ts'
+import type { InvokeOutcome } from './invoke.ts'
+import type { Held } from './memory-budget.ts'
+
+/** A call that stays open until a person has decided. */
+export type HeldCall = {
+  readonly call: Call
+  readonly hold: Hold
+  readonly approval: StoredApproval
+}
+
+/** What the gate needs where policy says that a person decides. */
+export interface AskPerson {
+  /** Must store the request, or join the one that an identical call has made already. */
+  request(
+    call: Call,
+    stamps: readonly LimitStamp[],
+  ): Promise<InvokeOutcome | ({ readonly kind: 'held' } & HeldCall)>
+  /** Must keep the call open until the request is settled or nobody waits any more. */
+  hold(held: HeldCall, memory: Held): Promise<InvokeOutcome>
+}

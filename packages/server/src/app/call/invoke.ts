@@ -1,0 +1,75 @@
+import type { CapabilityError, PendingApproval } from '@gatehouse/contract'
+import type { Capability } from '../../ports/capability.ts'
+import type { AgentOp } from './op.ts'
+
+/** A value of the arguments that JSON allows and no program reads exactly, such as 2^53 + 1. */
+export type UnreadableValue = {
+  /** Its path inside of the arguments. */
+  readonly at: string
+  readonly detail: string
+}
+
+export type InvokeInput = {
+  /** Dotted name. */
+  readonly capability: string
+  /** As parsed and scanned by the transport; frozen and validated by the gate. */
+  readonly arguments: unknown
+  /** What the transport could not read exactly: such a call fails by its arguments. */
+  readonly unreadable?: readonly UnreadableValue[]
+}
+
+/** A name that no capability has, and those that come near it. */
+export type UnknownCapability = {
+  readonly kind: 'unknown'
+  readonly capability: string
+  readonly error: CapabilityError
+  readonly did_you_mean: readonly string[]
+}
+
+/**
+ * What became of a call. Transports turn each kind into their own words; internal faults and an audit
+ * log that cannot be written are thrown (`GatehouseError`).
+ */
+export type InvokeOutcome =
+  | {
+      readonly kind: 'succeeded'
+      readonly capability: Capability
+      readonly data: Readonly<Record<string, unknown>>
+      readonly text: string | null
+      /** What the agent must know beside the result: that a person changed its call. */
+      readonly note?: string
+    }
+  | { readonly kind: 'failed'; readonly error: CapabilityError }
+  | { readonly kind: 'pending'; readonly pending: PendingApproval }
+  | {
+      readonly kind: 'denied'
+      readonly reason: 'policy' | 'agent_paused'
+      readonly message: string
+      readonly data: Readonly<Record<string, unknown>>
+    }
+  | {
+      readonly kind: 'limited'
+      readonly message: string
+      readonly data: {
+        /** Where it is no limit of policy: as many requests wait for a person as may. */
+        readonly reason?: 'too_many_pending'
+        readonly retry_after_seconds: number
+        readonly limit: number
+        readonly window: string
+      }
+    }
+  | {
+      readonly kind: 'overloaded'
+      readonly message: string
+      readonly data: Readonly<Record<string, unknown>>
+    }
+  | UnknownCapability
+
+/** A tool as MCP lists it, before the transport gives it MCP's words. */
+export type ListedCapability = {
+  readonly capability: Capability
+  readonly tier: 'autonomous' | 'approval_required'
+}
+
+/** The gate, as those see it who bring a call to it. */
+export type Invoke = (op: AgentOp, input: InvokeInput) => Promise<InvokeOutcome>

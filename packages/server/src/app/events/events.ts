@@ -1,0 +1,84 @@
+import type { GatehouseEvent } from '@gatehouse/contract'
+import { recordPolled } from '../approvals/record-delivery.ts'
+import type { Basics } from '../call/basics.ts'
+import type { MemoryBudget } from '../call/memory-budget.ts'
+import { type AgentOp, isRead } from '../call/op.ts'
+import type { Part } from '../call/part.ts'
+import { PollLoop } from '../call/poll-loop.ts'
+import { readInRoom } from '../call/read-in-room.ts'
+import { memoryOf } from '../call/result-bytes.ts'
+import type { ListDeps } from '../gate/list-capabilities.ts'
+import { Pushes, type Tell } from './pushes.ts'
+import { ToolChanges } from './tool-changes.ts'
+
+export type EventDeps = Basics &
+  ListDeps & {
+    readonly memory: MemoryBudget
+    /** Told which events an agent got. */
+    readonly delivered: (events: readonly GatehouseEvent[]) => void
+    readonly signal: AbortSignal
+  }
+
+export interface EventUseCases {
+  pollEvents(
+    op: AgentOp,
+    input: { after?: string; timeout_ms: number },
+  ): Promise<readonly GatehouseEvent[]>
+  /** Tells a connection each event of its agent: approvals resolved, tools changed, files changed. */
+  subscribeEvents(agent: string, tell: Tell): Disposable
+}
+
+const reachEveryMs = 1_000
+
+/** What agents are told, by asking or over an open connection. */
+export function bindEvents(deps: EventDeps): Part<EventUseCases> {
+  const { events, delivered } = deps
+  const tools = new ToolChanges(deps)
+  const pushes = new Pushes({ ...deps, reached: (event) => delivered([event]) })
+  const polling = new PollLoop(deps, {
+    name: 'looking for other tools',
+    everyMs: reachEveryMs,
+    look: () => tools.look(),
+  })
+  const poll = async (
+    op: AgentOp,
+    { after, timeout_ms }: { readonly after?: string; readonly timeout_ms: number },
+    takeRoom: () => Promise<void>,
+  ): Promise<readonly GatehouseEvent[]> => {
+    const found = await events.poll(op.actor.name, after, timeout_ms, op.signal)
+    // Nobody reads the answer of a caller that has gone away: that is no delivery.
+    if (!isRead(op)) return found
+    await takeRoom()
+    await recordPolled(deps, found)
+    delivered(found)
+    return found
+  }
+  return {
+    useCases: {
+      pollEvents: (op, input) =>
+        readInRoom(
+          op,
+          deps,
+          (polled) => memoryOf({ polled }),
+          (takeRoom) => poll(op, input, takeRoom),
+        ),
+      subscribeEvents(agent, tell) {
+        tools.listen(agent)
+        const subscription = events.subscribe((event) => {
+          if (event.agent === agent) pushes.push(event, tell)
+        })
+        return {
+          [Symbol.dispose]() {
+            tools.leave(agent)
+            subscription[Symbol.dispose]()
+          },
+        }
+      },
+    },
+    start: async () => polling.start('later'),
+    async stopped() {
+      tools[Symbol.dispose]()
+      await Promise.all([pushes.stopped(), polling.stopped()])
+    },
+  }
+}

@@ -1,0 +1,99 @@
+import type { CapabilityDescription, CapabilityListing, PolicyProblem } from '@gatehouse/contract'
+import type { Decision, TraceStep } from '../../domain/policy/types.ts'
+import type { PolicyCheck, PolicyFiles } from '../../ports/policy.ts'
+import type { Tracing } from '../../ports/tracing.ts'
+import type { Invoke, ListedCapability, UnknownCapability } from '../call/invoke.ts'
+import type { AgentOp, Op } from '../call/op.ts'
+import { type InvokeDeps, invokeCapability } from './invoke-capability.ts'
+import {
+  describeCapability,
+  type ListDeps,
+  listCapabilities,
+  listing,
+} from './list-capabilities.ts'
+import { savePolicy, testPolicy } from './policy-access.ts'
+import { SameTurn } from './same-turn.ts'
+import { traceCalls } from './trace-calls.ts'
+
+export type GateDeps = InvokeDeps &
+  ListDeps & {
+    readonly policy: PolicyFiles
+    readonly tracing?: Tracing | undefined
+  }
+
+export interface GateUseCases {
+  readonly invoke: Invoke
+  listCapabilities(op: AgentOp, input: { category?: string }): Promise<readonly ListedCapability[]>
+  describeCapability(
+    op: AgentOp,
+    input: { name: string },
+  ): Promise<
+    | { readonly kind: 'described'; readonly description: CapabilityDescription }
+    | UnknownCapability
+    | {
+        readonly kind: 'blocked'
+        readonly message: string
+        readonly data: Readonly<Record<string, unknown>>
+      }
+  >
+  /** Of all capabilities there are, whoever may use them. */
+  capabilityNames(): readonly string[]
+  listing(entry: ListedCapability): CapabilityListing
+
+  showPolicy(op: Op): Promise<{
+    readonly version: string
+    readonly files: readonly {
+      readonly layer: string
+      readonly file: string
+      readonly agent: string | null
+      readonly text: string
+    }[]
+    readonly problems: readonly PolicyProblem[]
+    readonly rules: number
+    readonly testsPassed: number
+  }>
+  testPolicy(
+    op: Op,
+    input: { agent: string; capability: string; arguments: Record<string, unknown>; at?: string },
+  ): Promise<{ readonly decision: Decision; readonly steps: readonly TraceStep[] }>
+  validatePolicy(
+    op: Op,
+    input: { text: string; file: string; agent?: string },
+  ): Promise<PolicyCheck>
+  savePolicy(
+    op: Op,
+    input: { text: string; agent?: string },
+  ): Promise<{
+    readonly version: string
+    readonly problems: readonly PolicyProblem[]
+    readonly previous: string | null
+  }>
+}
+
+/** The one way to a capability, and the policy that it asks. */
+export function bindGate(deps: GateDeps): { readonly useCases: GateUseCases } {
+  const { policy, registry, tracing } = deps
+  const turn = new SameTurn()
+  const untraced: Invoke = async (op, input) => {
+    await turn.over()
+    return await invokeCapability(op, deps, input)
+  }
+  return {
+    useCases: {
+      invoke: tracing ? traceCalls(tracing, untraced) : untraced,
+      listCapabilities: (op, input) => listCapabilities(op, deps, input),
+      describeCapability: (op, input) => describeCapability(op, deps, input),
+      capabilityNames: () => registry.list().map(({ name }) => name),
+      listing,
+      showPolicy: async () => ({
+        version: policy.current().version,
+        files: policy.files(),
+        problems: policy.problems(),
+        ...policy.inForce(),
+      }),
+      testPolicy: (_op, input) => testPolicy(deps, input),
+      validatePolicy: async (_op, input) => policy.validate(input),
+      savePolicy: (op, input) => savePolicy(op, deps, input),
+    },
+  }
+}
