@@ -13,7 +13,8 @@ export const mcp = {
       .list()
       .filter(({ tier }) => tier !== 'blocked')
       .map((capability) => ({ capability, tier: capability.tier }))
-    const names = new ToolNames(listed.map(({ capability }) => capability.name))
+    const known = listed.map(({ capability }) => capability.name)
+    const names = new ToolNames(() => known)
     const { result } = initialize({ version: '<version>' }, { protocolVersion: legacyVersions[0] })
     const { entries } = pageOfTools(listed, undefined, names)
     const page = {

@@ -44,7 +44,6 @@ import { createPasswords } from './platform/passwords.ts'
 import { isInstalled, recordedStore, recordStore } from './platform/store-record.ts'
 import { createWakeCommands } from './platform/wake-commands.ts'
 import { openPolicySource } from './policy/source.ts'
-import { renderSystemPolicy } from './policy/system-policy.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Log } from './ports/log.ts'
 import type { Sandbox } from './ports/sandbox.ts'
@@ -238,10 +237,7 @@ export async function compose(
   const policy = opening.use(
     await openPolicySource({
       directory: join(dataDir, 'policies'),
-      systemText: renderSystemPolicy(standardCapabilities),
-      knownCapabilities: registry.list().map(({ name }) => name),
-      argumentsOf: (name) => Object.keys(registry.find(name)?.inputs.shape ?? {}),
-      pathsOf: (name) => registry.find(name)?.paths ?? [],
+      registry,
       log,
     }),
   )

@@ -24,9 +24,8 @@ import { createEventBus } from '@gatehouse/server/platform/event-bus'
 import { createHost } from '@gatehouse/server/platform/host'
 import { createIds } from '@gatehouse/server/platform/ids'
 import { openPolicySource } from '@gatehouse/server/policy/source'
-import { renderSystemPolicy } from '@gatehouse/server/policy/system-policy'
 import type { AuditRows } from '@gatehouse/server/ports/audit-rows'
-import type { Capability } from '@gatehouse/server/ports/capability'
+import type { Capability, ChangingRegistry } from '@gatehouse/server/ports/capability'
 import type { GitFactory } from '@gatehouse/server/ports/git'
 import type { Log } from '@gatehouse/server/ports/log'
 import type { Notifier } from '@gatehouse/server/ports/notifier'
@@ -98,6 +97,7 @@ export class Kit implements AsyncDisposable {
   readonly rows: AuditRows
   readonly folder: string
   readonly secrets: Secrets
+  readonly registry: ChangingRegistry
   /** Reads the policy files again, as after a change on the disk. */
   readonly reloadPolicy: () => Promise<void>
   readonly #close: () => Promise<void>
@@ -110,6 +110,7 @@ export class Kit implements AsyncDisposable {
     rows: AuditRows
     folder: string
     secrets: Secrets
+    registry: ChangingRegistry
     reloadPolicy: () => Promise<void>
     close: () => Promise<void>
   }) {
@@ -119,6 +120,7 @@ export class Kit implements AsyncDisposable {
     this.rows = parts.rows
     this.folder = parts.folder
     this.secrets = parts.secrets
+    this.registry = parts.registry
     this.reloadPolicy = parts.reloadPolicy
     this.#close = parts.close
   }
@@ -242,14 +244,10 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     clock,
     log,
   })
-  const capabilities = [...standardCapabilities, ...(options.capabilities ?? [])]
+  const registry = createRegistry([...standardCapabilities, ...(options.capabilities ?? [])])
   const policy = await openPolicySource({
     directory: join(folder, 'policies'),
-    systemText: renderSystemPolicy(capabilities),
-    knownCapabilities: capabilities.map(({ name }) => name),
-    argumentsOf: (name) =>
-      Object.keys(capabilities.find((capability) => capability.name === name)?.inputs.shape ?? {}),
-    pathsOf: (name) => capabilities.find((capability) => capability.name === name)?.paths ?? [],
+    registry,
     log,
   })
   if (options.policy !== undefined) {
@@ -270,7 +268,6 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
   const files = createFilesFactory({ ids, clock })
   const stopping = new AbortController()
   setMaxListeners(0, stopping.signal)
-  const registry = createRegistry(capabilities)
   const made = options.sandbox ?? noSandbox()
   const sandbox = typeof made === 'function' ? made(folder) : made
   // However full the disk of this machine is.
@@ -348,6 +345,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     rows: journal.rows,
     folder,
     secrets: opened.secrets,
+    registry,
     reloadPolicy: () => policy.reload(),
     close: async () => {
       stopping.abort()

@@ -1,9 +1,15 @@
 import { createHash } from 'node:crypto'
 import { type ErrorType, errorTable, type FieldEntry, type Preview } from '@gatehouse/contract'
+import { explainIssue } from '@gatehouse/contract/explain-issue'
 import stringify from 'safe-stable-stringify'
 import { z } from 'zod'
 import { resultBytesMax } from '../domain/result-bytes.ts'
-import type { Capability, CapabilityContext, PreviewContext } from '../ports/capability.ts'
+import type {
+  Capability,
+  CapabilityContext,
+  ParsedArguments,
+  PreviewContext,
+} from '../ports/capability.ts'
 import { pathArgumentsOf } from './path-argument.ts'
 import { typedSchema } from './typed-schema.ts'
 
@@ -91,6 +97,13 @@ const optionalOf = (
     optional.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
   ) as Pick<Capability, Optional>
 
+const parsedBy = (inputs: z.ZodObject, schema: JsonSchema, given: unknown): ParsedArguments => {
+  const parsed = inputs.safeParse(given)
+  if (parsed.success) return { kind: 'valid', args: parsed.data }
+  const problems = parsed.error.issues.flatMap((issue) => explainIssue(issue, given, schema))
+  return { kind: 'invalid', problems }
+}
+
 /** Declares a capability. Freezes it and derives what listings need; touches nothing else. */
 export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
   d: Definition<I, O>,
@@ -124,8 +137,8 @@ export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
     title: d.title,
     purpose: d.purpose,
     when_to_use: d.when_to_use,
-    inputs: d.inputs,
-    outputs: d.outputs,
+    argument_names: Object.keys(d.inputs.shape),
+    parse: (given: unknown) => parsedBy(d.inputs, input_schema, given),
     tier: d.tier,
     notify: d.notify ?? false,
     effect: d.effect,

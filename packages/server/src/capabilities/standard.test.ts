@@ -12,8 +12,8 @@ const inRepository = /^git\.\w+ (file|files|paths|source)$/
 const inMailbox = /^email\.\w+ folder$/
 
 test('every argument that looks like a path is one for policy too', () => {
-  const unmarked = standardCapabilities.flatMap(({ name, inputs, paths }) =>
-    Object.keys(inputs.shape)
+  const unmarked = standardCapabilities.flatMap(({ name, argument_names, paths }) =>
+    argument_names
       .filter((argument) => looksLikePath.test(argument) && !paths.includes(argument))
       .map((argument) => `${name} ${argument}`)
       .filter((argument) => !inRepository.test(argument) && !inMailbox.test(argument)),
@@ -27,7 +27,7 @@ test('every argument that looks like a path is one for policy too', () => {
 
 test.each(standardCapabilities.map((capability) => [capability.name, capability] as const))(
   '%s tells an agent what it is for, when to use it, and what each argument is',
-  (_name, { name, purpose, when_to_use, description, common_patterns, inputs }) => {
+  (_name, { name, purpose, when_to_use, description, common_patterns, parse }) => {
     expect(name).toMatch(/^[a-z]+\.[a-z_]+$/)
     expect(purpose).toMatch(/^[A-Z].*\.$/s)
     expect(purpose.length).toBeLessThan(200)
@@ -38,7 +38,7 @@ test.each(standardCapabilities.map((capability) => [capability.name, capability]
     expect(common_patterns.length).toBeGreaterThan(0)
     expect(new Set(common_patterns.map(({ title }) => title)).size).toBe(common_patterns.length)
     for (const pattern of common_patterns)
-      expect(inputs.safeParse(pattern.arguments).error).toBeUndefined()
+      expect(parse(pattern.arguments)).toMatchObject({ kind: 'valid' })
   },
 )
 
@@ -46,12 +46,12 @@ test('what an example schedules can be called as well', () => {
   const scheduled = standardCapabilities
     .find(({ name }) => name === 'scheduler.create')
     ?.common_patterns.map(({ arguments: { capability, arguments: later = {} } }) => ({
-      schema: standardCapabilities.find(({ name }) => name === capability)?.inputs,
+      called: standardCapabilities.find(({ name }) => name === capability),
       later,
     }))
   expect(scheduled?.length).toBeGreaterThan(0)
-  for (const { schema, later } of scheduled ?? [])
-    expect(schema?.safeParse(later)).toMatchObject({ success: true })
+  for (const { called, later } of scheduled ?? [])
+    expect(called?.parse(later)).toMatchObject({ kind: 'valid' })
 })
 
 test('every capability with an effect shows a person what would happen', () => {

@@ -8,7 +8,7 @@ import { knownNamesOf, parsePolicyFile } from './parse-file.ts'
 const guide = readFileSync(new URL('../../../../docs/guide/policy.md', import.meta.url), 'utf8')
 const names = knownNamesOf(
   standardCapabilities.map(({ name }) => name),
-  (name) => Object.keys(standardCapabilities.find((one) => one.name === name)?.inputs.shape ?? {}),
+  (name) => standardCapabilities.find((one) => one.name === name)?.argument_names ?? [],
 )
 const blocks = [...guide.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => text ?? '')
 

@@ -25,6 +25,8 @@ export type ParsedFile = {
   readonly id: FileId
   readonly text: string
   readonly layer: Layer
+  /** What its rules and tests were checked by. */
+  readonly names: KnownNames
   readonly tests: readonly PlacedTest[]
   readonly warnings: readonly PolicyProblem[]
   positionOf(rule: LayerRule): Position
@@ -241,6 +243,7 @@ export const parsePolicyFile = (
       id,
       text,
       layer: { ...id, rules, limits },
+      names,
       tests,
       warnings: problemsOf(id, reader.warnings, 'warning'),
       positionOf: (rule) => positions.get(rule) ?? { line: rule.ref.line, column: 1 },

@@ -89,7 +89,10 @@ const parseOffer = ({ id, content }: Offer, names: KnownNames, known?: Standing)
     return { kind: 'refused', problems: [{ file, line: 1, column: 1, message, severity: 'error' }] }
   }
   if (known?.kind === 'in_force' && known.parsed.text === content.text) {
-    return { kind: 'ok', parsed: known.parsed }
+    // It is in force: of names that have gone since people hear, and what it forbids stays forbidden.
+    return known.parsed.names === names
+      ? { kind: 'ok', parsed: known.parsed }
+      : parsePolicyFile(id, content.text, names, 'warned')
   }
   return parsePolicyFile(id, content.text, names)
 }
@@ -129,7 +132,7 @@ type Round = {
 
 const isNew = (round: Round, before: SettleInput['before']): boolean => {
   const known = before.get(round.offer.id.file)
-  return !(known?.kind === 'in_force' && known.parsed === round.parsed)
+  return !(known?.kind === 'in_force' && known.parsed.text === round.parsed?.text)
 }
 
 const standingOf = (rounds: readonly Round[], input: SettleInput): Map<string, Standing> => {

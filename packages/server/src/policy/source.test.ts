@@ -4,14 +4,37 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { CompiledPolicy, PolicyQuestion } from '../domain/policy/types.ts'
 import type { PolicySource } from '../ports/policy.ts'
-import { openPolicySource } from './source.ts'
-import { renderSystemPolicy } from './system-policy.ts'
+import { openPolicySource, type PolicyRegistry } from './source.ts'
 
-const systemText = renderSystemPolicy([
-  { name: 'files.read', tier: 'autonomous', notify: false },
-  { name: 'files.delete', tier: 'approval_required', notify: false },
-  { name: 'mail.send', tier: 'approval_required', notify: false },
-])
+type Offered = ReturnType<PolicyRegistry['list']>[number]
+
+const offered = (
+  name: string,
+  tier: Offered['tier'],
+  argument_names: readonly string[] = [],
+): Offered => ({ name, tier, notify: false, argument_names, paths: [] })
+
+const standard = [
+  offered('files.read', 'autonomous', ['path']),
+  offered('files.delete', 'approval_required', ['path']),
+  offered('mail.send', 'approval_required', ['to']),
+]
+/** A registry whose capabilities come and go. */
+const registryOf = (list: readonly Offered[]) => {
+  const listeners = new Set<() => void>()
+  let now = list
+  return {
+    list: () => now,
+    onChange(listener: () => void) {
+      listeners.add(listener)
+      return { [Symbol.dispose]: () => void listeners.delete(listener) }
+    },
+    become(next: readonly Offered[]) {
+      now = next
+      for (const listener of listeners) listener()
+    },
+  }
+}
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
 const folder = async (files: Readonly<Record<string, string>> = {}): Promise<string> => {
@@ -22,11 +45,10 @@ const folder = async (files: Readonly<Record<string, string>> = {}): Promise<str
   return directory
 }
 
-const open = async (directory: string) => {
+const open = async (directory: string, registry: PolicyRegistry = registryOf(standard)) => {
   const source = await openPolicySource({
     directory,
-    systemText,
-    knownCapabilities: ['files.read', 'files.delete', 'mail.send'],
+    registry,
     log: quiet,
   })
   onTestFinished(() => source[Symbol.asyncDispose]())
@@ -303,4 +325,39 @@ test('keeps the text that a saved one replaces, and none where nothing is replac
   expect(await readFile(kept, 'utf8')).toBe(blockReads)
   await source.save({ text: await readFile(kept, 'utf8') })
   expect([kind(source, 'files.read'), errors(source)]).toEqual(['deny', []])
+})
+
+test('capabilities that come while it runs are held to the tier they came with, and rules may speak of them', async () => {
+  const registry = registryOf(standard)
+  const speaks = rules('match: tickets.close, tier: blocked')
+  const directory = await folder({ 'organisation.yaml': speaks })
+  const source = await open(directory, registry)
+  expect(errors(source)[0]?.message).toContain('there is no capability tickets.close')
+  const before = source.current().version
+  registry.become([
+    ...standard,
+    offered('tickets.close', 'approval_required', ['id']),
+    offered('tickets.list', 'autonomous'),
+  ])
+  expect(errors(source)).toEqual([])
+  expect(source.current().version).not.toBe(before)
+  expect(kind(source, 'tickets.close')).toBe('deny')
+  expect(kind(source, 'tickets.list')).toBe('allow')
+})
+
+test('a rule about a capability that is gone stays in force and is warned of', async () => {
+  const tickets = offered('tickets.close', 'autonomous', ['id'])
+  const registry = registryOf([...standard, tickets])
+  const text = rules('match: tickets.close, tier: blocked', 'match: files.read, tier: blocked')
+  const source = await open(await folder({ 'organisation.yaml': text }), registry)
+  expect(source.problems()).toEqual([])
+  registry.become(standard)
+  expect(source.problems()).toMatchObject([
+    { severity: 'warning', line: 3, message: expect.stringContaining('tickets.close') as string },
+  ])
+  expect(kind(source, 'files.read')).toBe('deny')
+  expect(kind(source, 'tickets.close')).toBe('deny')
+  registry.become([...standard, tickets])
+  expect(source.problems()).toEqual([])
+  expect(kind(source, 'tickets.close')).toBe('deny')
 })

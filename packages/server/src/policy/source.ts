@@ -3,9 +3,16 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { AgentName, GatehouseError, type PolicyProblem } from '@gatehouse/contract'
 import type { CompiledPolicy } from '../domain/policy/types.ts'
+import type { Capability, CapabilityRegistry } from '../ports/capability.ts'
 import type { Log } from '../ports/log.ts'
 import type { PolicyCheck, PolicyFiles, PolicyFileText } from '../ports/policy.ts'
-import { type FileId, knownNamesOf, type ParsedFile, parsePolicyFile } from './parse-file.ts'
+import {
+  type FileId,
+  type KnownNames,
+  knownNamesOf,
+  type ParsedFile,
+  parsePolicyFile,
+} from './parse-file.ts'
 import {
   agentId,
   type FileOnDisk,
@@ -20,20 +27,22 @@ import {
   sameFiles,
   writeWhole,
 } from './policy-files.ts'
+import type { PathsOf } from './run-tests.ts'
 import { type Offer, type Settled, type Standing, settle } from './settle.ts'
+import { type PolicyDefault, renderSystemPolicy } from './system-policy.ts'
 import { watchPolicy } from './watch.ts'
 
 export type PolicySourceOptions = {
   /** Holds `organisation.yaml` and `agents/<name>.yaml`; made if it is not there. */
   readonly directory: string
-  /** The layer that ships, as `renderSystemPolicy` makes it. */
-  readonly systemText: string
-  readonly knownCapabilities: readonly string[]
+  /** What rules may speak of, and what the layer that ships is made from. */
+  readonly registry: PolicyRegistry
   readonly log: Log
-  /** All arguments of a capability, so that a rule about another one is refused. */
-  readonly argumentsOf?: (capability: string) => readonly string[]
-  /** Which arguments of a capability are paths, so that tests in files read them as calls do. */
-  readonly pathsOf?: (capability: string) => readonly string[]
+}
+
+/** The capabilities there are, as far as policy speaks of them. */
+export type PolicyRegistry = Pick<CapabilityRegistry, 'onChange'> & {
+  list(): readonly (PolicyDefault & Pick<Capability, 'argument_names' | 'paths'>)[]
 }
 
 const systemId: FileId = { layer: 'system', file: 'system.yaml', agent: null }
@@ -57,33 +66,46 @@ const strayWarning = (file: string): PolicyProblem => ({
   severity: 'warning',
 })
 
+/** What the registry says at one moment. */
+type Basis = {
+  readonly names: KnownNames
+  readonly system: ParsedFile
+  /** Which arguments of a capability are paths, so that tests in files read them as calls do. */
+  readonly pathsOf: PathsOf
+}
+
+const basisOf = (registry: PolicyRegistry): Basis => {
+  const capabilities = registry.list()
+  const known = new Map(capabilities.map((capability) => [capability.name, capability]))
+  const names = knownNamesOf([...known.keys()], (name) => known.get(name)?.argument_names ?? [])
+  const system = parsePolicyFile(systemId, renderSystemPolicy(capabilities), names)
+  if (system.kind === 'refused') {
+    const [first] = system.problems
+    throw new GatehouseError('PolicyInvalid', { ...first, detail: first?.message })
+  }
+  return { names, system: system.parsed, pathsOf: (name) => known.get(name)?.paths ?? [] }
+}
+
 class FilePolicySource implements PolicyFiles, AsyncDisposable {
   readonly #options: PolicySourceOptions
-  readonly #system: ParsedFile
-  readonly #names: ReturnType<typeof knownNamesOf>
   readonly #listeners = new Set<(policy: CompiledPolicy) => void>()
+  #basis: Basis
   #snapshot: Snapshot | null = null
   #settled: Settled
   #problems: readonly PolicyProblem[] = []
   #turn: Promise<void> = Promise.resolve()
-  #watch: AsyncDisposable | null = null
+  #watches: readonly (Disposable | AsyncDisposable)[] = []
 
   constructor(options: PolicySourceOptions) {
     this.#options = options
-    this.#names = knownNamesOf(options.knownCapabilities, options.argumentsOf)
-    const system = parsePolicyFile(systemId, options.systemText, this.#names)
-    if (system.kind === 'refused') {
-      const [first] = system.problems
-      throw new GatehouseError('PolicyInvalid', { ...first, detail: first?.message })
-    }
-    this.#system = system.parsed
+    this.#basis = basisOf(options.registry)
     this.#settled = this.#settle([], new Map(), true)
   }
 
   async start(): Promise<void> {
     await mkdir(join(this.#options.directory, 'agents'), { recursive: true, mode: 0o700 })
     await this.#inTurn(() => this.#look({ starting: true, patient: false }))
-    this.#watch = await watchPolicy(
+    const files = await watchPolicy(
       this.#options.directory,
       async () => {
         const now = await readSnapshot(this.#options.directory, this.#snapshot)
@@ -92,6 +114,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
       () => this.#inTurn(() => this.#look({ starting: false, patient: true })),
       this.#options.log,
     )
+    this.#watches = [files, this.#options.registry.onChange(() => this.#followRegistry())]
   }
 
   current(): CompiledPolicy {
@@ -118,7 +141,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
       ...one.id,
       text: one.kind === 'text' ? one.text : '',
     }))
-    return [{ layer, file, agent, text: this.#system.text }, ...below]
+    return [{ layer, file, agent, text: this.#basis.system.text }, ...below]
   }
 
   inForce(): Omit<PolicyCheck, 'problems'> {
@@ -169,7 +192,8 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#watch?.[Symbol.asyncDispose]()
+    for (const watch of this.#watches)
+      await (Symbol.asyncDispose in watch ? watch[Symbol.asyncDispose]() : watch[Symbol.dispose]())
     this.#listeners.clear()
     await this.#turn
   }
@@ -190,12 +214,12 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
 
   #settle(offers: readonly Offer[], before: Settled['standing'], starting: boolean): Settled {
     return settle({
-      system: this.#system,
+      system: this.#basis.system,
       offers,
       before,
       starting,
-      names: this.#names,
-      pathsOf: this.#options.pathsOf ?? (() => []),
+      names: this.#basis.names,
+      pathsOf: this.#basis.pathsOf,
     })
   }
 
@@ -220,22 +244,41 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     for (const { id } of snapshot.files.values()) {
       const text = await readKept(this.#options.directory, id.file)
       if (text === null) continue
-      const result = parsePolicyFile(id, text, this.#names, 'warned')
+      const result = parsePolicyFile(id, text, this.#basis.names, 'warned')
       if (result.kind === 'ok') kept.set(id.file, { kind: 'in_force', parsed: result.parsed })
     }
     return kept
+  }
+
+  /**
+   * The policy for other capabilities, in force before anybody is answered again: at once, and without a
+   * look at the disk. A rule about a capability that is gone stays in force and is warned of.
+   */
+  #followRegistry(): void {
+    this.#basis = basisOf(this.#options.registry)
+    const snapshot = this.#snapshot
+    if (!snapshot) return
+    const offers = [...snapshot.files.values()].map(offerOf)
+    const settled = this.#settle(offers, this.#settled.standing, false)
+    if (this.#takeOver(settled, snapshot)) this.#announce(settled.policy)
+  }
+
+  /** Whether the policy is another one now. */
+  #takeOver(settled: Settled, snapshot: Snapshot): boolean {
+    const old = this.#settled.policy.version
+    this.#snapshot = snapshot
+    this.#settled = settled
+    this.#report([...settled.problems, ...snapshot.strays.map(strayWarning)])
+    return old !== settled.policy.version
   }
 
   async #look(how: { readonly starting: boolean; readonly patient: boolean }): Promise<void> {
     const snapshot = await this.#readQuietly(how.patient)
     const before = how.starting ? await this.#keptStandings(snapshot) : this.#settled.standing
     const settled = this.#settle([...snapshot.files.values()].map(offerOf), before, how.starting)
-    const old = this.#settled.policy.version
-    this.#snapshot = snapshot
-    this.#settled = settled
-    this.#report([...settled.problems, ...snapshot.strays.map(strayWarning)])
+    const changed = this.#takeOver(settled, snapshot)
     await this.#keepGood(before)
-    if (how.starting || old !== settled.policy.version) this.#announce(settled.policy)
+    if (how.starting || changed) this.#announce(settled.policy)
   }
 
   #report(problems: readonly PolicyProblem[]): void {

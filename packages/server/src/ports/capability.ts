@@ -12,7 +12,7 @@ import type {
   ScheduledRun,
   ScheduleStatus,
 } from '@gatehouse/contract'
-import type { z } from 'zod'
+import type { Explained } from '@gatehouse/contract/explain-issue'
 import type { AgentServices, AgentWrites } from './agent-services.ts'
 import type { Clock } from './clock.ts'
 import type { Files } from './files.ts'
@@ -327,8 +327,10 @@ export interface Capability {
   readonly title: string
   readonly purpose: string
   readonly when_to_use: string
-  readonly inputs: z.ZodObject
-  readonly outputs: z.ZodObject
+  /** Top-level arguments, in the order of their definition. */
+  readonly argument_names: readonly string[]
+  /** Must check arguments against the closed schema and fill the defaults, whatever it is given. */
+  readonly parse: (given: unknown) => ParsedArguments
   /** Default tier of a new install. */
   readonly tier: 'autonomous' | 'approval_required'
   readonly notify: boolean
@@ -380,6 +382,10 @@ export interface Capability {
   readonly run: (ctx: CapabilityContext, args: never) => Promise<Record<string, unknown>>
 }
 
+export type ParsedArguments =
+  | { readonly kind: 'valid'; readonly args: Readonly<Record<string, unknown>> }
+  | { readonly kind: 'invalid'; readonly problems: readonly Explained[] }
+
 /** What shows a call that has not run. Nothing in it changes anything. */
 export type PreviewContext = {
   readonly files: Files
@@ -398,7 +404,7 @@ export type PreviewContext = {
   readonly signal: AbortSignal
 }
 
-/** The capabilities there are. */
+/** The capabilities there are, which come and go while the service runs. */
 export interface CapabilityRegistry {
   /** Must look up by exact name; `__proto__` and the like are unknown names. */
   find(name: string): Capability | null
@@ -406,6 +412,21 @@ export interface CapabilityRegistry {
   /** Must return all, by name. */
   list(): readonly Capability[]
 
+  /** Must return their names, in the same order; the same array until something changes. */
+  names(): readonly string[]
+
   /** Must name up to three known names that look like this one. */
   similar(name: string): readonly string[]
+
+  /** Must call the listener after the capabilities of a group were replaced, with the new ones in place. */
+  onChange(listener: () => void): Disposable
+}
+
+/** The registry, for those whose capabilities come and go. */
+export interface ChangingRegistry extends CapabilityRegistry {
+  /**
+   * Must put these in place of all that the group has; none ends it. Raises `Conflict` where one is not of
+   * the group, or where two share a name, naming both; nothing is changed then.
+   */
+  replaceGroup(group: string, capabilities: readonly Capability[]): void
 }

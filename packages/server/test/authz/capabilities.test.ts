@@ -114,7 +114,7 @@ const shownElsewhere: Readonly<Record<string, string>> = {
 
 /** Only the listed paths are private to an agent; everything with an id in its inputs acts on some record. */
 const namesARecord = (name: string): boolean => {
-  const inputs = Object.keys(registry.find(name)?.inputs.shape ?? {})
+  const inputs = registry.find(name)?.argument_names ?? []
   const isOwnValue = /^(state|scratch)\.(get|delete|history)$/.test(name)
   return isOwnValue || inputs.some((input) => /_ids?$/.test(input))
 }

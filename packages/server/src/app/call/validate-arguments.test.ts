@@ -1,7 +1,7 @@
+import type { JsonSchema } from '@gatehouse/contract/explain-issue'
 import { expect, test } from 'vitest'
 import { standardCapabilities } from '../../capabilities/standard.ts'
 import type { Capability } from '../../ports/capability.ts'
-import type { JsonSchema } from './explain-issue.ts'
 import { validateArguments } from './validate-arguments.ts'
 
 const find = (name: string): Capability => {

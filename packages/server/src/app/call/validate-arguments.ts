@@ -1,8 +1,8 @@
 import { type CapabilityError, GatehouseError, nearest, type Recovery } from '@gatehouse/contract'
+import type { Explained } from '@gatehouse/contract/explain-issue'
 import { freezeDeep } from '../../domain/arguments.ts'
 import { failureOf } from '../../domain/failure.ts'
 import type { Capability } from '../../ports/capability.ts'
-import { type Explained, explainIssue } from './explain-issue.ts'
 import type { UnreadableValue } from './invoke.ts'
 
 type Validated =
@@ -57,13 +57,10 @@ export const validateArguments = (
   unreadable?: readonly UnreadableValue[],
 ): Validated => {
   if (unreadable) return unreadableArguments(capability, unreadable)
-  const parsed = capability.inputs.safeParse(given ?? {})
-  if (parsed.success) return { kind: 'valid', args: freezeDeep(parsed.data) }
-  const names = Object.keys(capability.inputs.shape)
+  const parsed = capability.parse(given ?? {})
+  if (parsed.kind === 'valid') return { kind: 'valid', args: freezeDeep(parsed.args) }
   return invalid(
     capability,
-    parsed.error.issues
-      .flatMap((issue) => explainIssue(issue, given ?? {}, capability.input_schema))
-      .map((explained) => stepOf(explained, names)),
+    parsed.problems.map((problem) => stepOf(problem, capability.argument_names)),
   )
 }

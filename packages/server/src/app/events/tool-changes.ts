@@ -6,18 +6,22 @@ type Listening = { listeners: number; signature: Promise<string> }
 type Deps = ListDeps & { readonly events: EventBus; readonly log: Log }
 
 /**
- * Tells an agent that its tools changed, when a new policy or something that was connected really changes
- * what it may use. Only agents that listen are looked at.
+ * Tells an agent that its tools changed, when a new policy, a new definition or something that was connected
+ * really changes what it may use. Only agents that listen are looked at.
  */
 export class ToolChanges implements Disposable {
   readonly #deps: Deps
   readonly #listening = new Map<string, Listening>()
-  readonly #watching: Disposable
+  readonly #watching: readonly Disposable[]
   #reach: string | null = null
+  #turn: Promise<void> = Promise.resolve()
 
   constructor(deps: Deps) {
     this.#deps = deps
-    this.#watching = deps.policy.onChange(() => void this.#compare())
+    this.#watching = [
+      deps.policy.onChange(() => void this.#compare()),
+      deps.registry.onChange(() => void this.#compare()),
+    ]
   }
 
   listen(agent: string): void {
@@ -48,7 +52,7 @@ export class ToolChanges implements Disposable {
       const agent = await this.#deps.directory.find(name)
       if (!agent) return ''
       return (await listFor(this.#deps, agent, null))
-        .map(({ capability, tier }) => `${capability.name}=${tier}`)
+        .map(({ capability, tier }) => `${capability.definition_hash}=${tier}`)
         .join(',')
     } catch (cause) {
       this.#deps.log.warn({ err: cause, agent: name }, 'the tools of an agent could not be read')
@@ -56,7 +60,13 @@ export class ToolChanges implements Disposable {
     }
   }
 
-  async #compare(): Promise<void> {
+  /** One after the other: what is told of once is not told of again. */
+  #compare(): Promise<void> {
+    this.#turn = this.#turn.then(() => this.#compareAll())
+    return this.#turn
+  }
+
+  async #compareAll(): Promise<void> {
     for (const [agent, known] of this.#listening) {
       const before = await known.signature
       const signature = await this.#signature(agent)
@@ -67,6 +77,6 @@ export class ToolChanges implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    this.#watching[Symbol.dispose]()
+    for (const watching of this.#watching) watching[Symbol.dispose]()
   }
 }

@@ -36,7 +36,7 @@ export interface GateUseCases {
         readonly data: Readonly<Record<string, unknown>>
       }
   >
-  /** Of all capabilities there are, whoever may use them. */
+  /** Of all capabilities there are, whoever may use them; the same array until something changes. */
   capabilityNames(): readonly string[]
   listing(entry: ListedCapability): CapabilityListing
 
@@ -83,7 +83,7 @@ export function bindGate(deps: GateDeps): { readonly useCases: GateUseCases } {
       invoke: tracing ? traceCalls(tracing, untraced) : untraced,
       listCapabilities: (op, input) => listCapabilities(op, deps, input),
       describeCapability: (op, input) => describeCapability(op, deps, input),
-      capabilityNames: () => registry.list().map(({ name }) => name),
+      capabilityNames: () => registry.names(),
       listing,
       showPolicy: async () => ({
         version: policy.current().version,

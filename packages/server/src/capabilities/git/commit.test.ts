@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { parseArguments } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 import type { PreviewContext } from '../../ports/capability.ts'
 import { commit } from './commit.ts'
@@ -28,7 +29,7 @@ const contextOf = (
 }
 
 const args = (given: object) =>
-  commit.inputs.parse({ path: 'app', message: 'Why\n\nBecause', ...given }) as never
+  parseArguments(commit, { path: 'app', message: 'Why\n\nBecause', ...given })
 
 test('the approver of a commit sees its files and its whole message', async () => {
   const { asked, context } = contextOf([
@@ -79,5 +80,5 @@ test('an approval of a commit is bound to every file, also where they are too ma
 
 test('a message that says nothing is refused', () => {
   for (const message of ['', ' \n', 'a\0b'])
-    expect(commit.inputs.safeParse({ path: 'app', message }).success).toBe(false)
+    expect(commit.parse({ path: 'app', message }).kind).toBe('invalid')
 })

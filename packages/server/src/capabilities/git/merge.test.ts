@@ -1,3 +1,4 @@
+import { parseArguments } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 import type { CapabilityContext } from '../../ports/capability.ts'
 import type { AgentGit } from '../../ports/git.ts'
@@ -13,7 +14,7 @@ const contextOf = (resolved: Readonly<Record<string, unknown>> | null) => {
   }
   return { done, ctx: { git, resolved } as unknown as CapabilityContext }
 }
-const args = merge.inputs.parse({ path: 'app', ref: 'fix/title' }) as never
+const args = parseArguments(merge, { path: 'app', ref: 'fix/title' })
 
 test('an approved merge takes the commit that was shown, not where the branch is by now', async () => {
   const { ctx, done } = contextOf({ merged: 'then', into: 'here' })

@@ -1,3 +1,4 @@
+import { parseArguments } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 import type { CapabilityContext, PreviewContext } from '../../ports/capability.ts'
 import type { AgentGit, PullPlan, PushPlan } from '../../ports/git.ts'
@@ -51,7 +52,7 @@ const contextOf = (resolved: Readonly<Record<string, unknown>> | null) => {
 test('an approved push sends the plan that was approved, not what stands there now', async () => {
   const approved = pushPlan('then')
   const { ctx, done, notes } = contextOf({ plan: approved })
-  const args = push.inputs.parse({ path: 'app', secret: 's' })
+  const args = parseArguments(push, { path: 'app', secret: 's' })
   expect(await push.run(ctx, args as never)).toMatchObject({ head: 'then' })
   expect(done).toEqual([['app', approved, 's']])
   expect(notes).toEqual([{ remote_url: approved.url, branch: 'main', head: 'then' }])
@@ -59,22 +60,19 @@ test('an approved push sends the plan that was approved, not what stands there n
 
 test('a push that nobody had to approve is planned when it runs', async () => {
   const { ctx, done } = contextOf(null)
-  await push.run(ctx, push.inputs.parse({ path: 'app' }) as never)
+  await push.run(ctx, parseArguments(push, { path: 'app' }))
   expect(done).toEqual([['app', pushPlan('now'), undefined]])
 })
 
 test('an approved pull fetches what was approved', async () => {
   const { ctx, done } = contextOf({ plan: pullPlan('then') })
-  await pull.run(ctx, pull.inputs.parse({ path: 'app' }) as never)
+  await pull.run(ctx, parseArguments(pull, { path: 'app' }))
   expect(done).toEqual([['app', pullPlan('then'), undefined]])
 })
 
 test('the approver of a push sees address, branch, commits and how many are not told', async () => {
   const { ctx } = contextOf(null)
-  const preview = await push.preview?.(
-    push.inputs.parse({ path: 'app', secret: 's' }) as never,
-    ctx,
-  )
+  const preview = await push.preview?.(parseArguments(push, { path: 'app', secret: 's' }), ctx)
   expect(preview).toEqual({
     kind: 'command',
     text: [

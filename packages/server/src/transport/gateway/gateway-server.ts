@@ -129,7 +129,7 @@ export class GatewayServer {
     this.#exchanges = new Exchanges(app)
     this.#headless = new HeadlessSockets(limits.headlessSocketsMax)
     const { resultBytesMax } = limits
-    this.#names = new ToolNames(app.capabilityNames())
+    this.#names = new ToolNames(() => app.capabilityNames())
     const [memory, names] = [this.#memory, this.#names]
     const stops = this.#stops.signal
     const deps = { app, ids, log, limits, now, memory, names, resultBytesMax, stops }

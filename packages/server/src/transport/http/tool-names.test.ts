@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { ToolNames } from './tool-names.ts'
 
-const names = new ToolNames(['files.read', 'files.write_all', 'approvals.wait'])
+const known = ['files.read', 'files.write_all', 'approvals.wait']
+const names = new ToolNames(() => known)
 
 test.each([
   ['Wait with approvals.wait.', 'Wait with approvals__wait.'],

@@ -17,17 +17,20 @@ const given: ReadonlySet<string> = new Set(['arguments', 'data'])
 
 /** Puts the names of tools into texts that were written with the names of capabilities. */
 export class ToolNames {
-  readonly #capabilities: ReadonlySet<string>
-  readonly #groups: ReadonlySet<string>
+  readonly #names: () => readonly string[]
+  #read: readonly string[] = []
+  #capabilities: ReadonlySet<string> = new Set()
+  #groups: ReadonlySet<string> = new Set()
 
-  constructor(capabilities: Iterable<string>) {
-    this.#capabilities = new Set(capabilities)
-    this.#groups = new Set([...this.#capabilities].map((name) => name.split('.')[0] ?? name))
+  /** `names`: of all capabilities there are now; the same array until something changes. */
+  constructor(names: () => readonly string[]) {
+    this.#names = names
   }
 
   /** `quoted`: arguments of the call. A name that stands there may be a file's: it stays as it is. */
   text(text: string, quoted?: unknown): string {
     if (!text.includes('.')) return text
+    this.#look()
     return text.replace(dotted, (name, group: string, action: string) => {
       const known = action === '*' ? this.#groups.has(group) : this.#capabilities.has(name)
       if (!known || (quoted !== undefined && JSON.stringify(quoted).includes(name))) return name
@@ -65,6 +68,14 @@ export class ToolNames {
     return tellingGroups.has(group)
       ? (this.#within(data) as Readonly<Record<string, unknown>>)
       : data
+  }
+
+  #look(): void {
+    const names = this.#names()
+    if (names === this.#read) return
+    this.#read = names
+    this.#capabilities = new Set(names)
+    this.#groups = new Set(names.map((name) => name.split('.')[0] ?? name))
   }
 
   #within(value: unknown): unknown {

@@ -11,7 +11,7 @@ type Schema = { readonly [keyword: string]: unknown }
 
 const registry = createRegistry(standardCapabilities)
 const known = registry.list().map(({ name }) => name)
-const names = new ToolNames(known)
+const names = new ToolNames(() => known)
 const tools = registry
   .list()
   .map((capability) => renderTool({ capability, tier: capability.tier }, names).tool)

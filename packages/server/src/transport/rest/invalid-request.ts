@@ -1,6 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { explainIssue, type JsonSchema } from '@gatehouse/contract/explain-issue'
 import { z } from 'zod'
-import { explainIssue, type JsonSchema } from '../../app/call/explain-issue.ts'
 import type { Pointed } from './problem.ts'
 
 /** A request that does not fit its route, with every place that does not fit. */

@@ -1,5 +1,5 @@
-import { didYouMean } from '@gatehouse/contract'
 import type { z } from 'zod'
+import { didYouMean } from './nearest.ts'
 
 type Issue = z.core.$ZodIssue
 /** JSON Schema, as far as it says what a value is for. */
