@@ -8,7 +8,7 @@ import { modelDownload } from './model-download.mjs'
 import { policyDecisions } from './policy-decisions.mjs'
 import { processRun } from './process-run.mjs'
 import { sandboxedPrograms } from './sandboxed-programs.mjs'
-import { commandTimes, idleConnections, muchOfEverything } from './supervision.mjs'
+import { commandTimes, idleConnections, idleMemory, muchOfEverything } from './supervision.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -40,6 +40,7 @@ if (wants('P10')) rows.push(...(await commandTimes(options)))
 if (wants('P6', 'P7')) rows.push(...(await muchOfEverything(options)))
 if (wants('P11')) rows.push(...(await sandboxedPrograms(options)), ...(await processRun(options)))
 if (wants('P9', 'P13')) rows.push(...(await logOfAMillion(options)))
+if (wants('P15')) rows.push(...(await idleMemory(options)))
 if (wants('P12')) rows.push(...(await modelDownload(options)))
 
 const show = (number) =>

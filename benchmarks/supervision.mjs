@@ -123,6 +123,23 @@ export const muchOfEverything = async ({ rounds, seconds, entries }) => {
 const residentKib = (pid) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN)
 
+/** Memory of services to which nothing happens, each some seconds after its start. */
+export const idleMemory = async ({ rounds }) => {
+  const all = []
+  for (let round = 0; round < rounds; round += 1) {
+    const { folder, remove } = temporaryFolder()
+    const server = await startServer(folder)
+    try {
+      await new Promise((resolve) => setTimeout(resolve, 5_000))
+      all.push(residentKib(server.pid) / 1024)
+    } finally {
+      await server.stop()
+      remove()
+    }
+  }
+  return [row('P15', 'memory of an idle service after its first start (MiB)', median(all), '≤ 120')]
+}
+
 export const idleConnections = async ({ rounds, seconds }) => {
   const { folder, remove } = temporaryFolder()
   const server = await startServer(folder)

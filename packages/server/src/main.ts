@@ -6,6 +6,7 @@ import type { Op } from './app/call/op.ts'
 import { compose } from './compose.ts'
 import { type Flags, loadSettings } from './config/load.ts'
 import type { Settings } from './config/settings.ts'
+import { assertInstalled } from './platform/assert-installed.ts'
 import { removeRunFile, writeRunFile } from './platform/data-directory.ts'
 import { Disposal } from './platform/disposal.ts'
 import { assertPortsFree, type Listener, portFailure } from './platform/ports.ts'
@@ -127,6 +128,7 @@ export async function openService(
   flags: Flags,
   { scrubber = new Scrubber(), output = new LogOutput(process.stderr.fd) } = {},
 ): Promise<Started & AsyncDisposable> {
+  assertInstalled()
   const settings = loadSettings(flags)
   const log = createLog(levelOf(settings), output, (line) => scrubber.scrub(line))
   await using opening = new Disposal()

@@ -35,10 +35,13 @@ export const serve = defineCommand({
       const value = (given as Record<string, string | boolean | undefined>)[name]
       if (value !== undefined && value !== false) flags[name] = value
     }
+    const { holdYoungSpace } = await import('@gatehouse/server/platform/young-space')
+    const letYoungSpaceGrow = holdYoungSpace()
     const { serve: start } = await import('@gatehouse/server/main')
     const code = await start({
       flags,
       onReady: (started) => {
+        letYoungSpaceGrow()
         const { run, firstAgentToken, setupLink } = started
         const token = {
           ...(firstAgentToken === null ? {} : { first_agent_token: firstAgentToken }),

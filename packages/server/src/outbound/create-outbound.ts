@@ -139,11 +139,11 @@ export const createOutbound = (settings: OutboundSettings, deps: OutboundDeps): 
 
     async connect({ host, port, timeout_ms }, signal) {
       const name = parseHost(host)
+      const connector = await createDialler({ ...anyPort, connectTimeoutMs: timeout_ms })
       const began = performance.now()
       const deadline = new Deadline(timeout_ms, signal)
       const latency = () => Math.round((performance.now() - began) * 10) / 10
       try {
-        const connector = createDialler({ ...anyPort, connectTimeoutMs: timeout_ms })
         const socket = await dial(connector, { host: name, port }, deadline.signal)
         const latency_ms = latency()
         socket.destroy()
@@ -156,7 +156,7 @@ export const createOutbound = (settings: OutboundSettings, deps: OutboundDeps): 
       }
     },
 
-    openEgress: (hosts) =>
-      openEgress(hosts, { connector: createDialler(anyPort), folder: tmpdir() }),
+    openEgress: async (hosts) =>
+      openEgress(hosts, { connector: await createDialler(anyPort), folder: tmpdir() }),
   }
 }

@@ -1,6 +1,6 @@
 import { isIP, type Socket } from 'node:net'
 import type { SecureContext } from 'node:tls'
-import { buildConnector } from 'undici'
+import type { buildConnector } from 'undici'
 import { unbracket } from '../domain/web-address.ts'
 import { Blocked, type Guard } from './guard.ts'
 import { allowedAddresses, guardedLookup, type Resolve } from './resolve.ts'
@@ -37,7 +37,8 @@ const throughProxy = async (
  * Makes every connection that leaves. Three looks, because each sees what another cannot: literals are never
  * looked up, names are checked as they are looked up, and what was reached is checked once it is.
  */
-export const createDialler = (dialling: Dialling): buildConnector.connector => {
+export const createDialler = async (dialling: Dialling): Promise<buildConnector.connector> => {
+  const { buildConnector } = await import('undici')
   const { guard, resolve, proxy, secureContext, connectTimeoutMs } = dialling
   return (options, answer) => {
     const host = unbracket(options.hostname)

@@ -142,7 +142,6 @@ export const sendRequest = async (
 ): Promise<OutboundResponse> => {
   let hop = firstHop(request)
   const deadline = new Deadline(request.timeout_ms, signal)
-  const connector = createDialler(dialling)
   let socket: Socket | null = null
   let isClosed = false
   const close = async () => {
@@ -152,6 +151,7 @@ export const sendRequest = async (
     socket?.destroy()
   }
   try {
+    const connector = await createDialler(dialling)
     for (let followed = 0; ; followed += 1) {
       assertAllowed(hop, request, dialling)
       const credentials = credentialsFor(hop, request)

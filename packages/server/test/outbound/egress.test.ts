@@ -155,8 +155,8 @@ test('the folder is closed to others, the socket open to the child, and both are
   expect(existsSync(dirname(egress.socket))).toBe(false)
 })
 
-const settings = (port: number) => ({
-  connector: createDialler({
+const settings = async (port: number) => ({
+  connector: await createDialler({
     guard: new Guard({
       privateTargets: [`127.0.0.1:${port}`],
       origin: '',
@@ -184,7 +184,10 @@ const openSilent = async () => {
 
 test('a tunnel in which nothing moves is closed at both ends', async () => {
   const { port, sockets } = await openSilent()
-  await using egress = await openEgress([`127.0.0.1:${port}`], { ...settings(port), idleMs: 100 })
+  await using egress = await openEgress([`127.0.0.1:${port}`], {
+    ...(await settings(port)),
+    idleMs: 100,
+  })
   expect(await throughTunnel(egress, `127.0.0.1:${port}`, 'x')).toEqual({ status: 200, text: '' })
   for (const socket of sockets) socket.resume()
   await expect.poll(() => sockets.every(({ destroyed }) => destroyed)).toBe(true)
@@ -193,7 +196,7 @@ test('a tunnel in which nothing moves is closed at both ends', async () => {
 test('no more connections are open at once than allowed, and the next one passes when one ends', async () => {
   const { port, sockets } = await openSilent()
   await using egress = await openEgress([`127.0.0.1:${port}`], {
-    ...settings(port),
+    ...(await settings(port)),
     connectionsMax: 2,
   })
   const open = () => {
@@ -224,7 +227,7 @@ test('no more connections are open at once than allowed, and the next one passes
 
 test('when it ends, the connections that it made end with it', async () => {
   const { port, sockets } = await openSilent()
-  const egress = await openEgress([`127.0.0.1:${port}`], settings(port))
+  const egress = await openEgress([`127.0.0.1:${port}`], await settings(port))
   const open = throughTunnel(egress, `127.0.0.1:${port}`, 'x').catch(() => null)
   await expect.poll(() => sockets.length).toBe(1)
   sockets[0]?.resume()

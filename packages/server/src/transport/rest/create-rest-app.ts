@@ -1,4 +1,3 @@
-import { hostname } from 'node:os'
 import { GatehouseError } from '@gatehouse/contract'
 import type { App } from '../../app/app.ts'
 import type { Actor } from '../../app/call/op.ts'
@@ -40,16 +39,13 @@ export type RestVisit = {
 }
 
 export interface RestApp {
-  /** The names it answers under, beyond addresses and `localhost`. */
-  readonly hosts: readonly string[]
   fetch(request: Request, visit?: RestVisit): Promise<Response>
 }
 
 /** The REST API as a function from request to response: over a socket, or within the process. */
 export function createRestApp(options: RestOptions): RestApp {
   const { app, version, ids, log, allowedHosts = [], allowedOrigins = [] } = options
-  const hosts = [hostname(), ...allowedHosts]
-  const doors = createDoors(hosts, allowedOrigins, options.forBrowsers ? 'https' : null)
+  const doors = createDoors(allowedHosts, allowedOrigins, options.forBrowsers ? 'https' : null)
   const failures = new TokenFailures(
     defaultGatewayLimits.tokenFailuresPerMinute,
     options.nowMs ?? (() => performance.now()),
@@ -78,7 +74,6 @@ export function createRestApp(options: RestOptions): RestApp {
   })
 
   return {
-    hosts,
     async fetch(request, visit = {}) {
       const requestId = ids.next('req')
       const { stopping, actor, address, stillHolds, login } = visit

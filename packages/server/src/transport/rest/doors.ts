@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { GatehouseError } from '@gatehouse/contract'
 import { createHostCheck, hostName } from '../http/allowed-hosts.ts'
 
@@ -5,7 +6,7 @@ import { createHostCheck, hostName } from '../http/allowed-hosts.ts'
 export type Doors = { assertOpen(headers: Headers, isRemote: boolean): void }
 
 /**
- * Addresses and local names only, and no page of a browser from elsewhere: other ports of the same
+ * Addresses, local names and those of `hosts` only, and no page of a browser from elsewhere: other ports of the same
  * machine are elsewhere too.
  * @SECURITY DNS rebinding and cross-site calls stop here; doors.test.ts fails without it.
  */
@@ -15,7 +16,7 @@ export function createDoors(
   /** The scheme of this door's own pages, where it has some. */
   ownScheme: 'https' | null = null,
 ): Doors {
-  const isOurs = createHostCheck(hosts)
+  const isOurs = createHostCheck([hostname(), ...hosts])
   return {
     assertOpen(headers, isRemote) {
       const host = headers.get('host')

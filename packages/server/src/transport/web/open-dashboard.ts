@@ -2,8 +2,9 @@ import type { IncomingMessage, RequestListener } from 'node:http'
 import { createServer, type Server } from 'node:https'
 import { GatehouseError } from '@gatehouse/contract'
 import type { Certificates } from '../../ports/certificates.ts'
-import { createRestApp, type RestOptions } from '../rest/create-rest-app.ts'
+import type { RestOptions } from '../rest/create-rest-app.ts'
 import { createDoors } from '../rest/doors.ts'
+import { lazyRestApp } from '../rest/lazy-rest-app.ts'
 import { loginIdOf } from '../rest/login-cookie.ts'
 import { problemResponse, toGatehouseError } from '../rest/problem.ts'
 import { openRestServer, type RestServerOptions, serverSettings } from '../rest/rest-server.ts'
@@ -48,9 +49,9 @@ const isApi = (path: string): boolean =>
 /** The door for people: the page and the same `/api`, over HTTPS, with a login or a user token. */
 export async function openDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { app, ids, tls } = options
-  const rest = createRestApp({ ...options, forBrowsers: true })
+  const rest = lazyRestApp({ ...options, forBrowsers: true })
   const files = loadPageFiles(options.pages)
-  const doors = createDoors(rest.hosts, options.allowedOrigins ?? [], 'https')
+  const doors = createDoors(options.allowedHosts ?? [], options.allowedOrigins ?? [], 'https')
 
   const servePage = (request: Request, path: string): Response => {
     doors.assertOpen(request.headers, true)

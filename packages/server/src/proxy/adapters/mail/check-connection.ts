@@ -144,7 +144,7 @@ const checkSmtp = async (checking: Checking): Promise<ConnectionCheck[]> => {
   const reached = await checkGreeting(checking, endpoint, 'SMTP')
   if (!reached.ok) return [reached]
   try {
-    using session = new SmtpSession(checking, endpoint)
+    using session = await SmtpSession.open(checking, endpoint)
     await session.connect()
     const login = await session.login(connection, endpoint)
     const detail =

@@ -1,5 +1,4 @@
 import { hash } from 'node:crypto'
-import MailComposer from 'nodemailer/lib/mail-composer'
 import type { WriteFile } from '../../../ports/service-adapter.ts'
 import type { OutgoingMail } from './outgoing.ts'
 
@@ -8,6 +7,7 @@ export const composeMail = async (
   mail: OutgoingMail,
   files: readonly WriteFile[],
 ): Promise<Buffer> => {
+  const { default: MailComposer } = await import('nodemailer/lib/mail-composer')
   const composer = new MailComposer({
     messageId: mail.message_id,
     date: new Date(mail.date),

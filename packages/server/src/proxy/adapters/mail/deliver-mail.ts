@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream'
-import SMTPConnection, { type SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection'
+import type SMTPConnection from 'nodemailer/lib/smtp-connection'
+import type { SMTPConnectionSendInfo } from 'nodemailer/lib/smtp-connection'
 import type { ServiceConnection, WriteReason } from '../../../ports/service-adapter.ts'
 import { describeFailure, saidText } from './describe-failure.ts'
 import { type MailTimeouts, tlsOptions } from './open-imap.ts'
@@ -32,9 +33,12 @@ export class SmtpSession implements Disposable {
   readonly #signal: AbortSignal
   #fail: (error: unknown) => void = () => {}
 
-  constructor({ settings, timeouts, signal }: Omit<Delivery, 'connection'>, endpoint: Endpoint) {
-    const { host, port, security } = endpoint
-    this.#smtp = new SMTPConnection({
+  static async open(
+    { settings, timeouts, signal }: Omit<Delivery, 'connection'>,
+    { host, port, security }: Endpoint,
+  ): Promise<SmtpSession> {
+    const { default: SMTPConnection } = await import('nodemailer/lib/smtp-connection')
+    const smtp = new SMTPConnection({
       host,
       port,
       secure: security === 'tls',
@@ -51,6 +55,11 @@ export class SmtpSession implements Disposable {
       maxResponseSize: 65_536,
       logger: false,
     })
+    return new SmtpSession(smtp, signal)
+  }
+
+  private constructor(smtp: SMTPConnection, signal: AbortSignal) {
+    this.#smtp = smtp
     this.#smtp.on('error', (error: unknown) => this.#fail(error))
     this.#smtp.on('end', () => {
       this.#fail(Object.assign(new Error('closed'), { code: 'ECONNECTION' }))
@@ -125,7 +134,7 @@ export const deliverMail = async (
     },
   })
   try {
-    using session = new SmtpSession(delivery, endpoint)
+    using session = await SmtpSession.open(delivery, endpoint)
     await session.connect()
     await session.login(connection, endpoint)
     const { response, rejected } = await session.send(envelope, body)

@@ -1,5 +1,5 @@
 import type { ConnectionOptions } from 'node:tls'
-import { ImapFlow } from 'imapflow'
+import type { ImapFlow } from 'imapflow'
 import type { ServiceConnection } from '../../../ports/service-adapter.ts'
 import { imapEndpoint, type MailSettings } from './settings.ts'
 
@@ -36,6 +36,7 @@ export const openImap = async (
   signal: AbortSignal,
 ): Promise<ImapFlow> => {
   const endpoint = imapEndpoint(settings)
+  const { ImapFlow } = await import('imapflow')
   signal.throwIfAborted()
   return connection.secret(endpoint.secret, endpoint.host, async (pass) => {
     const client = new ImapFlow({
