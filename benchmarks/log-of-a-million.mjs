@@ -1,7 +1,7 @@
 // P9: start to ready, empty and with a million audit entries. P13: full verification of that log.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openJournal } from '../packages/server/dist/log/journal.js'
+import { openAuditLog } from '../packages/server/dist/log/audit-log.js'
 import { createClock } from '../packages/server/dist/platform/clock.js'
 import { createIds } from '../packages/server/dist/platform/ids.js'
 import { openSqlite } from '../packages/server/dist/storage/sqlite/open.js'
@@ -29,7 +29,7 @@ const draft = (i) => ({
 
 export const fill = async (folder, entries) => {
   const storage = await openSqlite({ file: join(folder, 'gatehouse.db') })
-  const journal = await openJournal({
+  const auditLog = await openAuditLog({
     storage,
     directory: join(folder, 'audit'),
     chain: readFileSync(join(folder, 'node-id'), 'utf8').trim(),
@@ -40,10 +40,10 @@ export const fill = async (folder, entries) => {
   const startedAt = performance.now()
   for (let i = 0; i < entries; i += 512) {
     const count = Math.min(512, entries - i)
-    await Promise.all(Array.from({ length: count }, (_, k) => journal.append(draft(i + k))))
+    await Promise.all(Array.from({ length: count }, (_, k) => auditLog.append(draft(i + k))))
   }
   const seconds = (performance.now() - startedAt) / 1_000
-  await journal[Symbol.asyncDispose]()
+  await auditLog[Symbol.asyncDispose]()
   await storage[Symbol.asyncDispose]()
   return entries / seconds
 }

@@ -18,7 +18,7 @@ import { createCatalogSource } from './inference/create-catalog-source.ts'
 import { createModelFiles } from './inference/create-model-files.ts'
 import { createEngineHost } from './inference/engine/create-engine-host.ts'
 import { NpmEngineInstaller } from './inference/engine/npm-engine-installer.ts'
-import { openJournal } from './log/journal.ts'
+import { openAuditLog } from './log/audit-log.ts'
 import { lastClockOf } from './log/last-clock.ts'
 import { VerifierThread } from './log/verifier-thread.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
@@ -203,8 +203,8 @@ export async function compose(
   const verifier = opening.use(
     new VerifierThread({ program: programOf('verify-log'), place, clock }),
   )
-  const journal = opening.use(
-    await openJournal({
+  const auditLog = opening.use(
+    await openAuditLog({
       storage,
       verifier,
       directory: auditFolder,
@@ -222,7 +222,7 @@ export async function compose(
   const { secrets, vault } = opening.use(
     await openVault({
       storage,
-      journal,
+      auditLog,
       clock,
       ids,
       log,
@@ -285,8 +285,8 @@ export async function compose(
   setMaxListeners(0, stopping.signal)
   const app = createApp({
     storage,
-    journal,
-    audit: journal,
+    auditLog,
+    audit: auditLog,
     clock,
     ids,
     digest,
@@ -338,7 +338,7 @@ export async function compose(
       version,
       node,
       engine: storage.engine,
-      copyLog: (folder) => journal.copyTo(folder),
+      copyLog: (folder) => auditLog.copyTo(folder),
       copyDatabase:
         storage.engine === 'sqlite'
           ? async (file) => {

@@ -15,7 +15,7 @@ import { loadSettings } from '@gatehouse/server/config/load'
 import type { Settings } from '@gatehouse/server/config/settings'
 import { outcomeOf } from '@gatehouse/server/domain/approvals/outcome'
 import { createFilesFactory } from '@gatehouse/server/files/create-files-factory'
-import { openJournal } from '@gatehouse/server/log/journal'
+import { openAuditLog } from '@gatehouse/server/log/audit-log'
 import { HandClock, silent } from '@gatehouse/server/log/testing'
 import { createOutbound } from '@gatehouse/server/outbound/create-outbound'
 import { createCalendar } from '@gatehouse/server/platform/calendar'
@@ -236,7 +236,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
   const log = options.log ?? silent
   const memory = await openMemory()
   const storage = options.storage?.(memory) ?? memory
-  const journal = await openJournal({
+  const auditLog = await openAuditLog({
     storage,
     directory: join(folder, 'audit'),
     chain: 'kit',
@@ -257,7 +257,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
   }
   const opened = await openVault({
     storage,
-    journal,
+    auditLog,
     clock,
     ids,
     log,
@@ -289,8 +289,8 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
   const app = createApp({
     tracing: options.tracing,
     storage: port('storage', storage),
-    journal: port('journal', journal),
-    audit: port('audit', journal),
+    auditLog: port('auditLog', auditLog),
+    audit: port('audit', auditLog),
     clock,
     ids,
     digest: port('digest', digest),
@@ -342,7 +342,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     app,
     clock,
     storage,
-    rows: journal.rows,
+    rows: auditLog.rows,
     folder,
     secrets: opened.secrets,
     registry,
@@ -352,7 +352,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
       await app.stopped()
       files[Symbol.dispose]()
       await policy[Symbol.asyncDispose]()
-      await journal[Symbol.asyncDispose]()
+      await auditLog[Symbol.asyncDispose]()
       await memory[Symbol.asyncDispose]()
       rmSync(folder, { recursive: true, force: true })
     },

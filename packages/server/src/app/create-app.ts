@@ -65,7 +65,7 @@ export function createApp(given: AppDeps): BoundApp {
   // From here on whatever is recorded tells people, too.
   const base = {
     ...cleaned,
-    journal: notifications.journal,
+    auditLog: notifications.auditLog,
     slots: new AgentSlots(),
     deadlines: new Deadlines(given.clock),
   }

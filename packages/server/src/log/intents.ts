@@ -1,6 +1,6 @@
 import { errorTable } from '@gatehouse/contract'
 import { entryOf } from '../domain/audit/entry.ts'
-import type { AuditDraft, Journal } from '../ports/audit.ts'
+import type { AuditDraft, AuditLog } from '../ports/audit.ts'
 import type { AuditRow, AuditRows } from '../ports/audit-rows.ts'
 
 const atOnce = 500
@@ -30,15 +30,15 @@ const unknownOutcome = (intent: AuditRow): AuditDraft => {
 
 type Parts = {
   readonly rows: Pick<AuditRows, 'openIntents'>
-  readonly journal: Pick<Journal, 'append'>
+  readonly auditLog: Pick<AuditLog, 'append'>
 }
 
 /** Gives every open intent of this node its outcome entry, and says how many there were. */
-export const closeIntents = async ({ rows, journal }: Parts): Promise<number> => {
+export const closeIntents = async ({ rows, auditLog }: Parts): Promise<number> => {
   for (let closed = 0; ; ) {
     const open = await rows.openIntents(atOnce)
     if (open.length === 0) return closed
-    await Promise.all(open.map((intent) => journal.append(unknownOutcome(intent))))
+    await Promise.all(open.map((intent) => auditLog.append(unknownOutcome(intent))))
     closed += open.length
   }
 }

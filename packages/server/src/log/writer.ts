@@ -7,9 +7,9 @@ import { describeSystemFailure } from '../domain/system-failure.ts'
 import type {
   AppendExtras,
   AuditDraft,
+  AuditLog,
+  AuditTransaction,
   Commit,
-  Journal,
-  JournalTransaction,
 } from '../ports/audit.ts'
 import type { AuditRow, CommitGroup } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -90,7 +90,7 @@ const unavailable = (cause: unknown): GatehouseError =>
  * The one writer of a chain. Entries queue; what one turn of the event loop queued is one group, appended and
  * synced at once. Whatever needs the log to itself for a moment takes a turn in the same queue.
  */
-export class Writer implements Omit<Journal, 'onCommit'> {
+export class Writer implements Omit<AuditLog, 'onCommit'> {
   readonly #parts: WriterParts
   readonly #linker: Linker = createLinker(hashing)
   readonly #node = createNodeHash(hashing)
@@ -134,7 +134,7 @@ export class Writer implements Omit<Journal, 'onCommit'> {
    * The work holds the log while it runs: it writes with `tx.append` and must not wait for anything that
    * itself waits for the log.
    */
-  transaction<T>(work: (tx: JournalTransaction) => Promise<T>): Promise<T> {
+  transaction<T>(work: (tx: AuditTransaction) => Promise<T>): Promise<T> {
     return this.exclusive(() => this.#runTransaction(work))
   }
 
@@ -390,7 +390,7 @@ export class Writer implements Omit<Journal, 'onCommit'> {
    * The store commits first, with the group's frame in it; then the frame goes to the log. Whoever is killed in
    * between finds it there: both happened, or neither.
    */
-  async #runTransaction<T>(work: (tx: JournalTransaction) => Promise<T>): Promise<T> {
+  async #runTransaction<T>(work: (tx: AuditTransaction) => Promise<T>): Promise<T> {
     const { storage, chain } = this.#parts
     let placed: Placed | null = null
     let refusal: unknown = null

@@ -43,7 +43,7 @@ export type AppendExtras = {
 }
 
 /** The stores inside one transaction, and the log: entries written here commit with the rest. */
-export type JournalTransaction = Stores & {
+export type AuditTransaction = Stores & {
   /** Queues an entry for the end of the transaction and returns its id; it exists only if all commits. */
   append(draft: AuditDraft, extras?: AppendExtras): string
 }
@@ -55,12 +55,12 @@ export type Commit = { readonly rows: readonly AuditRow[]; readonly tookMs: numb
  * The only way to write. An entry exists on disk, in the chain and under the signed head before a
  * promise of this port resolves; when that is impossible it rejects with `AuditUnavailable`.
  */
-export interface Journal {
+export interface AuditLog {
   /** Must group what one turn of the event loop appends into one commit, in order. */
   append(draft: AuditDraft, extras?: AppendExtras): Promise<AuditEntry>
 
   /** Must commit the work's changes and entries together or not at all, in order with `append`. */
-  transaction<T>(work: (tx: JournalTransaction) => Promise<T>): Promise<T>
+  transaction<T>(work: (tx: AuditTransaction) => Promise<T>): Promise<T>
 
   /** Must tell of each commit of this process when it stands; what the listener costs, every call waits for. */
   onCommit(listener: (commit: Commit) => void): Disposable

@@ -31,7 +31,7 @@ const found = async (store: Pick<Storage, 'secrets'>, name: string): Promise<Sto
 
 /** What changes a secret: each change in one step with its entry. */
 function changing(
-  { journal, clock, ids }: VaultParts,
+  { auditLog, clock, ids }: VaultParts,
   keys: VaultKeys,
 ): Pick<Managing, 'add' | 'rotate' | 'change' | 'remove'> {
   /** Reads, changes and stores in one step, or raises `Conflict`. */
@@ -40,7 +40,7 @@ function changing(
     work: (current: StoredSecret, root: Root) => StoredSecret,
     entryOf: (current: StoredSecret, next: StoredSecret) => AuditDraft,
   ) =>
-    journal.transaction(async (tx) => {
+    auditLog.transaction(async (tx) => {
       const root = await keys.present(tx)
       const current = await found(tx, name)
       await keys.seal.assertSealed(tx, root, [current])
@@ -58,7 +58,7 @@ function changing(
       assertKeepable(name, value)
       const nowMs = clock.wall()
       const facts = { id: ids.next('sec'), name, version: 1, ...scope }
-      return journal.transaction(async (tx) => {
+      return auditLog.transaction(async (tx) => {
         const root = await keys.present(tx)
         if (await tx.secrets.find(name)) throw new GatehouseError('SecretExists', { name })
         if ((await tx.secrets.list()).length >= secretsMax)
@@ -115,7 +115,7 @@ function changing(
       ),
 
     remove: (name, entry) =>
-      journal.transaction(async (tx) => {
+      auditLog.transaction(async (tx) => {
         const stored = await tx.secrets.find(name)
         const gone = await keys.seal.idsNamed(tx, keys.openRoot, name)
         if (!stored && gone.length === 0) throw new GatehouseError('SecretNotFound', { name })

@@ -18,13 +18,13 @@ const never = { description: '', uses: 0, last_use: null }
 
 /** Values that the service keeps for itself, such as the password of a mailbox. */
 export const serviceSecrets = (
-  { journal, clock, ids }: VaultParts,
+  { auditLog, clock, ids }: VaultParts,
   keys: VaultKeys,
 ): Pick<Secrets, 'keepForService' | 'forgetForService'> => ({
   async keepForService(given, value) {
     const name = nameOf(given)
     assertKeepable(name, value)
-    await journal.transaction(async (tx) => {
+    await auditLog.transaction(async (tx) => {
       const root = await keys.present(tx)
       const current = await tx.secrets.find(name)
       const nowMs = clock.wall()
@@ -50,7 +50,7 @@ export const serviceSecrets = (
 
   async forgetForService(given) {
     const name = nameOf(given)
-    await journal.transaction(async (tx) => {
+    await auditLog.transaction(async (tx) => {
       const current = await tx.secrets.find(name)
       if (!current || !(await tx.secrets.delete(name))) return
       const vault = await keys.seal.change(tx, keys.openRoot, { removed: [current.id] })

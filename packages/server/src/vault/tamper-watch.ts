@@ -4,7 +4,7 @@ import type { Root } from './keyring.ts'
 import type { VaultParts } from './vault-parts.ts'
 import type { Findings, VaultSeal } from './vault-seal.ts'
 
-type Parts = Pick<VaultParts, 'storage' | 'journal' | 'ids' | 'log'>
+type Parts = Pick<VaultParts, 'storage' | 'auditLog' | 'ids' | 'log'>
 type Shown = Pick<VaultState, 'tampered' | 'reason' | 'remedy'>
 
 const namesMax = 100
@@ -41,7 +41,7 @@ export class TamperWatch {
 
   /** Compares all rows with the sealed state. Each finding is recorded once. */
   async look(root: Root | null): Promise<void> {
-    const { ids, journal, log, storage } = this.#parts
+    const { ids, auditLog, log, storage } = this.#parts
     const found = await this.#seal.findings(storage, root)
     const { names, isStateKnown } = found
     if (names.length === 0 && isStateKnown) {
@@ -55,7 +55,7 @@ export class TamperWatch {
     if ([...now].every((name) => this.#recorded.has(name))) return
     log.error({ names: tampered, isStateKnown }, 'stored secrets are not what the vault wrote')
     const facts = { arguments: { names: tampered }, result: 'error' } as const
-    await journal.append(systemEntry(ids)('vault.tampered', facts))
+    await auditLog.append(systemEntry(ids)('vault.tampered', facts))
     this.#recorded = now
   }
 }

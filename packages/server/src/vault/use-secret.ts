@@ -28,7 +28,7 @@ const verdictOn = (secret: StoredSecret | null, use: SecretUse): UseVerdict =>
 
 /** What uses secrets sees of the vault. */
 export function secretsOf(parts: VaultParts, keys: VaultKeys, scrubber: Scrubber): Secrets {
-  const { storage, journal, clock, ids } = parts
+  const { storage, auditLog, clock, ids } = parts
 
   const factsOf = ({ name, agent, capability, host }: SecretUse) => ({
     agent: agent ?? '',
@@ -38,7 +38,7 @@ export function secretsOf(parts: VaultParts, keys: VaultKeys, scrubber: Scrubber
   /** @SECURITY One answer for what is not there and for what is not allowed; vault.test.ts. The log knows more. */
   async function refuse(use: SecretUse, reason: string): Promise<never> {
     const facts = { ...factsOf(use), result: 'denied', detail: { reason } } as const
-    await journal.append(useEntry(ids, use)('secret.refused', facts))
+    await auditLog.append(useEntry(ids, use)('secret.refused', facts))
     throw new GatehouseError('SecretNotAllowed', {
       name: use.name,
       agent: use.agent ?? 'the service',
@@ -78,7 +78,7 @@ export function secretsOf(parts: VaultParts, keys: VaultKeys, scrubber: Scrubber
     scrubber.know(secret.name, value)
     const { agent, capability, host } = use
     const lastUse = { ms: clock.wall(), agent, capability, host }
-    const counted = await journal.transaction(async (tx) => {
+    const counted = await auditLog.transaction(async (tx) => {
       const root = await keys.present(tx)
       const now = await tx.secrets.find(secret.name)
       if (now?.version !== secret.version || now.root_id !== secret.root_id) return false

@@ -1,5 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
-import type { JournalTransaction } from '../ports/audit.ts'
+import type { AuditTransaction } from '../ports/audit.ts'
 import type { StoredSecret } from '../ports/secret-store.ts'
 import type { Storage } from '../ports/storage.ts'
 import type { VaultEntry, VaultState } from '../ports/vault.ts'
@@ -44,7 +44,7 @@ export class VaultKeys {
 
   private constructor(parts: VaultParts, keyring: Keyring, opened: Opened) {
     this.#parts = parts
-    this.seal = new VaultSeal(parts.journal)
+    this.seal = new VaultSeal(parts.auditLog)
     this.#watch = new TamperWatch(parts, this.seal)
     this.#keyring = keyring
     this.#opened = opened
@@ -68,12 +68,12 @@ export class VaultKeys {
     const lock = firstKeyFile(parts.keyFile)
     const root = newRoot()
     const made = sealRoot(root, lock)
-    const stored = await parts.journal.transaction(async (tx) => {
+    const stored = await parts.auditLog.transaction(async (tx) => {
       // Of two nodes that start at once one makes the vault.
       const theirs = await readKeyring({ storage: tx })
       if (theirs) return theirs
       await tx.meta.set(keyringKey, JSON.stringify(made))
-      const vault = await new VaultSeal(parts.journal).begin(tx, root)
+      const vault = await new VaultSeal(parts.auditLog).begin(tx, root)
       const entry = systemEntry(parts.ids)('vault.created', { arguments: { mode: lock.mode } })
       tx.append(entry, vault === null ? {} : { vault })
       return made
@@ -142,7 +142,7 @@ export class VaultKeys {
 
   lock(entry: VaultEntry): Promise<void> {
     return this.#inTurn(async () => {
-      await this.#parts.journal.append(entry('vault.locked', {}))
+      await this.#parts.auditLog.append(entry('vault.locked', {}))
       this.#shut()
     })
   }
@@ -158,7 +158,7 @@ export class VaultKeys {
           detail: `${opened.why.reason}; ${opened.why.remedy}`,
         })
       }
-      await this.#parts.journal.append(entry('vault.unlocked', {}))
+      await this.#parts.auditLog.append(entry('vault.unlocked', {}))
       this.#opened = opened
       await this.#lookAtRows()
     })
@@ -214,11 +214,11 @@ export class VaultKeys {
 
   /** Seals a vault of before there were sealed states; of any other it says which rows are not those of now. */
   async #lookAtRows(): Promise<void> {
-    const { ids, journal, log } = this.#parts
+    const { ids, auditLog, log } = this.#parts
     const { root } = this.#opened
     try {
       if (root)
-        await journal.transaction(async (tx) => {
+        await auditLog.transaction(async (tx) => {
           const vault = await this.seal.begin(tx, root)
           if (vault !== null) tx.append(systemEntry(ids)('vault.sealed', {}), { vault })
         })
@@ -264,7 +264,7 @@ export class VaultKeys {
       return opened
     } catch (cause) {
       const wrong = entry('vault.unlock_failed', { result: 'denied' })
-      await this.#parts.journal.append(wrong)
+      await this.#parts.auditLog.append(wrong)
       throw cause
     }
   }
@@ -296,9 +296,9 @@ export class VaultKeys {
   /** `write` stores the new keyring: what is compared with the state of now comes before it. */
   async #store(
     keyring: Keyring,
-    work: (tx: JournalTransaction, write: () => Promise<void>) => Promise<void>,
+    work: (tx: AuditTransaction, write: () => Promise<void>) => Promise<void>,
   ): Promise<void> {
-    await this.#parts.journal.transaction(async (tx) => {
+    await this.#parts.auditLog.transaction(async (tx) => {
       if ((await readKeyring({ storage: tx }))?.root !== this.#keyring.root)
         throw new GatehouseError('Conflict', { detail: 'the vault was changed meanwhile' })
       await work(tx, () => tx.meta.set(keyringKey, JSON.stringify(keyring)))

@@ -1,4 +1,4 @@
-import type { Journal, VaultAnchor } from '../ports/audit.ts'
+import type { AuditLog, VaultAnchor } from '../ports/audit.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
@@ -7,7 +7,7 @@ import type { KdfCosts } from './passphrase-key.ts'
 
 export type VaultParts = {
   readonly storage: Storage
-  readonly journal: Journal & VaultAnchor
+  readonly auditLog: AuditLog & VaultAnchor
   readonly clock: Clock
   readonly ids: Ids
   readonly log: Log

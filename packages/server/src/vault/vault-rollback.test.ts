@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AddSecret } from '@gatehouse/contract'
 import { describe, expect, test } from 'vitest'
-import { openJournal } from '../log/journal.ts'
+import { openAuditLog } from '../log/audit-log.ts'
 import { HandClock, silent } from '../log/testing.ts'
 import { createIds } from '../platform/ids.ts'
 import type { StoredSecret } from '../ports/secret-store.ts'
@@ -22,7 +22,7 @@ const tampered = { type: 'VaultTampered' }
 class Place implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'gatehouse-rollback-'))
   readonly storage: Storage
-  #journal: Awaited<ReturnType<typeof openJournal>> | null = null
+  #auditLog: Awaited<ReturnType<typeof openAuditLog>> | null = null
   #vault: OpenedVault | null = null
 
   constructor(storage: Storage) {
@@ -43,11 +43,11 @@ class Place implements AsyncDisposable {
   async start(): Promise<void> {
     const parts = { storage: this.storage, ids, clock: new HandClock(), log: silent }
     const directory = join(this.folder, 'audit')
-    const journal = await openJournal({ ...parts, directory, chain: 'main', verifyEveryMs: 0 })
-    this.#journal = journal
+    const auditLog = await openAuditLog({ ...parts, directory, chain: 'main', verifyEveryMs: 0 })
+    this.#auditLog = auditLog
     this.#vault = await openVault({
       ...parts,
-      journal,
+      auditLog,
       scrubber: new Scrubber(),
       keyFile: join(this.folder, 'vault.key'),
       kdf: { memory_kib: 64, passes: 1, lanes: 1 },
@@ -61,7 +61,7 @@ class Place implements AsyncDisposable {
 
   async stop(): Promise<void> {
     this.#vault?.[Symbol.dispose]()
-    await this.#journal?.[Symbol.asyncDispose]()
+    await this.#auditLog?.[Symbol.asyncDispose]()
   }
 
   use(name = 'token', host = 'git.example.org'): Promise<string> {
@@ -92,7 +92,7 @@ class Place implements AsyncDisposable {
   }
 
   async acts(): Promise<string[]> {
-    const page = await this.#journal?.query({ limit: 100, offset: 0 })
+    const page = await this.#auditLog?.query({ limit: 100, offset: 0 })
     return (page?.entries ?? []).map(({ capability }) => capability)
   }
 
@@ -315,8 +315,8 @@ test('a vault of before there were sealed states is sealed once, as it is', asyn
   await using before = new Place(await openMemory())
   const parts = { storage: before.storage, ids, clock: new HandClock(), log: silent }
   const directory = join(before.folder, 'audit')
-  const journal = await openJournal({ ...parts, directory, chain: 'main', verifyEveryMs: 0 })
-  await journal[Symbol.asyncDispose]()
+  const auditLog = await openAuditLog({ ...parts, directory, chain: 'main', verifyEveryMs: 0 })
+  await auditLog[Symbol.asyncDispose]()
   await before.putRows(rows)
   await before.storage.meta.set('vault', keyring ?? '')
   const { copyFileSync } = await import('node:fs')

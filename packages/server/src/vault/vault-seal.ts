@@ -40,10 +40,10 @@ const manifestKey = 'vault.manifest'
  * one or all together with an older state, are not those of now.
  */
 export class VaultSeal {
-  readonly #journal: VaultAnchor
+  readonly #auditLog: VaultAnchor
 
-  constructor(journal: VaultAnchor) {
-    this.#journal = journal
+  constructor(auditLog: VaultAnchor) {
+    this.#auditLog = auditLog
   }
 
   /** The state of now; null where what is stored is not what the vault wrote last. */
@@ -52,7 +52,7 @@ export class VaultSeal {
     const manifest = stored === null ? null : decodeManifest(stored)
     if (stored === null || !manifest) return null
     const sealed = sealedText(sealedOf(stored, manifest))
-    const { state } = this.#journal.vaultState()
+    const { state } = this.#auditLog.vaultState()
     // @SECURITY An older state is refused, also where all rows are as old; vault-rollback.test.ts.
     const isKnown = state === sealed
     const isNewer = state === null || manifest.revision > parseSealed(state).revision
@@ -131,7 +131,7 @@ export class VaultSeal {
 
   async #texts({ meta }: Pick<Storage, 'meta'>): Promise<readonly (string | null)[]> {
     const [manifest, keyring] = [await meta.get(manifestKey), await meta.get(keyringKey)]
-    return [manifest, keyring, this.#journal.vaultState().state]
+    return [manifest, keyring, this.#auditLog.vaultState().state]
   }
 
   /**
@@ -145,7 +145,7 @@ export class VaultSeal {
       const known = hasMac(stored, root) ? null : await this.read(store, root)
       return known && this.#write(store, root, known.manifest.secrets)
     }
-    const { state, isSealed } = this.#journal.vaultState()
+    const { state, isSealed } = this.#auditLog.vaultState()
     if (state !== null) return null
     const rows = isSealed ? await store.secrets.list() : []
     const secrets = rows.map((secret) => [secret.id, [secret.name, digestOf(secret)]] as const)
@@ -165,7 +165,7 @@ export class VaultSeal {
   async #isNewer({ meta }: Pick<Storage, 'meta'>): Promise<boolean> {
     const stored = await meta.get(manifestKey)
     const manifest = decodeManifest(stored ?? '')
-    const { state } = this.#journal.vaultState()
+    const { state } = this.#auditLog.vaultState()
     if (stored === null && state === null) return true
     return manifest !== null && (state === null || manifest.revision > parseSealed(state).revision)
   }
@@ -175,7 +175,7 @@ export class VaultSeal {
     root: Root | null,
     secrets: Manifest['secrets'],
   ): Promise<string> {
-    const { state } = this.#journal.vaultState()
+    const { state } = this.#auditLog.vaultState()
     const stored = await store.meta.get(manifestKey)
     const before = stored === null ? 0 : (decodeManifest(stored)?.revision ?? 0)
     const keyring = keyringDigest((await store.meta.get(keyringKey)) ?? '')

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AddSecret } from '@gatehouse/contract'
 import { describe, expect, test } from 'vitest'
-import { openJournal } from '../log/journal.ts'
+import { openAuditLog } from '../log/audit-log.ts'
 import { HandClock, silent } from '../log/testing.ts'
 import { createIds } from '../platform/ids.ts'
 import type { StoredSecret } from '../ports/secret-store.ts'
@@ -25,17 +25,17 @@ class Place implements AsyncDisposable {
   readonly folder = mkdtempSync(join(tmpdir(), 'gatehouse-vault-'))
   readonly keyFile = join(this.folder, 'vault.key')
   readonly storage: Storage
-  readonly #journal: Awaited<ReturnType<typeof openJournal>>
+  readonly #auditLog: Awaited<ReturnType<typeof openAuditLog>>
 
-  constructor(storage: Storage, journal: Awaited<ReturnType<typeof openJournal>>) {
+  constructor(storage: Storage, auditLog: Awaited<ReturnType<typeof openAuditLog>>) {
     this.storage = storage
-    this.#journal = journal
+    this.#auditLog = auditLog
   }
 
   static async make(): Promise<Place> {
     const storage = await openMemory()
     const directory = mkdtempSync(join(tmpdir(), 'gatehouse-vault-audit-'))
-    const journal = await openJournal({
+    const auditLog = await openAuditLog({
       storage,
       directory,
       chain: 'test',
@@ -43,13 +43,13 @@ class Place implements AsyncDisposable {
       clock: new HandClock(),
       log: silent,
     })
-    return new Place(storage, journal)
+    return new Place(storage, auditLog)
   }
 
   open(over: { keyFile?: string } = {}) {
     return openVault({
       storage: this.storage,
-      journal: this.#journal,
+      auditLog: this.#auditLog,
       clock: this.clock,
       ids,
       log: silent,
@@ -61,7 +61,7 @@ class Place implements AsyncDisposable {
   }
 
   async entries() {
-    const { entries } = await this.#journal.query({ limit: 1000, offset: 0 })
+    const { entries } = await this.#auditLog.query({ limit: 1000, offset: 0 })
     return entries
   }
 
@@ -74,7 +74,7 @@ class Place implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    await this.#journal[Symbol.asyncDispose]()
+    await this.#auditLog[Symbol.asyncDispose]()
     rmSync(this.folder, { recursive: true, force: true })
   }
 }
@@ -496,8 +496,8 @@ describe('the lock', () => {
     await first.vault.add(secret(), entry)
     const replace = place.storage.transaction
     place.storage.transaction = () => Promise.reject(new Error('the power is gone'))
-    const journalled = first.vault.rotateKey(null, entry)
-    await expect(journalled).rejects.toBeDefined()
+    const rotated = first.vault.rotateKey(null, entry)
+    await expect(rotated).rejects.toBeDefined()
     place.storage.transaction = replace
     expect(readFileSync(place.keyFile, 'utf8').trim().split('\n')).toHaveLength(2)
     const again = await place.open()

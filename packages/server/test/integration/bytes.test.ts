@@ -10,7 +10,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { openJournal } from '../../src/log/journal.ts'
+import { openAuditLog } from '../../src/log/audit-log.ts'
 import { segmentsFolder } from '../../src/log/log-files.ts'
 import { draft, silent } from '../../src/log/testing.ts'
 import { createClock } from '../../src/platform/clock.ts'
@@ -19,7 +19,7 @@ import { openSqlite } from '../../src/storage/sqlite/open.ts'
 
 const openLog = async (folder: string) => {
   const storage = await openSqlite({ file: join(folder, 'gatehouse.db') })
-  const journal = await openJournal({
+  const auditLog = await openAuditLog({
     storage,
     directory: join(folder, 'audit'),
     chain: 'node-1',
@@ -28,9 +28,9 @@ const openLog = async (folder: string) => {
     log: silent,
   })
   return {
-    journal,
+    auditLog,
     async [Symbol.asyncDispose]() {
-      await journal[Symbol.asyncDispose]()
+      await auditLog[Symbol.asyncDispose]()
       await storage[Symbol.asyncDispose]()
     },
   }
@@ -60,15 +60,15 @@ test.each([0, 150, 299])(
     onTestFinished(() => rmSync(folder, { recursive: true }))
     await using log = await openLog(folder)
     for (let i = 0; i < 300; i += 1)
-      await log.journal.append(
+      await log.auditLog.append(
         draft({ arguments: { path: `marker-${String(i).padStart(4, '0')}-end` } }),
       )
     const filter = { limit: 10, offset: 0 }
-    expect((await log.journal.query(filter)).integrity).toBe('verified')
+    expect((await log.auditLog.query(filter)).integrity).toBe('verified')
     // One tick of the file system's clock, so that the change has a time of its own.
     await new Promise((resolve) => setTimeout(resolve, 20))
     expect(flip(folder, `marker-${String(n).padStart(4, '0')}-end`)).toBeGreaterThan(0)
-    const page = await log.journal.query(filter)
+    const page = await log.auditLog.query(filter)
     expect(page).toMatchObject({ integrity: 'failed', first_bad_seq: n })
   },
 )

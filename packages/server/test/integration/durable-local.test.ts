@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from '@gatehouse/testkit'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { openJournal } from '../../src/log/journal.ts'
+import { openAuditLog } from '../../src/log/audit-log.ts'
 import { draft, HandClock, silent } from '../../src/log/testing.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import type { Storage } from '../../src/ports/storage.ts'
@@ -34,15 +34,15 @@ const openLog = async (directory: string, chain: string) => {
     },
   }
   const parts = { storage: slow, directory, chain, ids: createIds(), clock, log: silent }
-  const journal = await openJournal({ ...parts, durable: 'local', verifyEveryMs: 0 })
+  const auditLog = await openAuditLog({ ...parts, durable: 'local', verifyEveryMs: 0 })
   return {
-    journal,
+    auditLog,
     clock,
     gate,
-    append: () => journal.append(draft(), { counts: true }),
+    append: () => auditLog.append(draft(), { counts: true }),
     copied: async () => (await storage.copies.read(chain, 0, 100)).map(({ seq }) => seq),
     async [Symbol.asyncDispose]() {
-      await journal[Symbol.asyncDispose]()
+      await auditLog[Symbol.asyncDispose]()
       await storage[Symbol.asyncDispose]()
     },
   }
@@ -58,10 +58,10 @@ describe.skipIf('missing' in server)('a log that is durable on the disk of its n
     log.gate.before = () => held
     for (let i = 0; i < 5; i += 1) await log.append()
     expect(await log.copied()).toEqual([])
-    expect((await log.journal.query({ limit: 9, offset: 0 })).total).toBe(5)
+    expect((await log.auditLog.query({ limit: 9, offset: 0 })).total).toBe(5)
     release()
     await expect.poll(log.copied).toEqual([0, 1, 2, 3, 4])
-    expect(await log.journal.verify()).toMatchObject({ integrity: 'verified' })
+    expect(await log.auditLog.verify()).toMatchObject({ integrity: 'verified' })
   })
 
   test('answers while the database fails, says so, and catches up by itself', async () => {
@@ -69,7 +69,7 @@ describe.skipIf('missing' in server)('a log that is durable on the disk of its n
     log.gate.before = () => Promise.reject(new Error('no connection'))
     for (let i = 0; i < 3; i += 1) await log.append()
     await expect
-      .poll(() => log.journal.health())
+      .poll(() => log.auditLog.health())
       .toMatchObject({
         status: 'degraded',
         reason: expect.stringContaining('entries are not copied to the database') as string,
@@ -78,7 +78,7 @@ describe.skipIf('missing' in server)('a log that is durable on the disk of its n
     await log.append()
     log.clock.move(1_000)
     await expect.poll(log.copied).toEqual([0, 1, 2, 3])
-    expect(log.journal.health().status).toBe('healthy')
+    expect(log.auditLog.health().status).toBe('healthy')
   })
 
   test('copies at the next start what it could not, and counts it once', async () => {
@@ -93,7 +93,7 @@ describe.skipIf('missing' in server)('a log that is durable on the disk of its n
     }
     await using log = await openLog(directory, 'stopped')
     expect(await log.copied()).toEqual([0, 1, 2])
-    expect(await log.journal.verify()).toMatchObject({
+    expect(await log.auditLog.verify()).toMatchObject({
       integrity: 'verified',
       verified_through: 2,
     })

@@ -14,10 +14,10 @@ import { join } from 'node:path'
 import type { AgentName } from '@gatehouse/contract'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { createLinker } from '../../src/domain/audit/chain.ts'
+import { openAuditLog } from '../../src/log/audit-log.ts'
 import { indexFolder } from '../../src/log/entry-index/block-files.ts'
 import { encodeFrame, type LoggedEntry, lineOf, noteText } from '../../src/log/frame.ts'
 import { hashing } from '../../src/log/hashing.ts'
-import { openJournal } from '../../src/log/journal.ts'
 import { LogReader } from '../../src/log/log-files.ts'
 import { setAsideFile } from '../../src/log/set-aside.ts'
 import { headFile } from '../../src/log/signed-head.ts'
@@ -58,7 +58,7 @@ const openLog = async (folder: string) => {
   const directory = join(folder, 'audit')
   const clock = createClock(0)
   const storage = await openSqlite({ file: join(folder, 'gatehouse.db') })
-  const journal = await openJournal({
+  const auditLog = await openAuditLog({
     storage,
     directory,
     chain,
@@ -68,20 +68,20 @@ const openLog = async (folder: string) => {
     verifyEveryMs: 0,
   })
   return {
-    journal,
+    auditLog,
     storage,
     async fill(count: number) {
-      for (let i = 0; i < count; i += 1) await journal.append(draft())
+      for (let i = 0; i < count; i += 1) await auditLog.append(draft())
     },
     /** An act with a change of the store, as an approval is. */
     async act() {
-      await journal.transaction(async (tx) => {
+      await auditLog.transaction(async (tx) => {
         await tx.meta.set('policy', 'v2')
         tx.append(draft({ kind: 'act', capability: 'policy.changed' }))
       })
     },
     async [Symbol.asyncDispose]() {
-      await journal[Symbol.asyncDispose]()
+      await auditLog[Symbol.asyncDispose]()
       await storage[Symbol.asyncDispose]()
     },
   }
@@ -119,7 +119,7 @@ type Log = Awaited<ReturnType<typeof openLog>>
 
 /** Nothing of it is shown, exported or vouched for; it is named, and stays named until somebody acknowledges it. */
 const expectNamed = async (log: Log, folder: string, seq: number): Promise<void> => {
-  const page = await log.journal.query(filter)
+  const page = await log.auditLog.query(filter)
   expect(page).toMatchObject({
     integrity: 'failed',
     kind: 'inserted',
@@ -127,12 +127,12 @@ const expectNamed = async (log: Log, folder: string, seq: number): Promise<void>
     first_bad_id: forgedId,
   })
   expect(page.verified_through).toBeLessThan(page.total)
-  const again = await log.journal.query(filter)
+  const again = await log.auditLog.query(filter)
   expect(again.entries.map(({ id }) => id)).not.toContain(forgedId)
   expect(again.integrity).toBe('failed')
-  expect(await textOf(log.journal.export())).not.toContain(forgedId)
-  expect(await log.journal.find(forgedId)).toBeNull()
-  expect(log.journal.health()).toMatchObject({ status: 'degraded' })
+  expect(await textOf(log.auditLog.export())).not.toContain(forgedId)
+  expect(await log.auditLog.find(forgedId)).toBeNull()
+  expect(log.auditLog.health()).toMatchObject({ status: 'degraded' })
   expect(setAside(folder)).toContain(forgedId)
 }
 
@@ -147,12 +147,12 @@ describe('an entry that somebody without a key put behind the last one', () => {
     {
       await using log = await openLog(folder)
       await expectNamed(log, folder, 5)
-      expect((await log.journal.append(draft())).seq).toBe(5)
+      expect((await log.auditLog.append(draft())).seq).toBe(5)
     }
     await using log = await openLog(folder)
-    expect(await log.journal.verify()).toMatchObject({ integrity: 'failed', kind: 'inserted' })
-    expect(await log.journal.acknowledge('we know')).toMatchObject({ integrity: 'verified' })
-    const { entries, total } = await log.journal.query(filter)
+    expect(await log.auditLog.verify()).toMatchObject({ integrity: 'failed', kind: 'inserted' })
+    expect(await log.auditLog.acknowledge('we know')).toMatchObject({ integrity: 'verified' })
+    const { entries, total } = await log.auditLog.query(filter)
     expect(total).toBe(7)
     expect(entries[0]).toMatchObject({ capability: 'audit.acknowledged' })
     expect(JSON.stringify(entries.slice(1))).not.toContain(forgedId)
@@ -166,7 +166,7 @@ describe('an entry that somebody without a key put behind the last one', () => {
     forge(folder)
     await using log = await openLog(folder)
     await expectNamed(log, folder, 6)
-    expect((await log.journal.query(filter)).total).toBe(6)
+    expect((await log.auditLog.query(filter)).total).toBe(6)
   })
 
   test('of a running service is named by the next query, and nothing that follows is lost', async () => {
@@ -177,8 +177,8 @@ describe('an entry that somebody without a key put behind the last one', () => {
     await expectNamed(log, folder, 3)
     await log.fill(2)
     await log.act()
-    expect((await log.journal.query(filter)).total).toBe(6)
-    expect(await log.journal.acknowledge('we know')).toMatchObject({ integrity: 'verified' })
+    expect((await log.auditLog.query(filter)).total).toBe(6)
+    expect(await log.auditLog.acknowledge('we know')).toMatchObject({ integrity: 'verified' })
   })
 
   test('of a running service is gone with the next entry, which takes its place', async () => {
@@ -187,7 +187,7 @@ describe('an entry that somebody without a key put behind the last one', () => {
     await log.fill(3)
     forge(folder)
     await log.fill(2)
-    const page = await log.journal.query(filter)
+    const page = await log.auditLog.query(filter)
     expect(page).toMatchObject({ total: 5, verified_through: 4 })
     expect(JSON.stringify(page.entries)).not.toContain(forgedId)
   })
@@ -201,7 +201,7 @@ describe('an entry that somebody without a key put behind the last one', () => {
     forge(folder)
     rmSync(join(folder, 'audit', headFile))
     await using log = await openLog(folder)
-    const page = await log.journal.query(filter)
+    const page = await log.auditLog.query(filter)
     expect(page).toMatchObject({ integrity: 'failed', kind: 'anchor_missing', total: 3 })
     expect(setAside(folder)).toContain(forgedId)
   })
@@ -209,7 +209,7 @@ describe('an entry that somebody without a key put behind the last one', () => {
 
 describe('the index', () => {
   const expectSound = async (log: Log): Promise<void> => {
-    const { entries, total, integrity } = await log.journal.query({ ...filter, agent: 'mailbot' })
+    const { entries, total, integrity } = await log.auditLog.query({ ...filter, agent: 'mailbot' })
     expect({ total, integrity }).toEqual({ total: 5, integrity: 'verified' })
     expect(entries.map(({ seq }) => seq)).toEqual([4, 3, 2, 1, 0])
   }
@@ -246,11 +246,11 @@ describe('the index', () => {
     await using log = await openLog(folder)
     await log.fill(5)
     const by = { actor: 'user:ana', request_id: 'req-9' }
-    expect(await log.journal.reindex(by)).toMatchObject({
+    expect(await log.auditLog.reindex(by)).toMatchObject({
       integrity: 'verified',
       verified_through: 5,
     })
-    const { entries, total } = await log.journal.query(filter)
+    const { entries, total } = await log.auditLog.query(filter)
     expect(total).toBe(6)
     expect(entries[0]).toMatchObject({ capability: 'audit.reindexed', actor: 'user:ana' })
     await expectSound(log)
@@ -270,9 +270,9 @@ describe('a crash', () => {
     rmSync(logOf(folder), { recursive: true })
     cpSync(log, logOf(folder), { recursive: true })
     await using after = await openLog(folder)
-    expect(await after.journal.query(filter)).toMatchObject({ integrity: 'verified', total: 3 })
+    expect(await after.auditLog.query(filter)).toMatchObject({ integrity: 'verified', total: 3 })
     expect(await after.storage.meta.get('policy')).toBe('v2')
-    expect(await after.journal.verify()).toMatchObject({ integrity: 'verified' })
+    expect(await after.auditLog.verify()).toMatchObject({ integrity: 'verified' })
   })
 
   test('between an entry and its head loses nothing', async () => {
@@ -284,7 +284,7 @@ describe('a crash', () => {
     const folder = killed(running)
     writeFileSync(join(logOf(folder), headFile), head)
     await using log = await openLog(folder)
-    expect(await log.journal.query(filter)).toMatchObject({ integrity: 'verified', total: 4 })
+    expect(await log.auditLog.query(filter)).toMatchObject({ integrity: 'verified', total: 4 })
   })
 
   test('in the middle of a write leaves out what nobody was answered for', async () => {
@@ -300,8 +300,8 @@ describe('a crash', () => {
     writeSync(fd, Buffer.alloc(last.bytes - 50), 0, last.bytes - 50, last.at + 50)
     closeSync(fd)
     await using log = await openLog(folder)
-    expect(await log.journal.query(filter)).toMatchObject({ integrity: 'verified', total: 2 })
-    expect((await log.journal.append(draft())).seq).toBe(2)
+    expect(await log.auditLog.query(filter)).toMatchObject({ integrity: 'verified', total: 2 })
+    expect((await log.auditLog.append(draft())).seq).toBe(2)
   })
 
   test('before the store had what followed from the last entries loses no use of a limit and no invocation', async () => {
@@ -309,7 +309,7 @@ describe('a crash', () => {
     await using before = await openLog(running)
     await before.storage.agents.insert(agentOf('mailbot'))
     const stamp = { key: 'k', at_ms: Date.now(), window_ms: 3_600_000 }
-    await before.journal.append(draft(), { stamps: [stamp], counts: true })
+    await before.auditLog.append(draft(), { stamps: [stamp], counts: true })
     const folder = killed(running)
     await using log = await openLog(folder)
     const key = { key: 'k', limit: 9, window_ms: 3_600_000 }
@@ -325,8 +325,8 @@ describe('a crash', () => {
     }
     writeEntries(logOf(folder), entriesIn(logOf(folder)).slice(0, 3))
     await using log = await openLog(folder)
-    const page = await log.journal.query(filter)
+    const page = await log.auditLog.query(filter)
     expect(page).toMatchObject({ integrity: 'failed', kind: 'truncated', first_bad_seq: 3 })
-    expect((await log.journal.append(draft())).seq).toBe(5)
+    expect((await log.auditLog.append(draft())).seq).toBe(5)
   })
 })

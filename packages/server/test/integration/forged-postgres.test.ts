@@ -5,8 +5,8 @@ import { startPostgres } from '@gatehouse/testkit'
 import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createLinker } from '../../src/domain/audit/chain.ts'
+import { openAuditLog } from '../../src/log/audit-log.ts'
 import { hashing } from '../../src/log/hashing.ts'
-import { openJournal } from '../../src/log/journal.ts'
 import { setAsideFile } from '../../src/log/set-aside.ts'
 import { headFile } from '../../src/log/signed-head.ts'
 import { draft, silent, textOf } from '../../src/log/testing.ts'
@@ -42,14 +42,14 @@ const newFolder = (): string => {
 const openLog = async (directory: string, chain: string) => {
   const storage = await openPostgres({ url })
   const parts = { storage, directory, chain, ids: createIds(), clock: createClock(0), log: silent }
-  const journal = await openJournal({ ...parts, verifyEveryMs: 0 })
+  const auditLog = await openAuditLog({ ...parts, verifyEveryMs: 0 })
   return {
-    journal,
+    auditLog,
     async fill(count: number) {
-      for (let i = 0; i < count; i += 1) await journal.append(draft())
+      for (let i = 0; i < count; i += 1) await auditLog.append(draft())
     },
     async [Symbol.asyncDispose]() {
-      await journal[Symbol.asyncDispose]()
+      await auditLog[Symbol.asyncDispose]()
       await storage[Symbol.asyncDispose]()
     },
   }
@@ -77,13 +77,13 @@ describe.skipIf('missing' in server)('on PostgreSQL, an entry that nobody here w
     }
     await forge(chain)
     await using log = await openLog(directory, chain)
-    const page = await log.journal.query(filter)
+    const page = await log.auditLog.query(filter)
     expect(page).toMatchObject({ integrity: 'failed', kind: 'inserted', first_bad_seq: 3 })
     expect(JSON.stringify(page.entries)).not.toContain('user:ana')
-    expect(await textOf(log.journal.export())).not.toContain('user:ana')
+    expect(await textOf(log.auditLog.export())).not.toContain('user:ana')
     expect(readFileSync(join(directory, setAsideFile), 'utf8')).toContain(forgedId)
-    expect((await log.journal.append(draft())).seq).toBe(3)
-    expect(await log.journal.acknowledge('we know')).toMatchObject({ integrity: 'verified' })
+    expect((await log.auditLog.append(draft())).seq).toBe(3)
+    expect(await log.auditLog.acknowledge('we know')).toMatchObject({ integrity: 'verified' })
   })
 
   test('is named while the service runs, and costs no call', async () => {
@@ -91,14 +91,14 @@ describe.skipIf('missing' in server)('on PostgreSQL, an entry that nobody here w
     await using log = await openLog(directory, chain)
     await log.fill(3)
     await forge(chain)
-    expect((await log.journal.append(draft())).seq).toBe(3)
-    expect(await log.journal.verify()).toMatchObject({
+    expect((await log.auditLog.append(draft())).seq).toBe(3)
+    expect(await log.auditLog.verify()).toMatchObject({
       integrity: 'failed',
       kind: 'inserted',
       first_bad_seq: 3,
       first_bad_id: `${forgedId}-${chain}`,
     })
-    expect((await log.journal.query(filter)).entries[0]).toMatchObject({
+    expect((await log.auditLog.query(filter)).entries[0]).toMatchObject({
       capability: 'filesystem.read',
     })
   })
@@ -117,7 +117,7 @@ describe.skipIf('missing' in server)('on PostgreSQL, an entry that nobody here w
     writeFileSync(join(directory, headFile), head)
     rmSync(join(directory, 'checkpoints.log'))
     await using log = await openLog(directory, chain)
-    expect(await log.journal.verify()).toMatchObject({
+    expect(await log.auditLog.verify()).toMatchObject({
       integrity: 'verified',
       verified_through: 3,
     })

@@ -12,7 +12,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { gunzipSync } from 'node:zlib'
 import { expect, onTestFinished, test } from 'vitest'
-import { openJournal } from '../../src/log/journal.ts'
+import { openAuditLog } from '../../src/log/audit-log.ts'
 import { verifyOffline } from '../../src/log/offline.ts'
 import { draft, silent, textOf } from '../../src/log/testing.ts'
 import { createClock } from '../../src/platform/clock.ts'
@@ -41,7 +41,7 @@ const newFolder = (): string => {
 
 const openLog = async (folder: string) => {
   const storage = await openSqlite({ file: join(folder, 'gatehouse.db') })
-  const journal = await openJournal({
+  const auditLog = await openAuditLog({
     storage,
     directory: join(folder, 'audit'),
     chain: 'node-1',
@@ -52,9 +52,9 @@ const openLog = async (folder: string) => {
   })
   return {
     storage,
-    journal,
+    auditLog,
     async [Symbol.asyncDispose]() {
-      await journal[Symbol.asyncDispose]()
+      await auditLog[Symbol.asyncDispose]()
       await storage[Symbol.asyncDispose]()
     },
   }
@@ -69,7 +69,7 @@ test('a log that lay in the database moves into files, entry by entry, and says 
   const folder = newFolder()
   {
     await using log = await openLog(folder)
-    const page = await log.journal.query({ limit: 1_000, offset: 0 })
+    const page = await log.auditLog.query({ limit: 1_000, offset: 0 })
     expect(page).toMatchObject({
       integrity: 'verified',
       total: before + 1,
@@ -88,7 +88,7 @@ test('a log that lay in the database moves into files, entry by entry, and says 
     const key = { key: 'k', limit: 9, window_ms: 3_600_000 }
     expect(await log.storage.limits.used(key, 4_000_000_000_001)).toBe(1)
     // The checkpoints of before were made over the same tree.
-    expect(await log.journal.verify()).toMatchObject({ integrity: 'verified' })
+    expect(await log.auditLog.verify()).toMatchObject({ integrity: 'verified' })
     expect(await log.storage.copies.read('node-1', 0, 1)).toEqual([])
   }
   expect(existsSync(join(folder, 'audit/audit.mark'))).toBe(false)
@@ -96,14 +96,14 @@ test('a log that lay in the database moves into files, entry by entry, and says 
   expect(existsSync(join(folder, 'gatehouse.db.before-0015-index-in-files'))).toBe(true)
 
   await using log = await openLog(folder)
-  expect((await log.journal.append(draft())).seq).toBe(before + 1)
+  expect((await log.auditLog.append(draft())).seq).toBe(before + 1)
   const exportFile = join(folder, 'export.jsonl')
-  writeFileSync(exportFile, await textOf(log.journal.export()))
+  writeFileSync(exportFile, await textOf(log.auditLog.export()))
   expect(await verifyOffline({ exportFile })).toMatchObject({
     integrity: 'verified',
     entries: before + 2,
   })
-  expect(await log.journal.query({ limit: 1, offset: 0 })).toMatchObject({
+  expect(await log.auditLog.query({ limit: 1, offset: 0 })).toMatchObject({
     integrity: 'verified',
     total: before + 2,
   })
@@ -121,10 +121,10 @@ test.each([
   const folder = newFolder()
   writeTo(folder, `drop trigger audit_no_update; drop trigger audit_no_delete; ${statement}`)
   await using log = await openLog(folder)
-  const page = await log.journal.query({ limit: 10, offset: 0 })
+  const page = await log.auditLog.query({ limit: 10, offset: 0 })
   expect(page).toMatchObject({ integrity: 'failed', kind, first_bad_seq: seq })
-  expect((await log.journal.append(draft())).seq).toBe(before + 1)
-  expect(await log.journal.acknowledge('we know')).toMatchObject({ integrity: 'verified' })
+  expect((await log.auditLog.append(draft())).seq).toBe(before + 1)
+  expect(await log.auditLog.acknowledge('we know')).toMatchObject({ integrity: 'verified' })
 })
 
 test('entries in a database without anything sealed over them are under an alarm', async () => {
@@ -132,7 +132,7 @@ test('entries in a database without anything sealed over them are under an alarm
   rmSync(join(folder, 'audit/audit.mark'))
   writeTo(folder, `delete from meta where key like 'audit.sealed.%'`)
   await using log = await openLog(folder)
-  const page = await log.journal.query({ limit: 10, offset: 0 })
+  const page = await log.auditLog.query({ limit: 10, offset: 0 })
   expect(page).toMatchObject({ integrity: 'failed', kind: 'anchor_missing' })
   expect(page.entries[0]).toMatchObject({ capability: 'audit.moved' })
 })
@@ -145,6 +145,6 @@ test('a move that was killed on the way begins anew', async () => {
   }
   cpSync(join(half, 'audit/segments'), join(folder, 'audit/segments'), { recursive: true })
   await using log = await openLog(folder)
-  const page = await log.journal.query({ limit: 10, offset: 0 })
+  const page = await log.auditLog.query({ limit: 10, offset: 0 })
   expect(page).toMatchObject({ integrity: 'verified', total: before + 1 })
 })

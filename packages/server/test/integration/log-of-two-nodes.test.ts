@@ -4,8 +4,8 @@ import { join } from 'node:path'
 import { startPostgres } from '@gatehouse/testkit'
 import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { openAuditLog } from '../../src/log/audit-log.ts'
 import { indexFolder } from '../../src/log/entry-index/block-files.ts'
-import { openJournal } from '../../src/log/journal.ts'
 import { draft, HandClock, silent } from '../../src/log/testing.ts'
 import { createIds } from '../../src/platform/ids.ts'
 import { openPostgres } from '../../src/storage/postgres/open.ts'
@@ -26,17 +26,17 @@ const openNode = async (directory: string, chain: string) => {
   const clock = new HandClock()
   const storage = await openPostgres({ url })
   const parts = { storage, directory, chain, ids: createIds(), clock, log: silent }
-  const journal = await openJournal({ ...parts, verifyEveryMs: 0 })
+  const auditLog = await openAuditLog({ ...parts, verifyEveryMs: 0 })
   return {
-    journal,
+    auditLog,
     clock,
-    append: (agent: string) => journal.append(draft({ agent, capability: 'git.commit' })),
+    append: (agent: string) => auditLog.append(draft({ agent, capability: 'git.commit' })),
     async seen(filter: object = {}) {
-      const page = await journal.query({ limit: 4, offset: 0, ...filter })
+      const page = await auditLog.query({ limit: 4, offset: 0, ...filter })
       return [page.total, ...page.entries.map((entry) => `${entry.chain} ${entry.seq}`)]
     },
     async [Symbol.asyncDispose]() {
-      await journal[Symbol.asyncDispose]()
+      await auditLog[Symbol.asyncDispose]()
       await storage[Symbol.asyncDispose]()
     },
   }
@@ -56,13 +56,13 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
       expect([await one.seen(), await two.seen()]).toEqual([all, all])
       expect(await two.seen({ agent: 'late' })).toEqual([2, 'one 2', 'two 1'])
       expect(await two.seen({ offset: 3 })).toEqual([5, 'two 0', 'one 0'])
-      const [newest] = (await one.journal.query({ limit: 1, offset: 0 })).entries
-      expect(await two.journal.find(newest?.id ?? '')).toEqual(newest)
-      expect(await two.journal.rows.ends()).toEqual([
+      const [newest] = (await one.auditLog.query({ limit: 1, offset: 0 })).entries
+      expect(await two.auditLog.find(newest?.id ?? '')).toEqual(newest)
+      expect(await two.auditLog.rows.ends()).toEqual([
         { chain: 'one', next: 3 },
         { chain: 'two', next: 2 },
       ])
-      const stats = await two.journal.rows.statsOf('early')
+      const stats = await two.auditLog.rows.statsOf('early')
       expect(stats.by_capability).toMatchObject([{ capability: 'git.commit', calls: 3 }])
     }
     expect(readdirSync(join(folder, indexFolder)).map((name) => name.slice(0, 3))).toEqual([
@@ -79,17 +79,17 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
     await using four = await openNode(newFolder(), 'four')
     for (let i = 0; i < 3; i += 1) await three.append('bot')
     const filter = { agent: 'bot', limit: 9, offset: 0 }
-    expect(await four.journal.query(filter)).toMatchObject({ total: 3, integrity: 'verified' })
+    expect(await four.auditLog.query(filter)).toMatchObject({ total: 3, integrity: 'verified' })
     const client = new pg.Client({ connectionString: url })
     await client.connect()
     await client.query(
       `update audit_copies set body = replace(body, '"bot"', '"her"') where chain = 'three' and seq = 1`,
     )
     await client.end()
-    const integrity = async () => (await four.journal.query(filter)).integrity
+    const integrity = async () => (await four.auditLog.query(filter)).integrity
     await expect.poll(integrity, { timeout: 5_000 }).toBe('failed')
-    expect((await four.journal.query(filter)).total).toBe(2)
-    expect(await three.journal.verify()).toMatchObject({
+    expect((await four.auditLog.query(filter)).total).toBe(2)
+    expect(await three.auditLog.verify()).toMatchObject({
       integrity: 'failed',
       kind: 'modified',
       first_bad_seq: 1,

@@ -5,8 +5,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises'
 import { startPostgres } from '@gatehouse/testkit'
 import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { openAuditLog } from '../../src/log/audit-log.ts'
 import { inlineEntriesMax } from '../../src/log/inspector.ts'
-import { openJournal } from '../../src/log/journal.ts'
 import { LogReader } from '../../src/log/log-files.ts'
 import { draft, frameAt, HandClock, silent } from '../../src/log/testing.ts'
 import { VerifierThread } from '../../src/log/verifier-thread.ts'
@@ -52,7 +52,7 @@ const openLog = async (storage: Storage, folder: string, copies: string | null, 
     }
   })
   onTestFinished(() => spy.mockRestore())
-  const journal = await openJournal({
+  const auditLog = await openAuditLog({
     storage,
     directory,
     chain,
@@ -66,18 +66,18 @@ const openLog = async (storage: Storage, folder: string, copies: string | null, 
   const close = async () => {
     if (!isOpen) return
     isOpen = false
-    await journal[Symbol.asyncDispose]()
+    await auditLog[Symbol.asyncDispose]()
     await verifier[Symbol.asyncDispose]()
     await storage[Symbol.asyncDispose]()
   }
   return {
-    journal,
+    auditLog,
     verifier,
     clock,
     asked,
     close,
     async fill(count = entries) {
-      await Promise.all(Array.from({ length: count }, () => journal.append(draft())))
+      await Promise.all(Array.from({ length: count }, () => auditLog.append(draft())))
     },
     [Symbol.asyncDispose]: close,
   }
@@ -145,29 +145,29 @@ for (const engine of engines) {
       await using log = await engine.open(newFolder())
       await log.fill()
       log.asked.entries = 0
-      expect(await log.journal.verify()).toMatchObject({
+      expect(await log.auditLog.verify()).toMatchObject({
         integrity: 'verified',
         verified_through: entries - 1,
       })
       expect(log.asked.entries).toBeLessThan(inlineEntriesMax)
       // What came since is read here.
       await log.fill(5)
-      expect(await log.journal.query(filter)).toMatchObject({ verified_through: entries + 4 })
+      expect(await log.auditLog.query(filter)).toMatchObject({ verified_through: entries + 4 })
     })
 
     test('shows what was changed in the middle of it, until that was acknowledged', async () => {
       const folder = newFolder()
       await using log = await engine.open(folder)
       await log.fill()
-      await log.journal.verify()
+      await log.auditLog.verify()
       await engine.tamper(folder, entries / 2)
       const found = { integrity: 'failed', kind: 'modified', first_bad_seq: entries / 2 }
-      expect(await log.journal.query(filter)).toMatchObject(found)
-      expect(await log.journal.acknowledge('we know')).toMatchObject({ integrity: 'verified' })
+      expect(await log.auditLog.query(filter)).toMatchObject(found)
+      expect(await log.auditLog.acknowledge('we know')).toMatchObject({ integrity: 'verified' })
       // What was acknowledged does not cover what is changed later.
       await engine.tamper(folder, entries / 4)
       const again = { integrity: 'failed', first_bad_seq: entries / 4 }
-      expect(await log.journal.query(filter)).toMatchObject(again)
+      expect(await log.auditLog.query(filter)).toMatchObject(again)
     })
   })
 }
@@ -184,16 +184,16 @@ test('copies are not compared where their store cannot be reached', async () => 
 test('a long log is not verified where the thread was ended, and health says so until it could be', async () => {
   await using log = await (engines[0] as Engine).open(newFolder())
   await log.fill()
-  const verifying = log.journal.verify().catch((error: Error) => error.message)
+  const verifying = log.auditLog.verify().catch((error: Error) => error.message)
   await untilBusy(log.verifier)
   await log.verifier[Symbol.asyncDispose]()
   expect(await verifying).toContain('ended before it was done')
-  expect(log.journal.health()).toMatchObject({
+  expect(log.auditLog.health()).toMatchObject({
     status: 'degraded',
     reason: expect.stringContaining('could not be verified'),
   })
-  expect(await log.journal.query(filter)).toMatchObject({ integrity: 'verified' })
-  expect(log.journal.health().status).toBe('healthy')
+  expect(await log.auditLog.query(filter)).toMatchObject({ integrity: 'verified' })
+  expect(log.auditLog.health().status).toBe('healthy')
 })
 
 test('a long log is not verified where the thread fails', async () => {
@@ -205,16 +205,16 @@ test('a long log is not verified where the thread fails', async () => {
   await using log = await openLog(await openSqlite({ file }), folder, null, failing)
   await log.fill()
   const failure = { type: 'StorageUnavailable' }
-  await expect(log.journal.verify()).rejects.toMatchObject(failure)
-  await expect(log.journal.query(filter)).rejects.toMatchObject(failure)
-  expect(log.journal.health().status).toBe('degraded')
+  await expect(log.auditLog.verify()).rejects.toMatchObject(failure)
+  await expect(log.auditLog.query(filter)).rejects.toMatchObject(failure)
+  expect(log.auditLog.health().status).toBe('degraded')
 })
 
 test('a service that stops does not wait for a verification, and ends the thread with care', async () => {
   await using log = await (engines[0] as Engine).open(newFolder())
   await log.fill()
-  await log.journal.verify()
-  const isBroken = log.journal.verify().then(
+  await log.auditLog.verify()
+  const isBroken = log.auditLog.verify().then(
     () => false,
     () => true,
   )
@@ -227,9 +227,9 @@ test('a service that stops does not wait for a verification, and ends the thread
 test('the thread ends when nobody asked it for a while, and starts again', async () => {
   await using log = await (engines[0] as Engine).open(newFolder())
   await log.fill()
-  expect(await log.journal.verify()).toMatchObject({ integrity: 'verified' })
+  expect(await log.auditLog.verify()).toMatchObject({ integrity: 'verified' })
   expect(log.verifier.threadId).not.toBeNull()
   log.clock.move(60_000)
   await vi.waitUntil(() => log.verifier.threadId === null)
-  expect(await log.journal.verify()).toMatchObject({ integrity: 'verified' })
+  expect(await log.auditLog.verify()).toMatchObject({ integrity: 'verified' })
 })

@@ -1,8 +1,8 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { type AuditLogOptions, type LocalAuditLog, openAuditLog } from '../../src/log/audit-log.ts'
 import type { LoggedEntry } from '../../src/log/frame.ts'
-import { type AuditLog, type JournalOptions, openJournal } from '../../src/log/journal.ts'
 import {
   createIds,
   draft,
@@ -45,7 +45,7 @@ export type Bench = AsyncDisposable & {
   readonly directory: string
   readonly store: FailingStore
   readonly clock: HandClock
-  log: AuditLog
+  log: LocalAuditLog
   /** Appends that many entries, in groups. */
   fill(count: number): Promise<void>
   entries(): Mutable<LoggedEntry>[]
@@ -56,12 +56,12 @@ export type Bench = AsyncDisposable & {
 }
 
 /** A log in a folder of its own, gone at the end. */
-export const openBench = async (options: Partial<JournalOptions> = {}): Promise<Bench> => {
+export const openBench = async (options: Partial<AuditLogOptions> = {}): Promise<Bench> => {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'gatehouse-audit-'))
   const [clock, ids] = [new HandClock(), createIds()]
   const store = new FailingStore(await openMemory())
   const open = () =>
-    openJournal({
+    openAuditLog({
       directory,
       chain: 'main',
       ids,

@@ -5,7 +5,7 @@ import type { FakeLink } from '@gatehouse/testkit/fake-service/fake-link'
 import { AgentDirectory } from '../../src/app/agents/agent-directory.ts'
 import type { Call } from '../../src/app/call/call.ts'
 import { bindProxy, type Proxy } from '../../src/app/proxy/proxy.ts'
-import { openJournal } from '../../src/log/journal.ts'
+import { openAuditLog } from '../../src/log/audit-log.ts'
 import { silent } from '../../src/log/testing.ts'
 import { createClock } from '../../src/platform/clock.ts'
 import { createDigest } from '../../src/platform/digest.ts'
@@ -73,13 +73,13 @@ export async function openNode(
   const storage = await (opens?.() ?? openSqlite({ file: join(folder, 'gatehouse.db') }))
   const clock = createClock(await storage.clock.read())
   const [ids, digest, log] = [createIds(), createDigest(), silent]
-  const journal = await openJournal({
+  const auditLog = await openAuditLog({
     ...{ storage, ids, clock, log },
     directory: join(folder, `audit-${node}`),
     chain: node,
   })
   const events = createEventBus({ ids, clock, log })
-  const basics = { storage, journal, clock, ids, digest, events, log }
+  const basics = { storage, auditLog, clock, ids, digest, events, log }
   const stopping = new AbortController()
   const allowed = { current: () => ({ listed: () => 'autonomous' }) } as unknown as PolicySource
   const proxy = bindProxy({
@@ -119,7 +119,7 @@ export async function openNode(
   return {
     proxy,
     storage,
-    audit: journal,
+    audit: auditLog,
     async buffer(operation, args) {
       const service = await proxy.servicesOf(call).open(kind)
       return (await service.buffer({ operation, arguments: args })).write_id
@@ -127,7 +127,7 @@ export async function openNode(
     async [Symbol.asyncDispose]() {
       stopping.abort()
       await proxy.stopped()
-      await journal[Symbol.asyncDispose]()
+      await auditLog[Symbol.asyncDispose]()
       await storage[Symbol.asyncDispose]()
     },
   }

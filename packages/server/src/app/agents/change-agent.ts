@@ -5,7 +5,7 @@ import {
   type RotateAgent,
 } from '@gatehouse/contract'
 import type { StoredAgent } from '../../ports/agents.ts'
-import type { JournalTransaction } from '../../ports/audit.ts'
+import type { AuditTransaction } from '../../ports/audit.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
@@ -14,7 +14,7 @@ import { agentRecord, newToken, withToken } from './agent-record.ts'
 import { forgetPausedWithAll } from './pause-all.ts'
 import type { SessionTable } from './session-table.ts'
 
-export type ChangeAgentDeps = Pick<Basics, 'journal' | 'clock' | 'ids' | 'digest' | 'events'> & {
+export type ChangeAgentDeps = Pick<Basics, 'auditLog' | 'clock' | 'ids' | 'digest' | 'events'> & {
   readonly directory: AgentDirectory
   readonly sessions: SessionTable
 }
@@ -25,7 +25,7 @@ export type ChangeAgentDeps = Pick<Basics, 'journal' | 'clock' | 'ids' | 'digest
  */
 export type EndsWithAgent = (
   op: Op,
-  tx: JournalTransaction,
+  tx: AuditTransaction,
   agent: string,
 ) => Promise<(() => void) | undefined>
 
@@ -43,9 +43,9 @@ async function change(
   name: string,
   act: string,
   next: Change,
-  also?: (tx: JournalTransaction, agent: StoredAgent) => Promise<void>,
+  also?: (tx: AuditTransaction, agent: StoredAgent) => Promise<void>,
 ): Promise<StoredAgent> {
-  const agent = await deps.journal.transaction(async (tx) => {
+  const agent = await deps.auditLog.transaction(async (tx) => {
     const current = await tx.agents.find(name)
     if (!current) throw new GatehouseError('AgentNotFound', { agent: name })
     const changed = next(current)

@@ -6,7 +6,7 @@ import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
 import { newToken, withToken } from './agent-record.ts'
 
-export type CreateAgentDeps = Pick<Basics, 'journal' | 'clock' | 'ids' | 'digest'> & {
+export type CreateAgentDeps = Pick<Basics, 'auditLog' | 'clock' | 'ids' | 'digest'> & {
   /** Where an agent's workspace lies. */
   readonly workspaceOf: (name: string) => string
   /** Refuses a mount that may not be given, naming why. */
@@ -36,7 +36,7 @@ export async function createAgent(
     previous_until_ms: null,
     generation: 1,
   }
-  await deps.journal.transaction(async (tx) => {
+  await deps.auditLog.transaction(async (tx) => {
     await tx.agents.insert(agent)
     const { name, purpose, approvals, mounts } = input
     tx.append(

@@ -1,13 +1,13 @@
 import type { PausedAgents } from '@gatehouse/contract'
 import type { StoredAgent } from '../../ports/agents.ts'
-import type { JournalTransaction } from '../../ports/audit.ts'
+import type { AuditTransaction } from '../../ports/audit.ts'
 import type { MetaStore } from '../../ports/storage.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 
-type Deps = Pick<Basics, 'journal' | 'events'> & { readonly directory: AgentDirectory }
+type Deps = Pick<Basics, 'auditLog' | 'events'> & { readonly directory: AgentDirectory }
 
 /** Under this key stand the agents that are paused because everything was. */
 const metaKey = 'paused_with_all'
@@ -18,7 +18,7 @@ async function pausedWithAll(meta: MetaStore): Promise<string[]> {
 }
 
 /** Whoever is paused or resumed by name is no longer a matter of pausing or resuming everything. */
-export async function forgetPausedWithAll(tx: JournalTransaction, name: string): Promise<void> {
+export async function forgetPausedWithAll(tx: AuditTransaction, name: string): Promise<void> {
   const names = await pausedWithAll(tx.meta)
   if (names.includes(name))
     await tx.meta.set(metaKey, JSON.stringify(names.filter((other) => other !== name)))
@@ -26,7 +26,7 @@ export async function forgetPausedWithAll(tx: JournalTransaction, name: string):
 
 async function changeAll(
   op: Op,
-  tx: JournalTransaction,
+  tx: AuditTransaction,
   agents: readonly StoredAgent[],
   status: 'active' | 'paused',
 ): Promise<StoredAgent[]> {
@@ -53,7 +53,7 @@ function tell(deps: Deps, act: string, agents: readonly StoredAgent[]): PausedAg
 
 /** Stops every agent at once. Agents that are paused already stay a matter of their own. */
 export async function pauseAll(op: Op, deps: Deps): Promise<PausedAgents> {
-  const agents = await deps.journal.transaction(async (tx) => {
+  const agents = await deps.auditLog.transaction(async (tx) => {
     const active = (await tx.agents.list()).filter(({ status }) => status === 'active')
     const changed = await changeAll(op, tx, active, 'paused')
     const names = new Set([...(await pausedWithAll(tx.meta)), ...changed.map(({ name }) => name)])
@@ -66,7 +66,7 @@ export async function pauseAll(op: Op, deps: Deps): Promise<PausedAgents> {
 
 /** Resumes those that `pauseAll` paused, and no other. */
 export async function resumeAll(op: Op, deps: Deps): Promise<PausedAgents> {
-  const agents = await deps.journal.transaction(async (tx) => {
+  const agents = await deps.auditLog.transaction(async (tx) => {
     const names = new Set(await pausedWithAll(tx.meta))
     const paused = (await tx.agents.list()).filter(
       ({ name, status }) => status === 'paused' && names.has(name),

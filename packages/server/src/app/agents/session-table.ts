@@ -8,7 +8,7 @@ import { scratchArea } from '../state/state-areas.ts'
 const idleMs = 30 * 60_000
 const openPerAgentMax = 10_000
 
-type Deps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids'>
+type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids'>
 type Open = { readonly session: StoredSession; usedMs: number }
 
 export const sessionRecord = (session: StoredSession): Session => ({
@@ -52,7 +52,7 @@ export class SessionTable {
       ended_ms: null,
       invocations: 0,
     }
-    await this.#deps.journal.transaction(async (tx) => {
+    await this.#deps.auditLog.transaction(async (tx) => {
       await tx.sessions.insert(session)
       await tx.agents.connected(agent, session.created_ms)
       tx.append(about({ ...op, session_id: session.id }, 'session.started', session))
@@ -101,7 +101,7 @@ export class SessionTable {
     const endedMs = this.#deps.clock.wall()
     for (const { id } of sessions) this.#open.delete(id)
     if (sessions.length === 0) return endedMs
-    await this.#deps.journal.transaction(async (tx) => {
+    await this.#deps.auditLog.transaction(async (tx) => {
       for (const session of sessions) {
         if (!(await tx.sessions.end(session.id, endedMs))) continue
         await tx.state.removeAreas(scratchArea(session.id).name)

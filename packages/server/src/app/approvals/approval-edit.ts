@@ -1,6 +1,6 @@
 import { type ApprovalId, GatehouseError } from '@gatehouse/contract'
 import type { StoredApproval } from '../../ports/approvals.ts'
-import type { JournalTransaction } from '../../ports/audit.ts'
+import type { AuditTransaction } from '../../ports/audit.ts'
 import type { CapabilityRegistry } from '../../ports/capability.ts'
 import type { PolicySource } from '../../ports/policy.ts'
 import type { AgentDirectory } from '../agents/agent-directory.ts'
@@ -96,7 +96,7 @@ export async function prepareEdit(
 export async function storeEdit(
   op: Op,
   deps: Pick<EditDeps, 'registry'>,
-  tx: JournalTransaction,
+  tx: AuditTransaction,
   original: StoredApproval,
   edited: StoredApproval,
 ): Promise<void> {
@@ -138,7 +138,7 @@ export async function storeEdit(
  * finds the real result where it waits for it. Returns the original if it changed.
  */
 export async function tellOriginal(
-  tx: JournalTransaction,
+  tx: AuditTransaction,
   edited: StoredApproval,
 ): Promise<StoredApproval | null> {
   if (edited.edit?.request !== edited.id) return null

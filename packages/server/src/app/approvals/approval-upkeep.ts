@@ -102,7 +102,7 @@ export class ApprovalUpkeep {
     const deps = this.#deps
     const next: StoredApproval = { ...approval, execution: 'interrupted' }
     const failure = resultOf(next)
-    const changed = await deps.journal.transaction(async (tx) => {
+    const changed = await deps.auditLog.transaction(async (tx) => {
       const replaced = await tx.approvals.replace(approval, { ...next, result: failure })
       if (!replaced.changed) return []
       const op = {
@@ -146,7 +146,7 @@ export class ApprovalUpkeep {
     const moment = { nowMs: deps.clock.now(), wallMs: deps.clock.wall() }
     const expired = await deps.storage.approvals.listExpired(moment.nowMs, moment.wallMs, batch)
     for (const approval of expired) {
-      const { changed, approval: next } = await deps.journal.transaction(async (tx) => {
+      const { changed, approval: next } = await deps.auditLog.transaction(async (tx) => {
         const replaced = await tx.approvals.replace(approval, expire(approval, moment))
         if (replaced.changed)
           tx.append(

@@ -8,7 +8,7 @@ import { requestFacts } from './approval-record.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
 import { settle } from './settle-approval.ts'
 
-export type CancelDeps = Pick<Basics, 'journal' | 'clock' | 'events'> & {
+export type CancelDeps = Pick<Basics, 'auditLog' | 'clock' | 'events'> & {
   readonly signals: ApprovalSignals
 }
 
@@ -19,7 +19,7 @@ export async function cancelApproval(
   input: { readonly approval_id: string },
 ): Promise<StoredApproval> {
   const { approval_id } = input
-  const { approval, changed } = await deps.journal.transaction(async (tx) => {
+  const { approval, changed } = await deps.auditLog.transaction(async (tx) => {
     const current = await tx.approvals.find(approval_id)
     if (current?.agent !== op.actor.name)
       throw new GatehouseError('ApprovalNotFound', { approval_id })

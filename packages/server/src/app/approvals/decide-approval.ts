@@ -37,7 +37,7 @@ export async function decideApproval(
 ): Promise<Outcome> {
   const edited = await editOf(op, deps, input)
   if (input.decision === 'approve' && !edited) await assertFresh(deps, input)
-  const step = await deps.journal.transaction(async (tx): Promise<Step> => {
+  const step = await deps.auditLog.transaction(async (tx): Promise<Step> => {
     const { approval_id } = input
     const current = await tx.approvals.find(approval_id)
     if (!current) throw new GatehouseError('ApprovalNotFound', { approval_id })

@@ -166,7 +166,7 @@ async function refuse(
   { error }: { readonly error: GatehouseError },
 ): Promise<void> {
   const failure = failureOf(error)
-  const changed = await deps.journal.transaction(async (tx) => {
+  const changed = await deps.auditLog.transaction(async (tx) => {
     const replaced = await tx.approvals.replace(approval, {
       ...approval,
       execution: 'refused',
@@ -210,7 +210,7 @@ async function claim(
 ): Promise<string | null> {
   const approval_id = approval.id
   try {
-    return await deps.journal.transaction(async (tx) => {
+    return await deps.auditLog.transaction(async (tx) => {
       const intent_id = tx.append(
         callDraft(op, capability, args, {
           result: 'pending',
@@ -244,7 +244,7 @@ async function finish(
   result: RunResult,
 ): Promise<void> {
   const store = async (): Promise<void> => {
-    const changed = await deps.journal.transaction(async (tx) => {
+    const changed = await deps.auditLog.transaction(async (tx) => {
       const current = await tx.approvals.find(approval_id)
       if (current?.execution !== 'running') return [current]
       const { approval: next } = await tx.approvals.replace(current, {

@@ -7,14 +7,14 @@ import {
   type Remember,
 } from '@gatehouse/contract'
 import type { StoredApproval } from '../../ports/approvals.ts'
-import type { AuditDraft, JournalTransaction } from '../../ports/audit.ts'
+import type { AuditDraft, AuditTransaction } from '../../ports/audit.ts'
 import type { CapabilityRegistry } from '../../ports/capability.ts'
 import type { GrantMoment, StoredGrant } from '../../ports/grants.ts'
 import { actDraft, callFacts } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import { actorText, type Op } from '../call/op.ts'
 
-export type GrantDeps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids'> & {
+export type GrantDeps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids'> & {
   readonly registry: CapabilityRegistry
 }
 
@@ -27,7 +27,7 @@ const momentOf = ({ clock }: Pick<Basics, 'clock'>): GrantMoment => ({
 export async function createGrant(
   op: Op,
   deps: Pick<GrantDeps, 'clock' | 'ids' | 'registry'>,
-  tx: JournalTransaction,
+  tx: AuditTransaction,
   approval: StoredApproval,
   { ttl_seconds, match, uses }: Remember,
 ): Promise<string> {
@@ -144,7 +144,7 @@ export async function revokeGrant(
   deps: GrantDeps,
   { grant_id }: { readonly grant_id: string },
 ): Promise<Grant> {
-  const grant = await deps.journal.transaction(async (tx) => {
+  const grant = await deps.auditLog.transaction(async (tx) => {
     const current = await tx.grants.find(grant_id)
     if (!current) throw new GatehouseError('GrantNotFound', { grant_id })
     if (!(await tx.grants.revoke(grant_id, deps.clock.wall(), actorText(op.actor)))) return current

@@ -4,7 +4,7 @@ import { cancel } from '../../domain/approvals/transition.ts'
 import { failureOf } from '../../domain/failure.ts'
 import { formatWindow } from '../../domain/policy/window.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
-import type { JournalTransaction } from '../../ports/audit.ts'
+import type { AuditTransaction } from '../../ports/audit.ts'
 import type { LimitStamp } from '../../ports/limits.ts'
 import type { HeldCall } from '../call/ask-person.ts'
 import { actDraft } from '../call/audit-draft.ts'
@@ -46,7 +46,7 @@ export async function requestApproval(
   const { op, agent, capability, args, rule } = call
   const draft = await bindRequest(deps, call)
   const facts = { policy_decision: 'approval_required', rule } as const
-  const found = await deps.journal.transaction(async (tx): Promise<Found> => {
+  const found = await deps.auditLog.transaction(async (tx): Promise<Found> => {
     const open = await tx.approvals.findOpenCall(agent.name, draft.call_key)
     if (open && !isStale(deps, open, draft)) return join(tx, call, open)
     const superseded = open ? await supersede(deps, tx, call, open, draft) : null
@@ -100,7 +100,7 @@ const isStale = ({ digest }: RequestDeps, open: StoredApproval, draft: StoredApp
 /** Nobody is asked about a call that could not run: the request of it as it stands now takes its place. */
 async function supersede(
   deps: RequestDeps,
-  tx: JournalTransaction,
+  tx: AuditTransaction,
   { op }: Call,
   open: StoredApproval,
   draft: StoredApproval,
@@ -123,7 +123,7 @@ async function supersede(
   return approval
 }
 
-async function join(tx: JournalTransaction, call: Call, open: StoredApproval): Promise<Found> {
+async function join(tx: AuditTransaction, call: Call, open: StoredApproval): Promise<Found> {
   const facts = {
     policy_decision: 'approval_required',
     rule: call.rule,
@@ -142,7 +142,7 @@ async function join(tx: JournalTransaction, call: Call, open: StoredApproval): P
   return { kind: 'delivered', approval }
 }
 
-function appendDelivery(tx: JournalTransaction, call: Call, approval: StoredApproval): void {
+function appendDelivery(tx: AuditTransaction, call: Call, approval: StoredApproval): void {
   const { op, capability, args, rule } = call
   const result = resultOf(approval)
   tx.append(
@@ -181,7 +181,7 @@ export async function deliverHeld(
   call: Call,
   approval_id: string,
 ): Promise<InvokeOutcome> {
-  const approval = await deps.journal.transaction(async (tx) => {
+  const approval = await deps.auditLog.transaction(async (tx) => {
     const current = await tx.approvals.find(approval_id)
     if (!current) throw new GatehouseError('ApprovalNotFound', { approval_id })
     if (current.delivered === 'yes') return current

@@ -1,4 +1,4 @@
-import type { Journal } from '../../ports/audit.ts'
+import type { AuditLog } from '../../ports/audit.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Digest } from '../../ports/digest.ts'
 import type { EventBus } from '../../ports/events.ts'
@@ -9,7 +9,7 @@ import type { Storage } from '../../ports/storage.ts'
 /** The few things nearly every use case needs; each names the ones it takes by `Pick`. */
 export type Basics = {
   readonly storage: Storage
-  readonly journal: Journal
+  readonly auditLog: AuditLog
   readonly clock: Clock
   readonly ids: Ids
   readonly digest: Digest

@@ -1,8 +1,8 @@
-import type { AuditDraft, Journal, JournalTransaction } from '../../ports/audit.ts'
+import type { AuditDraft, AuditLog, AuditTransaction } from '../../ports/audit.ts'
 import type { EventBus } from '../../ports/events.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 
-type Outlets = { readonly journal: Journal; readonly events: EventBus }
+type Outlets = { readonly auditLog: AuditLog; readonly events: EventBus }
 
 /**
  * The log and the events without the values of secrets that were used: what the gate has cleaned passes
@@ -11,7 +11,7 @@ type Outlets = { readonly journal: Journal; readonly events: EventBus }
 export const scrubbing = <D extends Outlets & { readonly secrets: Pick<Secrets, 'scrub'> }>(
   deps: D,
 ): D & Outlets => {
-  const { journal, events, secrets } = deps
+  const { auditLog, events, secrets } = deps
   // Who, what and when are not said by anybody: a secret that is a word does not rename an agent.
   const clean = (draft: AuditDraft): AuditDraft => {
     const detail = secrets.scrub(draft.detail)
@@ -22,17 +22,17 @@ export const scrubbing = <D extends Outlets & { readonly secrets: Pick<Secrets, 
     const error = draft.error && { ...draft.error, message: message ?? '' }
     return { ...draft, arguments: said, detail, error }
   }
-  const within = (tx: JournalTransaction): JournalTransaction => ({
+  const within = (tx: AuditTransaction): AuditTransaction => ({
     ...tx,
     append: (draft, extras) => tx.append(clean(draft), extras),
   })
   return {
     ...deps,
-    journal: {
-      append: (draft, extras) => journal.append(clean(draft), extras),
-      assertRecordable: (draft) => journal.assertRecordable(draft),
-      onCommit: (listener) => journal.onCommit(listener),
-      transaction: (work) => journal.transaction((tx) => work(within(tx))),
+    auditLog: {
+      append: (draft, extras) => auditLog.append(clean(draft), extras),
+      assertRecordable: (draft) => auditLog.assertRecordable(draft),
+      onCommit: (listener) => auditLog.onCommit(listener),
+      transaction: (work) => auditLog.transaction((tx) => work(within(tx))),
     },
     events: {
       publish: (event) => {

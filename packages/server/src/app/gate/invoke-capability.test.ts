@@ -5,7 +5,7 @@ import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { defineCapability } from '../../capabilities/define.ts'
-import type { Journal } from '../../ports/audit.ts'
+import type { AuditLog } from '../../ports/audit.ts'
 import type { CommitGroup } from '../../ports/audit-rows.ts'
 
 const rules = (text: string, more = ''): string => `version: 1\nrules:\n${text}${more}`
@@ -264,9 +264,9 @@ test.each<[string, (kit: Kit) => Promise<unknown>, string]>([
   const onIntent: (() => Promise<unknown>)[] = []
   await using kit: Kit = await createKit({
     ports: <T extends object>(name: string, port: T): T => {
-      if (name !== 'journal') return port
-      const { append } = port as T & Journal
-      const late: Journal['append'] = async (draft, extras) => {
+      if (name !== 'auditLog') return port
+      const { append } = port as T & AuditLog
+      const late: AuditLog['append'] = async (draft, extras) => {
         const entry = await append(draft, extras)
         if (draft.result === 'pending') await onIntent.pop()?.()
         return entry

@@ -114,13 +114,13 @@ const holderOf = ({ actor }: AgentOp, { directory }: InvokeDeps): StoredAgent =>
 type Outcome = InvokeOutcome | ({ readonly kind: 'held' } & HeldCall)
 
 const record = (
-  deps: Pick<InvokeDeps, 'journal' | 'registry'>,
+  deps: Pick<InvokeDeps, 'auditLog' | 'registry'>,
   op: AgentOp,
   input: InvokeInput,
   facts: { readonly result: AuditDraft['result']; readonly error: CapabilityError },
   policy_decision: PolicyDecision = 'none',
 ) =>
-  deps.journal.append(
+  deps.auditLog.append(
     callDraft(
       op,
       recordedAs(deps.registry, input.capability),
@@ -302,7 +302,7 @@ async function refuseRoom(
   const error = failureOf(raised)
   const result = raised.type === 'Overloaded' ? 'denied' : 'error'
   const facts = { result, policy_decision, rule, error } as const
-  await deps.journal.append(callDraft(op, capability, args, facts), { counts: true })
+  await deps.auditLog.append(callDraft(op, capability, args, facts), { counts: true })
   if (result === 'error') return { kind: 'failed', error }
   return {
     kind: 'overloaded',
@@ -327,7 +327,7 @@ async function deny(
     capability: capability.name,
     detail,
   })
-  await deps.journal.append(
+  await deps.auditLog.append(
     callDraft(op, capability, args, {
       result: 'denied',
       policy_decision: 'blocked',
@@ -357,7 +357,7 @@ async function refuseLimited(
     match: limit.match,
   })
   const retry_after_seconds = Math.max(1, Math.ceil(retryAfterMs / 1000))
-  await deps.journal.append(
+  await deps.auditLog.append(
     callDraft(call.op, call.capability, call.args, {
       result: 'denied',
       policy_decision,
@@ -396,11 +396,11 @@ async function act(
   const extras = { stamps, counts: true }
   if (capability.effect === 'none') {
     const result = await runCapability(deps, call)
-    await deps.journal.append(outcomeDraft(call, result, { policy_decision }), extras)
+    await deps.auditLog.append(outcomeDraft(call, result, { policy_decision }), extras)
     return answer(call, result)
   }
   const intent = callDraft(op, capability, args, { result: 'pending', policy_decision, rule })
-  const { id } = await deps.journal.append(intent, extras)
+  const { id } = await deps.auditLog.append(intent, extras)
   return runIntended(deps, call, { policy_decision, intent_id: id })
 }
 
@@ -446,7 +446,7 @@ async function unaskable(
     rule: call.rule,
     error,
   })
-  await deps.journal.append(draft, { stamps, counts: true })
+  await deps.auditLog.append(draft, { stamps, counts: true })
   return { kind: 'failed', error }
 }
 
@@ -455,7 +455,7 @@ async function runIntended(deps: InvokeDeps, call: RoomyCall, facts: OutcomeFact
   // invoke-capability.test.ts.
   const stopped = stoppedMeanwhile(deps, call)
   const result = stopped ?? (await runCapability(deps, call))
-  await deps.journal.append(outcomeDraft(call, result, facts))
+  await deps.auditLog.append(outcomeDraft(call, result, facts))
   return answer(call, result)
 }
 

@@ -48,7 +48,7 @@ export async function testPolicy(
 /** Stores a policy file that has no error, and says so in the log. */
 export async function savePolicy(
   op: Op,
-  deps: Pick<Basics, 'journal' | 'digest'> & { readonly policy: PolicyFiles },
+  deps: Pick<Basics, 'auditLog' | 'digest'> & { readonly policy: PolicyFiles },
   input: { readonly text: string; readonly agent?: string },
 ): ReturnType<PolicyFiles['save']> {
   const file = input.agent === undefined ? 'organisation.yaml' : `agents/${input.agent}.yaml`
@@ -56,7 +56,7 @@ export async function savePolicy(
   if (problems.some(({ severity }) => severity === 'error'))
     return { version: deps.policy.current().version, problems, previous: null }
   const sha256 = deps.digest.sha256(input.text)
-  await deps.journal.append(
+  await deps.auditLog.append(
     actDraft(op, 'policy.saved', { agent: input.agent ?? '', arguments: { file, sha256 } }),
   )
   return deps.policy.save(input)

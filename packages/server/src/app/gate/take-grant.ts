@@ -16,7 +16,7 @@ export type TakenGrant = {
 }
 
 type Facts = Readonly<Record<string, unknown>>
-type Deps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'digest'> & {
+type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'digest'> & {
   readonly contexts: ContextFactory
 }
 
@@ -70,7 +70,7 @@ export async function takeGrant(
   if ((await deps.storage.grants.listUsable(question, moment)).length === 0) return null
   const resolved = await resolvedNow(deps, call)
   const places = placesOf(deps.contexts.filesOf(call), capability, args)
-  return deps.journal.transaction(async (tx) => {
+  return deps.auditLog.transaction(async (tx) => {
     if (await tx.approvals.findOpenCall(agent.name, call_key)) return null
     for (const grant_id of await tx.grants.listUsable(question, moment)) {
       if (!(await isSame(deps, tx, grant_id, resolved, places))) continue

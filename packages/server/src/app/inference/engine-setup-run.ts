@@ -5,7 +5,7 @@ import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
 
-type Deps = Pick<Basics, 'journal' | 'clock' | 'log'> & {
+type Deps = Pick<Basics, 'auditLog' | 'clock' | 'log'> & {
   readonly installer: EngineInstaller
   readonly signal: AbortSignal
 }
@@ -52,7 +52,7 @@ export class EngineSetupRun {
   }
 
   async #run(op: Op, version: string): Promise<void> {
-    const { installer, journal, signal, log } = this.#deps
+    const { installer, auditLog, signal, log } = this.#deps
     let error: EngineSetup['error'] = null
     try {
       await installer.install((packages_done, packages_total) => {
@@ -67,7 +67,7 @@ export class EngineSetupRun {
       log.warn({ err: cause }, 'the engine of local models could not be installed')
     }
     try {
-      await journal.transaction(async (tx) => {
+      await auditLog.transaction(async (tx) => {
         const result = error === null ? ('success' as const) : ('error' as const)
         const facts = { version, ...(error ? { error: error.message } : {}) }
         tx.append(actDraft(op, 'engine.installed', { arguments: facts, result }))

@@ -34,7 +34,7 @@ export type EngineParts = {
   readonly host: EngineHost
 }
 
-export type InferenceDeps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 'log'> & {
+export type InferenceDeps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'log'> & {
   readonly settings: { readonly 'engine.idle': number }
   readonly node: string
   readonly engine: EngineParts
@@ -90,7 +90,7 @@ const assertHeld = (task: EngineTask, model: string | undefined): EngineTask => 
 
 /** Running models: who may use the engine when, and what is told of it. */
 export function bindInference(deps: InferenceDeps): Inference {
-  const { installed, journal, clock, log, signal } = deps
+  const { installed, auditLog, clock, log, signal } = deps
   const { host, installer } = deps.engine
   const records = new ModelRecords(deps)
   const keeper = new EngineKeeper({
@@ -102,7 +102,7 @@ export function bindInference(deps: InferenceDeps): Inference {
     op: () => systemOp(deps),
   })
   const queue = new FairQueue(waitingMax)
-  const setup = new EngineSetupRun({ journal, clock, log, installer, signal })
+  const setup = new EngineSetupRun({ auditLog, clock, log, installer, signal })
   const counts = { requests: 0 }
   const show = () => stateOf({ keeper, queue, setup, records, installed, installer, clock, counts })
 
@@ -157,7 +157,7 @@ export function bindInference(deps: InferenceDeps): Inference {
   ): Promise<T> => {
     let facts: Readonly<Record<string, unknown>> = { endpoint: what }
     const told = (result: 'success' | 'error') =>
-      journal.transaction(async (tx) => {
+      auditLog.transaction(async (tx) => {
         tx.append(actDraft(by, 'model.used', { arguments: facts, result }))
       })
     try {
@@ -191,7 +191,7 @@ export function bindInference(deps: InferenceDeps): Inference {
         await queue.inTurn(actorText(by.actor), by.signal, () =>
           keeper.use(model, by.signal, async () => undefined),
         )
-        await journal.transaction(async (tx) => {
+        await auditLog.transaction(async (tx) => {
           tx.append(actDraft(by, 'engine.started', { arguments: { model: model.id } }))
         })
         return show()
@@ -199,7 +199,7 @@ export function bindInference(deps: InferenceDeps): Inference {
       async stopEngine(by) {
         const model = (keeper.loaded?.model ?? keeper.loading)?.id ?? null
         await keeper.stop()
-        await journal.transaction(async (tx) => {
+        await auditLog.transaction(async (tx) => {
           tx.append(actDraft(by, 'engine.stopped', { arguments: { model } }))
         })
         return show()

@@ -4,7 +4,7 @@ import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
 
-type Deps = Pick<Basics, 'storage' | 'journal' | 'clock'> & { readonly node: string }
+type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock'> & { readonly node: string }
 type File = Pick<InstalledModel, 'id' | 'sha256'>
 
 /** A model that brought the engine down while it was loaded: once may be chance. */
@@ -29,12 +29,12 @@ export class ModelRecords {
 
   /** Counts one more, and says whether that puts it into quarantine. */
   async strike(op: Op, model: File, detail: string): Promise<boolean> {
-    const { clock, journal } = this.#deps
+    const { clock, auditLog } = this.#deps
     const count = ((await this.#strikes(model.sha256))?.count ?? 0) + 1
     const reason = `it brought the engine down ${count} times while it was loaded: ${detail}`
     const strikes: Strikes = { count, reason, since_ms: clock.wall() }
     const isOut = count >= strikesMax
-    await journal.transaction(async (tx) => {
+    await auditLog.transaction(async (tx) => {
       await tx.meta.set(this.#key('strikes', model.sha256), JSON.stringify(strikes))
       const facts = { ...model, detail }
       if (isOut) tx.append(actDraft(op, 'model.quarantined', { arguments: facts, result: 'error' }))
@@ -49,7 +49,7 @@ export class ModelRecords {
   }
 
   async release(op: Op, model: File): Promise<void> {
-    await this.#deps.journal.transaction(async (tx) => {
+    await this.#deps.auditLog.transaction(async (tx) => {
       await tx.meta.set(this.#key('strikes', model.sha256), '')
       tx.append(actDraft(op, 'model.released', { arguments: { ...model } }))
     })

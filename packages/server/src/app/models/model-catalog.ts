@@ -13,7 +13,7 @@ import type { Basics } from '../call/basics.ts'
 import { type Op, systemOp } from '../call/op.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 
-export type CatalogDeps = Pick<Basics, 'journal' | 'clock' | 'ids' | 'log'> & {
+export type CatalogDeps = Pick<Basics, 'auditLog' | 'clock' | 'ids' | 'log'> & {
   readonly source: CatalogSource
   readonly settings: { readonly 'catalog.refresh': number }
   readonly signal: AbortSignal
@@ -73,7 +73,7 @@ export class ModelCatalog {
 
   /** Asks now. What fails is told in the state, not thrown. */
   async refresh(op: Op): Promise<CatalogState> {
-    const { source, journal } = this.#deps
+    const { source, auditLog } = this.#deps
     if (source.url === null)
       throw new GatehouseError('CatalogUnavailable', { detail: 'catalog.url is not set' })
     await this.#ready()
@@ -81,7 +81,7 @@ export class ModelCatalog {
     const state = this.look()
     const facts = { url: source.url, status: state.status, dropped: state.dropped.length }
     const result = state.status === 'current' ? 'success' : 'error'
-    await journal.append(actDraft(op, 'catalog.refreshed', { arguments: facts, result }))
+    await auditLog.append(actDraft(op, 'catalog.refreshed', { arguments: facts, result }))
     return state
   }
 
@@ -167,13 +167,13 @@ export class ModelCatalog {
 
   /** What is offered changed without anybody here doing it. */
   async #recordChange(): Promise<void> {
-    const { source, journal } = this.#deps
+    const { source, auditLog } = this.#deps
     const op = systemOp(this.#deps)
     const models = this.#merged.models.filter((model) => model.source === 'catalog').length
     const facts = { url: source.url, models, dropped: this.#merged.dropped.length }
     const reason = this.#refusal === null ? {} : { reason: this.#refusal }
     const result = this.#refusal === null ? 'success' : 'error'
-    await journal.append(
+    await auditLog.append(
       actDraft(op, 'catalog.changed', { arguments: { ...facts, ...reason }, result }),
     )
   }

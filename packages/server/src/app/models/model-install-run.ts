@@ -1,7 +1,7 @@
 import { type CapabilityError, GatehouseError, type ModelHeader } from '@gatehouse/contract'
 import { failureOf } from '../../domain/failure.ts'
 import { gradeFit } from '../../domain/models/fit.ts'
-import type { JournalTransaction } from '../../ports/audit.ts'
+import type { AuditTransaction } from '../../ports/audit.ts'
 import type { StoredJob } from '../../ports/jobs.ts'
 import type { ModelFiles } from '../../ports/models.ts'
 import { actDraft } from '../call/audit-draft.ts'
@@ -10,7 +10,7 @@ import { systemOp } from '../call/op.ts'
 import type { JobVerdict } from '../time/job-kind.ts'
 import { type ActiveInstall, type InstallOutcome, outcomeOf, payloadOf } from './model-jobs.ts'
 
-type Deps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 'log'> & {
+type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'log'> & {
   readonly node: string
   readonly files: ModelFiles
   readonly signal: AbortSignal
@@ -146,11 +146,11 @@ export class InstallRun {
   }
 
   async #publish(header: ModelHeader): Promise<void> {
-    const { journal, clock, node, files } = this.#deps
+    const { auditLog, clock, node, files } = this.#deps
     const { entry, source, requested_by } = payloadOf(this.#job)
     const nowMs = clock.wall()
     let replaced: string | null = null
-    await journal.transaction(async (tx) => {
+    await auditLog.transaction(async (tx) => {
       // Cancelled at the last moment: the file stays for the next time, and is not offered.
       if ((await tx.jobs.find(this.#job.id))?.state === 'cancelled')
         throw new GatehouseError('Cancelled')
@@ -175,10 +175,10 @@ export class InstallRun {
   }
 
   async #record(act: string, entry: Entry): Promise<void> {
-    await this.#deps.journal.transaction(async (tx) => this.#append(tx, act, entry))
+    await this.#deps.auditLog.transaction(async (tx) => this.#append(tx, act, entry))
   }
 
-  #append(tx: JournalTransaction, act: string, { facts, result = 'success' }: Entry): void {
+  #append(tx: AuditTransaction, act: string, { facts, result = 'success' }: Entry): void {
     const { id, size_bytes } = payloadOf(this.#job).entry
     const known = { id, job_id: this.#job.id, size_bytes }
     tx.append(actDraft(systemOp(this.#deps), act, { arguments: { ...known, ...facts }, result }))

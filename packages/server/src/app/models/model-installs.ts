@@ -19,7 +19,7 @@ import {
   subjectPrefix,
 } from './model-jobs.ts'
 
-type Deps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 'log'> & {
+type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'log'> & {
   readonly node: string
   readonly files: ModelFiles
   readonly signal: AbortSignal
@@ -86,12 +86,12 @@ export class ModelInstalls {
 
   /** A second request joins the installation that is under way. Raises `NotEnoughDisk` before anything is stored. */
   async request(op: Op, { entry, source }: OfferedModel): Promise<ModelJob> {
-    const { journal, files, clock, node } = this.#deps
+    const { auditLog, files, clock, node } = this.#deps
     const running = await this.last(entry.id)
     if (!running || !isUnderWay(running))
       if (!(await files.holds(entry))) await this.#assertRoom(entry)
     const payload: InstallPayload = { entry, source, requested_by: actorText(op.actor) }
-    const job = await journal.transaction(async (tx) => {
+    const job = await auditLog.transaction(async (tx) => {
       const { jobs } = await tx.jobs.listOf(subjectOf(node, entry.id), {
         limit: jobsKept + 1,
         offset: 0,
@@ -119,8 +119,8 @@ export class ModelInstalls {
 
   /** What was fetched stays, and the next installation goes on from it. */
   async cancel(op: Op, id: string): Promise<ModelJob> {
-    const { journal, clock, node } = this.#deps
-    const cancelled = await journal.transaction(async (tx) => {
+    const { auditLog, clock, node } = this.#deps
+    const cancelled = await auditLog.transaction(async (tx) => {
       const { jobs } = await tx.jobs.listOf(subjectOf(node, id), { limit: jobsKept + 1, offset: 0 })
       const job = jobs.find(isUnderWay)
       if (!job) return null

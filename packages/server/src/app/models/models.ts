@@ -24,7 +24,7 @@ export type ModelParts = {
   readonly source: CatalogSource
 }
 
-export type ModelsDeps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 'log'> & {
+export type ModelsDeps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'log'> & {
   readonly node: string
   readonly models: ModelParts
   readonly settings: CatalogDeps['settings']
@@ -130,7 +130,7 @@ async function assertIdle({ installs }: Inner, id: string): Promise<void> {
 }
 
 async function removeModel(op: Op, inner: Inner, id: string): Promise<RemovedModel> {
-  const { shelf, installs, files, journal, node } = inner
+  const { shelf, installs, files, auditLog, node } = inner
   await assertIdle(inner, id)
   const stored = await shelf.findStored(id)
   const sha256 = stored?.sha256 ?? (await shelf.offeredOrThrow(id)).entry.sha256
@@ -138,7 +138,7 @@ async function removeModel(op: Op, inner: Inner, id: string): Promise<RemovedMod
   const freed_bytes = (await installs.isShared(sha256, id)) ? 0 : await files.remove(sha256)
   if (!stored && freed_bytes === 0)
     throw new GatehouseError('ModelNotInstalled', { id, detail: 'there is nothing of it here' })
-  await journal.transaction(async (tx) => {
+  await auditLog.transaction(async (tx) => {
     await tx.models.remove(node, id)
     if ((await tx.meta.get(defaultKey)) === id) await tx.meta.set(defaultKey, '')
     tx.append(actDraft(op, 'model.removed', { arguments: { id, sha256, freed_bytes } }))
@@ -154,14 +154,14 @@ const faultIn = (stored: StoredModel, found: Awaited<ReturnType<ModelFiles['hash
 }
 
 async function verifyModel(op: Op, inner: Inner, id: string): Promise<ModelVerification> {
-  const { shelf, files, clock, journal } = inner
+  const { shelf, files, clock, auditLog } = inner
   const stored = await shelf.storedOrThrow(id)
   await assertIdle(inner, id)
   const found = await files.hash(stored.sha256, op.signal)
   const verified_ms = clock.wall()
   const detail = faultIn(stored, found)
   if (found !== null && detail !== null) await files.reject(stored.sha256)
-  await journal.transaction(async (tx) => {
+  await auditLog.transaction(async (tx) => {
     const next = detail === null ? { verified_ms, problem: null } : { problem: detail }
     await tx.models.put({ ...stored, ...next })
     const facts = { id, sha256: stored.sha256, found: found?.sha256 ?? null }
@@ -181,11 +181,11 @@ async function verifyModel(op: Op, inner: Inner, id: string): Promise<ModelVerif
 
 async function setDefaultModel(
   op: Op,
-  { shelf, journal }: Inner,
+  { shelf, auditLog }: Inner,
   id: string | null,
 ): Promise<DefaultModel> {
   if (id !== null) await shelf.find(id)
-  await journal.transaction(async (tx) => {
+  await auditLog.transaction(async (tx) => {
     await tx.meta.set(defaultKey, id ?? '')
     tx.append(actDraft(op, 'model.default_set', { arguments: { id } }))
   })

@@ -10,7 +10,10 @@ import { reportTokenFailures } from './report-token-failures.ts'
 
 export const loginMs = 12 * 3_600_000
 
-export type LoginDeps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 'digest' | 'log'> & {
+export type LoginDeps = Pick<
+  Basics,
+  'storage' | 'auditLog' | 'clock' | 'ids' | 'digest' | 'log'
+> & {
   readonly passwords: Passwords
   readonly logins: LoginAttempts
 }
@@ -107,7 +110,7 @@ export async function login(
   const operator = await assertPassword(deps, input)
   const { loggedIn, stored } = newSession(deps, operator)
   const by: Op = { ...op, actor: actorOf(operator) }
-  await deps.journal.transaction(async (tx) => {
+  await deps.auditLog.transaction(async (tx) => {
     // Between the hash and now another login may have changed the password or removed the operator.
     const still = await tx.operators.find(operator.name)
     if (still?.password_hash !== operator.password_hash) throw wrong()
@@ -151,10 +154,10 @@ export async function authenticateWebSession(
 
 export async function logout(
   op: Op,
-  deps: Pick<LoginDeps, 'journal'>,
+  deps: Pick<LoginDeps, 'auditLog'>,
   { id_hash }: { readonly id_hash: string },
 ): Promise<void> {
-  await deps.journal.transaction(async (tx) => {
+  await deps.auditLog.transaction(async (tx) => {
     if (await tx.webSessions.end(id_hash)) tx.append(actDraft(op, 'operator.logged_out', {}))
   })
 }

@@ -7,7 +7,7 @@ import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
 import { assertPassword, type LoginDeps } from './login.ts'
 
-type Deps = Pick<Basics, 'storage' | 'journal' | 'clock'> & { readonly passwords: Passwords }
+type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock'> & { readonly passwords: Passwords }
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
@@ -58,7 +58,7 @@ export async function setPassword(
   if (present) await assertPassword(deps, { ...present, name: actorName(op) })
   const hash = await hashPassword(deps, password, name)
   const nowMs = deps.clock.wall()
-  return deps.journal.transaction(async (tx) => {
+  return deps.auditLog.transaction(async (tx) => {
     const known = await tx.operators.find(name)
     if (known) await tx.operators.setPassword(name, hash, nowMs)
     else
@@ -91,7 +91,7 @@ export async function removeOperator(
   deps: Deps,
   { name }: { readonly name: string },
 ): Promise<Operator> {
-  return deps.journal.transaction(async (tx) => {
+  return deps.auditLog.transaction(async (tx) => {
     const operator = await tx.operators.find(name)
     if (!operator) throw new GatehouseError('OperatorNotFound', { name })
     await tx.operators.remove(name)

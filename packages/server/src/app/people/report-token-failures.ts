@@ -3,7 +3,7 @@ import type { Basics } from '../call/basics.ts'
 
 /** Puts wrong tokens on record, without the token. A log that cannot take it is reported by itself. */
 export async function reportTokenFailures(
-  deps: Pick<Basics, 'journal' | 'ids' | 'log'>,
+  deps: Pick<Basics, 'auditLog' | 'ids' | 'log'>,
   {
     address,
     count,
@@ -18,7 +18,7 @@ export async function reportTokenFailures(
   } as const
   try {
     const detail = { address, count, door }
-    await deps.journal.append(actDraft(op, 'authentication.failed', { result: 'denied', detail }))
+    await deps.auditLog.append(actDraft(op, 'authentication.failed', { result: 'denied', detail }))
   } catch (cause) {
     deps.log.warn({ err: cause, address, count, door }, 'wrong tokens could not be recorded')
   }

@@ -28,7 +28,7 @@ export async function createSetupLink(op: Op, deps: LoginDeps): Promise<SetupLin
     hash: deps.digest.sha256(token),
     expires_ms: deps.clock.now() + linkMs,
   }
-  await deps.journal.transaction(async (tx) => {
+  await deps.auditLog.transaction(async (tx) => {
     if ((await tx.operators.list()).length > 0)
       throw new GatehouseError('Conflict', {
         detail:
@@ -72,7 +72,7 @@ export async function setUp(
     slot: 'first',
   }
   const { loggedIn, stored } = newSession(deps, operator)
-  await deps.journal.transaction(async (tx) => {
+  await deps.auditLog.transaction(async (tx) => {
     // @SECURITY Checked again in the step that uses the link up; login.test.ts.
     assertLink(deps, await readLink(tx.meta), token)
     if ((await tx.operators.list()).length > 0) throw new GatehouseError('SetupLinkInvalid')

@@ -14,7 +14,7 @@ const tokenForm = /^gatehouse_user_[A-Za-z0-9_-]{43}$/
 /** `last_used_at` is for people: a minute is close enough, and saves a write a call. */
 const usedEveryMs = 60_000
 
-type Deps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 'digest'>
+type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'digest'>
 
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
 
@@ -42,7 +42,7 @@ export async function createUserToken(
     last_used_ms: null,
     revoked_ms: null,
   }
-  await deps.journal.transaction(async (tx) => {
+  await deps.auditLog.transaction(async (tx) => {
     await tx.userTokens.insert(stored)
     tx.append(
       actDraft(op, 'user_token.created', {
@@ -61,7 +61,7 @@ export async function revokeUserToken(
   deps: Deps,
   { id }: { readonly id: string },
 ): Promise<UserToken> {
-  await deps.journal.transaction(async (tx) => {
+  await deps.auditLog.transaction(async (tx) => {
     if (await tx.userTokens.revoke(id, deps.clock.wall())) {
       tx.append(actDraft(op, 'user_token.revoked', { arguments: { id } }))
     }

@@ -27,7 +27,7 @@ const keptMax = 50
 
 export type ProcessDeps = Pick<
   Basics,
-  'storage' | 'journal' | 'clock' | 'ids' | 'events' | 'log'
+  'storage' | 'auditLog' | 'clock' | 'ids' | 'events' | 'log'
 > & {
   readonly node: string
   readonly host: ProcessHost
@@ -205,7 +205,7 @@ export class LiveProcesses {
 
   /** It has ended: that is stored as soon as the log takes it, however long that takes. */
   async #record(ended: StoredProcess, { refused_hosts }: ProcessEnd): Promise<void> {
-    const { journal, events, log } = this.#deps
+    const { auditLog, events, log } = this.#deps
     const { id, agent, state, exit_code, signal, detail } = ended
     const facts = commandFacts(ended)
     const draft = actDraft(systemOp(this.#deps), 'process.ended', {
@@ -217,7 +217,7 @@ export class LiveProcesses {
       },
     })
     const store = () =>
-      journal.transaction(async (tx) => {
+      auditLog.transaction(async (tx) => {
         await tx.processes.update(ended)
         tx.append(draft)
       })

@@ -31,7 +31,7 @@ const lacking = (): GatehouseError =>
     remedy: 'start it with gatehouse serve',
   })
 
-type Deps = Pick<Basics, 'journal'> & { readonly processes: ProcessTable }
+type Deps = Pick<Basics, 'auditLog'> & { readonly processes: ProcessTable }
 
 async function showProcess({ processes }: Deps, process_id: string): Promise<Process> {
   const process = await processes.find(process_id)
@@ -46,7 +46,7 @@ async function killProcess(
 ): Promise<KilledProcess> {
   const { agent, state, command, args } = await showProcess(deps, process_id)
   if (state !== 'running') throw new GatehouseError('ProcessNotRunning', { process_id, state })
-  await deps.journal.append(
+  await deps.auditLog.append(
     actDraft(op, 'process.killed', { agent, arguments: { process_id, command, args, ...how } }),
   )
   return deps.processes.kill(process_id, how, actorText(op.actor))

@@ -101,7 +101,7 @@ export async function bufferWrite(
     dead: false,
     ended_by: null,
   }
-  await deps.journal.transaction(async (tx) => {
+  await deps.auditLog.transaction(async (tx) => {
     const current = await tx.services.find(service.name)
     if (!current || current.status === 'disconnected' || current.kind !== service.kind)
       refuse('ServiceUnavailable', { service: service.name, detail: 'it was disconnected' })

@@ -1,5 +1,5 @@
 import { type BufferedWrite, GatehouseError, type WriteFilterStatus } from '@gatehouse/contract'
-import type { JournalTransaction } from '../../ports/audit.ts'
+import type { AuditTransaction } from '../../ports/audit.ts'
 import type { StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import { actorText, type Op } from '../call/op.ts'
@@ -14,7 +14,7 @@ export type ChangedWrite = {
   readonly write: BufferedWrite
 }
 type Named = { readonly write_id: string; readonly agent?: string }
-type Step = (tx: JournalTransaction, current: StoredWrite) => Promise<StoredWrite | null>
+type Step = (tx: AuditTransaction, current: StoredWrite) => Promise<StoredWrite | null>
 
 export const recordOf = async (deps: ProxyDeps, write: StoredWrite): Promise<BufferedWrite> => {
   const [record] = await writeRecords(deps, [write])
@@ -29,7 +29,7 @@ async function change(
   act: string,
   step: Step,
 ): Promise<ChangedWrite> {
-  const { kind, write } = await deps.journal.transaction(async (tx) => {
+  const { kind, write } = await deps.auditLog.transaction(async (tx) => {
     const current = await tx.writes.find(write_id)
     // An agent's look at another's write is one at a write that is not there.
     if (!current || (agent !== undefined && current.agent !== agent))
@@ -127,7 +127,7 @@ export async function listWrites(
 export async function cancelAll(
   op: Op,
   deps: Pick<ProxyDeps, 'clock'>,
-  tx: JournalTransaction,
+  tx: AuditTransaction,
   of: { readonly service: string } | { readonly agent: string },
 ): Promise<StoredWrite[]> {
   const done: StoredWrite[] = []

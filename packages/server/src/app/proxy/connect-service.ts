@@ -151,7 +151,7 @@ export async function connectService(
     )
   for (const [field, value] of Object.entries(input.secrets))
     await deps.secrets.keepForService(secretName(name, field), value)
-  await deps.journal.transaction(async (tx) => {
+  await deps.auditLog.transaction(async (tx) => {
     const current = await tx.services.find(name)
     if (current?.generation !== known?.generation)
       throw new GatehouseError('Conflict', { detail: `${name} was connected by somebody else.` })

@@ -17,7 +17,7 @@ export async function disconnectService(
   { name, forget }: { readonly name: string; readonly forget: boolean },
 ): Promise<ProxyService> {
   const before = await serviceRecordOf(deps, name)
-  const { service, writes } = await deps.journal.transaction(async (tx) => {
+  const { service, writes } = await deps.auditLog.transaction(async (tx) => {
     const current = await tx.services.find(name)
     if (!current) throw notThere(name)
     const cancelled = await cancelAll(op, deps, tx, { service: name })

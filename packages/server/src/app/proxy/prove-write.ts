@@ -36,7 +36,7 @@ async function take(
     error_json: write.error_json,
   }
   const first = write.phase === 'sending'
-  const taken = await deps.journal.transaction(async (tx) => {
+  const taken = await deps.auditLog.transaction(async (tx) => {
     if (!(await tx.writes.replace(write, next))) return false
     const detail = { reason: reason.detail }
     if (first)

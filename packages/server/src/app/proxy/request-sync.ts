@@ -10,7 +10,7 @@ export async function requestSync(
   deps: ProxyDeps,
   { name, full }: { readonly name: string; readonly full: boolean },
 ): Promise<ProxyService> {
-  await deps.journal.transaction(async (tx) => {
+  await deps.auditLog.transaction(async (tx) => {
     const service = await tx.services.find(name)
     if (!service) throw notThere(name)
     if (service.status === 'disconnected')

@@ -83,7 +83,7 @@ export async function rollback(
     differences: [],
     rolled_back_by: actorText(op.actor),
   }
-  await deps.journal.transaction(async (tx) => {
+  await deps.auditLog.transaction(async (tx) => {
     if (!(await tx.rollbacks.replace(found, taken)))
       throw notReady((await tx.rollbacks.find(found.id)) ?? found)
     tx.append(actDraft(op, 'rollback.started', factsOf(way, found)))
@@ -154,7 +154,7 @@ async function goBack(
           differences: outcome.differences,
         }
   const act = next.status === 'rolled_back' ? 'write.rolled_back' : 'rollback.refused'
-  const stored = await deps.journal.transaction(async (tx) => {
+  const stored = await deps.auditLog.transaction(async (tx) => {
     if (!(await tx.rollbacks.replace(taken, next))) return false
     const result = next.status === 'rolled_back' ? 'success' : 'error'
     const detail = outcome.kind === 'refused' ? { differences: outcome.differences } : {}

@@ -89,7 +89,7 @@ async function begin(
     rolled_back_ms: null,
     rolled_back_by: null,
   }
-  const begun = await deps.journal.transaction(async (tx) => {
+  const begun = await deps.auditLog.transaction(async (tx) => {
     if (!(await tx.writes.replace(write, next))) return false
     await tx.rollbacks.putCapture(write.id, JSON.stringify(capture))
     if (operation.undoable && capture.before !== null) await tx.rollbacks.put(point)

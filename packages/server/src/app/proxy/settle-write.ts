@@ -1,5 +1,5 @@
 import { GatehouseError, type WriteError } from '@gatehouse/contract'
-import type { JournalTransaction } from '../../ports/audit.ts'
+import type { AuditTransaction } from '../../ports/audit.ts'
 import type { JsonObject } from '../../ports/json.ts'
 import type { ReplicaChange } from '../../ports/replica.ts'
 import type { WriteOutcome, WriteReason } from '../../ports/service-adapter.ts'
@@ -15,7 +15,7 @@ import { outcomeUnknown, writeError } from './failure-text.ts'
 
 const attemptsMax = 10
 
-type Extra = (tx: JournalTransaction, next: StoredWrite) => Promise<void>
+type Extra = (tx: AuditTransaction, next: StoredWrite) => Promise<void>
 
 /** Stores how a write now stands, with its entry, unless somebody else has taken it meanwhile. */
 export async function settle(
@@ -30,7 +30,7 @@ export async function settle(
   } = {},
 ): Promise<StoredWrite | null> {
   const { result = 'success', detail, also } = facts
-  const stored = await deps.journal.transaction(async (tx) => {
+  const stored = await deps.auditLog.transaction(async (tx) => {
     if (!(await tx.writes.replace(current, next))) return false
     await also?.(tx, next)
     tx.append(

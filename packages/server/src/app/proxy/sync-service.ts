@@ -113,7 +113,7 @@ const nextSync = ({ clock, settings, opened }: ProxyDeps, { kind }: StoredServic
 async function succeed(run: Run): Promise<void> {
   const { deps, service } = run
   const { failing_since_ms } = (await deps.storage.services.find(service.name)) ?? service
-  await deps.journal.transaction(async (tx) => {
+  await deps.auditLog.transaction(async (tx) => {
     const change: ServiceProgress = {
       status: 'connected',
       full: false,
@@ -138,7 +138,7 @@ async function fail({ deps, service }: Run, cause: unknown): Promise<void> {
   const current = (await deps.storage.services.find(service.name)) ?? service
   const failures = current.failures + 1
   const first = current.failing_since_ms === null
-  await deps.journal.transaction(async (tx) => {
+  await deps.auditLog.transaction(async (tx) => {
     const change: ServiceProgress = {
       status: 'degraded',
       reason,

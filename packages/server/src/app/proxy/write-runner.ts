@@ -128,8 +128,8 @@ export class WriteRunner {
   }
 
   async #putBack(write: StoredWrite): Promise<void> {
-    const { journal, clock } = this.#deps
-    await journal.transaction(async (tx) => {
+    const { auditLog, clock } = this.#deps
+    await auditLog.transaction(async (tx) => {
       const next: StoredWrite = {
         ...write,
         status: 'buffered',

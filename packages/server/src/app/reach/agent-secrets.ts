@@ -5,7 +5,7 @@ import type { Basics } from '../call/basics.ts'
 import type { Call } from '../call/call.ts'
 import { raiseAlert } from '../supervision/alerts.ts'
 
-type Deps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 'digest' | 'events'> & {
+type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'digest' | 'events'> & {
   readonly secrets: Secrets
   readonly vault: Pick<Vault, 'requestRotation'>
 }

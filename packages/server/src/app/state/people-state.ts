@@ -20,7 +20,7 @@ import {
   sharedState,
 } from './state-areas.ts'
 
-type Deps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'events'>
+type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'events'>
 type Named = { readonly agent: string }
 type Keyed = Named & { readonly key: string }
 
@@ -91,7 +91,7 @@ export async function changeState(
 ): Promise<StateValue> {
   const area = await areaOf(deps, agent)
   assertKey(key)
-  const state = await deps.journal.transaction(async (tx) => {
+  const state = await deps.auditLog.transaction(async (tx) => {
     const by = actorText(op.actor)
     const next = await putValue(deps, tx, area, { key, by, ...change })
     const { version, size_bytes } = next
@@ -110,7 +110,7 @@ export async function deleteState(
 ): Promise<DeletedState> {
   const area = await areaOf(deps, agent)
   assertFindable(key)
-  const state = await deps.journal.transaction(async (tx) => {
+  const state = await deps.auditLog.transaction(async (tx) => {
     const gone = await dropValue(deps, tx, area, { key, by: actorText(op.actor) })
     const facts = { agent: ofAgent(agent), arguments: { area: agent, key, version: gone.version } }
     tx.append(actDraft(op, 'state.deleted', facts))

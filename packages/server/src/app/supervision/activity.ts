@@ -6,7 +6,7 @@ import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
 
 type Log = { readonly audit: Pick<AuditReader, 'rows'> }
-type Deps = Pick<Basics, 'storage' | 'journal' | 'clock'> & Log
+type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock'> & Log
 
 /** How many rows are read at once, and how often the logs of other nodes are looked at. */
 const rowsPerRead = 500
@@ -52,7 +52,7 @@ export async function* followActivity(
 ): AsyncGenerator<ActivityBatch> {
   const from = placeGiven(input.after)
   const news = new News(op.signal)
-  using _listening = deps.journal.onCommit(() => news.tell())
+  using _listening = deps.auditLog.onCommit(() => news.tell())
   const ends = await endsOf(deps)
   const place = new Map<string, number>()
   // A place beyond the end is of a log that was since restored from a copy: go on from its end.

@@ -5,14 +5,14 @@ import {
   GatehouseError,
 } from '@gatehouse/contract'
 import type { StoredAlert } from '../../ports/alerts.ts'
-import type { JournalTransaction } from '../../ports/audit.ts'
+import type { AuditTransaction } from '../../ports/audit.ts'
 import type { AgentAlerts } from '../../ports/capability.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Call } from '../call/call.ts'
 import { actorText, type Op } from '../call/op.ts'
 
-type Deps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 'digest' | 'events'>
+type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'digest' | 'events'>
 
 const openPerAgentMax = 100
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -67,14 +67,14 @@ const newAlert = (deps: Deps, given: NewAlert): StoredAlert => {
   }
 }
 
-async function assertFewOpen(tx: JournalTransaction, source: string): Promise<void> {
+async function assertFewOpen(tx: AuditTransaction, source: string): Promise<void> {
   if (agentOf(source) === '' || (await tx.alerts.countOpen(source)) < openPerAgentMax) return
   throw new GatehouseError('QuotaExceeded', { limit: openPerAgentMax, what: 'open alerts' })
 }
 
 /** Raises an alert, or counts one more of an open one that says the same. */
 export async function raiseAlert(op: Op, deps: Deps, given: NewAlert): Promise<StoredAlert> {
-  const { alert, isNew } = await deps.journal.transaction(async (tx) => {
+  const { alert, isNew } = await deps.auditLog.transaction(async (tx) => {
     const open = await tx.alerts.findOpen(given.dedup_key)
     if (open) {
       const next = { ...open, count: open.count + 1, raised_ms: deps.clock.wall() }
@@ -114,7 +114,7 @@ export async function acknowledgeAlert(
   deps: Deps,
   { alert_id, source }: { readonly alert_id: string; readonly source?: string },
 ): Promise<Alert> {
-  const alert = await deps.journal.transaction(async (tx) => {
+  const alert = await deps.auditLog.transaction(async (tx) => {
     const current = await tx.alerts.find(alert_id)
     // An agent's look at another's alert is one at an alert that is not there.
     if (!current || (source !== undefined && current.source !== source))
@@ -135,7 +135,7 @@ export async function acknowledgeAlert(
 
 /** What the service warned of is no longer so. */
 export async function resolveAlert(op: Op, deps: Deps, id: string): Promise<void> {
-  await deps.journal.transaction(async (tx) => {
+  await deps.auditLog.transaction(async (tx) => {
     const current = await tx.alerts.find(id)
     if (!current || current.status === 'resolved') return
     const next: StoredAlert = { ...current, status: 'resolved' }

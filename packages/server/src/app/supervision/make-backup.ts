@@ -6,18 +6,18 @@ import type { Op } from '../call/op.ts'
 
 export type MakeBackupInput = { readonly secret: BackupSecret; readonly withWorkspaces: boolean }
 
-type Deps = Pick<Basics, 'journal'> & { readonly backups?: Backups }
+type Deps = Pick<Basics, 'auditLog'> & { readonly backups?: Backups }
 
 /** Who took a copy of everything is on record before the first byte of it leaves. */
 export async function makeBackup(
   op: Op,
-  { journal, backups }: Deps,
+  { auditLog, backups }: Deps,
   { secret, withWorkspaces }: MakeBackupInput,
 ): Promise<AsyncIterable<Uint8Array>> {
   if (!backups) throw new GatehouseError('BackupRefused', { detail: 'nothing here lies in files' })
   const taken: BackupSnapshot[] = []
   try {
-    const snapshot = await journal.transaction(async (tx) => {
+    const snapshot = await auditLog.transaction(async (tx) => {
       tx.append(actDraft(op, 'backup.made', { arguments: { with_workspaces: withWorkspaces } }))
       // An engine may run this again after a conflict.
       taken.pop()?.release()

@@ -7,7 +7,7 @@ import {
 } from '@gatehouse/contract'
 import type { StoredAlert } from '../../ports/alerts.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
-import type { Journal, JournalTransaction } from '../../ports/audit.ts'
+import type { AuditLog, AuditTransaction } from '../../ports/audit.ts'
 import type { StoredJob } from '../../ports/jobs.ts'
 import type { Notice, Notifier, NotifierTarget } from '../../ports/notifier.ts'
 import type { Stores } from '../../ports/storage.ts'
@@ -53,7 +53,7 @@ const outcomeOf = (job: StoredJob): Outcome | null =>
  * store until its receiver has taken it: at least once, also across a crash.
  */
 export class Notifications {
-  readonly journal: Journal
+  readonly auditLog: AuditLog
   readonly #deps: Deps
   /** One of its own: a receiver that hangs must not keep put-off calls waiting. */
   readonly #jobs: JobRunner
@@ -61,7 +61,7 @@ export class Notifications {
   constructor(deps: Deps) {
     this.#deps = deps
     this.#jobs = new JobRunner({ ...deps, node: `${deps.node}/notify` }, [this.#kind()])
-    this.journal = deps.notifier.targets.length > 0 ? this.#watching(deps.journal) : deps.journal
+    this.auditLog = deps.notifier.targets.length > 0 ? this.#watching(deps.auditLog) : deps.auditLog
   }
 
   start(): Promise<void> {
@@ -83,7 +83,7 @@ export class Notifications {
 
   /** Sent at once and once, past the queue: whoever asks waits for the answer. */
   async test(op: Op, name: string): Promise<NotificationTest> {
-    const { clock, ids, journal, notifier, page } = this.#deps
+    const { clock, ids, auditLog, notifier, page } = this.#deps
     this.#find(name)
     const notice: Notice = {
       id: ids.next('job'),
@@ -97,7 +97,7 @@ export class Notifications {
     }
     const sent = await notifier.send(name, notice, op.signal)
     const delivered = sent.kind === 'delivered'
-    await journal.transaction(async (tx) => {
+    await auditLog.transaction(async (tx) => {
       const facts = { arguments: { name }, result: delivered ? 'success' : 'error' } as const
       tx.append(actDraft(op, 'notification.tested', facts))
     })
@@ -122,8 +122,8 @@ export class Notifications {
   /** Puts what was given up back into the queue, as if it were new. */
   async retry(op: Op, name: string): Promise<number> {
     const dead = await this.#dead(name)
-    const { clock, journal } = this.#deps
-    const retried = await journal.transaction(async (tx) => {
+    const { clock, auditLog } = this.#deps
+    const retried = await auditLog.transaction(async (tx) => {
       let count = 0
       for (const job of dead) {
         const due_ms = clock.wall()
@@ -194,9 +194,9 @@ export class Notifications {
     this.#jobs.nudge()
   }
 
-  /** The journal, with a message beside each thing that people want to hear of: both or neither. */
-  #watching(journal: Journal): Journal {
-    const watch = (tx: JournalTransaction): JournalTransaction => ({
+  /** The audit log, with a message beside each thing that people want to hear of: both or neither. */
+  #watching(auditLog: AuditLog): AuditLog {
+    const watch = (tx: AuditTransaction): AuditTransaction => ({
       ...tx,
       approvals: {
         ...tx.approvals,
@@ -221,14 +221,14 @@ export class Notifications {
       },
     })
     return {
-      append: (draft, extras) => journal.append(draft, extras),
-      assertRecordable: (draft) => journal.assertRecordable(draft),
-      onCommit: (listener) => journal.onCommit(listener),
-      transaction: (work) => journal.transaction((tx) => work(watch(tx))),
+      append: (draft, extras) => auditLog.append(draft, extras),
+      assertRecordable: (draft) => auditLog.assertRecordable(draft),
+      onCommit: (listener) => auditLog.onCommit(listener),
+      transaction: (work) => auditLog.transaction((tx) => work(watch(tx))),
     }
   }
 
-  #tellApproval(tx: JournalTransaction, approval: StoredApproval): Promise<void> {
+  #tellApproval(tx: AuditTransaction, approval: StoredApproval): Promise<void> {
     const event = approval.status === 'pending' ? 'approval.pending' : 'approval.settled'
     return this.#tell(tx, event, () => approvalNews(approval))
   }

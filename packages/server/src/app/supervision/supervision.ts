@@ -113,7 +113,7 @@ export function bindSupervision(given: SupervisionDeps): Supervision {
   const deps = { ...given, startedMs: given.clock.now() }
   const { audit, notifications } = deps
   const monitors = new AlertMonitors(deps)
-  const counting = deps.journal.onCommit((commit) => deps.metrics.committed(commit))
+  const counting = deps.auditLog.onCommit((commit) => deps.metrics.committed(commit))
   const looking = new PollLoop(deps, {
     name: 'looking for alerts',
     everyMs: alertsEveryMs,

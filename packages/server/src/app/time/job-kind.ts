@@ -1,4 +1,4 @@
-import type { JournalTransaction } from '../../ports/audit.ts'
+import type { AuditTransaction } from '../../ports/audit.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { StoredJob } from '../../ports/jobs.ts'
@@ -17,7 +17,7 @@ export type JobKind = {
   readonly afterLossMs?: number
   perform(job: StoredJob, signal: AbortSignal): Promise<JobVerdict>
   /** Joins the transaction that reports a run which died, so that what should follow it still does. */
-  lost?(tx: JournalTransaction, job: StoredJob): Promise<void>
+  lost?(tx: AuditTransaction, job: StoredJob): Promise<void>
 }
 
 /** A job that waits for its time. Insert it with what it belongs to, then `nudge` the runner. */

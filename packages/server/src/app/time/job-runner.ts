@@ -8,7 +8,7 @@ import { PollLoop } from '../call/poll-loop.ts'
 import { untilStored } from '../call/until-stored.ts'
 import type { JobKind, JobVerdict } from './job-kind.ts'
 
-type Deps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 'log'> & {
+type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'log'> & {
   /** Names this node: what it holds when it starts was lost by its last run. */
   readonly node: string
   readonly signal: AbortSignal
@@ -155,7 +155,7 @@ export class JobRunner {
    * @SECURITY One that may not be repeated is never put back; scheduler.test.ts fails without it.
    */
   async #reportLost(owner?: string): Promise<void> {
-    const { storage, journal, clock } = this.#deps
+    const { storage, auditLog, clock } = this.#deps
     const nowMs = clock.now()
     const lost = await storage.jobs.listLost({ nowMs, limit: 1_000, ...(owner ? { owner } : {}) })
     for (const job of lost) {
@@ -163,7 +163,7 @@ export class JobRunner {
       // Those of another runner, or of a version that knew more kinds, are not ours to report.
       if (!kind || this.#running.has(job.id)) continue
       const repeats = kind?.repeatable === true && job.attempts < job.attempts_max
-      await journal.transaction(async (tx) => {
+      await auditLog.transaction(async (tx) => {
         const left = { ...job, owner: null, lease_ms: null }
         const wallMs = clock.wall()
         const next: StoredJob = repeats

@@ -16,7 +16,7 @@ const activeMax = 100
 const aheadMsMax = 5 * 366 * 86_400_000
 const zoned = /(?:Z|[+-]\d{2}:?\d{2})$/i
 
-export type ScheduleDeps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids'> & {
+export type ScheduleDeps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids'> & {
   readonly calendar: Calendar
   readonly registry: CapabilityRegistry
   readonly policy: PolicySource
@@ -145,10 +145,10 @@ export async function listSchedules(
 
 export async function deleteSchedule(
   op: Op,
-  deps: Pick<Basics, 'journal' | 'clock'>,
+  deps: Pick<Basics, 'auditLog' | 'clock'>,
   { schedule_id }: { readonly schedule_id: string },
 ): Promise<Schedule> {
-  const ended = await deps.journal.transaction(async (tx) => {
+  const ended = await deps.auditLog.transaction(async (tx) => {
     const current = await tx.schedules.find(schedule_id)
     if (!current) throw new GatehouseError('ScheduleNotFound', { schedule_id })
     await endSchedule(tx, current, 'deleted', deps.clock.wall())

@@ -17,7 +17,7 @@ export type WakeVerdict =
   | { readonly ok: true }
   | { readonly ok: false; readonly error: 'no such agent' | 'the agent is revoked' | 'unavailable' }
 
-type Deps = Pick<Basics, 'storage' | 'journal' | 'clock' | 'ids' | 'events' | 'log'> & {
+type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'events' | 'log'> & {
   readonly directory: AgentDirectory
   readonly commands: Pick<WakeCommands, 'start'>
   readonly signal: AbortSignal
@@ -138,9 +138,9 @@ export class WakeTable {
   }
 
   async #record(wake: StoredWake): Promise<void> {
-    const { journal } = this.#deps
+    const { auditLog } = this.#deps
     const { reason, data, count, wake_id } = wakeRecord(wake)
-    await journal.transaction(async (tx) => {
+    await auditLog.transaction(async (tx) => {
       await tx.wakes.put(wake)
       const facts = { agent: wake.agent, arguments: { reason, data }, detail: { wake_id, count } }
       tx.append(actDraft(systemOp(this.#deps), 'agent.woken', facts))

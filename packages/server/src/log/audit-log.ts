@@ -3,7 +3,7 @@ import path from 'node:path'
 import { GatehouseError, type HealthStatus, type Integrity } from '@gatehouse/contract'
 import { entryOf } from '../domain/audit/entry.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
-import type { AuditReader, Commit, Journal, VaultAnchor } from '../ports/audit.ts'
+import type { AuditLog, AuditReader, Commit, VaultAnchor } from '../ports/audit.ts'
 import type { AuditRow } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
@@ -33,7 +33,7 @@ import { takeOver } from './take-over.ts'
 import { anchorsOf, takeStock } from './take-stock.ts'
 import { Writer } from './writer.ts'
 
-export type JournalOptions = {
+export type AuditLogOptions = {
   readonly storage: Storage
   /** Where the log lies, with its keys, signed head and checkpoints. */
   readonly directory: string
@@ -56,7 +56,7 @@ export type JournalOptions = {
   readonly verifyEveryMs?: number
 }
 
-export type AuditLog = Journal &
+export type LocalAuditLog = AuditLog &
   AuditReader &
   VaultAnchor &
   AsyncDisposable & {
@@ -96,7 +96,7 @@ const assertChainName = (chain: string): void => {
 }
 
 /** Opens the log of this node, compares it with its signed head, and closes what a crash left open. */
-export const openJournal = async (options: JournalOptions): Promise<AuditLog> => {
+export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAuditLog> => {
   const { storage, directory, chain, ids, clock, log } = options
   assertChainName(chain)
   fs.mkdirSync(directory, { recursive: true, mode: 0o700 })
@@ -187,7 +187,7 @@ export const openJournal = async (options: JournalOptions): Promise<AuditLog> =>
   })
   const entries = entriesOf(files, storage.copies, chain)
   if (taken) await writer.append(taken.entry)
-  const closedIntents = await closeIntents({ rows, journal: writer })
+  const closedIntents = await closeIntents({ rows, auditLog: writer })
 
   const failed = (error: unknown): void => {
     if (!stop.signal.aborted) log.error({ err: error }, 'audit upkeep failed')
