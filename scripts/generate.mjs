@@ -34,7 +34,7 @@ const pages = [
 
 const checking = process.argv.includes('--check')
 
-const settle = async ({ file, render }) => {
+const writePage = async ({ file, render }) => {
   const target = path.join(root, file)
   const text = await render()
   const stands = await readFile(target, 'utf8').catch(() => null)
@@ -53,7 +53,7 @@ if ((await build()) !== 0) process.exitCode = 1
 else {
   for (const page of pages) {
     // One page that cannot be made does not keep the others from being compared.
-    await settle(page).catch((error) => {
+    await writePage(page).catch((error) => {
       console.error(`${page.file} cannot be made: ${error.stack}`)
       process.exitCode = 1
     })

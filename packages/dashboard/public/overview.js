@@ -66,7 +66,7 @@ function agentsTable(agents) {
 const linkedApproval = () => /^#approvals\/(appr-[0-9a-z]+)$/.exec(location.hash)?.[1] ?? null
 
 /** In words, where the request that a link leads to waits no more. */
-async function settledText(id) {
+async function resolvedText(id) {
   const approval = await ask('GET', pathTo`/api/approvals/${id}`).catch((error) => {
     if (error.status === 404) return null
     throw error
@@ -108,7 +108,7 @@ export function overviewView(whoami, { notice, failed }) {
     linked = null
     for (const other of part('#approvals').children) other.classList.remove('linked')
     const card = [...part('#approvals').children].find((one) => one.dataset.id === id)
-    if (!card) return settledText(id)
+    if (!card) return resolvedText(id)
     bringIntoView(card)
     return ''
   }

@@ -201,7 +201,7 @@ export class Kit implements AsyncDisposable {
   }
 
   /** Waits, in real time, until nothing more will happen to the approval; the agent is told nothing. */
-  async settled(agent: string, approval_id: string) {
+  async resolved(agent: string, approval_id: string) {
     for (let tries = 0; tries < 1_000; tries += 1) {
       const approval = await this.storage.approvals.find(approval_id)
       if (approval?.agent !== agent) throw new Error(`${agent} has no ${approval_id}`)
@@ -209,7 +209,7 @@ export class Kit implements AsyncDisposable {
       if (outcome.result) return outcome
       await new Promise((resolve) => setTimeout(resolve, 2))
     }
-    throw new Error(`${approval_id} did not settle`)
+    throw new Error(`${approval_id} was not resolved`)
   }
 
   /** The newest entries first. */

@@ -76,7 +76,7 @@ export const gitErrors = {
   PushRejected: entry(409, null, false, 'The remote did not accept {branch}: {detail}', [
     {
       action: 'git.pull',
-      description: 'Pull what the remote has, settle conflicts, and push again.',
+      description: 'Pull what the remote has, resolve conflicts, and push again.',
     },
   ]),
   GitFailed: entry(500, null, false, 'Git ended with an error: {detail}', [

@@ -10,7 +10,7 @@ import { followToStat } from './write.ts'
 
 /** Folders under one recursive watch: each takes a watch of the operating system. */
 export const watchedFoldersMax = 2_000
-const settleMs = 20
+const debounceMs = 20
 
 export type Change = { readonly kind: 'created' | 'changed' | 'deleted'; readonly path: string }
 
@@ -115,11 +115,11 @@ class PathWatch implements Disposable {
     // A burst of writes is one change.
     this.#timer ??= setTimeout(() => {
       this.#timer = null
-      this.#work = this.#work.then(() => this.#settle()).catch(() => this[Symbol.dispose]())
-    }, settleMs).unref()
+      this.#work = this.#work.then(() => this.#report()).catch(() => this[Symbol.dispose]())
+    }, debounceMs).unref()
   }
 
-  async #settle(): Promise<void> {
+  async #report(): Promise<void> {
     const due = [...this.#due]
     this.#due.clear()
     for (const [path, names] of due) {

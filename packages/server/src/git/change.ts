@@ -96,7 +96,7 @@ const changedByMerge = async (
   return changed.flat()
 }
 
-/** Merges a commit into what is checked out. Conflicts stay in the work tree, to be settled and committed. */
+/** Merges a commit into what is checked out. Conflicts stay in the work tree, to be resolved and committed. */
 export const mergeCommit = async (
   repository: Repository,
   agent: string,

@@ -13,6 +13,7 @@ import {
   type ParsedFile,
   parsePolicyFile,
 } from './parse-file.ts'
+import { type Activation, type Offer, planActivation, type Standing } from './plan-activation.ts'
 import {
   agentId,
   type FileOnDisk,
@@ -28,7 +29,6 @@ import {
   writeWhole,
 } from './policy-files.ts'
 import type { PathsOf } from './run-tests.ts'
-import { type Offer, type Settled, type Standing, settle } from './settle.ts'
 import { type PolicyDefault, renderSystemPolicy } from './system-policy.ts'
 import { watchPolicy } from './watch.ts'
 
@@ -91,7 +91,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
   readonly #listeners = new Set<(policy: CompiledPolicy) => void>()
   #basis: Basis
   #snapshot: Snapshot | null = null
-  #settled: Settled
+  #active: Activation
   #problems: readonly PolicyProblem[] = []
   #turn: Promise<void> = Promise.resolve()
   #watches: readonly (Disposable | AsyncDisposable)[] = []
@@ -99,7 +99,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
   constructor(options: PolicySourceOptions) {
     this.#options = options
     this.#basis = basisOf(options.registry)
-    this.#settled = this.#settle([], new Map(), true)
+    this.#active = this.#plan([], new Map(), true)
   }
 
   async start(): Promise<void> {
@@ -118,7 +118,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
   }
 
   current(): CompiledPolicy {
-    return this.#settled.policy
+    return this.#active.policy
   }
 
   problems(): readonly PolicyProblem[] {
@@ -145,7 +145,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
   }
 
   inForce(): Omit<PolicyCheck, 'problems'> {
-    const counts = [...this.#settled.counts.values()]
+    const counts = [...this.#active.counts.values()]
     return {
       rules: counts.reduce((sum, { rules }) => sum + rules, 0),
       testsPassed: counts.reduce((sum, { testsPassed }) => sum + testsPassed, 0),
@@ -162,12 +162,12 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
       .filter((one) => one.id.file !== id.file)
       .map(offerOf)
     const offers = [...others, { id, content: { text: input.text } }]
-    const settled = this.#settle(offers, this.#settled.standing, false)
-    const problems = settled.problems
+    const activation = this.#plan(offers, this.#active.standing, false)
+    const problems = activation.problems
       .filter(({ file }) => file === id.file)
       .map((problem) => ({ ...problem, file: input.file }))
     // Where the text is refused, the file that stands is another.
-    const counts = hasError(problems) ? undefined : settled.counts.get(id.file)
+    const counts = hasError(problems) ? undefined : activation.counts.get(id.file)
     return { problems, ...(counts ?? { rules: 0, testsPassed: 0 }) }
   }
 
@@ -212,8 +212,8 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     return done
   }
 
-  #settle(offers: readonly Offer[], before: Settled['standing'], starting: boolean): Settled {
-    return settle({
+  #plan(offers: readonly Offer[], before: Activation['standing'], starting: boolean): Activation {
+    return planActivation({
       system: this.#basis.system,
       offers,
       before,
@@ -259,26 +259,26 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     const snapshot = this.#snapshot
     if (!snapshot) return
     const offers = [...snapshot.files.values()].map(offerOf)
-    const settled = this.#settle(offers, this.#settled.standing, false)
-    if (this.#takeOver(settled, snapshot)) this.#announce(settled.policy)
+    const activation = this.#plan(offers, this.#active.standing, false)
+    if (this.#takeOver(activation, snapshot)) this.#announce(activation.policy)
   }
 
   /** Whether the policy is another one now. */
-  #takeOver(settled: Settled, snapshot: Snapshot): boolean {
-    const old = this.#settled.policy.version
+  #takeOver(activation: Activation, snapshot: Snapshot): boolean {
+    const old = this.#active.policy.version
     this.#snapshot = snapshot
-    this.#settled = settled
-    this.#report([...settled.problems, ...snapshot.strays.map(strayWarning)])
-    return old !== settled.policy.version
+    this.#active = activation
+    this.#report([...activation.problems, ...snapshot.strays.map(strayWarning)])
+    return old !== activation.policy.version
   }
 
   async #look(how: { readonly starting: boolean; readonly patient: boolean }): Promise<void> {
     const snapshot = await this.#readQuietly(how.patient)
-    const before = how.starting ? await this.#keptStandings(snapshot) : this.#settled.standing
-    const settled = this.#settle([...snapshot.files.values()].map(offerOf), before, how.starting)
-    const changed = this.#takeOver(settled, snapshot)
+    const before = how.starting ? await this.#keptStandings(snapshot) : this.#active.standing
+    const activation = this.#plan([...snapshot.files.values()].map(offerOf), before, how.starting)
+    const changed = this.#takeOver(activation, snapshot)
     await this.#keepGood(before)
-    if (how.starting || changed) this.#announce(settled.policy)
+    if (how.starting || changed) this.#announce(activation.policy)
   }
 
   #report(problems: readonly PolicyProblem[]): void {
@@ -303,9 +303,9 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     }
   }
 
-  async #keepGood(before: Settled['standing']): Promise<void> {
+  async #keepGood(before: Activation['standing']): Promise<void> {
     const { directory, log } = this.#options
-    const { standing } = this.#settled
+    const { standing } = this.#active
     try {
       for (const [file, one] of standing) {
         if (one.kind === 'in_force' && before.get(file) !== one) {

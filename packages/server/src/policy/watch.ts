@@ -1,8 +1,8 @@
 import { watch } from 'chokidar'
 import type { Log } from '../ports/log.ts'
 
-const settleMs = 100
-const settleMaxMs = 500
+const debounceMs = 100
+const debounceMaxMs = 500
 const pollMs = 750
 
 /**
@@ -30,8 +30,8 @@ export const watchPolicy = async (
     const nowMs = performance.now()
     firstMs ??= nowMs
     if (timer) clearTimeout(timer)
-    const leftMs = Math.max(0, firstMs + settleMaxMs - nowMs)
-    timer = setTimeout(run, Math.min(settleMs, leftMs))
+    const leftMs = Math.max(0, firstMs + debounceMaxMs - nowMs)
+    timer = setTimeout(run, Math.min(debounceMs, leftMs))
     timer.unref()
   }
 

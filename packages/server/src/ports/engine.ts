@@ -63,7 +63,7 @@ export interface Engine {
 
   /**
    * `onText` gets the text as it comes. Raises `PromptTooLong`, `GenerationRefused`, `EngineFailed`. When the
-   * signal aborts it must reject at once; whether the process stopped working is what `settles` says.
+   * signal aborts it must reject at once; whether the process stopped working is what `becomesIdle` says.
    */
   generate(
     task: EngineTask,
@@ -74,7 +74,7 @@ export interface Engine {
   embed(inputs: readonly string[], signal: AbortSignal): Promise<Embedded>
 
   /** Whether it is alive and does nothing, within so many milliseconds. Never rejects. */
-  settles(withinMs: number): Promise<boolean>
+  becomesIdle(withinMs: number): Promise<boolean>
 
   /** Must end the process and all that belongs to it, without waiting for its consent. */
   kill(): Promise<void>

@@ -48,7 +48,7 @@ export class LaunchedChild implements SandboxChild {
   readonly stdout: Readable
   readonly stderr: Readable
   readonly exited: Promise<SandboxExit>
-  /** Settles when the program runs, could not be run, or (null) everything ended before that. */
+  /** Resolves when the program runs, could not be run, or (null) everything ended before that. */
   readonly started: Promise<Started | null>
   readonly #channel: Channel
 
@@ -74,20 +74,20 @@ export class LaunchedChild implements SandboxChild {
     this.stderr = held(stderr)
     process.on('error', () => {})
     let ended: Extract<LaunchReport, { kind: 'ended' }> | null = null
-    let settle: (started: Started | null) => void = () => {}
+    let resolveStart: (started: Started | null) => void = () => {}
     this.started = new Promise((resolve) => {
-      settle = resolve
+      resolveStart = resolve
     })
     this.#channel = new Channel(control, (report) => {
       if (report.kind === 'ended') ended = report
-      else settle(report)
+      else resolveStart(report)
     })
     const gone = new Promise<readonly [number | null, NodeJS.Signals | null]>((resolve) => {
       process.once('exit', (...how) => resolve(how))
     })
     this.exited = Promise.all([gone, this.#channel.closed]).then(([[code, signal]]) => {
       onGone()
-      settle(null)
+      resolveStart(null)
       const usage = {
         duration_ms: Math.round(performance.now() - startedMs),
         cpu_ms: ended?.cpu_ms ?? null,

@@ -31,7 +31,12 @@ export const served = ({ cert, key }: Pair): ServedCertificate => ({
 })
 
 /** Reads what is there, and makes what is missing, damaged, mismatched or about to expire. */
-async function settle({ directory, hosts, log, nowMs = Date.now }: LocalOptions): Promise<Pair> {
+async function preparePair({
+  directory,
+  hosts,
+  log,
+  nowMs = Date.now,
+}: LocalOptions): Promise<Pair> {
   const [authorityAt, leafAt] = [authorityFiles(directory), leafFiles(directory)]
   closeToOthers(authorityAt)
   closeToOthers(leafAt)
@@ -101,5 +106,7 @@ export function watchCertificate(
 /** The certificate of this installation, by its own authority: made at the first start, kept good after. */
 export async function openLocalCertificates(options: LocalOptions): Promise<OpenedCertificates> {
   const { everyMs = lookEveryMs, log } = options
-  return watchCertificate(served(await settle(options)), { everyMs, log }, () => settle(options))
+  return watchCertificate(served(await preparePair(options)), { everyMs, log }, () =>
+    preparePair(options),
+  )
 }

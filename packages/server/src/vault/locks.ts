@@ -58,7 +58,7 @@ const keysIn = (file: string): readonly Buffer[] => {
 
 /**
  * A new key beside the one in use: whichever of the two the store names after a crash is in the file.
- * `settleKeyFile` drops the other once the store has it.
+ * The vault drops the other one once the store has it.
  */
 export function prepareKeyFile(file: string, present: Lock | null): Lock {
   const key = newKey()

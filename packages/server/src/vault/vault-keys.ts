@@ -179,7 +179,7 @@ export class VaultKeys {
         const vault = await this.seal.reseal(tx, root, await tx.secrets.list())
         tx.append(entry('vault.lock_changed', { arguments: { from: lock.mode, to } }), { vault })
       })
-      this.#settle(root, next)
+      this.#finalizeLock(root, next)
     })
   }
 
@@ -202,7 +202,7 @@ export class VaultKeys {
         const vault = await this.seal.reseal(tx, to, rewrapped)
         tx.append(entry('vault.key_rotated', { arguments: { secrets: count } }), { vault })
       })
-      this.#settle(to, next)
+      this.#finalizeLock(to, next)
       from.key.fill(0)
       return count
     })
@@ -307,7 +307,7 @@ export class VaultKeys {
   }
 
   /** The store has the new lock: only now the old one goes. */
-  #settle(root: Root, lock: Lock): void {
+  #finalizeLock(root: Root, lock: Lock): void {
     const { keyFile } = this.#parts
     this.#opened = { root, lock }
     if (lock.mode === 'key_file') writeKeyFile(keyFile, [lock.key])

@@ -98,7 +98,7 @@ describe.skipIf(!hasEngine())('a model that means harm', () => {
       { model: 'trap', messages },
       { signal: leaving.signal },
     )
-    await expect.poll(() => started[0]?.settles(100), { timeout: 5_000 }).toBe(false)
+    await expect.poll(() => started[0]?.becomesIdle(100), { timeout: 5_000 }).toBe(false)
     expect(await answersInMs(engine)).toBeLessThan(1_000)
     leaving.abort()
     expect(failureIn(await trapped)?.type).toBe('Cancelled')

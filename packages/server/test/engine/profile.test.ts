@@ -96,7 +96,7 @@ describe.skipIf(!hasEngine())('what runs models', () => {
 
   test('has no way to let the service speak to a socket of the host', () =>
     probe('link', async ({ engine, socket }) => {
-      expect(await engine.settles(500)).toBe(false)
+      expect(await engine.becomesIdle(500)).toBe(false)
       await expect(
         engine.generate(task, () => {}, new AbortController().signal),
       ).rejects.toMatchObject({ type: 'EngineFailed' })

@@ -94,7 +94,7 @@ describe.skipIf(!hasProgram('radicale'))('an agent with calendars', () => {
     const second = await box.call('create', { ...meeting, title: 'Second' })
     expect(second['when']).toBe('Monday, 30 March 2026, 09:00 to 10:00 (Europe/Berlin)')
     await box.kit.app.cancelWrite(box.kit.operator(), { write_id: String(first['write_id']) })
-    const done = await box.settled(second['write_id'], 'executed')
+    const done = await box.finalized(second['write_id'], 'executed')
     expect(Object.values(box.calendar.list())).toEqual([expect.stringContaining('SUMMARY:Second')])
     await until(async () => (await box.events()).length === 2, 'the replica')
     expect((await box.event('second')).event_id).toBe(second['event_id'])
@@ -111,7 +111,7 @@ describe.skipIf(!hasProgram('radicale'))('an agent with calendars', () => {
     const change = { event_id, title: 'Every week', location: 'Room 2', if_version: version }
     const done = await box.call('update', change)
     expect(done['changed']).toEqual(['title', 'location'])
-    const write = await box.settled(done['write_id'], 'executed')
+    const write = await box.finalized(done['write_id'], 'executed')
     const [text] = Object.values(box.calendar.list()).filter((ics) => ics.includes('Every week'))
     for (const kept of ['X-KEPT;X-A=b:as it is', 'RRULE:FREQ=WEEKLY;COUNT=4', 'LOCATION:Room 2'])
       expect(text).toContain(kept)
@@ -127,13 +127,13 @@ describe.skipIf(!hasProgram('radicale'))('an agent with calendars', () => {
     const { event_id } = await box.event('weekly')
     const occurrence = '2026-04-06T07:00:00.000Z'
     const moved = await box.call('update', { event_id, occurrence, start: '2026-04-07T15:00' })
-    const first = await box.settled(moved['write_id'], 'executed')
+    const first = await box.finalized(moved['write_id'], 'executed')
     await until(
       async () => (await box.events({ query: 'weekly' }))[2]?.start === '2026-04-07T13:00:00.000Z',
       'the moved one',
     )
     const gone = await box.call('delete', { event_id, occurrence })
-    const second = await box.settled(gone['write_id'], 'executed')
+    const second = await box.finalized(gone['write_id'], 'executed')
     await until(async () => (await box.events({ query: 'weekly' })).length === 3, 'one less')
     await box.undo(second)
     await box.undo(first)
@@ -148,12 +148,12 @@ describe.skipIf(!hasProgram('radicale'))('an agent with calendars', () => {
     const before = box.calendar.list()
     const { event_id } = await box.event('budget')
     const done = await box.call('delete', { event_id })
-    const write = await box.settled(done['write_id'], 'executed')
+    const write = await box.finalized(done['write_id'], 'executed')
     expect(Object.keys(box.calendar.list())).toHaveLength(2)
     await box.undo(write)
     expect(box.calendar.list()).toEqual(before)
     const again = await box.call('delete', { event_id: (await box.event('holiday')).event_id })
-    const second = await box.settled(again['write_id'], 'executed')
+    const second = await box.finalized(again['write_id'], 'executed')
     await server.store(box.id, 'holiday.ics', icsText('holiday@x', 'Somebody else'))
     await expect(box.undo(second)).rejects.toMatchObject({ type: 'RollbackRefused' })
     expect(box.calendar.list()['holiday.ics']).toContain('Somebody else')
@@ -168,7 +168,7 @@ describe.skipIf(!hasProgram('radicale'))('an agent with calendars', () => {
     // Somebody else is quicker than the delay.
     const done = await box.call('update', { event_id, title: 'Mine', if_version: version })
     await server.store(box.id, 'meeting.ics', sampleEvent('meeting@x', 'Theirs'))
-    const write = await box.settled(done['write_id'], 'failed')
+    const write = await box.finalized(done['write_id'], 'failed')
     expect(write.error).toMatchObject({
       type: 'WriteRefused',
       message: expect.stringMatching(/has changed since: its version is "[^"]+" now, and was/),
@@ -201,7 +201,7 @@ describe.skipIf(!hasProgram('radicale'))('an agent with calendars', () => {
     // Past whatever it waits for before it tries again.
     box.kit.clock.move(900_000)
     await until(async () => (await box.service()).status === 'connected', 'recovery')
-    await box.settled(done['write_id'], 'executed')
+    await box.finalized(done['write_id'], 'executed')
     await until(async () => (await box.events({ query: 'meanwhile' })).length === 1, 'the new one')
   })
 

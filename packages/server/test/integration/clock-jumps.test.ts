@@ -59,7 +59,7 @@ describe.each(jumps)('when the wall clock is set to %s', (_name, offsetMs) => {
       return
     }
     await kit.decide(id, 'approve')
-    await kit.settled('bob', id)
+    await kit.resolved('bob', id)
     expect(isThere(kit)).toBe(false)
   })
 
@@ -94,7 +94,7 @@ describe.each(jumps)('when the wall clock is set to %s', (_name, offsetMs) => {
     const id = await askToDelete(kit)
     const remember = { ttl_seconds: 3600, match: 'same_capability' } as const
     await kit.decide(id, 'approve', { remember })
-    await kit.settled('bob', id)
+    await kit.resolved('bob', id)
     kit.clock.wallOffsetMs = offsetMs
     kit.clock.move(hour - 1_000)
     await write(kit)

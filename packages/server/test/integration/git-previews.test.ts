@@ -86,7 +86,7 @@ describe.skipIf(noReal)('what a change of a repository would do is shown before'
     const anew = await ask('git.merge', { ref: 'other' })
     expect(anew.text).toContain('Not shown')
     await kit.kit.decide(anew.id, 'approve')
-    const { result } = await kit.kit.settled('alpha', anew.id)
+    const { result } = await kit.kit.resolved('alpha', anew.id)
     expect(result).toMatchObject({ success: true, data: { result: 'fast_forward' } })
   })
 
@@ -172,7 +172,7 @@ describe.skipIf(noReal)('what a change of a repository would do is shown before'
       await expect(kit.kit.decide(id, 'approve')).rejects.toMatchObject({ type: 'ApprovalStale' })
     const anew = await ask('git.branch', { action: 'create', name: 'x', start_point: 'other' })
     await kit.kit.decide(anew.id, 'approve')
-    expect((await kit.kit.settled('alpha', anew.id)).result).toMatchObject({ success: true })
+    expect((await kit.kit.resolved('alpha', anew.id)).result).toMatchObject({ success: true })
     expect(git('log', '-1', '--format=%s', 'x')).toBe('Not shown')
   })
 

@@ -148,7 +148,7 @@ describe.skipIf(noReal)('remotes', () => {
     expect(plainGit(kit.at('app'), 'fsck', '--strict')).not.toContain('error')
   })
 
-  test('a conflict of a pull is told, settled by a commit, and can be given up instead', async () => {
+  test('a conflict of a pull is told, resolved by a commit, and can be given up instead', async () => {
     await using server = await GitServer.open()
     const { kit } = agentOf(server)
     await using _kit = kit
@@ -175,9 +175,9 @@ describe.skipIf(noReal)('remotes', () => {
     expect(kit.get('app/file-1.txt')).toBe('mine\n')
     await kit.git.pull('app', plan, secret)
     kit.put('app/file-1.txt', 'both\n')
-    const settled = await kit.git.commit('app', { message: 'Settle' })
+    const resolved = await kit.git.commit('app', { message: 'Resolve' })
     const { commit } = await kit.git.show('app', { ref: 'HEAD', patchBytesMax: 0, filesMax: 10 })
-    expect(commit).toMatchObject({ hash: settled.commit_hash, subject: 'Settle' })
+    expect(commit).toMatchObject({ hash: resolved.commit_hash, subject: 'Resolve' })
     expect(commit.parents).toHaveLength(2)
   })
 

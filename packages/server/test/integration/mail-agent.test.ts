@@ -106,7 +106,7 @@ describe.skipIf(!hasProgram('dovecot'))('an agent with a mailbox', () => {
     await box.kit.app.cancelWrite(box.kit.operator(), { write_id: String(first['write_id']) })
     // What was read when it was made is what is sent.
     file(box, 'notes.txt', 'changed')
-    const done = await box.settled(second['write_id'], 'executed')
+    const done = await box.finalized(second['write_id'], 'executed')
     expect(box.smtp.deliveries).toHaveLength(1)
     expect(box.smtp.deliveries[0]?.raw.toString()).toContain('Second')
     const content = Buffer.from('remember').toString('base64')
@@ -128,7 +128,7 @@ describe.skipIf(!hasProgram('dovecot'))('an agent with a mailbox', () => {
       reply_all: true,
     })
     expect(three).toMatchObject({ to: ['ben@example.net'], cc: ['cleo@example.net'] })
-    await box.settled(one['write_id'], 'executed')
+    await box.finalized(one['write_id'], 'executed')
     const raw = box.smtp.deliveries.map((one) => one.raw.toString()).find((t) => t.includes('No.'))
     expect(raw).toMatch(/^In-Reply-To: <offer@example.net>\r$/m)
     expect(raw).toMatch(/^References: <first@example.net> <offer@example.net>\r$/m)
@@ -160,7 +160,7 @@ describe.skipIf(!hasProgram('dovecot'))('an agent with a mailbox', () => {
       size_bytes: 8,
     })
     const sent = await box.call('forward', { message_id, to: ['cleo@example.net'], body: 'FYI' })
-    await box.settled(sent['write_id'], 'executed')
+    await box.finalized(sent['write_id'], 'executed')
     const raw = box.smtp.deliveries[0]?.raw.toString() ?? ''
     expect(raw).toContain('Subject: Fwd: Photos')
     expect(raw).toContain('Forwarded message')
@@ -177,7 +177,7 @@ describe.skipIf(!hasProgram('dovecot'))('an agent with a mailbox', () => {
       ['move', { folder: 'Archive' }, 'Archive'],
     ] as const) {
       const done = await box.call(capability, { ...args, message_ids: [message_id] })
-      await box.settled(done['write_id'], 'executed')
+      await box.finalized(done['write_id'], 'executed')
       expect(box.mail.list('INBOX')).toHaveLength(1)
       await until(async () => (await box.find('apples', to)).length === 1, 'the move')
       expect(await box.call('read', { message_id })).toMatchObject({ message: { folder: to } })
@@ -194,7 +194,7 @@ describe.skipIf(!hasProgram('dovecot'))('an agent with a mailbox', () => {
     const message_ids = [await box.idOf('apples'), await box.idOf('soup')]
     const flags = { read: true, flagged: true, keywords: { todo: true } }
     const done = await box.call('flag', { message_ids, flags })
-    await box.settled(done['write_id'], 'executed')
+    await box.finalized(done['write_id'], 'executed')
     await until(async () => (await box.call('search', { flagged: true }))['total'] === 2, 'flags')
     expect((await box.call('search', { unread: true }))['total']).toBe(0)
     const { rollback_id } = await box.write(done['write_id'])
@@ -206,7 +206,7 @@ describe.skipIf(!hasProgram('dovecot'))('an agent with a mailbox', () => {
   test('a draft waits for a person', async () => {
     await using box = await MailKit.open(fill)
     const done = await box.call('draft', { subject: 'Half', body: 'to be done' })
-    await box.settled(done['write_id'], 'executed')
+    await box.finalized(done['write_id'], 'executed')
     expect(box.mail.list('Drafts')).toHaveLength(1)
     expect(box.smtp.deliveries).toEqual([])
   })
@@ -228,7 +228,7 @@ describe.skipIf(!hasProgram('dovecot'))('an agent with a mailbox', () => {
     box.kit.clock.move(900_000)
     await until(async () => (await box.service()).status === 'connected', 'recovery')
     expect(await box.find('meanwhile')).toHaveLength(1)
-    await box.settled(done['write_id'], 'executed')
+    await box.finalized(done['write_id'], 'executed')
     expect(box.mail.list('Trash')).toHaveLength(1)
   })
 })
@@ -329,7 +329,7 @@ describe.skipIf(!hasProgram('dovecot'))('a person who approves mail', () => {
       text: expect.stringContaining('> Soup?'),
     })
     await box.kit.decide(asked, 'approve', { digest: approval.digest })
-    const { result } = await box.kit.settled('alpha', asked)
+    const { result } = await box.kit.resolved('alpha', asked)
     expect(result).toMatchObject({ success: true, data: { to: ['dora@example.net'] } })
   })
 

@@ -25,7 +25,7 @@ describe.skipIf(!hasProgram('bwrap'))('an approved process.run', () => {
   const ask = (args: object) => kit.pending('alpha', 'process.run', args)
   const approved = async (id: string) => {
     await kit.decide(id, 'approve')
-    return (await kit.settled('alpha', id)).result
+    return (await kit.resolved('alpha', id)).result
   }
   /** The person is told before anything runs, and the request stays to be rejected. */
   const expectStale = async (id: string) => {
@@ -162,7 +162,7 @@ describe.skipIf(!hasProgram('bwrap'))('an approved process.run', () => {
     const args = { command: './build.sh' }
     const id = await ask(args)
     await kit.decide(id, 'approve', { remember: { match: 'same_arguments', ttl_seconds: 60 } })
-    await kit.settled('alpha', id)
+    await kit.resolved('alpha', id)
     const again = async () => kit.invoke('alpha', 'process.run', args)
     // The first repetition hands over the result of what was approved.
     expect(await again()).toMatchObject({ kind: 'succeeded' })

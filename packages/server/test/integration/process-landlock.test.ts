@@ -14,7 +14,7 @@ describe.runIf(hasLandlock)('where only Landlock keeps programs', () => {
     const { preview } = await kit.app.showApproval(kit.operator(), { approval_id: id })
     expect(preview).toMatchObject({ text: expect.stringContaining('landlock, WEAKER than') })
     await kit.decide(id, 'approve')
-    expect((await kit.settled('alpha', id)).result).toMatchObject({
+    expect((await kit.resolved('alpha', id)).result).toMatchObject({
       success: true,
       data: { stdout: 'one\n' },
     })

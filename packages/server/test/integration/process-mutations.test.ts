@@ -138,7 +138,7 @@ test.skipIf(!hasProgram('bwrap'))(
         await new Promise((resolve) => setTimeout(resolve, random(40)))
         mutate()
       }
-      const { result } = await kit.settled('alpha', id)
+      const { result } = await kit.resolved('alpha', id)
       if (racing) await stop(racing)
       if (another) await kit.decide(another, 'reject')
       const told = `seed ${seed}, turn ${i}: ${what} ${how} ${JSON.stringify(result)}`

@@ -26,7 +26,7 @@ test('where an operator chose to go without, the person who approves and the log
   const { preview } = await kit.app.showApproval(kit.operator(), { approval_id: id })
   expect(preview).toMatchObject({ text: expect.stringContaining('\nUNCONFINED: ') })
   await kit.decide(id, 'approve')
-  expect((await kit.settled('alpha', id)).result).toMatchObject({
+  expect((await kit.resolved('alpha', id)).result).toMatchObject({
     success: true,
     data: { stdout: 'one\n' },
   })

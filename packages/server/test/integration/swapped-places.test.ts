@@ -167,7 +167,7 @@ rules:
     test('it runs where its path leads to what was approved', async () => {
       const id = await asked.kit.pending('alpha', ...making)
       await asked.kit.decide(id, 'approve')
-      expect((await asked.kit.settled('alpha', id)).result).toMatchObject({ success: true })
+      expect((await asked.kit.resolved('alpha', id)).result).toMatchObject({ success: true })
       expect(existsSync(asked.at('dir/made'))).toBe(true)
     })
 
@@ -176,7 +176,7 @@ rules:
       await asked.kit.decide(id, 'approve', {
         remember: { match: 'same_arguments', ttl_seconds: 3600, uses: 10 },
       })
-      await asked.kit.settled('alpha', id)
+      await asked.kit.resolved('alpha', id)
       // The first identical call is handed what became of the request.
       for (const _ of [1, 2]) expect((await asked.call(...making)).kind).toBe('succeeded')
       lead('other')

@@ -60,7 +60,7 @@ test('each call and each approved run is a span, joined to the trace it came wit
     await kit.invoke('bob', 'filesystem.read', { path: 'missing.txt' }, { trace: 'nonsense' })
     const id = await kit.pending('bob', 'filesystem.delete', { path: 'a.txt' })
     await kit.decide(id, 'approve')
-    await kit.settled('bob', id)
+    await kit.resolved('bob', id)
   }
   await tracing[Symbol.asyncDispose]()
 

@@ -49,7 +49,7 @@ export const openAppends = async (
       }),
     async approve(id) {
       await kit.decide(id, 'approve')
-      await kit.settled('alpha', id)
+      await kit.resolved('alpha', id)
     },
     content: () => readFileSync(log, 'utf8'),
   }

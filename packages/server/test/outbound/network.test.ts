@@ -215,14 +215,14 @@ test('policy is asked again at each redirect', async () => {
   // A person who approves what policy asks about approves that it is followed, but not into what is blocked.
   const approved = await kit.pending('a', 'network.http_request', go('other.example'))
   await kit.decide(approved, 'approve')
-  expect((await kit.settled('a', approved)).result).toMatchObject({ success: true })
+  expect((await kit.resolved('a', approved)).result).toMatchObject({ success: true })
   location = `http://never.example:${port}/end`
   const blocked = await kit.pending('a', 'network.http_request', {
     ...go('other.example'),
     max_bytes: 1,
   })
   await kit.decide(blocked, 'approve')
-  expect((await kit.settled('a', blocked)).result).toMatchObject({
+  expect((await kit.resolved('a', blocked)).result).toMatchObject({
     success: false,
     error: { type: 'RedirectRefused', message: expect.stringContaining('Not that one') },
   })

@@ -90,7 +90,7 @@ test('disconnecting cancels what waits and leaves nothing behind', async () => {
   const { kit, server, opened } = proxy
   server.put('things', 'a', 'x')
   const done = await proxy.buffer('put', { id: 'b', value: 'y' })
-  await proxy.settled(done.write_id, 'executed')
+  await proxy.finalized(done.write_id, 'executed')
   const waiting = await proxy.buffer('send', { text: 'never' })
   const ended = await kit.app.disconnectService(kit.operator(), { name: 'fake', forget: false })
   expect(ended).toMatchObject({

@@ -69,7 +69,7 @@ test('services and writes are told as the contract has it, and only who may canc
     body: { code: 'WriteNotBuffered', current: { id: write_id, status: 'cancelled' } },
   })
   const done = await proxy.buffer('send', { text: 'y' })
-  await proxy.settled(done.write_id, 'executed')
+  await proxy.finalized(done.write_id, 'executed')
   expect(await call('POST', `/api/proxy/writes/${done.write_id}/cancel`)).toMatchObject({
     status: 409,
     body: { current: { status: 'executed' } },

@@ -88,7 +88,7 @@ export type ProxyKit = AsyncDisposable & {
   /** Waits, in real time, until the condition holds. */
   until(condition: () => boolean | Promise<boolean>, what?: string): Promise<void>
   /** Moves the clock, and waits until the write stands so. */
-  settled(id: string, status: string, moveMs?: number): Promise<BufferedWrite>
+  finalized(id: string, status: string, moveMs?: number): Promise<BufferedWrite>
   /** The acts on record about writes, oldest first. */
   acts(prefix?: string): Promise<string[]>
 }
@@ -150,7 +150,7 @@ export async function openProxyKit(
       if (outcome.kind !== 'succeeded') throw new Error(JSON.stringify(outcome))
       return outcome.data as unknown as WriteTicket
     },
-    async settled(id, status, moveMs = 30_000) {
+    async finalized(id, status, moveMs = 30_000) {
       kit.clock.move(moveMs)
       await until(async () => (await write(id)).status === status, `${id} ${status}`)
       return write(id)

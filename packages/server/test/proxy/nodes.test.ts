@@ -45,7 +45,7 @@ async function openNodes(names: readonly string[], fake: FakeServer) {
   }
 }
 
-const settled = ({ storage }: ProxyNode) =>
+const finalizedAll = ({ storage }: ProxyNode) =>
   until(async () => {
     const page = { statuses: ['buffered', 'executing'], limit: 1, offset: 0 } as const
     return (await storage.writes.list(page)).total === 0
@@ -61,7 +61,7 @@ describe.skipIf(missing)('several nodes on one database', () => {
         (nodes[n % nodes.length] ?? nodes[0]).buffer('send', { text: `${n}` }),
       ),
     )
-    await settled(nodes[0])
+    await finalizedAll(nodes[0])
     for (const id of ids) {
       expect(fake.effects.get(id)).toBe(1)
       expect(await nodes[0].storage.writes.find(id)).toMatchObject({ status: 'executed' })
@@ -76,7 +76,7 @@ describe.skipIf(missing)('several nodes on one database', () => {
     const ids = []
     for (const text of ['there', 'not there', 'not begun'])
       ids.push(await opened.nodes[0].buffer('send', { text }))
-    await settled(opened.nodes[0])
+    await finalizedAll(opened.nodes[0])
     fake.outbox.length = 0
     fake.effects.clear()
     const lost = async (id: string, phase: 'sending' | 'capturing') => {
@@ -89,7 +89,7 @@ describe.skipIf(missing)('several nodes on one database', () => {
     await lost(there, 'sending')
     await lost(notThere, 'sending')
     await lost(notBegun, 'capturing')
-    await settled(opened.nodes[0])
+    await finalizedAll(opened.nodes[0])
     expect(await storage.writes.find(there)).toMatchObject({ status: 'executed' })
     expect(await storage.writes.find(notThere)).toMatchObject({ status: 'failed', dead: true })
     expect((await storage.writes.find(notThere))?.error_json).toContain('may have arrived later')

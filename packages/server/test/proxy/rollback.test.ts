@@ -9,7 +9,7 @@ test('an executed write is undone exactly, once, and the preview changed nothing
   const { kit, server } = proxy
   server.put('things', 'a', 'before')
   const { write_id } = await proxy.buffer('put', { id: 'a', value: 'after' })
-  const done = await proxy.settled(write_id, 'executed')
+  const done = await proxy.finalized(write_id, 'executed')
   expect(done).toMatchObject({
     rollback_status: 'ready',
     rollback_id: expect.stringMatching(/^rb-/),
@@ -41,8 +41,8 @@ test('what was new is gone again, what was removed is back', async () => {
   server.put('things', 'old', 'precious')
   const made = await proxy.buffer('put', { id: 'new', value: 'x' })
   const removed = await proxy.buffer('remove', { id: 'old' })
-  await proxy.settled(removed.write_id, 'executed')
-  await proxy.settled(made.write_id, 'executed', 0)
+  await proxy.finalized(removed.write_id, 'executed')
+  await proxy.finalized(made.write_id, 'executed', 0)
   expect(server.values()).toEqual({ '["things","new"]': 'x' })
   for (const { write_id } of [made, removed])
     expect(await kit.invoke('alpha', 'writes.rollback', { write_id })).toMatchObject({
@@ -56,7 +56,7 @@ test('what others changed since is left alone, and the difference is told (X02)'
   await using proxy = await openProxyKit()
   const { kit, server } = proxy
   const { write_id } = await proxy.buffer('put', { id: 'a', value: 'mine' })
-  await proxy.settled(write_id, 'executed')
+  await proxy.finalized(write_id, 'executed')
   server.put('things', 'a', 'theirs')
   const refused = await kit.invoke('alpha', 'writes.rollback', { write_id })
   expect(refused).toMatchObject({ kind: 'failed', error: { type: 'RollbackRefused' } })
@@ -81,7 +81,7 @@ test('a send says that it cannot be undone, before and after', async () => {
   expect(ticket).toMatchObject({ undo_until: null, undo_note: expect.stringContaining('cannot') })
   const early = await kit.invoke('alpha', 'writes.rollback', { write_id: ticket.write_id })
   expect(JSON.stringify(early)).toContain('writes.cancel')
-  await proxy.settled(ticket.write_id, 'executed')
+  await proxy.finalized(ticket.write_id, 'executed')
   expect(await kit.invoke('alpha', 'writes.rollback', { write_id: ticket.write_id })).toMatchObject(
     {
       kind: 'failed',
@@ -94,7 +94,7 @@ test('a point is kept as long as configured, and what stood before goes with it'
   await using proxy = await openProxyKit({ settings: { 'proxy.rollback_kept': 3_600_000 } })
   const { kit } = proxy
   const { write_id } = await proxy.buffer('put', { id: 'a', value: 'x' })
-  const { undo_until } = await proxy.settled(write_id, 'executed')
+  const { undo_until } = await proxy.finalized(write_id, 'executed')
   expect(Date.parse(undo_until ?? '')).toBe(kit.clock.wall() + 3_600_000)
   kit.clock.move(3_600_000)
   await proxy.until(async () => {
@@ -112,7 +112,7 @@ test('of several who roll back at once one does', async () => {
   await using proxy = await openProxyKit()
   const { kit, server } = proxy
   const { write_id } = await proxy.buffer('put', { id: 'a', value: 'x' })
-  const { rollback_id } = await proxy.settled(write_id, 'executed')
+  const { rollback_id } = await proxy.finalized(write_id, 'executed')
   const before = server.requests
   const tries = await Promise.allSettled(
     Array.from({ length: 5 }, () =>
@@ -129,7 +129,7 @@ test('one that a crash or an outage cut off is gone on with until it ends', asyn
   const { kit, server } = proxy
   server.put('things', 'a', 'before')
   const { write_id } = await proxy.buffer('put', { id: 'a', value: 'after' })
-  const { rollback_id } = await proxy.settled(write_id, 'executed')
+  const { rollback_id } = await proxy.finalized(write_id, 'executed')
   // The answer is lost after the service has done it: it is looked at again, and found done.
   server.fault = ({ kind }) => (kind === 'put' ? 'cut' : null)
   await expect(
@@ -146,7 +146,7 @@ test('one that a crash or an outage cut off is gone on with until it ends', asyn
 
   // A node that died in the middle: its lease ends, and another goes on.
   const second = await proxy.buffer('put', { id: 'b', value: 'x' })
-  await proxy.settled(second.write_id, 'executed')
+  await proxy.finalized(second.write_id, 'executed')
   const point = (await kit.storage.rollbacks.ofWrite(second.write_id)) as StoredRollback
   const lost = {
     status: 'rolling_back',
@@ -174,7 +174,7 @@ test('a write that may have taken place can be undone by whoever looked', async 
     queueMicrotask(() => server.put('things', 'a', 'theirs'))
     return 'cut'
   }
-  const failed = await proxy.settled(write_id, 'failed')
+  const failed = await proxy.finalized(write_id, 'failed')
   expect(failed).toMatchObject({ error: { type: 'OutcomeUnknown' }, rollback_status: 'ready' })
   const rollback_id = String(failed.rollback_id)
   const preview = await kit.app.previewRollback(kit.operator(), { rollback_id })

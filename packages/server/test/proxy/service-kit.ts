@@ -74,7 +74,7 @@ export abstract class ServiceKit implements AsyncDisposable {
   }
 
   /** Lets the write's time come, and waits until it stands so. */
-  async settled(id: unknown, status: string, moveMs = 60_000): Promise<BufferedWrite> {
+  async finalized(id: unknown, status: string, moveMs = 60_000): Promise<BufferedWrite> {
     this.kit.clock.move(moveMs)
     await until(async () => (await this.write(id)).status === status, `${String(id)} ${status}`)
     return this.write(id)

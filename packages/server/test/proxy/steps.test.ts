@@ -47,7 +47,7 @@ class FailingOnce {
 const stepsMax = 12
 
 /** Lets time pass until nothing is pending. */
-const settle = (proxy: ProxyKit, condition: () => Promise<boolean>) =>
+const moveUntil = (proxy: ProxyKit, condition: () => Promise<boolean>) =>
   proxy.until(async () => {
     proxy.kit.clock.move(30_000)
     return condition()
@@ -64,7 +64,7 @@ for (const operation of ['put', 'send', 'blind'] as const)
         const args = operation === 'put' ? { id: `t${step}`, value: 'v' } : { text: `${step}` }
         const { write_id } = await proxy.buffer(operation, args)
         failing.arm(step, mode)
-        await settle(proxy, async () => (await proxy.service()).buffered_writes === 0)
+        await moveUntil(proxy, async () => (await proxy.service()).buffered_writes === 0)
         reached = Math.max(reached, failing.steps)
         failing.arm(Infinity, mode)
         const write = await proxy.write(write_id)
@@ -86,11 +86,11 @@ for (const mode of ['before', 'after'] as const)
     for (let step = 0; step < stepsMax; step += 1) {
       server.put('things', `t${step}`, 'before')
       const { write_id } = await proxy.buffer('put', { id: `t${step}`, value: 'after' })
-      await settle(proxy, async () => (await proxy.write(write_id)).status === 'executed')
+      await moveUntil(proxy, async () => (await proxy.write(write_id)).status === 'executed')
       const rollback_id = String((await proxy.write(write_id)).rollback_id)
       failing.arm(step, mode)
       await kit.app.rollBack(kit.operator(), { rollback_id }).catch(() => undefined)
-      await settle(
+      await moveUntil(
         proxy,
         async () => (await proxy.write(write_id)).rollback_status !== 'rolling_back',
       )

@@ -39,7 +39,7 @@ test('a write is held until its time, runs once, and shows in the replica at onc
   kit.clock.move(29_999)
   await new Promise((resolve) => setTimeout(resolve, 20))
   expect(server.values()).toEqual({})
-  const done = await proxy.settled(ticket.write_id, 'executed', 1)
+  const done = await proxy.finalized(ticket.write_id, 'executed', 1)
   expect(done).toMatchObject({ result: { version: 1 }, attempts: 1, error: null })
   expect(server.effects.get(ticket.write_id)).toBe(1)
   await proxy.until(async () => {
@@ -60,7 +60,7 @@ test('what was cancelled never runs, and what ran cannot be cancelled', async ()
     kind: 'changed',
     write: { status: 'cancelled', ended_by: 'user:ana' },
   })
-  await proxy.settled(second.write_id, 'executed')
+  await proxy.finalized(second.write_id, 'executed')
   expect(server.outbox.map(({ text }) => text)).toEqual(['second'])
   for (const { write_id, status } of [
     { write_id: first.write_id, status: 'cancelled' },
@@ -116,7 +116,7 @@ test('what provably did not happen is tried again, later each time, and in the e
     error: { message: 'fake.example refused the connection' },
     dead_letter: false,
   })
-  await proxy.settled(write_id, 'executed', 20_000)
+  await proxy.finalized(write_id, 'executed', 20_000)
   expect(server.effects.get(write_id)).toBe(1)
 
   server.fault = () => 'refuse'
@@ -127,7 +127,7 @@ test('what provably did not happen is tried again, later each time, and in the e
     await proxy.until(async () => (await proxy.write(lost.write_id)).status !== 'executing')
     kit.clock.move(15 * 60_000)
   }
-  expect(await proxy.settled(lost.write_id, 'failed', 0)).toMatchObject({
+  expect(await proxy.finalized(lost.write_id, 'failed', 0)).toMatchObject({
     dead_letter: true,
     error: { type: 'WriteGivenUp' },
   })
@@ -136,7 +136,7 @@ test('what provably did not happen is tried again, later each time, and in the e
   server.fault = () => null
   const retried = await kit.app.retryWrite(kit.operator(), { write_id: lost.write_id })
   expect(retried).toMatchObject({ kind: 'changed', write: { status: 'buffered' } })
-  await proxy.settled(lost.write_id, 'executed', 0)
+  await proxy.finalized(lost.write_id, 'executed', 0)
   expect(server.effects.get(lost.write_id)).toBe(1)
   expect(await kit.app.retryWrite(kit.operator(), { write_id: lost.write_id })).toMatchObject({
     kind: 'conflict',
@@ -151,7 +151,7 @@ test('a service that says when it has time is asked again then', async () => {
   await proxy.until(async () => (await proxy.write(write_id)).error !== null)
   const { execute_at } = await proxy.write(write_id)
   expect(Date.parse(execute_at)).toBe(proxy.kit.clock.wall() + 2_000)
-  await proxy.settled(write_id, 'executed', 2_000)
+  await proxy.finalized(write_id, 'executed', 2_000)
 })
 
 test('after an unclear end the service is asked: what is there is not sent again, what is not is', async () => {
@@ -168,7 +168,7 @@ test('after an unclear end the service is asked: what is there is not sent again
           const { status, attempts } = await proxy.write(write_id)
           return status === 'buffered' && attempts === 1
         })
-      await proxy.settled(write_id, 'executed', 5_000)
+      await proxy.finalized(write_id, 'executed', 5_000)
       expect(server.effects.get(write_id), `${operation} ${fault}`).toBe(1)
     }
   expect(await proxy.acts('write.unclear')).toHaveLength(6)
@@ -182,7 +182,7 @@ test('what nobody can know is never sent again by itself, and a person decides',
   const faults: FakeFault[] = ['cut', 'drop']
   server.fault = ({ kind }) => (kind === 'send' ? (faults.shift() ?? null) : null)
   for (const { write_id } of [cut, drop])
-    expect(await proxy.settled(write_id, 'failed')).toMatchObject({
+    expect(await proxy.finalized(write_id, 'failed')).toMatchObject({
       dead_letter: true,
       error: { type: 'OutcomeUnknown', message: expect.stringContaining('keeps no record') },
     })
@@ -204,7 +204,7 @@ test('what nobody can know is never sent again by itself, and a person decides',
   expect(await alerts()).toHaveLength(1)
   await kit.app.retryWrite(kit.operator(), { write_id: drop.write_id })
   expect(await alerts()).toEqual([])
-  await proxy.settled(drop.write_id, 'executed', 0)
+  await proxy.finalized(drop.write_id, 'executed', 0)
   expect(server.outbox.map(({ text }) => text)).toEqual(['cut', 'drop'])
   expect(await proxy.write(cut.write_id)).toMatchObject({
     status: 'failed',
@@ -225,7 +225,7 @@ test('a write that gets no answer is given up in time, and not sent again though
   await proxy.until(async () => (await proxy.acts('write.started')).length === 1)
   const before = server.requests
   await proxy.until(() => server.requests === before)
-  expect(await proxy.settled(write_id, 'failed', 20_000)).toMatchObject({
+  expect(await proxy.finalized(write_id, 'failed', 20_000)).toMatchObject({
     error: { type: 'OutcomeUnknown' },
   })
   expect(server.outbox).toEqual([])
@@ -266,12 +266,12 @@ test('what an agent may no longer do does not run: paused it waits, revoked and 
   })
   expect(await proxy.write(held.write_id)).toMatchObject({ status: 'buffered', attempts: 0 })
   await kit.app.resumeAgent(kit.operator(), { name: 'alpha' })
-  await proxy.settled(held.write_id, 'executed', 5_000)
+  await proxy.finalized(held.write_id, 'executed', 5_000)
   const blocked = await proxy.buffer('send', { text: 'blocked' })
   await kit.app.savePolicy(kit.operator(), {
     text: 'version: 1\nrules:\n  - { match: fake.send, tier: blocked }\n',
   })
-  expect(await proxy.settled(blocked.write_id, 'cancelled')).toMatchObject({
+  expect(await proxy.finalized(blocked.write_id, 'cancelled')).toMatchObject({
     error: { type: 'PolicyDenied' },
   })
   expect(server.outbox.map(({ text }) => text)).toEqual(['held'])
@@ -287,7 +287,7 @@ test('a burst of writes is for a person to decide, and what they approve runs', 
   expect((await kit.invoke('alpha', 'fake.search')).kind).toBe('succeeded')
   expect((await kit.invoke('beta', 'fake.send', { text: 'other' })).kind).toBe('succeeded')
   await kit.decide(id, 'approve')
-  expect(await kit.settled('alpha', id)).toMatchObject({ result: { success: true } })
+  expect(await kit.resolved('alpha', id)).toMatchObject({ result: { success: true } })
   const { total } = await kit.app.listWrites(kit.operator(), { agent: 'alpha', ...page })
   expect(total).toBe(4)
   kit.clock.move(60_000)
@@ -323,7 +323,7 @@ test('the delay of an operation is as configured', async () => {
   })
   const { execute_at, write_id } = await proxy.buffer('send', { text: 'x' })
   expect(Date.parse(execute_at)).toBe(proxy.kit.clock.wall() + 5_000)
-  await proxy.settled(write_id, 'executed', 5_000)
+  await proxy.finalized(write_id, 'executed', 5_000)
 })
 
 test('a slow service holds up its own writes only', async () => {
@@ -340,8 +340,8 @@ test('a slow service holds up its own writes only', async () => {
   const after = await proxy.buffer('send', { text: 'after', service: 'fake' })
   const quick = await proxy.buffer('send', { text: 'quick', service: 'other' })
   server.fault = (request) => (request.kind === 'send' && request.text === 'slow' ? 'hang' : null)
-  await proxy.settled(quick.write_id, 'executed')
+  await proxy.finalized(quick.write_id, 'executed')
   expect((await proxy.write(slow.write_id)).status).toBe('executing')
   expect((await proxy.write(after.write_id)).status).toBe('buffered')
-  await proxy.settled(after.write_id, 'executed', 20_000)
+  await proxy.finalized(after.write_id, 'executed', 20_000)
 })

@@ -36,7 +36,7 @@ test('what a person changed is what runs, and the agent gets its result where it
     kind: 'decided',
     approval: { id, status: 'approved', arguments: line('worse') },
   })
-  expect(await kit.settled('alpha', id)).toMatchObject({
+  expect(await kit.resolved('alpha', id)).toMatchObject({
     approval_id: id,
     status: 'approved',
     result: { success: true, data: { size_bytes: 6 } },
@@ -53,7 +53,7 @@ test('proposed, decided and effective arguments are kept, each under a digest of
   await withFile(kit)
   const id = await kit.pending('alpha', 'filesystem.append', line('worse'))
   await kit.decide(id, 'approve', { ...changed, reason: 'Better' })
-  await kit.settled('alpha', id)
+  await kit.resolved('alpha', id)
   const original = await shown(kit, id)
   const request = String(original.edit?.request)
   const edited = await shown(kit, request)
@@ -96,7 +96,7 @@ test('a repeated call gets the result of the changed one, once, and the changed 
   const text = await withFile(kit)
   const id = await kit.pending('alpha', 'filesystem.append', line('worse'))
   await kit.decide(id, 'approve', changed)
-  await kit.settled('alpha', id)
+  await kit.resolved('alpha', id)
   const own = await kit.pending('alpha', 'filesystem.append', line('better'))
   const { edit } = await shown(kit, own)
   expect(edit).toBeUndefined()
@@ -124,7 +124,7 @@ test.each([
   expect((await shown(kit, id)).status).toBe('pending')
   expect((await kit.storage.approvals.list({ limit: 9, offset: 0 })).total).toBe(total)
   await kit.decide(id, 'approve')
-  await kit.settled('alpha', id)
+  await kit.resolved('alpha', id)
   expect(text()).toBe('worse')
 })
 
@@ -153,7 +153,7 @@ test('of 20 people who change it at once one does, and one call runs', async () 
   )
   const winner = outcomes.findIndex(({ kind }) => kind === 'decided')
   expect(outcomes.filter(({ kind }) => kind === 'decided')).toHaveLength(1)
-  await kit.settled('alpha', id)
+  await kit.resolved('alpha', id)
   expect(text()).toBe(`by ${winner};`)
   expect(await kit.storage.approvals.list({ limit: 9, offset: 0 })).toMatchObject({ total: 2 })
 })
@@ -166,7 +166,7 @@ test('a changed call that is refused by then tells the original why', async () =
   expect((await shown(kit, id)).execution.state).toBe('running')
   await kit.app.pauseAgent(kit.operator(), { name: 'alpha' })
   kit.clock.move(1_000)
-  expect(await kit.settled('alpha', id)).toMatchObject({
+  expect(await kit.resolved('alpha', id)).toMatchObject({
     result: { success: false, error: { type: 'ApprovalStale' } },
   })
   expect((await shown(kit, id)).execution.state).toBe('refused')
@@ -184,7 +184,7 @@ test('a changed call that a crash cut off is interrupted for both, and nothing r
   const exec_id = 'kit:aud-1'
   await kit.storage.approvals.replace(stored, { ...stored, execution: 'running', exec_id })
   await kit.app.start()
-  expect(await kit.settled('alpha', id)).toMatchObject({
+  expect(await kit.resolved('alpha', id)).toMatchObject({
     result: { success: false, error: { type: 'ExecutionInterrupted' } },
   })
   expect((await shown(kit, id)).execution.state).toBe('interrupted')

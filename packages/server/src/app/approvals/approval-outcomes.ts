@@ -1,5 +1,5 @@
 import { type ApprovalOutcome, GatehouseError } from '@gatehouse/contract'
-import { isSettled, outcomeOf } from '../../domain/approvals/outcome.ts'
+import { isResolved, outcomeOf } from '../../domain/approvals/outcome.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import type { Basics } from '../call/basics.ts'
 import { type AgentOp, isRead } from '../call/op.ts'
@@ -55,27 +55,27 @@ export async function waitApprovalOutcome(
 ): Promise<ApprovalOutcome> {
   const { approval_id, timeout_ms } = input
   await findOwnApproval(op, deps, approval_id)
-  await waitSettled(deps, approval_id, timeout_ms, [op.signal, op.gone])
+  await waitUntilResolved(deps, approval_id, timeout_ms, [op.signal, op.gone])
   await roomForResult?.()
   return deliverOutcome(op, deps, await findOwnApproval(op, deps, approval_id))
 }
 
-/** Whether it is settled by then. Approvals may be large, and many calls may wait: none keeps one meanwhile. */
-export async function waitSettled(
+/** Whether it is resolved by then. Approvals may be large, and many calls may wait: none keeps one meanwhile. */
+export async function waitUntilResolved(
   deps: ApprovalWaitDeps,
   id: string,
   timeoutMs: number,
   ends: readonly (AbortSignal | undefined)[],
 ): Promise<boolean> {
   const signal = AbortSignal.any(ends.filter((end) => end !== undefined))
-  const settledNow = async () => {
+  const isResolvedNow = async () => {
     const approval = await deps.storage.approvals.find(id)
-    return approval !== null && isSettled(approval)
+    return approval !== null && isResolved(approval)
   }
   const endMs = deps.clock.now() + timeoutMs
   for (;;) {
     const leftMs = endMs - deps.clock.now()
-    if (leftMs <= 0 || signal.aborted) return await settledNow()
+    if (leftMs <= 0 || signal.aborted) return await isResolvedNow()
     const changed = new AbortController()
     const wake = () => changed.abort()
     signal.addEventListener('abort', wake, { once: true })
@@ -83,9 +83,9 @@ export async function waitSettled(
     using _listening = deps.signals.on((next) => {
       if (next.id === id) wake()
     })
-    const settled = await settledNow()
-    if (!settled) await deps.clock.sleep(Math.min(leftMs, pollMs), changed.signal)
+    const resolved = await isResolvedNow()
+    if (!resolved) await deps.clock.sleep(Math.min(leftMs, pollMs), changed.signal)
     signal.removeEventListener('abort', wake)
-    if (settled) return true
+    if (resolved) return true
   }
 }

@@ -8,10 +8,10 @@ import { callDraft, recordedAs } from '../call/call.ts'
 import { systemOp } from '../call/op.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { traceExecution } from '../gate/trace-calls.ts'
+import { announceChange } from './announce-change.ts'
 import { tellOriginal } from './approval-edit.ts'
 import { requestFacts } from './approval-record.ts'
 import { type ExecuteDeps, executeApproval } from './execute-approval.ts'
-import { settle } from './settle-approval.ts'
 
 const batch = 100
 const lookAgainMs = 1_000
@@ -128,7 +128,7 @@ export class ApprovalUpkeep {
       )
       return [replaced.approval, await tellOriginal(tx, replaced.approval)]
     })
-    for (const one of changed) if (one) settle(deps, one)
+    for (const one of changed) if (one) announceChange(deps, one)
   }
 
   async #look(): Promise<void> {
@@ -159,7 +159,7 @@ export class ApprovalUpkeep {
           )
         return replaced
       })
-      if (changed) settle(deps, next)
+      if (changed) announceChange(deps, next)
     }
   }
 }

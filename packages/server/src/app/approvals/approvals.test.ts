@@ -28,7 +28,7 @@ test('an approved call runs once, and its result comes by the same call, once', 
   expect((await kit.storage.agents.find('alpha'))?.total_invocations).toBe(2)
   expect(readFileSync(file, 'utf8')).toBe('')
   expect((await kit.decide(id, 'approve')).kind).toBe('decided')
-  expect(await kit.settled('alpha', id)).toMatchObject({
+  expect(await kit.resolved('alpha', id)).toMatchObject({
     status: 'approved',
     result: { success: true, data: { size_bytes: 2 } },
   })
@@ -61,7 +61,7 @@ test('other arguments are another request, and the approved one runs only what w
   const other = await kit.pending('alpha', 'filesystem.append', line(2))
   expect(other).not.toBe(id)
   await kit.decide(id, 'approve')
-  await kit.settled('alpha', id)
+  await kit.resolved('alpha', id)
   expect(readFileSync(file, 'utf8')).toBe('1\n')
 })
 
@@ -70,7 +70,7 @@ test('a rejected call tells the agent the reason and runs nothing', async () => 
   const file = await withFile(kit)
   const id = await kit.pending('alpha', 'filesystem.append', line(1))
   await kit.decide(id, 'reject', { reason: 'Not today' })
-  expect(await kit.settled('alpha', id)).toMatchObject({
+  expect(await kit.resolved('alpha', id)).toMatchObject({
     status: 'rejected',
     result: {
       success: false,
@@ -99,7 +99,7 @@ test('of 50 approvals and 50 rejections at once exactly one wins, and the rest s
     expect(winners).toHaveLength(1)
     const won = winners[0]?.approval
     expect(outcomes.every(({ approval }) => approval.decided_by === won?.decided_by)).toBe(true)
-    const { status } = await kit.settled('alpha', id)
+    const { status } = await kit.resolved('alpha', id)
     expect(status).toBe(won?.status)
     const acts = (await kit.audit()).filter(
       (entry) => entry.approval_id === id && entry.kind === 'act',
@@ -141,7 +141,7 @@ test.each([
   await kit.decide(id, 'approve')
   await change(kit)
   kit.clock.move(1_000)
-  expect(await kit.settled('alpha', id)).toMatchObject({
+  expect(await kit.resolved('alpha', id)).toMatchObject({
     result: { success: false, error: { type: 'ApprovalStale' } },
   })
   expect(readFileSync(file, 'utf8')).toBe(before)
@@ -159,7 +159,7 @@ test('an approved deletion of a file that has changed since does nothing and say
   await kit.decide(first, 'approve')
   appendFileSync(file, 'somebody else')
   kit.clock.move(1_000)
-  expect(await kit.settled('alpha', first)).toMatchObject({
+  expect(await kit.resolved('alpha', first)).toMatchObject({
     result: { error: { type: 'ApprovalStale' } },
   })
   expect(existsSync(file)).toBe(true)
@@ -171,7 +171,7 @@ test('an approved deletion of a file that has changed since does nothing and say
   const fourth = await kit.pending('alpha', 'filesystem.delete', { path: './log.txt' })
   await kit.decide(fourth, 'approve')
   kit.clock.move(1_000)
-  expect(await kit.settled('alpha', fourth)).toMatchObject({ result: { success: true } })
+  expect(await kit.resolved('alpha', fourth)).toMatchObject({ result: { success: true } })
   expect(existsSync(file)).toBe(false)
 })
 
@@ -190,7 +190,7 @@ test('a stored request that was changed behind the service runs nothing', async 
     status: 'approved',
   })
   kit.clock.move(1_000)
-  expect(await kit.settled('alpha', `${id.slice(0, -4)}zzzz`)).toMatchObject({
+  expect(await kit.resolved('alpha', `${id.slice(0, -4)}zzzz`)).toMatchObject({
     result: {
       success: false,
       error: { type: 'ApprovalStale', message: expect.stringContaining('digest') },
@@ -217,13 +217,13 @@ test('an unanswered request expires on the service clock, and no decision comes 
   kit.clock.move(59_000)
   const second = await kit.pending('alpha', 'filesystem.append', line(2))
   kit.clock.move(1_000)
-  expect(await kit.settled('alpha', first)).toMatchObject({
+  expect(await kit.resolved('alpha', first)).toMatchObject({
     status: 'expired',
     result: { success: false, error: { type: 'ApprovalExpired' } },
   })
   expect((await kit.decide(first, 'approve')).kind).toBe('not_pending')
   expect((await kit.decide(second, 'approve')).kind).toBe('decided')
-  await kit.settled('alpha', second)
+  await kit.resolved('alpha', second)
   expect(readFileSync(file, 'utf8')).toBe('2\n')
 })
 
@@ -239,7 +239,7 @@ test('an agent has at most 100 requests waiting, and joining one that waits is s
   })
   expect(await kit.pending('alpha', 'filesystem.append', line(7))).toBe(ids[7])
   kit.clock.move(61_000)
-  await kit.settled('alpha', String(ids[0]))
+  await kit.resolved('alpha', String(ids[0]))
   expect((await kit.invoke('alpha', 'filesystem.append', line(100))).kind).toBe('pending')
 })
 
@@ -331,7 +331,7 @@ test('one decision on many is recorded one by one, and what cannot be decided st
     },
     { id: third, outcome: 'not_pending' },
   ])
-  await kit.settled('alpha', third)
+  await kit.resolved('alpha', third)
   expect(readFileSync(file, 'utf8')).toBe('3\n')
   const acts = (await kit.audit()).filter(({ capability }) => capability === 'approval.approved')
   expect(acts.map(({ approval_id }) => approval_id)).toEqual([third])
@@ -363,7 +363,7 @@ test('the approved calls of one agent, however long they take, hold up nobody el
   await expect.poll(() => slow.length).toBe(8)
   const id = await kit.pending('alpha', 'filesystem.append', line(1))
   await kit.decide(id, 'approve')
-  expect((await kit.settled('alpha', id)).result).toMatchObject({ success: true })
+  expect((await kit.resolved('alpha', id)).result).toMatchObject({ success: true })
   for (let ended = 0; ended < 20; ended += 1) {
     await expect.poll(() => slow.length).toBeGreaterThan(ended)
     slow[ended]?.()

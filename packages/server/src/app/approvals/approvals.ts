@@ -18,6 +18,7 @@ import type { Part } from '../call/part.ts'
 import { readInRoom } from '../call/read-in-room.ts'
 import { memoryOf } from '../call/result-bytes.ts'
 import { approvalsOf } from './agent-approvals.ts'
+import { announceChange } from './announce-change.ts'
 import { getApprovalOutcome, waitApprovalOutcome } from './approval-outcomes.ts'
 import { requestFacts } from './approval-record.ts'
 import { ApprovalSignals } from './approval-signals.ts'
@@ -27,7 +28,6 @@ import { type DecideManyInput, decideApprovals } from './decide-approvals.ts'
 import { type GrantDeps, listGrants, revokedDraft, revokeGrant } from './grants.ts'
 import { type HoldDeps, holdCall } from './hold-call.ts'
 import { requestApproval } from './request-approval.ts'
-import { settle } from './settle-approval.ts'
 import { listApprovals, showApproval, subscribeApprovals } from './show-approvals.ts'
 import { StaleChecks } from './stale-checks.ts'
 
@@ -96,7 +96,7 @@ const withdrawAll =
       tx.append(actDraft(op, 'approval.cancelled', facts))
     }
     return () => {
-      for (const approval of withdrawn) settle(deps, approval)
+      for (const approval of withdrawn) announceChange(deps, approval)
     }
   }
 

@@ -4,15 +4,15 @@ import type { StoredApproval } from '../../ports/approvals.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import { type AgentOp, actorText } from '../call/op.ts'
+import { announceChange } from './announce-change.ts'
 import { requestFacts } from './approval-record.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
-import { settle } from './settle-approval.ts'
 
 export type CancelDeps = Pick<Basics, 'auditLog' | 'clock' | 'events'> & {
   readonly signals: ApprovalSignals
 }
 
-/** An agent withdraws its own pending request. One that is already settled stays as it is. */
+/** An agent withdraws its own pending request. One that is already resolved stays as it is. */
 export async function cancelApproval(
   op: AgentOp,
   deps: CancelDeps,
@@ -39,7 +39,7 @@ export async function cancelApproval(
       )
     return replaced
   })
-  if (changed) settle(deps, approval)
+  if (changed) announceChange(deps, approval)
   else if (approval.status !== 'cancelled')
     throw new GatehouseError('ApprovalNotPending', { approval_id, status: approval.status })
   return approval

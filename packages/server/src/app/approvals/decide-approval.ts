@@ -3,11 +3,11 @@ import { decideTransition } from '../../domain/approvals/transition.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import { actorText, type Op } from '../call/op.ts'
+import { announceChange } from './announce-change.ts'
 import { type EditDeps, prepareEdit, storeEdit } from './approval-edit.ts'
 import { approvalRecord, requestFacts } from './approval-record.ts'
 import { type ExecuteDeps, prepareExecution } from './execute-approval.ts'
 import { createGrant } from './grants.ts'
-import { settle } from './settle-approval.ts'
 
 export type DecideDeps = EditDeps &
   ExecuteDeps & {
@@ -89,7 +89,7 @@ export async function decideApproval(
       }
     }
   })
-  if (step.kind !== 'not_pending') settle(deps, step.approval)
+  if (step.kind !== 'not_pending') announceChange(deps, step.approval)
   if (step.kind === 'decided' && step.approval.status === 'approved')
     deps.execute(edited?.id ?? step.approval.id)
   return {

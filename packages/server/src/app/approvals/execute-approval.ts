@@ -14,10 +14,10 @@ import { placesOf, questionOf } from '../call/policy-question.ts'
 import { untilStored } from '../call/until-stored.ts'
 import { outcomeDraft } from '../gate/invoke-capability.ts'
 import { type RunDeps, type RunResult, runCapability } from '../gate/invoke-run.ts'
+import { announceChange } from './announce-change.ts'
 import { tellOriginal } from './approval-edit.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
 import { digestPrefix } from './bind-request.ts'
-import { settle } from './settle-approval.ts'
 
 export type ExecuteDeps = Basics &
   RunDeps & {
@@ -194,7 +194,7 @@ async function refuse(
     )
     return [replaced.approval, await tellOriginal(tx, replaced.approval)]
   })
-  for (const next of changed) if (next) settle(deps, next)
+  for (const next of changed) if (next) announceChange(deps, next)
 }
 
 class NotClaimed extends Error {}
@@ -259,7 +259,7 @@ async function finish(
       tx.append(outcomeDraft(call, result, { policy_decision, intent_id, approval_id }))
       return [next, await tellOriginal(tx, next)]
     })
-    for (const approval of changed) if (approval) settle(deps, approval)
+    for (const approval of changed) if (approval) announceChange(deps, approval)
   }
   await untilStored(deps, store, {
     facts: { approval_id },

@@ -26,7 +26,7 @@ const withFile = async (kit: Kit, name = 'alpha'): Promise<() => string> => {
 const remembered = async (kit: Kit, args: object, remember: Remember): Promise<string> => {
   const id = await kit.pending('alpha', 'filesystem.append', args)
   await kit.decide(id, 'approve', { remember })
-  await kit.settled('alpha', id)
+  await kit.resolved('alpha', id)
   const result = await kit.invoke('alpha', 'filesystem.append', args)
   expect(result.kind).toBe('succeeded')
   const { grants } = await kit.app.listGrants(kit.operator(), { all: false, limit: 10, offset: 0 })

@@ -7,7 +7,7 @@ import type { InvokeOutcome } from '../call/invoke.ts'
 import type { CallRoom, Held, MemoryBudget } from '../call/memory-budget.ts'
 import { isRead } from '../call/op.ts'
 import { memoryOf } from '../call/result-bytes.ts'
-import { waitSettled } from './approval-outcomes.ts'
+import { waitUntilResolved } from './approval-outcomes.ts'
 import { cancelApproval } from './cancel-approval.ts'
 import { deliverHeld, pendingAnswer, type RequestDeps } from './request-approval.ts'
 
@@ -21,7 +21,7 @@ export type HoldDeps = RequestDeps & {
 }
 
 /**
- * Keeps a call open until its approval is settled, the time is over, the service stops or nobody waits
+ * Keeps a call open until its approval is resolved, the time is over, the service stops or nobody waits
  * for the answer. It
  * has given back its executing place and the memory for its result by then. An outcome that nobody
  * reads, or that finds no memory, is left for the other ways of delivery.
@@ -35,9 +35,9 @@ export async function holdCall(
   const { op, agent } = call
   if (!deps.slots.hold(agent.name)) return pendingAnswer(approval)
   op.waiting?.()
-  let settled: boolean
+  let resolved: boolean
   try {
-    settled = await waitWithProgress(deps, held)
+    resolved = await waitWithProgress(deps, held)
   } finally {
     deps.slots.release(agent.name)
   }
@@ -45,7 +45,7 @@ export async function holdCall(
   const isDue = (): boolean => {
     const { name, credential } = op.actor
     // @SECURITY A token that was replaced while the call waited gets no result; held-calls.test.ts.
-    return settled && isRead(op) && deps.directory.holder(name, credential) !== null
+    return resolved && isRead(op) && deps.directory.holder(name, credential) !== null
   }
   using room = isDue() ? await resultRoom(deps, call, memory) : null
   if (room && isDue()) {
@@ -80,9 +80,9 @@ async function waitWithProgress(
   for (;;) {
     const leftMs = endMs - deps.clock.now()
     const ends = [op.signal, op.gone, hold.stops]
-    const settled = await waitSettled(deps, id, Math.min(leftMs, progressMs), ends)
+    const resolved = await waitUntilResolved(deps, id, Math.min(leftMs, progressMs), ends)
     const nowMs = deps.clock.now()
-    if (settled || nowMs >= endMs || !isRead(op) || hold.stops?.aborted) return settled
+    if (resolved || nowMs >= endMs || !isRead(op) || hold.stops?.aborted) return resolved
     const message = `${capability.name} waits for a person to approve it (${id})`
     op.progress?.((nowMs - startMs) / 1000, undefined, message)
   }

@@ -77,7 +77,7 @@ describe('values', () => {
     const anew = await kit.pending('alpha', 'state.set', { key: 'plan', value: 'mine' })
     expect(anew).not.toBe(id)
     await kit.decide(anew, 'approve')
-    expect((await kit.settled('alpha', anew)).result).toMatchObject({ success: true })
+    expect((await kit.resolved('alpha', anew)).result).toMatchObject({ success: true })
   })
 
   test('that are too long to compare are told by their length', async () => {

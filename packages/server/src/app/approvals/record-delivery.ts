@@ -1,5 +1,5 @@
 import type { GatehouseEvent } from '@gatehouse/contract'
-import { isSettled } from '../../domain/approvals/outcome.ts'
+import { isResolved } from '../../domain/approvals/outcome.ts'
 import type { ApprovalStore, StoredApproval } from '../../ports/approvals.ts'
 import type { Basics } from '../call/basics.ts'
 
@@ -14,7 +14,7 @@ export async function recordDelivery(
   approval: StoredApproval,
 ): Promise<void> {
   let current = approval
-  while (isSettled(current) && current.delivered !== 'yes') {
+  while (isResolved(current) && current.delivered !== 'yes') {
     const delivered = { ...current, delivered: 'yes' as const }
     const replaced = await approvals.replace(current, delivered)
     if (replaced.changed) return

@@ -1,5 +1,5 @@
 import { type ApprovalId, GatehouseError, type PendingApproval } from '@gatehouse/contract'
-import { editNote, isSettled, resultOf } from '../../domain/approvals/outcome.ts'
+import { editNote, isResolved, resultOf } from '../../domain/approvals/outcome.ts'
 import { cancel } from '../../domain/approvals/transition.ts'
 import { failureOf } from '../../domain/failure.ts'
 import { formatWindow } from '../../domain/policy/window.ts'
@@ -12,11 +12,11 @@ import type { Basics } from '../call/basics.ts'
 import { type Call, callDraft } from '../call/call.ts'
 import type { InvokeOutcome } from '../call/invoke.ts'
 import { isRead } from '../call/op.ts'
+import { announceChange } from './announce-change.ts'
 import type { ApprovalWaitDeps } from './approval-outcomes.ts'
 import { requestFacts } from './approval-record.ts'
 import { type BindDeps, bindRequest } from './bind-request.ts'
 import { recordDelivery } from './record-delivery.ts'
-import { settle } from './settle-approval.ts'
 
 const pendingMax = 100
 /** Until what has expired is found to have, at the latest. */
@@ -36,7 +36,7 @@ type Found =
 
 /**
  * Stores what the agent wants to do for a person to decide, or joins the request that an identical call
- * has already made: while it waits the same id comes back, and once it is settled its result, once.
+ * has already made: while it waits the same id comes back, and once it is resolved its result, once.
  */
 export async function requestApproval(
   deps: RequestDeps,
@@ -77,7 +77,7 @@ export async function requestApproval(
   })
   if (found.kind === 'full') return tooManyPending(deps, agent.name)
   if (found.kind === 'asked') {
-    if (found.superseded) settle(deps, found.superseded)
+    if (found.superseded) announceChange(deps, found.superseded)
     deps.signals.emit(found.approval)
   }
   if (found.kind === 'delivered') return delivered(call, found.approval)
@@ -131,7 +131,7 @@ async function join(tx: AuditTransaction, call: Call, open: StoredApproval): Pro
   } as const
   const { op, capability, args } = call
   // What nobody reads is delivered to nobody.
-  if (!isSettled(open) || !isRead(op)) {
+  if (!isResolved(open) || !isRead(op)) {
     tx.append(callDraft(op, capability, args, { ...facts, result: 'pending' }), {
       counts: true,
     })

@@ -73,7 +73,7 @@ test('the same call of what has changed is a new request, and the stale one is c
   const [act] = await kit.audit({ capability: 'approval.cancelled' })
   expect(act).toMatchObject({ approval_id: id, detail: { superseded_by: next } })
   expect((await kit.decide(next, 'approve')).kind).toBe('decided')
-  expect(await kit.settled('alpha', next)).toMatchObject({ result: { success: true } })
+  expect(await kit.resolved('alpha', next)).toMatchObject({ result: { success: true } })
   expect(existsSync(file)).toBe(false)
 })
 

@@ -116,5 +116,5 @@ test('a request about what stays as it was shown is approved and runs', async ()
   const args = { filter: { channel: 'builds' }, message: 'green' }
   const id = await kit.pending('alpha', 'comms.broadcast', args)
   await kit.decide(id, 'approve')
-  expect((await kit.settled('alpha', id)).result).toMatchObject({ success: true })
+  expect((await kit.resolved('alpha', id)).result).toMatchObject({ success: true })
 })

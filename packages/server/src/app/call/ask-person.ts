@@ -19,6 +19,6 @@ export interface AskPerson {
     call: Call,
     stamps: readonly LimitStamp[],
   ): Promise<InvokeOutcome | ({ readonly kind: 'held' } & HeldCall)>
-  /** Must keep the call open until the request is settled or nobody waits any more. */
+  /** Must keep the call open until the request is resolved or nobody waits any more. */
   hold(held: HeldCall, memory: Held): Promise<InvokeOutcome>
 }

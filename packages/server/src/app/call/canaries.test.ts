@@ -88,7 +88,7 @@ test('a secret leaves in nothing that an approved call comes to, either', async 
   using _people = kit.app.subscribeApprovals((approval) => void told.push(approval))
   const id = await kit.pending('coder', 'test.leak', { how: 'held' })
   await kit.decide(id, 'approve')
-  const outcome = await kit.settled('coder', id)
+  const outcome = await kit.resolved('coder', id)
   const text = await everything(kit, outcome, told)
   expect(leaksIn(text)).toEqual([])
   expect(text).toContain('[secret:canary]')

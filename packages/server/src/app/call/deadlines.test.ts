@@ -2,7 +2,7 @@ import { HandClock } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 import { Deadlines } from './deadlines.ts'
 
-const settle = () => new Promise((resolve) => setImmediate(resolve))
+const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 test('each call is told at its own deadline, and one that ended is not told', async () => {
   const clock = new HandClock()
@@ -15,16 +15,16 @@ test('each call is told at its own deadline, and one that ended is not told', as
   deadlines.start(100, () => late.push('short'))
   ended[Symbol.dispose]()
   clock.move(100)
-  await settle()
+  await nextTurn()
   expect(late).toEqual(['short'])
   clock.move(500)
-  await settle()
+  await nextTurn()
   expect(late).toEqual(['short', 'a'])
   clock.move(399)
-  await settle()
+  await nextTurn()
   expect(late).toEqual(['short', 'a'])
   clock.move(1)
-  await settle()
+  await nextTurn()
   expect(late).toEqual(['short', 'a', 'b'])
 })
 
@@ -34,9 +34,9 @@ test('a length that had no call for a while works again', async () => {
   let late = 0
   deadlines.start(1_000, () => (late += 1))[Symbol.dispose]()
   clock.move(5_000)
-  await settle()
+  await nextTurn()
   deadlines.start(1_000, () => (late += 1))
   clock.move(1_000)
-  await settle()
+  await nextTurn()
   expect(late).toBe(1)
 })

@@ -3,7 +3,7 @@ import { HandClock, silent } from '../../log/testing.ts'
 import { PollLoop } from './poll-loop.ts'
 
 /** Turns enough for whatever does not wait for the clock. */
-const settled = async (): Promise<void> => {
+const nextTurns = async (): Promise<void> => {
   for (let turn = 0; turn < 20; turn += 1) await Promise.resolve()
 }
 
@@ -31,10 +31,10 @@ const looking = (look: (count: number) => Promise<number | void> = async () => {
     await loop.stopped()
   })
   const move = async (ms: number): Promise<void> => {
-    await settled()
+    await nextTurns()
     for (let at = 0; at < ms; at += 50) {
       clock.move(50)
-      await settled()
+      await nextTurns()
     }
   }
   return { loop, looks, said, stop, move }

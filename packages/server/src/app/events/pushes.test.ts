@@ -80,7 +80,7 @@ test('a call made while an outcome is on its way is new, and no failed push brin
   await expect.poll(() => delivered(kit, id)).toBe('no')
   stuck.subscription[Symbol.dispose]()
   await kit.decide(next, 'approve')
-  await kit.settled('alpha', next)
+  await kit.resolved('alpha', next)
   expect(await kit.invoke('alpha', 'filesystem.append', line)).toMatchObject({
     kind: 'succeeded',
     data: { size_bytes: 8 },
@@ -93,7 +93,7 @@ test('an answer that nobody reads is no delivery', async () => {
   await using kit = await createKit({ policy })
   const id = await asked(kit)
   await kit.decide(id, 'approve')
-  await kit.settled('alpha', id)
+  await kit.resolved('alpha', id)
   const gone = kit.op('alpha', { signal: AbortSignal.abort() })
   await kit.app.getApprovalOutcome(gone, { approval_id: id })
   await kit.app.waitApprovalOutcome(gone, { approval_id: id, timeout_ms: 10 })

@@ -54,7 +54,7 @@ class FakeEngine implements Engine {
   async embed() {
     return { vectors: [], usage: { prompt_tokens: 0, total_tokens: 0 } }
   }
-  async settles() {
+  async becomesIdle() {
     return this.obeys
   }
   async kill() {
@@ -193,7 +193,7 @@ test.each([
   [true, false, 0],
   [false, true, 1],
 ])(
-  'when a caller leaves and the engine settles: %s, it is killed: %s',
+  'when a caller leaves and the engine becomes idle: %s, it is killed: %s',
   async (obeys, killed, crashes) => {
     const { keeper, started, name } = createKeeper()
     await name(a)

@@ -32,7 +32,7 @@ const MiB = 1024 * 1024
 /** Beyond the estimate: a hog is stopped, an honest model never. */
 const memoryOf = (needs: number): number => Math.ceil(needs * 1.25) + 256 * MiB
 const [restFirstMs, restMaxMs] = [1_000, 60_000]
-const settleMs = 1_000
+const idleWithinMs = 1_000
 const stopped = 'it was stopped by an operator'
 const probeTask = {
   kind: 'complete',
@@ -95,7 +95,8 @@ export class EngineKeeper {
         return result
       } catch (cause) {
         if (this.#wanted.has(engine)) throw new GatehouseError('EngineFailed', { detail: stopped })
-        if (signal.aborted && !(await engine.settles(settleMs))) await this.#putDown(model, engine)
+        if (signal.aborted && !(await engine.becomesIdle(idleWithinMs)))
+          await this.#putDown(model, engine)
         throw cause
       }
     } finally {
@@ -241,7 +242,7 @@ export class EngineKeeper {
     const fromMs = performance.now()
     const { usage } = await engine.generate(probeTask, () => {}, signal)
     const seconds = Math.max(0.001, (performance.now() - fromMs) / 1000)
-    await engine.settles(settleMs)
+    await engine.becomesIdle(idleWithinMs)
     await records.measured(model, {
       tokens_per_second: Math.round((usage.completion_tokens / seconds) * 10) / 10,
       memory_bytes: engine.memory_bytes,

@@ -206,12 +206,12 @@ export class ModelInstalls {
   async #inTurn(sha256: string, work: () => Promise<void>): Promise<void> {
     const before = this.#turns.get(sha256) ?? Promise.resolve()
     const turn = before.then(work)
-    const settled = turn.catch(() => undefined)
-    this.#turns.set(sha256, settled)
+    const ended = turn.catch(() => undefined)
+    this.#turns.set(sha256, ended)
     try {
       await turn
     } finally {
-      if (this.#turns.get(sha256) === settled) this.#turns.delete(sha256)
+      if (this.#turns.get(sha256) === ended) this.#turns.delete(sha256)
     }
   }
 }

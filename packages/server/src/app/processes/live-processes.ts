@@ -42,7 +42,7 @@ export type Live = {
   readonly background: boolean
   readonly hosted: HostedProcess
   /** Once its end is stored. */
-  readonly settled: Promise<ProcessEnd>
+  readonly recorded: Promise<ProcessEnd>
 }
 
 /** The programs that run in this process of the service: how many there may be, their start and their end. */
@@ -161,7 +161,7 @@ export class LiveProcesses {
         stored: started,
         background,
         hosted,
-        settled: hosted.exited.then((end) => this.#settle(id, end)),
+        recorded: hosted.exited.then((end) => this.#recordEnd(id, end)),
       }
       this.#live.set(id, live)
       if (background)
@@ -181,7 +181,7 @@ export class LiveProcesses {
     }
   }
 
-  async #settle(id: string, end: ProcessEnd): Promise<ProcessEnd> {
+  async #recordEnd(id: string, end: ProcessEnd): Promise<ProcessEnd> {
     const live = this.#live.get(id)
     if (!live) return end
     const { clock } = this.#deps

@@ -165,14 +165,14 @@ export class ProcessTable {
     const detail = `${signal} by ${by}`
     if (signal === 'SIGKILL') {
       void live.hosted.end(0, detail)
-      return killed((await live.settled).state)
+      return killed((await live.recorded).state)
     }
     live.hosted.signal(signal, detail)
     const forced = this.#deps.clock.after(
       force_after_seconds * 1000,
       () => void live.hosted.end(0, `${detail}, then SIGKILL`),
     )
-    const { state } = await live.settled
+    const { state } = await live.recorded
     forced[Symbol.dispose]()
     return killed(state)
   }
@@ -203,9 +203,9 @@ export class ProcessTable {
   async stopped(): Promise<void> {
     await Promise.all(this.#polling.map((loop) => loop.stopped()))
     await Promise.all(
-      this.#live.all().map(async ({ hosted, settled }) => {
+      this.#live.all().map(async ({ hosted, recorded }) => {
         await hosted.end(1_000, 'the service stopped')
-        await settled
+        await recorded
       }),
     )
   }
@@ -247,7 +247,7 @@ export class ProcessTable {
     const cancel = () => void hosted.end(endGraceMs, 'the call was cancelled')
     signal.addEventListener('abort', cancel, { once: true })
     if (signal.aborted) cancel()
-    const end = await live.settled
+    const end = await live.recorded
     signal.removeEventListener('abort', cancel)
     if (end.refused_hosts.length > 0) noted({ refused_hosts: end.refused_hosts })
     signal.throwIfAborted()

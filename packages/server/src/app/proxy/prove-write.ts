@@ -7,8 +7,8 @@ import { leaseAfter, serviceWriteOf } from './attempt.ts'
 import { writeFacts } from './buffer-write.ts'
 import { backOffMs, type ProxyDeps } from './deps.ts'
 import { failureText } from './failure-text.ts'
+import { finalizeExecuted, finalizeUnknown, postponeWrite } from './finalize-write.ts'
 import { operationOf } from './records.ts'
-import { settleAgain, settleExecuted, settleUnknown } from './settle-write.ts'
 import { within } from './within.ts'
 
 const proofsMax = 8
@@ -73,7 +73,7 @@ async function ask(
 async function later(deps: ProxyDeps, write: StoredWrite, detail: string): Promise<void> {
   const proofs = write.proofs + 1
   if (proofs >= proofsMax)
-    return settleUnknown(deps, write, { detail: `it could not be looked up: ${detail}` })
+    return finalizeUnknown(deps, write, { detail: `it could not be looked up: ${detail}` })
   const lease_ms = deps.clock.now() + backOffMs(proofs)
   await deps.storage.writes.replace(write, { ...write, proofs, owner: null, lease_ms })
 }
@@ -89,7 +89,7 @@ export async function proveWrite(
   if (!write) return
   const service = await deps.storage.services.find(write.service)
   if (!service || service.status === 'disconnected')
-    return settleUnknown(deps, write, {
+    return finalizeUnknown(deps, write, {
       detail: 'the service was disconnected before it was clear',
     })
   let proof: WriteProof | null
@@ -99,12 +99,12 @@ export async function proveWrite(
     if (deps.signal.aborted) return
     return later(deps, write, failureText(deps, cause))
   }
-  if (proof?.kind === 'executed') return settleExecuted(deps, service, write, proof.result)
+  if (proof?.kind === 'executed') return finalizeExecuted(deps, service, write, proof.result)
   if (proof?.kind === 'not_executed')
     return write.repeatable
-      ? settleAgain(deps, write, doubt.reason, null)
-      : settleUnknown(deps, write, {
+      ? postponeWrite(deps, write, doubt.reason, null)
+      : finalizeUnknown(deps, write, {
           detail: `it was not there when it was looked for, but may have arrived later; ${doubt.reason.detail}`,
         })
-  return settleUnknown(deps, write, proof?.reason ?? doubt.reason)
+  return finalizeUnknown(deps, write, proof?.reason ?? doubt.reason)
 }

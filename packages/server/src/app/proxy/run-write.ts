@@ -16,9 +16,14 @@ import { leaseAfter, serviceWriteOf } from './attempt.ts'
 import { writeFacts } from './buffer-write.ts'
 import type { ProxyDeps } from './deps.ts'
 import { failureText, writeError } from './failure-text.ts'
+import {
+  finalizeCancelled,
+  finalizeOutcome,
+  finalizeRefused,
+  postponeWrite,
+} from './finalize-write.ts'
 import { proveWrite } from './prove-write.ts'
 import { operationOf } from './records.ts'
-import { settleAgain, settleCancelled, settleOutcome, settleRefused } from './settle-write.ts'
 import { TimeUp, within } from './within.ts'
 
 type Operation = ServiceOperation<AsyncDisposable>
@@ -100,7 +105,7 @@ async function begin(
 }
 
 type Attempt =
-  | { readonly kind: 'settled'; readonly outcome: Exclude<WriteOutcome, { kind: 'unknown' }> }
+  | { readonly kind: 'known'; readonly outcome: Exclude<WriteOutcome, { kind: 'unknown' }> }
   /** `over`: whether the adapter has ended, so that nothing of it can still arrive. */
   | { readonly kind: 'unclear'; readonly reason: WriteReason; readonly over: boolean }
 
@@ -119,7 +124,7 @@ async function send(
     )
     return outcome.kind === 'unknown'
       ? { kind: 'unclear', reason: outcome.reason, over: true }
-      : { kind: 'settled', outcome }
+      : { kind: 'known', outcome }
   } catch (cause) {
     deps.log.warn({ err: cause, write_id: given.id }, 'a write ended without an answer')
     const over = !(cause instanceof TimeUp) && !deps.signal.aborted
@@ -144,29 +149,33 @@ async function look(
 export async function runWrite(deps: ProxyDeps, write: StoredWrite): Promise<void> {
   const permitted = await permission(deps, write)
   if (permitted === 'held') return hold(deps, write)
-  if (permitted !== 'granted') return settleCancelled(deps, write, writeError(permitted))
+  if (permitted !== 'granted') return finalizeCancelled(deps, write, writeError(permitted))
   const service = await deps.storage.services.find(write.service)
   if (!service || service.status === 'disconnected' || service.kind !== write.kind) {
     const facts = { service: write.service, detail: 'it is disconnected' }
-    return settleCancelled(deps, write, writeError(new GatehouseError('ServiceUnavailable', facts)))
+    return finalizeCancelled(
+      deps,
+      write,
+      writeError(new GatehouseError('ServiceUnavailable', facts)),
+    )
   }
   const operation = operationOf(deps, write)
   if (!operation)
-    return settleRefused(deps, write, { detail: `this version cannot ${write.operation}` })
+    return finalizeRefused(deps, write, { detail: `this version cannot ${write.operation}` })
   const given = await serviceWriteOf(deps, write)
   let capture: Capture | CaptureRefusal
   try {
     capture = await look(deps, operation, service, given)
   } catch (cause) {
     if (deps.signal.aborted) return
-    return settleAgain(deps, write, { detail: failureText(deps, cause) }, null)
+    return postponeWrite(deps, write, { detail: failureText(deps, cause) }, null)
   }
-  if (isRefusal(capture)) return settleRefused(deps, write, capture.reason)
+  if (isRefusal(capture)) return finalizeRefused(deps, write, capture.reason)
   const sending = await begin(deps, operation, write, capture)
   if (!sending) return
   const attempt = await send(deps, operation, service, given, capture)
-  if (attempt.kind === 'settled') {
-    await settleOutcome(deps, service, sending, attempt.outcome)
+  if (attempt.kind === 'known') {
+    await finalizeOutcome(deps, service, sending, attempt.outcome)
     return
   }
   // The next start finds it as it is, and asks then.

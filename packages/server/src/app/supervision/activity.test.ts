@@ -36,7 +36,7 @@ test('tells of an approval as it is asked for, decided, run and done', async () 
   await kit.invoke('mailbot', 'filesystem.write', { path: 'a', content: 'x' })
   const id = await kit.pending('mailbot', 'filesystem.delete', { path: 'a' })
   await kit.decide(id, 'approve')
-  await kit.settled('mailbot', id)
+  await kit.resolved('mailbot', id)
   const { events } = await kit.app.listActivity(kit.operator(), { ...page, agent: 'mailbot' })
   const about = events.filter((event) => event.approval_id === id).toReversed()
   expect(about.map(({ type, capability, object }) => [type, capability, object])).toEqual([
@@ -60,7 +60,7 @@ test('every act about a call says which call that is', async () => {
   const remember = { ttl_seconds: 600, match: 'same_arguments' } as const
   const id = await ask('remembered')
   await kit.decide(id, 'approve', { remember })
-  await kit.settled('mailbot', id)
+  await kit.resolved('mailbot', id)
   await ask('stale')
   await kit.invoke('mailbot', 'filesystem.write', { path: 'stale', content: 'other' })
   await kit.pending('mailbot', 'filesystem.delete', { path: 'stale' })
@@ -101,7 +101,7 @@ test('an approval that expires says of which call', async () => {
   await kit.invoke('mailbot', 'filesystem.write', { path: 'a', content: 'x' })
   const id = await kit.pending('mailbot', 'filesystem.delete', { path: 'a' })
   kit.clock.move(61_000)
-  await kit.settled('mailbot', id)
+  await kit.resolved('mailbot', id)
   const { events } = await kit.app.listActivity(kit.operator(), page)
   expect(events.find(({ type }) => type === 'approval_expired')).toMatchObject({
     capability: 'filesystem.delete',

@@ -131,7 +131,7 @@ export class AlertMonitors {
   async look(): Promise<void> {
     for (const monitor of monitors) {
       try {
-        await this.#settle(monitor.kind, await monitor.look(this.#deps))
+        await this.#update(monitor.kind, await monitor.look(this.#deps))
       } catch (cause) {
         if (this.#deps.signal.aborted) return
         this.#deps.log.error({ err: cause, kind: monitor.kind }, 'an alert could not be stored')
@@ -139,7 +139,7 @@ export class AlertMonitors {
     }
   }
 
-  async #settle(kind: string, warning: Warning | null): Promise<void> {
+  async #update(kind: string, warning: Warning | null): Promise<void> {
     const op = systemOp(this.#deps)
     const known = this.#raised.get(kind)
     if (!warning) {

@@ -111,7 +111,7 @@ const kept = (data: Readonly<Record<string, unknown>>): object => {
 }
 
 /** What an outcome of the gate means for the run: refused for now may come again, all else is an end. */
-const settled = (
+const toRunOutcome = (
   outcome: InvokeOutcome,
 ): { readonly again?: number; readonly end: Omit<RunOutcome, 'missed'> } => {
   switch (outcome.kind) {
@@ -200,7 +200,7 @@ export const scheduledCalls = (deps: ScheduledCallDeps): JobKind => {
         signal,
       }
       try {
-        const { again, end: became } = settled(
+        const { again, end: became } = toRunOutcome(
           await deps.invoke(op, {
             capability: schedule.capability,
             arguments: JSON.parse(schedule.arguments_json) as unknown,

@@ -147,7 +147,7 @@ test('policy, pause and approval are those of the moment it fires', async () => 
   const approval_id = String(held?.detail['approval_id'])
   expect(calls()).toBe(0)
   await kit.decide(approval_id, 'approve')
-  expect((await kit.settled('alpha', approval_id)).result).toMatchObject({ success: true })
+  expect((await kit.resolved('alpha', approval_id)).result).toMatchObject({ success: true })
   await kit.app.savePolicy(kit.operator(), { text: policy('blocked') })
   kit.clock.move(hour)
   expect((await ended(kit, id, 3))[0]).toMatchObject({

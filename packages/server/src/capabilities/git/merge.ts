@@ -24,13 +24,13 @@ export const merge = defineCapability({
   outputs: z.object({
     result: z.enum(['up_to_date', 'fast_forward', 'merged', 'conflicts', 'aborted']),
     head: headField,
-    conflicts: list(z.string()).describe('Files with conflict markers to settle.'),
+    conflicts: list(z.string()).describe('Files with conflict markers to resolve.'),
   }),
   tier: 'autonomous',
   notify: true,
   effect: 'immediate',
   side_effects: [
-    { what: 'new commits on the current branch, or conflicts to settle', reversible: true },
+    { what: 'new commits on the current branch, or conflicts to resolve', reversible: true },
   ],
   timeout_seconds: 300,
   common_patterns: [

@@ -32,13 +32,13 @@ export const pull = defineCapability({
     result: z.enum(['up_to_date', 'fast_forward', 'merged', 'conflicts', 'aborted']),
     new_commits: z.int().describe('Commits that were not in the current branch before.'),
     head: headField,
-    conflicts: list(z.string()).describe('Files with conflict markers to settle.'),
+    conflicts: list(z.string()).describe('Files with conflict markers to resolve.'),
   }),
   tier: 'approval_required',
   effect: 'immediate',
   reach: 'open',
   side_effects: [
-    { what: 'new commits on the current branch, or conflicts to settle', reversible: true },
+    { what: 'new commits on the current branch, or conflicts to resolve', reversible: true },
   ],
   timeout_seconds: 600,
   common_patterns: [

@@ -17,7 +17,7 @@ const failed = (error: GatehouseError): CapabilityResult => ({
 })
 
 /** Whether nothing more will happen to it: decided against, or run. */
-export const isSettled = (approval: StoredApproval): boolean =>
+export const isResolved = (approval: StoredApproval): boolean =>
   approval.status === 'approved'
     ? approval.execution !== 'waiting' && approval.execution !== 'running'
     : approval.status !== 'pending'
@@ -51,7 +51,7 @@ export const resultOf = (approval: StoredApproval): CapabilityResult | null => {
     case 'approved':
       if (approval.execution === 'interrupted')
         return failed(new GatehouseError('ExecutionInterrupted', { approval_id }))
-      return isSettled(approval) ? approval.result : null
+      return isResolved(approval) ? approval.result : null
   }
 }
 

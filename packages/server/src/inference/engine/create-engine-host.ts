@@ -139,9 +139,9 @@ type Listening = {
 
 function listen(child: SandboxChild): Listening {
   let [out, said] = ['', '']
-  let settle: (line: z.infer<typeof Said> | null) => void = () => {}
+  let answerFirst: (line: z.infer<typeof Said> | null) => void = () => {}
   const first = new Promise<z.infer<typeof Said> | null>((resolve) => {
-    settle = resolve
+    answerFirst = resolve
   })
   const read = drain(child.stdout, (text) => {
     if (out.includes('\n')) return
@@ -149,16 +149,16 @@ function listen(child: SandboxChild): Listening {
     const end = out.indexOf('\n')
     if (end === -1) return
     try {
-      settle(Said.parse(JSON.parse(out.slice(0, end))))
+      answerFirst(Said.parse(JSON.parse(out.slice(0, end))))
     } catch {
-      settle({ failed: 'it says nonsense' })
+      answerFirst({ failed: 'it says nonsense' })
     }
   })
   const heard = drain(child.stderr, (text) => {
     said = (said + text).slice(0, saidMax)
   })
   const exited = Promise.all([child.exited, read, heard]).then(([{ code, signal }]) => {
-    settle(null)
+    answerFirst(null)
     // Linux has two names for one signal.
     const how = signal === null ? `code ${code}` : `signal ${signal.replace('SIGIOT', 'SIGABRT')}`
     return { how, said: tellingOf(said) }

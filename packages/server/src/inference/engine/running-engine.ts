@@ -98,7 +98,7 @@ export class RunningEngine implements Engine {
     })
   }
 
-  async settles(withinMs: number): Promise<boolean> {
+  async becomesIdle(withinMs: number): Promise<boolean> {
     if (this.#ended) return false
     const late = AbortSignal.timeout(withinMs)
     try {

@@ -1,6 +1,6 @@
 import pg from 'pg'
 import { FifoMutex } from '../mutex.ts'
-import { settleConnection, types } from './dialect.ts'
+import { applySettings, types } from './dialect.ts'
 
 /** One connection for one kind of work, one piece at a time, made again after it broke. */
 export class DedicatedClient implements AsyncDisposable {
@@ -36,7 +36,7 @@ export class DedicatedClient implements AsyncDisposable {
     client.on('error', forget)
     client.on('end', forget)
     await client.connect()
-    await settleConnection(client)
+    await applySettings(client)
     this.#client = client
     return client
   }

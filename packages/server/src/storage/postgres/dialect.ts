@@ -68,7 +68,7 @@ export const types: pg.CustomTypesConfig = {
 }
 
 /** Every connection alike, whatever the database or its role sets by default. */
-export const settleConnection = async (client: pg.ClientBase): Promise<void> => {
+export const applySettings = async (client: pg.ClientBase): Promise<void> => {
   // The query that runs hears of a lost connection by itself; without a listener the process would end.
   client.on('error', () => {})
   await client.query(

@@ -14,7 +14,7 @@ export class TableWatch {
   }
 
   /** Takes how the table is now for granted; edits that were counted earlier still show. */
-  async settle(): Promise<void> {
+  async setBaseline(): Promise<void> {
     this.#seen = { edits: 0, shape: (await this.#look()).shape }
   }
 

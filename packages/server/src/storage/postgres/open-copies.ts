@@ -3,12 +3,12 @@ import pg from 'pg'
 import type { AuditCopies } from '../../ports/audit-rows.ts'
 import { sqlAuditCopies } from '../sql/audit-copies.ts'
 import type { Tables } from '../sql/tables.ts'
-import { postgresDialect, settleConnection, types } from './dialect.ts'
+import { applySettings, postgresDialect, types } from './dialect.ts'
 
 /** The pool waits for the promise, though its types say void. */
 const hooks: object = {
   onConnect: async (client: pg.ClientBase) => {
-    await settleConnection(client)
+    await applySettings(client)
     await client.query('set session characteristics as transaction read only')
   },
 }

@@ -9,10 +9,10 @@ import { sqlStores } from '../sql/stores.ts'
 import type { Tables } from '../sql/tables.ts'
 import { DedicatedClient } from './dedicated-client.ts'
 import {
+  applySettings,
   postgresDialect,
   postgresFailure,
   postgresSchema,
-  settleConnection,
   types,
 } from './dialect.ts'
 import { TableWatch } from './foreign-change.ts'
@@ -26,7 +26,7 @@ const connectionsMax = 10
 const transactionLock = 7_700_001
 
 /** The pool waits for the promise, though its types say void. */
-const hooks: object = { onConnect: settleConnection }
+const hooks: object = { onConnect: applySettings }
 
 /** Opens the store in this database, which any number of nodes may share, and upgrades it as needed. */
 export const openPostgres = async ({
@@ -57,7 +57,7 @@ export const openPostgres = async ({
     await assertStoreId(db, expectedId, 'the database of database_url')
     await migrate(db, migrations(postgresSchema), async () => {})
     const watch = new TableWatch(db as Kysely<unknown>)
-    await watch.settle()
+    await watch.setBaseline()
     return storage(db, committer, watch, close, await claimStoreId(db))
   } catch (error) {
     await close()

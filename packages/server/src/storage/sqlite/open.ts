@@ -15,7 +15,7 @@ import { readerDialect, sqliteSchema, writerDialect } from './dialect.ts'
 import { GroupBuffer } from './group-buffer.ts'
 import { LimitBatches } from './limits.ts'
 import { sqliteSearch } from './search.ts'
-import { settleReader, settleWriter } from './settings.ts'
+import { applyReaderSettings, applyWriterSettings } from './settings.ts'
 
 type Options = {
   readonly file: string
@@ -61,7 +61,7 @@ const build = async (
   const writer = connect(false)
   const found = new Kysely<Tables>({ dialect: readerDialect(writer) })
   await assertStoreId(found, expected.id, expected.file)
-  settleWriter(writer)
+  applyWriterSettings(writer)
   const mutex = new FifoMutex()
   // Named before it exists: it writes with what needs the migrated schema.
   let groups: GroupBuffer | null = null
@@ -71,7 +71,7 @@ const build = async (
   })
   const id = await claimStoreId(write)
   const reader = connect(true)
-  settleReader(reader)
+  applyReaderSettings(reader)
   const read = new Kysely<Tables>({ dialect: readerDialect(reader) })
   const readFlushed = new Kysely<Tables>({
     dialect: readerDialect(reader, () => groups?.flushForReader()),

@@ -42,10 +42,10 @@ const apply = (connection: SqliteConnection, settings: readonly Setting[]): void
   assertSettings(connection, settings)
 }
 
-export const settleWriter = (connection: SqliteConnection): void =>
+export const applyWriterSettings = (connection: SqliteConnection): void =>
   apply(connection, [...shared, ...ofWriter])
 
-export const settleReader = (connection: SqliteConnection): void => apply(connection, shared)
+export const applyReaderSettings = (connection: SqliteConnection): void => apply(connection, shared)
 
 /** Refuses a connection whose settings have been changed since. */
 export const assertWriterSettings = (connection: SqliteConnection): void =>

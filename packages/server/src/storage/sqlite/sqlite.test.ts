@@ -12,7 +12,7 @@ import type { Tables } from '../sql/tables.ts'
 import { SqliteConnection } from './adapter.ts'
 import { sqliteSchema, writerDialect } from './dialect.ts'
 import { openSqlite, openSqliteWith } from './open.ts'
-import { assertWriterSettings, settleWriter } from './settings.ts'
+import { applyWriterSettings, assertWriterSettings } from './settings.ts'
 
 const inFolder = () => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-sqlite-'))
@@ -57,7 +57,7 @@ describe('the settings of SQLite', () => {
   test('are those that durability rests on', () => {
     using folder = inFolder()
     using writer = foreignHand(folder.file)
-    settleWriter(writer)
+    applyWriterSettings(writer)
     const settings = [
       'journal_mode',
       'synchronous',
@@ -90,7 +90,7 @@ describe('the settings of SQLite', () => {
   ])('are refused with %s', (pragma) => {
     using folder = inFolder()
     using writer = foreignHand(folder.file)
-    settleWriter(writer)
+    applyWriterSettings(writer)
     expect(() => assertWriterSettings(writer)).not.toThrow()
     writer.exec(`pragma ${pragma}`)
     expect(() => assertWriterSettings(writer)).toThrow(new RegExp(pragma.split(' ')[0] as string))
@@ -98,7 +98,7 @@ describe('the settings of SQLite', () => {
 
   test('are refused where the file cannot have a WAL', () => {
     using memory = foreignHand(':memory:')
-    expect(() => settleWriter(memory)).toThrow(/journal_mode = memory, and wal is needed/)
+    expect(() => applyWriterSettings(memory)).toThrow(/journal_mode = memory, and wal is needed/)
   })
 })
 
@@ -210,7 +210,7 @@ test('the service clock of an earlier store is taken over', async () => {
   const early = Object.entries(migrations(sqliteSchema)).filter(([name]) => name < '0012-clock')
   {
     using writer = foreignHand(file)
-    settleWriter(writer)
+    applyWriterSettings(writer)
     const dialect = writerDialect(writer, new FifoMutex(), () => undefined)
     await migrate(new Kysely<Tables>({ dialect }), Object.fromEntries(early), async () => {})
     writer.exec(`insert into meta (key, value) values ('clock_ms', '5000')`)

@@ -96,7 +96,7 @@ export class McpSocket {
     this.#lastSeen = now
     this.#lastPing = now
     this.#outbox = new Outbox(peer, deps.limits, deps.memory.hold(peer.actor.name, 0), now, () =>
-      this.#settle(),
+      this.#drain(),
     )
     this.#events = deps.app.subscribeEvents(peer.actor.name, (event) => this.#tell(event))
     peer.ws.on('message', (data, isBinary) => this.#receive(data as Buffer, isBinary))
@@ -118,7 +118,7 @@ export class McpSocket {
       if (now - call.since >= runningMs) this.#uncount(call)
     }
     this.#outbox.admitNext()
-    this.#settle()
+    this.#drain()
     if (this.#outbox.isStalled(now))
       return this.#close(closeCodes.tooSlow, 'the peer does not read')
     // Whoever we do not listen to cannot show that it lives.
@@ -140,7 +140,7 @@ export class McpSocket {
   stop(): void {
     this.#stopping = true
     this.#backlog.length = 0
-    this.#settle()
+    this.#drain()
     this.#leaveWhenIdle()
   }
 
@@ -162,7 +162,7 @@ export class McpSocket {
     if (this.#full(data) || this.#backlog.length > 0) {
       // One chunk off the wire holds many messages; those behind the pause wait here.
       this.#backlog.push(data)
-      this.#settle()
+      this.#drain()
     } else {
       this.#take(data)
     }
@@ -179,7 +179,7 @@ export class McpSocket {
     )
   }
 
-  #settle(): void {
+  #drain(): void {
     if (this.#closing) return
     while (this.#backlog.length > 0 && !this.#full()) {
       const next = this.#backlog.shift()
@@ -218,7 +218,7 @@ export class McpSocket {
 
   async #takeLarge(data: Buffer, held: Held): Promise<void> {
     this.#parsing = true
-    this.#settle()
+    this.#drain()
     try {
       const value = await parseRequestsInSlices(data, this.#limits)
       if (this.#closing) held.release()
@@ -228,7 +228,7 @@ export class McpSocket {
       this.#send(this.#faultText(thrown))
     } finally {
       this.#parsing = false
-      this.#settle()
+      this.#drain()
     }
   }
 
@@ -341,7 +341,7 @@ export class McpSocket {
         hold: new Hold(this.#deps.stops),
         waiting: () => {
           this.#uncount(call)
-          this.#settle()
+          this.#drain()
         },
         held,
         notify: this.#notify,
@@ -363,7 +363,7 @@ export class McpSocket {
 
   /** Runs behind the answer, which goes out when the promise of its request has resolved. */
   #afterAnswer(): void {
-    this.#settle()
+    this.#drain()
     this.#leaveWhenIdle()
   }
 
@@ -416,7 +416,7 @@ export class McpSocket {
     } else if (!this.#outbox.send(text, written)) {
       written?.(false)
       this.#close(closeCodes.tooSlow, 'too much waits to be read')
-    } else if (this.#outbox.full) this.#settle()
+    } else if (this.#outbox.full) this.#drain()
   }
 
   #pong(data: Buffer): void {

@@ -113,12 +113,12 @@ const sendOnce = (sending: Sending, request: DavRequest): Promise<DavAnswer> =>
           ...(settings.ca_certificate === undefined ? {} : { ca: settings.ca_certificate }),
         })
       : beginHttp(options)
-    const end = (settle: () => void) => {
+    const end = (finish: () => void) => {
       if (over) return
       over = true
       for (const timer of [connecting, total]) clearTimeout(timer)
       signal.removeEventListener('abort', aborted)
-      settle()
+      finish()
     }
     const fail = (cause: unknown) => {
       end(() => reject(new DavFailure(cause, sent, url)))

@@ -30,11 +30,11 @@ const greetingOf = (checking: Checking, endpoint: Endpoint): Promise<string> =>
     const socket = dial(checking, endpoint)
     const { timeouts, signal } = checking
     let connected = false
-    const end = (settle: () => void) => {
+    const end = (finish: () => void) => {
       clearTimeout(timer)
       signal.removeEventListener('abort', aborted)
       socket.destroy()
-      settle()
+      finish()
     }
     const fail = (error: unknown) => end(() => reject(error))
     const aborted = () => fail(signal.reason)

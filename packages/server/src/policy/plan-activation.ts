@@ -24,7 +24,7 @@ export type Standing =
   | { readonly kind: 'in_force'; readonly parsed: ParsedFile }
   | { readonly kind: 'walled'; readonly layer: Layer; readonly text: string }
 
-export type Settled = {
+export type Activation = {
   readonly policy: CompiledPolicy
   readonly standing: ReadonlyMap<string, Standing>
   readonly problems: readonly PolicyProblem[]
@@ -34,7 +34,7 @@ export type Settled = {
 
 export type Counts = { readonly rules: number; readonly testsPassed: number }
 
-export type SettleInput = {
+export type ActivationInput = {
   readonly system: ParsedFile
   readonly offers: readonly Offer[]
   /** What stood before; at a start, the copies of what was last in force. */
@@ -130,12 +130,12 @@ type Round = {
   problems: readonly PolicyProblem[]
 }
 
-const isNew = (round: Round, before: SettleInput['before']): boolean => {
+const isNew = (round: Round, before: ActivationInput['before']): boolean => {
   const known = before.get(round.offer.id.file)
   return !(known?.kind === 'in_force' && known.parsed.text === round.parsed?.text)
 }
 
-const standingOf = (rounds: readonly Round[], input: SettleInput): Map<string, Standing> => {
+const standingOf = (rounds: readonly Round[], input: ActivationInput): Map<string, Standing> => {
   const standing = new Map<string, Standing>()
   for (const { offer, parsed, problems } of rounds) {
     const { file } = offer.id
@@ -191,7 +191,7 @@ const countsOf = (
  * Brings a set of files to one policy. A file that is bad, or whose own tests the whole then fails,
  * is refused by itself; the others come into force together.
  */
-export const settle = (input: SettleInput): Settled => {
+export const planActivation = (input: ActivationInput): Activation => {
   const rounds = input.offers.map((offer): Round => {
     const result = parseOffer(offer, input.names, input.before.get(offer.id.file))
     return result.kind === 'ok'

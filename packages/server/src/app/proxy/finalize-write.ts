@@ -18,7 +18,7 @@ const attemptsMax = 10
 type Extra = (tx: AuditTransaction, next: StoredWrite) => Promise<void>
 
 /** Stores how a write now stands, with its entry, unless somebody else has taken it meanwhile. */
-export async function settle(
+export async function finalize(
   deps: ProxyDeps,
   current: StoredWrite,
   next: StoredWrite,
@@ -87,7 +87,7 @@ export async function showChanges(
   }
 }
 
-export async function settleExecuted(
+export async function finalizeExecuted(
   deps: ProxyDeps,
   service: StoredService,
   write: StoredWrite,
@@ -101,12 +101,12 @@ export async function settleExecuted(
     result_json: JSON.stringify(result),
     error_json: null,
   }
-  await settle(deps, write, next, 'write.executed', { also: openPoint(deps) })
+  await finalize(deps, write, next, 'write.executed', { also: openPoint(deps) })
   await showChanges(deps, service, changes)
 }
 
 /** It failed, and a person decides what becomes of it. `back`: whether it may have taken place. */
-export async function settleFailed(
+export async function finalizeFailed(
   deps: ProxyDeps,
   write: StoredWrite,
   error: WriteError,
@@ -121,15 +121,15 @@ export async function settleFailed(
   }
   const also = back ? openPoint(deps) : dropPoint
   const detail = { error: error.type, message: error.message }
-  if (await settle(deps, write, next, 'write.failed', { result: 'error', detail, also }))
+  if (await finalize(deps, write, next, 'write.failed', { result: 'error', detail, also }))
     await warnOfDeadLetters(deps, write.service)
 }
 
-export const settleUnknown = (deps: ProxyDeps, write: StoredWrite, reason: WriteReason) =>
-  settleFailed(deps, write, outcomeUnknown(reason), { back: true })
+export const finalizeUnknown = (deps: ProxyDeps, write: StoredWrite, reason: WriteReason) =>
+  finalizeFailed(deps, write, outcomeUnknown(reason), { back: true })
 
 /** Provably nothing happened: it waits for its next attempt, unless there were enough. */
-export async function settleAgain(
+export async function postponeWrite(
   deps: ProxyDeps,
   write: StoredWrite,
   reason: WriteReason,
@@ -140,7 +140,7 @@ export async function settleAgain(
     detail: reason.detail,
   })
   const error = writeError(given, reason)
-  if (write.attempts >= attemptsMax) return settleFailed(deps, write, error, { back: false })
+  if (write.attempts >= attemptsMax) return finalizeFailed(deps, write, error, { back: false })
   const next: StoredWrite = {
     ...left(write),
     status: 'buffered',
@@ -149,16 +149,16 @@ export async function settleAgain(
     error_json: JSON.stringify({ ...error, type: 'ServiceUnavailable', message: reason.detail }),
   }
   const detail = { reason: reason.detail, attempts: write.attempts }
-  await settle(deps, write, next, 'write.postponed', { result: 'error', detail, also: dropPoint })
+  await finalize(deps, write, next, 'write.postponed', { result: 'error', detail, also: dropPoint })
 }
 
-export const settleRefused = (deps: ProxyDeps, write: StoredWrite, reason: WriteReason) => {
+export const finalizeRefused = (deps: ProxyDeps, write: StoredWrite, reason: WriteReason) => {
   const error = new GatehouseError('WriteRefused', { detail: reason.detail })
-  return settleFailed(deps, write, writeError(error, reason), { back: false })
+  return finalizeFailed(deps, write, writeError(error, reason), { back: false })
 }
 
 /** It may not run any more, such as for a revoked agent. */
-export async function settleCancelled(
+export async function finalizeCancelled(
   deps: ProxyDeps,
   write: StoredWrite,
   error: WriteError,
@@ -167,11 +167,11 @@ export async function settleCancelled(
     ...cancelled(write, 'system', deps.clock.wall()),
     error_json: JSON.stringify(error),
   }
-  await settle(deps, write, next, 'write.cancelled', { detail: { reason: error.message } })
+  await finalize(deps, write, next, 'write.cancelled', { detail: { reason: error.message } })
 }
 
 /** Stores what became of an attempt; false where nobody knows. */
-export async function settleOutcome(
+export async function finalizeOutcome(
   deps: ProxyDeps,
   service: StoredService,
   write: StoredWrite,
@@ -179,11 +179,11 @@ export async function settleOutcome(
 ): Promise<boolean> {
   switch (outcome.kind) {
     case 'executed':
-      await settleExecuted(deps, service, write, outcome.result, outcome.changes)
+      await finalizeExecuted(deps, service, write, outcome.result, outcome.changes)
       return true
     case 'not_executed':
-      if (outcome.retry === 'never') await settleRefused(deps, write, outcome.reason)
-      else await settleAgain(deps, write, outcome.reason, outcome.retry.after_ms)
+      if (outcome.retry === 'never') await finalizeRefused(deps, write, outcome.reason)
+      else await postponeWrite(deps, write, outcome.reason, outcome.retry.after_ms)
       return true
     case 'unknown':
       return false
