@@ -571,7 +571,7 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
         proxy: { status: 'disabled', reason: 'this version has no proxy', services: 0 },
         dashboard: { status: 'healthy' },
         policy: { status: 'healthy', version: 'sha256:00' },
-        storage: { status: 'healthy', engine: 'memory' },
+        storage: { status: 'healthy', engine: 'sqlite' },
         sandbox: { status: 'healthy', rung: 'bubblewrap' },
         log: { status: 'healthy', dropped_lines: 0 },
       },

@@ -38,12 +38,12 @@ import type { Storage } from '@gatehouse/server/ports/storage'
 import type { Tracing } from '@gatehouse/server/ports/tracing'
 import type { WakeCommands } from '@gatehouse/server/ports/wakes'
 import { createProcessHost } from '@gatehouse/server/processes/create-process-host'
-import { openMemory } from '@gatehouse/server/storage/memory/open'
 import { createMetrics } from '@gatehouse/server/telemetry/metrics'
 import { heldBytesFor } from '@gatehouse/server/transport/http/held-bytes'
 import { openVault } from '@gatehouse/server/vault/open-vault'
 import { Scrubber } from '@gatehouse/server/vault/scrub/scrubber'
 import { noSandbox } from './no-sandbox.ts'
+import { openQuickStore } from './quick-store.ts'
 
 /** Readable ones: the real hash is slow on purpose. */
 const quickPasswords: Passwords = {
@@ -58,8 +58,8 @@ export type KitOptions = {
   readonly memory?: MemoryBudget
   /** The text of `organisation.yaml`. */
   readonly policy?: string
-  /** A store in place of the one in memory, or a wrapper around it. */
-  readonly storage?: (memory: Storage) => Storage
+  /** Puts something between the whole service and its store. */
+  readonly storage?: (opened: Storage) => Storage
   /** Other settings than usual. */
   readonly settings?: Partial<Settings>
   readonly runsApproved?: boolean
@@ -88,7 +88,7 @@ export type KitOptions = {
   readonly ports?: <T extends object>(name: string, port: T) => T
 }
 
-/** A whole service without doors: real policy, log and files, a store in memory, a clock moved by hand. */
+/** A whole service without doors: real policy, log, files and store, a clock moved by hand. */
 export class Kit implements AsyncDisposable {
   readonly app: BoundApp
   readonly clock: HandClock
@@ -234,8 +234,8 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-kit-')))
   const [clock, ids, digest] = [new HandClock(), createIds(), createDigest()]
   const log = options.log ?? silent
-  const memory = await openMemory()
-  const storage = options.storage?.(memory) ?? memory
+  const opened = await openQuickStore()
+  const storage = options.storage?.(opened) ?? opened
   const auditLog = await openAuditLog({
     storage,
     directory: join(folder, 'audit'),
@@ -255,7 +255,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     const error = problems.find(({ severity }) => severity === 'error')
     if (error) throw new Error(`${error.file}:${error.line}: ${error.message}`)
   }
-  const opened = await openVault({
+  const vault = await openVault({
     storage,
     auditLog,
     clock,
@@ -303,8 +303,8 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     files: port('files', files),
     host: port('host', createHost(folder)),
     passwords: port('passwords', quickPasswords),
-    secrets: port('secrets', opened.secrets),
-    vault: port('vault', opened.vault),
+    secrets: port('secrets', vault.secrets),
+    vault: port('vault', vault.vault),
     calendar: port('calendar', createCalendar()),
     outbound: port('outbound', outbound),
     sandbox: port('sandbox', sandbox),
@@ -315,7 +315,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
           git: options.git({
             sandbox,
             outbound,
-            secrets: opened.secrets,
+            secrets: vault.secrets,
             folder: join(folder, 'git'),
           }),
         }
@@ -344,7 +344,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     storage,
     rows: auditLog.rows,
     folder,
-    secrets: opened.secrets,
+    secrets: vault.secrets,
     registry,
     reloadPolicy: () => policy.reload(),
     close: async () => {
@@ -353,7 +353,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
       files[Symbol.dispose]()
       await policy[Symbol.asyncDispose]()
       await auditLog[Symbol.asyncDispose]()
-      await memory[Symbol.asyncDispose]()
+      await opened[Symbol.asyncDispose]()
       rmSync(folder, { recursive: true, force: true })
     },
   })

@@ -4,7 +4,7 @@ export type { LimitKey, LimitStamp, LimitVerdict } from '../domain/sliding-windo
 
 /**
  * Exact sliding windows: never more than `limit` uses in any window of that length. Equal keys have
- * equal windows. The engine that one process owns (SQLite, memory) counts in memory and is primed from
+ * equal windows. The engine that one process owns (SQLite) counts in memory and is primed from
  * the stored stamps when it opens; PostgreSQL, which nodes share, counts and stores in the database.
  */
 export interface RateLimits {

@@ -55,7 +55,7 @@ export type Stores = {
 
 /** An engine. Everything durable is in one: SQLite by default, PostgreSQL, or memory for tests. */
 export interface Storage extends Stores, AsyncDisposable {
-  readonly engine: 'sqlite' | 'postgres' | 'memory'
+  readonly engine: 'sqlite' | 'postgres'
 
   /** Whether other nodes may use the store at the same time. */
   readonly isShared: boolean

@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AddSecret } from '@gatehouse/contract'
+import { openQuickStore } from '@gatehouse/testkit/quick-store'
 import { describe, expect, test } from 'vitest'
 import { openAuditLog } from '../log/audit-log.ts'
 import { HandClock, silent } from '../log/testing.ts'
 import { createIds } from '../platform/ids.ts'
 import type { StoredSecret } from '../ports/secret-store.ts'
 import type { Storage } from '../ports/storage.ts'
-import { openMemory } from '../storage/memory/open.ts'
 import { systemEntry } from './entries.ts'
 import { type OpenedVault, openVault } from './open-vault.ts'
 import { Scrubber } from './scrub/scrubber.ts'
@@ -30,7 +30,7 @@ class Place implements AsyncDisposable {
   }
 
   static async make(): Promise<Place> {
-    const place = new Place(await openMemory())
+    const place = new Place(await openQuickStore())
     await place.start()
     return place
   }
@@ -98,6 +98,7 @@ class Place implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop()
+    await this.storage[Symbol.asyncDispose]()
     rmSync(this.folder, { recursive: true, force: true })
   }
 }
@@ -312,7 +313,7 @@ test('a vault of before there were sealed states is sealed once, as it is', asyn
   await place.vault.add(secret(), entry)
   const { rows, keyring } = await place.copy()
   // The same rows in a place whose log has never said anything of a vault.
-  await using before = new Place(await openMemory())
+  await using before = new Place(await openQuickStore())
   const parts = { storage: before.storage, ids, clock: new HandClock(), log: silent }
   const directory = join(before.folder, 'audit')
   const auditLog = await openAuditLog({ ...parts, directory, chain: 'main', verifyEveryMs: 0 })

@@ -2,6 +2,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { AddSecret } from '@gatehouse/contract'
+import { openQuickStore } from '@gatehouse/testkit/quick-store'
 import { describe, expect, test } from 'vitest'
 import { openAuditLog } from '../log/audit-log.ts'
 import { HandClock, silent } from '../log/testing.ts'
@@ -9,7 +10,6 @@ import { createIds } from '../platform/ids.ts'
 import type { StoredSecret } from '../ports/secret-store.ts'
 import type { SecretUse } from '../ports/secrets.ts'
 import type { Storage } from '../ports/storage.ts'
-import { openMemory } from '../storage/memory/open.ts'
 import { systemEntry } from './entries.ts'
 import { openVault } from './open-vault.ts'
 import { Scrubber } from './scrub/scrubber.ts'
@@ -33,7 +33,7 @@ class Place implements AsyncDisposable {
   }
 
   static async make(): Promise<Place> {
-    const storage = await openMemory()
+    const storage = await openQuickStore()
     const directory = mkdtempSync(join(tmpdir(), 'gatehouse-vault-audit-'))
     const auditLog = await openAuditLog({
       storage,
@@ -75,6 +75,7 @@ class Place implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#auditLog[Symbol.asyncDispose]()
+    await this.storage[Symbol.asyncDispose]()
     rmSync(this.folder, { recursive: true, force: true })
   }
 }

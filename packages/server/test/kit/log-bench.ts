@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import os from 'node:os'
 import path from 'node:path'
+import { openQuickStore } from '@gatehouse/testkit/quick-store'
 import { type AuditLogOptions, type LocalAuditLog, openAuditLog } from '../../src/log/audit-log.ts'
 import type { LoggedEntry } from '../../src/log/frame.ts'
 import {
@@ -14,7 +15,6 @@ import {
 } from '../../src/log/testing.ts'
 import type { CommitGroup } from '../../src/ports/audit-rows.ts'
 import type { Storage } from '../../src/ports/storage.ts'
-import { openMemory } from '../../src/storage/memory/open.ts'
 
 /** A store that takes what the log derives, and that a test can make fail. */
 class FailingStore {
@@ -59,7 +59,7 @@ export type Bench = AsyncDisposable & {
 export const openBench = async (options: Partial<AuditLogOptions> = {}): Promise<Bench> => {
   const directory = fs.mkdtempSync(path.join(os.tmpdir(), 'gatehouse-audit-'))
   const [clock, ids] = [new HandClock(), createIds()]
-  const store = new FailingStore(await openMemory())
+  const store = new FailingStore(await openQuickStore())
   const open = () =>
     openAuditLog({
       directory,
@@ -100,6 +100,7 @@ export const openBench = async (options: Partial<AuditLogOptions> = {}): Promise
     },
     async [Symbol.asyncDispose]() {
       if (!closed) await bench.close()
+      await store.storage[Symbol.asyncDispose]()
       fs.rmSync(directory, { recursive: true })
     },
   }

@@ -1,4 +1,4 @@
-import { silent } from '@gatehouse/server/log/testing'
+import { HandClock, silent } from '@gatehouse/server/log/testing'
 import type { JsonObject } from '@gatehouse/server/ports/json'
 import type { ReplicaQuery, ReplicaStore } from '@gatehouse/server/ports/replica'
 import type {
@@ -9,8 +9,8 @@ import type {
   ServiceWrite,
   WriteFile,
 } from '@gatehouse/server/ports/service-adapter'
-import { openMemory } from '@gatehouse/server/storage/memory/open'
-import { HandClock } from '@gatehouse/testkit'
+import type { Storage } from '@gatehouse/server/ports/storage'
+import { openQuickStore } from '@gatehouse/testkit/quick-store'
 
 export const never = new AbortController().signal
 
@@ -30,14 +30,15 @@ export const connectionOf = (
 type Opened<C extends AsyncDisposable> = {
   readonly adapter: ServiceAdapter<C>
   readonly account: C
-  readonly replica: ReplicaStore
+  readonly storage: Storage
 }
 
-/** An adapter with a replica in memory: what the framework does with batches, in a few lines. */
+/** An adapter with a replica of its own: what the framework does with batches, in a few lines. */
 export abstract class AdapterRig<C extends AsyncDisposable> implements AsyncDisposable {
   readonly adapter: ServiceAdapter<C>
   readonly account: C
-  /** Where batches go; in memory unless a test says otherwise. */
+  readonly #storage: Storage
+  /** Where batches go; the store unless a test says otherwise. */
   replica: ReplicaStore
   cursor: string | null = null
   #run = 0
@@ -45,10 +46,11 @@ export abstract class AdapterRig<C extends AsyncDisposable> implements AsyncDisp
   #full = false
   abstract readonly order: ReplicaQuery['order']
 
-  constructor({ adapter, account, replica }: Opened<C>) {
+  constructor({ adapter, account, storage }: Opened<C>) {
     this.adapter = adapter
     this.account = account
-    this.replica = replica
+    this.#storage = storage
+    this.replica = storage.replica
   }
 
   protected static async opened<C extends AsyncDisposable>(
@@ -56,7 +58,7 @@ export abstract class AdapterRig<C extends AsyncDisposable> implements AsyncDisp
     settings: JsonObject,
   ): Promise<Opened<C>> {
     const account = await adapter.open(connectionOf(adapter.kind, settings))
-    return { adapter, account, replica: (await openMemory()).replica }
+    return { adapter, account, storage: await openQuickStore() }
   }
 
   /** One whole run, or as many batches of it as wanted; returns how many entries it brought. */
@@ -124,5 +126,6 @@ export abstract class AdapterRig<C extends AsyncDisposable> implements AsyncDisp
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.account[Symbol.asyncDispose]()
+    await this.#storage[Symbol.asyncDispose]()
   }
 }

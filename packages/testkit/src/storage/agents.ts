@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { agentOf, awkwardText, largest, newYear, sessionOf } from './samples.ts'
 
 export const agentMusts = (open: Open): void => {
@@ -19,7 +19,7 @@ export const agentMusts = (open: Open): void => {
       })
       await opened.storage.agents.insert(agent)
       expect(await opened.storage.agents.find('mailbot')).toEqual(agent)
-      const again = await afterRestart(opened)
+      const again = await opened.reopen()
       expect(await again.agents.find('mailbot')).toEqual(agent)
     })
 
@@ -142,7 +142,7 @@ export const agentMusts = (open: Open): void => {
       await opened.storage.sessions.insert(whole)
       await opened.storage.sessions.insert(bare)
       await expect(opened.storage.sessions.insert(bare)).rejects.toMatchObject({ type: 'Conflict' })
-      const { sessions } = await afterRestart(opened)
+      const { sessions } = await opened.reopen()
       expect(await sessions.find('s1')).toEqual(whole)
       expect(await sessions.find('s2')).toEqual(bare)
       expect(await sessions.find('S1')).toBeNull()

@@ -1,7 +1,7 @@
 import type { ApprovalId } from '@gatehouse/contract'
 import type { StoredApproval } from '@gatehouse/server/ports/approvals'
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { approvalOf, awkwardText, largest, newYear } from './samples.ts'
 
 const ids = (approvals: readonly StoredApproval[]): string[] => approvals.map(({ id }) => id)
@@ -38,7 +38,7 @@ export const approvalMusts = (open: Open): void => {
       })
       await opened.storage.approvals.insert(approval)
       await opened.storage.approvals.insert(approvalOf('appr-2'))
-      const { approvals } = await afterRestart(opened)
+      const { approvals } = await opened.reopen()
       expect(await approvals.find('appr-1')).toEqual(approval)
       expect(await approvals.find('appr-2')).toEqual(approvalOf('appr-2'))
       expect(await approvals.find('APPR-1')).toBeNull()

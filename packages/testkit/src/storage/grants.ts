@@ -1,6 +1,6 @@
 import type { StoredGrant } from '@gatehouse/server/ports/grants'
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { awkwardText, largest, newYear } from './samples.ts'
 
 const grantOf = (id: string, over: Partial<StoredGrant> = {}): StoredGrant => ({
@@ -52,7 +52,7 @@ export const grantMusts = (open: Open): void => {
         arguments_json: null,
       })
       for (const grant of [first, second]) await opened.storage.grants.insert(grant)
-      const { grants } = await afterRestart(opened)
+      const { grants } = await opened.reopen()
       expect(await grants.find('grant-1')).toEqual(first)
       expect(await grants.find('GRANT-1')).toBeNull()
       const page = { limit: 9, offset: 0 }

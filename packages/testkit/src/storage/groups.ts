@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { agentOf, groupOf, newYear, rowOf, sessionOf } from './samples.ts'
 
 export const groupMusts = (open: Open): void => {
@@ -21,7 +21,7 @@ export const groupMusts = (open: Open): void => {
       })
       await storage.record(group)
       await storage.record(groupOf([], { agentCounts: new Map([['a', 5]]), clockMs: newYear + 2 }))
-      const again = await afterRestart(opened)
+      const again = await opened.reopen()
       expect((await again.agents.find('a'))?.total_invocations).toBe(7)
       expect((await again.agents.find('b'))?.total_invocations).toBe(1)
       expect((await again.sessions.find('s1'))?.invocations).toBe(2)
@@ -59,7 +59,7 @@ export const groupMusts = (open: Open): void => {
       await storage.flush()
       expect(await storage.recorded('main')).toBe(2)
       await storage.record(group(0, 1))
-      const again = await afterRestart(opened)
+      const again = await opened.reopen()
       await again.record(group(0, 1))
       await again.record(group(2))
       await again.record({ ...group(0), chain: 'other' })
@@ -78,7 +78,7 @@ export const groupMusts = (open: Open): void => {
       await storage.record(groupOf(rows.slice(0, 2)))
       await storage.record(groupOf(rows.slice(2)))
       await storage.record(groupOf([rowOf(7, { chain: 'other' })]))
-      const again = await afterRestart(opened)
+      const again = await opened.reopen()
       const { copies } = again
       if (!again.isShared) {
         expect([await copies.ends(), await copies.read('main', 0, 10)]).toEqual([[], []])

@@ -1,7 +1,7 @@
 import type { StoredJob } from '@gatehouse/server/ports/jobs'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { awkwardText, largest, newYear } from './samples.ts'
 
 const jobOf = (id: string, over: Partial<StoredJob> = {}): StoredJob => ({
@@ -41,7 +41,7 @@ export const jobMusts = (open: Open): void => {
       })
       await opened.storage.jobs.insert(job)
       await expect(opened.storage.jobs.insert(job)).rejects.toMatchObject({ type: 'Conflict' })
-      const { jobs } = await afterRestart(opened)
+      const { jobs } = await opened.reopen()
       expect(await jobs.find('job-1')).toEqual(job)
       expect(await jobs.find('JOB-1')).toBeNull()
       expect((await jobs.listOf(awkwardText, { limit: 5, offset: 0 })).jobs).toEqual([job])
@@ -68,7 +68,7 @@ export const jobMusts = (open: Open): void => {
       ])
       expect(await jobs.nextDue(['chore'])).toBe(newYear + 1)
       expect(await jobs.nextDue(['none'])).toBeNull()
-      expect(await (await afterRestart(opened)).jobs.find('job-1')).toEqual(claimed[0])
+      expect(await (await opened.reopen()).jobs.find('job-1')).toEqual(claimed[0])
     })
 
     test('gives each job to one of many claimers', async () => {

@@ -1,6 +1,6 @@
 import type { LimitKey, RateLimits } from '@gatehouse/server/ports/limits'
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { groupOf, newYear } from './samples.ts'
 
 const keyOf = (limit: number, window_ms = 1_000, pattern = 'filesystem.*'): LimitKey => ({
@@ -114,7 +114,7 @@ export const limitMusts = (open: Open): void => {
         if (verdict.kind !== 'allowed') throw new Error('The limit was reached too early.')
         await storage.record(groupOf([], { stamps: verdict.stamps, clockMs: newYear + at }))
       }
-      const { limits } = await afterRestart(opened)
+      const { limits } = await opened.reopen()
       expect(await limits.take([short], newYear + 300)).toEqual({
         kind: 'limited',
         key: short,

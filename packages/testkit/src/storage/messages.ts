@@ -1,6 +1,6 @@
 import type { StoredMessage } from '@gatehouse/server/ports/messages'
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { awkwardText, newYear } from './samples.ts'
 
 const messageOf = (id: string, over: Partial<StoredMessage> = {}): StoredMessage => ({
@@ -20,7 +20,7 @@ export const messageMusts = (open: Open): void => {
       await using opened = await open()
       const message = messageOf('msg-1', { body_json: awkwardText, channel: awkwardText })
       await opened.storage.messages.insert(message, ['beta'])
-      const { messages } = await afterRestart(opened)
+      const { messages } = await opened.reopen()
       const page = await messages.listFor('beta', { nowMs: newYear, limit: 5 })
       expect(page).toEqual({ messages: [message], total: 1 })
       const on = { channel: awkwardText, nowMs: newYear, limit: 5 }
@@ -76,7 +76,7 @@ export const messageMusts = (open: Open): void => {
       expect(await subscriptions.insert(first)).toEqual(first)
       expect(await subscriptions.insert({ ...first, id: 'sub-2' })).toEqual(first)
       await subscriptions.insert({ ...first, id: 'sub-3', agent: 'alpha' })
-      const again = (await afterRestart(opened)).subscriptions
+      const again = (await opened.reopen()).subscriptions
       expect(await again.subscribers(awkwardText)).toEqual(['alpha', 'beta'])
       expect(await again.listOf('beta')).toEqual([first])
       expect(await again.remove('sub-1', 'alpha')).toBe(false)

@@ -1,6 +1,6 @@
 import type { StoredModel } from '@gatehouse/server/ports/models'
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { awkwardText, largest, newYear } from './samples.ts'
 
 const modelOf = (id: string, over: Partial<StoredModel> = {}): StoredModel => ({
@@ -30,7 +30,7 @@ export const modelMusts = (open: Open): void => {
       const second = modelOf('Tiny', { source: 'built-in' })
       const elsewhere = modelOf('tiny', { node: 'node-b' })
       for (const model of [first, second, elsewhere]) await opened.storage.models.put(model)
-      const { models } = await afterRestart(opened)
+      const { models } = await opened.reopen()
       expect(await models.list('node-a')).toEqual([second, first])
       expect(await models.list('node-b')).toEqual([elsewhere])
       expect(await models.list('node')).toEqual([])

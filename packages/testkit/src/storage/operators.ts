@@ -1,6 +1,6 @@
 import type { StoredOperator, StoredWebSession } from '@gatehouse/server/ports/people'
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { largest, newYear } from './samples.ts'
 
 const operatorOf = (name: string, change: Partial<StoredOperator> = {}): StoredOperator => ({
@@ -28,7 +28,7 @@ export const operatorMusts = (open: Open): void => {
       const ana = operatorOf('ana', { created_ms: largest, password_changed_ms: 0, slot: 'first' })
       const ben = operatorOf('ben')
       for (const operator of [ana, ben]) await opened.storage.operators.insert(operator)
-      const { operators } = await afterRestart(opened)
+      const { operators } = await opened.reopen()
       expect(await operators.find('ana')).toEqual(ana)
       expect(await operators.find('Ana')).toBeNull()
       expect(await operators.list()).toEqual([ben, ana])
@@ -64,7 +64,7 @@ export const operatorMusts = (open: Open): void => {
     test('come back as they were stored, expired ones too, until they end', async () => {
       await using opened = await open()
       await opened.storage.webSessions.insert(loginOf('one', { expires_ms: 0 }))
-      const { webSessions } = await afterRestart(opened)
+      const { webSessions } = await opened.reopen()
       expect(await webSessions.findByHash('one')).toEqual(loginOf('one', { expires_ms: 0 }))
       expect(await webSessions.findByHash('ONE')).toBeNull()
       await expect(webSessions.insert(loginOf('one'))).rejects.toMatchObject({ type: 'Conflict' })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { awkwardText, largest, newYear, tokenOf } from './samples.ts'
 
 export const peopleMusts = (open: Open): void => {
@@ -12,7 +12,7 @@ export const peopleMusts = (open: Open): void => {
         revoked_ms: largest,
       })
       await opened.storage.userTokens.insert(token)
-      const { userTokens } = await afterRestart(opened)
+      const { userTokens } = await opened.reopen()
       expect(await userTokens.find('ut-1')).toEqual(token)
       expect(await userTokens.findByHash('hash of ut-1')).toEqual(token)
       expect(await userTokens.findByHash('HASH of ut-1')).toBeNull()
@@ -63,7 +63,7 @@ export const peopleMusts = (open: Open): void => {
       await meta.set('key', awkwardText)
       await meta.set('KEY', '')
       await meta.set(awkwardText, 'x')
-      const again = (await afterRestart(opened)).meta
+      const again = (await opened.reopen()).meta
       expect(await again.get('key')).toBe(awkwardText)
       expect(await again.get('KEY')).toBe('')
       expect(await again.get(awkwardText)).toBe('x')

@@ -1,6 +1,6 @@
 import type { StoredProcess } from '@gatehouse/server/ports/process-store'
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { awkwardText, largest, newYear } from './samples.ts'
 
 const processOf = (id: string, over: Partial<StoredProcess> = {}): StoredProcess => ({
@@ -40,7 +40,7 @@ export const processMusts = (open: Open): void => {
         memory_bytes_max: largest,
       })
       await opened.storage.processes.insert(process)
-      const { processes } = await afterRestart(opened)
+      const { processes } = await opened.reopen()
       expect(await processes.find('proc-1')).toEqual(process)
       expect(await processes.find('PROC-1')).toBeNull()
       await expect(processes.insert(process)).rejects.toMatchObject({ type: 'Conflict' })

@@ -1,7 +1,7 @@
 import type { FoundEntry, ReplicaEntry, ReplicaQuery } from '@gatehouse/server/ports/replica'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { awkwardText, largest, newYear } from './samples.ts'
 
 export const entryOf = (id: string, over: Partial<ReplicaEntry> = {}): ReplicaEntry => ({
@@ -50,7 +50,7 @@ export const replicaMusts = (open: Open): void => {
         sort_ms: -1,
       })
       await put(opened.storage, [entryOf('m-1'), entry])
-      const { replica } = await afterRestart(opened)
+      const { replica } = await opened.reopen()
       const { collection, id } = entry
       expect(await replica.find('mail', { collection, id })).toEqual(found(entry))
       expect(await replica.find('mail', { collection: 'inbox', id: 'm-1' })).toBeNull()

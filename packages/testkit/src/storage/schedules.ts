@@ -1,6 +1,6 @@
 import type { StoredSchedule } from '@gatehouse/server/ports/schedules'
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { awkwardText, largest, newYear } from './samples.ts'
 
 const scheduleOf = (id: string, over: Partial<StoredSchedule> = {}): StoredSchedule => ({
@@ -30,7 +30,7 @@ export const scheduleMusts = (open: Open): void => {
         ended_ms: largest,
       })
       await opened.storage.schedules.insert(schedule)
-      const { schedules } = await afterRestart(opened)
+      const { schedules } = await opened.reopen()
       expect(await schedules.find('sched-1')).toEqual(schedule)
       expect(await schedules.find('sched-2')).toBeNull()
       await expect(schedules.insert(schedule)).rejects.toMatchObject({ type: 'Conflict' })

@@ -1,6 +1,6 @@
 import type { StoredSecret } from '@gatehouse/server/ports/secret-store'
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { awkwardText, largest, newYear } from './samples.ts'
 
 const secretOf = (name: string, over: Partial<StoredSecret> = {}): StoredSecret => ({
@@ -40,7 +40,7 @@ export const secretMusts = (open: Open): void => {
         rotation_request: { ms: largest, agent: 'coder', reason: awkwardText },
       })
       await opened.storage.secrets.insert(secret)
-      const { secrets } = await afterRestart(opened)
+      const { secrets } = await opened.reopen()
       expect(await secrets.find(awkwardText)).toEqual(secret)
       expect(await secrets.find('unknown')).toBeNull()
     })
@@ -90,7 +90,7 @@ export const secretMusts = (open: Open): void => {
       const { secrets } = opened.storage
       await secrets.insert(secretOf('a'))
       expect([await secrets.delete('a'), await secrets.delete('a')]).toEqual([true, false])
-      expect(await (await afterRestart(opened)).secrets.list()).toEqual([])
+      expect(await (await opened.reopen()).secrets.list()).toEqual([])
     })
 
     test('belong to the transaction that changes them', async () => {

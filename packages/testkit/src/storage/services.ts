@@ -1,6 +1,6 @@
 import type { StoredService } from '@gatehouse/server/ports/services'
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { awkwardText, largest, newYear } from './samples.ts'
 
 export const serviceOf = (name: string, over: Partial<StoredService> = {}): StoredService => ({
@@ -39,7 +39,7 @@ export const serviceMusts = (open: Open): void => {
       await opened.storage.services.put(serviceOf('mail'))
       await opened.storage.services.put(serviceOf('calendar'))
       await opened.storage.services.put(mail)
-      const { services } = await afterRestart(opened)
+      const { services } = await opened.reopen()
       expect(await services.find('mail')).toEqual(mail)
       expect(await services.find('MAIL')).toBeNull()
       expect((await services.list()).map(({ name }) => name)).toEqual(['calendar', 'mail'])

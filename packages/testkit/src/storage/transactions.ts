@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { agentOf, approvalOf, sessionOf, tokenOf } from './samples.ts'
 
 export const transactionMusts = (open: Open): void => {
@@ -16,7 +16,7 @@ export const transactionMusts = (open: Open): void => {
         return [await tx.meta.get('k'), (await tx.agents.find('a'))?.name]
       })
       expect(answer).toEqual(['v', 'a'])
-      const again = await afterRestart(opened)
+      const again = await opened.reopen()
       expect(await again.agents.find('a')).toEqual(agentOf('a'))
       expect(await again.sessions.find('s1')).toEqual(sessionOf('s1', 'a'))
       expect(await again.approvals.find('appr-1')).toEqual(approvalOf('appr-1'))
@@ -40,7 +40,7 @@ export const transactionMusts = (open: Open): void => {
         throw cause
       })
       await expect(work).rejects.toBe(cause)
-      const again = await afterRestart(opened)
+      const again = await opened.reopen()
       expect(await again.agents.find('a')).toBeNull()
       expect(await again.meta.get('k')).toBe('before')
       expect((await again.approvals.find('appr-1'))?.status).toBe('pending')

@@ -7,7 +7,7 @@ import {
 } from '@gatehouse/server/ports/state'
 import type { Storage } from '@gatehouse/server/ports/storage'
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { awkwardText, largest, newYear } from './samples.ts'
 
 const stateOf = (key: string, over: Partial<StoredState> = {}): StoredState => ({
@@ -56,7 +56,7 @@ export const valueMusts = (open: Open): void => {
       })
       const theirs = stateOf(mine.key, { area: 'agent:other', value_json: '2' })
       await put(opened.storage, mine, theirs)
-      const again = await afterRestart(opened)
+      const again = await opened.reopen()
       expect(await again.state.find('agent:mailbot', mine.key)).toEqual(mine)
       expect(await again.state.find('agent:other', mine.key)).toEqual(theirs)
       expect(await again.state.find('agent:mailbot', mine.key.toUpperCase())).toBeNull()
@@ -131,7 +131,7 @@ export const valueMusts = (open: Open): void => {
       })
       await replace(storage, current, large, { past: true })
       await replace(storage, large, gone(large), { past: true })
-      const past = await (await afterRestart(opened)).state.history('agent:mailbot', 'k', 50)
+      const past = await (await opened.reopen()).state.history('agent:mailbot', 'k', 50)
       expect(past).toHaveLength(statePastMax)
       expect(past.slice(0, 3)).toMatchObject([
         { version: statePastMax + 5, deleted: true, value_json: null },
@@ -202,7 +202,7 @@ const alertMusts = (open: Open): void => {
         count: largest,
       })
       await opened.storage.alerts.insert(alert)
-      const { alerts } = await afterRestart(opened)
+      const { alerts } = await opened.reopen()
       expect(await alerts.find('alert-1')).toEqual(alert)
       expect(await alerts.find('alert-2')).toBeNull()
     })

@@ -1,6 +1,6 @@
 import type { StoredWake } from '@gatehouse/server/ports/wakes'
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { awkwardText, newYear } from './samples.ts'
 
 const wakeOf = (id: string, over: Partial<StoredWake> = {}): StoredWake => ({
@@ -22,7 +22,7 @@ export const wakeMusts = (open: Open): void => {
       await opened.storage.wakes.put(wakeOf('wake-1'))
       const merged = wakeOf('wake-1', { count: 3, reason: awkwardText, data_json: awkwardText })
       await opened.storage.wakes.put(merged)
-      const { wakes } = await afterRestart(opened)
+      const { wakes } = await opened.reopen()
       expect(await wakes.listOpen(9)).toEqual([merged])
       expect(await wakes.listOf('mailbot', newYear, 9)).toEqual([merged])
       expect(await wakes.listOf('other', 0, 9)).toEqual([])

@@ -1,7 +1,7 @@
 import type { Storage } from '@gatehouse/server/ports/storage'
 import type { StoredRollback, StoredWrite } from '@gatehouse/server/ports/writes'
 import { describe, expect, test } from 'vitest'
-import { afterRestart, type Open } from './opened.ts'
+import type { Open } from './opened.ts'
 import { awkwardText, largest, newYear } from './samples.ts'
 
 export const writeOf = (id: string, over: Partial<StoredWrite> = {}): StoredWrite => ({
@@ -68,7 +68,7 @@ export const writeMusts = (open: Open): void => {
       await expect(opened.storage.writes.insert(write, [])).rejects.toMatchObject({
         type: 'Conflict',
       })
-      const { writes } = await afterRestart(opened)
+      const { writes } = await opened.reopen()
       expect(await writes.find('wr-1')).toEqual(write)
       expect(await writes.files('wr-1')).toEqual(files)
       expect(await writes.find('WR-1')).toBeNull()
@@ -97,7 +97,7 @@ export const writeMusts = (open: Open): void => {
         }),
       ])
       expect(await writes.nextDue(['mail'])).toBe(newYear + 1)
-      expect(await (await afterRestart(opened)).writes.find('wr-1')).toEqual(claimed[0])
+      expect(await (await opened.reopen()).writes.find('wr-1')).toEqual(claimed[0])
     })
 
     test('gives each write to one of many claimers', async () => {
@@ -261,7 +261,7 @@ export const writeMusts = (open: Open): void => {
       await opened.storage.rollbacks.put(point)
       await opened.storage.rollbacks.putCapture('wr-1', 'first')
       await opened.storage.rollbacks.putCapture('wr-1', awkwardText)
-      const { rollbacks } = await afterRestart(opened)
+      const { rollbacks } = await opened.reopen()
       expect(await rollbacks.find('rb-2')).toEqual(point)
       expect(await rollbacks.find('rb-1')).toBeNull()
       expect(await rollbacks.ofWrite('wr-1')).toEqual(point)

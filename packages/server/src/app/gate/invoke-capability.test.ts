@@ -37,11 +37,11 @@ test('nothing is answered before the log holds it', async () => {
   let release = () => {}
   let held = Promise.resolve()
   await using kit = await createKit({
-    storage: (memory) => ({
-      ...memory,
+    storage: (opened) => ({
+      ...opened,
       record: async (group: CommitGroup) => {
         await held
-        await memory.record(group)
+        await opened.record(group)
       },
     }),
   })
@@ -63,11 +63,11 @@ test('nothing is answered before the log holds it', async () => {
 test('when the log cannot be written nothing with an effect runs, and a read is not answered', async () => {
   let full = false
   await using kit = await createKit({
-    storage: (memory) => ({
-      ...memory,
+    storage: (opened) => ({
+      ...opened,
       record: async (group: CommitGroup) => {
         if (full) throw new Error('no space left on device')
-        await memory.record(group)
+        await opened.record(group)
       },
     }),
   })

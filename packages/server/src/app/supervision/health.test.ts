@@ -16,7 +16,7 @@ test('names every part of the contract, and says of what is not there that it is
     proxy: { status: 'healthy', services: 0 },
     dashboard: { status: 'disabled' },
     policy: { status: 'healthy' },
-    storage: { status: 'healthy', engine: 'memory' },
+    storage: { status: 'healthy', engine: 'sqlite' },
   })
   for (const percent of Object.values(resources)) {
     expect(percent).toBeGreaterThanOrEqual(0)
@@ -47,10 +47,10 @@ test('is not ready before the doors are open and once they close', async () => {
 test('says in the status what the health report says, with the reasons', async () => {
   let isBroken = false
   await using kit = await createKit({
-    storage: (memory) => ({
-      ...memory,
+    storage: (opened) => ({
+      ...opened,
       clock: {
-        read: () => (isBroken ? Promise.reject(new Error('gone')) : memory.clock.read()),
+        read: () => (isBroken ? Promise.reject(new Error('gone')) : opened.clock.read()),
       },
     }),
   })
@@ -83,12 +83,12 @@ test('says in the status what the health report says, with the reasons', async (
 test('asks the store, and does not wait for one that never answers', async () => {
   let broken: 'no' | 'fails' | 'hangs' = 'no'
   await using kit = await createKit({
-    storage: (memory) => ({
-      ...memory,
+    storage: (opened) => ({
+      ...opened,
       clock: {
         read: () => {
           if (broken === 'fails') return Promise.reject(new Error('the disk is gone'))
-          return broken === 'hangs' ? new Promise(() => {}) : memory.clock.read()
+          return broken === 'hangs' ? new Promise(() => {}) : opened.clock.read()
         },
       },
     }),

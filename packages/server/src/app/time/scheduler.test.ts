@@ -280,8 +280,6 @@ test('a run that died is reported, is not repeated, and the next one comes', asy
   const { capability, calls } = counter()
   await using kit = await createKit({
     capabilities: [capability],
-    // The last run of this node claimed the job, and nobody heard of it again.
-    storage: (memory) => memory,
     startsLater: true,
   })
   await kit.agent('alpha')
@@ -293,6 +291,7 @@ test('a run that died is reported, is not repeated, and the next one comes', asy
     leaseMs: kit.clock.now() + minute,
     limit: 1,
   }
+  // The last run of this node claimed the job, and nobody heard of it again.
   await kit.storage.jobs.claim({ kinds: ['scheduled_call'], ...claim })
   await kit.app.start()
   const runs = await runsOf(kit, id)

@@ -8,7 +8,6 @@ import { migrations } from '../sql/migrations.ts'
 import { assertStoreId, claimStoreId } from '../sql/store-id.ts'
 import { groupStores, sqlStores } from '../sql/stores.ts'
 import type { Tables } from '../sql/tables.ts'
-import { windowLimits } from '../window-limits.ts'
 import { SqliteConnection } from './adapter.ts'
 import { copyBeforeMigration, createPrivateFile } from './copy.ts'
 import { readerDialect, sqliteSchema, writerDialect } from './dialect.ts'
@@ -16,6 +15,7 @@ import { GroupBuffer } from './group-buffer.ts'
 import { LimitBatches } from './limits.ts'
 import { sqliteSearch } from './search.ts'
 import { applyReaderSettings, applyWriterSettings } from './settings.ts'
+import { windowLimits } from './window-limits.ts'
 
 type Options = {
   readonly file: string

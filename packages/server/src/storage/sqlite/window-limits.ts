@@ -1,5 +1,5 @@
-import type { SlidingWindows } from '../domain/sliding-window.ts'
-import type { RateLimits } from '../ports/limits.ts'
+import type { SlidingWindows } from '../../domain/sliding-window.ts'
+import type { RateLimits } from '../../ports/limits.ts'
 
 /** The limits of a store that this process owns alone: whatever is counted, is counted here. */
 export const windowLimits = (windows: SlidingWindows): RateLimits => ({
