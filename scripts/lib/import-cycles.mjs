@@ -1,7 +1,7 @@
 import { staticSpecifiersIn, targetOf, withoutComments } from './imports.mjs'
 
 /** The shortest way from a file back to itself, without that file; null where there is none. */
-const wayBack = (start, imports) => {
+const findCycle = (start, imports) => {
   const from = new Map()
   const queue = [start]
   for (const file of queue)
@@ -30,7 +30,7 @@ export const findImportCycles = (files) => {
   return [...imports.keys()]
     .toSorted((a, b) => (a < b ? -1 : 1))
     .flatMap((file) => {
-      const way = told.has(file) ? null : wayBack(file, imports)
+      const way = told.has(file) ? null : findCycle(file, imports)
       if (!way) return []
       for (const name of [file, ...way]) told.add(name)
       return [`${file} imports itself by way of ${way.join(', ') || 'nothing else'}`]

@@ -70,7 +70,7 @@ test('ends with 3 when no server answers, and with 4 when the token may not', as
   expect(refused.err).toContain('it needs agents.manage')
 })
 
-test('ends with 1 when the log is not whole, and when a policy does not hold', async () => {
+test('ends with 1 when the log was tampered with, and when a policy is not valid', async () => {
   const broken = createFakeApp({
     verifyAudit: async () => ({
       integrity: 'failed',

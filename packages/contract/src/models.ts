@@ -109,7 +109,7 @@ export const Model = ModelEntry.extend({
 export type Model = z.infer<typeof Model>
 
 /**
- * `current`: fetched and in force. `cached`: the last one that was fetched, as the source could not be
+ * `current`: fetched and active. `cached`: the last one that was fetched, as the source could not be
  * reached. `refused`: fetched and broken, so that none of its entries count. `unavailable`: neither.
  * `not_configured`: no `catalog.url`.
  */

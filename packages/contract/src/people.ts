@@ -44,7 +44,7 @@ export const SetUp = z.strictObject({
 })
 export type SetUp = z.infer<typeof SetUp>
 
-/** Who asks, and until when: a login ends, a user token holds until it is revoked. */
+/** Who asks, and until when: a login ends, a user token is valid until it is revoked. */
 export const Whoami = z.object({
   name: z.string(),
   role: Role,

@@ -89,7 +89,7 @@ const policyCounts = {
   tests_passed: z.int().nonnegative().describe('Tests in these files that passed.'),
 }
 
-/** The policy files as they stand on disk; with an error among the problems an older version is in force. */
+/** The policy files as they stand on disk; with an error among the problems an older version is active. */
 export const PolicyView = z.object({
   version: z.string(),
   files: z.array(

@@ -99,7 +99,7 @@ export type BufferedWrite = z.infer<typeof BufferedWrite>
 export const BufferedWriteList = z.object({ writes: z.array(BufferedWrite), total: z.int() })
 export type BufferedWriteList = z.infer<typeof BufferedWriteList>
 
-/** What stood before a write: a way back, while it is kept. */
+/** Rollback point: what stood before a write, while it is kept. */
 export const RollbackPoint = z.object({
   id: z.string(),
   write_id: WriteId,

@@ -139,7 +139,7 @@ const programOf = (name: string): URL =>
 /** What can be connected behind the proxy. */
 const serviceAdapters: readonly ServiceAdapter[] = [createCalendarAdapter(), createMailAdapter()]
 
-/** @throws InvalidConfiguration for a delay of what there is not: it would never be in force. */
+/** @throws InvalidConfiguration for a delay of what there is not: it would never apply. */
 const assertDelays = ({ 'proxy.delays': delays, origins }: Settings): void => {
   const known = serviceAdapters.flatMap(({ kind, operations }) =>
     operations.map(({ name }) => `${kind}.${name}`),

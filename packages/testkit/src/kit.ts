@@ -150,7 +150,7 @@ export class Kit implements AsyncDisposable {
   /** Remembers the credential of a token for later calls of its agent. */
   async authenticate(token: string): Promise<void> {
     const agent = await this.app.authenticateAgent(token)
-    if (!agent) throw new Error('the token does not hold')
+    if (!agent) throw new Error('the token is not valid')
     this.#credentials.set(agent.name, agent.credential)
   }
 

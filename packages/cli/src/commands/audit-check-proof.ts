@@ -19,14 +19,14 @@ export const auditCheckProof = defineCommand({
     const { checkProof } = await import('@gatehouse/server/log/check-proof')
     return checkProof(given.file, given['public-key'])
   },
-  text: ({ holds, detail, seq, size, entry }, view) =>
+  text: ({ valid, detail, seq, size, entry }, view) =>
     [
-      holds
+      valid
         ? green('The proof is valid.', view.coloured)
         : red('THE PROOF IS NOT VALID.', view.coloured),
       renderFields(
         [
-          [holds ? 'It rests on' : 'Because', detail],
+          [valid ? 'It rests on' : 'Because', detail],
           ['Entry', `${String(entry['id'])} (${seq} of ${size})`],
           ['When', shownTimes(String(entry['timestamp']))],
           ['Who', String(entry['actor'])],
@@ -36,5 +36,5 @@ export const auditCheckProof = defineCommand({
         view,
       ),
     ].join('\n'),
-  exitCode: ({ holds }) => (holds ? exitCodes.done : exitCodes.failed),
+  exitCode: ({ valid }) => (valid ? exitCodes.done : exitCodes.failed),
 })

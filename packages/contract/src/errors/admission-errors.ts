@@ -39,7 +39,7 @@ export const admissionErrors = {
     410,
     -32003,
     false,
-    'This setup link does not hold: it was used or replaced, or is older than 30 minutes.',
+    'This setup link is not valid: it was used or replaced, or is older than 30 minutes.',
     [{ action: 'gatehouse setup-link', description: 'Print a new one on the machine itself.' }],
   ),
   WeakPassword: entry(400, -32602, false, 'This password cannot be used: {detail}', [

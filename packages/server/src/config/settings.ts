@@ -19,7 +19,7 @@ type Plain<F extends (typeof fields)[number]> =
   | (F extends { readonly choices: readonly (infer C)[] } ? C : Forms[F['type']])
   | (F['default'] extends null ? null : never)
 
-/** The settings in force, by key, each of the type that its field and its reading give it. */
+/** The active settings, by key, each of the type that its field and its reading give it. */
 export type Settings = {
   readonly [K in Key]: K extends keyof typeof readings
     ? ReturnType<(typeof readings)[K]>

@@ -8,8 +8,8 @@ import { parsePublicKey } from './keys.ts'
 import { readCheckpoints } from './note.ts'
 
 export type ProofReport = {
-  readonly holds: boolean
-  /** Why it does not hold, or what it rests on. */
+  readonly valid: boolean
+  /** Why it is not valid, or what it rests on. */
   readonly detail: string
   readonly seq: number
   readonly size: number
@@ -39,8 +39,8 @@ export const checkProof = (file: string, publicKeyFile?: string): ProofReport =>
       : parsePublicKey(readFileSync(publicKeyFile, 'utf8'), publicKeyFile)
   const { body, seq, size, leaf, root } = proof
   const entry = entryOf(body)
-  const report = (holds: boolean, detail: string): ProofReport => ({
-    ...{ holds, detail, seq, size },
+  const report = (valid: boolean, detail: string): ProofReport => ({
+    ...{ valid, detail, seq, size },
     entry,
   })
   const [checkpoint] = readCheckpoints(proof.checkpoint, key)

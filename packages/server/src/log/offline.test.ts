@@ -210,7 +210,7 @@ test('proves one entry, and that the log only grew, against signed roots', async
   ).toBe(true)
 })
 
-test('a proof in a file holds by itself, and by the key that was kept apart', async () => {
+test('a proof in a file is valid by itself, and by the key that was kept apart', async () => {
   await using bench = await openBench()
   await bench.fill(20)
   await using stranger = await openBench()
@@ -223,9 +223,9 @@ test('a proof in a file holds by itself, and by the key that was kept apart', as
   }
   const key = file('kept.pub', bench.log.publicKey)
   const other = file('other.pub', stranger.log.publicKey)
-  expect(checkProof(file('whole', proof))).toMatchObject({ holds: true, seq: 7, size: 20 })
-  expect(checkProof(file('whole', proof), key)).toMatchObject({ holds: true })
-  expect(checkProof(file('whole', proof), other)).toMatchObject({ holds: false })
+  expect(checkProof(file('whole', proof))).toMatchObject({ valid: true, seq: 7, size: 20 })
+  expect(checkProof(file('whole', proof), key)).toMatchObject({ valid: true })
+  expect(checkProof(file('whole', proof), other)).toMatchObject({ valid: false })
   const altered = [
     { ...proof, body: proof.body.replace('"success"', '"error"') },
     { ...proof, seq: 8 },
@@ -234,7 +234,7 @@ test('a proof in a file holds by itself, and by the key that was kept apart', as
     { ...proof, checkpoint: proof.checkpoint.replace('\n20\n', '\n19\n') },
   ]
   for (const [n, one] of altered.entries())
-    expect([n, checkProof(file('altered', one), key).holds]).toEqual([n, false])
+    expect([n, checkProof(file('altered', one), key).valid]).toEqual([n, false])
   for (const text of ['', '{}', '{"format":"gatehouse-audit-proof-v1"}'])
     expect(() => checkProof(file('broken', text))).toThrow('this is no proof of an audit entry')
   expect(await bench.log.prove('aud-nobody')).toBeNull()

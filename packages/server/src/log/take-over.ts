@@ -155,7 +155,7 @@ const compare = async (
   { files, chain, keys }: Parts,
   { size, head, peaks, baseline }: SignedHead,
 ): Promise<Fault | null> => {
-  const anchors = size > 0 ? [{ size, head, source: 'the high-water mark' }] : []
+  const anchors = size > 0 ? [{ size, head, source: 'the signed head of the old log' }] : []
   const entries = (_: string, from: number) => files.entries(from)
   // What was acknowledged before keeps its state, and what came after it is compared.
   const from = baseline ?? emptyLog

@@ -19,16 +19,16 @@ export type Offer = {
   readonly content: { readonly text: string } | { readonly unreadable: string }
 }
 
-/** What stands for one file: the parsed file in force, or a wall where no good version is known. */
+/** What stands for one file: the active parsed file, or a wall where no good version is known. */
 export type Standing =
-  | { readonly kind: 'in_force'; readonly parsed: ParsedFile }
+  | { readonly kind: 'active'; readonly parsed: ParsedFile }
   | { readonly kind: 'walled'; readonly layer: Layer; readonly text: string }
 
 export type Activation = {
   readonly policy: CompiledPolicy
   readonly standing: ReadonlyMap<string, Standing>
   readonly problems: readonly PolicyProblem[]
-  /** Of each file in force. */
+  /** Of each active file. */
   readonly counts: ReadonlyMap<string, Counts>
 }
 
@@ -37,9 +37,9 @@ export type Counts = { readonly rules: number; readonly testsPassed: number }
 export type ActivationInput = {
   readonly system: ParsedFile
   readonly offers: readonly Offer[]
-  /** What stood before; at a start, the copies of what was last in force. */
+  /** What stood before; at a start, the copies of what was last active. */
   readonly before: ReadonlyMap<string, Standing>
-  /** At a start a bad file without a good version walls; later it just does not come into force. */
+  /** At a start a bad file without a good version walls; later it just does not become active. */
   readonly starting: boolean
   readonly names: KnownNames
   readonly pathsOf: PathsOf
@@ -60,10 +60,10 @@ const wallOf = (id: FileId, problem: PolicyProblem, text: string): Standing => {
 }
 
 const layerOf = (standing: Standing): Layer =>
-  standing.kind === 'in_force' ? standing.parsed.layer : standing.layer
+  standing.kind === 'active' ? standing.parsed.layer : standing.layer
 
 const textOf = (standing: Standing): string =>
-  standing.kind === 'in_force' ? standing.parsed.text : `walled\n${standing.text}`
+  standing.kind === 'active' ? standing.parsed.text : `walled\n${standing.text}`
 
 const versionOf = (files: readonly (readonly [string, string])[]): string => {
   const sorted = files.toSorted(([a], [b]) => (a < b ? -1 : 1))
@@ -88,8 +88,8 @@ const parseOffer = ({ id, content }: Offer, names: KnownNames, known?: Standing)
     const message = content.unreadable
     return { kind: 'refused', problems: [{ file, line: 1, column: 1, message, severity: 'error' }] }
   }
-  if (known?.kind === 'in_force' && known.parsed.text === content.text) {
-    // It is in force: of names that have gone since people hear, and what it forbids stays forbidden.
+  if (known?.kind === 'active' && known.parsed.text === content.text) {
+    // It is active: of names that have gone since people hear, and what it forbids stays forbidden.
     return known.parsed.names === names
       ? { kind: 'ok', parsed: known.parsed }
       : parsePolicyFile(id, content.text, names, 'warned')
@@ -112,7 +112,7 @@ const deadRuleWarnings = (
     (layer) => layer.layer !== 'agent',
   )
   return [...standing.values()].flatMap((one) =>
-    one.kind === 'in_force'
+    one.kind === 'active'
       ? findDeadRules(one.parsed.layer, shared).map((dead) => ({
           file: one.parsed.id.file,
           ...one.parsed.positionOf(dead.rule),
@@ -132,7 +132,7 @@ type Round = {
 
 const isNew = (round: Round, before: ActivationInput['before']): boolean => {
   const known = before.get(round.offer.id.file)
-  return !(known?.kind === 'in_force' && known.parsed.text === round.parsed?.text)
+  return !(known?.kind === 'active' && known.parsed.text === round.parsed?.text)
 }
 
 const standingOf = (rounds: readonly Round[], input: ActivationInput): Map<string, Standing> => {
@@ -141,7 +141,7 @@ const standingOf = (rounds: readonly Round[], input: ActivationInput): Map<strin
     const { file } = offer.id
     const before = input.before.get(file)
     const [first] = problems
-    if (parsed) standing.set(file, { kind: 'in_force', parsed })
+    if (parsed) standing.set(file, { kind: 'active', parsed })
     else if (before) standing.set(file, before)
     else if (input.starting && first) {
       const text = 'text' in offer.content ? offer.content.text : offer.content.unreadable
@@ -157,7 +157,7 @@ const asWarnings = (problems: readonly PolicyProblem[]): readonly PolicyProblem[
 const consequence = (round: Round, standing: ReadonlyMap<string, Standing>): string => {
   const { file, agent } = round.offer.id
   const one = standing.get(file)
-  if (one?.kind === 'in_force') return 'The previous version stays active.'
+  if (one?.kind === 'active') return 'The previous version stays active.'
   if (!one) return 'It is not active.'
   return agent === null ? 'Every call is denied.' : `Every call of ${agent} is denied.`
 }
@@ -179,7 +179,7 @@ const countsOf = (
 ): ReadonlyMap<string, Counts> => {
   const counts = new Map<string, Counts>()
   for (const [file, one] of standing) {
-    if (one.kind !== 'in_force') continue
+    if (one.kind !== 'active') continue
     const { layer, tests } = one.parsed
     const testsPassed = tests.length - (failed.get(file) ?? 0)
     counts.set(file, { rules: layer.rules.length, testsPassed })
@@ -189,7 +189,7 @@ const countsOf = (
 
 /**
  * Brings a set of files to one policy. A file that is bad, or whose own tests the whole then fails,
- * is refused by itself; the others come into force together.
+ * is refused by itself; the others become active together.
  */
 export const planActivation = (input: ActivationInput): Activation => {
   const rounds = input.offers.map((offer): Round => {

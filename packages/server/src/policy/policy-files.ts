@@ -137,7 +137,7 @@ export const writeWhole = async (path: string, text: string | Uint8Array): Promi
 
 const keptPath = (directory: string, file: string): string => join(directory, '.last-good', file)
 
-/** The copy of a file as it was last in force, to start from when the file itself is bad by then. */
+/** The copy of a file as it was last active, to start from when the file itself is bad by then. */
 export const readKept = async (directory: string, file: string): Promise<string | null> => {
   try {
     return decodeText(await readFile(keptPath(directory, file)))

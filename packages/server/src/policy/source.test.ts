@@ -254,7 +254,7 @@ test('lets no name of an agent lead out of the folder', async () => {
   }
 })
 
-test('checks a text without touching what is in force', async () => {
+test('checks a text without touching the active policy', async () => {
   const source = await open(
     await folder({ 'organisation.yaml': rules('match: "mail.*", tier: blocked, floor: true') }),
   )
@@ -278,9 +278,9 @@ tests:
   - { capability: files.read, expect: ${expect} }
 `
   const source = await open(await folder({ 'organisation.yaml': text('blocked') }))
-  expect(source.inForce()).toEqual({ rules: 2, testsPassed: 2 })
+  expect(source.countActive()).toEqual({ rules: 2, testsPassed: 2 })
   await source.save({ text: blockReads, agent: 'ana' })
-  expect(source.inForce()).toEqual({ rules: 3, testsPassed: 2 })
+  expect(source.countActive()).toEqual({ rules: 3, testsPassed: 2 })
   const draft = (expect: string) =>
     source.validate({ file: 'draft.yaml', agent: 'ben', text: text(expect) })
   expect(draft('blocked')).toMatchObject({ rules: 2, testsPassed: 2 })
@@ -291,7 +291,7 @@ tests:
   })
   // Refused over a good version: nothing of the text counts, and what stands still does.
   expect(source.validate({ file: 'x.yaml', text: 'version: 2' })).toMatchObject({ rules: 0 })
-  expect((await open(await folder({}))).inForce()).toEqual({ rules: 0, testsPassed: 0 })
+  expect((await open(await folder({}))).countActive()).toEqual({ rules: 0, testsPassed: 0 })
 })
 
 test('says which files it does not read', async () => {
@@ -345,7 +345,7 @@ test('capabilities that come while it runs are held to the tier they came with, 
   expect(kind(source, 'tickets.list')).toBe('allow')
 })
 
-test('a rule about a capability that is gone stays in force and is warned of', async () => {
+test('a rule about a capability that is gone stays active and is warned of', async () => {
   const tickets = offered('tickets.close', 'autonomous', ['id'])
   const registry = registryOf([...standard, tickets])
   const text = rules('match: tickets.close, tier: blocked', 'match: files.read, tier: blocked')

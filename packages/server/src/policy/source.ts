@@ -144,7 +144,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     return [{ layer, file, agent, text: this.#basis.system.text }, ...below]
   }
 
-  inForce(): Omit<PolicyCheck, 'problems'> {
+  countActive(): Omit<PolicyCheck, 'problems'> {
     const counts = [...this.#active.counts.values()]
     return {
       rules: counts.reduce((sum, { rules }) => sum + rules, 0),
@@ -238,21 +238,21 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     return last
   }
 
-  /** What was in force when the service last ran, for the files that are there now. */
+  /** The versions that were active when the service last ran, for the files that are there now. */
   async #keptStandings(snapshot: Snapshot): Promise<Map<string, Standing>> {
     const kept = new Map<string, Standing>()
     for (const { id } of snapshot.files.values()) {
       const text = await readKept(this.#options.directory, id.file)
       if (text === null) continue
       const result = parsePolicyFile(id, text, this.#basis.names, 'warned')
-      if (result.kind === 'ok') kept.set(id.file, { kind: 'in_force', parsed: result.parsed })
+      if (result.kind === 'ok') kept.set(id.file, { kind: 'active', parsed: result.parsed })
     }
     return kept
   }
 
   /**
-   * The policy for other capabilities, in force before anybody is answered again: at once, and without a
-   * look at the disk. A rule about a capability that is gone stays in force and is warned of.
+   * The policy for other capabilities, active before anybody is answered again: at once, and without a
+   * look at the disk. A rule about a capability that is gone stays active and is warned of.
    */
   #followRegistry(): void {
     this.#basis = basisOf(this.#options.registry)
@@ -308,7 +308,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     const { standing } = this.#active
     try {
       for (const [file, one] of standing) {
-        if (one.kind === 'in_force' && before.get(file) !== one) {
+        if (one.kind === 'active' && before.get(file) !== one) {
           await keep(directory, file, one.parsed.text)
         }
       }
@@ -322,7 +322,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
   }
 }
 
-/** Reads the policy files, keeps the last good policy in force and follows their changes. */
+/** Reads the policy files, keeps the last good policy active and follows their changes. */
 export const openPolicySource = async (
   options: PolicySourceOptions,
 ): Promise<PolicyFiles & AsyncDisposable> => {

@@ -87,7 +87,7 @@ export interface AuditReader {
 
   find(id: string): Promise<AuditEntry | null>
 
-  /** Must re-hash the whole log and compare it with mark and checkpoints. */
+  /** Must re-hash the whole log and compare it with the signed head and the checkpoints. */
   verify(): Promise<Integrity>
 
   /** Must show that the entry is in the tree of the newest signed checkpoint; null for an unknown id. */

@@ -17,8 +17,8 @@ export interface BackupSnapshot {
 
 export interface Backups {
   /**
-   * Must take a copy of keys and marks of the log, at once: it is called while nothing else can be
-   * recorded. The database is copied later, by `stream`; it may then hold more than the marks, never less.
+   * Must take a copy of keys and signed head of the log, at once: it is called while nothing else can be
+   * recorded. The database is copied later, by `stream`; it may then hold more than the copied head covers, never less.
    */
   snapshot(): BackupSnapshot
 }

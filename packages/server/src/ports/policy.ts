@@ -1,22 +1,22 @@
 import type { PolicyProblem } from '@gatehouse/contract'
 import type { CompiledPolicy } from '../domain/policy/compile.ts'
 
-/** The policy in force. */
+/** The active policy. */
 export interface PolicySource {
   /** Must be the last good policy: a file that is refused never changes it. */
   current(): CompiledPolicy
 
-  /** What is wrong with the files as they stand now; errors mean that an older version is in force. */
+  /** What is wrong with the files as they stand now; errors mean that an older version is active. */
   problems(): readonly PolicyProblem[]
 
-  /** Must call the listener after each change of the policy in force. */
+  /** Must call the listener after each change of the active policy. */
   onChange(listener: (policy: CompiledPolicy) => void): Disposable
 
   /** Must read the files again now and resolve when the outcome stands. */
   reload(): Promise<void>
 }
 
-/** One file of the policy in force. */
+/** One file of the active policy. */
 export type PolicyFileText = {
   readonly layer: string
   readonly file: string
@@ -36,8 +36,8 @@ export type PolicyCheck = {
 export interface PolicyFiles extends PolicySource {
   files(): readonly PolicyFileText[]
 
-  /** Must count the rules and tests of the files in force, without those that ship. */
-  inForce(): Omit<PolicyCheck, 'problems'>
+  /** Must count the rules and tests of the active files, without those that ship. */
+  countActive(): Omit<PolicyCheck, 'problems'>
 
   /** Must check a text as if it stood in that place, without changing anything. */
   validate(input: {
@@ -46,7 +46,7 @@ export interface PolicyFiles extends PolicySource {
     readonly agent?: string
   }): PolicyCheck
 
-  /** Must store a text only when it has no error, whole or not at all, and put it in force. */
+  /** Must store a text only when it has no error, whole or not at all, and activate it. */
   save(input: { readonly text: string; readonly agent?: string }): Promise<{
     readonly version: string
     readonly problems: readonly PolicyProblem[]

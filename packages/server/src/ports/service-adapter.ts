@@ -151,7 +151,7 @@ export type UndoOutcome =
   | { readonly kind: 'not_undone'; readonly reason: WriteReason }
 
 /**
- * One way of changing a service, declared with its way back. `C` is what the adapter opens. Everything
+ * One way of changing a service, declared with its undo. `C` is what the adapter opens. Everything
  * gets a signal that aborts when the time is up or the service stops; what it leaves unclear is unclear.
  */
 export interface ServiceOperation<C = unknown> {

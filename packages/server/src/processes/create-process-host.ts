@@ -24,7 +24,7 @@ export type ProcessHostDeps = {
   readonly clock: Clock
   /** For output that stays, and for copies of what was approved. */
   readonly folder: string
-  /** Puts marks in the place of secrets. */
+  /** Puts placeholders in the place of secrets. */
   readonly scrub?: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
   /** In place of files, for tests. */
   readonly keeperOf?: (id: string, stream: ProcessStream) => Keeper

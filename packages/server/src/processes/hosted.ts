@@ -19,7 +19,7 @@ export type HostedParts = {
   readonly timeout_ms: number
   readonly keepers: Readonly<Record<ProcessStream, Keeper>>
   readonly read: (stream: ProcessStream, offset: number, limit: number) => Promise<StreamPiece>
-  /** Puts marks in the place of secrets. */
+  /** Puts placeholders in the place of secrets. */
   readonly scrub: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
   /** What it asked for and was not let through to. */
   readonly refused: () => readonly string[]

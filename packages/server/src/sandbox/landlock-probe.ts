@@ -12,7 +12,7 @@ export const landlockProbeSpec = (perl: string, machine: Machine): SandboxSpec =
 
 const expected = ['1 2 0 0', 'sees ', 'reaches ', 'no signals', 'writes']
 const meanings = [
-  'rights are left or the filter is not in force',
+  'rights are left or the filter is not active',
   'files of the host are seen',
   'sockets can be made',
   'processes of the host are reached',

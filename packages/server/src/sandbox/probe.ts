@@ -21,7 +21,7 @@ export const probeSpec = (perl: string, machine: Machine): SandboxSpec => ({
 
 const expected = ['1 2 0 0', '2', 'lo', 'read-only']
 const meanings = [
-  'rights are left or the filter is not in force',
+  'rights are left or the filter is not active',
   'processes of the host are seen',
   'interfaces of the host are seen',
   'its root can be written',

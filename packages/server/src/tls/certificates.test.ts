@@ -252,7 +252,7 @@ describe('a certificate of the operator’s own', () => {
     expect(certificates.current().cert).toBe(second.cert)
   })
 
-  test('stays in force while the files that follow do not fit together', async () => {
+  test('stays active while the files that follow do not fit together', async () => {
     const first = await bring()
     using certificates = await openOwnCertificate({ files: files(), log })
     writeFileSync(files().key, 'half of it')

@@ -8,7 +8,7 @@ const lookEveryMs = 5_000
 
 /**
  * A certificate that the operator brings, read again whenever its files change. At the start a bad one is
- * refused; later the one before stays in force.
+ * refused; later the one before stays active.
  */
 export async function openOwnCertificate(options: {
   readonly files: PairFiles

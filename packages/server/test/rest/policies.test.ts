@@ -24,7 +24,7 @@ test('says what would be decided on a call, and why', async () => {
   expect(answer.body).toMatchObject({ decision: { kind: 'ask', rule: { line: 4 } } })
 })
 
-test('refuses to save what does not hold, with the place of each error', async () => {
+test('refuses to save a policy that is not valid, with the place of each error', async () => {
   const kit = createRestKit()
   const save = (text: string) =>
     kit.call('PUT', '/api/policies/organisation', { role, body: { text } })

@@ -48,7 +48,7 @@ describe('the door for browsers', () => {
     let holds = true
     const response = await kit.rest.fetch(
       new Request('https://gatehouse.localhost/api/approvals/stream'),
-      { actor: login.actor, login, stillHolds: async () => holds },
+      { actor: login.actor, login, stillValid: async () => holds },
     )
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
     let text = ''

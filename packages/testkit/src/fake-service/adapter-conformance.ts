@@ -114,7 +114,7 @@ export const describeServiceAdapter = <C extends AsyncDisposable>(
   }
 
   describe(`the adapter for ${name}`, () => {
-    test('declares each operation once, with its time, its way back and its words', async () => {
+    test('declares each operation once, with its time, its undo and its words', async () => {
       await withService(async ({ harness }) => {
         const { operations, kind, settings } = harness.adapter
         expect(kind).toMatch(/^[a-z][a-z0-9-]*$/)

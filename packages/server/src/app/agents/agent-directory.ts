@@ -68,7 +68,7 @@ export class AgentDirectory {
   }
 
   /**
-   * The record, if what was authenticated still holds.
+   * The record, if the credential is still valid.
    * @SECURITY Rotation and revocation reach open connections here; agent-directory.test.ts, and test/first-minutes.test.ts.
    */
   holder(name: string, credential: number): StoredAgent | null {

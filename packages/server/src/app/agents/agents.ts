@@ -48,7 +48,7 @@ export type AgentDeps = Basics & {
 export interface AgentUseCases {
   /** The agent of a token, or null; constant time, whatever is sent. Revoked ones are null. */
   authenticateAgent(token: string): Promise<AuthenticatedAgent | null>
-  /** Whether what was authenticated still holds: checked on each message of an open connection. */
+  /** Whether the credential is still valid: checked on each message of an open connection. */
   stillValid(name: string, credential: number): boolean
 
   createAgent(op: Op, input: CreateAgent): Promise<AgentWithToken>

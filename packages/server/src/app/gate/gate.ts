@@ -89,7 +89,7 @@ export function bindGate(deps: GateDeps): { readonly useCases: GateUseCases } {
         version: policy.current().version,
         files: policy.files(),
         problems: policy.problems(),
-        ...policy.inForce(),
+        ...policy.countActive(),
       }),
       testPolicy: (_op, input) => testPolicy(deps, input),
       validatePolicy: async (_op, input) => policy.validate(input),

@@ -107,7 +107,7 @@ export async function invokeCapability(
 const holderOf = ({ actor }: AgentOp, { directory }: InvokeDeps): StoredAgent => {
   const agent = directory.holder(actor.name, actor.credential)
   if (agent) return agent
-  throw new GatehouseError('AuthenticationFailed', { detail: 'this token no longer holds' })
+  throw new GatehouseError('AuthenticationFailed', { detail: 'this token is no longer valid' })
 }
 
 /** `held`: it waits for a person, in no other call's place. */
@@ -464,7 +464,7 @@ function stoppedMeanwhile(deps: InvokeDeps, { op }: Call): RunResult | null {
   if (holder?.status === 'active') return null
   const error = holder
     ? new GatehouseError('AgentPaused', { agent: op.actor.name })
-    : new GatehouseError('AuthenticationFailed', { detail: 'this token no longer holds' })
+    : new GatehouseError('AuthenticationFailed', { detail: 'this token is no longer valid' })
   return { kind: 'failed', error: failureOf(error), fault: error }
 }
 

@@ -46,7 +46,7 @@ export const listFor = async (
 const callerOf = (op: AgentOp, deps: ListDeps) => {
   const agent = deps.directory.holder(op.actor.name, op.actor.credential)
   if (!agent)
-    throw new GatehouseError('AuthenticationFailed', { detail: 'this token no longer holds' })
+    throw new GatehouseError('AuthenticationFailed', { detail: 'this token is no longer valid' })
   return {
     agent,
     session: op.session_id === null ? null : deps.sessions.use(op.session_id, agent.name),

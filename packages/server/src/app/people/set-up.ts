@@ -21,7 +21,7 @@ const readLink = async (meta: MetaStore): Promise<StoredLink | null> => {
 export const needsSetup = async ({ storage }: Pick<LoginDeps, 'storage'>): Promise<boolean> =>
   (await storage.operators.list()).length === 0
 
-/** A new link; the one before it holds no more. Only until there is an operator. */
+/** A new link; the previous one is no longer valid. Only until there is an operator. */
 export async function createSetupLink(op: Op, deps: LoginDeps): Promise<SetupLink> {
   const token = deps.ids.secret().toString('base64url')
   const link: StoredLink = {

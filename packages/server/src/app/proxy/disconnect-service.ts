@@ -10,7 +10,7 @@ import { notThere, serviceRecordOf } from './find-service.ts'
 import { secretName } from './open-services.ts'
 import { alertKey, dropReplica } from './sync-runner.ts'
 
-/** Ends a service: what waits for it is cancelled, its entries, ways back and credentials go. */
+/** Ends a service: its pending writes are cancelled; its replica, rollback points and credentials are deleted. */
 export async function disconnectService(
   op: Op,
   deps: ProxyDeps,

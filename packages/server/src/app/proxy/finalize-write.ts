@@ -53,7 +53,7 @@ const left = (write: StoredWrite): StoredWrite => ({
   lease_ms: null,
 })
 
-/** The point that was laid before the write is a way back from now on. */
+/** The rollback point that was laid before the write can be used from now on. */
 const openPoint =
   (deps: ProxyDeps): Extra =>
   async (tx, { id }) => {

@@ -5,7 +5,7 @@ import type { ProxyDeps } from './deps.ts'
 import { failureText } from './failure-text.ts'
 import { rollbackRecord } from './records.ts'
 import { findRollback, type NamedRollback } from './rollback.ts'
-import { isOpen, notReady, wayBack } from './way-back.ts'
+import { isOpen, loadRollbackPoint, notReady } from './rollback-point.ts'
 import { within } from './within.ts'
 
 /** What rolling back would do now; changes nothing. */
@@ -16,7 +16,7 @@ export async function previewRollback(
 ): Promise<RollbackPreview> {
   const stored = await findRollback(deps, named)
   if (!isOpen(stored)) throw notReady(stored)
-  const { service, operation, point } = await wayBack(deps, stored)
+  const { service, operation, point } = await loadRollbackPoint(deps, stored)
   const plan = await ask(deps, service, (opened) =>
     within(deps.clock, operation.timeout_seconds, signal, (until) =>
       operation.planUndo(opened, point, until),

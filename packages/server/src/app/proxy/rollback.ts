@@ -14,7 +14,7 @@ import type { ProxyDeps } from './deps.ts'
 import { failureText, writeError } from './failure-text.ts'
 import { showChanges } from './finalize-write.ts'
 import { operationOf, rollbackRecord } from './records.ts'
-import { isOpen, notReady, type Way, wayBack } from './way-back.ts'
+import { isOpen, type LoadedPoint, loadRollbackPoint, notReady } from './rollback-point.ts'
 import { within } from './within.ts'
 
 const againMs = 30_000
@@ -73,12 +73,12 @@ export async function rollback(
 ): Promise<RollbackPoint> {
   const found = await findRollback(deps, named)
   if (!isOpen(found)) throw notReady(found)
-  const way = await wayBack(deps, found)
+  const loaded = await loadRollbackPoint(deps, found)
   const taken: StoredRollback = {
     ...found,
     status: 'rolling_back',
     owner: deps.node,
-    lease_ms: leaseAfter(deps, way.operation.timeout_seconds),
+    lease_ms: leaseAfter(deps, loaded.operation.timeout_seconds),
     error_json: null,
     differences: [],
     rolled_back_by: actorText(op.actor),
@@ -86,9 +86,9 @@ export async function rollback(
   await deps.auditLog.transaction(async (tx) => {
     if (!(await tx.rollbacks.replace(found, taken)))
       throw notReady((await tx.rollbacks.find(found.id)) ?? found)
-    tx.append(actDraft(op, 'rollback.started', factsOf(way, found)))
+    tx.append(actDraft(op, 'rollback.started', factsOf(loaded, found)))
   })
-  const ended = await goBack(op, deps, way, taken)
+  const ended = await goBack(op, deps, loaded, taken)
   if (ended.status === 'refused') throw refusal(ended)
   if (ended.status === 'rolling_back')
     throw new GatehouseError('ServiceUnavailable', {
@@ -98,12 +98,15 @@ export async function rollback(
   return rollbackRecord(deps, ended)
 }
 
-const factsOf = ({ write }: Way, { id }: StoredRollback) => {
+const factsOf = ({ write }: LoadedPoint, { id }: StoredRollback) => {
   const facts = writeFacts(write)
   return { ...facts, arguments: { ...facts.arguments, rollback_id: id } }
 }
 
-async function undo(deps: ProxyDeps, { service, operation, point }: Way): Promise<UndoOutcome> {
+async function undo(
+  deps: ProxyDeps,
+  { service, operation, point }: LoadedPoint,
+): Promise<UndoOutcome> {
   try {
     return await deps.opened.use(service, (_adapter, opened) =>
       within(deps.clock, operation.timeout_seconds, deps.signal, (signal) =>
@@ -119,10 +122,10 @@ async function undo(deps: ProxyDeps, { service, operation, point }: Way): Promis
 async function goBack(
   op: Op,
   deps: ProxyDeps,
-  way: Way,
+  loaded: LoadedPoint,
   taken: StoredRollback,
 ): Promise<StoredRollback> {
-  const outcome = await undo(deps, way)
+  const outcome = await undo(deps, loaded)
   const left = { ...taken, owner: null, lease_ms: null }
   if (outcome.kind === 'not_undone') {
     const error = new GatehouseError('ServiceUnavailable', {
@@ -158,13 +161,13 @@ async function goBack(
     if (!(await tx.rollbacks.replace(taken, next))) return false
     const result = next.status === 'rolled_back' ? 'success' : 'error'
     const detail = outcome.kind === 'refused' ? { differences: outcome.differences } : {}
-    tx.append(actDraft(op, act, { ...factsOf(way, taken), result, detail }))
+    tx.append(actDraft(op, act, { ...factsOf(loaded, taken), result, detail }))
     return true
   })
   if (!stored) return (await deps.storage.rollbacks.find(taken.id)) ?? next
-  const { id: write_id, service, operation, agent } = way.write
+  const { id: write_id, service, operation, agent } = loaded.write
   deps.events.publish({ type: act, agent, data: { write_id, service, operation } })
-  if (outcome.kind === 'undone') await showChanges(deps, way.service, outcome.changes)
+  if (outcome.kind === 'undone') await showChanges(deps, loaded.service, outcome.changes)
   return next
 }
 
@@ -175,15 +178,15 @@ export async function resumeRollbacks(deps: ProxyDeps, owner?: string): Promise<
   for (const point of lost) {
     if (deps.signal.aborted) return
     try {
-      const way = await wayBack(deps, point)
+      const loaded = await loadRollbackPoint(deps, point)
       const taken = {
         ...point,
         owner: deps.node,
-        lease_ms: leaseAfter(deps, way.operation.timeout_seconds),
+        lease_ms: leaseAfter(deps, loaded.operation.timeout_seconds),
       }
       // Two nodes may both find it: undoing is safe to repeat, and of two ends one is stored.
       if (await deps.storage.rollbacks.replace(point, taken))
-        await goBack(systemOp(deps), deps, way, taken)
+        await goBack(systemOp(deps), deps, loaded, taken)
     } catch (cause) {
       deps.log.warn({ err: cause, rollback_id: point.id }, 'a rollback could not be gone on with')
       await deps.storage.rollbacks

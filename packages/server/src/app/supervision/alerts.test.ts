@@ -99,7 +99,7 @@ test('warns of approvals that wait too long, once, until they are decided', asyn
     .toMatchObject([{ status: 'resolved' }])
 })
 
-test('warns of a policy file that is refused, with its place, until it holds', async () => {
+test('warns of a policy file that is refused, with its place, until it is valid', async () => {
   await using kit = await createKit()
   const later = (status: 'open' | 'resolved') => {
     kit.clock.move(10_000)

@@ -28,7 +28,7 @@ export const dayNumber = (year: number, month: number, day: number): number => {
 
 export const weekdayOf = (day: number): number => (((day + 3) % 7) + 7) % 7
 
-/** The day of this number: the way back from `dayNumber`. */
+/** The day of this number: the inverse of `dayNumber`. */
 export const civilDay = (number: number): Pick<Civil, 'year' | 'month' | 'day'> => {
   const shifted = number + 719_468
   const era = Math.floor(shifted / 146_097)

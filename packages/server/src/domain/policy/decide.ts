@@ -3,7 +3,7 @@ import { verdictOf } from './tiers.ts'
 import type { Decision, LayerRule, PolicyQuestion } from './types.ts'
 
 /** A condition that cannot be evaluated holds where holding is the safe side, and only there. */
-export const holdsOnError = (rule: LayerRule): boolean =>
+export const matchesOnError = (rule: LayerRule): boolean =>
   // @SECURITY Fail closed: a rule that loosens needs a condition that is true for certain; decide.test.ts.
   rule.tier !== 'autonomous'
 
@@ -12,7 +12,7 @@ const holds = (rule: LayerRule, question: PolicyQuestion): boolean => {
   try {
     return rule.when.evaluate(question)
   } catch {
-    return holdsOnError(rule)
+    return matchesOnError(rule)
   }
 }
 

@@ -14,7 +14,7 @@ const naiveMatches = (pattern: string, capability: string): boolean => {
   return capability.split('.')[0] === pattern.split('.')[0]
 }
 
-const naiveHolds = (rule: LayerRule, question: PolicyQuestion): boolean => {
+const naiveConditionMet = (rule: LayerRule, question: PolicyQuestion): boolean => {
   if (!rule.when) return true
   try {
     return rule.when.evaluate(question)
@@ -28,7 +28,8 @@ const naiveFirst = (layers: readonly Layer[], kind: PolicyLayer, question: Polic
     if (layer.layer !== kind) continue
     if (kind === 'agent' && layer.agent !== question.agent.name) continue
     for (const rule of layer.rules) {
-      if (naiveMatches(rule.match, question.capability) && naiveHolds(rule, question)) return rule
+      if (naiveMatches(rule.match, question.capability) && naiveConditionMet(rule, question))
+        return rule
     }
   }
   return undefined

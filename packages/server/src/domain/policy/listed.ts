@@ -1,6 +1,6 @@
 import type { PolicyTier } from '@gatehouse/contract'
 import type { Chain, Level } from './chain.ts'
-import { holdsOnError } from './decide.ts'
+import { matchesOnError } from './decide.ts'
 import { tierOf, verdictOf } from './tiers.ts'
 import type { LayerRule, ListedTier, PolicyQuestion } from './types.ts'
 
@@ -16,7 +16,7 @@ const withoutArguments = (rule: LayerRule, question: PolicyQuestion): boolean =>
   try {
     return rule.when.evaluate(question)
   } catch {
-    return holdsOnError(rule)
+    return matchesOnError(rule)
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Chain } from './chain.ts'
-import { holdsOnError } from './decide.ts'
+import { matchesOnError } from './decide.ts'
 import { verdictOf } from './tiers.ts'
 import type { Decision, LayerRule, PolicyQuestion, TraceStep } from './types.ts'
 
@@ -14,7 +14,7 @@ const look = (rule: LayerRule, question: PolicyQuestion): Look => {
       ? { matched: true, step: { rule: rule.ref, outcome: 'matched', detail } }
       : { matched: false, step: { rule: rule.ref, outcome: 'condition_false', detail } }
   } catch {
-    const counted = holdsOnError(rule)
+    const counted = matchesOnError(rule)
     const why = rule.when.explain?.(question) ?? 'it cannot be evaluated'
     const taken = counted ? 'taken to hold' : 'taken not to hold'
     return {

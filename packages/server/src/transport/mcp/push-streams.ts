@@ -75,7 +75,7 @@ export class PushStreams {
     for (const { res } of this.#streams.values()) res.end()
   }
 
-  /** Ends the stream of a token that no longer holds, or of a peer that does not read. */
+  /** Ends the stream of a token that is no longer valid, or of a peer that does not read. */
   #mayWrite({ res, actor }: Stream): boolean {
     if (res.writableEnded || res.destroyed) return false
     if (res.writableLength > this.#deps.limits.outboundCloseBytes) {

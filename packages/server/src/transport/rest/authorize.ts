@@ -9,8 +9,8 @@ const failed = (detail: string) => new GatehouseError('AuthenticationFailed', { 
 
 export type Admitted = {
   readonly actor: Actor
-  /** Whether the credential still holds, for what stays open. */
-  readonly stillHolds: () => Promise<boolean>
+  /** Whether the credential is still valid, for what stays open. */
+  readonly stillValid: () => Promise<boolean>
 }
 
 function tokenOf(header: string | null): string {
@@ -35,7 +35,7 @@ export async function authenticate(app: App, header: string | null): Promise<Adm
   const { label, role, id } = found
   return {
     actor: { kind: 'user', label, role, token_id: id },
-    stillHolds: async () => (await find())?.role === role,
+    stillValid: async () => (await find())?.role === role,
   }
 }
 

@@ -33,8 +33,8 @@ export type RestVisit = {
   readonly address?: string
   /** Ends what is still open when the server stops. */
   readonly stopping?: AbortSignal
-  /** Whether the actor still holds, for what stays open. */
-  readonly stillHolds?: () => Promise<boolean>
+  /** Whether the actor's credential is still valid, for what stays open. */
+  readonly stillValid?: () => Promise<boolean>
   readonly login?: WebLogin
 }
 
@@ -76,7 +76,7 @@ export function createRestApp(options: RestOptions): RestApp {
   return {
     async fetch(request, visit = {}) {
       const requestId = ids.next('req')
-      const { stopping, actor, address, stillHolds, login } = visit
+      const { stopping, actor, address, stillValid, login } = visit
       try {
         doors.assertOpen(request.headers, address !== undefined)
       } catch (error) {
@@ -95,7 +95,7 @@ export function createRestApp(options: RestOptions): RestApp {
                 login: login ?? null,
               },
               ...(actor ? { actor } : {}),
-              ...(stillHolds ? { stillHolds } : {}),
+              ...(stillValid ? { stillValid } : {}),
             })
       const answer =
         response.status === 401 &&

@@ -15,8 +15,8 @@ export type Visit = {
   readonly signal: AbortSignal
   /** Set where a door has established by itself who acts (a login session, the service). */
   readonly actor?: Actor
-  /** Whether that still holds, for what stays open. */
-  readonly stillHolds?: () => Promise<boolean>
+  /** Whether it is still valid, for what stays open. */
+  readonly stillValid?: () => Promise<boolean>
   readonly peer: Peer
 }
 
@@ -27,8 +27,8 @@ type Options = { readonly app: App; readonly heartbeatMs: number }
 const always = () => Promise.resolve(true)
 
 const admit = async (app: App, context: Context<RestEnv>): Promise<Admitted> => {
-  const { actor, stillHolds = always } = context.env
-  if (actor) return { actor, stillHolds }
+  const { actor, stillValid = always } = context.env
+  if (actor) return { actor, stillValid }
   return authenticate(app, context.req.header('authorization') ?? null)
 }
 
@@ -49,7 +49,7 @@ function serve(route: Route, handle: AnyHandler, { app, heartbeatMs }: Options) 
     const input = await parseInput(context.req)
     const lastEventId = context.req.header('last-event-id')
     const returned = await handle(op, app, input, { ...peer, lastEventId })
-    const admits = admitted?.stillHolds ?? always
+    const admits = admitted?.stillValid ?? always
     return respond(route, returned, requestId, { signal, heartbeatMs, admits })
   }
 }

@@ -74,11 +74,11 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
     assertSameOrigin(request, id !== null)
     const login = id === null ? null : await app.authenticateWebSession(id)
     if (id === null || !login) return rest.fetch(request, visit)
-    const stillHolds = async () => {
+    const stillValid = async () => {
       const now = await app.authenticateWebSession(id)
       return now?.actor.role === login.actor.role
     }
-    return rest.fetch(request, { ...visit, actor: login.actor, login, stillHolds })
+    return rest.fetch(request, { ...visit, actor: login.actor, login, stillValid })
   }
 
   const handle = async (

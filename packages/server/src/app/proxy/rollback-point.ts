@@ -7,14 +7,17 @@ import type { ProxyDeps } from './deps.ts'
 import { operationOf } from './records.ts'
 
 /** All that undoing needs. */
-export type Way = {
+export type LoadedPoint = {
   readonly write: StoredWrite
   readonly service: StoredService
   readonly operation: ServiceOperation<AsyncDisposable>
   readonly point: UndoPoint
 }
 
-export async function wayBack(deps: ProxyDeps, stored: StoredRollback): Promise<Way> {
+export async function loadRollbackPoint(
+  deps: ProxyDeps,
+  stored: StoredRollback,
+): Promise<LoadedPoint> {
   const { rollbacks, writes, services } = deps.storage
   const [captured, write, service] = await Promise.all([
     rollbacks.capture(stored.write_id),
