@@ -202,7 +202,7 @@ test('N01 N02 N03 no spelling of this machine is reached; a listed address is', 
   expect(twin.data['status_code']).toBe(200)
 })
 
-test('its own doors are closed as well', async () => {
+test('its own listeners are closed as well', async () => {
   for (const url of [run.gateway_url, run.user_api_url, run.dashboard_url])
     expect((await ask('http_request', { url: `${url}/healthz` })).type).toBeOneOf(refused)
 })

@@ -24,7 +24,7 @@ type Sending = {
 
 let siege: Siege
 
-/** A request to the dashboard door as it stands: nothing resolves dots or adds headers. */
+/** A request to the dashboard as it stands: nothing resolves dots or adds headers. */
 const web = (method: string, path: string, { headers = {}, body }: Sending = {}): Promise<Answer> =>
   new Promise((resolve, reject) => {
     const { port } = new URL(siege.run.dashboard_url)
@@ -168,7 +168,7 @@ describe('the first operator and logins', () => {
   })
 })
 
-describe('the doors for people', () => {
+describe('the listeners for people', () => {
   test('H02 H03 a foreign Host or Origin is refused at both, with a valid token', async () => {
     const bearer = { authorization: `Bearer ${tokens.operator}` }
     const foreign = await web('GET', '/api/status', {

@@ -63,7 +63,7 @@ const problemOf = (type: ErrorType, current?: unknown): string =>
     }),
   )
 
-/** Without the one that is no failure at the REST doors: a call that waits is accepted. */
+/** Without the one that is no failure over REST: a call that waits is accepted. */
 const refusals = (Object.keys(errorTable) as ErrorType[]).filter(
   (type) => errorTable[type].http >= 400,
 )

@@ -64,7 +64,7 @@ import type { Scrubber } from './vault/scrub/scrubber.ts'
 import type { LogPlace } from './verify-log.ts'
 import { version } from './version.ts'
 
-/** The service without its doors: everything but listening. */
+/** The service without its listeners. */
 export type Composition = AsyncDisposable & {
   readonly app: BoundApp
   readonly ids: Ids
@@ -269,7 +269,7 @@ export async function compose(
   )
   const ownPorts = new Set([settings.gateway_port, settings.user_api_port, settings.dashboard_port])
   const outbound = createOutbound(settings, {
-    ownPorts: () => new Set([...ownPorts, ...app.doors.ports]),
+    ownPorts: () => new Set([...ownPorts, ...app.listeners.ports]),
   })
   const processHost = opening.use(
     await createProcessHost({

@@ -138,9 +138,9 @@ export async function openService(
     await compose(settings, log, { beforeCreating, scrubber, output }),
   )
   const { app, ids } = composition
-  app.doors.expect('user_api', 'dashboard', 'gateway')
+  app.listeners.expect('user_api', 'dashboard', 'gateway')
   const tls = opening.use(await openCertificates(settings, log))
-  const doors = {
+  const surface = {
     app,
     ids,
     log,
@@ -149,13 +149,16 @@ export async function openService(
     allowedOrigins: settings['server.allowed_origins'],
   }
   const userApi = opening.use(
-    await listening(listeners.userApi, openUserApi({ ...doors, ...addressOf(listeners.userApi) })),
+    await listening(
+      listeners.userApi,
+      openUserApi({ ...surface, ...addressOf(listeners.userApi) }),
+    ),
   )
   const dashboard = opening.use(
     await listening(
       listeners.dashboard,
       openDashboard({
-        ...doors,
+        ...surface,
         ...addressOf(listeners.dashboard),
         allowedHosts: [...settings['server.allowed_hosts'], settings.dashboard_host],
         tls,
@@ -166,9 +169,9 @@ export async function openService(
   const gateway = await listening(
     listeners.gateway,
     openGateway({
-      ...doors,
+      ...surface,
       ...addressOf(listeners.gateway),
-      onTokenFailures: (report) => void app.reportTokenFailures({ ...report, door: 'gateway' }),
+      onTokenFailures: (report) => void app.reportTokenFailures({ ...report, listener: 'gateway' }),
       limits: {
         bodyBytesMax: settings['server.body_bytes_max'],
         jsonDepthMax: settings['server.json_depth_max'],
@@ -176,10 +179,10 @@ export async function openService(
     }),
   )
   opening.defer(() => gateway.close(graceMs))
-  app.doors.opened('user_api')
-  app.doors.opened('dashboard')
-  app.doors.page = dashboardPage(dashboard.url)
-  app.doors.opened('gateway')
+  app.listeners.opened('user_api')
+  app.listeners.opened('dashboard')
+  app.listeners.page = dashboardPage(dashboard.url)
+  app.listeners.opened('gateway')
   await app.start()
   const wake = opening.use(
     await listening(listeners.wake, openWakePort({ app, log, port: settings.wake_port })),
@@ -201,9 +204,9 @@ export async function openService(
     wake_port: wake.port,
   }
   for (const url of [run.gateway_url, run.user_api_url, run.dashboard_url])
-    app.doors.ports.add(Number(new URL(url).port))
+    app.listeners.ports.add(Number(new URL(url).port))
   writeRunFile(settings.data_dir, run)
-  app.doors.ready()
+  app.listeners.ready()
   opening.defer(() => removeRunFile(settings.data_dir))
   log.info(
     {
@@ -214,7 +217,7 @@ export async function openService(
     },
     'listening',
   )
-  opening.defer(async () => app.doors.stopping())
+  opening.defer(async () => app.listeners.stopping())
   const closing = opening.move()
   return {
     run,

@@ -221,7 +221,7 @@ export const fakeGrant: Grant = Grant.parse({
   revoked_by: null,
 })
 
-/** The people's half of the application in memory: enough for the REST doors and the command line. */
+/** The people's half of the application in memory: enough for the REST routes and the command line. */
 export type FakeApp = {
   readonly app: App
   /** Each use case that was called, in order. */

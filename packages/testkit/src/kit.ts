@@ -88,7 +88,7 @@ export type KitOptions = {
   readonly ports?: <T extends object>(name: string, port: T) => T
 }
 
-/** A whole service without doors: real policy, log, files and store, a clock moved by hand. */
+/** A whole service without listeners: real policy, log, files and store, a clock moved by hand. */
 export class Kit implements AsyncDisposable {
   readonly app: BoundApp
   readonly clock: HandClock

@@ -1,6 +1,6 @@
 import { type ErrorEntry, entry } from './error-entry.ts'
 
-/** The doors, before anything of the body is looked at. */
+/** Request admission, before anything of the body is looked at. */
 export const admissionErrors = {
   MethodNotAllowed: entry(405, -32600, false, '{path} answers {allowed}, not {method}.', [
     { action: 'change the method', description: 'Use one of those that the message names.' },

@@ -2,7 +2,7 @@
 export type Recovery = { readonly action: string; readonly description: string }
 
 export type ErrorEntry = {
-  /** Status at the REST doors. */
+  /** Status over REST. */
   readonly http: number
   /** JSON-RPC code; `null` = a failure of the capability (a result), not of the protocol. */
   readonly rpc: number | null

@@ -23,7 +23,7 @@ import { bindProcesses, noProcesses } from './processes/processes.ts'
 import { bindProxy } from './proxy/proxy.ts'
 import { bindReach } from './reach/reach.ts'
 import { bindState } from './state/state.ts'
-import { Doors } from './supervision/doors.ts'
+import { Listeners } from './supervision/listeners.ts'
 import { Notifications } from './supervision/notifications.ts'
 import { bindSupervision } from './supervision/supervision.ts'
 import { bindTime } from './time/time.ts'
@@ -46,8 +46,8 @@ const noGit: GitFactory = {
 export type BoundApp = App & {
   /** What an engine may load, and nothing else of models. */
   readonly installedModels: InstalledModels
-  /** Told by whoever opens and closes doors, asked by health. */
-  readonly doors: Doors
+  /** Told by whoever opens and closes listeners, asked by health. */
+  readonly listeners: Listeners
   /** Begins to run approved calls, expire old requests and end idle sessions. */
   start(): Promise<void>
   stopped(): Promise<void>
@@ -55,12 +55,12 @@ export type BoundApp = App & {
 
 /** Binds each part to what it stands on. What one part needs of another is a function, called later. */
 export function createApp(given: AppDeps): BoundApp {
-  const doors = new Doors()
+  const listeners = new Listeners()
   const cleaned = scrubbing(given)
   const notifications = new Notifications({
     ...cleaned,
     notifier: given.notifier ?? nobody,
-    page: () => doors.page,
+    page: () => listeners.page,
   })
   // From here on whatever is recorded tells people, too.
   const base = {
@@ -127,7 +127,7 @@ export function createApp(given: AppDeps): BoundApp {
   const events = bindEvents({ ...shared, delivered: time.delivered })
   const supervision = bindSupervision({
     ...shared,
-    doors,
+    listeners,
     notifications,
     processesRunning: processes.running,
     partsHealth: async () => ({ proxy: proxy.health(), models: await models.health() }),
@@ -150,7 +150,7 @@ export function createApp(given: AppDeps): BoundApp {
   return {
     version: given.version,
     memory: given.memory,
-    doors,
+    listeners,
     installedModels: models.installed,
     ...agents.useCases,
     ...approvals.useCases,

@@ -62,7 +62,7 @@ export class Guard {
   allows(address: string, port: number, { listedOnly = false } = {}): boolean {
     const canonical = canonicalAddress(address)
     if (canonical === null) return false
-    // @SECURITY Also where such a target is listed: nobody reaches the doors of this service by itself
+    // @SECURITY Also where such a target is listed: nobody reaches the listeners of this service by itself
     // (guard.test.ts).
     if (this.#ownPorts().has(port) && isOwn(canonical)) return false
     if (this.#listed.has(keyOf(canonical, port))) return true

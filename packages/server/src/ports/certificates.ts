@@ -1,4 +1,4 @@
-/** What a door over TLS shows, as PEM. */
+/** Certificate and key of a listener over TLS, as PEM. */
 export type ServedCertificate = {
   readonly key: string
   readonly cert: string

@@ -175,7 +175,7 @@ test('gives an agent nothing, by token or by claim', async () => {
   expect(kit.fake.calls).toEqual([])
 })
 
-test('serves a person whom the door itself has established', async () => {
+test('serves a person whom the listener itself has established', async () => {
   const actor = { kind: 'user', label: 'ana', role: 'viewer', token_id: 'ut-1' } as const
   const kit = createRestKit()
   expect((await kit.call('GET', '/api/status', { visit: { actor } })).status).toBe(200)

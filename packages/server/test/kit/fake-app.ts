@@ -132,7 +132,7 @@ const behaviours = new Map<string, Behaviour>([
   ],
 ])
 
-/** A gate without a gate: enough of `App` for the doors in front of it, and a look at what came in. */
+/** A gate without a gate: enough of `App` for the transports in front of it, and a look at what came in. */
 export class FakeApp {
   readonly version = '9.9.9'
   readonly calls: Invocation[] = []

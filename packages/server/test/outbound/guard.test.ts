@@ -154,7 +154,7 @@ test('an address that may no longer be reached once it is, is left without a wor
   expect(server.hits).toHaveLength(0)
 })
 
-test('its own doors are closed to it, also where they are listed', async () => {
+test('its own listeners are closed to it, also where they are listed', async () => {
   await using server = await openCanary('127.0.0.1')
   const settings = { privateTargets: [`127.0.0.1:${server.port}`] }
   const closed = outboundWith(settings, { ownPorts: () => new Set([server.port]) })

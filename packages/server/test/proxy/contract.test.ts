@@ -6,7 +6,7 @@ import { createRestApp } from '../../src/transport/rest/create-rest-app.ts'
 import { openProxyKit, type ProxyKit } from './kit.ts'
 
 /** The routes over the real application, with a token of each role. */
-async function doorOf({ kit }: ProxyKit) {
+async function bindCaller({ kit }: ProxyKit) {
   const rest = createRestApp({ app: kit.app, version: '1.2.3', ids: createIds(), log: silent })
   const tokens = new Map<string, string>()
   for (const role of ['operator', 'approver', 'viewer'] as const) {
@@ -33,7 +33,7 @@ async function doorOf({ kit }: ProxyKit) {
 
 test('services and writes are told as the contract has it, and only who may cancels', async () => {
   await using proxy = await openProxyKit()
-  const call = await doorOf(proxy)
+  const call = await bindCaller(proxy)
   const status = await call('GET', '/api/proxy/status', 'viewer')
   expect(status.status).toBe(200)
   expect(ProxyStatus.parse(status.body).services).toMatchObject([
@@ -96,7 +96,7 @@ test('the metrics count services and writes', async () => {
 
 test('while hundreds of writes come, run and are cancelled every answer adds up', async () => {
   await using proxy = await openProxyKit()
-  const call = await doorOf(proxy)
+  const call = await bindCaller(proxy)
   const ids: string[] = []
   const looks: Promise<void>[] = []
   const look = async () => {

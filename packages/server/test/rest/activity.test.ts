@@ -2,9 +2,9 @@ import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 import { createRestApp, type RestApp } from '../../src/transport/rest/create-rest-app.ts'
 
-type Door = { readonly rest: RestApp; readonly token: string }
+type Api = { readonly rest: RestApp; readonly token: string }
 
-const openDoor = async (kit: Kit, heartbeatMs?: number): Promise<Door> => {
+const openApi = async (kit: Kit, heartbeatMs?: number): Promise<Api> => {
   const silent = () => undefined
   let requests = 0
   const rest = createRestApp({
@@ -18,7 +18,7 @@ const openDoor = async (kit: Kit, heartbeatMs?: number): Promise<Door> => {
   return { rest, token: made.token }
 }
 
-const get = ({ rest, token }: Door, path: string, headers: Record<string, string> = {}) =>
+const get = ({ rest, token }: Api, path: string, headers: Record<string, string> = {}) =>
   rest.fetch(
     new Request(`http://gatehouse.localhost${path}`, {
       headers: { authorization: `Bearer ${token}`, ...headers },
@@ -29,7 +29,7 @@ test.each(['limit=0', 'limit=501', 'limit=1.5', 'limit=x', 'limit=', 'offset=-1'
   'refuses %s',
   async (query) => {
     await using kit = await createKit()
-    expect((await get(await openDoor(kit), `/api/activity?${query}`)).status).toBe(400)
+    expect((await get(await openApi(kit), `/api/activity?${query}`)).status).toBe(400)
   },
 )
 
@@ -37,9 +37,9 @@ test('pages through what happened, 50 at a time unless told otherwise', async ()
   await using kit = await createKit()
   await kit.agent('mailbot')
   for (let n = 0; n < 60; n += 1) await kit.invoke('mailbot', 'system.time')
-  const door = await openDoor(kit)
+  const api = await openApi(kit)
   const page = async (query = '') => {
-    const body: unknown = await (await get(door, `/api/activity${query}`)).json()
+    const body: unknown = await (await get(api, `/api/activity${query}`)).json()
     return body as { events: { id: string }[]; total: number; limit: number; offset: number }
   }
   const first = await page()
@@ -53,9 +53,9 @@ test('pages through what happened, 50 at a time unless told otherwise', async ()
 })
 
 /** One connection: reads until it has seen so many events, then is cut in the middle of a frame. */
-async function readSome(door: Door, lastEventId: string, wanted: number) {
+async function readSome(api: Api, lastEventId: string, wanted: number) {
   const headers = { 'last-event-id': lastEventId }
-  const response = await get(door, '/api/activity/stream?agent=mailbot', headers)
+  const response = await get(api, '/api/activity/stream?agent=mailbot', headers)
   expect(response.headers.get('content-type')).toBe('text/event-stream')
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   const ids: string[] = []
@@ -82,7 +82,7 @@ async function readSome(door: Door, lastEventId: string, wanted: number) {
 test('misses none of 10,000 events over 20 lost connections, and tells none twice', async () => {
   await using kit = await createKit()
   await kit.agent('mailbot')
-  const door = await openDoor(kit)
+  const api = await openApi(kit)
   const [end] = await kit.rows.ends()
   const start = end?.next ?? 0
   let last = `kit:${start}`
@@ -98,7 +98,7 @@ test('misses none of 10,000 events over 20 lost connections, and tells none twic
   const seen: string[] = []
   for (let connection = 0; connection < 21; connection += 1) {
     const wanted = connection === 20 ? count - seen.length : 300 + connection * 13
-    const read = await readSome(door, last, wanted)
+    const read = await readSome(api, last, wanted)
     seen.push(...read.ids)
     last = read.last
   }
@@ -111,11 +111,11 @@ test('misses none of 10,000 events over 20 lost connections, and tells none twic
 test('begins with now where no place is named, and refuses one that is none', async () => {
   await using kit = await createKit()
   await kit.agent('mailbot')
-  const door = await openDoor(kit)
-  const refused = await get(door, '/api/activity/stream?after=yesterday')
+  const api = await openApi(kit)
+  const refused = await get(api, '/api/activity/stream?after=yesterday')
   expect(refused.status).toBe(400)
   expect(refused.headers.get('content-type')).toBe('application/problem+json')
-  const response = await get(door, '/api/activity/stream')
+  const response = await get(api, '/api/activity/stream')
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   expect((await reader?.read())?.value).toBe('retry: 1000\nid: kit:3\n\n')
   await kit.invoke('mailbot', 'system.time')
@@ -128,8 +128,8 @@ test('begins with now where no place is named, and refuses one that is none', as
 
 test('shows that it is alive while nothing happens, and ends when the token is revoked', async () => {
   await using kit = await createKit()
-  const door = await openDoor(kit, 1)
-  const response = await get(door, '/api/activity/stream')
+  const api = await openApi(kit, 1)
+  const response = await get(api, '/api/activity/stream')
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
   let text = ''
   const until = async (words: string) => {

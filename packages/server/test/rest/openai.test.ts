@@ -181,7 +181,7 @@ test('it takes user tokens of any role, and nothing else', async () => {
   }
 })
 
-test('a page of a browser does not reach it, and the door for browsers has none of it', async () => {
+test('a page of a browser does not reach it, and the listener for browsers has none of it', async () => {
   await using kit = await openKit()
   const headers = { authorization: `Bearer ${fakeTokens.viewer}` }
   const foreign = { ...headers, origin: 'https://evil.example' }

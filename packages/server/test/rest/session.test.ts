@@ -4,7 +4,7 @@ import { loginIdOf } from '../../src/transport/rest/login-cookie.ts'
 import { assertSameOrigin } from '../../src/transport/web/same-origin.ts'
 import { createRestKit } from './kit.ts'
 
-describe('the door for browsers', () => {
+describe('the listener for browsers', () => {
   const openKit = () => createRestKit({}, { forBrowsers: true })
 
   test('answers a password with the cookie of a new login', async () => {
@@ -59,7 +59,7 @@ describe('the door for browsers', () => {
   })
 })
 
-test('no password is taken at the plain door', async () => {
+test('no password is taken at the plain listener', async () => {
   const kit = createRestKit()
   for (const [path, body] of [
     ['/api/session', { password: fakePassword }],

@@ -2,7 +2,7 @@ import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 import { createRestApp } from '../../src/transport/rest/create-rest-app.ts'
 
-const openDoor = async (kit: Kit) => {
+const openApi = async (kit: Kit) => {
   const silent = () => undefined
   const rest = createRestApp({
     app: kit.app,
@@ -36,7 +36,7 @@ const openKit = async () => {
 
 test('shows, sets and deletes values by keys that are texts, whatever they spell', async () => {
   await using kit = await openKit()
-  const call = await openDoor(kit)
+  const call = await openApi(kit)
   for (const key of ['a/b', '../beta', '100%', 'é?#&', '%2e%2e', '__proto__']) {
     const path = `/api/state/alpha/${encodeURIComponent(key)}`
     expect(await call('PUT', path, { value: { at: key } })).toMatchObject({ status: 200 })
@@ -56,7 +56,7 @@ test('shows, sets and deletes values by keys that are texts, whatever they spell
 
 test('lists keys of an agent and of the shared area, and no values', async () => {
   await using kit = await openKit()
-  const call = await openDoor(kit)
+  const call = await openApi(kit)
   await kit.invoke('alpha', 'state.set', { key: 'mine', value: 'x' })
   await kit.invoke('alpha', 'shared.set', { key: 'ours', value: 'y' })
   const time = expect.stringMatching(/^\d{4}-.*Z$/)
@@ -77,7 +77,7 @@ test('lists keys of an agent and of the shared area, and no values', async () =>
 
 test('shows who loses a race the value that won', async () => {
   await using kit = await openKit()
-  const call = await openDoor(kit)
+  const call = await openApi(kit)
   await call('PUT', '/api/state/shared/k', { value: 1, expected_version: 0 })
   expect(await call('PUT', '/api/state/shared/k', { value: 2, expected_version: 0 })).toMatchObject(
     {
@@ -90,7 +90,7 @@ test('shows who loses a race the value that won', async () => {
 
 test('lists alerts and takes note of them', async () => {
   await using kit = await openKit()
-  const call = await openDoor(kit)
+  const call = await openApi(kit)
   await kit.invoke('alpha', 'alerts.send', { message: 'help', severity: 'critical' })
   const { body } = await call('GET', '/api/alerts?status=open')
   const { alerts } = body as { alerts: { id: string }[] }
@@ -106,7 +106,7 @@ test('lists alerts and takes note of them', async () => {
 
 test('pauses and resumes everything, and shows metrics of it', async () => {
   await using kit = await openKit()
-  const call = await openDoor(kit)
+  const call = await openApi(kit)
   await kit.invoke('alpha', 'system.time')
   expect(await call('POST', '/api/pause')).toMatchObject({ status: 200, body: { count: 2 } })
   expect((await kit.invoke('alpha', 'system.time')).kind).toBe('denied')

@@ -176,7 +176,7 @@ describe('a logged-in browser', () => {
     expect((await kit.send('GET', '/api/session', { headers })).status).toBe(401)
   })
 
-  test('is not served at the plain door, and no password is taken there', async () => {
+  test('is not served at the plain listener, and no password is taken there', async () => {
     const { user_api_url } = kit.service.run
     const read = await fetch(`${user_api_url}/api/session`, { headers: { cookie } })
     expect(read.status).toBe(401)
@@ -189,7 +189,7 @@ describe('a logged-in browser', () => {
   })
 })
 
-describe('the door', () => {
+describe('the host guard', () => {
   let kit: DashboardKit
   beforeAll(async () => {
     kit = await openDashboardKit()

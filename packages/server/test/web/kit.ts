@@ -17,7 +17,7 @@ export type Sending = {
   readonly body?: unknown
 }
 
-/** A whole service, and what a browser does at its door for people. */
+/** A whole service, and what a browser does at its listener for people. */
 export type DashboardKit = AsyncDisposable & {
   readonly service: Started
   readonly url: string

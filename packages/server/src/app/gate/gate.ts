@@ -12,7 +12,7 @@ import {
   listing,
 } from './list-capabilities.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
-import { SameTurn } from './same-turn.ts'
+import { TickBatch } from './tick-batch.ts'
 import { traceCalls } from './trace-calls.ts'
 
 export type GateDeps = InvokeDeps &
@@ -73,9 +73,9 @@ export interface GateUseCases {
 /** The one way to a capability, and the policy that it asks. */
 export function bindGate(deps: GateDeps): { readonly useCases: GateUseCases } {
   const { policy, registry, tracing } = deps
-  const turn = new SameTurn()
+  const tick = new TickBatch()
   const untraced: Invoke = async (op, input) => {
-    await turn.over()
+    await tick.over()
     return await invokeCapability(op, deps, input)
   }
   return {

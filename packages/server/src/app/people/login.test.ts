@@ -140,7 +140,7 @@ describe('a login', () => {
     expect(failures.map(({ detail }) => detail)).toContainEqual({
       address: here.address,
       count: 1,
-      door: 'dashboard',
+      listener: 'dashboard',
     })
   })
 })

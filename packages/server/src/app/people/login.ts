@@ -72,14 +72,14 @@ export async function assertPassword(
   }
   const count = attempt.failed()
   if (count > 0)
-    await reportTokenFailures(deps, { address: input.address, count, door: 'dashboard' })
+    await reportTokenFailures(deps, { address: input.address, count, listener: 'dashboard' })
   throw wrong()
 }
 
 /** Puts failures of minutes that are over on record. */
 export async function sweepLogins(deps: LoginDeps): Promise<void> {
   for (const { address, count } of deps.logins.sweep())
-    await reportTokenFailures(deps, { address, count, door: 'dashboard' })
+    await reportTokenFailures(deps, { address, count, listener: 'dashboard' })
   await deps.storage.webSessions.endExpired(deps.clock.now())
 }
 

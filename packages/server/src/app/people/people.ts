@@ -38,8 +38,8 @@ export type PeopleDeps = Basics & {
 
 export interface PeopleUseCases {
   authenticateUser(token: string): Promise<StoredUserToken | null>
-  /** Wrong tokens at a door: an entry for the first of an address and minute, one with the count of the rest. */
-  reportTokenFailures(input: { address: string; count: number; door: string }): Promise<void>
+  /** Wrong tokens at a listener: an entry for the first of an address and minute, one with the count of the rest. */
+  reportTokenFailures(input: { address: string; count: number; listener: string }): Promise<void>
   createUserToken(op: Op, input: CreateUserToken): Promise<CreatedUserToken>
   listUserTokens(op: Op): Promise<readonly UserToken[]>
   revokeUserToken(op: Op, input: { id: string }): Promise<UserToken>

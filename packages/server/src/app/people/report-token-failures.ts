@@ -7,8 +7,8 @@ export async function reportTokenFailures(
   {
     address,
     count,
-    door,
-  }: { readonly address: string; readonly count: number; readonly door: string },
+    listener,
+  }: { readonly address: string; readonly count: number; readonly listener: string },
 ): Promise<void> {
   const op = {
     actor: { kind: 'system' },
@@ -17,9 +17,9 @@ export async function reportTokenFailures(
     signal: new AbortController().signal,
   } as const
   try {
-    const detail = { address, count, door }
+    const detail = { address, count, listener }
     await deps.auditLog.append(actDraft(op, 'authentication.failed', { result: 'denied', detail }))
   } catch (cause) {
-    deps.log.warn({ err: cause, address, count, door }, 'wrong tokens could not be recorded')
+    deps.log.warn({ err: cause, address, count, listener }, 'wrong tokens could not be recorded')
   }
 }

@@ -24,23 +24,26 @@ test('names every part of the contract, and says of what is not there that it is
   }
 })
 
-test('is not ready before the doors are open and once they close', async () => {
+test('is not ready before the listeners are open and once they close', async () => {
   await using kit = await createKit()
-  const { doors } = kit.app
+  const { listeners } = kit.app
   const look = async () => {
     const { status, components } = await kit.app.health(kit.operator())
     return [kit.app.readiness(), status, components.gateway.status, components.dashboard.status]
   }
-  doors.expect('gateway')
+  listeners.expect('gateway')
   expect(await look()).toEqual(['unhealthy', 'unhealthy', 'unhealthy', 'disabled'])
-  doors.opened('gateway')
-  doors.ready()
+  listeners.opened('gateway')
+  listeners.ready()
   expect(await look()).toEqual(['healthy', 'healthy', 'healthy', 'disabled'])
-  doors.opened('dashboard', () => ({ status: 'degraded', reason: 'its certificate has expired' }))
+  listeners.opened('dashboard', () => ({
+    status: 'degraded',
+    reason: 'its certificate has expired',
+  }))
   expect((await kit.app.health(kit.operator())).reasons).toEqual([
     'dashboard is degraded: its certificate has expired',
   ])
-  doors.stopping()
+  listeners.stopping()
   expect(await look()).toEqual(['unhealthy', 'unhealthy', 'unhealthy', 'unhealthy'])
 })
 
@@ -60,13 +63,13 @@ test('says in the status what the health report says, with the reasons', async (
     expect({ status: health, reasons: health_reasons }).toEqual({ status, reasons })
     return { status, reasons }
   }
-  const { doors } = kit.app
-  doors.expect('gateway')
-  doors.opened('gateway')
-  doors.ready()
+  const { listeners } = kit.app
+  listeners.expect('gateway')
+  listeners.opened('gateway')
+  listeners.ready()
   expect(await look()).toEqual({ status: 'healthy', reasons: [] })
   // Parts that no probe asks.
-  doors.opened('dashboard', () => ({ status: 'degraded', reason: 'it has expired' }))
+  listeners.opened('dashboard', () => ({ status: 'degraded', reason: 'it has expired' }))
   expect(await look()).toEqual({
     status: 'degraded',
     reasons: ['dashboard is degraded: it has expired'],
@@ -74,7 +77,7 @@ test('says in the status what the health report says, with the reasons', async (
   isBroken = true
   expect((await look()).status).toBe('unhealthy')
   isBroken = false
-  doors.opened('dashboard')
+  listeners.opened('dashboard')
   writeFileSync(join(kit.folder, 'policies', 'organisation.yaml'), 'version: 2\n')
   await kit.reloadPolicy()
   expect((await look()).reasons[0]).toMatch(/^policy is degraded: organisation\.yaml:1:/)

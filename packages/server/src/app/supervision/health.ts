@@ -7,7 +7,7 @@ import type { Vault } from '../../ports/vault.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Components, PartHealth } from '../call/part.ts'
 import type { AuditAccess } from './audit-access.ts'
-import type { Doors } from './doors.ts'
+import type { Listeners } from './listeners.ts'
 import { sandboxHealth } from './sandbox-access.ts'
 
 export type HealthDeps = Pick<Basics, 'storage' | 'clock'> & {
@@ -16,7 +16,7 @@ export type HealthDeps = Pick<Basics, 'storage' | 'clock'> & {
   readonly audit: Pick<AuditAccess, 'health'>
   readonly vault: Pick<Vault, 'state'>
   readonly host: Host
-  readonly doors: Doors
+  readonly listeners: Listeners
   readonly sandbox: Sandbox
   readonly settings: { readonly 'alerts.disk_percent': number }
   /** What the parts say of the components that are theirs. */
@@ -80,10 +80,10 @@ export async function health(deps: HealthDeps): Promise<Health> {
   const resources = await deps.host.resources()
   const storage = await storageHealth(deps, resources.disk_percent)
   const components: Components = {
-    gateway: { ...deps.doors.of('gateway'), uptime: uptimeOf(deps) },
+    gateway: { ...deps.listeners.of('gateway'), uptime: uptimeOf(deps) },
     vault: vaultHealth(deps),
     audit: deps.audit.health(),
-    dashboard: deps.doors.of('dashboard'),
+    dashboard: deps.listeners.of('dashboard'),
     policy: { ...policyHealth(deps), version: deps.policy.current().version },
     storage: { ...storage, engine: deps.storage.engine },
     sandbox: sandboxHealth(deps.sandbox),
@@ -104,8 +104,8 @@ export async function health(deps: HealthDeps): Promise<Health> {
 
 /** Whether calls can be served, without asking anybody: cheap enough for a probe without a login. */
 export const readiness = (
-  deps: Pick<HealthDeps, 'doors' | 'audit' | 'policy' | 'vault'>,
+  deps: Pick<HealthDeps, 'listeners' | 'audit' | 'policy' | 'vault'>,
 ): HealthStatus =>
-  deps.doors.notReady() === null
+  deps.listeners.notReady() === null
     ? worst([deps.audit.health().status, policyHealth(deps).status, vaultHealth(deps).status])
     : 'unhealthy'

@@ -53,7 +53,7 @@ const opened = async (notifier: Notifier) => {
 test('people hear of a request once, however often it is made, and of what became of it', async () => {
   const { got, notifier } = receiver()
   await using kit = await opened(notifier)
-  kit.app.doors.page = 'https://gate.example/'
+  kit.app.listeners.page = 'https://gate.example/'
   const id = await asksFor(kit, 'secret-name.txt')
   expect(await asksFor(kit, 'secret-name.txt')).toBe(id)
   await until(kit, 600, () => got.length === 1)

@@ -9,10 +9,10 @@ import type { Held, MemoryBudget } from '../../app/call/memory-budget.ts'
 import type { AgentOp } from '../../app/call/op.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
+import { Admission, upgradeToken } from '../http/admission.ts'
 import { createHostCheck } from '../http/allowed-hosts.ts'
 import { closeWithConnection } from '../http/close-with-connection.ts'
 import { describeThrown } from '../http/describe-thrown.ts'
-import { Door, upgradeToken } from '../http/door.ts'
 import { FaultyRequest, isMembers } from '../http/envelope.ts'
 import { Exchanges } from '../http/exchanges.ts'
 import { HeadlessSockets } from '../http/headless-sockets.ts'
@@ -83,11 +83,11 @@ const actorOf = (agent: AuthenticatedAgent): AgentOp['actor'] => ({
   credential: agent.credential,
 })
 
-/** Every door of the gateway's port, in front of one app. */
+/** Every protocol on the gateway's port, in front of one app. */
 export class GatewayServer {
   readonly #options: GatewayOptions
   readonly #limits: GatewayLimits
-  readonly #door: Door
+  readonly #admission: Admission
   readonly #failures: TokenFailures
   readonly #lag: LoopLag
   readonly #memory: MemoryBudget
@@ -117,7 +117,7 @@ export class GatewayServer {
       log.warn(report, 'wrong agent tokens')
       options.onTokenFailures?.(report)
     })
-    this.#door = new Door({
+    this.#admission = new Admission({
       app,
       isOurHost: createHostCheck([hostname(), ...options.allowedHosts]),
       allowedOrigins: options.allowedOrigins,
@@ -235,13 +235,13 @@ export class GatewayServer {
   }
 
   async #route(req: IncomingMessage, res: ServerResponse, continues: boolean): Promise<void> {
-    const admitted = this.#door.admit(req.rawHeaders)
+    const admitted = this.#admission.admit(req.rawHeaders)
     if (admitted.kind === 'refused') return refuse(req, res, admitted.refusal)
     const { path } = splitToken(req.url ?? '/')
     req.url = path
     const { headers } = admitted
     if (this.#decidedByRoute(req, res, path, headers.upgrade !== undefined)) return
-    const known = await this.#door.identify(
+    const known = await this.#admission.identify(
       bearerToken(headers.authorization),
       req.socket.remoteAddress,
     )
@@ -407,14 +407,14 @@ export class GatewayServer {
     head: Buffer,
     address: ReturnType<typeof splitToken>,
   ): Promise<Refusal | null> {
-    const admitted = this.#door.admit(req.rawHeaders)
+    const admitted = this.#admission.admit(req.rawHeaders)
     if (admitted.kind === 'refused') return admitted.refusal
     if (address.path !== '/mcp') return refusals.notFound
     if (this.#stopping) return refusals.stopping
     if (this.#lag.shedding) return refusals.overloaded
     const presented = upgradeToken(admitted.headers.authorization, address, presentedToken)
     if (presented.kind === 'refused') return presented.refusal
-    const known = await this.#door.identify(presented, req.socket.remoteAddress)
+    const known = await this.#admission.identify(presented, req.socket.remoteAddress)
     if (known.kind === 'refused') return known.refusal
     if (socket.destroyed) return null
     const accepted = this.#sockets.accept(req, socket, head, actorOf(known.agent))

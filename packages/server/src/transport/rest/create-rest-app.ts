@@ -6,7 +6,7 @@ import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
 import { defaultGatewayLimits } from '../http/limits.ts'
 import { TokenFailures } from '../http/token-failures.ts'
-import { createDoors } from './doors.ts'
+import { createHostGuard } from './host-guard.ts'
 import { InvalidRequest } from './invalid-request.ts'
 import { mountRoutes } from './mount.ts'
 import { createOpenAiApi, isOpenAiPath } from './openai/create-openai-api.ts'
@@ -20,7 +20,7 @@ export type RestOptions = {
   /** Names beyond addresses, `localhost` and the machine's own. */
   readonly allowedHosts?: readonly string[]
   readonly allowedOrigins?: readonly string[]
-  /** The door for browsers: pages of its own call it, and people log in at it. */
+  /** Whether this is the listener for browsers: its own pages call it, and people log in there. */
   readonly forBrowsers?: boolean
   readonly heartbeatMs?: number
   readonly nowMs?: () => number
@@ -45,7 +45,7 @@ export interface RestApp {
 /** The REST API as a function from request to response: over a socket, or within the process. */
 export function createRestApp(options: RestOptions): RestApp {
   const { app, version, ids, log, allowedHosts = [], allowedOrigins = [] } = options
-  const doors = createDoors(allowedHosts, allowedOrigins, options.forBrowsers ? 'https' : null)
+  const guard = createHostGuard(allowedHosts, allowedOrigins, options.forBrowsers ? 'https' : null)
   const failures = new TokenFailures(
     defaultGatewayLimits.tokenFailuresPerMinute,
     options.nowMs ?? (() => performance.now()),
@@ -56,7 +56,7 @@ export function createRestApp(options: RestOptions): RestApp {
     version,
     heartbeatMs: options.heartbeatMs ?? 15_000,
   })
-  // Not at the door for browsers: there is no page that would speak it.
+  // Not on the listener for browsers: there is no page that would speak it.
   const openAi = options.forBrowsers ? null : createOpenAiApi({ app, log })
   hono.onError((error, context) => {
     const { requestId } = context.env
@@ -78,7 +78,7 @@ export function createRestApp(options: RestOptions): RestApp {
       const requestId = ids.next('req')
       const { stopping, actor, address, stillValid, login } = visit
       try {
-        doors.assertOpen(request.headers, address !== undefined)
+        guard.assertAllowed(request.headers, address !== undefined)
       } catch (error) {
         return problemResponse(toGatehouseError(error, requestId), requestId)
       }

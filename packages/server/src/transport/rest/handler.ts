@@ -11,7 +11,7 @@ import type { Pointed } from './problem.ts'
 export type Peer = {
   /** Empty for a call from within the process. */
   readonly address: string
-  /** Whether this door takes passwords and hands out logins: only the one over TLS does. */
+  /** Whether this listener takes passwords and hands out logins: only the one over TLS does. */
   readonly logsIn: boolean
   /** The login that the request came with. */
   readonly login: WebLogin | null

@@ -9,11 +9,11 @@ import { createHandlers } from './handlers.ts'
 import { createParser } from './parse-input.ts'
 import { respond } from './respond.ts'
 
-/** What the door knows of one request. */
+/** What the listener knows of one request. */
 export type Visit = {
   readonly requestId: string
   readonly signal: AbortSignal
-  /** Set where a door has established by itself who acts (a login session, the service). */
+  /** Set where a listener has established by itself who acts (a login session, the service). */
   readonly actor?: Actor
   /** Whether it is still valid, for what stays open. */
   readonly stillValid?: () => Promise<boolean>

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:https'
 import { GatehouseError } from '@gatehouse/contract'
 import type { Certificates } from '../../ports/certificates.ts'
 import type { RestOptions } from '../rest/create-rest-app.ts'
-import { createDoors } from '../rest/doors.ts'
+import { createHostGuard } from '../rest/host-guard.ts'
 import { lazyRestApp } from '../rest/lazy-rest-app.ts'
 import { loginIdOf } from '../rest/login-cookie.ts'
 import { problemResponse, toGatehouseError } from '../rest/problem.ts'
@@ -46,15 +46,15 @@ const secure = ({ key, cert }: { readonly key: string; readonly cert: string }) 
 const isApi = (path: string): boolean =>
   path === '/api' || path.startsWith('/api/') || ['/healthz', '/readyz', '/metrics'].includes(path)
 
-/** The door for people: the page and the same `/api`, over HTTPS, with a login or a user token. */
+/** The listener for people: the page and the same `/api`, over HTTPS, with a login or a user token. */
 export async function openDashboard(options: DashboardOptions): Promise<Dashboard> {
   const { app, ids, tls } = options
   const rest = lazyRestApp({ ...options, forBrowsers: true })
   const files = loadPageFiles(options.pages)
-  const doors = createDoors(options.allowedHosts ?? [], options.allowedOrigins ?? [], 'https')
+  const guard = createHostGuard(options.allowedHosts ?? [], options.allowedOrigins ?? [], 'https')
 
   const servePage = (request: Request, path: string): Response => {
-    doors.assertOpen(request.headers, true)
+    guard.assertAllowed(request.headers, true)
     const file = files.get(path)
     if (!file) throw new GatehouseError('NotFound', { path })
     if (request.method === 'GET' || request.method === 'HEAD') return pageResponse(request, file)
@@ -67,7 +67,7 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
     visit: { readonly address: string; readonly stopping: AbortSignal },
   ): Promise<Response> => {
     const { headers } = request
-    doors.assertOpen(headers, true)
+    guard.assertAllowed(headers, true)
     // A token says by itself who asks, and no browser adds one unasked.
     if (headers.has('authorization')) return rest.fetch(request, visit)
     const id = loginIdOf(headers.get('cookie'))

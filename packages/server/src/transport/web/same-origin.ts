@@ -9,7 +9,7 @@ const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
  */
 export function assertSameOrigin(request: Request, hasLogin: boolean): void {
   const { headers, method } = request
-  // A foreign one has been refused by the door already, with or without a login.
+  // A foreign one has been refused by the host guard already, with or without a login.
   const origin = headers.get('origin')
   const site = headers.get('sec-fetch-site')
   if (safeMethods.has(method)) {

@@ -6,7 +6,7 @@ import { endedCookie, loginCookie } from '../login-cookie.ts'
 
 const cookieSeconds = 12 * 3_600
 
-/** @SECURITY Passwords and logins never cross the plain door; session.test.ts. */
+/** @SECURITY Passwords and logins never cross the plain listener; session.test.ts. */
 const assertLogsIn = (logsIn: boolean): void => {
   if (!logsIn) throw new GatehouseError('LoginElsewhere')
 }

@@ -13,7 +13,7 @@ export type Known = { readonly kind: 'known'; readonly agent: AuthenticatedAgent
 const refused = (refusal: Refusal): Refused => ({ kind: 'refused', refusal })
 
 /** The first steps of every request and every upgrade, in their fixed order: Host, Origin, token. */
-export class Door {
+export class Admission {
   readonly #app: App
   readonly #isOurHost: (header: string) => boolean
   readonly #origins: ReadonlySet<string>

@@ -1,27 +1,27 @@
 import type { PartHealth } from '../call/part.ts'
 
-export type DoorName = 'gateway' | 'dashboard' | 'user_api'
+export type ListenerName = 'gateway' | 'dashboard' | 'user_api'
 
 type Phase = 'none' | 'starting' | 'open' | 'stopping'
 
-/** Which doors this process means to open, and whether they are. Without any it is a command, not a server. */
-export class Doors {
+/** Which listeners this process means to open, and whether they are. Without any it is a command, not a server. */
+export class Listeners {
   /** Where people find the page, once it is served. */
   page: string | null = null
   /** What this process listens on: nobody reaches it by way of the service itself. */
   readonly ports = new Set<number>()
   #phase: Phase = 'none'
-  readonly #expected = new Set<DoorName>()
-  readonly #looks = new Map<DoorName, () => PartHealth>()
+  readonly #expected = new Set<ListenerName>()
+  readonly #looks = new Map<ListenerName, () => PartHealth>()
 
   /** This process will serve, through these. */
-  expect(...names: readonly DoorName[]): void {
+  expect(...names: readonly ListenerName[]): void {
     this.#phase = 'starting'
     for (const name of names) this.#expected.add(name)
   }
 
   /** It listens; `look` says how it is from now on. */
-  opened(name: DoorName, look: () => PartHealth = () => ({ status: 'healthy' })): void {
+  opened(name: ListenerName, look: () => PartHealth = () => ({ status: 'healthy' })): void {
     this.#expected.add(name)
     this.#looks.set(name, look)
   }
@@ -40,7 +40,7 @@ export class Doors {
     return this.#phase === 'stopping' ? 'the service is stopping' : null
   }
 
-  of(name: DoorName): PartHealth {
+  of(name: ListenerName): PartHealth {
     if (this.#phase === 'none') return { status: 'disabled', reason: 'no server runs' }
     if (!this.#expected.has(name)) return { status: 'disabled', reason: 'it is not configured' }
     const reason = this.notReady()

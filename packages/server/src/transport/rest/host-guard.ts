@@ -3,22 +3,22 @@ import { GatehouseError } from '@gatehouse/contract'
 import { createHostCheck, hostName } from '../http/allowed-hosts.ts'
 
 /** What a request must say of where it comes from, before anything else of it counts. */
-export type Doors = { assertOpen(headers: Headers, isRemote: boolean): void }
+export type HostGuard = { assertAllowed(headers: Headers, isRemote: boolean): void }
 
 /**
  * Addresses, local names and those of `hosts` only, and no page of a browser from elsewhere: other ports of the same
  * machine are elsewhere too.
- * @SECURITY DNS rebinding and cross-site calls stop here; doors.test.ts fails without it.
+ * @SECURITY DNS rebinding and cross-site calls stop here; host-guard.test.ts fails without it.
  */
-export function createDoors(
+export function createHostGuard(
   hosts: readonly string[],
   origins: readonly string[],
-  /** The scheme of this door's own pages, where it has some. */
+  /** The scheme of this listener's own pages, where it has some. */
   ownScheme: 'https' | null = null,
-): Doors {
+): HostGuard {
   const isOurs = createHostCheck([hostname(), ...hosts])
   return {
-    assertOpen(headers, isRemote) {
+    assertAllowed(headers, isRemote) {
       const host = headers.get('host')
       if (host === null && isRemote)
         throw new GatehouseError('InvalidRequest', { detail: 'the Host header is missing' })

@@ -3,7 +3,7 @@
  * before the next step runs for any, and the processor finds its code in the cache. With 32 callers that
  * took a quarter off what a call costs. One who comes alone waits for the rest of the turn only.
  */
-export class SameTurn {
+export class TickBatch {
   #all: Promise<void> | null = null
 
   /** Resolves when everything that this turn of the event loop brings has been read. */
