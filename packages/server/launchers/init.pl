@@ -1,7 +1,7 @@
 # The first process in bubblewrap: it applies limits, proves what is mounted, starts the program, passes
 # signals on and reports what was used. It is process 1 of its namespace, so that whatever the program
 # started ends with it; and it ends when the channel closes, so that nothing outlives the service.
-# Perl is what Debian cannot be without. See order.pl for the channel.
+# Perl is what Debian cannot be without. See channel.pl and order.pl for what it is told.
 
 $$ == 1 or exit 119;
 take_order();

@@ -1,28 +1,21 @@
-# The order of the service, which every launcher takes over descriptor 4 (the channel), and what is said
-# back over it.
+# The order of the service, which the launcher of a program takes over the channel, and what is said back
+# over it.
 #
-# First a length and `(N/a*)*` strings: working folder, limits, port and socket of the egress relay, number of
+# First strings: working folder, limits, port and socket of the egress relay, number of
 # folders that programs are looked for in and the folders, number of mounts with target, device and inode
 # each, number of variables with name and value each, program and arguments. Then lines in, `signal <n>` or `kill`; lines
 # out, `started`, `failed <what> <errno>`, or `ended <code> <signal> <cpu ms> <max rss bytes>`.
 
-my ($channel, @order);
+my @order;
 
 sub tell_out { my $line = "$_[0]\n"; syswrite($channel, $line) }
 
 sub failed { tell_out("failed $_[0] " . ($! + 0)); exit 121 }
 
-sub take {
-  my ($n, $got) = ($_[0], '');
-  while (length $got < $n) { sysread($channel, $got, $n - length $got, length $got) or exit 122 }
-  return $got;
-}
-
 sub take_order {
-  open($channel, '+<&=', 4) or exit 120;
+  @order = take_strings();
   fcntl($channel, 2, 1);
   $SIG{PIPE} = 'IGNORE';
-  @order = unpack('(N/a*)*', take(unpack 'N', take(4)));
 }
 
 # Never above what the service itself may.

@@ -7,31 +7,44 @@ import { Descriptors } from './descriptors.ts'
 import { assertTexts, orderOf, relay } from './launch-order.ts'
 import { LaunchedChild } from './launched-child.ts'
 import { type OpenMount, OpenMounts } from './mounts.ts'
+import { ReadyStage } from './ready-stage.ts'
 import type { SandboxTools } from './sandbox-tools.ts'
 import type { FilterPart } from './seccomp.ts'
 import { spawnLauncher } from './spawn-launcher.ts'
+import { orderStage, stagedAt } from './stage.ts'
 import { librariesOf } from './system-view.ts'
 
-export type BubblewrapOptions = SandboxTools & { readonly bubblewrap: string }
+export type BubblewrapOptions = SandboxTools & {
+  readonly bubblewrap: string
+  /** Stages started ahead, where the service is root; without it each is started when it is needed. */
+  readonly ready?: ReadyStage | null
+}
 
 // As the launchers find them: 0 to 2 are the program's own, 4 is the channel.
-const descriptors = { filter: 3, init: 5, stage: 6, mounts: 7 } as const
-/** Mounted over for the launcher alone, where the service is root. */
-const stageFolder = '/tmp'
+const descriptors = { filter: 3, init: 5, stage: 6 } as const
 
 const scriptAt = (descriptor: number): string => `/proc/self/fd/${descriptor}`
 
-/** The command line; where the service is root, with the stage before it. */
+/** What a launcher is given when it is started, before anybody tells it what for. */
+type Given = { readonly sockets: 'unix' | 'local'; readonly init: 'init' | 'init-relay' }
+
+const usual: Given = { sockets: 'local', init: 'init' }
+
+const givenFor = ({ network }: SandboxSpec): Given =>
+  network.kind === 'egress'
+    ? { ...usual, init: 'init-relay' }
+    : { ...usual, ...(network.unix_only === true ? { sockets: 'unix' } : {}) }
+
 const commandOf = (
   spec: SandboxSpec,
   mounts: readonly OpenMount[],
   options: BubblewrapOptions,
-): readonly [program: string, args: readonly string[]] => {
+): readonly [program: string, ...args: string[]] => {
   const { user, bubblewrap, perl } = options
   const args = bubblewrapArguments({
     system: spec.system === 'libraries' ? librariesOf(options.system, perl) : options.system,
     mounts: mounts.map(({ path, target, writable }, at) => ({
-      source: user === null ? path : `${stageFolder}/${at}`,
+      source: user === null ? path : stagedAt(at),
       target,
       writable,
     })),
@@ -41,34 +54,43 @@ const commandOf = (
     command: [perl, scriptAt(descriptors.init)],
     without: (options.without ?? []) as Protection[],
   })
-  if (user === null) return [bubblewrap, args]
-  const staged = mounts.map((_, at) => descriptors.mounts + at)
-  const before = [stageFolder, user.uid, user.gid, staged.length, ...staged].map(String)
-  return [perl, [scriptAt(descriptors.stage), ...before, bubblewrap, ...args]]
+  return [bubblewrap, ...args]
 }
+
+const start = (
+  [program, ...args]: readonly [program: string, ...args: string[]],
+  { sockets, init }: Given,
+  { workshop, machine, user, without = [] }: BubblewrapOptions,
+): ChildProcess => {
+  using opened = new Descriptors()
+  const filter = opened.take(
+    workshop.openFilter({ machine, sockets, without: without as FilterPart[] }),
+  )
+  const behind = [opened.take(workshop.openLauncher(init))]
+  if (user !== null) behind.push(opened.take(workshop.openLauncher('stage')))
+  return spawnLauncher(program, args, { filter, behind })
+}
+
+const startStage = (given: Given, options: BubblewrapOptions): ChildProcess =>
+  start([options.perl, scriptAt(descriptors.stage)], given, options)
+
+/** Stages for what most programs need: no network at all. Null where the service is not root. */
+export const readyStageOf = (options: BubblewrapOptions): ReadyStage | null =>
+  options.user === null ? null : new ReadyStage(() => startStage(usual, options))
 
 const launch = (
   spec: SandboxSpec,
   mounts: readonly OpenMount[],
   options: BubblewrapOptions,
 ): ChildProcess => {
-  const { workshop, user, machine, without = [] } = options
-  const [program, args] = commandOf(spec, mounts, options)
-  const unixOnly = spec.network.kind === 'none' && spec.network.unix_only === true
-  using opened = new Descriptors()
-  const filter = opened.take(
-    workshop.openFilter({
-      machine,
-      sockets: unixOnly ? 'unix' : 'local',
-      without: without as FilterPart[],
-    }),
-  )
-  const init = opened.take(
-    workshop.openLauncher(spec.network.kind === 'egress' ? 'init-relay' : 'init'),
-  )
-  const stage = opened.take(workshop.openLauncher('stage'))
-  const staged = user === null ? [] : [stage, ...mounts.map(({ descriptor }) => descriptor)]
-  return spawnLauncher(program, args, { filter, behind: [init, ...staged] })
+  const { user, ready } = options
+  const command = commandOf(spec, mounts, options)
+  const given = givenFor(spec)
+  if (user === null) return start(command, given, options)
+  const isUsual = given.sockets === usual.sockets && given.init === usual.init
+  const stage = (isUsual ? ready?.take() : null) ?? startStage(given, options)
+  orderStage(stage, user, mounts, command)
+  return stage
 }
 
 /** Runs one program in bubblewrap. Whatever fails before it runs is thrown; nothing is left then. */
@@ -86,5 +108,7 @@ export const spawnInBubblewrap = async (
   await admit(mounts.all, options)
   const process = launch(spec, mounts.all, options)
   const order = orderOf(spec, mounts.all, !without.includes('limits'))
-  return await awaitStart(spec, mounts.all, process, () => new LaunchedChild(process, order))
+  const child = await awaitStart(spec, mounts.all, process, () => new LaunchedChild(process, order))
+  void child.exited.then(() => options.ready?.prepare())
+  return child
 }

@@ -36,6 +36,10 @@ const prefixed = (bytes: Buffer): Buffer => {
   return Buffer.concat([length, bytes])
 }
 
+/** As channel.pl takes them. */
+export const encodeStrings = (strings: readonly string[]): Buffer =>
+  prefixed(Buffer.concat(strings.map((text) => prefixed(Buffer.from(text)))))
+
 export const encodeOrder = (order: LaunchOrder): Buffer => {
   const environment = Object.entries(order.environment)
   const strings = [
@@ -54,7 +58,7 @@ export const encodeOrder = (order: LaunchOrder): Buffer => {
     order.program,
     ...order.args,
   ]
-  return prefixed(Buffer.concat(strings.map((text) => prefixed(Buffer.from(text)))))
+  return encodeStrings(strings)
 }
 
 const parseReport = (line: string): LaunchReport | null => {

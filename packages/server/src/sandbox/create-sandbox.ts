@@ -75,6 +75,7 @@ class TriedSandbox implements Sandbox, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true
     await this.#probing
+    this.#ladder[Symbol.dispose]()
     await Promise.all([...this.#children].map((child) => child.end(endGraceMs)))
   }
 

@@ -1,7 +1,8 @@
 import type { SandboxChild, SandboxSpec, SandboxState } from '../ports/sandbox.ts'
-import { spawnInBubblewrap } from './bubblewrap.ts'
+import { readyStageOf, spawnInBubblewrap } from './bubblewrap.ts'
 import { spawnInLandlock } from './landlock.ts'
 import { findBubblewrap, lackOfPlatform, prepareTools, type ToolOptions } from './prepare-tools.ts'
+import type { ReadyStage } from './ready-stage.ts'
 import type { SandboxTools } from './sandbox-tools.ts'
 import { tryBubblewrap } from './try-bubblewrap.ts'
 import { tryLandlock } from './try-landlock.ts'
@@ -29,12 +30,17 @@ const unconfined: Found = {
 }
 
 /** The strongest that holds here. */
-export class Ladder {
+export class Ladder implements Disposable {
   readonly #options: ToolOptions & { readonly mode: SandboxMode }
   #tools: SandboxTools | null = null
+  #ready: ReadyStage | null = null
 
   constructor(options: ToolOptions & { readonly mode: SandboxMode }) {
     this.#options = options
+  }
+
+  [Symbol.dispose](): void {
+    this.#ready?.[Symbol.dispose]()
   }
 
   /** @SECURITY From the strongest down to none, and never further by itself; sandbox-ladder.test.ts. */
@@ -63,7 +69,12 @@ export class Ladder {
     const tools = this.#prepare()
     if ('usable' in tools) return { state: tools, spawn: null }
     const own = { ...tools, bubblewrap }
-    return { state: await tryBubblewrap(own), spawn: (spec) => spawnInBubblewrap(spec, own) }
+    this.#ready ??= readyStageOf(own)
+    const ready = this.#ready
+    return {
+      state: await tryBubblewrap(own),
+      spawn: (spec) => spawnInBubblewrap(spec, { ...own, ready }),
+    }
   }
 
   async #landlock(): Promise<Found> {

@@ -1,5 +1,7 @@
-import { spawnSync } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
+import type { Duplex } from 'node:stream'
 import { expect, test } from 'vitest'
 import { loadLauncher } from './load-launcher.ts'
 
@@ -29,5 +31,20 @@ test.runIf(process.platform === 'linux' && machine && existsSync(perl))(
     const { status, stderr } = runPerl(args, loadLauncher('landlock', machine))
     expect(stderr).toMatch(/^gatehouse: landlock (?:\d+|off|none|refused: .*)\n$/)
     expect(status).toBe(125)
+  },
+)
+
+test.runIf(process.platform === 'linux' && machine && existsSync(perl))(
+  'a stage that waits for its order ends when the service does',
+  async () => {
+    const stage = spawn(perl, ['-e', loadLauncher('stage', machine)], {
+      env: {},
+      stdio: ['ignore', 'ignore', 'ignore', 'ignore', 'pipe'],
+    })
+    const ended = once(stage, 'exit')
+    const channel = stage.stdio[4] as Duplex
+    // What a kill of the service does to it, in the middle of an order.
+    channel.write(Buffer.alloc(3), () => channel.destroy())
+    expect(await ended).toEqual([122, null])
   },
 )

@@ -3,11 +3,11 @@ import { launching, type Machine, numberOf } from './syscalls.ts'
 
 /** Programs in Perl that run untrusted ones, or look at what keeps them, with the files of each in order. */
 const launchers = {
-  init: ['order', 'init'],
+  init: ['channel', 'order', 'init'],
   // Apart from the other: without a relay there is less to read at each start.
-  'init-relay': ['order', 'relay', 'init'],
-  stage: ['stage'],
-  landlock: ['order', 'supervisor', 'landlock'],
+  'init-relay': ['channel', 'order', 'relay', 'init'],
+  stage: ['channel', 'stage'],
+  landlock: ['channel', 'order', 'supervisor', 'landlock'],
   probe: ['probe'],
   'landlock-probe': ['landlock-probe'],
 } as const

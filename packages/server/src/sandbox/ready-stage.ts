@@ -1,0 +1,64 @@
+import type { ChildProcess } from 'node:child_process'
+
+/** Until one that nobody needed is ended. */
+const idleMs = 30_000
+/** From the end of a program, so that its answer goes first. */
+const laterMs = 5
+
+/**
+ * One stage (stage.pl) that was started ahead of its program, which then need not wait for it.
+ * @SECURITY It was given pipes, a filter and the launchers, nothing of any agent; it serves one program, and
+ * ends with the service; sandbox-stage.test.ts.
+ */
+export class ReadyStage implements Disposable {
+  readonly #start: () => ChildProcess
+  readonly #idleMs: number
+  #waiting: ChildProcess | null = null
+  #timer: NodeJS.Timeout | undefined
+  #closed = false
+
+  constructor(start: () => ChildProcess, options: { readonly idleMs?: number } = {}) {
+    this.#start = start
+    this.#idleMs = options.idleMs ?? idleMs
+  }
+
+  /** The one that waits, for one program; null where none does. */
+  take(): ChildProcess | null {
+    const stage = this.#waiting
+    this.#waiting = null
+    clearTimeout(this.#timer)
+    return stage?.exitCode === null && stage.signalCode === null ? stage : null
+  }
+
+  /** Soon one waits, for a while. */
+  prepare(): void {
+    if (this.#closed) return
+    clearTimeout(this.#timer)
+    this.#timer = setTimeout(() => {
+      this.#waiting ??= this.#started()
+      this.#timer = setTimeout(() => this.#end(), this.#idleMs).unref()
+    }, laterMs).unref()
+  }
+
+  [Symbol.dispose](): void {
+    this.#closed = true
+    clearTimeout(this.#timer)
+    this.#end()
+  }
+
+  /** What fails here fails for the next program as well, which then says so. */
+  #started(): ChildProcess | null {
+    try {
+      const stage = this.#start()
+      // Whoever takes one that has ended meanwhile hears of it by its channel.
+      for (const one of [stage, ...stage.stdio]) one?.on('error', () => {})
+      return stage.pid === undefined ? null : stage
+    } catch {
+      return null
+    }
+  }
+
+  #end(): void {
+    this.take()?.kill('SIGKILL')
+  }
+}
