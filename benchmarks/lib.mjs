@@ -35,7 +35,7 @@ export const stopChild = async (child) => {
   await exited
 }
 
-/** What `npm start` gives Node. */
+/** Options that `npm start` gives Node. */
 const asStarted = manifest.scripts.start.match(/--\S+/g) ?? []
 
 /** Starts the server and resolves when it is ready, with how long that took from the spawn. */

@@ -1,4 +1,4 @@
-// Which folder may import which, the rooms of one layer, and the one gate: from docs/architecture/layers.json. No file may import
+// Imports between folders, the rooms of one layer, and the one gate: from docs/architecture/layers.json. No file may import
 // itself by way of others, not for types either. Breaches that stand are listed in layer-exemptions.txt,
 // compared exactly: a new one fails, and so does a line that is no longer needed, so that the list can only
 // shrink.

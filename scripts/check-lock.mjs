@@ -4,7 +4,7 @@ import path from 'node:path'
 import { lockGaps } from './lib/lock-gaps.mjs'
 import { root } from './lib/run.mjs'
 
-// It ships its binaries and works without its script, which .npmrc keeps from running.
+// The package ships its binaries and works without its script, which .npmrc keeps from running.
 const harmless = ['node_modules/@photostructure/sqlite']
 
 const { packages } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'))

@@ -25,7 +25,7 @@ const pathsOf = (name, file, known) => {
   return known.filter((one) => `/${one}`.endsWith(`/${name}`))
 }
 
-/** What is wrong with the comments of one file, one line each. `tests` are texts of test files by path. */
+/** Gaps in the comments of one file, one line each. `tests` are texts of test files by path. */
 export const findGaps = (file, text, tests) =>
   securityComments(text).flatMap(({ comment, line }) => {
     const at = `${file}:${line}`

@@ -1,4 +1,4 @@
-// What some suites need from the machine. Nothing here is fatal: what cannot be had is named, together
+// Needs of some suites from the machine. Nothing here is fatal: what cannot be had is named, together
 // with the suites that do not run without it.
 import { access, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
@@ -128,7 +128,7 @@ const lacking = async (wants) => {
 }
 
 /**
- * What the test run needs to know: its environment, and what is missing with the suites that need it.
+ * Facts for the test run: its environment, and what is missing with the suites that need it.
  * `needs` names what the chosen tests ask for; null is everything.
  */
 export const setUpTests = async (needs) => {

@@ -30,7 +30,7 @@ type Approval = {
   readonly arguments: { readonly content: string }
 }
 
-/** What the server acknowledged before it was killed: the promise is about exactly these. */
+/** Calls that the server acknowledged before it was killed: the promise is about exactly these. */
 class Acknowledged {
   readonly stats: string[] = []
   readonly appends: string[] = []

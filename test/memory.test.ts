@@ -9,7 +9,7 @@ const heapMib = 192
 const many = 40
 const large = 9_000_000
 
-/** What a control agent's calls came to while `work` went on. A busy machine may shed some. */
+/** Outcomes of a control agent's calls while `work` went on. A busy machine may shed some. */
 const serving = async (run: Run, token: string, work: Promise<unknown>) => {
   let done = false
   const ended = work.finally(() => {

@@ -10,7 +10,7 @@ import { Installation, invoke, type Run } from './support/server.ts'
 const count = 40
 const canaries = Array.from({ length: count }, (_, i) => ({
   name: `canary_${i}`,
-  // What encodings differ in: signs, spaces, quotes and letters beyond ASCII.
+  // Values with everything that encodings differ in: signs, spaces, quotes and letters beyond ASCII.
   value: `CANARY-SEC-${randomBytes(9).toString('base64')}/+ "${i}" <&>'\\ü%41`,
 }))
 const passphrase = 'correct horse battery'
@@ -19,7 +19,7 @@ const hex = (text: string) => Buffer.from(text).toString('hex')
 const base64 = (text: string, offset = 0) =>
   Buffer.from(`${'x'.repeat(offset)}${text}`).toString('base64')
 
-/** What a host may make of a value before it says it back. */
+/** Spellings of a value that a host may say back. */
 const spellings = (value: string): readonly string[] => [
   value,
   value.toUpperCase(),
@@ -33,7 +33,7 @@ const spellings = (value: string): readonly string[] => [
   Buffer.from(value).toString('base64url'),
   base64(value).replace(/.{16}/g, '$&\r\n'),
 ]
-/** What a byte grep looks for: pieces of each spelling that would be enough to turn it back by hand. */
+/** Pieces of each spelling that a byte grep looks for: enough to turn it back by hand. */
 const pieces = (value: string): readonly string[] => [
   value.slice(11, 23),
   value.slice(11, 23).toUpperCase(),

@@ -1,4 +1,4 @@
-// What the client needs of the routes, without the shapes: those take longer to load than a command runs.
+// Facts about the routes that the client needs, without the shapes: those take longer to load than a command runs.
 const quoted = (text) => `'${text}'`
 
 /** The fields that an answer always has, for telling another server from this one. */

@@ -1,4 +1,4 @@
-/** What every MCP client reads: the answer to its handshake and the list of tools, as they ship. */
+/** Texts that every MCP client reads: the answer to its handshake and the list of tools, as they ship. */
 export const mcp = {
   file: 'docs/reference/mcp.json',
   async render() {

@@ -9,7 +9,7 @@ export const readExemptions = (name) =>
     .filter((line) => line !== '' && !line.startsWith('#'))
 
 /**
- * What differs between findings and a list of exemptions, in which a line may stand several times. A new
+ * Differences between findings and a list of exemptions, in which a line may stand several times. A new
  * finding is a problem, and so is a line that is no longer needed: the list can only shrink.
  */
 export const compareWithExemptions = (found, listed) => {

@@ -4,7 +4,7 @@ const atStart =
   /(?:^|[\s;])(?:import|export)\s[^'"`;]*?from\s*['"]([^'"]+)['"]|(?:^|[\s;])import\s*['"]([^'"]+)['"]/g
 const later = /\bimport\s*\(\s*['"]([^'"]+)['"]/g
 
-/** What a text imports before it runs, for values or types, as it is written there. Comments should be taken out before. */
+/** Imports of a text before it runs, for values or types, as they are written there. Comments should be taken out before. */
 export const staticSpecifiersIn = (text) =>
   [...text.matchAll(atStart)].map((match) => match[1] ?? match[2])
 
@@ -16,7 +16,7 @@ export const specifiersIn = (text) => [
 
 export const withoutComments = (text) => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '')
 
-/** What an import of a file names: a file of ours with its path from the root, `node:x` or `npm:x`. */
+/** Target of an import: a file of ours with its path from the root, `node:x` or `npm:x`. */
 export const targetOf = (specifier, file) => {
   if (specifier.startsWith('.')) return path.posix.join(path.posix.dirname(file), specifier)
   if (specifier.startsWith('node:')) return specifier

@@ -26,7 +26,7 @@ const readSource = (file) => {
 /** Sources of the product ask for nothing: only tests and their kits do. */
 const isTesting = (file) => /\.test\.ts$|\/test\/|^test\/|^packages\/testkit\//.test(file)
 
-/** What the given tests ask for, by following their imports through tests and kits. */
+/** Needs of the given tests, by following their imports through tests and kits. */
 export const needsOf = (files, read = readSource) => {
   const needs = new Set()
   const seen = new Set([asked])
@@ -47,7 +47,7 @@ export const needsOf = (files, read = readSource) => {
   return needs
 }
 
-/** What a run with these arguments of vitest needs; null for everything: no arguments, or nobody knows. */
+/** Needs of a run with these arguments of vitest; null for everything: no arguments, or nobody knows. */
 export const needsOfRun = async (args) => {
   if (args.length === 0) return null
   const listed = path.join(root, '.cache/chosen-tests.json')

@@ -23,7 +23,7 @@ export class Installation implements AsyncDisposable {
   /** Flags of Node for the server. */
   nodeFlags: readonly string[] = []
   #child: ChildProcess | null = null
-  /** What the last server printed. */
+  /** Output of the last server. */
   output = ''
 
   constructor(dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-e2e-'))) {

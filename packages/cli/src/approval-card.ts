@@ -6,7 +6,7 @@ import { escapeLines, escapeText, jsonText, mixedScriptWords } from './escape-te
 import { renderFields } from './table.ts'
 import { shownTimes } from './times.ts'
 
-/** What was called, and what it is about. */
+/** Call and object, in a line. */
 export const callText = (call: {
   readonly capability: string
   readonly arguments: Readonly<Record<string, unknown>>
@@ -82,7 +82,7 @@ const decisionFields = (approval: Approval): [string, string][] => {
   ]
 }
 
-/** What runs; and what the agent sent, where that is not the same. */
+/** Arguments that run; and what the agent sent, where that is not the same. */
 const argumentsText = (
   { arguments: sent, effective_arguments: runs }: Approval,
   { coloured }: View,
@@ -94,12 +94,12 @@ const argumentsText = (
     : [section('Arguments that will run', runsText), section('As sent', sentText)]
 }
 
-/** What has changed since the call was made, and what is left to do; null where nothing has. */
+/** Changes since the call was made, and what is left to do; null where there are none. */
 export const staleText = ({ stale }: Approval): string | null =>
   stale === null ? null : `${stale}; it cannot be approved: reject it or let the agent ask again`
 
 /**
- * What a person decides on: all of it, nothing cut, nothing hidden.
+ * Approval card: everything that a person decides on, nothing cut, nothing hidden.
  * @SECURITY The digest that is sent with a decision is the one on this card; golden.test.ts.
  */
 export function approvalCard(approval: Approval, view: View): string {

@@ -35,7 +35,7 @@ async function readKey(file: string): Promise<string> {
   throw usageError(`${file} holds no key: make one with head -c 32 /dev/urandom > ${file}`)
 }
 
-/** What a backup is locked with; never an argument, which other users of the machine can see. */
+/** Secret of a backup; never an argument, which other users of the machine can see. */
 export async function readBackupSecret(io: Io, given: Given): Promise<GivenSecret> {
   const { 'passphrase-file': passphraseFile, 'key-file': keyFile } = given
   if (passphraseFile !== undefined && keyFile !== undefined)

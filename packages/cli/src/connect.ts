@@ -137,7 +137,7 @@ export async function findData(places: DataPlaces): Promise<Found> {
       if (server) return { dataDir, server }
       if (stopped === null && isInstalled(dataDir)) stopped = dataDir
     } catch (error) {
-      // What is wrong with the first is said; another user's service is no reason not to use one's own.
+      // The first place's problem is reported; another user's service is no reason not to use one's own.
       if (dataDir === first || !isClosed(error)) throw error
       closed.add(dataDir)
     }
@@ -201,7 +201,7 @@ export const connect: Connect = async ({ places, configFile, serverOnly, without
     if (!isNothing(error) || serverOnly || withoutData === undefined) throw error
     if (withoutData === 'begins')
       return { ...(await openHere(places.dirs[0], { configFile })), isNew: true }
-    // Somebody who names a place or a configuration means that one.
+    // A named place or configuration is meant.
     if (places.named || configFile !== undefined) throw error
     return openTemporary()
   }

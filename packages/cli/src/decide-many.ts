@@ -10,7 +10,7 @@ const said = {
   digest_required: 'is critical and wants the digest that was shown, so it still waits',
 } as const
 
-/** What became of each of many requests, a line for each. */
+/** Outcomes of many requests, a line for each. */
 export const outcomesText = ({ outcomes }: DecideOutcomes): string =>
   outcomes
     .map(({ id, outcome, approval }) => {

@@ -42,7 +42,7 @@ type OptionValue<O extends OptionSpec> = O extends { value: string }
   : boolean
 type OptionValues<O extends Options> = { readonly [K in keyof O]: OptionValue<O[K]> }
 
-/** What every command may ask for, read from the same flags everywhere. */
+/** Context of every command, read from the same flags everywhere. */
 export type Context = {
   readonly io: Io
   readonly places: DataPlaces
@@ -87,7 +87,7 @@ type Spec<A extends Args, O extends Options, F, R> = {
   /** Reads what the question is about, and changes nothing. */
   look?(context: Context, input: Input<A, O>): Promise<F>
   /**
-   * What a person is asked before something is done that cannot be undone; null where this use of the
+   * Question before something is done that can't be undone; null where this use of the
    * command does no such thing. Where nobody can be asked, the runner refuses it without `--yes`.
    * @SECURITY destructive.test.ts names each operation that needs one.
    */

@@ -1,5 +1,5 @@
 /**
- * Whatever a terminal would obey or a reader could not see: controls, bidirectional marks, zero-width
+ * Characters that a terminal would obey or a reader could not see: controls, bidirectional marks, zero-width
  * and other invisible characters, unusual spaces, halves of surrogate pairs.
  */
 const unseen = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\u2800]|(?! )\p{Zs}/gu

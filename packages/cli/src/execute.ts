@@ -26,7 +26,7 @@ function createContext(command: Command, io: Io, { global }: Parsed, connect: Co
   const { withoutData } = command
   const { json, quiet, yes, config: configFile } = global
   let opened: Promise<Connection> | undefined
-  // What is printed before the data was found is about the first place.
+  // Text printed before the data was found is about the first place.
   let [dataDir]: readonly string[] = places.dirs
   const note = async (text: string) => {
     if (!quiet) await io.stderr.write(`${text}\n`)

@@ -1,4 +1,4 @@
-/** What a script reads off the end of a command. Pinned by exit-codes.test.ts and in the guide. */
+/** Exit codes, which scripts read. Pinned by exit-codes.test.ts and in the guide. */
 export const exitCodes = {
   done: 0,
   failed: 1,

@@ -35,7 +35,7 @@ const isTyped = (
 const isSystemError = (error: unknown): error is NodeJS.ErrnoException =>
   error instanceof Error && 'code' in error && 'syscall' in error
 
-/** What any thrown thing means to the person at the terminal. */
+/** Failure for the person at the terminal, made of any thrown thing. */
 export function toFailure(thrown: unknown): Failure {
   if (thrown instanceof ClientError) {
     const { problem } = thrown
@@ -129,7 +129,7 @@ const failureJson = ({ type, message, details, recovery, requestId }: Failure): 
   },
 })
 
-/** What a person or, with `--json`, a program reads of it on the error output. */
+/** Failure as a person or, with `--json`, a program reads it on the error output. */
 export function failureOutput(
   thrown: unknown,
   json: boolean,

@@ -5,7 +5,7 @@ import { isFinal } from './run-outcome.ts'
 const waitSecondsDefault = 10
 
 /**
- * What was approved, as it stands when all of it has run, or when the time is over. Without a server
+ * Approved requests, as they stand when all of them have run, or when the time is over. Without a server
  * nothing runs yet, so nothing is waited for.
  */
 export async function followRuns(

@@ -6,7 +6,7 @@ export interface Output {
   write(text: string): Promise<void>
 }
 
-/** What arrived in one piece, and when: one key, or several that were pasted or typed ahead. */
+/** Keys that arrived in one piece, and when: one key, or several that were pasted or typed ahead. */
 export type KeyPress = { readonly text: string; readonly atMs: number }
 
 export interface Input {

@@ -21,7 +21,7 @@ const tokensOf = (argv: readonly string[], options: Readonly<Record<string, Opti
     ),
   }).tokens
 
-/** Which words name the command, wherever common flags stand. `rest` is the line without them. */
+/** Words that name the command, wherever common flags stand. `rest` is the line without them. */
 export function splitCommand(
   argv: readonly string[],
   names: ReadonlySet<string>,

@@ -101,7 +101,7 @@ export function createProcessIo(): ProcessIo {
       return inputOf(process.stdin)
     },
     stdout: outputOf(process.stdout, onFailed),
-    // What cannot be told to the person beside the data is no reason to leave the data out.
+    // A message that cannot be shown beside the data is no reason to leave the data out.
     stderr: outputOf(process.stderr, () => {}),
     get program() {
       return programName(process.argv[1] ?? '', process.env, process.cwd())

@@ -29,7 +29,7 @@ async function typed({ stdin, stderr }: Io, question: string): Promise<string> {
   return characters.join('')
 }
 
-/** What a file or a pipe holds, without the line break that editors and `echo` put at its end. */
+/** Content of a file or a pipe, without the line break that editors and `echo` put at its end. */
 const withoutLastBreak = (text: string): string => text.replace(/\r?\n$/, '')
 
 /**

@@ -22,7 +22,7 @@ const escape = '\u001b'
 const clear = '\u0015'
 const backspaces: ReadonlySet<string> = new Set(['\b', '\u007f'])
 
-/** What a key makes of the line. What was pasted behind an Enter is dropped. */
+/** Line after a key. Text pasted behind an Enter is dropped. */
 export function editLine(line: ReasonLine, typed: string): Edited {
   if (typed === escape) return { kind: 'back' }
   // An arrow or a function key is no text.

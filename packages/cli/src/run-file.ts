@@ -62,7 +62,7 @@ const isRunFile = (value: unknown): value is RunFile =>
   'user_api_url' in value &&
   typeof value.user_api_url === 'string'
 
-/** What a running server wrote of itself. */
+/** Run file that a running server wrote about itself. */
 export async function readRunFile(dataDir: string): Promise<RunFile | null> {
   const file = join(dataDir, 'run.json')
   const found = await readTrusted(file, 0o022)

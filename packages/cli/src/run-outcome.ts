@@ -8,13 +8,13 @@ const ended: ReadonlySet<string> = new Set(['succeeded', 'failed', 'refused', 'i
 export const isFinal = ({ status, execution }: Approval): boolean =>
   status !== 'pending' && (status !== 'approved' || ended.has(execution.state))
 
-/** Who decided what. */
+/** Decision and decider. */
 export function decidedText(approval: Approval): string {
   const by = approval.decided_by ? ` by ${approval.decided_by}` : ''
   return escapeText(`${approval.id} (${callText(approval)}) is ${approval.status}${by}.`)
 }
 
-/** What became of the run; null where nothing was to run. */
+/** Outcome of the run; null where nothing was to run. */
 export function outcomeText(approval: Approval): string | null {
   const { execution, status } = approval
   if (status !== 'approved') return null

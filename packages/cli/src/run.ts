@@ -38,7 +38,7 @@ async function runNamed(name: string, rest: readonly string[], line: Line): Prom
     await io.stdout.write(`${asTyped(commandHelp(command), io)}\n`)
     return exitCodes.done
   }
-  // What only a command needs is loaded only for one: help is to be there at once.
+  // Modules that only a command needs are loaded only for one: help is to be there at once.
   const { execute } = await import('./execute.ts')
   return await execute(command, parsed, io, connect)
 }

@@ -70,7 +70,7 @@ const agentLines = ({
   ]
 }
 
-/** What a person reads once everything listens; until an agent has connected also how to connect one. */
+/** Message once everything listens; until an agent has connected also how to connect one. */
 export function serveMessage(started: Started): string {
   const { run, dataDir, setupLink, next } = started
   return [

@@ -3,7 +3,7 @@ import type { View } from './define.ts'
 import { escapeText } from './escape-text.ts'
 import { shownLocal, shownTime, shownTimes, shownTimesShort } from './times.ts'
 
-/** What a table has to know of its output. */
+/** Facts about the output that a table needs. */
 type Terminal = Omit<View, 'next'>
 
 type Value<T> = (row: T) => string | number | null
@@ -66,7 +66,7 @@ const inUtc = <T>(columns: readonly Column<T>[]): Shown<T>[] =>
     return { ...layout, value: (row: T) => shownTime(time(row), none) }
   })
 
-/** Which of the two is local is said once, in the title, where there are two. */
+/** Local times are announced once, in the title, where there are two. */
 const inBoth = <T>(columns: readonly Column<T>[], rows: readonly T[]): Shown<T>[] =>
   columns.map((column) => {
     if ('value' in column) return column
@@ -77,7 +77,7 @@ const inBoth = <T>(columns: readonly Column<T>[], rows: readonly T[]): Shown<T>[
   })
 
 const gap = 2
-/** What is left of a column that may be cut before a local time takes the room. */
+/** Width that is left to a column that may be cut before a local time takes the room. */
 const cutWidth = 24
 const leastWidth = 8
 
@@ -147,11 +147,11 @@ function renderAbove<T>(
   ].join('\n')
 }
 
-/** What a row is about comes first. */
+/** Order of columns: the object of a row comes first. */
 const byTelling = <T>(a: Column<T>, b: Column<T>): number =>
   Number(b.below === true) - Number(a.below === true)
 
-/** What stands below a row: the values that there are, each in its words. */
+/** Text below a row: the values that there are, each in its words. */
 const textBelow = <T>(columns: readonly Column<T>[], row: T): string =>
   columns
     .toSorted(byTelling)

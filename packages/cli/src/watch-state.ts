@@ -4,7 +4,7 @@ import { type Decision, editLine, type ReasonLine } from './reason-line.ts'
 import { decidedText, isFinal, outcomeText } from './run-outcome.ts'
 
 /**
- * What waits, oldest first, the card on the screen, and the reason that is being typed for it. Pure: events
+ * State of the watch: pending requests, oldest first, the card on the screen, and the reason that is being typed for it. Pure: events
  * and keys in, what to do out.
  */
 export type WatchState = {
@@ -17,7 +17,7 @@ export type WatchState = {
   readonly line: ReasonLine | null
   /** The decision that is on its way to the server. Keys count for nothing until its answer. */
   readonly deciding: string | null
-  /** What was said of each approval last, so that nothing is said twice. */
+  /** Last message about each approval, so that nothing is said twice. */
   readonly told: ReadonlyMap<string, string>
   /** Decided here, and not run to its end yet. */
   readonly awaited: ReadonlySet<string>
@@ -98,7 +98,7 @@ export function present(state: WatchState, sentences: readonly string[] = []): W
 const byAge = (a: Approval, b: Approval): number =>
   a.requested_at.localeCompare(b.requested_at) || a.id.localeCompare(b.id)
 
-/** What waits now, at the beginning and after a lost connection. */
+/** Takes in the pending requests, at the beginning and after a lost connection. */
 export function onSnapshot(state: WatchState, approvals: readonly Approval[]): WatchStep {
   const shown = shownOf(state)
   const same = approvals.some(

@@ -5,7 +5,7 @@ import { commands } from '../src/commands/index.ts'
 import { createCliKit } from './kit.ts'
 import { commandLines } from './lines.ts'
 
-/** Something is gone afterwards, or has happened outside, that no other command brings back. */
+/** Routes after which something is gone, or has happened outside, that no other command brings back. */
 const destructive: readonly RouteName[] = [
   'acknowledgeAudit',
   'deleteSchedule',
@@ -23,7 +23,7 @@ const destructive: readonly RouteName[] = [
   'rotateAgent',
 ]
 
-/** They only take in what is given, take back a permission, pause, or can be taken back themselves. */
+/** Routes that only take in what is given, take back a permission, pause, or can be taken back themselves. */
 const harmless: readonly RouteName[] = [
   ...(['acknowledgeAlert', 'addSecret', 'cancelInstall'] as const),
   ...(['cancelWrite', 'changeSecret', 'connectService', 'createAgent'] as const),

@@ -2,7 +2,7 @@ import { fakeApproval, fakeEntry } from '@gatehouse/testkit/fake-app'
 import { expect, test } from 'vitest'
 import { createCliKit } from './kit.ts'
 
-// What a terminal would obey: a title change, a cleared line, right-to-left text, an invisible joint.
+// Text that a terminal would obey: a title change, a cleared line, right-to-left text, an invisible joint.
 const evil = 'a\u001b]0;x\u0007\u001b[2K\rb\u202ec\u200bd\u2066e\u009bf\u2028g\u{e0041}h'
 // biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
 const obeyed = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]/

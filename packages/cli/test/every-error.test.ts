@@ -36,7 +36,7 @@ function answering(status: number, body: string) {
   return { connect, asked }
 }
 
-/** What a fault of ours looks like: a stack, or the words of the engine for a missing value. */
+/** Pattern of a fault of ours: a stack, or the words of the engine for a missing value. */
 const fault =
   /\n\s+at \S|TypeError|Cannot read propert|is not a function|is not iterable|undefined|\[object/
 

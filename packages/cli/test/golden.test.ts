@@ -5,7 +5,7 @@ import { createCliKit, type Terminal } from './kit.ts'
 
 const id = fakeApproval(1).id
 
-/** What people and programs see, word for word. A changed file here is a change they notice. */
+/** Output that people and programs see, word for word. A changed file here is a change they notice. */
 type Golden = readonly [name: string, line: readonly string[], terminal?: Terminal]
 const lines: readonly Golden[] = [
   ['help', ['--help']],

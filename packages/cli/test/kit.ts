@@ -24,7 +24,7 @@ function createScreen(
   }
 }
 
-// What is printed must not depend on the zone in which the tests run.
+// Output must not depend on the zone in which the tests run.
 process.env.TZ = 'UTC'
 
 export type Ran = { readonly code: number; readonly out: string; readonly err: string }
@@ -33,7 +33,7 @@ export type CliKit = {
   readonly fake: FakeApp
   /** The operations of the server that were asked for, in order. */
   readonly operations: RouteName[]
-  /** Whoever this command line is, by the role of its token. */
+  /** Role of the token that this command line uses. */
   role: keyof typeof fakeTokens
   gatehouse(line: readonly string[], terminal?: Terminal): Promise<Ran>
 }

@@ -61,7 +61,7 @@ test.each(Object.keys(errorTable) as ErrorType[])(
 
 const sources = new URL('../src/', import.meta.url)
 
-/** What is rewritten where it is printed: help, and the texts of errors. */
+/** Texts that are rewritten where they are printed: help, and the texts of errors. */
 const rewritten = (source: string): string =>
   source
     .replaceAll(/examples: \[[^]*?\],\n/g, '')

@@ -3,7 +3,7 @@ import { createFakeApp, type FakeApp, fakeApproval } from '@gatehouse/testkit/fa
 import { expect, test } from 'vitest'
 import { createCliKit } from './kit.ts'
 
-/** What was written so far, and a wait for a text on it. */
+/** Text written so far, and a wait for a text on it. */
 function watchScreen() {
   let all = ''
   return {

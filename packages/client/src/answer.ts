@@ -1,4 +1,4 @@
-/** What is read of an answer: a `Response`, or something lighter in its place. */
+/** Parts of an answer that are read: a `Response`, or something lighter in its place. */
 export type Answer = {
   readonly ok: boolean
   readonly status: number

@@ -16,7 +16,7 @@ export async function* readLines(body: ReadableStream<Uint8Array>): AsyncGenerat
     }
     if (rest !== '') yield rest
   } finally {
-    // Whoever stops reading lets the server stop sending; a reader that is done says nothing by it.
+    // Stopping to read lets the server stop sending; a reader that is done says nothing by it.
     await reader.cancel().catch(() => undefined)
   }
 }

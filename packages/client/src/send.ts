@@ -26,7 +26,7 @@ export type ClientOptions = {
   readonly fetch?: Fetch
 }
 
-/** What a request takes to know of a route. */
+/** Facts about a route that a request needs. */
 export type RouteEntry = {
   readonly name: string
   readonly method: string

@@ -4,7 +4,7 @@ import { PolicyDecision } from './capability.ts'
 import { Timestamp } from './ids.ts'
 
 /**
- * Something that happened, for people who watch: one event for each call that ended, for each approval
+ * Events for people who watch: one event for each call that ended, for each approval
  * asked for and decided, session, change of an agent or of policy, alert. Made from the audit log.
  */
 export const ActivityEvent = z.object({
@@ -17,7 +17,7 @@ export const ActivityEvent = z.object({
   agent: z.string(),
   /** Empty where it is about no capability. */
   capability: z.string(),
-  /** What it is about, in a line: the path, the host, the command, the recipients. May be empty. */
+  /** Object of the event, in a line: the path, the host, the command, the recipients. May be empty. */
   object: z.string(),
   success: z.boolean(),
   /** 0 for what took no time of its own: acts, and calls that were refused. */

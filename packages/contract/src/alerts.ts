@@ -12,7 +12,7 @@ export const Alert = z.object({
   id: AlertId,
   /** `agent:NAME` or `system`. */
   source: z.string(),
-  /** What it is about: `agent` for those that agents send, else the monitor (`disk`, `audit`, …). */
+  /** Subject: `agent` for alerts that agents send, else the monitor (`disk`, `audit`, …). */
   kind: z.string(),
   severity: AlertSeverity,
   message: z.string(),
@@ -30,6 +30,6 @@ export type Alert = z.infer<typeof Alert>
 export const AlertList = z.object({ alerts: z.array(Alert), total: z.int() })
 export type AlertList = z.infer<typeof AlertList>
 
-/** What pausing or resuming everything changed. */
+/** Agents that pausing or resuming everything changed. */
 export const PausedAgents = z.object({ agents: z.array(z.string()), count: z.int() })
 export type PausedAgents = z.infer<typeof PausedAgents>

@@ -91,7 +91,7 @@ export const DecideBody = z.strictObject({
 })
 export type DecideBody = z.infer<typeof DecideBody>
 
-/** What became of each, in the order asked for, with the record as it then stood. */
+/** Outcome for each approval, in the order asked for, with the record as it then stood. */
 export const DecideOutcome = z.object({
   id: z.string(),
   outcome: z.enum([

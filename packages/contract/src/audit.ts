@@ -25,7 +25,7 @@ export const AuditEntry = z.object({
   arguments: z.record(z.string(), z.unknown()),
   result: AuditResult,
   policy_decision: PolicyDecision,
-  /** Who did it: `agent:NAME`, `user:LABEL`, `system`. */
+  /** Actor: `agent:NAME`, `user:LABEL`, `system`. */
   actor: z.string(),
   session_id: SessionId.nullable(),
   request_id: z.string(),
@@ -75,7 +75,7 @@ export type AuditPage = z.infer<typeof AuditPage>
 const Hex = z.string().regex(/^[0-9a-f]{64}$/)
 
 /**
- * What it takes to check one entry without the log: the bytes that were hashed, the hashes that lead from
+ * Proof of one entry without the log: the bytes that were hashed, the hashes that lead from
  * them to the root (RFC 6962), and the signed checkpoint with that root.
  */
 export const AuditProof = z.object({

@@ -5,7 +5,7 @@ import { CapabilityName } from './ids.ts'
 export const PermissionTier = z.enum(['autonomous', 'approval_required'])
 export type PermissionTier = z.infer<typeof PermissionTier>
 
-/** What policy decided: a tier, or `blocked`. */
+/** Decision of policy: a tier, or `blocked`. */
 export const PolicyTier = z.enum(['autonomous', 'approval_required', 'blocked'])
 export type PolicyTier = z.infer<typeof PolicyTier>
 
@@ -67,14 +67,14 @@ export const CapabilityResult = z.union([
   z.object({
     success: z.literal(true),
     data: z.record(z.string(), z.unknown()),
-    /** What the agent must know beside the data: that a person changed its call. */
+    /** Note to the agent beside the data: that a person changed its call. */
     note: z.string().optional(),
   }),
   z.object({ success: z.literal(false), error: CapabilityError }),
 ])
 export type CapabilityResult = z.infer<typeof CapabilityResult>
 
-/** What an approver is shown: the thing that will happen, whole. */
+/** Preview for an approver: everything that will happen. */
 export const Preview = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('command'), text: z.string() }),
   z.object({ kind: z.literal('diff'), text: z.string(), path: z.string().optional() }),

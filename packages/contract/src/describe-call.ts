@@ -62,7 +62,7 @@ const hostText = ({ hostname, host, port }: Fields): string =>
 const pairText = ({ source, destination }: Fields): string =>
   toText(destination) === '' ? '' : joined([toText(source), toText(destination)], ' → ')
 
-/** Who gets it. Not the subject: a notice says where something goes, not what is in it. */
+/** Recipients of a call. Not the subject: a notice says where something goes, not what is in it. */
 const recipientsText = ({ to, cc, bcc, message_id, filter }: Fields): string => {
   const { channel, agents } = (
     typeof filter === 'object' && filter !== null ? filter : {}
@@ -145,7 +145,7 @@ const namedText = (fields: Fields): string => {
 const mailed = /^(?:email\.(?:send|draft|reply|forward)|comms\.(?:send|broadcast))$/
 
 /**
- * What a call is about, in one line: the path, the host, the command, the recipients. Made of its arguments
+ * Object of a call, in one line: the path, the host, the command, the recipients. Made of its arguments
  * as they were sent or as the log keeps them, never of contents, headers or credentials. Empty where a call
  * is about nothing in particular.
  */
@@ -181,7 +181,7 @@ type DescribedEntry = {
 }
 
 /**
- * What an entry of the audit log is about, in one line. Where its arguments only name an id, or are those of a
+ * Object of an audit entry, in one line. Where its arguments only name an id, or are those of a
  * call that a person changed, `object` in the detail says it; of an alert its message.
  */
 export function describeEntry({ capability, arguments: args, detail }: DescribedEntry): string {

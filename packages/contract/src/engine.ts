@@ -6,7 +6,7 @@ export const EnginePackage = z.object({
   installed: z.boolean(),
   /** The version that this service uses, whether it is installed or not. */
   version: z.string(),
-  /** What keeps it from being installed or used; null where nothing does. */
+  /** Problem that keeps the engine from being installed or used; null where there is none. */
   problem: z.string().nullable(),
   remedy: z.string().nullable(),
 })
@@ -30,7 +30,7 @@ export const EngineSetup = z.object({
 })
 export type EngineSetup = z.infer<typeof EngineSetup>
 
-/** What was measured with a model on this machine. */
+/** Measurements of a model on this machine. */
 export const ModelMeasure = z.object({
   tokens_per_second: z.number(),
   memory_bytes: z.int(),

@@ -79,7 +79,7 @@ export const declaredFacts = ({ type, facts }: GatehouseError): Facts =>
   )
 
 /**
- * Something went wrong, with a type from the table and facts for its sentence. Only the sentence,
+ * Failure with a type from the table and facts for its sentence. Only the sentence,
  * the facts that the table declares and `recovery` leave the process; `cause` is for the log.
  */
 export class GatehouseError extends Error {

@@ -64,7 +64,7 @@ const childOf = (schema: JsonSchema, key: PropertyKey): JsonSchema | undefined =
     .find((found) => found !== undefined)
 }
 
-/** What a schema says of the field at a path. */
+/** Schema of the field at a path. */
 const schemaAt = (schema: JsonSchema, path: readonly PropertyKey[]): JsonSchema | undefined =>
   path.reduce<JsonSchema | undefined>((at, key) => at && childOf(at, key), schema)
 

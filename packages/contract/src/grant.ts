@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AgentName, ApprovalId, CapabilityName, GrantId, Timestamp } from './ids.ts'
 
-/** Which later calls a grant lets run: the identical ones, or all of the capability. */
+/** Later calls that a grant lets run: the identical ones, or all of the capability. */
 export const GrantMatch = z.enum(['same_arguments', 'same_capability'])
 export type GrantMatch = z.infer<typeof GrantMatch>
 

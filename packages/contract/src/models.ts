@@ -18,7 +18,7 @@ export type ModelEntry = z.infer<typeof ModelEntry>
 export const ModelSource = z.enum(['built-in', 'catalog'])
 export type ModelSource = z.infer<typeof ModelSource>
 
-/** What the header of a GGUF file says; null where it does not. */
+/** Facts from the header of a GGUF file; null where the header does not say. */
 export const ModelHeader = z.object({
   architecture: z.string(),
   name: z.string().nullable(),
@@ -187,7 +187,7 @@ export const CatalogVerdict = z.object({
   file: z.string(),
   /** Whether every entry of it would load. */
   valid: z.boolean(),
-  /** What becomes of it: all entries, some, or none. */
+  /** Outcome for the catalog: all entries load, some, or none. */
   outcome: z.enum(['loads', 'loads_partly', 'refused']),
   loaded: z.array(z.string()),
   problems: z.array(CatalogProblem),

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What people can be told of, outside the dashboard. */
+/** Events that people can be notified of, outside the dashboard. */
 export const NotificationEvent = z.enum([
   'approval.pending',
   'approval.settled',

@@ -44,7 +44,7 @@ export const SetUp = z.strictObject({
 })
 export type SetUp = z.infer<typeof SetUp>
 
-/** Who asks, and until when: a login ends, a user token is valid until it is revoked. */
+/** Identity of the caller, and until when: a login ends, a user token is valid until it is revoked. */
 export const Whoami = z.object({
   name: z.string(),
   role: Role,
@@ -74,7 +74,7 @@ export type Operator = z.infer<typeof Operator>
 export const OperatorList = z.object({ operators: z.array(Operator) })
 export type OperatorList = z.infer<typeof OperatorList>
 
-/** Whoever is logged in by a password says the present one too. */
+/** Present password: required of people who are logged in by a password. */
 export const SetPassword = z.strictObject({ password, current_password: password.optional() })
 export type SetPassword = z.infer<typeof SetPassword>
 

@@ -138,7 +138,7 @@ export const PolicyVerdict = z.object({
 })
 export type PolicyVerdict = z.infer<typeof PolicyVerdict>
 
-/** What would be decided on a call, without making it. `at` is a time, now by default. */
+/** Decision on a call that is not made. `at` is a time, now by default. */
 export const TryPolicy = z.strictObject({
   agent: z.string().min(1).max(63),
   capability: z.string().min(1).max(128),
@@ -153,7 +153,7 @@ export const PolicyTrial = z.object({
     rule: RuleRef.nullable(),
     reason: z.string().nullable(),
     notify: z.boolean(),
-    /** What a program that the call starts may reach. */
+    /** Hosts that a program started by the call may reach. */
     network: z.array(z.string()).optional(),
   }),
   steps: z.array(z.object({ rule: RuleRef, outcome: z.string(), detail: z.string().optional() })),

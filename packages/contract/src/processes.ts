@@ -28,13 +28,13 @@ export const Process = z.object({
   exit_code: z.int().nullable(),
   /** The signal that ended it. */
   signal: z.string().nullable(),
-  /** What it was kept in: `bubblewrap`, `landlock` or `unconfined`. */
+  /** Sandbox backend that ran the program: `bubblewrap`, `landlock` or `unconfined`. */
   sandbox: z.string(),
-  /** Which hosts it may reach, as `host:port`. */
+  /** Hosts that the program may reach, as `host:port`. */
   network: z.array(z.string()),
   started_at: Timestamp,
   ended_at: Timestamp.nullable(),
-  /** All that it wrote, kept or not. */
+  /** Bytes that the program wrote, kept or not. */
   stdout_bytes: z.int(),
   stderr_bytes: z.int(),
   cpu_ms: z.int().nullable(),
@@ -60,7 +60,7 @@ export const ProcessLog = z.object({
   offset: z.int(),
   next_offset: z.int(),
   total_bytes: z.int(),
-  /** What is no longer kept before `offset`, of that which was asked for. */
+  /** Bytes before `offset`, of those asked for, that are no longer kept. */
   lost_bytes: z.int(),
   /** Whether there is more after `next_offset` now. */
   truncated: z.boolean(),

@@ -34,7 +34,7 @@ export const ProxyService = z.object({
   progress: z.object({ done: z.int(), total: z.int().nullable() }).nullable(),
   /** Writes that failed and wait for a person. */
   dead_letters: z.int(),
-  /** Who may use it; `*` for every agent. */
+  /** Agents that may use the service; `*` for every agent. */
   agents: z.array(z.string()),
   /** As entered; credentials are not among them. */
   settings: z.record(z.string(), z.unknown()),
@@ -49,7 +49,7 @@ export type ProxyStatus = z.infer<typeof ProxyStatus>
 export const WriteStatus = z.enum(['buffered', 'executing', 'executed', 'cancelled', 'failed'])
 export type WriteStatus = z.infer<typeof WriteStatus>
 
-/** What a list of writes may be asked for: a status, the pending ones, or those that wait for a person. */
+/** Filter for lists of writes: a status, the pending ones, or those that wait for a person. */
 export const WriteFilterStatus = z.enum([...WriteStatus.options, 'pending', 'dead'])
 export type WriteFilterStatus = z.infer<typeof WriteFilterStatus>
 
@@ -79,13 +79,13 @@ export const BufferedWrite = z.object({
   files: z.array(z.object({ name: z.string(), content_type: z.string(), size_bytes: z.int() })),
   attempts: z.int(),
   finished_at: Timestamp.nullable(),
-  /** What the service answered. */
+  /** Answer of the service. */
   result: z.record(z.string(), z.unknown()).nullable(),
   /** Why it failed, or why the last attempt did nothing. */
   error: WriteError.nullable(),
   /** Whether it failed and waits for a person to send it again or let it go. */
   dead_letter: z.boolean(),
-  /** Who cancelled or discarded it. */
+  /** Actor who cancelled or discarded the write. */
   ended_by: z.string().nullable(),
   /** The point to go back to, while there is one. */
   rollback_id: z.string().nullable(),
@@ -124,7 +124,7 @@ export type SyncService = z.infer<typeof SyncService>
 export const RollbackList = z.object({ rollbacks: z.array(RollbackPoint), total: z.int() })
 export type RollbackList = z.infer<typeof RollbackList>
 
-/** What rolling back would do now. Nothing was changed. */
+/** Preview of a rollback. Nothing was changed. */
 export const RollbackPreview = z.object({
   rollback: RollbackPoint,
   possible: z.boolean(),
@@ -135,13 +135,13 @@ export const RollbackPreview = z.object({
 export type RollbackPreview = z.infer<typeof RollbackPreview>
 
 export const ConnectService = z.strictObject({
-  /** Its kind by default. */
+  /** Name of the service; its kind by default. */
   name: ServiceName.optional(),
   kind: z.string().min(1).max(64),
   settings: z.record(z.string(), z.unknown()).default({}),
   /** Credentials by the names that the kind asks for. Kept in the vault, never answered. */
   secrets: z.record(z.string(), z.string().min(1).max(65_536)).default({}),
-  /** Which agents may use it; `*` for every agent. */
+  /** Agents that may use the service; `*` for every agent. */
   agents: z.array(z.string().min(1).max(63)).min(1).max(1000),
 })
 export type ConnectService = z.infer<typeof ConnectService>
@@ -167,7 +167,7 @@ export type ConnectedService = z.infer<typeof ConnectedService>
 export const DisconnectService = z.strictObject({ forget: z.boolean().default(false) })
 export type DisconnectService = z.infer<typeof DisconnectService>
 
-/** What can be connected, with what it asks for. */
+/** Kind of service that can be connected, with the settings that it asks for. */
 export const ServiceKind = z.object({
   kind: z.string(),
   title: z.string(),

@@ -4,13 +4,13 @@ import { z } from 'zod'
 export const Rung = z.enum(['bubblewrap', 'landlock', 'unconfined', 'none'])
 export type Rung = z.infer<typeof Rung>
 
-/** What trying the sandbox with a real program found. */
+/** Result of trying the sandbox with a real program. */
 export const SandboxReport = z.object({
   usable: z.boolean(),
   rung: Rung,
-  /** What holds, or why nothing does. */
+  /** Protection that works, or the reason why none does. */
   detail: z.string(),
-  /** What an operator does about it; null where nothing need be done. */
+  /** Remedy for an operator; null where nothing need be done. */
   remedy: z.string().nullable(),
 })
 export type SandboxReport = z.infer<typeof SandboxReport>

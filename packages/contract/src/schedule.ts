@@ -25,7 +25,7 @@ export const ScheduleList = z.object({ schedules: z.array(Schedule), total: z.in
 export type ScheduleList = z.infer<typeof ScheduleList>
 
 /**
- * What became of one run. `interrupted`: the service died while it ran, so its effect is unknown and it is
+ * Outcome of one run. `interrupted`: the service died while it ran, so its effect is unknown and it is
  * not run again. `dropped`: nothing ran, and it was given up.
  */
 export const ScheduledOutcome = z.enum([

@@ -64,7 +64,7 @@ export const RunFile = z.object({
 })
 export type RunFile = z.infer<typeof RunFile>
 
-/** Something that happened, as people and agents are told of it. */
+/** Event, as people and agents are told of it. */
 export const GatehouseEvent = z.object({
   id: z.string(),
   type: z.string(),

@@ -1,4 +1,4 @@
-/** What the server refused, in its own words. */
+/** Refusal of the server, in its own words. */
 export class Refusal extends Error {
   constructor(status, problem) {
     super(problem?.detail ?? `The server answered ${status}.`)

@@ -10,7 +10,7 @@ const pre = (text) => {
   return block
 }
 
-/** What would happen, as the server drew it up; nothing of it is left out. */
+/** Preview as the server drew it up; nothing of it is left out. */
 function previewOf(preview) {
   if (!preview) return []
   const parts = []
@@ -74,7 +74,7 @@ export function endOf({ capability, execution: { state, result } }) {
   return `${capability} ${said}${error || '.'}`
 }
 
-/** What was decided on this page, until its run has ended. */
+/** Decisions made on this page, until their runs have ended. */
 export class Decided {
   #ends = new Map()
 
@@ -107,7 +107,7 @@ async function decide({ id, digest }, data, { refresh, decided }) {
       ...(reason === '' ? {} : { reason }),
     })
   } catch (error) {
-    // Somebody else was quicker, it expired or is stale: the list says how it stands.
+    // Conflicts: somebody else was quicker, or it expired or is stale; the list says how it stands.
     const stands = ['ApprovalNotPending', 'ApprovalStale']
     if (!(error instanceof Refusal) || !stands.includes(error.code)) throw error
     await refresh(() => error.message)

@@ -135,7 +135,7 @@ export function overviewView(whoami, { notice, failed }) {
       else if (lost) notice('')
       lost = false
     } catch (error) {
-      // Whoever has left the page hears no more of it.
+      // A page that was left hears no more of it.
       if (!closed) failed(error)
     }
   }

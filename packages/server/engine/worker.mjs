@@ -7,7 +7,7 @@ const bodyBytesMax = 8 * 1024 * 1024
 const order = JSON.parse(process.env.GATEHOUSE_ENGINE)
 const tell = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 
-// Whoever started this has gone: nobody will ask any more.
+// Nobody will ask any more: the process that started this one has gone.
 process.stdin.on('end', () => process.kill(process.pid, 'SIGKILL')).resume()
 
 /** Where `/proc` is out of reach, the most there ever was. */
@@ -96,7 +96,7 @@ async function generate(kind, model, request, response, signal) {
 
 const model = await loadModel(order).catch((cause) => {
   tell({ failed: String(cause?.message ?? cause).slice(0, 500) })
-  // Whoever waits for the first word ends it now.
+  // The process that waits for the first word ends this one now.
   return new Promise(() => {})
 })
 

@@ -95,7 +95,7 @@ export const approvalsApprove = defineCommand({
   async run(context, { id: ids, reason, wait, ...given }, { shown, more }) {
     const { api } = context
     const because = reason === undefined ? {} : { reason }
-    // What is sent is the digest of what was shown: anything else that stands there now is a conflict.
+    // The digest that was shown is sent: anything else that stands there now is a conflict.
     const [first, ...others] = shown
     if (first && others.length === 0) {
       const digest = given.digest ?? first.digest

@@ -43,7 +43,7 @@ class ApprovalScreen {
       await Promise.all([this.#listen().finally(() => this.#ended.abort()), this.#press()])
     } finally {
       this.#ended.abort()
-      // What was decided is sent to its end, and said.
+      // A decision that was made is sent to its end, and reported.
       await this.#sent
       await this.#steps
     }

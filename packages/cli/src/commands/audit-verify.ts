@@ -14,7 +14,7 @@ import { openPrivateFile } from '../private-file.ts'
 const ofService = (found: Integrity, next: NextStep) =>
   found.integrity === 'verified' ? found : { ...found, next_step: acknowledgeLine(next) }
 
-/** What is kept elsewhere is compared with an export made now, hashed in this process. */
+/** A copy kept elsewhere is compared with an export made now, hashed in this process. */
 async function withExport<T>(api: Client, work: (file: string) => Promise<T>): Promise<T> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-verify-'))
   try {

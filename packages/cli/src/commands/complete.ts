@@ -7,7 +7,7 @@ import { commands } from './index.ts'
 
 type Names = 'agent' | 'approval' | 'model' | 'secret' | 'user-token'
 
-/** Which kind of name the first word after a command is. */
+/** Kind of name that the first word after a command is. */
 function namesFor(command: string): Names | null {
   if (/^agent (show|pause|resume|rotate|revoke|restore)$/.test(command)) return 'agent'
   if (command === 'policy test') return 'agent'
@@ -61,7 +61,7 @@ export const complete = defineCommand({
   examples: [],
   async run({ places, io }, { line }) {
     const words = (line ?? '').split('\n')
-    // Nothing may break a line that is being typed, so a failure completes nothing.
+    // A failure completes nothing, since nothing may break a line that is being typed.
     const found = await candidates(words, places).catch(() => [])
     const fitting = found.filter((word) => word.startsWith(words.at(-1) ?? ''))
     if (fitting.length > 0) await io.stdout.write(`${fitting.join('\n')}\n`)

@@ -4,7 +4,7 @@ import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { renderTable } from '../table.ts'
 
-/** What it does, where, and to whom. */
+/** Operation, service and recipients of a write. */
 const writtenText = ({ operation, service, arguments: args }: BufferedWrite): string =>
   describeCall('write', { ...args, operation, service })
 

@@ -48,7 +48,7 @@ const dataDirectory: Check = {
     if (!found.isDirectory()) return fail(`${dataDir} is no folder`, 'name another with --data-dir')
     if (process.getuid && found.uid !== process.getuid())
       return fail(`${dataDir} belongs to another user`, 'run this as the user who runs the server')
-    // Its group may go through it, without seeing what is in it: so do programs that Landlock keeps.
+    // The group may pass through the folder without seeing what is in it: so do programs under Landlock.
     if (process.platform !== 'win32' && (found.mode & 0o067) !== 0)
       return fail(`${dataDir} is open to other users`, `chmod 700 ${dataDir}`)
     await access(dataDir, constants.R_OK | constants.W_OK)

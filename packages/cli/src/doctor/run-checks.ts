@@ -2,7 +2,7 @@ import type { Client } from '@gatehouse/client'
 import type { RunFile } from '@gatehouse/contract'
 import { toFailure } from '../failure.ts'
 
-/** What the data directory was found to be; `unknown` says why nobody could tell. */
+/** State of the data directory; `unknown` says why nobody could tell. */
 export type Surroundings =
   | { readonly state: 'running'; readonly run: RunFile }
   | { readonly state: 'stopped' }
@@ -16,7 +16,7 @@ export type CheckInput = {
 export type Finding = {
   readonly status: 'ok' | 'warning' | 'failed'
   readonly detail: string
-  /** What to do about it. */
+  /** Fix for the finding. */
   readonly fix?: string
 }
 export type Check = {

@@ -1,4 +1,4 @@
-/** What is to be run, and what nobody can do but the person. */
+/** Plan: commands to run, and steps that only the person can take. */
 export type TrustPlan = {
   /** Each a program and its arguments, in order. Empty where this system is not known. */
   readonly commands: readonly (readonly string[])[]
@@ -15,7 +15,7 @@ export type TrustInput = {
   /** As `sha256` shows it: hex with colons. */
   readonly fingerprint: string
   readonly remove: boolean
-  /** Which of the folders that systems keep authorities in are there. */
+  /** Folders that systems keep authorities in, as far as they are there. */
   readonly exists: (path: string) => boolean
 }
 

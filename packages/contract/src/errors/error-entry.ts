@@ -1,4 +1,4 @@
-/** What an agent or a person can do next: `action` is a capability, a command or a short verb phrase. */
+/** Next step for an agent or a person: `action` is a capability, a command or a short verb phrase. */
 export type Recovery = { readonly action: string; readonly description: string }
 
 export type ErrorEntry = {

@@ -1,6 +1,6 @@
 import { type ErrorEntry, entry } from './error-entry.ts'
 
-/** Who and whether. */
+/** Authentication and permission. */
 export const permissionsErrors = {
   AuthenticationFailed: entry(401, -32003, false, 'Authentication failed: {detail}', [
     {

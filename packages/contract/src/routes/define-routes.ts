@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { ErrorType } from '../errors.ts'
 
-/** What a route may ask for. `read` shows and checks, and changes nothing. */
+/** Permissions of routes. `read` shows and checks, and changes nothing. */
 export type Permission =
   | 'read'
   | 'approvals.decide'
@@ -47,7 +47,7 @@ export type Route = {
   readonly mayBeUnavailable?: true
   /** The largest body, where that is less than usual. */
   readonly bodyBytesMax?: number
-  /** What it may answer beyond what every route may. */
+  /** Errors that this route may answer with, beyond those of every route. */
   readonly errors?: readonly ErrorType[]
 }
 

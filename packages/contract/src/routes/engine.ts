@@ -8,7 +8,7 @@ import {
 } from '../engine.ts'
 import { defineRoutes } from './define-routes.ts'
 
-/** What keeps a model from being loaded. */
+/** Errors that keep a model from being loaded. */
 const loading = [
   'ModelNotFound',
   'ModelNotInstalled',

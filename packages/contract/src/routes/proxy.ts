@@ -133,7 +133,7 @@ export const proxyRoutes = defineRoutes({
     method: 'GET',
     path: '/api/proxy/rollbacks/:id/preview',
     summary: 'What rolling back would do now, without doing it',
-    // It asks the service, which a viewer may not make it do.
+    // Not `read`: the route asks the service, which a viewer may not make it do.
     permission: 'proxy.manage',
     answer: RollbackPreview,
     errors: ['RollbackNotFound', 'RollbackNotReady', 'ServiceUnavailable'],

@@ -18,7 +18,7 @@ type ParamName<Path> = Path extends `${string}:${infer Rest}`
 
 type Params<R extends Route> = { readonly [N in ParamName<R['path']>]: string }
 
-/** What a query takes from a caller: a number is a number, which only the wire makes a text. */
+/** Query as a caller gives it: a number is a number; only the wire makes it a text. */
 type Query<S> = S extends z.ZodType
   ? {
       readonly [K in keyof z.input<S>]:
@@ -28,10 +28,10 @@ type Query<S> = S extends z.ZodType
   : unknown
 type Body<S> = S extends z.ZodType ? Frozen<z.input<S>> : unknown
 
-/** What a caller gives: parameters, query and body as one object. */
+/** Input of a route as a caller gives it: parameters, query and body as one object. */
 export type RouteInput<R extends Route> = Params<R> & Query<R['query']> & Body<R['body']>
 
-/** Nothing that crosses the wire is undefined: a field that may be missing is missing. */
+/** Fields without `undefined`, which never crosses the wire: a field that may be missing is missing. */
 type Present<S> = S extends z.ZodType
   ? {
       readonly [K in keyof z.output<S>]: undefined extends z.input<S>[K & keyof z.input<S>]

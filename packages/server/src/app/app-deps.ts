@@ -27,7 +27,7 @@ import type { ProxySettings } from './proxy/deps.ts'
 import type { MonitorDeps } from './supervision/alert-monitors.ts'
 import type { AuditAccess } from './supervision/audit-access.ts'
 
-/** What the application stands on. Each part names by its own type what it takes of it. */
+/** Dependencies of the application. Each part names by its own type what it takes of them. */
 export type AppDeps = Basics & {
   readonly tracing?: Tracing | undefined
   readonly version: string
@@ -45,7 +45,7 @@ export type AppDeps = Basics & {
   /** For trying it and for health. What runs in it has ports of its own. */
   readonly sandbox: Sandbox
   readonly wakeCommands: Pick<WakeCommands, 'start'>
-  /** What the parts need, each named by the one that needs it. */
+  /** Settings of the parts, each named by the part that needs it. */
   readonly settings: BindDeps['settings'] &
     HoldDeps['settings'] &
     MonitorDeps['settings'] &
@@ -57,7 +57,7 @@ export type AppDeps = Basics & {
   /** False without a server: what is approved then runs at its next start. */
   readonly runsApproved: boolean
   readonly metrics: Metrics
-  /** What requests, runs and answers may hold of the heap. */
+  /** Heap that requests, runs and answers may take. */
   readonly memory: MemoryBudget
   /** Absent where git cannot run, as in tests of other things. */
   readonly git?: GitFactory

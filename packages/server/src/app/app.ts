@@ -29,6 +29,6 @@ export interface App
     TimeUseCases,
     VaultUseCases {
   readonly version: string
-  /** What requests, runs and answers may hold of the heap. */
+  /** Heap that requests, runs and answers may take. */
   readonly memory: MemoryBudget
 }

@@ -44,7 +44,7 @@ const noGit: GitFactory = {
 
 /** All use cases, bound once. The service starts what looks after itself, and waits for it at the end. */
 export type BoundApp = App & {
-  /** What an engine may load, and nothing else of models. */
+  /** Installed models, as far as an engine may load them. */
   readonly installedModels: InstalledModels
   /** Told by whoever opens and closes listeners, asked by health. */
   readonly listeners: Listeners

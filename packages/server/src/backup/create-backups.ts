@@ -46,7 +46,7 @@ export const createBackups = (parts: BackupParts): Backups => {
   const { dataDir } = parts
   /** Each takes as much room as the database has, and reads all of it. */
   let underWay = false
-  // What a crash left behind.
+  // Remains of a crash.
   for (const name of readdirSync(dataDir))
     if (name.startsWith(prefix)) rmSync(join(dataDir, name), { recursive: true, force: true })
 

@@ -18,7 +18,7 @@ export const newHeader = (secret: BackupSecret): Buffer =>
 
 export type HeaderKind = keyof typeof kinds | 'unknown'
 
-/** What a header says it is locked with. */
+/** Kind of key that a header names. */
 export const kindOf = (header: Uint8Array): HeaderKind => {
   if (header.length !== headerBytes || !magic.equals(header.subarray(0, magic.length)))
     return 'unknown'

@@ -22,7 +22,7 @@ const sampleOf = (name: string, schema: Schema): unknown => {
 const samplesOf = ({ properties = {} }: Schema, names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, sampleOf(name, properties[name] ?? {})]))
 
-/** What they must have is nothing that a line could name; more may be given. */
+/** Capabilities whose required arguments are nothing that a line could name; more may be given. */
 const aboutNothing: ReadonlySet<string> = new Set([
   'comms.broadcast',
   'inference.chat',

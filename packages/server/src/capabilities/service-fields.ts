@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** What is said with everything that is read from the copy of a service. */
+/** Statement with everything that is read from the copy of a service. */
 export const freshnessField = z
   .object({
     name: z.string(),
@@ -11,7 +11,7 @@ export const freshnessField = z
     'How fresh this is: what is read comes from a copy, which is brought up to date all the time.',
   )
 
-/** What is told of a write that is held back until its time. */
+/** Fields of a write that is held back until its time. */
 export const ticketFields = {
   write_id: z.string(),
   status: z.string(),

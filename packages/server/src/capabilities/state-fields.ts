@@ -55,7 +55,7 @@ export const deleted = z.object({ key: z.string(), deleted: z.boolean(), version
 /** Version and tier of them all. */
 export const common = { version: '1.0', tier: 'autonomous' } as const
 
-/** What the groups declare alike of the acts that they have in common. */
+/** Declarations that the groups share for the acts that they have in common. */
 export const getting = {
   ...common,
   inputs: z.strictObject({ key }),
@@ -86,5 +86,5 @@ export const deleting = {
   result_bytes_max: smallResult,
 } as const
 
-/** Nothing in an answer depends on its form: an area gives exactly what the schemas above say. */
+/** The answer does not depend on its form: an area gives exactly what the schemas above say. */
 export const answer = (given: Promise<unknown>) => given as Promise<never>

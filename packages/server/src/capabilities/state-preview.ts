@@ -3,7 +3,7 @@ import type { PreviewContext, StateFound } from '../ports/capability.ts'
 import { diffBytesMax, diffOf } from './text-diff.ts'
 import { jsonText, previewOrNote, textPreview } from './text-preview.ts'
 
-/** Whose values, as people call them. */
+/** Owner of the values, as people call it. */
 type Kind = 'shared' | 'own'
 type Values = PreviewContext['state']
 

@@ -22,7 +22,7 @@ export type Field = {
   readonly min?: number
   readonly max?: number
   readonly choices?: readonly string[]
-  /** What the flag says that takes no value and sets the opposite: `--no-first-agent`. */
+  /** Name of the flag that takes no value and sets the opposite: `--no-first-agent`. */
   readonly negated?: string
 }
 

@@ -53,7 +53,7 @@ const readFile = (file: string, mustExist: boolean): Map<string, Found> => {
         const plain = (value as Node | null)?.toJS(document) as unknown
         found.set(name, { value: parseValue(field, plain, at(value as Node)), origin: at(key) })
       } else if (table.some((other) => other.key.startsWith(`${name}.`))) visit(value, name)
-      // What is no name of a setting may be a line of a file that is not ours to show.
+      // A key that is no name of a setting may be a line of a file that is not ours to show.
       else if (!settingName.test(name)) refuse(at(key), 'this is no name of a setting')
       else refuse(at(key), `there is no setting ${name}.${didYouMean(name, [...byKey.keys()])}`)
     }

@@ -25,7 +25,7 @@ export type Settings = {
     ? ReturnType<(typeof readings)[K]>
     : Plain<FieldOf<K>>
 } & {
-  /** What commands of the operator inherit of the environment. */
+  /** Environment variables that commands of the operator inherit. */
   readonly commandEnvironment: Readonly<Record<string, string>>
   /** Origin of each value by key: `--flag`, `VARIABLE`, `file:line:column` or `default`. */
   readonly origins: Readonly<Record<string, string>>

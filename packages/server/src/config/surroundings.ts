@@ -2,7 +2,7 @@ import type { Value } from './parse.ts'
 
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** What a setting may depend on besides its own value. */
+/** Facts that a setting may depend on besides its own value. */
 export type Surroundings = {
   /** Where the value came from, for a refusal. */
   readonly origin: string

@@ -11,7 +11,7 @@ export type Target = {
 export type MailTarget = {
   readonly from: string
   readonly to: readonly string[]
-  /** Who logs in, with the secret as password; null where nobody needs to. */
+  /** User name, with the secret as password; null where none is needed. */
   readonly user: string | null
 }
 type TargetEvent = 'approval.pending' | 'approval.settled' | 'alert.raised' | 'capability.notified'

@@ -24,7 +24,7 @@ const modelKeys = [
   'bytes_per_second',
 ] as const
 
-/** Which model an act is about, for whoever follows its installation. */
+/** Model that an act is about, for those who follow its installation. */
 const modelOf = ({
   kind,
   capability,

@@ -1,6 +1,6 @@
 import type { CapabilityError, GatehouseError, Recovery } from '@gatehouse/contract'
 
-/** What an agent is told of a failure: type, sentence and what to do next; never the cause. */
+/** Failure as an agent is told of it: type, sentence and what to do next; never the cause. */
 export const failureOf = (
   error: GatehouseError,
   extra: readonly Recovery[] = [],

@@ -1,7 +1,7 @@
 const bytesMin = 8
 const bytesMax = 1_024
 
-/** Those that lists of stolen passwords begin with and that would be long enough. */
+/** Passwords that lists of stolen ones begin with and that would be long enough. */
 const common = new Set(
   `password password1 password12 password123 passw0rd p@ssw0rd p@ssword 12345678 123456789 1234567890
    11111111 00000000 88888888 87654321 987654321 0987654321 1q2w3e4r 1q2w3e4r5t 1qaz2wsx qwertyui

@@ -1,4 +1,4 @@
-/** What the system, a database or the network means by its codes, in our words. */
+/** Meaning of the codes of the system, databases and the network, in our words. */
 const words: Readonly<Record<string, string>> = {
   EACCES: 'the permission is missing (EACCES)',
   EAGAIN: 'the system is out of resources (EAGAIN)',

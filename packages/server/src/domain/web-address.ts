@@ -13,7 +13,7 @@ export const unbracket = (host: string): string => bracketed.exec(host)?.[1] ?? 
 export const portOf = (url: URL): number =>
   url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
 
-/** What a URL parser would drop or turn without a word, so that text and target differ. */
+/** Characters that a URL parser would drop or turn without a word, so that text and target differ. */
 const ambiguous = /[\u0000-\u0020\u007f\\]/
 
 /**

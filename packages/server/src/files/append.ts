@@ -14,7 +14,7 @@ const copyAll = async (from: number, to: number): Promise<void> => {
   for await (const chunk of chunksOf(from)) await writeAll(to, chunk)
 }
 
-/** What did not fit whole is taken back, unless somebody else has added to the file meanwhile. */
+/** A partial append is taken back, unless somebody else has added to the file meanwhile. */
 const takeBack = (fd: number, sizeBefore: number, bytes: Uint8Array): void => {
   const { size } = fstatSync(fd)
   if (size > sizeBefore && size < sizeBefore + bytes.length) ftruncateSync(fd, sizeBefore)

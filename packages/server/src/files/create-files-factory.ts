@@ -22,7 +22,7 @@ export type FilesOptions = {
 
 type Known = { readonly key: string; readonly roots: Roots; readonly files: Files }
 
-/** One that is refused closes those before it. */
+/** A root that is refused closes those before it. */
 const openRoots = (
   folders: readonly ConstructorParameters<typeof Root>[0][],
   byPath: boolean,
@@ -64,7 +64,7 @@ export const createFilesFactory = (options: FilesOptions): FilesFactory & Dispos
       ],
       byPath,
     )
-    // What is under way with the old roots holds descriptors of its own and ends undisturbed.
+    // Operations under way with the old roots hold descriptors of their own and end undisturbed.
     before?.roots.close()
     const files = createFiles({ roots, temps, trash, denyHardlinks })
     const opened = { key, roots, files }

@@ -15,7 +15,7 @@ import { watchPath } from './watch.ts'
 import { writeFile } from './write.ts'
 import { writeStream } from './write-stream.ts'
 
-/** All that an agent can do with its folders. */
+/** Operations of an agent on its folders. */
 export const createFiles = (deps: Deps & { readonly trash: Trash }): Files => {
   const { roots, denyHardlinks, trash } = deps
 

@@ -26,7 +26,7 @@ const assertHoldsNoRoot = (roots: Roots, path: string, stat: Stats, shown: strin
   throw new GatehouseError('ProtectedPath', { path: shown, detail })
 }
 
-/** What is to be moved away. Close its `dir` when done. */
+/** Entry that is to be moved away. Close its `dir` when done. */
 export const openEntry = (roots: Roots, shown: string, argument = 'path'): Entry => {
   using walk = walkTo(roots, shown, 'write', { argument })
   try {

@@ -2,7 +2,7 @@ import { type ErrorType, type Facts, GatehouseError } from '@gatehouse/contract'
 
 type Told = readonly [ErrorType, Facts?]
 
-/** What the operating system says, in our words. Everything not named here is a fault of our own. */
+/** Failures of the operating system, in our words. Everything not named here is a fault of our own. */
 const told: Readonly<Record<string, Told>> = {
   ENOENT: ['FileNotFound'],
   ENOTDIR: ['NotADirectory'],

@@ -51,7 +51,7 @@ const openAny = (
   return { path, fd: openSync(walk.at, flags) }
 }
 
-/** What a path means now. Any difference between two prints means that something else is there. */
+/** Fingerprint of a path now. Any difference between two prints means that something else is there. */
 export const fingerprintOf = async (
   roots: Roots,
   shown: string,

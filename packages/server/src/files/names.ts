@@ -6,7 +6,7 @@ export const isTempName = (name: string): boolean =>
   name.startsWith(tempPrefix) && /^\.gh-[0-9a-f]{4}-[0-9a-z]{1,8}-[0-9a-f]{16}$/.test(name)
 
 /**
- * What some file system might take the name for: case folded, compatibility forms and characters that
+ * Name as some file system might read it: case folded, compatibility forms and characters that
  * are ignored removed, a stream name and what follows `\` cut off, trailing dots and spaces dropped.
  */
 const folded = (name: string): string =>
@@ -30,7 +30,7 @@ export const isReserved = (name: string): boolean => {
   return plain === trashName || /^gateho~\d+$/.test(plain)
 }
 
-/** @SECURITY Who writes `.git` chooses programs that git runs later (confinement.test.ts, F07). */
+/** @SECURITY Writing `.git` chooses programs that git runs later (confinement.test.ts, F07). */
 export const isGit = (name: string): boolean => {
   if (!suspect(name)) return false
   const plain = folded(name)

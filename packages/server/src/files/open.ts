@@ -43,7 +43,7 @@ export const openFile = (walk: Walk, shown: string, denyHardlinks: boolean): Ope
   }
 }
 
-/** What stands at the leaf, not followed; null when nothing does. */
+/** Entry at the leaf, not followed; null when there is none. */
 export const leafStat = (walk: Walk): Stats | null =>
   lstatSync(walk.at, { throwIfNoEntry: false }) ?? null
 

@@ -18,7 +18,7 @@ export type ReadResult = {
   readonly truncated: boolean
 }
 
-/** What was read of an open file, told with what is known of the whole. */
+/** Result of a read, with what is known of the whole file. */
 const told = ({ size, mtime }: Stats, offset: number, room: Buffer, got: number): ReadResult => ({
   bytes: got === room.length ? room : room.subarray(0, got),
   size_bytes: size,

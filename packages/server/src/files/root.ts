@@ -87,7 +87,7 @@ export class Root {
     }
   }
 
-  /** @SECURITY What another device brings into the root was not given to the agent; confinement.test.ts. */
+  /** @SECURITY Folders that another device brings into the root were not given to the agent; confinement.test.ts. */
   assertSameMount(fd: number, dev: number, path: string): void {
     if (dev === this.dev) return
     // Overlays report other device numbers for their files; the mount tells them from a real one.

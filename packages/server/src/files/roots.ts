@@ -9,7 +9,7 @@ export type Spot = { readonly root: Root; readonly components: readonly string[]
 /** The folders of one agent; the first is its workspace. */
 export class Roots {
   readonly all: readonly Root[]
-  /** What policy says of the places in them, for one call; null where it says the same of all. */
+  /** Policy for the places in the roots, for one call; null where it says the same of all. */
   readonly reach: Reach | null
 
   private constructor(all: readonly Root[], reach: Reach | null) {

@@ -23,7 +23,7 @@ const isAlive = (pid: number): boolean => {
   }
 }
 
-/** What is being written now, by whichever factory of this process. */
+/** Files that are being written now, by any factory of this process. */
 const live = new Set<string>()
 
 /**
@@ -66,12 +66,12 @@ export class Temps {
     }
   }
 
-  /** It stands under its own name now. */
+  /** The file stands under its own name now. */
   published(name: string): void {
     live.delete(name)
   }
 
-  /** It was given up: what stands under the name goes. */
+  /** The file was given up: its temporary name goes. */
   async drop(dir: Dir, name: string): Promise<void> {
     try {
       await removeTree(dir, name)

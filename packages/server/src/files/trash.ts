@@ -110,7 +110,7 @@ const missingOf = (trashId: string): GatehouseError => {
   return missing
 }
 
-/** What was deleted from a root stays in it for some days, under a name that nobody can address. */
+/** Trash of a root: deleted entries stay in it for some days, under a name that nobody can address. */
 export class Trash {
   readonly #ids: Ids
   readonly #clock: Pick<Clock, 'wall' | 'now'>

@@ -50,7 +50,7 @@ const assertReplaceable = (old: Stats, shown: string, denyHardlinks: boolean): v
   if (denyHardlinks && old.nlink > 1) throw new GatehouseError('TooManyLinks', { path: shown })
 }
 
-/** What stands at the end of the walk, after links inside the roots; the walk then stands at that place. */
+/** Entry at the end of the walk, after links inside the roots; the walk then stands at that place. */
 export const followToStat = (walk: Walk): Stats | null => {
   for (;;) {
     const stat = leafStat(walk)

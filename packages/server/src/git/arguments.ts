@@ -5,7 +5,7 @@ const refCharsMax = 250
 const invalidRef = (ref: string, detail: string): GatehouseError =>
   new GatehouseError('InvalidRef', { ref: ref.slice(0, refCharsMax), detail })
 
-// What a name of a commit needs; ranges, searches by message and files of a commit are other things.
+// Characters beyond the name of a commit; ranges, searches by message and files of a commit are other things.
 const unusual = /[\p{Cc}\p{Cf}\s:\\*?[]|\.\./u
 
 /**

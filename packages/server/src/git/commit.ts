@@ -13,7 +13,7 @@ type Draft = Parameters<AgentGit['commit']>[1]
 type Selection = {
   readonly status: ParsedStatus
   readonly changes: readonly Change[]
-  /** What is to be brought into the index as it stands on the disk, exactly as git named it. */
+  /** Files to bring into the index as they stand on the disk, exactly as git named them. */
   readonly names: readonly Buffer[]
   /** Whether the index holds, or could come to hold, more than what is to be committed. */
   readonly leavesStaged: boolean
@@ -125,7 +125,7 @@ const assertNoMarkers = async (repository: Repository, { status }: Selection): P
   throw new GatehouseError('GitRefused', { detail: `${left} still holds conflict markers` })
 }
 
-/** Who commits: as the repository is set up, else the agent under its own name. */
+/** Committer: as the repository is set up, else the agent under its own name. */
 export const identityOf = (
   repository: Repository,
   agent: string,

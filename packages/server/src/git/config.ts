@@ -3,7 +3,7 @@ import { GatehouseError } from '@gatehouse/contract'
 /** A setting as `git config --list -z` writes it; no value means true. Text is latin1: one character a byte. */
 export type Setting = { readonly key: string; readonly value: string | null }
 
-/** What a repository may set by itself: none of these names a program or a place outside. */
+/** Keys that a repository may set by itself: none of these names a program or a place outside. */
 const harmless = [
   /^core\.(repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|autocrlf|symlinks|precomposeunicode)$/,
   /^user\.[a-z0-9-]+$/,

@@ -2,7 +2,7 @@ import { GatehouseError } from '@gatehouse/contract'
 import type { Secrets } from '../ports/secrets.ts'
 import type { RemoteUrl } from './url.ts'
 
-/** What git's own protocol for logins answers with; it lives in memory and in one pipe. */
+/** Answer in git's own protocol for logins; it lives in memory and in one pipe. */
 export type Credential = Uint8Array
 
 /** `user:password`, or a token alone, as the usual hosts take it. */

@@ -14,7 +14,7 @@ export const environmentOf = (mount: string): Readonly<Record<string, string>> =
 })
 
 const settings = [
-  // @SECURITY Nothing that names a program; git-config.test.ts runs every command against each of them.
+  // @SECURITY No setting names a program; git-config.test.ts runs every command against each of them.
   'core.hooksPath=/dev/null',
   'core.fsmonitor=false',
   'core.attributesFile=/dev/null',
@@ -31,7 +31,7 @@ const settings = [
   'gpg.program=false',
   'commit.gpgSign=false',
   'tag.gpgSign=false',
-  // Nothing in the background, and nothing that writes beside what was asked for.
+  // No work in the background, and no files beside what was asked for.
   'gc.auto=0',
   'maintenance.auto=false',
   'rerere.enabled=false',
@@ -41,7 +41,7 @@ const settings = [
   'advice.detachedHead=false',
 ]
 
-/** What stands before every command of git. */
+/** Arguments before every command of git. */
 export const fixedArguments: readonly string[] = [
   '--no-pager',
   ...settings.flatMap((setting) => ['-c', setting]),

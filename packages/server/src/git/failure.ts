@@ -1,6 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
 
-/** What git said of itself, short and without paths of the service. */
+/** Message of git, short and without paths of the service. */
 export const saidBy = (stderr: Uint8Array, hide: readonly string[] = []): string => {
   let text = Buffer.from(stderr).toString('utf8').toWellFormed()
   for (const path of hide) text = text.replaceAll(path, '.git')

@@ -15,7 +15,7 @@ const configBytesMax = 256 * 1024
 const folderFlags = constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW
 const fileFlags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
 
-/** Whatever of these is a link could lead git to files of another place. */
+/** Entries that could lead git to files of another place if they were links. */
 const neverLinks = [
   'HEAD',
   'config',
@@ -89,7 +89,7 @@ export class GitFolder implements Disposable {
     }
   }
 
-  /** @SECURITY Nothing of it leads elsewhere; git-config.test.ts has a repository for each way. */
+  /** @SECURITY The folder leads nowhere else; git-config.test.ts has a repository for each way. */
   #check(): void {
     for (const name of neverThere) {
       if (look(this.at + name) !== null) throw this.#unsafe(`.git/${name} leads elsewhere`)

@@ -37,7 +37,7 @@ const newCommits = async (
   }
 }
 
-/** What the two have in common; null where that is nothing. */
+/** Common ancestor of the two; null where there is none. */
 const baseOf = async (
   repository: Repository,
   ours: string,
@@ -72,7 +72,7 @@ const conflictsOf = async (
   return [...new Set(fieldsOf(stdout).map(textOf).slice(1))].filter((name) => name !== '')
 }
 
-/** What a merge would bring. Only the repository of the agent is read, and none of it is written. */
+/** Plan of a merge. Only the repository of the agent is read, and none of it is written. */
 export const planMerge = async (
   repository: Repository,
   folder: string,
@@ -93,7 +93,7 @@ export const planMerge = async (
   return { into, head, hash, result, commits, total_commits, changes, conflicts }
 }
 
-/** What the named files lose and get back: what stands there now, compared with the commit. */
+/** Changes of the named files: what stands there now, compared with the commit. */
 export const planRestore = async (
   repository: Repository,
   files: readonly string[],

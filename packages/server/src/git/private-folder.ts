@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** What all work trees of a repository share, and this one takes from the repository itself. */
+/** Files that all work trees of a repository share, and this one takes from the repository itself. */
 const shared = ['objects', 'refs', 'packed-refs', 'logs', 'shallow']
 const sharedInfo = ['exclude', 'attributes', 'sparse-checkout']
 

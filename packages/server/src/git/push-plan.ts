@@ -41,7 +41,7 @@ const seenOf = async (
   )
 }
 
-/** @SECURITY What a remote is sent is read by others; reached-in-git.test.ts. */
+/** @SECURITY Pushed commits are read by others; reached-in-git.test.ts. */
 const assertMaySend = async (repository: Repository, range: Uint8Array): Promise<void> => {
   if (!repository.asks) return
   const changed = await namesBy(
@@ -59,7 +59,7 @@ const assertMaySend = async (repository: Repository, range: Uint8Array): Promise
   )
 }
 
-/** What would be pushed, from what is here alone: nothing leaves the machine to find out. */
+/** Plan of a push, from what is here alone: nothing leaves the machine to find out. */
 export const planPush = async (
   repository: Repository,
   given: string,

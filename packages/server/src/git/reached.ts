@@ -11,7 +11,7 @@ export const refuseFiles = (repository: Repository, detail: string): GatehouseEr
 export const mayShow = (repository: Repository, { path, old_path }: Change): boolean =>
   repository.mayRead(path) && (old_path === undefined || repository.mayRead(old_path))
 
-/** What the call may see, and how much else there was. */
+/** Files that the call may see, and the number of the others. */
 export const shownOf = <T>(
   all: readonly T[],
   isShown: (one: T) => boolean,

@@ -5,7 +5,7 @@ import { lastValue, type Setting } from './config.ts'
 import type { Repository } from './repository.ts'
 import { type PlainTargets, parseRemoteUrl, type RemoteUrl } from './url.ts'
 
-/** What the agent named: a remote of the configuration, or an address. */
+/** Remote as the agent named it: of the configuration, or an address. */
 export type Remote = RemoteUrl & {
   /** Null for an address: nothing of it is remembered in the repository. */
   readonly name: string | null
@@ -39,7 +39,7 @@ export const checkedOut = async (repository: Repository): Promise<string> => {
   throw new GatehouseError('GitRefused', { detail })
 }
 
-/** Which branch of the remote belongs to a branch here. */
+/** Branch of the remote that belongs to a branch here. */
 const followedBy = (repository: Repository, { name }: Remote, branch: string): string => {
   const { settings } = repository
   const isIts = name !== null && lastValue(settings, `branch.${branch}.remote`) === name

@@ -16,7 +16,7 @@ export type RepositoryDeps = RunnerDeps & {
   /** Where folders for one call are made. */
   readonly folder: string
   readonly isAllowedKey: (key: string) => boolean
-  /** What was listed for the very same bytes before. */
+  /** Listing of the very same bytes from before. */
   readonly listings: Map<string, readonly Setting[]>
 }
 
@@ -72,7 +72,7 @@ export class Repository implements Disposable {
   readonly git: GitFolder
   readonly #deps: RepositoryDeps
   readonly #common: PrivateFolder
-  /** What every child on it is given. */
+  /** Order for every child on the repository. */
   readonly mounts: readonly SandboxMount[]
 
   private constructor(

@@ -61,7 +61,7 @@ export const createCatalogSource = (options: CatalogSourceOptions): CatalogSourc
       try {
         return parseKept(text, url)
       } catch {
-        // What cannot be read is as good as nothing: it is fetched again.
+        // A copy that cannot be read is as good as none: the catalog is fetched again.
         return null
       }
     },

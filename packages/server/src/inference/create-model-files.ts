@@ -20,7 +20,7 @@ export type ModelFilesOptions = {
 
 const readBytes = 1024 * 1024
 
-/** What Linux says that programs may still take; elsewhere what nobody has taken. */
+/** Memory that programs may still take, as Linux says; elsewhere what nobody has taken. */
 async function availableMemory(): Promise<number> {
   const text = await readFile('/proc/meminfo', 'utf8').catch(() => '')
   const kibibytes = /^MemAvailable:\s+(\d+) kB$/m.exec(text)?.[1]

@@ -88,7 +88,7 @@ async function receive(
       report()
     }
   } finally {
-    // What came before a failure is what the next attempt goes on from.
+    // The next attempt goes on from the bytes that came before a failure.
     await intake.flush()
   }
   if (intake.bytes < file.size_bytes)

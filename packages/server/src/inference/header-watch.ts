@@ -25,7 +25,7 @@ export class HeaderWatch {
 
   take(chunk: Uint8Array): void {
     if (this.#kept === null) return
-    // Whoever gave it may write over it.
+    // The giver of the buffer may write over it.
     this.#parts.push(Uint8Array.prototype.slice.call(chunk))
     this.#bytes += chunk.length
     if (this.#bytes < Math.min(this.#lookAt, this.#fileBytes)) return

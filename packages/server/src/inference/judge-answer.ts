@@ -35,7 +35,7 @@ function judgePart({ headers }: Answer, file: ModelFile, from: number): Verdict 
   return isSound ? 'append' : 'ask_without_range'
 }
 
-/** What an answer to a request for the file from byte `from` on is good for. Raises what it is not. */
+/** Verdict on an answer to a request for the file from byte `from` on. Raises what is wrong with it. */
 export function judgeAnswer(answer: Answer, file: ModelFile, from: number): Verdict {
   const { status, headers } = answer
   if (status === 206) return judgePart(answer, file, from)

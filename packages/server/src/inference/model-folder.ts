@@ -2,7 +2,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, rename, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What must stay free for the database and the log, which everything else waits for. */
+/** Space that must stay free for the database and the log, which everything else waits for. */
 const reservedBytes = 256 * 1024 * 1024
 
 const { O_CREAT, O_NOFOLLOW, O_NONBLOCK, O_RDONLY, O_RDWR } = constants

@@ -81,7 +81,7 @@ test.each(elsewhere)('%j is none', (address) => {
   expect(isGlobalAddress(address)).toBe(false)
 })
 
-/** What a URL may call this machine, one way and another. */
+/** Spellings of this machine in a URL, one way and another. */
 const spellings = (() => {
   const hex = (n: number) => `0x${n.toString(16)}`
   const octal = (n: number) => `0${n.toString(8)}`

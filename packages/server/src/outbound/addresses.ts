@@ -6,7 +6,7 @@ type Range<T> = readonly [T, number]
 const v4 = (cidr: string): Range<ipaddr.IPv4> => ipaddr.IPv4.parseCIDR(cidr)
 const v6 = (cidr: string): Range<ipaddr.IPv6> => ipaddr.IPv6.parseCIDR(cidr)
 
-/** What is no place on the internet, after the registries of special addresses (RFC 6890 and its updates). */
+/** Addresses that are no place on the internet, after the registries of special addresses (RFC 6890 and its updates). */
 const specialV4 = [
   '0.0.0.0/8',
   '10.0.0.0/8',

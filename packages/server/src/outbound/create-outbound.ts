@@ -115,7 +115,7 @@ export const createOutbound = (settings: OutboundSettings, deps: OutboundDeps): 
     connectTimeoutMs: deps.connectTimeoutMs ?? 5_000,
     isOpenPort: (port) => open.has(port),
   }
-  // Whoever names the port by policy or asks a person for it needs no setting for it as well.
+  // A port that policy names, or that a person is asked for, needs no setting as well.
   const anyPort: Dialling = { ...dialling, isOpenPort: () => true }
   return {
     request: (request, signal) => sendRequest(request, dialling, signal),

@@ -33,7 +33,7 @@ export class Deadline {
     this.#controller.abort(reason)
   }
 
-  /** What it resolves to, unless the end comes first. */
+  /** Result of the work, unless the end comes first. */
   race<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const aborted = () => reject(this.#reason as Error)

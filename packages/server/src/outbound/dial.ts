@@ -52,7 +52,7 @@ export const createDialler = async (dialling: Dialling): Promise<buildConnector.
       timeout: connectTimeoutMs,
       lookup: guardedLookup(resolve, allows),
       maxCachedSessions: 0,
-      // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+      // Certificates are checked whatever NODE_TLS_REJECT_UNAUTHORIZED says.
       rejectUnauthorized: true,
       ...(secureContext ? { secureContext } : {}),
     })

@@ -19,7 +19,7 @@ const notYours = new Set([
   'upgrade',
 ])
 
-/** What may go on to another origin; anything else may be a credential. */
+/** Headers that may go on to another origin; anything else may be a credential. */
 const travels = new Set(['accept', 'accept-language', 'if-range', 'range', 'user-agent'])
 
 const refuse = (detail: string): never => {

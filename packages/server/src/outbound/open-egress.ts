@@ -43,7 +43,7 @@ const forwarded = (headers: NodeJS.Dict<string | string[]>): NodeJS.Dict<string 
   )
 }
 
-/** What was asked for in vain, for whoever tells the child’s owner. */
+/** Refused hosts, for whoever tells the child’s owner. */
 class Refusals {
   readonly #seen = new Map<string, { host: string; port: number; times: number }>()
 
@@ -84,7 +84,7 @@ const join2 = (a: Socket, b: Socket, idleMs: number): void => {
   }
 }
 
-/** What decides on a connection, and what makes it. */
+/** Check and dialler of a connection. */
 type Ways = {
   readonly allows: (host: string, port: number) => boolean
   readonly refusals: Refusals

@@ -34,7 +34,7 @@ const assertAllowed = ({ url }: Hop, request: OutboundRequest, dialling: Diallin
   request.allows?.(new URL(url))
 }
 
-/** What belongs to this origin alone. Made anew for each hop, and only here. */
+/** Credentials of this origin alone. Made anew for each hop, and only here. */
 const credentialsFor = ({ url }: Hop, request: OutboundRequest) => {
   const query = request.credential_query?.(new URL(url)) ?? {}
   const headers = checkHeaders(request.credentials?.(new URL(url)) ?? {})
@@ -106,7 +106,7 @@ const responseOf = (
     ? null
     : encodingOf(headers['content-encoding'], host)
   if (encoding !== null) {
-    // They speak of what was sent, not of what is read here.
+    // Encoding headers describe what was sent, not what is read here.
     delete headers['content-encoding']
     delete headers['content-length']
   }

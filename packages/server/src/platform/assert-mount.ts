@@ -13,7 +13,7 @@ const realOf = (path: string): string => {
 }
 
 /**
- * What a mount must never be: the machine's own interfaces, or this service's own folder, by name or by link.
+ * Folders that a mount must never be: the machine's own interfaces, or this service's own folder, by name or by link.
  * @SECURITY An agent that can write there can rewrite its own policy and log; assert-mount.test.ts.
  */
 export const assertMount = (dataDir: string, path: string): void => {

@@ -22,14 +22,14 @@ const forNtfy = (url: string, { title, text, urgent, link }: Notice): Post => {
   }
 }
 
-/** @SECURITY What agents write is text there too: no links and no mentions of theirs; notifier.test.ts. */
+/** @SECURITY Texts of agents are text there too: no links and no mentions of theirs; notifier.test.ts. */
 const forSlack = (url: string, { title, text, link }: Notice): Post => {
   const lines = [`*${slackText(title)}*`, slackText(text)]
   if (link !== null) lines.push(`<${link}|Open in Gatehouse>`)
   return { url, body: JSON.stringify({ text: lines.filter((line) => line !== '').join('\n') }) }
 }
 
-/** Those that are a request over HTTP. */
+/** Kinds that are a request over HTTP. */
 export type PostKind = Exclude<NotificationKind, 'mail'>
 
 export const formats: Readonly<Record<PostKind, (url: string, notice: Notice) => Post>> = {

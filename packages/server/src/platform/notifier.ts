@@ -55,7 +55,7 @@ const headersFor = (
     : { 'gatehouse-signature': signatureOf(secret, Math.floor(wallMs / 1000), body) }
 }
 
-/** What a receiver says is not kept; it is read so far that the connection can be used again. */
+/** An answer of a receiver is not kept; it is read so far that the connection can be used again. */
 const skim = async (response: Response): Promise<void> => {
   const reader = response.body?.getReader()
   if (!reader) return

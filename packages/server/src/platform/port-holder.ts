@@ -31,7 +31,7 @@ const hasSocket = (pid: string, inodes: ReadonlySet<string>): boolean => {
   try {
     return readdirSync(folder).some((fd) => inodes.has(readlinkSync(`${folder}/${fd}`)))
   } catch {
-    // Somebody else's process, or one that has ended.
+    // The process is somebody else's, or has ended.
     return false
   }
 }

@@ -4,7 +4,7 @@ import { createServer } from 'node:net'
 import { GatehouseError } from '@gatehouse/contract'
 import { findPortHolder, type Protocol } from './port-holder.ts'
 
-/** What listens where, and the flags that change it. */
+/** Listener, and the flags that change it. */
 export type Listener = {
   readonly surface: string
   readonly host: string

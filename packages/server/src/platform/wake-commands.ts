@@ -8,7 +8,7 @@ const graceMs = 2_000
 export type WakeCommandOptions = {
   /** The command of each agent, as a program and its arguments. */
   readonly commands: Readonly<Record<string, readonly string[]>>
-  /** All that a command inherits. */
+  /** Environment variables that a command inherits. */
   readonly environment: Readonly<Record<string, string>>
   readonly folder: string
   readonly log: Log
@@ -18,7 +18,7 @@ const endGroup = ({ pid }: ChildProcess, signal: NodeJS.Signals): void => {
   try {
     if (pid !== undefined) process.kill(-pid, signal)
   } catch {
-    // It has ended meanwhile.
+    // The command has ended meanwhile.
   }
 }
 
@@ -33,7 +33,7 @@ const endAll = async (left: readonly Running[]): Promise<void> => {
   const late = setTimeout(() => signalAll('SIGKILL'), graceMs)
   await Promise.all(left.map(({ ended }) => ended))
   clearTimeout(late)
-  // What it left running in its group ends too.
+  // Programs that the command left running in its group end too.
   signalAll('SIGKILL')
 }
 

@@ -159,7 +159,7 @@ const walk = (node: ASTNode, found: Found, depth: number): void => {
   }
   note(node, found, depth)
   const inner = node.op === 'rcall' ? inspectCall(node, found, depth) : depth
-  // What a loop goes over stands outside of it.
+  // The list that a loop goes over stands outside of it.
   childrenOf(node).forEach((child, index) => walk(child, found, index === 0 ? depth : inner))
 }
 

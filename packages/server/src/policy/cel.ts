@@ -106,7 +106,7 @@ const createEnvironment = (): Environment => {
 
 const environment = createEnvironment()
 
-/** What is wrong with a condition; `offset` counts UTF-16 units from its start. */
+/** Problem of a condition; `offset` counts UTF-16 units from its start. */
 export type ConditionProblem = { readonly message: string; readonly offset: number }
 
 export type CompiledCondition =

@@ -1,5 +1,5 @@
 /**
- * What one evaluation of a condition may cost, in steps of about 100 ns. Arguments come from agents,
+ * Budget of one evaluation of a condition, in steps of about 100 ns. Arguments come from agents,
  * and a gate that one call can keep busy for seconds stands still for everyone.
  */
 export const stepsMax = 4_000_000
@@ -13,7 +13,7 @@ export type Weight = {
   readonly values: number
 }
 
-/** What a checked condition does with lists. All zero: its cost does not depend on the arguments. */
+/** Use of lists by a checked condition. All zero: its cost does not depend on the arguments. */
 export type Shape = {
   /** How deep `all`, `exists`, `map` and `filter` stand inside each other. */
   readonly loops: number

@@ -12,7 +12,7 @@ import { compileCondition } from './cel.ts'
 import { shapeFaults } from './shape-faults.ts'
 import { type Fault, type PlacedYaml, type Position, readYaml } from './yaml-text.ts'
 
-/** Which file it is: its place says for whom it holds. */
+/** Identity of a file: its place says for whom it applies. */
 export type FileId = {
   readonly layer: PolicyLayer
   readonly file: string
@@ -25,7 +25,7 @@ export type ParsedFile = {
   readonly id: FileId
   readonly text: string
   readonly layer: Layer
-  /** What its rules and tests were checked by. */
+  /** Names that the file's rules and tests were checked by. */
   readonly names: KnownNames
   readonly tests: readonly PlacedTest[]
   readonly warnings: readonly PolicyProblem[]
@@ -51,7 +51,7 @@ export const knownNamesOf = (
 })
 
 /**
- * What becomes of a name that is not known: `refused` in a file that is offered, `warned` in the copy of
+ * Treatment of a name that is not known: `refused` in a file that is offered, `warned` in the copy of
  * one that was valid, so that a version of the service with fewer capabilities does not close the gate.
  */
 type UnknownNames = 'refused' | 'warned'

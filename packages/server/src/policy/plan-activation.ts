@@ -19,7 +19,7 @@ export type Offer = {
   readonly content: { readonly text: string } | { readonly unreadable: string }
 }
 
-/** What stands for one file: the active parsed file, or a wall where no good version is known. */
+/** Standing of one file: the active parsed file, or a wall where no good version is known. */
 export type Standing =
   | { readonly kind: 'active'; readonly parsed: ParsedFile }
   | { readonly kind: 'walled'; readonly layer: Layer; readonly text: string }
@@ -37,7 +37,7 @@ export type Counts = { readonly rules: number; readonly testsPassed: number }
 export type ActivationInput = {
   readonly system: ParsedFile
   readonly offers: readonly Offer[]
-  /** What stood before; at a start, the copies of what was last active. */
+  /** Standings before; at a start, the copies of what was last active. */
   readonly before: ReadonlyMap<string, Standing>
   /** At a start a bad file without a good version walls; later it just does not become active. */
   readonly starting: boolean
@@ -89,7 +89,7 @@ const parseOffer = ({ id, content }: Offer, names: KnownNames, known?: Standing)
     return { kind: 'refused', problems: [{ file, line: 1, column: 1, message, severity: 'error' }] }
   }
   if (known?.kind === 'active' && known.parsed.text === content.text) {
-    // It is active: of names that have gone since people hear, and what it forbids stays forbidden.
+    // An active file stays: people hear of names that have gone since, and what it forbids stays forbidden.
     return known.parsed.names === names
       ? { kind: 'ok', parsed: known.parsed }
       : parsePolicyFile(id, content.text, names, 'warned')

@@ -15,7 +15,7 @@ export const agentId = (agent: string): FileId => ({
   agent,
 })
 
-/** What stands on disk: a text, or why there is none to be had. A file that is not there is left out. */
+/** Text on disk, or why there is none to be had. A file that is not there is left out. */
 export type FileOnDisk =
   | { readonly kind: 'text'; readonly id: FileId; readonly text: string; readonly stamp: string }
   | {

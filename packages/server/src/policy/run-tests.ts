@@ -11,7 +11,7 @@ const tierOfKind = { allow: 'autonomous', ask: 'approval_required', deny: 'block
 const because = ({ rule }: Decision): string =>
   rule ? `by ${rule.file}:${rule.line}, ${rule.match}` : 'since no rule matches'
 
-/** Which arguments of a capability are paths. */
+/** Path arguments of a capability. */
 export type PathsOf = (capability: string) => readonly string[]
 
 /** A test has no folders to look at, so a path leads where its text says, from a workspace of this name. */

@@ -42,7 +42,7 @@ const messageOf = (issue: z.core.$ZodIssue, path: Path, value: unknown): string 
   return `${name}: ${issue.message}`
 }
 
-/** What zod says of a file, each at its line and column and in a sentence for a person. */
+/** Faults that zod found in a file, each at its line and column and in a sentence for a person. */
 export const shapeFaults = (error: z.ZodError, yaml: PlacedYaml): readonly Fault[] =>
   error.issues.flatMap((issue): readonly Fault[] => {
     const path = issue.path.filter((part) => typeof part !== 'symbol')

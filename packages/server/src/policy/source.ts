@@ -35,7 +35,7 @@ import { watchPolicy } from './watch.ts'
 export type PolicySourceOptions = {
   /** Holds `organisation.yaml` and `agents/<name>.yaml`; made if it is not there. */
   readonly directory: string
-  /** What rules may speak of, and what the layer that ships is made from. */
+  /** Capabilities that rules may speak of, and what the layer that ships is made from. */
   readonly registry: PolicyRegistry
   readonly log: Log
 }
@@ -66,11 +66,11 @@ const strayWarning = (file: string): PolicyProblem => ({
   severity: 'warning',
 })
 
-/** What the registry says at one moment. */
+/** Registry as it was at one moment. */
 type Basis = {
   readonly names: KnownNames
   readonly system: ParsedFile
-  /** Which arguments of a capability are paths, so that tests in files read them as calls do. */
+  /** Path arguments of a capability, so that tests in files read them as calls do. */
   readonly pathsOf: PathsOf
 }
 

@@ -58,7 +58,7 @@ const checkMarks = (node: { anchor?: string; tag?: string } & Node, found: Found
   if (node.tag) found(node.range?.[0], `the tag ${node.tag} cannot be used`)
 }
 
-/** What YAML can say and a policy file may not: it makes a file mean more than a reader sees. */
+/** YAML constructs that a policy file may not have: they make a file mean more than a reader sees. */
 const checkNodes = (document: Document, found: Found): void => {
   const open: Entry[] = [{ node: document.contents, depth: 0 }]
   for (let entry = open.pop(); entry; entry = open.pop()) {

@@ -21,7 +21,7 @@ export class TimeZone {
     })
   }
 
-  /** What clocks and calendars show there, counted as CEL counts: months and days from 0. */
+  /** Date and time as clocks and calendars show them there, counted as CEL counts: months and days from 0. */
   read(at: Date): Readonly<Record<ZonedField, number>> {
     const parts = new Map(this.#format.formatToParts(at).map((part) => [part.type, part.value]))
     const number = (type: Intl.DateTimeFormatPartTypes): number => Number(parts.get(type))

@@ -24,7 +24,7 @@ export type NewWrite = {
   readonly files?: readonly WriteFile[]
 }
 
-/** What an agent is told of a write that it made. */
+/** Receipt for an agent's buffered write. */
 export type WriteTicket = {
   readonly write_id: string
   readonly service: string
@@ -34,7 +34,7 @@ export type WriteTicket = {
   readonly execute_at: string
   /** Until when it can be undone after it ran; null where it cannot. */
   readonly undo_until: string | null
-  /** What can be undone, in a sentence. */
+  /** Undo, described in a sentence. */
   readonly undo_note: string
 }
 
@@ -62,7 +62,7 @@ export interface AgentService {
 
 /** The services that an operator let this agent use. */
 export interface AgentServices {
-  /** Those of a kind, by name. */
+  /** Services of a kind, by name. */
   list(kind: string): Promise<readonly Freshness[]>
   /** The one of this name, or the only one there is. Raises `ServiceNotFound`, `ServiceAmbiguous`. */
   open(kind: string, name?: string): Promise<AgentService>
@@ -77,7 +77,7 @@ export interface AgentWrites {
   }): Promise<{ readonly writes: readonly BufferedWrite[]; readonly total: number }>
   /** Raises `WriteNotFound`. */
   find(writeId: string): Promise<BufferedWrite>
-  /** What `rollback` would do now; changes nothing, here or at the service. Raises what that raises, soon. */
+  /** Preview of `rollback`; changes nothing, here or at the service. Raises what `rollback` raises, soon. */
   planRollback(writeId: string, signal: AbortSignal): Promise<RollbackPreview>
   /** Raises `WriteNotFound`, `WriteNotBuffered`. */
   cancel(writeId: string): Promise<BufferedWrite>

@@ -7,7 +7,7 @@ export type { LogRow as AuditRow } from '../domain/audit/row.ts'
 /** An entry of a chain as it was hashed. */
 export type CopiedEntry = Pick<AuditRow, 'seq' | 'hash' | 'body'>
 
-/** What follows from one group of entries that are in the log. */
+/** Consequences of one group of entries that are in the log. */
 export type CommitGroup = {
   readonly chain: string
   readonly rows: readonly CopiedEntry[]

@@ -12,7 +12,7 @@ import type { AuditRow, AuditRows } from './audit-rows.ts'
 import type { LimitStamp } from './limits.ts'
 import type { Stores } from './storage.ts'
 
-/** What a caller says of an entry; the log adds id, time, place and hash. */
+/** Entry as a caller drafts it; the log adds id, time, place and hash. */
 export type AuditDraft = {
   readonly kind: 'call' | 'act'
   readonly agent: string
@@ -48,7 +48,7 @@ export type AuditTransaction = Stores & {
   append(draft: AuditDraft, extras?: AppendExtras): string
 }
 
-/** What one commit added to the log. `tookMs` is null where a transaction's own work is in it too. */
+/** Rows that one commit added to the log. `tookMs` is null where a transaction's own work is in it too. */
 export type Commit = { readonly rows: readonly AuditRow[]; readonly tookMs: number | null }
 
 /**
@@ -69,10 +69,10 @@ export interface AuditLog {
   assertRecordable(draft: AuditDraft): void
 }
 
-/** What the log knows of the vault, outside of the database. */
+/** State of the vault as the log knows it, outside of the database. */
 export interface VaultAnchor {
   /**
-   * What an entry said last of the vault, as it is sealed; null before the first did. `isSealed`: whether there was a
+   * Last entry's statement about the vault, as it is sealed; null before the first one. `isSealed`: whether there was a
    * sealed state of the log at all when it was opened.
    */
   vaultState(): { readonly state: string | null; readonly isSealed: boolean }

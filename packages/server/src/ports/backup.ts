@@ -1,4 +1,4 @@
-/** What a backup is locked with: something a person remembers, or 32 bytes from a file. */
+/** Key of a backup: something a person remembers, or 32 bytes from a file. */
 export type BackupSecret =
   | { readonly kind: 'passphrase'; readonly passphrase: string }
   | { readonly kind: 'key'; readonly key: Uint8Array }

@@ -23,7 +23,7 @@ import type { AgentNetwork } from './network.ts'
 import type { AgentProcesses } from './processes.ts'
 import type { SecretListing } from './secrets.ts'
 
-/** What a capability may touch. Everything else is out of its reach. */
+/** Reach of a capability. Everything else is out of its reach. */
 export interface CapabilityContext {
   readonly agent: {
     readonly name: string
@@ -41,7 +41,7 @@ export interface CapabilityContext {
   readonly git: AgentGit
   readonly processes: AgentProcesses
   /**
-   * What `resolve` found when a person approved this call, compared again just before it runs; null for
+   * Result of `resolve` when a person approved this call, compared again just before it runs; null for
    * a call that nobody had to approve. Acting on this, not on a new look, is what makes it what was shown.
    */
   readonly resolved: Readonly<Record<string, unknown>> | null
@@ -70,7 +70,7 @@ export interface CapabilityContext {
   progress(done: number, total?: number, message?: string): void
 }
 
-/** What an agent may learn of itself. */
+/** Facts that an agent may learn about itself. */
 export interface AgentSelf {
   whoami(): Promise<Record<string, unknown>>
   /** Raises `InvalidArguments` for a name that it may not use or that nothing has. */
@@ -80,7 +80,7 @@ export interface AgentSelf {
   }): Promise<Record<string, unknown>>
   session(): Promise<Record<string, unknown>>
   policy(): Promise<Record<string, unknown>>
-  /** What changed since it was last asked for, or since an ISO 8601 time; asking moves the mark. */
+  /** Changes since the last briefing, or since an ISO 8601 time; asking moves the starting point. */
   briefing(since?: string): Promise<Briefing>
 }
 
@@ -168,7 +168,7 @@ export type ReceivedMessage = {
   readonly expires_at: string
 }
 
-/** What an agent says to other agents, and what waits for it. The last three change nothing. */
+/** Messages between agents, and those that wait for this one. The last three change nothing. */
 export interface AgentMessages {
   send(
     to: string,
@@ -197,12 +197,12 @@ export interface AgentMessages {
     readonly channel?: string | undefined
     readonly acknowledge: boolean
   }): Promise<{ readonly messages: readonly ReceivedMessage[]; readonly remaining: number }>
-  /** Who would get a broadcast now, and whose mailbox is full. Raises `QuotaExceeded`. */
+  /** Agents that would get a broadcast now, and those whose mailbox is full. Raises `QuotaExceeded`. */
   recipients(filter: {
     readonly channel?: string | undefined
     readonly agents?: readonly string[] | undefined
   }): Promise<{ readonly recipients: readonly string[]; readonly full: readonly string[] }>
-  /** What `receive` would return now. */
+  /** Messages that `receive` would return now. */
   peek(filter: {
     readonly limit: number
     readonly channel?: string | undefined
@@ -217,7 +217,7 @@ export interface AgentApprovals {
   wait(id: string, timeoutMs: number, signal: AbortSignal): Promise<ApprovalOutcome>
   list(status: ApprovalStatus | undefined, limit: number): Promise<Record<string, unknown>>
   cancel(id: string): Promise<ApprovalOutcome>
-  /** What a request is about; unlike `get`, no delivery. Raises `ApprovalNotFound`. */
+  /** Subject of a request; unlike `get`, no delivery. Raises `ApprovalNotFound`. */
   find(id: string): Promise<{
     readonly capability: string
     readonly arguments: Readonly<Record<string, unknown>>
@@ -276,7 +276,7 @@ export interface StateArea {
   ): Promise<Record<string, unknown>>
 }
 
-/** What an agent tells people; it sees its own alerts only. */
+/** Alerts from an agent to people; it sees its own alerts only. */
 export interface AgentAlerts {
   send(alert: {
     readonly message: string
@@ -296,7 +296,7 @@ export interface AgentSecrets {
   /** See `Secrets.use`; `host` is where the value is sent to, null where it leaves for none. */
   use<T>(name: string, host: string | null, work: (value: string) => Promise<T>): Promise<T>
 
-  /** What comes back from where a secret went. Results are scrubbed once more as a whole. */
+  /** Scrubs values that come back from where a secret went. Results are scrubbed once more as a whole. */
   scrub<T>(value: T): T
   scrubStream(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
 
@@ -371,10 +371,10 @@ export interface Capability {
   readonly output_schema: Readonly<Record<string, unknown>>
   /** Listing without the tier, made once. */
   readonly description: Omit<CapabilityDescription, 'permission_tier'>
-  /** Its natural text, where it has one; otherwise its data as JSON. */
+  /** Natural text of the result, where there is one; otherwise its data as JSON. */
   readonly text?: (data: Readonly<Record<string, unknown>>) => string
   readonly preview?: (args: never, ctx: PreviewContext) => Preview | Promise<Preview>
-  /** What the arguments resolve to now; bound by the digest and compared again before execution. */
+  /** Facts that the arguments resolve to now; bound by the digest and compared again before execution. */
   readonly resolve?: (
     args: never,
     ctx: PreviewContext,
@@ -386,10 +386,10 @@ export type ParsedArguments =
   | { readonly kind: 'valid'; readonly args: Readonly<Record<string, unknown>> }
   | { readonly kind: 'invalid'; readonly problems: readonly Explained[] }
 
-/** What shows a call that has not run. Nothing in it changes anything. */
+/** Context of a preview: a call that has not run. Nothing in it changes anything. */
 export type PreviewContext = {
   readonly files: Files
-  /** What the replica holds: whom an answer would go to, what a message is called. */
+  /** Contents of the replica: the recipients of an answer, the title of a message. */
   readonly services: AgentServices
   readonly git: AgentGit
   readonly processes: Pick<AgentProcesses, 'resolve' | 'monitor'>

@@ -24,7 +24,7 @@ export type GenerationLimits = {
   readonly temperature: number
   readonly seed?: number | undefined
   readonly stop: readonly string[]
-  /** What is generated fits it, unless it ends by length. */
+  /** Schema for the output: generated text fits it, unless it ends by length. */
   readonly json_schema?: Readonly<Record<string, unknown>> | undefined
 }
 
@@ -47,7 +47,7 @@ export type Embedded = {
 export type EngineExit = {
   /** In a word for people: `signal SIGABRT`, `code 3`. */
   readonly how: string
-  /** What it said of itself before it ended, if it did. */
+  /** Last words of the engine about itself before it ended, if there were any. */
   readonly said: string
 }
 

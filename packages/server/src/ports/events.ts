@@ -1,6 +1,6 @@
 import type { GatehouseEvent } from '@gatehouse/contract'
 
-/** What happened, told to whoever listens now, and kept a while for those who poll. */
+/** Event bus: tells listeners now, and keeps events a while for those who poll. */
 export interface EventBus {
   /** Must never throw and never wait for a listener. */
   publish(event: Omit<GatehouseEvent, 'id' | 'timestamp'>): void

@@ -25,7 +25,7 @@ export type FileEntry = {
 /** A place in the two forms that policy may speak of; `relative` is absolute outside of the workspace. */
 export type Told = { readonly absolute: string; readonly relative: string }
 
-/** What policy says of the places that a call reaches, asked of each before it is touched. */
+/** Policy for the places that a call reaches, asked before each is touched. */
 export interface Reach {
   /**
    * Whether the call may touch what lies there, links followed. `argument` names the argument that led
@@ -148,7 +148,7 @@ export interface Files {
     options: {
       readonly createParents: boolean
       readonly mustBeNew: boolean
-      /** What the whole must have; anything else is not put in place. */
+      /** Digest that the whole content must have; anything else is not put in place. */
       readonly sha256?: string
     },
   ): Promise<{
@@ -184,7 +184,7 @@ export interface Files {
   /** Must move it into the root's trash, from where `restore` brings it back for seven days. */
   trash(path: string, options: { readonly recursive: boolean }): Promise<Trashed>
 
-  /** What `restore` would bring back, and from when. Raises `TrashNotFound`, `PathNotPermitted`. */
+  /** Item that `restore` would bring back, with its time. Raises `TrashNotFound`, `PathNotPermitted`. */
   trashed(trashId: string): Promise<TrashedItem>
 
   restore(trashId: string): Promise<{ readonly path: string }>
@@ -210,7 +210,7 @@ export interface Files {
   pin(path: string, options: { readonly writable: boolean }): PinnedFolder
 
   /**
-   * What a path resolves to now, for the digest of an approval: canonical path, dev, inode, sha256 of a small
+   * Fingerprint of a path now, for the digest of an approval: canonical path, dev, inode, sha256 of a small
    * file. With `entry` a last link is what is meant, not what it leads to.
    */
   fingerprint(

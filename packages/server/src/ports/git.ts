@@ -3,7 +3,7 @@ import type { Files } from './files.ts'
 /** For whom and as what git is used; bound to one call. */
 export type GitUse = {
   readonly agent: string
-  /** Whose scope a secret is checked against. */
+  /** Capability whose scope a secret is checked against. */
   readonly capability: string
   readonly files: Files
   readonly signal: AbortSignal
@@ -113,10 +113,10 @@ export type Branch = {
   readonly committed_at: string
 }
 
-/** What a push would do, seen from here. */
+/** Plan of a push, seen from here. */
 export type PushPlan = {
   readonly url: string
-  /** Its name in the configuration; null where an address was given. */
+  /** Name of the remote in the configuration; null where an address was given. */
   readonly remote: string | null
   readonly branch: string
   readonly head: string
@@ -135,7 +135,7 @@ export type PushPlan = {
   readonly commits_digest: string
 }
 
-/** What a pull would ask for, and what it would be merged into. */
+/** Plan of a pull: what it asks for, and what that is merged into. */
 export type PullPlan = {
   readonly url: string
   readonly remote: string | null
@@ -144,7 +144,7 @@ export type PullPlan = {
   readonly head: string | null
 }
 
-/** What a merge would bring, as far as that is known ahead. */
+/** Plan of a merge, as far as that is known ahead. */
 export type MergePlan = {
   /** Null on a detached head. */
   readonly into: string | null
@@ -156,7 +156,7 @@ export type MergePlan = {
   /** The newest of those that are not here yet. */
   readonly commits: PushPlan['commits']
   readonly total_commits: number
-  /** What the other side changed since the two parted. */
+  /** Changes of the other side since the two parted. */
   readonly changes: GitDiff
   /** Files that would conflict; null where that cannot be found out. */
   readonly conflicts: readonly string[] | null
@@ -231,7 +231,7 @@ export interface AgentGit {
     initialBranch: string,
   ): Promise<{ readonly path: string; readonly default_branch: string; readonly head: null }>
 
-  /** What a commit of these files would hold; all changes where none are named. Raises `NothingToCommit`. */
+  /** Plan of a commit of these files; of all changes where none are named. Raises `NothingToCommit`. */
   planCommit(
     path: string,
     files: readonly string[] | undefined,
@@ -276,7 +276,7 @@ export interface AgentGit {
   abortMerge(path: string): Promise<Merged>
 
   /**
-   * What `restore` would put back: `changes` from what stands there now, `staged` from what the index has.
+   * Plan of `restore`: `changes` from what stands there now, `staged` from what the index has.
    * Raises `DeadlineExceeded` soon.
    */
   planRestore(

@@ -1,4 +1,4 @@
-/** What the machine says of itself. Percentages from 0 to 100. */
+/** Figures of the machine about itself. Percentages from 0 to 100. */
 export interface Host {
   resources(): Promise<{
     readonly cpu_percent: number

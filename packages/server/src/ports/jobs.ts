@@ -6,9 +6,9 @@ export type StoredJob = {
   readonly id: string
   /** Names who performs it. */
   readonly kind: string
-  /** What it is about, such as the id of a schedule: history is asked for by it. */
+  /** Subject of the job, such as the id of a schedule: history is asked for by it. */
   readonly subject: string
-  /** Whose it is; empty for the service itself. */
+  /** Agent that owns the job; empty for the service itself. */
   readonly agent: string
   readonly payload_json: string
   readonly state: JobState
@@ -23,7 +23,7 @@ export type StoredJob = {
   readonly created_ms: number
   readonly started_ms: number | null
   readonly finished_ms: number | null
-  /** What came of it, or why the last run failed. */
+  /** Outcome of the job, or why its last run failed. */
   readonly outcome_json: string | null
 }
 

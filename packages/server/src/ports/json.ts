@@ -1,4 +1,4 @@
-/** What JSON can carry: it is stored, compared and shown. */
+/** JSON values: stored, compared and shown. */
 export type Json =
   | string
   | number

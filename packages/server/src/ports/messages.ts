@@ -1,7 +1,7 @@
 /** Higher ones are received first. */
 export type MessagePriority = 0 | 1 | 2
 
-/** What one agent says to another, or to all that subscribe to a channel. Times are wall clock ms. */
+/** Message of one agent to another, or to all that subscribe to a channel. Times are wall clock ms. */
 export type StoredMessage = {
   readonly id: string
   readonly sender: string

@@ -1,6 +1,6 @@
 import type { Commit } from './audit.ts'
 
-/** What is looked up when somebody asks for the metrics. */
+/** Gauges, looked up when somebody asks for the metrics. */
 export type Gauges = {
   readonly agents: Readonly<Record<'active' | 'paused' | 'revoked', number>>
   readonly sessions_open: number

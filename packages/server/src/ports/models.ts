@@ -131,7 +131,7 @@ export type InstalledModel = {
   readonly header: ModelHeader
 }
 
-/** What an engine needs to know of models, and all that it may. */
+/** Installed models, as far as an engine may know of them. */
 export interface InstalledModels {
   list(): Promise<readonly InstalledModel[]>
 

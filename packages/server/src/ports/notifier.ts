@@ -1,6 +1,6 @@
 import type { NotificationEvent, NotificationKind } from '@gatehouse/contract'
 
-/** What is told, before it takes the form that a target reads. */
+/** Notice before it takes the form that a target reads. */
 export type Notice = {
   /** The same however often it is sent: a receiver can tell a repetition by it. */
   readonly id: string

@@ -35,7 +35,7 @@ export type OutboundResponse = {
 export interface Egress extends AsyncDisposable {
   /** Path on the host. */
   readonly socket: string
-  /** What the child asked for and no pattern allows, each `host:port` once, the oldest 100. */
+  /** Hosts that the child asked for and no pattern allows, each `host:port` once, the oldest 100. */
   refused(): readonly { readonly host: string; readonly port: number; readonly times: number }[]
 }
 

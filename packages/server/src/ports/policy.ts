@@ -6,7 +6,7 @@ export interface PolicySource {
   /** Must be the last good policy: a file that is refused never changes it. */
   current(): CompiledPolicy
 
-  /** What is wrong with the files as they stand now; errors mean that an older version is active. */
+  /** Problems of the files as they stand now; errors mean that an older version is active. */
   problems(): readonly PolicyProblem[]
 
   /** Must call the listener after each change of the active policy. */
@@ -24,7 +24,7 @@ export type PolicyFileText = {
   readonly text: string
 }
 
-/** What a check of policy files came to. */
+/** Result of a check of policy files. */
 export type PolicyCheck = {
   readonly problems: readonly PolicyProblem[]
   /** Rules of the files that are valid, without those that ship. */

@@ -4,7 +4,7 @@ import type { ProcessState } from '@gatehouse/contract'
 export type StoredProcess = {
   readonly id: string
   readonly agent: string
-  /** Which node runs it. */
+  /** Node that runs the process. */
   readonly node: string
   readonly command: string
   readonly args_json: string

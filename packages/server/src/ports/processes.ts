@@ -9,7 +9,7 @@ import type {
 import type { Files } from './files.ts'
 import type { SandboxLimits, SandboxRung, SandboxUsage } from './sandbox.ts'
 
-/** What is to run, as it was asked for. */
+/** Program to run, as it was asked for. */
 export type ProcessRequest = {
   /** A plain name on the fixed PATH, or a path with a slash: in a folder of that PATH or of the agent. */
   readonly command: string
@@ -30,7 +30,7 @@ export type ProcessSite = {
   readonly permits: (folder: string) => boolean
 }
 
-/** What a request comes to now, as JSON: it is bound by an approval and compared before it runs. */
+/** Facts that a request resolves to now, as JSON: bound by an approval and compared before the run. */
 export type ProcessFacts = {
   /** Identity of a program of the system, content of one in the agent's folders. */
   readonly program: {
@@ -51,7 +51,7 @@ export type ProcessFacts = {
 
 export type ProcessSetting = {
   readonly id: string
-  /** What a person agreed to; null where nobody had to. What runs is exactly this, or `ApprovalStale` is raised. */
+  /** Facts that a person approved; null where nobody had to. Exactly this runs, or `ApprovalStale` is raised. */
   readonly approved: ProcessFacts | null
   readonly stdin: Uint8Array | null
   readonly limits: SandboxLimits
@@ -86,16 +86,16 @@ export type StreamPiece = {
   readonly total_bytes: number
 }
 
-/** One that runs, or ran, in this process of the service. */
+/** Process that runs, or ran, under this service. */
 export interface HostedProcess {
   readonly sandbox: SandboxRung
   readonly working_directory: string
   /** When it and all that it started are gone and its output is kept. Never rejects. */
   readonly exited: Promise<ProcessEnd>
-  /** All that it wrote so far, kept or not. */
+  /** Bytes that the process has written so far, kept or not. */
   written(stream: ProcessStream): number
   read(stream: ProcessStream, offset: number, limit: number): Promise<StreamPiece>
-  /** What it and its children use now; null where the system does not say. */
+  /** Resources that the process and its children use now; null where the system does not say. */
   sample(): ProcessSample | null
   /** With a detail it counts as ended from outside, whatever the program makes of the signal. */
   signal(name: string, detail: string | null): void
@@ -145,7 +145,7 @@ export type RanProcess = {
   }
 }
 
-/** What is asked of a log; without an offset, its end. */
+/** Range of a log that is asked for; without an offset, its end. */
 export type LogRequest = {
   readonly process_id: string
   readonly stream: ProcessStream

@@ -1,13 +1,13 @@
 import type { JsonObject } from './json.ts'
 
-/** Which entry: ids are unique within a collection of a service. */
+/** Key of an entry: ids are unique within a collection of a service. */
 export type ReplicaKey = {
   /** A mail folder, a calendar. */
   readonly collection: string
   readonly id: string
 }
 
-/** What the replica knows of one message, event, … Texts of any length are cut at their limit, never refused. */
+/** Entry of the replica: one message, event, … Texts of any length are cut at their limit, never refused. */
 export type ReplicaEntry = ReplicaKey & {
   /** ETag, mod-sequence: what a write that expects this state names. */
   readonly version: string
@@ -17,7 +17,7 @@ export type ReplicaEntry = ReplicaKey & {
   readonly until_ms: number
   /** At most 1,000 characters; searched, and shown in lists. */
   readonly title: string
-  /** Whom it comes from: sender, organiser; at most 1,000 characters; searched as such. */
+  /** Sender or organiser; at most 1,000 characters; searched as such. */
   readonly from: string
   /** Further text to search: recipients, body, place; at most 256 KiB. */
   readonly text: string
@@ -59,7 +59,7 @@ export type ReplicaQuery = {
   readonly offset: number
 }
 
-/** What a collection holds. */
+/** Number of entries in a collection. */
 export type CollectionCount = {
   readonly collection: string
   readonly entries: number

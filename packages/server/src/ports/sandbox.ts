@@ -6,7 +6,7 @@ export type SandboxState =
       readonly usable: true
       readonly rung: SandboxRung
       readonly detail: string
-      /** What leads to a stronger one, where that is wanted. */
+      /** Remedy that leads to a stronger sandbox, where that is wanted. */
       readonly remedy?: string
     }
   | {
@@ -103,7 +103,7 @@ export type SandboxResult = SandboxExit & {
 
 /** Runs programs that are not trusted. Both ways raise `SandboxUnavailable` where no rung holds. */
 export interface Sandbox {
-  /** What the last probe found. */
+  /** Result of the last probe. */
   state(): SandboxState
 
   /** Must run a real program with the real argument list, and say what came of it. */

@@ -9,7 +9,7 @@ export type StoredSecret = {
   readonly agents: readonly string[]
   /** Counts up with each change of the value or of the scope. */
   readonly version: number
-  /** Which master key is around `wrapped_key`. */
+  /** Master key around `wrapped_key`. */
   readonly root_id: string
   readonly wrapped_key: string
   readonly sealed_value: string

@@ -18,7 +18,7 @@ export type ServiceConnection = {
   readonly service: string
   /** As `adapter.settings` parsed them. */
   readonly settings: JsonObject
-  /** Which credentials there are; the optional ones may be missing. */
+  /** Credentials of the service; the optional ones may be missing. */
   readonly secrets: readonly string[]
   /**
    * Calls `work` with a credential, for the host that it is sent to. The value must not be kept beyond
@@ -34,9 +34,9 @@ export type ConnectionCheck = {
   /** `IMAP login`, `SMTP connection`, … */
   readonly name: string
   readonly ok: boolean
-  /** What was found: `imap.example.org:993 refused the password of ana`. */
+  /** Finding: `imap.example.org:993 refused the password of ana`. */
   readonly detail: string
-  /** What to do about it; null where all is well. */
+  /** Fix; null where all is well. */
   readonly fix: string | null
 }
 
@@ -74,13 +74,13 @@ export type WriteFile = {
 }
 
 /**
- * What stood before, stored before the write. Must hold all that `prove` and `undo` need, without asking
+ * State before the write, stored before it. Must hold all that `prove` and `undo` need, without asking
  * anything else: where each thing was, its version, its content where that would be lost.
  */
 export type Capture = {
   /** Null where there is nothing to undo by. */
   readonly before: Json
-  /** What is to be found afterwards, where it can be known now: a Message-ID, a URL. */
+  /** Trace to find afterwards, where it can be known now: a Message-ID, a URL. */
   readonly expected: Json
 }
 
@@ -88,17 +88,17 @@ export type Capture = {
 export type WriteReason = {
   /** A sentence for people and agents, without credentials: `smtp.example.org refused bob@example.net: no such user`. */
   readonly detail: string
-  /** What to do; absent: the usual words. */
+  /** Fix; absent: the usual words. */
   readonly fix?: string
 }
 
-/** What became of an attempt. Whatever is thrown counts as `unknown`. */
+/** Outcome of an attempt. Anything thrown counts as `unknown`. */
 export type WriteOutcome =
   | {
       readonly kind: 'executed'
       /** For the agent, such as `{message_id}`; stored and shown. */
       readonly result: JsonObject
-      /** What the replica may show at once; the next sync corrects it. */
+      /** Changes that the replica may show at once; the next sync corrects it. */
       readonly changes?: readonly ReplicaChange[]
     }
   | {
@@ -114,7 +114,7 @@ export type WriteOutcome =
       readonly reason: WriteReason
     }
 
-/** What the service shows of a write whose outcome is unknown. Throw where it cannot be looked up now. */
+/** Evidence that the service shows of a write whose outcome is unknown. Throw where it cannot be looked up now. */
 export type WriteProof =
   | { readonly kind: 'executed'; readonly result: JsonObject }
   /** Must be certain: the write is sent again because of it. */
@@ -130,7 +130,7 @@ export type UndoPoint = {
   readonly result: JsonObject | null
 }
 
-/** What undoing would do, found by looking, before anything is changed. */
+/** Plan of an undo, found by looking, before anything is changed. */
 export type UndoPlan =
   | { readonly kind: 'possible'; readonly steps: readonly string[] }
   /** The state is not what the write left: others changed it. Each difference is a sentence. */
@@ -214,7 +214,7 @@ export interface ServiceAdapter<C extends AsyncDisposable = AsyncDisposable> {
   readonly kind: string
   /** For people: `E-mail (IMAP and SMTP)`. */
   readonly title: string
-  /** What an operator enters, closed, with a description for each. No credentials. */
+  /** Settings that an operator enters, closed, with a description for each. No credentials. */
   readonly settings: z.ZodObject
   readonly secrets: readonly SecretField[]
   /** How often it is synced unless configuration says otherwise. */

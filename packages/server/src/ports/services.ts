@@ -7,7 +7,7 @@ export type StoredService = {
   readonly settings_json: string
   /** Names of the credentials that the vault keeps for it. */
   readonly secrets: readonly string[]
-  /** Who may use it; `*` for every agent. */
+  /** Agents that may use the service; `*` for every agent. */
   readonly agents: readonly string[]
   readonly connected_ms: number
   /** One more each time it is connected anew: what belongs to an older one is dropped. */
@@ -28,7 +28,7 @@ export type StoredService = {
   readonly progress_json: string | null
 }
 
-/** What the sync of a service changes; the rest is the operator's. */
+/** Fields that the sync of a service changes; the rest is the operator's. */
 export type ServiceProgress = Partial<
   Pick<
     StoredService,

@@ -23,7 +23,7 @@ export type VaultEntry = (
 /** How the vault is, without the count that takes a look into the store. */
 export type VaultState = Omit<VaultStatus, 'secrets'>
 
-/** What operators do with the vault. Each change commits together with its entry. */
+/** Vault as operators use it. Each change commits together with its entry. */
 export interface Vault {
   /** Must be as it was last found, at once. */
   state(): VaultState

@@ -2,7 +2,7 @@
 export type StoredWake = {
   readonly id: string
   readonly agent: string
-  /** Those of the newest datagram of the ones that were merged. */
+  /** Reason and data of the newest datagram of those that were merged. */
   readonly reason: string | null
   readonly data_json: string | null
   /** How many datagrams it stands for. */

@@ -65,7 +65,7 @@ export type WriteFilter = {
   readonly offset: number
 }
 
-/** What an operator sees of a service at a glance. */
+/** Figures of a service at a glance, for operators. */
 export type WriteCounts = { readonly buffered: number; readonly dead: number }
 
 export interface WriteStore {
@@ -118,7 +118,7 @@ export interface WriteStore {
   prune(endedBeforeMs: number): Promise<void>
 }
 
-/** What stood before a write, and what became of going back to it. */
+/** State before a write, and what became of going back to it. */
 export type StoredRollback = {
   readonly id: string
   readonly write_id: string

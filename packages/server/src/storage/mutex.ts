@@ -16,7 +16,7 @@ export class FifoMutex {
 
   async lock(): Promise<void> {
     if (this.tryLock()) return
-    // Whoever unlocks hands it over: it is never free in between, so nobody overtakes.
+    // Unlocking hands the lock over: it is never free in between, so nobody overtakes.
     await new Promise<void>((resolve) => this.#waiting.push(resolve))
   }
 

@@ -1,7 +1,7 @@
 import { pino, stdTimeFunctions } from 'pino'
 import type { Log } from '../ports/log.ts'
 
-/** What must never reach a log, wherever a caller puts it. */
+/** Fields that must never reach a log, wherever a caller puts them. */
 const hidden = ['token', 'authorization', 'password', 'secret', 'cookie']
 
 type Output = { write(line: string): void }
@@ -26,7 +26,7 @@ export const createLog = (
         paths: hidden.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]),
         censor: '[redacted]',
       },
-      // @SECURITY What no serializer knows by its name: values of secrets; log.test.ts fails without it.
+      // @SECURITY Values of secrets, which no serializer knows by name, are scrubbed; log.test.ts fails without it.
       hooks: { streamWrite: scrub },
     },
     output,

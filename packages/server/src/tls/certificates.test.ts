@@ -42,7 +42,7 @@ const read = (name: string) => readFileSync(file(name), 'utf8')
 const open = (settings: { hosts?: readonly string[]; nowMs?: () => number } = {}) =>
   openLocalCertificates({ directory: directory(), hosts: [], log, ...settings })
 
-/** What a client that trusts this authority says of a server with this pair. */
+/** Handshake of a client that trusts this authority with a server with this pair. */
 async function shake(pair: Pair, ca: string, servername: string): Promise<string> {
   const server = createServer({ key: pair.key, cert: pair.cert }, (socket) => socket.end())
   server.listen(0, '127.0.0.1')

@@ -75,7 +75,7 @@ export function closeToOthers({ cert, key }: PairFiles): void {
     try {
       if ((statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600)
     } catch {
-      // It is missing, and will be made.
+      // The file is missing, and will be made.
     }
 }
 

@@ -6,7 +6,7 @@ import type { Names } from './names.ts'
 
 const renewBelowMs = 30 * 86_400_000
 
-/** What was read from disk, so anything at all. */
+/** Text read from disk, so anything at all. */
 export type Found = { readonly cert: string | null; readonly key: string | null }
 
 const parse = (pem: string | null): X509Certificate | null => {

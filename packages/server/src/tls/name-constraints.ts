@@ -37,7 +37,7 @@ const subtreesOf = ({ dns, ip }: Names): Buffer[] => [...dns.map(dnsSubtree), ..
 export const nameConstraints = (names: Names): Buffer =>
   der(sequence, der(permitted, ...subtreesOf(names)))
 
-/** Those of the names that an authority may vouch for, by its own bytes. */
+/** Names that an authority may vouch for, by its own bytes. */
 export function permittedBy(authority: Buffer, { dns, ip }: Names): Names {
   return {
     dns: dns.filter((name) => {

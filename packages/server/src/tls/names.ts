@@ -1,6 +1,6 @@
 import { isIP } from 'node:net'
 
-/** What a certificate stands for: lowercase DNS names, and addresses without brackets. */
+/** Names of a certificate: lowercase DNS names, and addresses without brackets. */
 export type Names = { readonly dns: readonly string[]; readonly ip: readonly string[] }
 
 const alwaysDns = ['localhost', 'gatehouse.localhost']

@@ -71,7 +71,7 @@ async function preparePair({
 
 const derOf = (pem: string): Buffer => Buffer.from(pem.replace(/-----[^-]+-----/g, ''), 'base64')
 
-/** Something that is looked at now and then, and tells those who listen when it is another. */
+/** Certificate that is looked at now and then; listeners are told when it is another. */
 export function watchCertificate(
   first: ServedCertificate,
   options: { readonly everyMs: number; readonly log: Log },

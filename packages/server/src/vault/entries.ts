@@ -28,11 +28,11 @@ const entryBy =
     detail: facts.detail ?? null,
   })
 
-/** What the service does by itself. */
+/** Entries of the service itself. */
 export const systemEntry = (ids: Ids): VaultEntry =>
   entryBy({ actor: 'system', request_id: ids.next('req'), session_id: null })
 
-/** What a call of an agent, or a connection of the service, does with a secret. */
+/** Entries for the use of a secret by a call of an agent, or a connection of the service. */
 export const useEntry = (ids: Ids, use: SecretUse): VaultEntry =>
   entryBy({
     actor: use.agent === null ? 'system' : `agent:${use.agent}`,

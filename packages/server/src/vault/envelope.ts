@@ -5,7 +5,7 @@ import { newKey, seal, unseal } from './seal.ts'
 
 type Facts = Pick<StoredSecret, 'id' | 'name' | 'version' | 'capabilities' | 'hosts' | 'agents'>
 
-/** @SECURITY What is sealed proves whose it is: rows and scopes cannot change places; envelope.test.ts. */
+/** @SECURITY Sealed values prove whose they are: rows and scopes cannot change places; envelope.test.ts. */
 const boundOf = (install: string, what: 'key' | 'value', facts: Facts): string => {
   const { id, name, version, capabilities, hosts, agents } = facts
   return `gatehouse-secret-v1|${JSON.stringify([

@@ -3,7 +3,7 @@ import type { Kdf } from './passphrase-key.ts'
 import { newKey, seal, unseal } from './seal.ts'
 
 /**
- * What the store knows of the master key: sealed under the key of the key file (`key_id` names it) or under
+ * Master key as the store knows it: sealed under the key of the key file (`key_id` names it) or under
  * one made of a passphrase (`kdf` says how).
  */
 export type Keyring = {

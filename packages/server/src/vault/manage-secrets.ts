@@ -10,7 +10,7 @@ import { assertKeepable, secretRecord } from './records.ts'
 import type { VaultKeys } from './vault-keys.ts'
 import type { VaultParts } from './vault-parts.ts'
 
-/** They are listed whole, and each that is used is searched for. */
+/** Limits: secrets are listed whole, and each that is used is searched for. */
 const secretsMax = 1_000
 
 type Managing = Omit<Vault, 'state' | 'look' | 'lock' | 'unlock' | 'relock' | 'rotateKey'>
@@ -29,7 +29,7 @@ const found = async (store: Pick<Storage, 'secrets'>, name: string): Promise<Sto
   return secret
 }
 
-/** What changes a secret: each change in one step with its entry. */
+/** Changes of a secret: each in one step with its entry. */
 function changing(
   { auditLog, clock, ids }: VaultParts,
   keys: VaultKeys,
@@ -127,7 +127,7 @@ function changing(
   }
 }
 
-/** What operators do with secrets; none of it shows a value. */
+/** Secrets as operators manage them; none of it shows a value. */
 export function managing(parts: VaultParts, keys: VaultKeys): Managing {
   const { storage, clock } = parts
   const { add, rotate, change, remove } = changing(parts, keys)

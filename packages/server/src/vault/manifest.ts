@@ -12,7 +12,7 @@ export type Manifest = {
   readonly secrets: Readonly<Record<string, readonly [name: string, digest: string]>>
 }
 
-/** What is outside of the database about a manifest: its revision and digest. */
+/** State of a manifest outside of the database: its revision and digest. */
 export type Sealed = { readonly revision: number; readonly digest: string }
 
 const sha256 = (text: string): string => hash('sha256', text)

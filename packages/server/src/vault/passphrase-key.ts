@@ -1,7 +1,7 @@
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { keyBytes } from './seal.ts'
 
-/** What a derivation costs; stored, so that it can be raised later without locking anybody out. */
+/** Costs of a derivation; stored, so that they can be raised later without locking anybody out. */
 export type KdfCosts = {
   readonly memory_kib: number
   readonly passes: number

@@ -33,7 +33,7 @@ export const secretRecord = (stored: StoredSecret): Secret => {
   }
 }
 
-/** @SECURITY What is too short to be told from chance could not be blacked out; vault.test.ts. */
+/** @SECURITY A value too short to be told from chance could not be blacked out; vault.test.ts. */
 export function assertKeepable(name: string, value: string): void {
   const refuse = (detail: string): never => {
     throw new GatehouseError('SecretRefused', { name, detail })

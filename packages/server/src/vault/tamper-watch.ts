@@ -34,7 +34,7 @@ export class TamperWatch {
     this.#seal = seal
   }
 
-  /** What was found last; null where every row is as the vault stored it. */
+  /** Last finding; null where every row is as the vault stored it. */
   get found(): Shown | null {
     return this.#found
   }

@@ -26,7 +26,7 @@ const findFor = async (store: SecretStore, use: Pick<SecretUse, 'agent' | 'name'
 const verdictOn = (secret: StoredSecret | null, use: SecretUse): UseVerdict =>
   secret ? decideUse(secret.name, secret, use) : absent
 
-/** What uses secrets sees of the vault. */
+/** Vault as the users of secrets see it. */
 export function secretsOf(parts: VaultParts, keys: VaultKeys, scrubber: Scrubber): Secrets {
   const { storage, auditLog, clock, ids } = parts
 

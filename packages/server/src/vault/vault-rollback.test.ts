@@ -70,7 +70,7 @@ class Place implements AsyncDisposable {
     return this.#vault.secrets.use(how, async (value) => value)
   }
 
-  /** What the database has of the vault: rows, master key and sealed state. */
+  /** Vault data in the database: rows, master key and sealed state. */
   async copy() {
     const [keyring, manifest] = [
       await this.storage.meta.get('vault'),
@@ -113,7 +113,7 @@ const secret = (over: Partial<AddSecret> = {}): AddSecret => ({
   ...over,
 })
 
-/** What changes a vault after somebody copied its rows. */
+/** Changes of a vault after somebody copied its rows. */
 const changes: Record<string, (place: Place) => Promise<unknown>> = {
   'a new value': (place) => place.vault.rotate('token', { value: 'the second value' }, entry),
   'a narrower scope': (place) => place.vault.change('token', { hosts: ['git.example.org'] }, entry),
@@ -163,7 +163,7 @@ describe.each(Object.entries(changes))('after %s', (_, change) => {
     expect(await place.acts()).toContain('vault.tampered')
     for (const name of ['token', 'other'])
       await expect(place.use(name)).rejects.toMatchObject(tampered)
-    // What is given anew is used; nothing else comes with it.
+    // Secrets that are given anew are used; nothing else comes with them.
     await place.vault.remove('token', entry)
     await place.vault.add(secret({ value: 'a good value' }), entry)
     expect(await place.use()).toBe('a good value')

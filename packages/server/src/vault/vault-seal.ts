@@ -18,7 +18,7 @@ import {
 type Store = Pick<Storage, 'meta' | 'secrets'>
 type Known = {
   readonly manifest: Manifest
-  /** What the log has to say of it, with the next entry. */
+  /** Statement for the log about the vault's state, with the next entry. */
   readonly sealed: string
 }
 
@@ -64,7 +64,7 @@ export class VaultSeal {
       : null
   }
 
-  /** What the log has to say with a use of these rows. Raises `VaultTampered` for one that is not of now. */
+  /** Statement for the log with a use of these rows. Raises `VaultTampered` for one that is not current. */
   async assertSealed(
     store: Pick<Storage, 'meta'>,
     root: Root,

@@ -67,7 +67,7 @@ const value = (group: string) => async () => {
   return { key }
 }
 
-/** What acts on a record of one agent, and how to make one: for every other agent it is not there. */
+/** Capabilities that act on a record of one agent, and how to make one: for every other agent it is not there. */
 const records: Readonly<Record<string, () => Promise<Record<string, unknown>>>> = {
   'alerts.acknowledge': alert,
   'approvals.cancel': asked,

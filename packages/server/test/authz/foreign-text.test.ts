@@ -55,7 +55,7 @@ class Fuse {
     ) as T
   }
 
-  /** What is called meanwhile, and whether it answers with a promise. */
+  /** Promises that are made meanwhile. */
   async noting(work: () => Promise<unknown>): Promise<Map<string, boolean>> {
     const noted = (this.#noted = new Map<string, boolean>())
     await work()
@@ -270,7 +270,7 @@ const sources = join(import.meta.dirname, '../../src')
 const reads =
   /\w+ instanceof Error \? [\w.]+\.message|as (?:NodeJS\.Errno\w+|Error)\)\.message|String\((?:cause|error|err|thrown)(?:\??\.message[^)]*)?\)/
 
-/** Who reads the text of a caught error all the same, and what becomes of it. */
+/** Code that reads the text of a caught error all the same, and what becomes of it. */
 const readers: Readonly<Record<string, string>> = {
   'capabilities/filesystem/regex.ts': 'is told apart, and said in our words',
   'capabilities/filesystem/regex-thread.mjs': 'is told apart, and said in our words',

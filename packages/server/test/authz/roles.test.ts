@@ -16,7 +16,7 @@ import {
 import { describe, expect, expectTypeOf, test } from 'vitest'
 import { createRestKit } from '../rest/kit.ts'
 
-// What the documentation promises, written down apart from the code that grants it.
+// Rights as the documentation promises them, written down apart from the code that grants them.
 const read: readonly Role[] = ['viewer', 'approver', 'operator']
 const decide: readonly Role[] = ['approver', 'operator']
 const manage: readonly Role[] = ['operator']

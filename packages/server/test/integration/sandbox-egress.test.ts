@@ -4,7 +4,7 @@ import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, test } from 'vitest'
 import { SandboxKit } from './sandbox-kit.ts'
 
-/** Something that sends back whatever it is sent, on a Unix socket as the proxy of the service. */
+/** Echo server on a Unix socket, as the proxy of the service. */
 const openEcho = async (path: string) => {
   let connections = 0
   const server: Server = createServer({ allowHalfOpen: true }, (socket) => {

@@ -14,7 +14,7 @@ import { SandboxKit } from './sandbox-kit.ts'
 
 const canary = 'CANARY-FS-5b1c'
 
-/** Someone on the host who counts who comes. */
+/** Listener on the host that counts who comes. */
 const listen = async () => {
   let visits = 0
   const server = createServer((socket) => {

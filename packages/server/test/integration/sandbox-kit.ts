@@ -28,7 +28,7 @@ export const rungs = [
 ]
 export const hasLandlock = rungs.includes('landlock')
 
-/** Who runs programs by Landlock where the tests are root: processes are counted by user, so one for each file. */
+/** User that runs programs by Landlock where the tests are root: processes are counted by user, so one for each file. */
 export const ownUser = () =>
   process.getuid?.() === 0 ? String(61_000 + (process.pid % 4_000)) : null
 

@@ -4,7 +4,7 @@ import type { Digest } from '../../ports/digest.ts'
 
 const tokenForm = /^[0-9a-f]{64}$/
 
-/** Which credential was shown: 48 bits of its hash, enough to tell an agent's few tokens apart. */
+/** Credential that was shown: 48 bits of its hash, enough to tell an agent's few tokens apart. */
 const credentialOf = (hash: string): number => Number.parseInt(hash.slice(0, 12), 16)
 
 /** An agent and the credential it came with, which every later message on the connection must still match. */

@@ -40,7 +40,7 @@ export type AgentDeps = Basics & {
   readonly files: FilesFactory
   readonly workspaceOf: CreateAgentDeps['workspaceOf']
   readonly assertMount: CreateAgentDeps['assertMount']
-  /** What other parts end when an agent is revoked, in this order. */
+  /** Clean-ups of other parts when an agent is revoked, in this order. */
   readonly endsWithAgent: readonly EndsWithAgent[]
   readonly signal: AbortSignal
 }
@@ -83,7 +83,7 @@ export type Agents = Part<AgentUseCases> & {
 const otherNodesEveryMs = 500
 const idleEveryMs = 60_000
 
-/** Who may call, and their sessions. */
+/** Agents, their tokens and their sessions. */
 export function bindAgents(given: AgentDeps): Agents {
   const directory = new AgentDirectory(given)
   const sessions = new SessionTable(given)

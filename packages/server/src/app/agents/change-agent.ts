@@ -20,7 +20,7 @@ export type ChangeAgentDeps = Pick<Basics, 'auditLog' | 'clock' | 'ids' | 'diges
 }
 
 /**
- * What a part ends when an agent is revoked: in the transaction that revokes it, and what is to follow once
+ * Clean-up of a part when an agent is revoked: in the transaction that revokes it, and what is to follow once
  * that stands. A transaction may run more than once.
  */
 export type EndsWithAgent = (
@@ -49,7 +49,7 @@ async function change(
     const current = await tx.agents.find(name)
     if (!current) throw new GatehouseError('AgentNotFound', { agent: name })
     const changed = next(current)
-    // Whatever happens to an agent by its name, resuming everything does not undo.
+    // Changes of an agent by its name are not undone by resuming everything.
     await forgetPausedWithAll(tx, name)
     if (changed === null) return current
     const stored = { ...changed, generation: current.generation + 1 }

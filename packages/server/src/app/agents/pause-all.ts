@@ -17,7 +17,7 @@ async function pausedWithAll(meta: MetaStore): Promise<string[]> {
   return stored === null ? [] : (JSON.parse(stored) as string[])
 }
 
-/** Whoever is paused or resumed by name is no longer a matter of pausing or resuming everything. */
+/** Agents paused or resumed by name are no longer a matter of pausing or resuming everything. */
 export async function forgetPausedWithAll(tx: AuditTransaction, name: string): Promise<void> {
   const names = await pausedWithAll(tx.meta)
   if (names.includes(name))

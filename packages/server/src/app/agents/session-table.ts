@@ -83,7 +83,7 @@ export class SessionTable {
       op,
       sessions.filter((session) => session.agent === agent),
     )
-    // Those that another node holds open, or that a crash left.
+    // Sessions that another node holds open, or that a crash left.
     await this.#deps.storage.sessions.endAll(ended, agent)
   }
 

@@ -85,7 +85,7 @@ export async function prepareEdit(
     status: 'approved',
     decided_ms: deps.clock.wall(),
     decided_by: actorText(op.actor),
-    // Nobody asked for these arguments, so no call of the agent finds this request.
+    // No call of the agent finds this request, since nobody asked for these arguments.
     call_key: bound.id,
     delivered: 'yes',
     edit,

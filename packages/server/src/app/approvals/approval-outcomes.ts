@@ -35,7 +35,7 @@ export async function getApprovalOutcome(
   return { ...(await deliverOutcome(op, deps, approval)), ...argumentsOf(approval) }
 }
 
-/** Nobody reads the answer of a caller that has gone away: that is no delivery. */
+/** An answer to a caller that has gone away is no delivery: nobody reads it. */
 async function deliverOutcome(
   op: AgentOp,
   deps: Pick<Basics, 'storage'>,

@@ -20,7 +20,7 @@ const executingMax = 64
 const executingOfAgentMax = 8
 
 /**
- * What happens to approvals without anybody's call: approved ones run, old ones expire, and what a
+ * Upkeep of approvals without anybody's call: approved ones run, old ones expire, and what a
  * crash left running is called interrupted and never runs again by itself.
  */
 export class ApprovalUpkeep {
@@ -44,7 +44,7 @@ export class ApprovalUpkeep {
 
   /** Puts an approved request in line; asking twice is harmless, the claim decides. */
   readonly execute = (approval_id: string): void => {
-    // What cannot be read now is found by a later look.
+    // A request that cannot be read now is found by a later look.
     void this.#admit(approval_id).catch((cause: unknown) =>
       this.#deps.log.error({ err: cause, approval_id }, 'an approved call could not be read'),
     )
@@ -66,7 +66,7 @@ export class ApprovalUpkeep {
       this.#line.delete(id)
       this.#running.set(id, agent)
       void this.#run(id)
-        // Nothing ran, or its outcome is stored: a later look finds what is still waiting.
+        // A later look finds what is still waiting: nothing ran, or its outcome is stored.
         .catch((cause: unknown) =>
           this.#deps.log.error(
             { err: cause, approval_id: id },

@@ -57,7 +57,7 @@ export interface ApprovalUseCases {
   ): Promise<{ readonly kind: 'decided' | 'not_pending'; readonly approval: Approval }>
   /** One decision on many, each recorded by itself. */
   decideApprovals(op: Op, input: DecideManyInput): Promise<readonly DecideOutcome[]>
-  /** Those that still let a call run; with `all` also those that ended. */
+  /** Grants that still let a call run; with `all` also those that ended. */
   listGrants(
     op: Op,
     input: { agent?: string; all: boolean; limit: number; offset: number },
@@ -68,13 +68,13 @@ export interface ApprovalUseCases {
 }
 
 export type Approvals = Part<ApprovalUseCases> & {
-  /** What the gate needs of people. */
+  /** Port through which the gate asks people. */
   readonly people: AskPerson
   readonly endWithAgent: EndsWithAgent
   approvalsOf(call: Call): AgentApprovals
 }
 
-/** @SECURITY What a revoked agent was given or still asks for lets nothing run any more; approvals.test.ts. */
+/** @SECURITY A revoked agent's grants and requests let nothing run any more; approvals.test.ts. */
 const withdrawAll =
   (deps: Pick<HoldDeps, 'clock' | 'signals' | 'events'>): EndsWithAgent =>
   async (op, tx, agent) => {
@@ -100,7 +100,7 @@ const withdrawAll =
     }
   }
 
-/** What waits for a person, what people decided, and what runs because they did. */
+/** Requests that wait for a person, decisions, and the runs that follow from them. */
 export function bindApprovals(given: ApprovalDeps): Approvals {
   const signals = new ApprovalSignals(given.log)
   const deps = { ...given, signals }

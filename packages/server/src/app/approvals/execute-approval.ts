@@ -58,7 +58,7 @@ export async function executeApproval(deps: ExecuteDeps, approval_id: string): P
   }
 }
 
-/** What a person approved is never refused for lack of memory: it waits. Null when the service stops. */
+/** An approved call is never refused for lack of memory: it waits. Null when the service stops. */
 async function roomFor(
   { registry, signal }: ExecuteDeps,
   held: Held,
@@ -93,7 +93,7 @@ export async function prepareExecution(
     return refused(`agent ${approval.agent} is ${agent?.status ?? 'gone'}`)
   const capability = deps.registry.find(approval.capability)
   if (!capability) return refused(`there is no ${approval.capability} any more`)
-  // @SECURITY What runs is what was shown: the stored text is hashed again; approvals.test.ts.
+  // @SECURITY Exactly what was shown runs: the stored text is hashed again; approvals.test.ts.
   if (`sha256:${deps.digest.sha256(digestPrefix + approval.bound_json)}` !== approval.digest)
     return refused('the stored request does not match its digest')
   const bound = JSON.parse(approval.bound_json) as {
@@ -112,7 +112,7 @@ export async function prepareExecution(
     }),
   )
   if (decision.kind === 'deny') return refused('policy blocks it now')
-  // @SECURITY What a person agreed to is this place, wherever its path leads by now; swapped-places.test.ts.
+  // @SECURITY A person approved this place, wherever its path leads by now; swapped-places.test.ts.
   const places = placesOf(deps.contexts.filesOf({ agent }), capability, args)
   if (bound.places && deps.digest.canonical(places) !== deps.digest.canonical(bound.places))
     return refused('a path of it leads to another place than when it was asked for')

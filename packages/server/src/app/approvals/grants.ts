@@ -33,7 +33,7 @@ export async function createGrant(
 ): Promise<string> {
   const refuse = (detail: string) => new GatehouseError('RememberRefused', { detail })
   const capability = deps.registry.find(approval.capability)
-  // @SECURITY What is critical is decided on each time; grants.test.ts.
+  // @SECURITY Critical calls are decided on each time; grants.test.ts.
   if (approval.critical || capability?.critical)
     throw refuse(`${approval.capability} is critical, so each call of it is decided on by a person`)
   const { definition_hash } = JSON.parse(approval.bound_json) as { definition_hash: string }

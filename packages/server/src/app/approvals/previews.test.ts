@@ -15,7 +15,7 @@ const dataOf = async (kit: Kit, agent: string, capability: string, args: object 
   return outcome.data
 }
 
-/** What a person who decides is shown of the call; nothing of it has happened. */
+/** Preview of the call as a person who decides sees it; nothing of it has happened. */
 const shown = async (
   kit: Kit,
   agent: string,

@@ -97,7 +97,7 @@ const isStale = ({ digest }: RequestDeps, open: StoredApproval, draft: StoredApp
   return was !== is
 }
 
-/** Nobody is asked about a call that could not run: the request of it as it stands now takes its place. */
+/** A call that could not run takes no person's time: the request as it stands now takes its place. */
 async function supersede(
   deps: RequestDeps,
   tx: AuditTransaction,
@@ -130,7 +130,7 @@ async function join(tx: AuditTransaction, call: Call, open: StoredApproval): Pro
     approval_id: open.id,
   } as const
   const { op, capability, args } = call
-  // What nobody reads is delivered to nobody.
+  // An answer that nobody reads is delivered to nobody.
   if (!isResolved(open) || !isRead(op)) {
     tx.append(callDraft(op, capability, args, { ...facts, result: 'pending' }), {
       counts: true,

@@ -105,7 +105,7 @@ test('the record has the arguments as they were sent and as they run; so has the
   })
   const outcome = await kit.app.getApprovalOutcome(kit.op('alpha'), { approval_id: id })
   expect(outcome).toEqual({ approval_id: id, status: 'pending', ...both })
-  // What was sent does not change what identical calls are.
+  // Identity of a call does not depend on the arguments as they were sent.
   expect(await kit.pending('alpha', 'filesystem.delete', both.effective_arguments)).toBe(id)
 
   const changed = { path: './log.txt' }

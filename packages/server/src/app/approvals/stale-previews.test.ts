@@ -1,7 +1,7 @@
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 
-// What a person is shown of a call can change until they decide: such a request is stale by then.
+// A preview can change until a person decides: such a request is stale by then.
 
 const dataOf = async (kit: Kit, agent: string, capability: string, args: object = {}) => {
   const outcome = await kit.invoke(agent, capability, args)

@@ -12,7 +12,7 @@ export type HeldCall = {
   readonly approval: StoredApproval
 }
 
-/** What the gate needs where policy says that a person decides. */
+/** Port of the gate for decisions that policy leaves to a person. */
 export interface AskPerson {
   /** Must store the request, or join the one that an identical call has made already. */
   request(

@@ -27,11 +27,11 @@ export type ContextDeps = {
   readonly ids: Ids
   readonly files: FilesFactory
   readonly git: GitFactory
-  /** What policy says of the places that a call reaches; null where it says the same of all. */
+  /** Policy for the places that a call reaches; null where it says the same of all. */
   readonly reachOf: (call: Call) => Reach | null
   /** For what outlives the call: policy may come to depend on paths later. */
   readonly lastingReachOf: (call: Call) => Reach
-  /** What a capability learns of its agent, its approvals, the system and its watches; made when asked for. */
+  /** Facts of the agent, its approvals, the system and its watches; made when asked for. */
   readonly selfOf: (call: Call) => AgentSelf
   readonly approvalsOf: (call: Call) => AgentApprovals
   readonly systemOf: (call: Call) => SystemFacts

@@ -4,7 +4,7 @@ import type { AgentOp } from './op.ts'
 
 /** A value of the arguments that JSON allows and no program reads exactly, such as 2^53 + 1. */
 export type UnreadableValue = {
-  /** Its path inside of the arguments. */
+  /** Path of the value inside the arguments. */
   readonly at: string
   readonly detail: string
 }
@@ -14,7 +14,7 @@ export type InvokeInput = {
   readonly capability: string
   /** As parsed and scanned by the transport; frozen and validated by the gate. */
   readonly arguments: unknown
-  /** What the transport could not read exactly: such a call fails by its arguments. */
+  /** Values that the transport could not read exactly: such a call fails by its arguments. */
   readonly unreadable?: readonly UnreadableValue[]
 }
 
@@ -27,7 +27,7 @@ export type UnknownCapability = {
 }
 
 /**
- * What became of a call. Transports turn each kind into their own words; internal faults and an audit
+ * Outcome of a call. Transports turn each kind into their own words; internal faults and an audit
  * log that cannot be written are thrown (`GatehouseError`).
  */
 export type InvokeOutcome =
@@ -36,7 +36,7 @@ export type InvokeOutcome =
       readonly capability: Capability
       readonly data: Readonly<Record<string, unknown>>
       readonly text: string | null
-      /** What the agent must know beside the result: that a person changed its call. */
+      /** Note to the agent beside the result: that a person changed its call. */
       readonly note?: string
     }
   | { readonly kind: 'failed'; readonly error: CapabilityError }

@@ -61,7 +61,7 @@ test('counts a small body as dearer by the byte, for it may be values alone', ()
   expect(costOfBody(10 * mib) / (10 * mib)).toBeLessThan(9)
 })
 
-/** Whoever goes on after a wait hears of it in a later turn of the loop. */
+/** Waiters go on in a later turn of the loop. */
 const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
 
 describe('room for results', () => {

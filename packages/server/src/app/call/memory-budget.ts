@@ -15,7 +15,7 @@ const lineMs = 30_000
  */
 export const costOfBody = (bytes: number): number => bytes * 6 + Math.min(bytes * 18, 20 * mib)
 
-/** What is left of it once it is parsed: the values, and what the audit log makes of them. */
+/** Cost of a body once it is parsed: the values, and what the audit log makes of them. */
 const costOfParsed = (bytes: number): number => bytes * 4
 
 /** A text, and the bytes that are on their way to a peer; likewise the values that it is made of. */
@@ -27,7 +27,7 @@ export type HeldLimits = {
   readonly heldBytesPerAgentMax: number
 }
 
-/** What one agent has of the budget, and its calls in line. */
+/** Share of one agent in the budget, and its calls in line. */
 type Share = {
   readonly agent: string
   helds: number
@@ -51,7 +51,7 @@ export type Patience = {
   readonly clock?: Pick<Clock, 'after'>
 }
 
-/** What one call may take of the heap: its largest result before it runs, what it made afterwards. */
+/** Heap that one call may take: its largest result before it runs, what it made afterwards. */
 export class CallRoom implements Disposable {
   readonly #held: Held
   #cost: number
@@ -84,7 +84,7 @@ export class CallRoom implements Disposable {
     }
   }
 
-  /** Nothing of the call is under way any more; what it made goes on as the answer. */
+  /** The call is over; what it made goes on as the answer. */
   [Symbol.dispose](): void {
     if (this.#ended) return
     this.#ended = true
@@ -93,7 +93,7 @@ export class CallRoom implements Disposable {
   }
 }
 
-/** What one request holds, from before its body is read until its answer has left. */
+/** Memory of one request, from before its body is read until its answer has left. */
 export class Held {
   readonly #budget: MemoryBudget
   #share: Share
@@ -259,7 +259,7 @@ export class Held {
 }
 
 /**
- * What the bodies, frames, results and answers under way may hold of the heap, in all and for each agent.
+ * Budget of the heap for bodies, frames, results and answers under way, in all and for each agent.
  * It is asked before a body is read and before a capability runs, so that no number of large requests, or
  * of small ones with large results, can end the process. Agents take turns; of one agent the first in line
  * is the next.
@@ -390,7 +390,7 @@ export class MemoryBudget {
   #place(held: Held, share: Share, cost: number): 'free' | 'own' | 'full' | 'never' {
     if (held.answers > this.#perAgentMax / 16 && held.answers + cost > this.#perAgentMax)
       return held.idle ? 'never' : 'own'
-    // What is held by those in line comes back only when one of them goes on.
+    // Memory held by those in line comes back only when one of them goes on.
     const own = held.idle && !held.stuck ? held.cost : 0
     if (this.#used - this.#stuck - own <= this.#max / 64) return 'free'
     if (this.#used + cost > (this.#isLarge(cost) ? this.#max * largeShare : this.#max))

@@ -2,7 +2,7 @@ import type { Ids } from '../../ports/ids.ts'
 import type { Hold } from './hold.ts'
 import type { Held } from './memory-budget.ts'
 
-/** Who acts. Only the gate's own surfaces make these, from a credential they checked. */
+/** Actor of an operation. Only the gate's own surfaces make these, from a credential they checked. */
 export type Actor =
   | { readonly kind: 'agent'; readonly name: string; readonly credential: number }
   | {
@@ -33,7 +33,7 @@ export interface Op {
 
 /** An operation of an agent. */
 export interface AgentOp extends Op {
-  /** What the request that it came with has of the memory; absent where it came with none. */
+  /** Memory of the request that the call came with; absent where it came with none. */
   readonly held?: Held
   readonly actor: Extract<Actor, { kind: 'agent' }>
 }

@@ -43,7 +43,7 @@ test.each([
   ['args.path.startsWith("/srv/alpha/secret")', { path: 'a' }, false, 1],
   ['args.path.startsWith("secret")', { path: 'link' }, true, 1],
   ['args.path.startsWith("/never/") || args.path == "/srv/alpha/a"', { path: 'a' }, true, 1],
-  // What is no path of the capability is compared as it was written.
+  // An argument that is no path of the capability is compared as it was written.
   ['args.other.startsWith("/never/")', { path: 'a', other: '/never/b' }, true, 1],
 ])('%s of %j is %s after %i looks at the disk', (source, args, holds, looks) => {
   expect(ask(source, args)).toEqual({ holds, looks })

@@ -10,7 +10,7 @@ type Arguments = Readonly<Record<string, unknown>>
 export type Bound = {
   readonly names: readonly string[]
   readonly place: Told
-  /** What stood in the argument; of a list only the item that is equal to it is bound. */
+  /** Text in the argument; of a list only the item that is equal to it is bound. */
   readonly shown: string
 }
 
@@ -49,7 +49,7 @@ class Teller {
     if (typeof value === 'string')
       return bound ? bound.place[form] : this.#lookUp(name, value, form)
     if (!Array.isArray(value)) return value
-    // What was reached by none of the items is asked about alone.
+    // A place that none of the items reached is asked about alone.
     if (bound && !value.includes(bound.shown)) return [bound.place[form]]
     return value.map((item: unknown) =>
       typeof item !== 'string'
@@ -82,7 +82,7 @@ export const placesOf = (
   return places
 }
 
-/** What does not depend on how paths are told. Copied field by field: every call makes some of these. */
+/** Fields that do not depend on how paths are told. Copied field by field: every call makes some of these. */
 class Asked {
   readonly capability: string
   readonly agent: PolicyQuestion['agent']
@@ -156,7 +156,7 @@ export type Places = {
   readonly contexts: Pick<ContextFactory, 'filesOf'>
 }
 
-/** What policy is asked about a call. Paths are looked up only when a condition reads the arguments. */
+/** Question to policy about a call. Paths are looked up only when a condition reads the arguments. */
 export const questionOf = (
   agent: StoredAgent,
   session: StoredSession | null,

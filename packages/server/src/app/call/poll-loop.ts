@@ -3,7 +3,7 @@ import type { Basics } from './basics.ts'
 type Deps = Pick<Basics, 'clock' | 'log'> & { readonly signal: AbortSignal }
 
 type Polling = {
-  /** What a look does, as the log says it where one fails. */
+  /** Name of the look for the log, where one fails. */
   readonly name: string
   readonly everyMs: number
   /** Looks once; a number it returns is the wait for the next look, in ms. */
@@ -28,7 +28,7 @@ export class PollLoop {
   /** The first look is at once, unless told to wait for it as for any other. */
   start(first: 'now' | 'later' = 'now'): void {
     const { signal } = this.#deps
-    // One that has aborted already tells nobody any more.
+    // An aborted signal tells nobody any more.
     if (signal.aborted) return
     signal.addEventListener('abort', () => this.nudge(), { once: true })
     this.#ended = this.#run(first === 'now' ? 0 : this.#polling.everyMs)

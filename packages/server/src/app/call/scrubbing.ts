@@ -12,7 +12,7 @@ export const scrubbing = <D extends Outlets & { readonly secrets: Pick<Secrets, 
   deps: D,
 ): D & Outlets => {
   const { auditLog, events, secrets } = deps
-  // Who, what and when are not said by anybody: a secret that is a word does not rename an agent.
+  // Actor, capability and time are never scrubbed: a secret that is a word does not rename an agent.
   const clean = (draft: AuditDraft): AuditDraft => {
     const detail = secrets.scrub(draft.detail)
     const said = secrets.scrub(draft.arguments)

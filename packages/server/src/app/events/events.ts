@@ -30,7 +30,7 @@ export interface EventUseCases {
 
 const reachEveryMs = 1_000
 
-/** What agents are told, by asking or over an open connection. */
+/** Events for agents, by asking or over an open connection. */
 export function bindEvents(deps: EventDeps): Part<EventUseCases> {
   const { events, delivered } = deps
   const tools = new ToolChanges(deps)
@@ -46,7 +46,7 @@ export function bindEvents(deps: EventDeps): Part<EventUseCases> {
     takeRoom: () => Promise<void>,
   ): Promise<readonly GatehouseEvent[]> => {
     const found = await events.poll(op.actor.name, after, timeout_ms, op.signal)
-    // Nobody reads the answer of a caller that has gone away: that is no delivery.
+    // An answer to a caller that has gone away is no delivery: nobody reads it.
     if (!isRead(op)) return found
     await takeRoom()
     await recordPolled(deps, found)

@@ -46,7 +46,7 @@ export class ToolChanges implements Disposable {
     await this.#compare()
   }
 
-  /** What cannot be read is told as a change: to list once more costs less than to miss one. */
+  /** A listing that cannot be read counts as a change: to list once more costs less than to miss one. */
   async #signature(name: string): Promise<string> {
     try {
       const agent = await this.#deps.directory.find(name)

@@ -27,7 +27,7 @@ const unlisted = (wanted: string, listed: readonly ListedCapability[]): Gatehous
   )
 }
 
-/** What an agent may learn of itself, as of this call. */
+/** Facts that an agent may learn about itself, as of this call. */
 export const selfOf = (deps: Deps, call: Call): AgentSelf => {
   const { agent, session } = call
   return {

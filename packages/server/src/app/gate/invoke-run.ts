@@ -32,7 +32,7 @@ export type RunResult =
       readonly noted?: Noted
     }
 
-/** What the capability wants said in the log of how it ran. */
+/** Facts about the run that the capability wants in the log. */
 type Noted = Readonly<Record<string, unknown>> | null
 
 const faults = new Set([
@@ -63,11 +63,11 @@ const measure = (
   return memoryWithin(bound)
 }
 
-/** @SECURITY Nothing of a call is recorded, answered or published but what comes from here; canaries.test.ts. */
+/** @SECURITY Records, answers and events of a call take its result from here only; canaries.test.ts. */
 const scrubbed = ({ secrets }: RunDeps, { capability }: Call, result: RunResult): RunResult => {
   if (result.kind === 'succeeded') {
     const data = secrets.scrub(result.data)
-    // Its text is made anew of what is left: what it says of sizes and the like stays true of it.
+    // The text is made anew of what is left: what it says of sizes and the like stays true of it.
     const text = data === result.data || !capability.text ? result.text : capability.text(data)
     return {
       kind: 'succeeded',
@@ -118,7 +118,7 @@ export async function runCapability(deps: RunDeps, call: RoomyCall): Promise<Run
   return scrubbed(deps, call, result)
 }
 
-/** What a capability raised, in words: what is not an error of ours is a fault of ours. */
+/** Failure that a capability raised, in words: anything but an error of ours is a fault of ours. */
 const faultOf = ({ log }: RunDeps, { op, capability }: Call, cause: unknown): GatehouseError => {
   if (cause instanceof GatehouseError) return cause
   if (op.signal.aborted) return new GatehouseError('Cancelled', {}, { cause })

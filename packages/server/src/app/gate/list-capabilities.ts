@@ -22,7 +22,7 @@ export type ListDeps = {
 }
 
 /**
- * What an agent may use: each capability that some call of it could pass and that has here what it needs,
+ * Capabilities for an agent: each that some call of it could pass and that has here what it needs,
  * with the tier to expect.
  */
 export const listFor = async (

@@ -17,7 +17,7 @@ type TestInput = {
   readonly at?: string
 }
 
-/** What policy would say to a call, with every rule that was looked at. Nothing is counted or recorded. */
+/** Trial of a call against policy, with every rule that was looked at. Nothing is counted or recorded. */
 export async function testPolicy(
   deps: Pick<Basics, 'clock'> & {
     readonly policy: PolicyFiles

@@ -9,7 +9,7 @@ import { placesOf } from '../call/policy-question.ts'
 export type TakenGrant = {
   readonly grant_id: string
   readonly intent_id: string
-  /** What the call resolves to, where the grant is for exactly that. */
+  /** Facts that the call resolves to, where the grant is for exactly those. */
   readonly resolved?: Facts
   /** Where its path arguments lead: what a grant for the same arguments was given for. */
   readonly places: NonNullable<Call['places']>
@@ -20,7 +20,7 @@ type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'digest'> & {
   readonly contexts: ContextFactory
 }
 
-/** What the call resolves to now, for a capability whose grants hold for that only. */
+/** Facts that the call resolves to now, for a capability whose grants are valid for those only. */
 const resolvedNow = async ({ contexts }: Deps, call: Call): Promise<Facts | null> => {
   const { capability, op, args } = call
   if (!capability.grants_bind || !capability.resolve) return null

@@ -49,7 +49,7 @@ export class EngineKeeper {
   readonly #deps: KeeperDeps
   #loading: Loading | null = null
   #loaded: Loaded | null = null
-  /** Those whose end we wanted. */
+  /** Engines whose end we wanted. */
   readonly #wanted = new WeakSet<Engine>()
   readonly #rests = new Map<string, Rest>()
   #idle: Disposable | null = null
@@ -228,7 +228,7 @@ export class EngineKeeper {
       if (!(cause instanceof GatehouseError && cause.type === 'EngineFailed')) throw cause
       const detail = String(cause.facts['detail'])
       this.#crashed(model, detail)
-      // What an engine refuses by itself harms nobody, and may be another day's fault.
+      // A refusal by the engine itself harms nobody, and may be another day's fault.
       if (cause.facts['refused'] === true || !(await records.strike(op(), pick(model), detail)))
         throw cause
       throw new GatehouseError('ModelQuarantined', { id: model.id, reason: detail }, { cause })

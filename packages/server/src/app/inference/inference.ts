@@ -28,7 +28,7 @@ import { FairQueue } from './fair-queue.ts'
 import { ModelRecords } from './model-records.ts'
 import { stateOf } from './show-engine.ts'
 
-/** What running models stands on. */
+/** Dependencies of running models. */
 export type EngineParts = {
   readonly installer: EngineInstaller
   readonly host: EngineHost
@@ -54,7 +54,7 @@ export interface InferenceUseCases {
   stopEngine(op: Op): Promise<EngineState>
   releaseModel(op: Op, input: { id: string }): Promise<ReleasedModel>
   tryModel(op: Op, input: { id: string } & TryModel): Promise<ModelAnswer>
-  /** What the endpoint for programs of people is made of. */
+  /** Models for the endpoint that people's programs use. */
   listUsableModels(op: Op): Promise<readonly UsableModel[]>
   generateText(
     op: Op,

@@ -12,7 +12,7 @@ type Strikes = { readonly count: number; readonly reason: string; readonly since
 
 const strikesMax = 2
 
-/** What this machine has learned of a model file: how fast it is here, and whether it brings the engine down. */
+/** Records of this machine about a model file: how fast it is here, and whether it brings the engine down. */
 export class ModelRecords {
   readonly #deps: Deps
 
@@ -42,7 +42,7 @@ export class ModelRecords {
     return isOut
   }
 
-  /** It was loaded, so what was held against it does not count. */
+  /** The model was loaded, so failures that were held against it do not count. */
   async forgive(model: File): Promise<void> {
     const key = this.#key('strikes', model.sha256)
     if (await this.#deps.storage.meta.get(key)) await this.#deps.storage.meta.set(key, '')

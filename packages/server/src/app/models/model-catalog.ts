@@ -24,7 +24,7 @@ const againMs = 15 * 60_000
 const firstLookMs = 5_000
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
 
-/** What is offered: the built-in models, and those of the catalog as it was last fetched. */
+/** Offer of models: the built-in ones, and those of the catalog as it was last fetched. */
 export class ModelCatalog {
   readonly #deps: CatalogDeps
   readonly #polling: PollLoop
@@ -165,7 +165,7 @@ export class ModelCatalog {
     }
   }
 
-  /** What is offered changed without anybody here doing it. */
+  /** Records a change of the offer that nobody here made. */
   async #recordChange(): Promise<void> {
     const { source, auditLog } = this.#deps
     const op = systemOp(this.#deps)

@@ -30,7 +30,7 @@ const fruitlessMax = 8
 const againMaxMs = 60_000
 const progressSteps = 10
 
-/** These would come out the same again. */
+/** Failures that would come out the same again. */
 const final: readonly string[] = [
   'ModelHashMismatch',
   'ModelSizeMismatch',
@@ -53,7 +53,7 @@ export class InstallRun {
   readonly #deps: Deps
   readonly #job: StoredJob
   readonly #active: ActiveInstall
-  /** Whoever cancels, or the end of the service. */
+  /** Signal of a cancellation, or of the end of the service. */
   readonly #signal: AbortSignal
 
   constructor(deps: Deps, job: StoredJob, active: ActiveInstall, stopping: AbortSignal) {
@@ -121,7 +121,7 @@ export class InstallRun {
     }
     if (isStopping) return again(0, before?.fruitless ?? 0, null)
     const error = failureText(cause)
-    // One that ignores ranges begins anew each time: only more than there ever was is new.
+    // A source that ignores ranges begins anew each time: only more than there ever was is new.
     const fruitless = most > (before?.most ?? 0) ? 1 : (before?.fruitless ?? 0) + 1
     const isFinal = cause instanceof GatehouseError && final.includes(cause.type)
     log.warn({ err: cause, model: entry.id, bytes, fruitless }, 'an installation did not get on')

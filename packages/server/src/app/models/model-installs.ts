@@ -117,7 +117,7 @@ export class ModelInstalls {
     return this.record(job)
   }
 
-  /** What was fetched stays, and the next installation goes on from it. */
+  /** Fetched bytes stay, and the next installation goes on from them. */
   async cancel(op: Op, id: string): Promise<ModelJob> {
     const { auditLog, clock, node } = this.#deps
     const cancelled = await auditLog.transaction(async (tx) => {
@@ -150,7 +150,7 @@ export class ModelInstalls {
     return {
       kind: this.#kindName,
       repeatable: true,
-      // Nothing was lost but time: a start goes on at once.
+      // Only time was lost: a start goes on at once.
       afterLossMs: 0,
       perform: (job, signal) => this.#perform(job, signal),
     }

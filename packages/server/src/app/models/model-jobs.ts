@@ -11,20 +11,20 @@ import type { Clock } from '../../ports/clock.ts'
 import type { StoredJob } from '../../ports/jobs.ts'
 import type { FileProgress } from '../../ports/models.ts'
 
-/** What was asked for, as it stood then: a catalog that changes meanwhile changes nothing of it. */
+/** Model as it was asked for: a catalog that changes meanwhile changes nothing of it. */
 export type InstallPayload = {
   readonly entry: ModelEntry
   readonly source: ModelSource
   readonly requested_by: string
 }
 
-/** What a run leaves for the next one and for people. */
+/** Outcome of a run, for the next one and for people. */
 export type InstallOutcome = {
   readonly status: 'waiting' | 'done' | 'failed' | 'cancelled'
   readonly error: CapabilityError | null
   /** Runs in a row that brought nothing new. */
   readonly fruitless: number
-  /** What there is of the file, and the most that there ever was. */
+  /** Bytes of the file now, and the most that there ever were. */
   readonly bytes: number
   readonly most: number
   readonly fit: ModelFit | null

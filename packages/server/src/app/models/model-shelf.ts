@@ -49,7 +49,7 @@ const notFound = (id: string, ids: readonly string[]): GatehouseError =>
 type Pair = { readonly offered: OfferedModel | null; readonly stored: StoredModel | null }
 type Surroundings = { readonly chosen: string | null; readonly memory: number }
 
-/** What is offered, what is here, and what of that may be used. */
+/** Models that are offered, models that are here, and those that may be used. */
 export class ModelShelf implements InstalledModels {
   readonly #deps: Deps
   /** Headers that were read ahead, by hash. */
@@ -178,7 +178,7 @@ export class ModelShelf implements InstalledModels {
     }
   }
 
-  /** What is here is what counts, whatever the catalog has come to say of it. */
+  /** The installed file counts, whatever the catalog says of it by now. */
   async #record({ offered, stored }: Pair, { chosen, memory }: Surroundings): Promise<Model> {
     const { files, installs } = this.#deps
     const problem = stored && (await this.problemOf(stored))

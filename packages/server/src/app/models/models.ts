@@ -18,7 +18,7 @@ import { ModelInstalls } from './model-installs.ts'
 import { isUnderWay, payloadOf } from './model-jobs.ts'
 import { defaultKey, ModelShelf } from './model-shelf.ts'
 
-/** What local models stand on. */
+/** Dependencies of local models. */
 export type ModelParts = {
   readonly files: ModelFiles
   readonly source: CatalogSource

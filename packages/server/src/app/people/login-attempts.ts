@@ -52,7 +52,7 @@ export class LoginAttempts {
     }
   }
 
-  /** What the minutes that are over leave to report; forgets addresses that are quiet again. */
+  /** Reports of the minutes that are over; forgets addresses that are quiet again. */
   sweep(): readonly { readonly address: string; readonly count: number }[] {
     const now = this.#clock.now()
     const reports: { address: string; count: number }[] = []

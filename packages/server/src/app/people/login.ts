@@ -136,7 +136,7 @@ const actorOf = ({ name, role }: Pick<StoredOperator, 'name' | 'role'>): WebLogi
 const expiresAt = ({ clock }: Pick<LoginDeps, 'clock'>, { expires_ms }: StoredWebSession): string =>
   new Date(clock.wall() + expires_ms - clock.now()).toISOString()
 
-/** Whose login a cookie is, or null. */
+/** Login of a cookie, or null. */
 export async function authenticateWebSession(
   deps: Pick<LoginDeps, 'storage' | 'clock' | 'digest'>,
   id: string,

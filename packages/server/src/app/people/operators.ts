@@ -37,7 +37,7 @@ export const listOperators = async ({
 export type SetPasswordInput = {
   readonly name: string
   readonly password: string
-  /** What the person of a login session has to say as well. */
+  /** Present password and further facts, required of the person of a login session. */
   readonly present: {
     readonly sessionHash: string
     readonly password: string | undefined
@@ -54,7 +54,7 @@ export async function setPassword(
   deps: Deps & LoginDeps,
   { name, password, present }: SetPasswordInput,
 ): Promise<PasswordSet> {
-  // @SECURITY Who finds an open dashboard must not be able to keep it; operators.test.ts.
+  // @SECURITY A person who finds an open dashboard must not be able to keep it; operators.test.ts.
   if (present) await assertPassword(deps, { ...present, name: actorName(op) })
   const hash = await hashPassword(deps, password, name)
   const nowMs = deps.clock.wall()

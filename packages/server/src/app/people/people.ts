@@ -53,7 +53,7 @@ export interface PeopleUseCases {
   ): Promise<LoggedIn>
   login(op: Op, input: { password: string; name?: string; address: string }): Promise<LoggedIn>
   logout(op: Op, input: { id_hash: string }): Promise<void>
-  /** Whose login a cookie is, or null. */
+  /** Login of a cookie, or null. */
   authenticateWebSession(id: string): Promise<WebLogin | null>
   listOperators(op: Op): Promise<readonly Operator[]>
   setPassword(op: Op, input: SetPasswordInput): Promise<PasswordSet>

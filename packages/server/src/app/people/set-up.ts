@@ -8,7 +8,7 @@ import { hashPassword } from './operators.ts'
 
 const linkMs = 30 * 60_000
 const key = 'setup_link'
-/** Who is called nothing else is called this. */
+/** Name of the first operator where no other is given. */
 const usualName = 'operator'
 
 type StoredLink = { readonly hash: string; readonly expires_ms: number }

@@ -36,7 +36,7 @@ export type ProcessDeps = Pick<
   readonly signal: AbortSignal
 }
 
-/** One that runs here. */
+/** Program that runs here. */
 export type Live = {
   stored: StoredProcess
   readonly background: boolean
@@ -166,7 +166,7 @@ export class LiveProcesses {
       this.#live.set(id, live)
       if (background)
         await storage.processes.update(started).catch(async (cause: unknown) => {
-          // Nobody would learn its id.
+          // Without its record nobody would learn the program's id.
           await hosted.end(0, 'it could not be recorded')
           throw cause
         })
@@ -203,7 +203,7 @@ export class LiveProcesses {
     return end
   }
 
-  /** It has ended: that is stored as soon as the log takes it, however long that takes. */
+  /** The end is stored as soon as the log takes it, however long that takes. */
   async #record(ended: StoredProcess, { refused_hosts }: ProcessEnd): Promise<void> {
     const { auditLog, events, log } = this.#deps
     const { id, agent, state, exit_code, signal, detail } = ended

@@ -6,7 +6,7 @@ const mebibyte = 1024 * 1024
 /** Threads count like processes. */
 const processesMax = 256
 
-/** What one run may take at most. */
+/** Limits of one run. */
 export const sandboxLimitsOf = ({
   memory_limit_bytes = 1024 * mebibyte,
   cpu_limit,

@@ -183,7 +183,7 @@ export class ProcessTable {
     await Promise.all(own.map(({ hosted }) => hosted.end(endGraceMs, detail)))
   }
 
-  /** What ran when this node died has ended with it. */
+  /** Programs that ran when this node died have ended with it. */
   async start(): Promise<void> {
     const { storage, node, clock } = this.#deps
     for (;;) {
@@ -223,7 +223,7 @@ export class ProcessTable {
       await this.#live.forget(id)
   }
 
-  /** Its output lies on the machine that ran it. */
+  /** Output lies on the machine that ran the program. */
   async #assertHere(process_id: string): Promise<void> {
     const stored = await this.#deps.storage.processes.find(process_id)
     if (stored && stored.node !== this.#deps.node)

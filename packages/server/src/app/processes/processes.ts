@@ -53,7 +53,7 @@ async function killProcess(
 }
 
 export interface ProcessUseCases {
-  /** Those that a call waits for first, then those in the background, the newest first. */
+  /** Programs that a call waits for first, then those in the background, the newest first. */
   listProcesses(
     op: Op,
     input: { agent?: string; state?: ProcessState; limit: number; offset: number },

@@ -7,7 +7,7 @@ const cutBytes = 65_536
 
 type Piece = { readonly bytes: Uint8Array; readonly total_bytes: number }
 
-/** What a call that ran a program answers; `end` is null while it goes on in the background. */
+/** Answer of a call that ran a program; `end` is null while it goes on in the background. */
 export const ranOf = (
   process_id: string,
   end: ProcessEnd | null,

@@ -27,14 +27,14 @@ const assertFits = (argumentsJson: string, files: NewWrite['files'] = []): void 
     refuse('ValueTooLarge', { size_bytes: fileBytes, limit_bytes: filesBytesMax })
 }
 
-/** Who a mail goes to. */
+/** Recipients of a mail. */
 const recipientsOf = ({ arguments_json }: StoredWrite) => {
   const fields = JSON.parse(arguments_json) as Readonly<Record<string, unknown>>
   const names = ['to', 'cc', 'bcc'].filter((name) => Array.isArray(fields[name]))
   return Object.fromEntries(names.map((name) => [name, fields[name]]))
 }
 
-/** What an entry of the log says of a write: which it is and whom it reaches, never what it holds. */
+/** Facts of a write for the audit log: which it is and whom it reaches, never its content. */
 export const writeFacts = (write: StoredWrite) => ({
   agent: write.agent,
   arguments: {

@@ -88,7 +88,7 @@ const scrubbed = (
   return clean
 }
 
-/** What is not yet there, or comes in place of what is. */
+/** Draft of a service that is not there yet, or that takes the place of one. */
 const drafted = (
   deps: ProxyDeps,
   input: ConnectService,

@@ -5,7 +5,7 @@ import { TimeUp } from './within.ts'
 
 const charsMax = 500
 
-/** What went wrong, for people: never a credential, never more than they would read. */
+/** Failure in words for people: never a credential, never more than they would read. */
 export const failureText = ({ secrets }: Pick<ProxyDeps, 'secrets'>, cause: unknown): string => {
   const text =
     cause instanceof GatehouseError && typeof cause.facts['detail'] === 'string'
@@ -26,7 +26,7 @@ export const writeError = (error: GatehouseError, reason?: WriteReason): WriteEr
   ],
 })
 
-/** Nobody knows whether a write took place: a person looks, and decides. */
+/** Error of a write that may or may not have taken place: a person looks, and decides. */
 export const outcomeUnknown = (reason: WriteReason): WriteError => ({
   type: 'OutcomeUnknown',
   message: `It is not known whether it took place: ${reason.detail}`,

@@ -65,7 +65,7 @@ const openPoint =
 
 const dropPoint: Extra = (tx, { id }) => tx.rollbacks.removeOfWrite(id)
 
-/** What the replica shows at once. The next sync corrects it, so a failure here costs nothing. */
+/** Shows changes in the replica at once. The next sync corrects it, so a failure here costs nothing. */
 export async function showChanges(
   deps: ProxyDeps,
   service: StoredService,
@@ -105,7 +105,7 @@ export async function finalizeExecuted(
   await showChanges(deps, service, changes)
 }
 
-/** It failed, and a person decides what becomes of it. `back`: whether it may have taken place. */
+/** Records a failure, and leaves the rest to a person. `back`: whether the write may have taken place. */
 export async function finalizeFailed(
   deps: ProxyDeps,
   write: StoredWrite,
@@ -157,7 +157,7 @@ export const finalizeRefused = (deps: ProxyDeps, write: StoredWrite, reason: Wri
   return finalizeFailed(deps, write, writeError(error, reason), { back: false })
 }
 
-/** It may not run any more, such as for a revoked agent. */
+/** Cancels a write that may not run any more, such as one of a revoked agent. */
 export async function finalizeCancelled(
   deps: ProxyDeps,
   write: StoredWrite,

@@ -29,7 +29,7 @@ type Opened = {
 /** The name under which the vault keeps a credential of a service. */
 export const secretName = (service: string, field: string): string => `${service}.${field}`
 
-/** What a service's credentials are read with: those given first, the vault's otherwise. */
+/** Credentials of a service: those given first, the vault's otherwise. */
 export const connectionOf = (
   { secrets, clock, log }: Deps,
   service: Pick<StoredService, 'name' | 'settings_json' | 'secrets'>,
@@ -49,7 +49,7 @@ export const connectionOf = (
   log,
 })
 
-/** What adapters opened: used by all, opened anew after a failure, closed when nobody needs it. */
+/** Open adapters: used by all, opened anew after a failure, closed when nobody needs them. */
 export class OpenServices implements AsyncDisposable {
   readonly #deps: Deps
   readonly #opened = new Map<string, Opened>()
@@ -104,7 +104,7 @@ export class OpenServices implements AsyncDisposable {
     }
   }
 
-  /** Its settings or credentials are others now, or there are none any more. */
+  /** Closes a service whose settings or credentials have changed or are gone. */
   forget(name: string): void {
     const held = this.#opened.get(name)
     if (held) this.#drop(name, held)

@@ -8,7 +8,7 @@ import { findRollback, type NamedRollback } from './rollback.ts'
 import { isOpen, loadRollbackPoint, notReady } from './rollback-point.ts'
 import { within } from './within.ts'
 
-/** What rolling back would do now; changes nothing. */
+/** Preview of a rollback; changes nothing. */
 export async function previewRollback(
   deps: ProxyDeps,
   named: NamedRollback,

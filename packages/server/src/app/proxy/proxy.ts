@@ -75,7 +75,7 @@ export interface ProxyUseCases {
 export type Proxy = Part<ProxyUseCases> & {
   health(): Components['proxy']
   readonly bursts: Bursts
-  /** What an agent has buffered does not run any more. */
+  /** Cancels the buffered writes of an agent. */
   readonly endWithAgent: EndsWithAgent
   servicesOf(call: Call): AgentServices
   writesOf(call: Call): AgentWrites

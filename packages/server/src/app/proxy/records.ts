@@ -17,7 +17,7 @@ export const operationOf = (
 ): ServiceOperation<AsyncDisposable> | null =>
   adapters.get(kind)?.operations.find(({ name }) => name === operation) ?? null
 
-/** @SECURITY What an operation hides nobody is shown, neither person nor log; test/proxy/writes.test.ts. */
+/** @SECURITY Arguments that an operation hides are shown to nobody, neither person nor log; test/proxy/writes.test.ts. */
 const shown = (json: string, redact: readonly string[] | undefined): Record<string, unknown> =>
   Object.fromEntries(
     Object.entries(object(json)).map(([name, value]) => [

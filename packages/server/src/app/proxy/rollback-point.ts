@@ -6,7 +6,7 @@ import type { StoredRollback, StoredWrite } from '../../ports/writes.ts'
 import type { ProxyDeps } from './deps.ts'
 import { operationOf } from './records.ts'
 
-/** All that undoing needs. */
+/** Rollback point with everything that undoing needs. */
 export type LoadedPoint = {
   readonly write: StoredWrite
   readonly service: StoredService

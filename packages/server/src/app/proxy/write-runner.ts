@@ -79,14 +79,14 @@ export class WriteRunner {
       })
       if (write) this.#run(write)
     }
-    // Whatever ends nudges, and others of the same service wait for that.
+    // A write that ends nudges, and others of the same service wait for that.
     return Infinity
   }
 
   #run(write: StoredWrite): void {
     const done = runWrite(this.#deps, write)
       .catch((cause: unknown) => {
-        // It stays as it is until its lease ends; then it is taken up from there.
+        // The write stays as it is until its lease ends; then it is taken up from there.
         this.#deps.log.error({ err: cause, write_id: write.id }, 'a write could not be finished')
       })
       .finally(() => {

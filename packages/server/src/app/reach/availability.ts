@@ -21,14 +21,14 @@ const serviceGroups = [
 
 const sandboxGroups = ['git', 'process'] as const
 
-/** What is made for secrets alone. */
+/** Capabilities that are of use with secrets only. */
 const secretUsers = ['secrets', 'network.credentialed_request'] as const
 
 const serves = ({ status, agents }: StoredService, agent: string): boolean =>
   status !== 'disconnected' && (agents.includes('*') || agents.includes(agent))
 
 /**
- * What cannot work here: mail without a mailbox, git without a sandbox. A listing leaves it out, since a
+ * Capabilities that cannot work here: mail without a mailbox, git without a sandbox. A listing leaves them out, since a
  * model pays for each tool that it reads. A call of it goes on to say what is missing.
  */
 export class Availability {

@@ -34,7 +34,7 @@ export type ReachDeps = Basics & {
 export type Reach = Part<VaultUseCases> & {
   readonly availability: Availability
   readonly endWithAgent: EndsWithAgent
-  /** What policy says of the places that a call reaches; null where it says the same of all. */
+  /** Policy for the places that a call reaches; null where it says the same of all. */
   reachOf(call: Call): FileReach | null
   /** For what outlives the call: policy may come to depend on paths later. */
   lastingReachOf(call: Call): FileReach

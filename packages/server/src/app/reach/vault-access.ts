@@ -17,7 +17,7 @@ import type { Op } from '../call/op.ts'
 
 type Named = { readonly name: string }
 
-/** What operators do with the vault. No answer has a value in it. */
+/** Vault as operators use it. No answer has a value in it. */
 export interface VaultUseCases {
   showVault(op: Op): Promise<VaultStatus>
   lockVault(op: Op): Promise<VaultStatus>

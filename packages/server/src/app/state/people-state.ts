@@ -63,7 +63,7 @@ export async function listState(
   }
 }
 
-/** What could never be a key is not found either: a reader learns nothing from the difference. */
+/** A text that could never be a key is not found either: a reader learns nothing from the difference. */
 const assertFindable = (key: string): void => {
   try {
     assertKey(key)

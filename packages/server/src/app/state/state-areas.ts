@@ -67,7 +67,7 @@ const isThere = (state: StoredState | null, nowMs: number): boolean =>
   state.value_json !== null &&
   (state.expires_ms === null || state.expires_ms > nowMs)
 
-/** What is there now, or null: a value that expired is not, though its row still stands. */
+/** Value under a key, or null: a value that expired is not there, though its row still stands. */
 export async function findValue(
   deps: Reading,
   area: Area,
@@ -110,7 +110,7 @@ type Change = {
 
 type Place = Pick<Stores, 'state'>
 
-/** What stands there, once it is the version that the caller expects: 0 where nothing is. */
+/** Value under a key, once it is the version that the caller expects: 0 where there is none. */
 async function expect(
   tx: Place,
   area: Area,

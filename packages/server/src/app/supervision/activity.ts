@@ -12,7 +12,7 @@ type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock'> & Log
 const rowsPerRead = 500
 const otherNodesEveryMs = 500
 
-/** What happened, newest first. Nothing is kept for it: each event is an entry of the audit log. */
+/** Activity, newest first. Nothing is kept for it: each event is an entry of the audit log. */
 export async function listActivity(
   deps: Log,
   input: { readonly agent?: string; readonly limit: number; readonly offset: number },

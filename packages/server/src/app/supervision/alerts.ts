@@ -133,7 +133,7 @@ export async function acknowledgeAlert(
   return alertRecord(alert)
 }
 
-/** What the service warned of is no longer so. */
+/** Ends an alert of the service whose cause is gone. */
 export async function resolveAlert(op: Op, deps: Deps, id: string): Promise<void> {
   await deps.auditLog.transaction(async (tx) => {
     const current = await tx.alerts.find(id)

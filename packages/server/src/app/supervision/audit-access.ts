@@ -8,7 +8,7 @@ import {
 import type { AuditReader } from '../../ports/audit.ts'
 import { actorText, type Op } from '../call/op.ts'
 
-/** What people may do with the log beside reading it. */
+/** Operations on the log beside reading it. */
 export interface AuditAccess {
   health(): { readonly status: HealthStatus; readonly reason?: string; readonly entries: number }
 

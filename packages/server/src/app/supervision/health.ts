@@ -19,7 +19,7 @@ export type HealthDeps = Pick<Basics, 'storage' | 'clock'> & {
   readonly listeners: Listeners
   readonly sandbox: Sandbox
   readonly settings: { readonly 'alerts.disk_percent': number }
-  /** What the parts say of the components that are theirs. */
+  /** Health of the components that the parts own. */
   readonly partsHealth: () => Promise<Pick<Components, 'proxy' | 'models'>>
   /** Lines of the log that could not be written. */
   readonly droppedLogLines: () => number

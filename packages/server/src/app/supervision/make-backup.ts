@@ -8,7 +8,7 @@ export type MakeBackupInput = { readonly secret: BackupSecret; readonly withWork
 
 type Deps = Pick<Basics, 'auditLog'> & { readonly backups?: Backups }
 
-/** Who took a copy of everything is on record before the first byte of it leaves. */
+/** A backup is on record, with who took it, before its first byte leaves. */
 export async function makeBackup(
   op: Op,
   { auditLog, backups }: Deps,

@@ -3,7 +3,7 @@ import { describeCall } from '@gatehouse/contract/describe-call'
 import type { StoredAlert } from '../../ports/alerts.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 
-/** What is stored of a message until it is sent. */
+/** Message as it is stored until it is sent. */
 export type News = {
   readonly event: NotificationEvent
   readonly title: string
@@ -16,7 +16,7 @@ export type News = {
 type Told = Omit<News, 'event'>
 
 const textMax = 500
-// What could hide or turn around the text beside it on somebody's screen.
+// Characters that could hide or turn around the text beside them on somebody's screen.
 const unseen = /[\p{Cc}\p{Cf}\u2028\u2029]+/gu
 
 const plain = (text: string): string => {

@@ -37,7 +37,7 @@ type Outcome = { readonly status: number | null; readonly detail?: string }
 const kind = 'notification'
 /** With the runner's back-off, about a day. */
 const attemptsMax = 100
-/** What may lie around for one target; more is dropped, and the log says so. */
+/** Messages that may wait for one target; more are dropped, and the log says so. */
 const queueMax = 10_000
 const keptDelivered = 1_000
 const listMax = 500

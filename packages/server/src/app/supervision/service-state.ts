@@ -33,7 +33,7 @@ export async function status(deps: StateDeps): Promise<SystemStatus> {
   }
 }
 
-/** What an agent may know of the service: nothing about other agents. */
+/** Facts of the service that an agent may know: nothing about other agents. */
 export const systemFacts = (deps: StateDeps): SystemFacts => ({
   info: async () => ({
     name: 'gatehouse',

@@ -66,7 +66,7 @@ export interface SupervisionUseCases {
   /** In the Prometheus text format. */
   renderMetrics(op: Op): Promise<string>
 
-  // What happened, as it happens
+  // Activity as it happens, or page by page.
   listActivity(
     op: Op,
     input: { agent?: string; limit: number; offset: number },
@@ -108,7 +108,7 @@ export type Supervision = Part<SupervisionUseCases> & {
 
 const alertsEveryMs = 10_000
 
-/** What people see of the service: how it is, what happened, and what they are told. */
+/** Service as people see it: health, activity, alerts and notifications. */
 export function bindSupervision(given: SupervisionDeps): Supervision {
   const deps = { ...given, startedMs: given.clock.now() }
   const { audit, notifications } = deps

@@ -17,7 +17,7 @@ const markerKey = (agent: string): string => `briefing:${agent}`
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
-/** What changed for an agent since it was last told, or since a moment it names. */
+/** Briefing of an agent: changes since the last one, or since a moment it names. */
 export async function briefing(
   deps: BriefingDeps,
   { agent }: Call,
@@ -31,7 +31,7 @@ export async function briefing(
   // A clock that was set back must not hide what happened since: the earlier of both counts.
   const sinceMs =
     since === undefined ? Math.min(last?.ms ?? agent.created_ms, nowMs) : Date.parse(since)
-  // What happens in this very millisecond is left whole to the next briefing.
+  // Events of this very millisecond are left whole to the next briefing.
   const isNews = (ms: number) => ms >= sinceMs && ms < nowMs
   const [approvals, pending, mailbox, woken] = await Promise.all([
     storage.approvals.list({ agent: name, limit: shownMax, offset: 0 }),

@@ -8,7 +8,7 @@ export type JobVerdict =
   | { readonly kind: 'done'; readonly outcome: object }
   | { readonly kind: 'again'; readonly afterMs?: number; readonly outcome: object }
 
-/** Who performs jobs of a kind, and what may be done with a run that nobody knows the end of. */
+/** Kind of job: who performs it, and what may be done with a run whose end nobody knows. */
 export type JobKind = {
   readonly kind: string
   /** Whether a run that died or threw is repeated. Where false it is reported, and that was it. */

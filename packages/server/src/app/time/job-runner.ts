@@ -128,13 +128,13 @@ export class JobRunner {
     return { ...left, state: state[verdict.kind], finished_ms: nowMs }
   }
 
-  /** What ran, ran: its end is stored as soon as the store takes it. */
+  /** A run that happened is stored as ended as soon as the store takes it. */
   async #finish(job: StoredJob, next: StoredJob): Promise<void> {
     const { storage, log } = this.#deps
     const facts = { job_id: job.id }
     const store = async (): Promise<void> => {
       if (await storage.jobs.replace(job, next)) return
-      // Whoever cancels a run takes it away before its end, and means to.
+      // Cancelling takes a run away before its end, and is meant to.
       const level = (await storage.jobs.find(job.id))?.state === 'cancelled' ? 'debug' : 'warn'
       log[level](facts, 'a job ended after somebody else had taken it')
     }
@@ -160,7 +160,7 @@ export class JobRunner {
     const lost = await storage.jobs.listLost({ nowMs, limit: 1_000, ...(owner ? { owner } : {}) })
     for (const job of lost) {
       const kind = this.#kinds.get(job.kind)
-      // Those of another runner, or of a version that knew more kinds, are not ours to report.
+      // Jobs of another runner, or of a version that knew more kinds, are not ours to report.
       if (!kind || this.#running.has(job.id)) continue
       const repeats = kind?.repeatable === true && job.attempts < job.attempts_max
       await auditLog.transaction(async (tx) => {

@@ -36,7 +36,7 @@ const messageRecord = (stored: StoredMessage) => ({
   expires_at: new Date(stored.expires_ms).toISOString(),
 })
 
-/** What one agent says to others, and what waits for it. */
+/** Messages from one agent to others, and those that wait for it. */
 export const messagesOf = (deps: MessageDeps, call: Call): AgentMessages => {
   const { storage, clock, ids, events } = deps
   const me = call.agent.name
@@ -54,7 +54,7 @@ export const messagesOf = (deps: MessageDeps, call: Call): AgentMessages => {
     }
   }
 
-  /** Those whose mailbox has no room. */
+  /** Agents whose mailbox is full. */
   const fullOf = async (
     { messages }: Pick<typeof storage, 'messages'>,
     recipients: readonly string[],

@@ -18,7 +18,7 @@ export const scheduleRecord = (stored: StoredSchedule): Schedule => ({
   created_at: new Date(stored.created_ms).toISOString(),
 })
 
-/** What a job of a schedule carries: the time it stands for, which a repetition leaves as it is. */
+/** Payload of a job of a schedule: the time it stands for, which a repetition leaves as it is. */
 export type RunPayload = { readonly scheduled_ms: number }
 
 export type RunOutcome = {

@@ -110,7 +110,7 @@ const kept = (data: Readonly<Record<string, unknown>>): object => {
   return text.length <= resultBytesKept ? { data } : { data_omitted: true }
 }
 
-/** What an outcome of the gate means for the run: refused for now may come again, all else is an end. */
+/** Consequence of the gate's outcome for the run: refused for now may come again, all else is an end. */
 const toRunOutcome = (
   outcome: InvokeOutcome,
 ): { readonly again?: number; readonly end: Omit<RunOutcome, 'missed'> } => {

@@ -44,7 +44,7 @@ const firstTime = ({ calendar, clock }: ScheduleDeps, input: NewSchedule): numbe
   return ms <= wallMs + aheadMsMax ? ms : refuse('run_at is more than five years ahead')
 }
 
-/** What would fail on every run is refused now: a name that does not exist, arguments that do not fit. */
+/** Calls that would fail on every run are refused now: a name that does not exist, arguments that do not fit. */
 const assertCallable = (deps: ScheduleDeps, call: Call, input: NewSchedule): void => {
   const { capability: name } = input
   const capability = deps.registry.find(name)

@@ -58,7 +58,7 @@ const sweepEveryMs = 600_000
 const keptMs = 30 * 86_400_000
 const wakesKeptMs = 7 * 86_400_000
 
-/** What happens later and what agents tell each other, bound to its dependencies. */
+/** Schedules, wakes and messages between agents, bound to their dependencies. */
 export function bindTime(deps: TimeDeps): Time {
   const { storage, clock } = deps
   const jobs = new JobRunner(deps, [scheduledCalls(deps)])

@@ -24,7 +24,7 @@ type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'events' | '
 }
 type Gathering = { wake: StoredWake; readonly stored: Promise<WakeVerdict> }
 
-/** What an agent is told of a wake. */
+/** Wake as an agent is told of it. */
 export const wakeRecord = (wake: StoredWake) => ({
   wake_id: wake.id,
   reason: wake.reason,
@@ -47,7 +47,7 @@ export class WakeTable {
     this.#deps = deps
   }
 
-  /** What a crash left untold or unseen is told again. */
+  /** Tells again what a crash left untold or unseen. */
   async start(): Promise<void> {
     for (const wake of await this.#deps.storage.wakes.listOpen(openAtStart)) {
       if (wake.told_ms === null) this.#tellSoon(wake)
@@ -130,7 +130,7 @@ export class WakeTable {
     if (!wake) return
     const told = { ...wake, told_ms: clock.wall() }
     const failed = { facts: { agent }, message: 'a wake could not be recorded' }
-    // It is stored: what cannot be recorded now is told at the next start.
+    // The wake is stored: what cannot be recorded now is told at the next start.
     if (!(await untilStored(this.#deps, () => this.#record(told), failed))) return
     this.#publish(told)
     const stands = await directory.find(agent).catch(() => null)

@@ -28,7 +28,7 @@ export const calendarsOf = async (service: AgentService): Promise<readonly Calen
   return (entry?.body['calendars'] ?? []) as unknown as readonly CalendarFacts[]
 }
 
-/** Those of this id or name; all for none. */
+/** Calendars of this id or name; all for none. */
 export const namedCalendars = async (
   service: AgentService,
   name: string | undefined,
@@ -63,7 +63,7 @@ export const calendarToWrite = async (
 
 export type FoundEvent = {
   readonly event: CalendarEvent
-  /** Its path. */
+  /** Path of the calendar. */
   readonly collection: string
 }
 
@@ -75,7 +75,7 @@ export const eventOf = ({ collection, body }: FoundEntry): FoundEvent => ({
 
 export const findEvent = async (service: AgentService, event_id: string): Promise<FoundEvent> => {
   const entries = await service.findByKey(event_id)
-  // It is found by its UID too; that alone may be in several calendars.
+  // The event is found by its UID too; that alone may be in several calendars.
   const entry = entries.find(({ body }) => body['ref'] === event_id)
   if (!entry) throw new GatehouseError('EventNotFound', { event_id })
   return eventOf(entry)

@@ -104,7 +104,7 @@ export const eventShape = {
   version: z.string(),
 }
 
-/** What is told of a write that is held back, and of which event it is. */
+/** Fields of a write that is held back, and of its event. */
 export const ticketFields = { ...heldFields, event_id: z.string() }
 
 export const serviceErrors = [

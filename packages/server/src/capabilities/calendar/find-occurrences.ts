@@ -12,7 +12,7 @@ const perEventMax = 1_000
 
 export type FoundOccurrence = FoundEvent & { readonly one: Occurrence }
 
-/** What touches a range, the earliest first, from the copy alone. */
+/** Occurrences that touch a range, the earliest first, from the copy alone. */
 export const findOccurrences = async (
   service: AgentService,
   asked: {

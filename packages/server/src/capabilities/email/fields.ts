@@ -32,7 +32,7 @@ const address = z.string().max(400)
 export const recipients = (what: string) =>
   z.array(address).max(100).describe(`${what}: plain addresses such as ben@example.net.`)
 
-/** What every mail that is written has. Line ends in headers are refused with a reason of their own. */
+/** Fields of every mail that is written. Line ends in headers are refused with a reason of their own. */
 export const writingFields = {
   cc: recipients('Who gets a copy').default([]),
   bcc: recipients('Who gets a copy that the others do not see').default([]),

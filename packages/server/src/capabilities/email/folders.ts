@@ -40,7 +40,7 @@ export const folders = defineCapability({
       folders: list.map(({ path, use }) => ({
         folder: path,
         use,
-        // What the copy holds, which is what a search finds.
+        // Count of the copy, which is what a search finds.
         messages: counts.get(path)?.entries ?? 0,
         unread: counts.get(path)?.with_flag ?? 0,
       })),

@@ -26,7 +26,7 @@ const inputs = z.strictObject({
   body: writingFields.body.default('').describe('What stands above the message.'),
 })
 
-/** What hangs on the original, fetched now: what was looked at is what goes along. */
+/** Attachments of the original, fetched now: what was looked at is what goes along. */
 const attachmentsOf = async (service: AgentService, found: FoundMail): Promise<WriteFile[]> => {
   const { message } = found
   if (message.attachments_total > message.attachments.length)

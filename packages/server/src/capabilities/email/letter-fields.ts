@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { ticketFields } from './fields.ts'
 
-/** What a written mail answers: when it goes, and what it has become. */
+/** Result of a written mail: when it goes, and what it has become. */
 export const letterOutputs = z.object({
   ...ticketFields,
   to: z.array(z.string()),

@@ -56,13 +56,13 @@ export const assertLetter = (letter: Letter, { recipientsNeeded = true } = {}): 
   return letter
 }
 
-/** Whose mailbox it is, as the operator entered it. */
+/** Owner of the mailbox, as the operator entered it. */
 export const senderOf = ({ settings: { name, address } }: AgentService) => ({
   name: typeof name === 'string' ? name : '',
   address: typeof address === 'string' ? address : '',
 })
 
-/** What is stored, and sent when its time comes: with the Message-ID that any attempt will have. */
+/** Mail as it is stored, and sent when its time comes: with the Message-ID that any attempt will have. */
 export const outgoingOf = (service: AgentService, letter: Letter, wallMs: number): JsonObject => {
   const from = senderOf(service)
   const { files, ...rest } = letter
@@ -80,7 +80,7 @@ export const outgoingOf = (service: AgentService, letter: Letter, wallMs: number
   }
 }
 
-/** What an approver is shown: real addresses, every recipient, the whole text, each file with its hash. */
+/** Preview for an approver: real addresses, every recipient, the whole text, each file with its hash. */
 export const letterPreview = (service: AgentService, letter: Letter): Preview => {
   const from = senderOf(service)
   const headers: Record<string, string> = {
@@ -98,7 +98,7 @@ export const letterPreview = (service: AgentService, letter: Letter): Preview =>
   return { kind: 'mail', headers, text: `${letter.text}${markup}` }
 }
 
-/** What an approval binds besides the arguments: whom it goes to, under what name, with which content. */
+/** Facts that an approval binds besides the arguments: whom it goes to, under what name, with which content. */
 export const letterBinding = (service: AgentService, letter: Letter) => ({
   service: service.name,
   from: senderOf(service).address,

@@ -32,7 +32,7 @@ const encoded = (bytes: Buffer, contentType: string) => {
       const content = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
       return { encoding: 'utf-8', content }
     } catch {
-      // It says that it is text, and is none.
+      // The part claims to be text, and is none.
     }
   return { encoding: 'base64', content: bytes.toString('base64') }
 }

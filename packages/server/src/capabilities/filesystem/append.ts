@@ -37,7 +37,7 @@ export const append = defineCapability({
       ? { kind: 'diff', path: at, text }
       : { kind: 'diff', path: at, text: `added at the end:\n${text}` }
   },
-  // What stands in the file may grow while a person decides; that it is this file may not change.
+  // The file may grow while a person decides; that it is this file may not change.
   resolve: async ({ path }, { files }) => {
     const { version: _version, sha256: _sha256, ...file } = await files.fingerprint(path)
     return { file }

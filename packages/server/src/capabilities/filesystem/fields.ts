@@ -41,7 +41,7 @@ export const entryFields = {
   modified_at: z.string(),
 }
 
-/** What any path can be refused for. */
+/** Errors of any path. */
 export const pathErrors = [
   'InvalidPath',
   'PathOutOfScope',
@@ -52,7 +52,7 @@ export const pathErrors = [
   'PermissionRefused',
 ] as const satisfies readonly ErrorType[]
 
-/** What any change can be refused for besides. */
+/** Errors of any change, besides. */
 export const writeErrors = [
   ...pathErrors,
   'FolderNotFound',

@@ -32,7 +32,7 @@ let made = 0
 /** A workspace and the way a call takes: arguments checked, run, data checked against what is declared. */
 const ajv = new Ajv2020({ strict: false, validateFormats: false })
 
-/** What a result has that the definition does not tell of. */
+/** Fields of a result that the definition does not tell of. */
 const asDescribed = ({ output_schema }: Capability, data: unknown): unknown => {
   const fits = ajv.compile(output_schema)
   return fits(data) ? [] : fits.errors

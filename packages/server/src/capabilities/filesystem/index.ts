@@ -15,7 +15,7 @@ import { unwatch } from './unwatch.ts'
 import { watch } from './watch.ts'
 import { write } from './write.ts'
 
-/** What an agent can do with the files in its folders. */
+/** Capabilities of an agent on the files in its folders. */
 export const filesystemCapabilities: readonly Capability[] = [
   append,
   copy,

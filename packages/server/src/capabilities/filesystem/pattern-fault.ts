@@ -1,4 +1,4 @@
-/** What the library finds, in our words. */
+/** Findings of the library, in our words. */
 const faults: readonly (readonly [string, string])[] = [
   ['missing closing )', 'a closing ) is missing'],
   ['unexpected )', 'a ) closes nothing'],
@@ -13,6 +13,6 @@ const faults: readonly (readonly [string, string])[] = [
   ['invalid or unsupported Perl syntax', 'look-around and the like are not supported (RE2 syntax)'],
 ]
 
-/** What is wrong with a pattern that the library refused with this text. */
+/** Fault of a pattern that the library refused with this text. */
 export const describePatternFault = (said: string): string =>
   faults.find(([name]) => said.includes(name))?.[1] ?? 'it is not RE2 syntax'

@@ -11,7 +11,7 @@ const isSmallText = (bytes: Buffer): boolean =>
 const describe = (bytes: Buffer): string =>
   `${bytes.length} bytes, sha256 ${createHash('sha256').update(bytes).digest('hex')}`
 
-/** What stands at a path now, as far as a diff needs it; null when nothing does. */
+/** Content at a path now, as far as a diff needs it; null when there is none. */
 export const contentBefore = async (files: Files, path: string): Promise<Buffer | null> => {
   try {
     return (await files.read(path, { bytesMax: diffBytesMax + 1 })).bytes

@@ -13,7 +13,7 @@ const replaceSteps = 200_000
 /** A search that goes on for longer than this goes on in the worker, beside everybody else. */
 const hereMs = 50
 const linesPerJob = 10_000
-/** What a line costs besides its characters. */
+/** Cost of a line besides its characters. */
 const perLineChars = 20
 
 /** Characters times repetitions of a pattern that is compiled on the main thread. */

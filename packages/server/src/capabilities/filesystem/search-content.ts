@@ -64,7 +64,7 @@ const regexFinder =
     return { lines, found: await regex.findInLines(lines, max, signal) }
   }
 
-/** What each mode gathers while the files go by. */
+/** Collector of each mode while the files go by. */
 class Gathered {
   readonly matches: Match[] = []
   readonly files: { path: string; count: number }[] = []

@@ -106,7 +106,7 @@ export const commitOutput = z.object({
 
 export const headField = z.string().nullable().describe('The newest commit; null without one.')
 
-/** What anything about a repository can be refused for. */
+/** Errors of anything about a repository. */
 export const repositoryErrors = [
   'InvalidPath',
   'PathOutOfScope',

@@ -68,7 +68,7 @@ export const push = defineCapability({
   resolve: async ({ path, remote, branch }, { git }) => ({
     plan: await git.planPush(path, remote, branch),
   }),
-  // @SECURITY What goes is the plan that was shown: head, address and commits; git-remote.test.ts.
+  // @SECURITY A push carries the plan that was shown: head, address and commits; git-remote.test.ts.
   async run(ctx, { path, remote, branch, secret }) {
     const approved = ctx.resolved?.['plan'] as PushPlan | undefined
     const plan = approved ?? (await ctx.git.planPush(path, remote, branch))

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 export const version = '1.0'
 
-/** What a model may be asked at once, in characters: more than any context here holds. */
+/** Limit of a prompt, in characters: more than any context here takes. */
 export const promptMax = 131_072
 const schemaMax = 16_384
 

@@ -129,7 +129,7 @@ const shownBody = (bytes: Buffer | null): readonly string[] => {
   return isShown ? [line, '', bytes.toString('utf8')] : [line]
 }
 
-/** What leaves and where to, as it was read and not as it was written. */
+/** Request and target, as they were read and not as they were written. */
 export const requestPreview = (inputs: Inputs, more: readonly string[] = []): Preview => {
   const url = new URL(inputs.url)
   const names = Object.keys(headersOf(inputs))

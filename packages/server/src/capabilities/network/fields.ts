@@ -94,7 +94,7 @@ export const requestOutputs = z.object({
   truncated: z.boolean(),
 })
 
-/** What any request can fail with. */
+/** Errors of any request. */
 export const networkErrors = [
   'UrlNotAllowed',
   'RequestNotAllowed',

@@ -5,7 +5,7 @@ import { download } from './download.ts'
 import { httpRequest } from './http-request.ts'
 import { portCheck } from './port-check.ts'
 
-/** What an agent can reach beyond this machine. */
+/** Capabilities of an agent beyond this machine. */
 export const networkCapabilities: readonly Capability[] = [
   credentialedRequest,
   dnsLookup,

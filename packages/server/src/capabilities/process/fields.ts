@@ -4,7 +4,7 @@ import { pathArguments } from '../path-argument.ts'
 
 export const version = '1.0'
 
-/** What is handed to the system as it is, which would cut it off at a NUL. */
+/** Text that is handed to the system as it is, which would cut it off at a NUL. */
 export const textField = (what: string, max: number) =>
   z
     .string()

@@ -1,6 +1,6 @@
 import type { Hashing } from './hashing.ts'
 
-/** What the first entry follows. */
+/** Hash that the first entry follows. */
 export const genesis = '0'.repeat(64)
 
 /** Where a log stands: everything needed to go on, and to prove what came before. */

@@ -4,7 +4,7 @@ import type { Digests } from './hashing.ts'
 import { keepFields, keepSentence, keepWord } from './redact.ts'
 import type { LogRow } from './row.ts'
 
-/** What is said of an entry before the log places it. */
+/** Entry before the log places it. */
 export type EntryDraft = Omit<
   AuditEntry,
   'id' | 'timestamp' | 'chain' | 'seq' | 'hash' | 'arguments' | 'detail' | 'session_id'

@@ -1,5 +1,5 @@
 /**
- * What the log needs of the platform. Hashes travel as lowercase hex: where many are made, strings are
+ * Hashing that the log needs of the platform. Hashes travel as lowercase hex: where many are made, strings are
  * measurably cheaper than byte arrays.
  */
 export interface Hashing {
@@ -16,7 +16,7 @@ export interface Hashing {
   writeText(into: Uint8Array, text: string, at: number): number
 }
 
-/** What replaces values that are not kept. Both in hex, of UTF-8 bytes. */
+/** Digests in the place of values that are not kept. Both in hex, of UTF-8 bytes. */
 export interface Digests {
   sha256(text: string): string
 

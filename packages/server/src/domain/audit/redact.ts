@@ -8,7 +8,7 @@ const wordLengthMax = 512
 
 type Fields = Readonly<Record<string, unknown>>
 
-/** What stands for a value that was too large: its beginning, SHA-256 and length in UTF-8. */
+/** Stand-in for a value that was too large: its beginning, SHA-256 and length in UTF-8. */
 export type Cut = {
   readonly $cut: string
   readonly sha256: string
@@ -44,7 +44,7 @@ const keep = (value: unknown, digests: Digests): { value: unknown; text: string 
 }
 
 /**
- * What the log keeps of arguments or details, with its canonical text. Fields named in `secret` are kept
+ * Arguments or details as the log keeps them, with their canonical text. Fields named in `secret` are kept
  * as a keyed hash: equal values stay recognisable, the value does not come back.
  */
 export const keepFields = (

@@ -4,7 +4,7 @@ import type { Hashing } from './hashing.ts'
 import { createTree } from './merkle.ts'
 import type { LogRow } from './row.ts'
 
-/** What is wrong with a log, and where it starts. */
+/** Fault of a log, and where it starts. */
 export type Fault = {
   readonly kind: IntegrityKind
   readonly seq: number

@@ -3,7 +3,7 @@ const minuteMs = 60_000
 const hourMs = 3_600_000
 const dayMs = 86_400_000
 
-/** What a wall clock and the calendar beside it show. Months from 1, weekdays from Monday, 0. */
+/** Date and time as a wall clock and a calendar show them. Months from 1, weekdays from Monday, 0. */
 export type Civil = {
   readonly year: number
   readonly month: number

@@ -1,3 +1,3 @@
-/** What agents know an event by: the same from the moment it is to be made, wherever its resource lies. */
+/** Name of an event for agents: the same from the moment it is to be made, wherever its resource lies. */
 export const eventRef = (sha256: (text: string) => string, calendar: string, uid: string): string =>
   `event-${sha256(`${calendar}\n${uid}`).slice(0, 24)}`

@@ -5,9 +5,9 @@ export const calendarsCollection = 'calendars\n'
 
 /** A calendar as the replica tells it. */
 export type CalendarFacts = {
-  /** Its path at the server: the collection of its events. */
+  /** Path at the server: the collection of its events. */
   readonly path: string
-  /** What agents name it by. */
+  /** Name for agents. */
   readonly id: string
   readonly name: string
   readonly description: string
@@ -30,7 +30,7 @@ export type Span = {
   readonly length_ms: number
 }
 
-/** What one occurrence, or all of them, say of themselves. */
+/** Face of one occurrence, or of all of them: the fields that they show. */
 export type EventFace = {
   readonly title: string
   readonly location: string
@@ -52,14 +52,14 @@ export type EventException = {
   readonly face: EventFace
 }
 
-/** What the replica holds of a calendar object: as strangers wrote it, cut to limits, in plain words. */
+/** Calendar object in the replica: as strangers wrote it, cut to limits, in plain words. */
 export type CalendarEvent = {
-  /** What agents know it by. */
+  /** Name for agents. */
   readonly ref: string
   readonly uid: string
   /** Where it lies: the path of its resource. */
   readonly href: string
-  /** Its ETag. */
+  /** ETag of the object. */
   readonly version: string
   /** As the program wrote it that made it; empty where the zone is known to nobody. */
   readonly zone_name: string

@@ -83,7 +83,7 @@ const dayMatches = (rule: RecurrenceRule, day: number): boolean => {
   return isNth(rule, day, inYear ? yearDays(year) : monthDays(year, month))
 }
 
-/** What the rule does not say is as in its start. */
+/** Rule completed from its start. */
 const completed = (rule: RecurrenceRule, start: WallMs): RecurrenceRule => {
   const { day, month, weekday } = civilOf(start)
   const { freq, by_day, by_month, by_month_day, by_year_day, by_week } = rule
@@ -151,7 +151,7 @@ const periodsOf = (rule: RecurrenceRule, start: WallMs) => {
   }
 }
 
-/** Nothing after `until` is looked at, nothing before `from` needs to be. */
+/** Range that is looked at: nothing after `until`, and nothing before `from` needs to be. */
 type Window = { readonly from: WallMs; readonly until: WallMs }
 
 function* byPeriods(
@@ -162,7 +162,7 @@ function* byPeriods(
 ): Generator<WallMs> {
   const times = timesOf(rule, start)
   const { days, skip } = periodsOf(rule, start)
-  // What is counted is counted from the start.
+  // A count is counted from the start.
   const begin = rule.count === null ? Math.max(0, Math.floor(skip(dayOf(from))) - 1) : 0
   for (let n = begin; ; n += 1) {
     const period = days(n)

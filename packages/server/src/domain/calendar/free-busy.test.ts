@@ -15,7 +15,7 @@ const someBusy: fc.Arbitrary<Busy[]> = fc.array(
   { maxLength: 12 },
 )
 
-/** What holds at each moment, counted one by one. */
+/** Busy state of each moment, counted one by one. */
 const naive = (all: readonly Busy[], at: number): string => {
   const there = all.filter(({ from_ms, to_ms }) => from_ms <= at && at < to_ms)
   return there.length === 0 ? 'free' : there.every((one) => one.tentative) ? 'tentative' : 'busy'

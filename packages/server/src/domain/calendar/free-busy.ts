@@ -30,7 +30,7 @@ export const mergeBusy = (all: readonly Busy[], range: Range): Busy[] => {
   ].toSorted((a, b) => a.from_ms - b.from_ms)
 }
 
-/** What of a range is in none of the others, which are apart and in order. */
+/** Rest of a range that is in none of the others, which are apart and in order. */
 const without = (range: Range, others: readonly Range[]): Range[] => {
   const left: Range[] = []
   let at = range.from_ms

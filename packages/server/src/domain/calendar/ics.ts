@@ -106,7 +106,7 @@ const close = (stack: Open[], end: string): void => {
   stack.at(-1)?.parts.push({ kind: 'component', component: { ...component, end } })
 }
 
-/** What the outermost has, with all that is still open ended. */
+/** Parts of the outermost component, with all that is still open ended. */
 const closedParts = (stack: Open[]): readonly IcsPart[] => {
   while (stack.length > 1) close(stack, `END:${stack.at(-1)?.name}\r\n`)
   return stack[0]?.parts ?? []
@@ -166,7 +166,7 @@ export const linesOf = (component: IcsComponent, name: string): IcsLine[] =>
 export const lineOf = (component: IcsComponent, name: string): IcsLine | null =>
   linesOf(component, name)[0] ?? null
 
-/** What a value of the type TEXT says. */
+/** Text of a value of the type TEXT. */
 export const textOf = (value: string): string =>
   value.replace(/\\([\\;,nN])/g, (_, c: string) => (c === 'n' || c === 'N' ? '\n' : c))
 

@@ -16,7 +16,7 @@ export type Range = { readonly from_ms: number; readonly to_ms: number }
 export type Occurrence = {
   readonly start_ms: number
   readonly end_ms: number
-  /** Which one: when it would begin by the rule; null for what happens once. */
+  /** Occurrence: when it would begin by the rule; null for an event that happens once. */
   readonly occurrence: number | null
   readonly span: Span
   readonly face: EventFace

@@ -142,7 +142,7 @@ const zonesIn = (calendar: IcsComponent): Map<string, Zone> => {
   const zones = new Map<string, Zone>()
   for (const component of componentsOf(calendar, 'VTIMEZONE').slice(0, 20)) {
     const name = lineOf(component, 'TZID')?.value.trim()
-    // What everybody knows is taken as everybody knows it.
+    // Zones with a known name keep their known meaning.
     if (name === undefined || knownZone(name) !== null) continue
     const table = ownZone(component)
     if (table) zones.set(name, table)
@@ -153,7 +153,7 @@ const zonesIn = (calendar: IcsComponent): Map<string, Zone> => {
 export const eventsIn = (ics: ParsedIcs): readonly IcsComponent[] =>
   componentsOf(ics.root, 'VCALENDAR').flatMap((calendar) => componentsOf(calendar, 'VEVENT'))
 
-/** What stands for all occurrences; of an object that holds single ones only, the first. */
+/** Component for all occurrences; of an object that holds single ones only, the first. */
 export const masterOf = (events: readonly IcsComponent[]): IcsComponent | null =>
   events.find((one) => lineOf(one, 'RECURRENCE-ID') === null) ?? events[0] ?? null
 
@@ -181,7 +181,7 @@ const exceptionsIn = (reading: Reading, events: readonly IcsComponent[]): EventE
   return exceptions
 }
 
-/** What an event says; null where there is none, or none that has a time. `fallback`: for times without a zone. */
+/** Event of a component; null where there is none, or none that has a time. `fallback`: for times without a zone. */
 export const readEvent = (
   ics: ParsedIcs,
   known: { readonly ref: string; readonly href: string; readonly version: string },

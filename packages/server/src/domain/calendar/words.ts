@@ -94,7 +94,7 @@ export const fieldsOf = (
 const lined = (sign: string, [name, value]: Field): string[] =>
   value === '' ? [] : `${name}: ${value}`.split('\n').map((line) => `${sign} ${line}`)
 
-/** What changes, field by field: `-` as it is, `+` as it will be. */
+/** Diff, field by field: `-` as it is, `+` as it will be. */
 export const diffText = (before: readonly Field[], after: readonly Field[]): string => {
   const lines = before.flatMap(([name, was], at) => {
     const now = after[at]?.[1] ?? ''

@@ -38,7 +38,7 @@ export type EventFields = {
   readonly rule: string | null
 }
 
-/** What goes with every writing: when it was decided, and in whose name people are invited. */
+/** Facts of every writing: when it was decided, and in whose name people are invited. */
 export type Writing = {
   readonly at_ms: number
   readonly organizer: { readonly name: string; readonly address: string } | null
@@ -131,7 +131,7 @@ const attendeeLines = (event: IcsComponent, wanted: readonly string[]): string[]
       .toLowerCase(),
     raw: ended(line.raw),
   }))
-  // Who is invited already keeps the answer that was given.
+  // A person who is invited already keeps the answer that was given.
   return wanted.map(
     (address) =>
       there.find((one) => one.address === address.toLowerCase())?.raw ?? attendeeLine(address),
@@ -146,7 +146,7 @@ const sequenceOf = (event: IcsComponent): number => {
   return Number.isSafeInteger(value) && value >= 0 && value < 1_000_000_000 ? value + 1 : 1
 }
 
-/** Which times an event has now, as far as an edit of other fields needs them; null for such without. */
+/** Times of an event now, as far as an edit of other fields needs them; null for an event without. */
 const timesOf = (event: IcsComponent): EventTimes | null => {
   const line = lineOf(event, 'DTSTART')
   const stamp = line ? parseStamp(line.value) : null

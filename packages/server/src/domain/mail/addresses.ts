@@ -1,7 +1,7 @@
 const local = /^[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*$/
 const label = /^[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?$/
 
-/** What is wrong with an address that mail is to be sent to; null where nothing is. */
+/** Fault of an address that mail is to be sent to; null where there is none. */
 export const addressFault = (address: string): string | null => {
   if (/[\p{Cc}\p{Cf}\s]/u.test(address)) return 'it has spaces or characters that cannot be seen'
   if (/[<>,;"()]/.test(address)) return 'give the address alone, without a name around it'
@@ -16,7 +16,7 @@ export const addressFault = (address: string): string | null => {
   return null
 }
 
-/** What is wrong with a line that is to become a header; null where nothing is. */
+/** Fault of a line that is to become a header; null where there is none. */
 export const headerFault = (value: string): string | null => {
   if (/[\p{Cc}\u2028\u2029]/u.test(value)) return 'it has a line end or a control character'
   if (/=\?[^?\s]+\?[bq]\?/i.test(value))

@@ -3,7 +3,7 @@ import type { MailMessage, MailPerson } from './message.ts'
 const prefixed = (prefix: string, pattern: RegExp, subject: string): string =>
   pattern.test(subject) ? subject : `${prefix}${subject}`.trimEnd()
 
-// What strangers write as a subject may be anything; an answer to it must be one that can be sent.
+// A stranger's subject may be anything; an answer to it must be one that can be sent.
 const plain = (subject: string): string =>
   subject
     .replace(/=\?[^?\s]+\?[bq]\?[^?\s]*\?=/gi, '')
@@ -19,7 +19,7 @@ export const forwardSubject = (subject: string): string =>
 
 const same = (a: string, b: string): boolean => a.toLowerCase() === b.toLowerCase()
 
-/** Whom an answer goes to: as the sender asks, and for all the others, too, without oneself and nobody twice. */
+/** Recipients of an answer: as the sender asks, and for all the others, too, without oneself and nobody twice. */
 export const replyRecipients = (
   message: Pick<MailMessage, 'from' | 'reply_to' | 'to' | 'cc'>,
   own: string,
@@ -85,7 +85,7 @@ export const forwardText = (body: string, message: MailMessage, when: string): s
 
 const idPattern = /^<[\x21-\x3b\x3d\x3f-\x7e]+>$/
 
-/** What ties an answer to its thread: the ids of those before, the first and the latest kept. */
+/** References that tie an answer to its thread: the ids of those before, the first and the latest kept. */
 export const threadOf = (
   message: Pick<MailMessage, 'message_id' | 'references'>,
 ): { readonly in_reply_to: string | null; readonly references: readonly string[] } => {

@@ -13,7 +13,7 @@ export type MailFolderFacts = {
 }
 
 export type MailAttachment = {
-  /** What it is fetched by; empty where the server cannot say. */
+  /** Part that an attachment is fetched by; empty where the server cannot say. */
   readonly part: string
   readonly name: string
   readonly content_type: string
@@ -21,9 +21,9 @@ export type MailAttachment = {
   readonly inline: boolean
 }
 
-/** What the replica holds of a message: as strangers wrote it, cut to limits, in plain words. */
+/** Message in the replica: as strangers wrote it, cut to limits, in plain words. */
 export type MailMessage = {
-  /** What agents know it by. */
+  /** Name for agents. */
   readonly ref: string
   readonly fingerprint: string
   readonly uid: number

@@ -1,6 +1,6 @@
 import { entryKeys, forbiddenKeys, idLengthMax, reservedPrefixes } from './entry-rules.ts'
 
-/** What an editor may say of each key; that two entries differ in their ids, no schema can say. */
+/** Keys as an editor may check them; no schema can say that two entries differ in their ids. */
 const properties = {
   id: {
     minLength: 1,

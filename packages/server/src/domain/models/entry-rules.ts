@@ -15,7 +15,7 @@ export const entryKeys = {
 type Key = keyof typeof entryKeys
 export const entryKeyNames = Object.keys(entryKeys) as readonly Key[]
 
-/** Whoever publishes may not say where an entry comes from, nor which model others use by default. */
+/** Keys that a publisher may not set: where an entry comes from, and which model others use by default. */
 export const forbiddenKeys = ['source', 'default_model_id'] as const
 export const reservedPrefixes = ['hf-', 'byom-'] as const
 export const idLengthMax = 128
@@ -96,7 +96,7 @@ function urlFault(text: string): string | null {
   } catch {
     return 'must be an address such as https://example.org/model.gguf'
   }
-  // What a parser forgives (spaces, line breaks, backslashes) is not what was reviewed.
+  // A text that a parser would correct (spaces, line breaks, backslashes) is not what was reviewed.
   if (/[\s\\\p{Cc}]/u.test(text)) return 'must not hold spaces, backslashes or control characters'
   if (url.protocol !== 'https:')
     return `must begin with https://, not with ${url.protocol.slice(0, 32)}`

@@ -1,6 +1,6 @@
 import type { ModelFit, ModelHeader } from '@gatehouse/contract'
 
-/** What the engine's process takes before it loads anything. */
+/** Memory of the engine's process before it loads anything. */
 const processBytes = 142 * 1024 * 1024
 /** Of the weights, for what is computed with them. */
 const overhead = 0.1

@@ -3,7 +3,7 @@ import type { GgufValue } from './gguf-values.ts'
 
 export type GgufValues = ReadonlyMap<string, GgufValue>
 
-/** Those whose required keys are the ones below. Of others only the form is checked. */
+/** Architectures whose required keys are the ones below. Of others only the form is checked. */
 const known = new Set([
   'llama',
   'qwen2',

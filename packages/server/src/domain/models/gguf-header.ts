@@ -17,7 +17,7 @@ const magic = 0x4655_4747
 
 export type GgufReading =
   | { readonly kind: 'accepted'; readonly header: ModelHeader }
-  /** What was given ends inside the header: come again with at least so much of the file. */
+  /** Bytes that end inside the header: come again with at least so much of the file. */
   | { readonly kind: 'incomplete'; readonly atLeast: number }
   | { readonly kind: 'refused'; readonly reason: string }
 

@@ -3,7 +3,7 @@ import { type GgufCursor, quoted, refuse } from './gguf-cursor.ts'
 const arrayMax = 1_048_576
 const distinctKeys: readonly string[] = ['tokenizer.ggml.tokens']
 
-/** What is kept of a value: enough for every check, and no more than that. */
+/** Kept part of a value: enough for every check, and no more than that. */
 export type GgufValue =
   | { readonly kind: 'number'; readonly value: number }
   | { readonly kind: 'text'; readonly value: string }

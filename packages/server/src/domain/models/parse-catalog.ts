@@ -67,7 +67,7 @@ function topFaults(file: Readonly<Record<string, unknown>>): readonly CatalogPro
   return faults
 }
 
-/** What stands there, if it is short: a hostile one may be nested deeper than a text can be made of it. */
+/** Value as text, if it is short: a hostile one may be nested deeper than a text can be made of it. */
 const shown = (raw: unknown): string =>
   typeof raw === 'object' && raw !== null ? 'something nested' : String(raw).slice(0, 60)
 
@@ -106,14 +106,14 @@ function judgeFile(given: Readonly<Record<string, unknown>>): CatalogReading {
     const judged = judgeEntry(raw, index)
     if (judged.isBroken) broken.add(index)
     if (problems.length < problemsMax) problems.push(...judged.problems)
-    // It is refused, and there is no more room to say why.
+    // The entry is refused, and there is no more room to say why.
     else if (broken.size > 0) break
   }
   if (faults.length === 0 && broken.size === 0) {
     const entries = models.map((raw, index) => ({ index, entry: pickEntry(raw) }))
     return { kind: 'read', entries, problems }
   }
-  // Whoever checks a file wants to see all that is wrong with it, not the first layer of it.
+  // A person who checks a file wants to see all that is wrong with it, not the first layer of it.
   for (const [index, raw] of models.entries()) {
     if (problems.length >= problemsMax) break
     if (broken.has(index)) continue

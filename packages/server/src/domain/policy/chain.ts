@@ -5,7 +5,7 @@ import type { Layer, LayerLimit, LayerRule } from './types.ts'
 export type Level = {
   /** In file order, up to the first that always holds. */
   readonly rules: readonly LayerRule[]
-  /** Those after it, which are never looked at. */
+  /** Rules after it, which are never looked at. */
   readonly shadowed: readonly LayerRule[]
   readonly hasFloor: boolean
 }
@@ -28,7 +28,7 @@ export const indexByPattern = <T extends { readonly match: string }>(
   return index
 }
 
-/** What matches a capability, in file order. */
+/** Items that match a capability, in file order. */
 export const itemsFor = <T>(
   index: PatternIndex<T>,
   capability: string,

@@ -17,7 +17,7 @@ type Known = {
   readonly reads: ReadonlySet<string> | null
 }
 
-/** What holds for every agent with the same layers, lowest layer first; worked out once a capability. */
+/** Scope of every agent with the same layers, lowest layer first; worked out once a capability. */
 const scopeOf = (layers: readonly LayerIndex[]) => {
   const known = new Map<string, Known>()
   return (capability: string): Known => {

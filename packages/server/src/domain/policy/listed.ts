@@ -53,7 +53,7 @@ const combinations = <T>(lists: readonly (readonly T[])[]): readonly (readonly T
   )
 
 /**
- * What a listing shows: the tier of a call for which no condition on arguments holds; where that is
+ * Tier in a listing: that of a call for which no condition on arguments is met; where that is
  * blocked, the strictest tier that some call could pass with.
  */
 export const listed = (chain: Chain, asked: Omit<PolicyQuestion, 'args'>): ListedTier => {

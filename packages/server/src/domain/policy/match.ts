@@ -21,7 +21,7 @@ export const patternsOf = (capability: string): readonly string[] => [
   '*',
 ]
 
-/** Those of rules. */
+/** Patterns of rules that could match the capability. */
 export const rulePatternsOf = (capability: string): readonly string[] =>
   isOwnView(capability) ? [capability, `${groupOf(capability)}.*`] : patternsOf(capability)
 

@@ -19,7 +19,7 @@ export const coversHosts = (wide: string, narrow: string): boolean => {
 const boundsHosts = ({ match }: LayerRule): boolean => match !== '*'
 
 /**
- * What the deciding rule lets a program reach, as far as each matched floor lists it too.
+ * Hosts that the deciding rule lets a program reach, as far as each matched floor lists them too.
  * @SECURITY A lower layer adds no host to a floor's list (network.test.ts, "adds no host").
  */
 export const networkOf = (

@@ -12,7 +12,7 @@ export const isStricter = (a: PolicyTier, b: PolicyTier): boolean => strictness[
 
 const kinds = { autonomous: 'allow', approval_required: 'ask', blocked: 'deny' } as const
 
-/** What no layer mentions is denied. */
+/** A capability that no layer mentions is denied. */
 const unmentioned: Decision = { kind: 'deny', rule: null, reason: null, notify: false }
 
 /**

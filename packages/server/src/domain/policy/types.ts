@@ -1,6 +1,6 @@
 import type { PolicyLayer, PolicyTier, RuleRef } from '@gatehouse/contract'
 
-/** Who calls, as conditions see it (`agent`). */
+/** Agent as conditions see it (`agent`). */
 export type PolicyAgent = {
   readonly name: string
   readonly purpose: string
@@ -87,7 +87,7 @@ type Basis = {
   readonly rule: RuleRef | null
   readonly reason: string | null
   readonly notify: boolean
-  /** What a program that the call starts may reach; absent = nothing. */
+  /** Hosts that a program started by the call may reach; absent = none. */
   readonly network?: readonly string[]
 }
 
@@ -96,7 +96,7 @@ export type Decision =
   | ({ readonly kind: 'ask' } & Basis)
   | ({ readonly kind: 'deny' } & Basis)
 
-/** What a listing shows: the tier to expect, or that no call could pass. */
+/** Tier in a listing: the one to expect, or that no call could pass. */
 export type ListedTier = 'autonomous' | 'approval_required' | 'blocked'
 
 /** One step of a decision, for `policy test` and the simulator. */
@@ -129,7 +129,7 @@ export interface CompiledPolicy {
   /** Whether an answer about calls of this agent could hang on the value of one of these arguments. */
   dependsOn(agent: string, capability: string, names: readonly string[]): boolean
 
-  /** What a listing shows an agent: listed when some call to it could pass. */
+  /** Listing for an agent: a capability is listed when some call to it could pass. */
   listed(question: Omit<PolicyQuestion, 'args'>): ListedTier
 
   /**

@@ -35,7 +35,7 @@ const Said = z.union([
   z.object({ failed: z.string() }),
 ])
 
-/** What Linux says that programs may still take; elsewhere what nobody has taken. */
+/** Memory that programs may still take, as Linux says; elsewhere what nobody has taken. */
 async function availableMemory(): Promise<number> {
   const text = await readFile('/proc/meminfo', 'utf8').catch(() => '')
   const kibibytes = /^MemAvailable:\s+(\d+) kB$/m.exec(text)?.[1]

@@ -31,7 +31,7 @@ const textOf = async (response: IncomingMessage, bytesMax: number): Promise<stri
   return text
 }
 
-/** What an engine says no with. */
+/** Refusal of an engine. */
 export type Refused = { readonly code: string; readonly message: string }
 
 export class RefusedByEngine extends Error {
@@ -87,7 +87,7 @@ export class EngineSocket implements Disposable {
   /** By a descriptor: the whole path may be longer than the address of a socket can be, too. */
   #address(): string {
     if (process.platform !== 'linux') return this.#path
-    // @SECURITY What runs inside may put a link to a socket of the host in its place; profile.test.ts.
+    // @SECURITY Programs inside may put a link to a socket of the host in its place; profile.test.ts.
     this.#held ??= openSync(this.#path, pathOnly | constants.O_NOFOLLOW)
     if (!fstatSync(this.#held).isSocket()) throw failed('its socket is none')
     return `/proc/self/fd/${this.#held}`

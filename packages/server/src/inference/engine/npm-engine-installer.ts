@@ -25,7 +25,7 @@ export type EngineInstallerOptions = {
   readonly folder: string
   /** The pinned packages, as a file. */
   readonly lockFile: string
-  /** What npm inherits of the environment. */
+  /** Environment variables that npm inherits. */
   readonly environment: Readonly<Record<string, string>>
   readonly npm?: Npm | null
   readonly platform?: string
@@ -113,7 +113,7 @@ export class NpmEngineInstaller implements EngineInstaller {
     const lock = await this.#pinned()
     const total = Object.keys(lock.packages).length + 1
     await mkdir(folder, { recursive: true, mode: 0o755 })
-    // What an installation that was killed left behind.
+    // Remains of an installation that was killed.
     for (const name of await readdir(folder))
       if (name.startsWith(staging)) await rm(join(folder, name), { recursive: true, force: true })
     const made = await mkdtemp(join(folder, staging))
@@ -163,7 +163,7 @@ export class NpmEngineInstaller implements EngineInstaller {
     return text === JSON.stringify({ version, platform })
   }
 
-  /** What of this machine keeps the engine from running at all. */
+  /** Obstacle of this machine that keeps the engine from running at all. */
   async #lack(): Promise<{ readonly problem: string; readonly remedy: string } | null> {
     const { platform = defaultPlatform } = this.#options
     const { platforms } = await this.#pinned()

@@ -155,7 +155,7 @@ export class RunningEngine implements Engine {
   }
 }
 
-/** What the engine wrote before it ended is for the log alone: it is the text of a library. */
+/** Last output of the engine is for the log alone: it is the text of a library. */
 export const endedWhile = (doing: string, { how, said }: EngineExit): GatehouseError =>
   new GatehouseError(
     'EngineFailed',

@@ -33,7 +33,7 @@ const words: readonly (readonly [RegExp, string])[] = [
 ]
 
 /**
- * What went wrong in our words: a broken rule of the schema is the caller's, the rest is the store's. The
+ * Failure in our words: a broken rule of the schema is the caller's, the rest is the store's. The
  * text of PostgreSQL is the cause, for the log alone: it may quote statements and stored values.
  */
 export const postgresFailure = (error: unknown): GatehouseError => {

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely'
 
 /**
- * What hardly anybody but somebody else changes: copies that were updated or deleted, the table's file (truncated,
+ * Changes that hardly anybody but somebody else makes: copies that were updated or deleted, the table's file (truncated,
  * rewritten), its triggers. The counts reach us up to a second late, so
  * an edit may show one query later; the background verification does not depend on them.
  */

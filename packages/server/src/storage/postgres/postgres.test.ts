@@ -214,7 +214,7 @@ const faulty = `
  * a cast or a function that fails on some of them fails one day.
  */
 describe.skipIf(missing !== null)('statements of PostgreSQL, with statistics of all tables', () => {
-  // What this file ran before. From here on the statements are those of the test.
+  // Statements of the set-up end here. From here on they are those of the test.
   beforeAll(() => statements[Symbol.dispose]())
 
   const poisoned = async () => {
@@ -230,7 +230,7 @@ describe.skipIf(missing !== null)('statements of PostgreSQL, with statistics of 
         const failed: string[] = []
         for (const [name, kinds] of Object.entries(without)) {
           await client.query('reset all')
-          // What is turned off costs so much that each statement would be compiled first.
+          // Plans that are turned off cost so much that each statement would be compiled first.
           await client.query('set jit = off')
           for (const kind of kinds) await client.query(`set enable_${kind} = off`)
           const found = await replayStatements(client, all)

@@ -44,7 +44,7 @@ export const postgresSearch: SearchDialect = {
       where num = ${num}`.execute(db)
   },
 
-  /** It goes with its row. */
+  /** The search text goes with its row. */
   async remove() {},
 
   matches: (search) => sql<boolean>`search @@ ${queryText(search)}::tsquery`,

@@ -155,7 +155,7 @@ async function peopleTables(db: Kysely<unknown>, text: RawBuilder<unknown>): Pro
 }
 
 /**
- * What a commit costs is the pages it touches. Columns at the end of an index add none, another index
+ * Cost of a commit is the pages it touches. Columns at the end of an index add none, another index
  * adds one for each of its keys in the group: so there is none by session, and `audit_agent` has it last.
  */
 async function auditTables(
@@ -182,7 +182,7 @@ async function auditTables(
     .addColumn('approval_id', text)
     .addPrimaryKeyConstraint('audit_pk', ['chain', 'seq'])
     .execute()
-  // What follows `seq` is there so that filters never touch the table for rows that they drop.
+  // Columns after `seq` are there so that filters never touch the table for rows that they drop.
   const counted = ['timestamp', 'seq', 'result', 'policy_decision']
   await index(db, 'audit_time', 'audit', [...counted, 'kind'])
   await index(db, 'audit_agent', 'audit', ['agent', 'capability', ...counted, 'session_id'])

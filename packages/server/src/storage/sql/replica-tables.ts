@@ -2,7 +2,7 @@ import type { Kysely } from 'kysely'
 import { index } from './create-index.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 
-/** What services hold, as it was last read, and how it is found. */
+/** Replica of services, as it was last read, and how it is found. */
 export async function replicaTables(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
   const { text } = dialect
   await db.schema

@@ -1,6 +1,6 @@
 import type { Kysely, RawBuilder } from 'kysely'
 
-/** What differs between the engines' schemas. */
+/** Differences between the engines' schemas. */
 export type SchemaDialect = {
   /** Text compared byte by byte, whatever the locale of the database. */
   readonly text: RawBuilder<unknown>

@@ -23,7 +23,7 @@ import { sqlUserTokens } from './user-tokens.ts'
 import { sqlWakes } from './wakes.ts'
 import { sqlWrites } from './writes.ts'
 
-/** What follows from groups of the log. */
+/** Consequences of groups of the log. */
 export const groupStores = (db: Db): Pick<Stores, 'agents' | 'sessions' | 'clock'> => ({
   agents: sqlAgents(db),
   sessions: sqlSessions(db),

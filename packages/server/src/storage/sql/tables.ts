@@ -225,7 +225,7 @@ export type MessagesTable = {
   expires_ms: number
 }
 
-/** Which message waits for whom. What orders and filters stands here, so that a mailbox is one index. */
+/** Deliveries: which message waits for whom. Columns that order and filter stand here, so that a mailbox is one index. */
 export type DeliveriesTable = {
   agent: string
   message_id: string

@@ -2,7 +2,7 @@ import { type Kysely, sql } from 'kysely'
 import { index } from './create-index.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
 
-/** What happens later, and what agents tell each other. */
+/** Schedules and jobs, and messages between agents. */
 export async function timeAndMessages(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {
   await jobTables(db, dialect)
   await messageTables(db, dialect)

@@ -26,7 +26,7 @@ type Prepared = {
   readonly returnsRows: boolean
 }
 
-/** What a statement did: rows it returned, or how many rows it changed. */
+/** Result of a statement: rows it returned, or how many rows it changed. */
 export type SqlResult = { readonly rows: SqlRow[]; readonly changes: number }
 
 const codeOf = (error: unknown): number | undefined => {
@@ -50,7 +50,7 @@ const words: Readonly<Record<number, string>> = {
 }
 
 /**
- * What went wrong in our words: a broken rule of the schema is the caller's, the rest is the store's. The
+ * Failure in our words: a broken rule of the schema is the caller's, the rest is the store's. The
  * text of SQLite is the cause, for the log alone: it may quote the schema, paths and values.
  */
 export const failure = (error: unknown, file: string): GatehouseError => {

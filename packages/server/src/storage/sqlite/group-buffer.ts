@@ -17,7 +17,7 @@ const addTo = (counts: Counts, more: ReadonlyMap<string, number>): void => {
   for (const [key, count] of more) counts.set(key, (counts.get(key) ?? 0) + count)
 }
 
-/** What follows from groups of the log, kept until it is stored in one transaction. */
+/** Consequences of groups of the log, kept until they are stored in one transaction. */
 export class GroupBuffer {
   readonly #writer: SqliteConnection
   readonly #mutex: FifoMutex
@@ -124,7 +124,7 @@ export class GroupBuffer {
 
   #quietly(): void {
     this.#timer = null
-    // Whoever writes next is told of a failure.
+    // The next writer is told of a failure.
     this.#mutex.run(() => this.flush()).catch(() => undefined)
   }
 }

@@ -77,7 +77,7 @@ const build = async (
     dialect: readerDialect(reader, () => groups?.flushForReader()),
   })
 
-  // What looks for work several times a second must not have a few counts stored each time.
+  // Loops that look for work several times a second must not have a few counts stored each time.
   const stores = {
     ...sqlStores({ read, write }, sqliteSearch),
     ...groupStores({ read: readFlushed, write }),
@@ -105,7 +105,7 @@ const build = async (
     recorded: (chain) => recordedIn({ read }, chain),
     flush: () => mutex.run(() => buffer.flush()),
 
-    // Whoever is in a transaction finishes it first; who comes later finds the connections closed.
+    // Open transactions finish first; later callers find the connections closed.
     [Symbol.asyncDispose]: () =>
       mutex.run(() => {
         try {

@@ -121,7 +121,7 @@ export class McpSocket {
     this.#drain()
     if (this.#outbox.isStalled(now))
       return this.#close(closeCodes.tooSlow, 'the peer does not read')
-    // Whoever we do not listen to cannot show that it lives.
+    // A peer that we do not listen to cannot show that it lives.
     if (this.#ws.isPaused) this.#lastSeen = now
     if (now - this.#lastSeen > this.#limits.deadAfterMs) return this.#ws.terminate()
     if (now - this.#lastPing < this.#limits.pingEveryMs) return
@@ -356,7 +356,7 @@ export class McpSocket {
     if (!this.#isUnwanted(call)) this.#send(text)
   }
 
-  /** What was cancelled is not answered; the peer has forgotten it. */
+  /** A cancelled request is not answered; the peer has forgotten it. */
   #isUnwanted(call: Call): boolean {
     return call.cancellation.aborted && !this.#stopping
   }
@@ -451,7 +451,7 @@ export class McpSocket {
     this.#drop()
   }
 
-  /** What is still to be answered will not be. */
+  /** Answers that are still due will not be sent. */
   #drop(): void {
     this.#backlog.length = 0
     this.abort()

@@ -22,7 +22,7 @@ const frameOf = (text: string): Buffer => {
   return frame
 }
 
-/** What leaves through one WebSocket, and how far its peer is behind in reading it. */
+/** Outgoing texts of one WebSocket, and how far its peer is behind in reading them. */
 export class Outbox {
   readonly #ws: WebSocket
   readonly #raw: Duplex
@@ -32,11 +32,11 @@ export class Outbox {
   /** Answers that wait for the peer to read those before them: made into text one by one. */
   readonly #waiting: ((open: boolean) => void)[] = []
   #closed = false
-  /** What this turn of the loop answered; it leaves in one write. */
+  /** Answers of this turn of the loop; they leave in one write. */
   #texts: string[] = []
-  /** Who wants to know whether a held text was written, by its place. */
+  /** Listeners who want to know whether a held text was written, by its place. */
   #asking = new Map<number, (taken: boolean) => void>()
-  /** Those of them whose text the socket has and the system has not taken yet. */
+  /** Listeners whose text the socket has and the system has not taken yet. */
   readonly #unsure = new Set<(taken: boolean) => void>()
   #heldLength = 0
   readonly #leave = (): void => this.flush()
@@ -60,7 +60,7 @@ export class Outbox {
     this.#drainedAt = nowMs
     this.#eased = eased
     raw.on('drain', () => this.#ease())
-    // What a socket was writing when it closed need not call back.
+    // A socket that closed while it was writing need not call back.
     raw.on('close', () => {
       for (const written of this.#unsure) written(false)
       this.#unsure.clear()
@@ -136,7 +136,7 @@ export class Outbox {
       else this.#raw.write(frameOf(text))
     }
     if (texts.length > 1) this.#raw.uncork()
-    // What the system takes at once is never announced as drained.
+    // Bytes that the system takes at once are never announced as drained.
     if (!this.#raw.writableNeedDrain) this.#ease()
     else this.#charge()
   }
@@ -160,7 +160,7 @@ export class Outbox {
     return nowMs - this.#drainedAt >= this.#limits.outboundStallMs
   }
 
-  /** Whoever waits is told that nobody will read it. */
+  /** Waiters are told that nobody will read their text. */
   close(): void {
     this.#closed = true
     this.#memory.release()

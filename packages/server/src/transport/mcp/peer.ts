@@ -27,7 +27,7 @@ import { type LegacyVersion, negotiateVersion } from './versions.ts'
 
 type Request = Omit<Extract<Envelope, { kind: 'request' }>, 'kind'>
 
-/** Who calls, and what every message of that peer needs. */
+/** Dependencies of every message of a peer. */
 export type McpDeps = {
   readonly app: App
   readonly ids: Pick<Ids, 'next'>
@@ -40,7 +40,7 @@ export type McpDeps = {
 
 export type ClientInfo = { readonly name: string; readonly version: string }
 
-/** What one message is answered in: the operation it belongs to. */
+/** Operation that one message is answered in. */
 export type McpCall = {
   readonly actor: AgentOp['actor']
   readonly session_id: string | null
@@ -187,7 +187,7 @@ export const callTool = async (
 export type ToolCall = {
   readonly name: string
   readonly arguments: Members
-  /** Those of them that could not be read exactly. */
+  /** Values that could not be read exactly. */
   readonly unreadable: readonly UnreadableValue[] | undefined
   readonly progressToken: string | number | undefined
   /** `_meta.traceparent`. */
@@ -262,7 +262,7 @@ const answerToolsCall = async (
   try {
     const outcome = await callTool(deps, call, requestId, read, tell)
     const room = call.room?.()
-    // Nobody reads it, so it is not even made into text: many large ones may wait here.
+    // An answer that nobody reads is not even made into text: many large ones may wait here.
     if (room && !(await room)) return ''
     const text = toolText(deps, id, outcome)
     call.deliver?.(text)

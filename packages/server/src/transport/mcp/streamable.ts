@@ -42,7 +42,7 @@ const isAnswer = (value: unknown): boolean =>
 export class StreamableHttp {
   readonly #deps: McpDeps & { readonly limits: GatewayLimits }
   readonly #streams: PushStreams
-  /** What runs, by session and request id, so that it can be cancelled. */
+  /** Running requests, by session and request id, so that they can be cancelled. */
   readonly #calls = new Map<string, Map<string | number, Cancellation>>()
 
   constructor(deps: McpDeps & { readonly limits: GatewayLimits }, streams: PushStreams) {

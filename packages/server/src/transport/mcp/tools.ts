@@ -41,7 +41,7 @@ const pendingFields: ReadonlySet<string> = new Set([
 ])
 
 /**
- * What `structuredContent` may be: the data, or the answer to a held call. Clients check results
+ * Schema of `structuredContent`: the data, or the answer to a held call. Clients check results
  * against this and throw away what does not fit, so it lets both pass.
  */
 const outputSchema = (capability: Capability): Tool['outputSchema'] => {
@@ -203,7 +203,7 @@ export const resultOfStored = (
 
 export type ToolOutcome = { readonly result: ToolResult } | { readonly error: RpcErrorObject }
 
-/** What became of a call with these arguments, as `tools/call` answers it. */
+/** Outcome of a call with these arguments, as `tools/call` answers it. */
 export const toolOutcome = (
   outcome: InvokeOutcome,
   names: ToolNames,

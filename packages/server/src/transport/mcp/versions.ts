@@ -2,7 +2,7 @@
 export const legacyVersions = ['2025-11-25', '2025-06-18', '2025-03-26', '2024-11-05'] as const
 export type LegacyVersion = (typeof legacyVersions)[number]
 
-/** What a peer speaks that never said: the version of the service's own contract. */
+/** Version for a peer that never named one: that of the service's own contract. */
 export const unspokenVersion: LegacyVersion = '2024-11-05'
 
 /** The only version in which several messages may share one array. */

@@ -8,7 +8,7 @@ import { McpSocket, type McpSocketDeps } from './mcp-socket.ts'
 
 const closeTimeoutMs = 5_000
 
-/** What `ws` takes and its types do not know yet stands beside what they know. */
+/** Options that `ws` takes and its types do not know yet, beside those that they know. */
 const serverOptions = (limits: GatewayLimits) => ({
   noServer: true,
   // @SECURITY A compressed frame of 10 KB may hold 10 MB; websocket.test.ts.

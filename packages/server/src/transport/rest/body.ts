@@ -6,7 +6,7 @@ import { parseJson } from '../http/parse-json.ts'
 
 export const bodyBytesMax = 2 * 1024 * 1024
 
-/** What the bodies of people's requests may hold of the heap, over all listeners. */
+/** Memory for the bodies of people's requests, over all listeners. */
 const memory = new MemoryBudget(heldBytesFor())
 
 const isJson = (contentType: string | null): boolean =>

@@ -27,7 +27,7 @@ export type RestOptions = {
 }
 
 export type RestVisit = {
-  /** Who acts, where the caller of this function has established it; otherwise the bearer token says. */
+  /** Actor, where the caller of this function has established it; otherwise the bearer token says. */
   readonly actor?: Actor
   /** The peer's address; absent for a call from within the process. */
   readonly address?: string

@@ -56,7 +56,7 @@ export type Streams = {
   events: Events
 }
 
-/** What a handler returns: the record of its route, or what is sent in place of one. */
+/** Answer of a handler: the record of its route, or what is sent in place of one. */
 type Answer<R extends Route> = R['answer'] extends keyof Streams
   ? Streams[R['answer']]
   : Frozen<RouteAnswer<R>> | Reply<Frozen<RouteAnswer<R>>> | Refusal

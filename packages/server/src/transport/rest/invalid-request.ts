@@ -26,7 +26,7 @@ const pointerOf = (part: Part, path: readonly PropertyKey[]): string =>
     ? `?${path.map(String).join('.')}`
     : path.map((key) => `/${escapePointer(key)}`).join('')
 
-/** What a schema says of its fields, for the words of an error. */
+/** Schema of the fields, for the words of an error. */
 const described = new WeakMap<z.ZodType, JsonSchema>()
 
 const describe = (schema: z.ZodType): JsonSchema => {

@@ -32,7 +32,7 @@ const admit = async (app: App, context: Context<RestEnv>): Promise<Admitted> => 
   return authenticate(app, context.req.header('authorization') ?? null)
 }
 
-/** Who, whether, what, in this order: nothing of the body is read for somebody who may not send it. */
+/** Authentication, permission and input, in this order: nothing of the body is read for somebody who may not send it. */
 function serve(route: Route, handle: AnyHandler, { app, heartbeatMs }: Options) {
   const { permission } = route
   const parseInput = createParser(route)

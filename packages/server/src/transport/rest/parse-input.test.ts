@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { createParser } from './parse-input.ts'
 
-/** What a handler gets of a request to the thing `a`. */
+/** Input that a handler gets of a request to the thing `a`. */
 async function parsedBy(taken: Pick<Route, 'query' | 'body'>, sent: object): Promise<object> {
   const path = '/api/things/:name'
   const parse = createParser({

@@ -40,7 +40,7 @@ async function parseBody(schema: z.ZodType, request: HonoRequest, bytesMax?: num
 
 export type ParseInput = (request: HonoRequest) => Promise<Readonly<Record<string, unknown>>>
 
-/** What a route takes, checked by its own shapes and made one object. */
+/** Parser of a route's input, checked by its own shapes and made one object. */
 export function createParser(route: Route): ParseInput {
   const { query, body, bodyBytesMax } = route
   const params = paramsOf(route)

@@ -34,7 +34,7 @@ export function createProblem(
   }
 }
 
-/** What went wrong, in a form that may leave the process: an unknown fault becomes a number in the log. */
+/** Failure in a form that may leave the process: an unknown fault becomes a number in the log. */
 export function toGatehouseError(thrown: unknown, requestId: string): GatehouseError {
   if (thrown instanceof GatehouseError && thrown.type !== 'InternalError') return thrown
   // @SECURITY Neither message nor stack of an unknown fault leaves the process; rest/errors.test.ts fails without it.

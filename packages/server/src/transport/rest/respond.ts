@@ -32,7 +32,7 @@ const streamResponses: {
     }),
 }
 
-/** What a handler returned, as an answer. */
+/** Response made of what a handler returned. */
 export function respond(
   route: Route,
   returned: unknown,

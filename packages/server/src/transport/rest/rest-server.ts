@@ -33,7 +33,7 @@ export type Handle = (
 ) => Promise<Response>
 
 /**
- * What Node would hide: of two headers of one name it keeps the first.
+ * Faults of headers that Node would hide: of two headers of one name it keeps the first.
  * @SECURITY open-user-api.test.ts fails without it.
  */
 function headerFault({ rawHeaders }: IncomingMessage): GatehouseError | null {

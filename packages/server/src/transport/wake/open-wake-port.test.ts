@@ -99,7 +99,7 @@ test('whatever is no valid wake is dropped, counted and never answered', async (
   await until(() => here.wake.counts().received === rubbish.length)
   expect(here.wake.counts()).toMatchObject({ dropped: rubbish.length, woken: 0, answered: 0 })
   expect(here.woken).toEqual([])
-  // What lies just inside the bounds is taken.
+  // Messages just inside the bounds are taken.
   await send(here.socket, here.wake, padded(1_200))
   await send(here.socket, here.wake, wakeOf({ id: 'y'.repeat(64), data: nested(6) }))
   await until(() => here.answers.length === 2)

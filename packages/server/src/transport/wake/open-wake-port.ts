@@ -85,7 +85,7 @@ export async function openWakePort(options: WakePortOptions): Promise<WakePort> 
 
   socket.on('message', (bytes, from) => {
     counts.received += 1
-    // @SECURITY What claims to come from this very port is never looked at: an answer to it would come
+    // @SECURITY A datagram that claims to come from this very port is never looked at: an answer to it would come
     // back here. open-wake-port.test.ts fails without it.
     const own = from.port === port || from.address !== host
     const wake = own || underWay.size >= underWayMax || !reads.take() ? null : parseWake(bytes)

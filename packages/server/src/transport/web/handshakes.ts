@@ -23,6 +23,6 @@ export function boundHandshakes(server: Server): void {
     socket.once('close', () => done(key))
   })
   server.on('secureConnection', (socket) => done(keyOf(socket)))
-  // What is no TLS, or too old, is closed by Node; there is nobody to tell.
+  // A connection without TLS, or with one that is too old, is closed by Node; there is nobody to tell.
   server.on('tlsClientError', (_error, socket) => socket.destroy())
 }

@@ -3,7 +3,7 @@ import { GatehouseError } from '@gatehouse/contract'
 const safeMethods = new Set(['GET', 'HEAD', 'OPTIONS'])
 
 /**
- * What a browser says of the page that asks. Cookies and SameSite know no ports, so a page of another
+ * Headers that a browser sends about the page that asks. Cookies and SameSite know no ports, so a page of another
  * server on this machine could use a login; the exact Origin is what stops it.
  * @SECURITY A request that changes something comes from the exact Origin; rest/session.test.ts.
  */

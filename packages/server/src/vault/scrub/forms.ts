@@ -13,7 +13,7 @@ export type Form = {
   readonly after: 0 | 1
 }
 
-/** Those characters of base64 that depend on the secret alone, wherever it stands in what was encoded. */
+/** Characters of base64 that depend on the secret alone, wherever it stands in the encoded text. */
 const base64Forms = (plain: Buffer): Form[] =>
   [0, 1, 2].map((offset) => {
     const bits = (offset + plain.length) * 8
@@ -38,7 +38,7 @@ const isWithin = (value: string, highest: number): boolean =>
   Array.from(value).every((char) => (char.codePointAt(0) ?? 0) <= highest)
 
 /**
- * What becomes of letters beyond ASCII on the way: headers carry them as one byte each, and who reads those
+ * Forms of letters beyond ASCII on the way: headers carry them as one byte each, and who reads those
  * as UTF-8, or UTF-8 as those, sees others.
  */
 const foreignBytes = (value: string): Buffer[] => {

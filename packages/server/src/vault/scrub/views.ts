@@ -28,7 +28,7 @@ const hexAt = (bytes: Uint8Array, at: number, digits: number): number => {
 }
 
 /**
- * What an escape stands for: a byte as it is, or the number of a character above `point`. A number, because
+ * Meaning of an escape: a byte as it is, or the number of a character above `point`. A number, because
  * texts are full of them; its length is in `unitLength`.
  */
 const none = -1
@@ -171,7 +171,7 @@ export function unescaped(view: View, tracks: boolean): View | null {
     at += width
   }
   if (tracks || first === 0) return cut(blanks, length)
-  // What stands before the first escape may be the beginning of a secret whose rest is escaped.
+  // Text before the first escape may be the beginning of a secret whose rest is escaped.
   const whole = new Uint8Array(first + length)
   whole.set(bytes.subarray(0, first))
   whole.set(made.subarray(0, length), first)

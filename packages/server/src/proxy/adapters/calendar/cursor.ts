@@ -1,4 +1,4 @@
-/** What is known of a calendar after it was read. */
+/** State of a calendar after it was read. */
 export type CalendarState = {
   readonly ctag: string
   /** Where the server counts changes itself; null otherwise. */

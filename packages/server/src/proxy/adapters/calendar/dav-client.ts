@@ -41,7 +41,7 @@ export class DavFailure extends Error {
   constructor(cause: unknown, sent: boolean, url: URL) {
     const { code, message } = (cause ?? {}) as { code?: unknown; message?: unknown }
     const isGarbage = typeof code === 'string' && code.startsWith('HPE_')
-    // What the parser raises carries what was received, which is not for the log.
+    // Errors of the parser carry what was received, which is not for the log.
     super(typeof message === 'string' ? message : 'it failed', isGarbage ? {} : { cause })
     this.code = typeof code === 'string' ? code : ''
     this.sent = sent

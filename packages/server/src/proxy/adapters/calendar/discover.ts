@@ -109,7 +109,7 @@ export const findCalendars = async (
   try {
     listed = await account.propfind(home.url, home.depth, calendarProps, signal)
   } catch (error) {
-    // It may have moved: the next time it is looked for.
+    // The home may have moved: the next time it is looked for.
     account.home = null
     throw error
   }

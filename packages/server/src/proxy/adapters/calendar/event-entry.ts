@@ -35,7 +35,7 @@ const fitting = (event: CalendarEvent): CalendarEvent =>
     ? event
     : { ...event, exceptions: [], truncated: true }
 
-/** What the replica keeps of an event: enough to search, list, expand and read it. */
+/** Event in the replica: enough to search, list, expand and read it. */
 export const eventEntry = (
   calendar: string,
   given: CalendarEvent,

@@ -2,12 +2,12 @@ import type { DavAnswer } from './dav-client.ts'
 import { DavRefusal } from './describe-dav.ts'
 import { childOf, childrenOf, parseXml, type XmlElement, XmlInvalid } from './xml.ts'
 
-/** What a server tells of one resource. */
+/** Resource as a server tells of it. */
 export type DavResource = {
   readonly href: string
   /** Of the resource itself; 200 where only properties have one. */
   readonly status: number
-  /** Those that were found, by name. */
+  /** Properties that were found, by name. */
   readonly props: ReadonlyMap<string, XmlElement>
 }
 

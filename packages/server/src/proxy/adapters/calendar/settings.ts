@@ -22,7 +22,7 @@ const isLoopback = (name: string): boolean =>
   name === '::1' ||
   (isIP(name) === 4 && name.startsWith('127.'))
 
-/** What an operator enters to connect calendars. The password is no part of it. */
+/** Settings that an operator enters to connect calendars. The password is no part of it. */
 export const calendarSettings = z
   .strictObject({
     url: z

@@ -53,7 +53,7 @@ const chunks = <T>(list: readonly T[], size: number): T[][] =>
     list.slice(at * size, (at + 1) * size),
   )
 
-/** What changed in a calendar: paths with their versions, and such that are no more. */
+/** Changes in a calendar: paths with their versions, and such that are no more. */
 type News = {
   readonly changed: ReadonlyMap<string, string>
   readonly gone: readonly string[]
@@ -142,9 +142,9 @@ const newsOf = async (
     return await askChanges(run, calendar, token)
   } catch (error) {
     if (!saidNo(error)) throw error
-    // It has forgotten where we were: from the beginning.
+    // The server has forgotten where we were: from the beginning.
     if (token !== '') return newsOf(run, calendar, undefined)
-    // It says that it counts changes, and does not.
+    // The server says that it counts changes, and does not.
     return compareVersions(run, calendar, known)
   }
 }
@@ -242,7 +242,7 @@ const asBefore = (
   return ctag !== '' && state.ctag === ctag
 }
 
-/** What changed in the calendars since the cursor, calendar by calendar. */
+/** Changes in the calendars since the cursor, calendar by calendar. */
 export async function* syncCalendars(
   account: CalendarAccount,
   { cursor }: { readonly cursor: string | null },

@@ -4,7 +4,7 @@ export type XmlElement = {
   /** As they stand in the tag. */
   readonly attributes: string
   readonly children: readonly XmlElement[]
-  /** What stands directly in it, as it is. */
+  /** Text directly in the element, as it is. */
   readonly text: string
 }
 

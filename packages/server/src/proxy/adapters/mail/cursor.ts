@@ -1,6 +1,6 @@
 import { formatUids, parseUids } from './uid-set.ts'
 
-/** What is known of a folder after it was read. */
+/** State of a folder after it was read. */
 export type FolderState = {
   readonly uidvalidity: string
   readonly uidnext: number
@@ -10,7 +10,7 @@ export type FolderState = {
   readonly modseq: string | null
   /** Messages that the replica has. */
   readonly uids: ReadonlySet<number>
-  /** Who has which flag, where the server counts no changes: how else would a change be seen. */
+  /** Flags of the messages, where the server counts no changes: how else would a change be seen. */
   readonly flags: ReadonlyMap<string, ReadonlySet<number>> | null
 }
 

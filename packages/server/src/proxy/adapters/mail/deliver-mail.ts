@@ -8,7 +8,7 @@ import { type Endpoint, type MailSettings, smtpEndpoint } from './settings.ts'
 
 export type Envelope = { readonly from: string; readonly to: readonly string[] }
 
-/** What became of a mail at the server that was to take it. */
+/** Outcome of a mail at the server that was to take it. */
 export type DeliveryOutcome =
   | {
       readonly kind: 'taken'

@@ -1,7 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { Endpoint } from './settings.ts'
 
-/** What went wrong with a mail server, in words for the person who set it up. */
+/** Failure of a mail server, in words for the person who set it up. */
 export type Failure = {
   readonly detail: string
   readonly fix: string | null
@@ -9,7 +9,7 @@ export type Failure = {
   readonly final: boolean
 }
 
-/** What the libraries tell of an error; every field may be missing. */
+/** Fields that the libraries tell of an error; every one may be missing. */
 type Told = {
   readonly code?: unknown
   readonly message?: unknown

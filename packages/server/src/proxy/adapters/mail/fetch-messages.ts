@@ -29,7 +29,7 @@ const wantedOf = (outline: Outline | null) => {
     .map((part) => ({ ...part, bytes_max: part.kind === 'plain' ? plainBytesMax : htmlBytesMax }))
 }
 
-/** Those that ask for the same parts share a command, as long as the answer stays small. */
+/** Messages that ask for the same parts share a command, as long as the answer stays small. */
 const groups = (begun: readonly Begun[]): Begun[][] => {
   const byParts = new Map<string, { bytes: number; list: Begun[] }[]>()
   for (const one of begun.filter(({ wanted }) => wanted.length > 0)) {

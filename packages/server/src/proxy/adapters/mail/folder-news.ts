@@ -2,7 +2,7 @@ import type { ImapFlow } from 'imapflow'
 import type { FolderState } from './cursor.ts'
 import type { MailFolder } from './folders.ts'
 
-/** What a folder has that the replica has not. */
+/** Messages of a folder that the replica has not. */
 export type FolderNews = {
   /** The newest first. */
   readonly fresh: readonly number[]

@@ -2,7 +2,7 @@ import type { ImapFlow, ListResponse } from 'imapflow'
 import { foldersCollection } from '../../../domain/mail/message.ts'
 import type { MailSettings } from './settings.ts'
 
-/** What a folder is for, where the server says so or its name does. */
+/** Use of a folder, where the server says so or its name does. */
 export type FolderUse =
   | 'inbox'
   | 'sent'

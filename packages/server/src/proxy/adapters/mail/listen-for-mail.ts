@@ -13,9 +13,9 @@ const listen = async (account: MailAccount, client: ImapFlow, hear: () => void):
   if (!account.canListen) return
   const { uidNext, exists } = await client.mailboxOpen(inbox, { readOnly: true })
   for (const event of news) client.on(event, hear)
-  // Nobody told of what came between the last sync and now.
+  // Changes between the last sync and now were announced to nobody.
   if (standing(uidNext, exists) !== account.inboxStood) hear()
-  // It is broken off now and then, to see whether the server is still there.
+  // Waiting is broken off now and then, to see whether the server is still there.
   while (client.state === client.states.SELECTED && (await client.idle()) !== false);
 }
 

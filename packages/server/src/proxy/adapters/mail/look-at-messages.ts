@@ -33,13 +33,13 @@ const look = async (client: ImapFlow, range: string): Promise<Looked[]> => {
   }))
 }
 
-/** Those of these UIDs that are in the open folder. */
+/** Messages of these UIDs that are in the open folder. */
 export const lookAtMessages = async (
   client: ImapFlow,
   uids: readonly number[],
 ): Promise<Looked[]> => (uids.length === 0 ? [] : look(client, formatUids(uids)))
 
-/** What came into the open folder since its next UID was this one. */
+/** Messages that came into the open folder since its next UID was this one. */
 export const lookAtArrivals = async (client: ImapFlow, sinceUid: number): Promise<Looked[]> =>
   // A range to `*` always holds the last message, however old.
   (await look(client, `${sinceUid}:*`)).filter(({ uid }) => uid >= sinceUid)

@@ -98,7 +98,7 @@ export class MailReader implements Disposable {
       worker.postMessage(pieces)
     })
     if ('read' in answer) return answer.read
-    // One that did not answer is busy for who knows how long; one that did may have lost its way.
+    // A worker that did not answer is busy for who knows how long; one that did may have lost its way.
     this.#worker = null
     void worker.terminate()
     return null

@@ -5,7 +5,7 @@ import type { ReadMail } from './mail-reader.ts'
 import { contentKeyOf, entryIdOf, type MessagePlace, messageRefOf } from './message-place.ts'
 import type { AttachmentPart } from './structure.ts'
 
-/** What was found of a message at the server. */
+/** Message as it was found at the server. */
 export type FoundMessage = {
   readonly place: MessagePlace
   readonly fingerprint: string
@@ -44,7 +44,7 @@ export const flagWords = (flags: readonly string[]): string[] => {
 const shownPerson = ({ name, address }: MailPerson): string =>
   name === '' || name === address ? address : `${name} <${address}>`
 
-/** What the replica keeps of a message: enough to search, list and read it. */
+/** Message in the replica: enough to search, list and read it. */
 export const messageEntry = (found: FoundMessage): ReplicaEntry => {
   const { place, mail, fingerprint } = found
   const ref = messageRefOf(fingerprint, place)

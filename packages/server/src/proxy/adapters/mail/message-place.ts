@@ -19,7 +19,7 @@ export const entryIdOf = ({ uidvalidity, uid }: Omit<MessagePlace, 'folder'>): s
   `${uidvalidity}.${uid}`
 
 /**
- * What an agent knows a message by: what it is, then where it was. Once it was moved the place is wrong
+ * Name of a message for agents: what it is, then where it was. Once it was moved the place is wrong
  * and the first part still finds it, where no other copy lies around.
  */
 export const messageRefOf = (fingerprint: string, place: MessagePlace): string => {

@@ -57,7 +57,7 @@ export const openImap = async (
       maxResponseSize: 64 * mebibyte,
       clientInfo: { name: 'Gatehouse' },
     })
-    // What breaks fails the command that runs; without a listener it would end the process.
+    // A broken connection fails the command that runs; without a listener it would end the process.
     client.on('error', () => {})
     const leave = () => client.close()
     signal.addEventListener('abort', leave, { once: true })

@@ -25,7 +25,7 @@ export const isLoopback = (name: string): boolean =>
 const isClear = (how: string, name: string): boolean =>
   how === 'plain' && hostPattern.test(name) && !isLoopback(name)
 
-/** What an operator enters to connect a mailbox. The passwords are no part of it. */
+/** Settings that an operator enters to connect a mailbox. The passwords are no part of it. */
 export const mailSettings = z
   .strictObject({
     address: z

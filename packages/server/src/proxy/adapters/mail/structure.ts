@@ -62,7 +62,7 @@ const textPartOf = (node: MessageStructureObject, kind: TextPart['kind']): TextP
   size_bytes: node.size ?? 0,
 })
 
-/** What there is to read in a message and what hangs on it, without anything of it being fetched. */
+/** Outline of a message: what there is to read and what is attached, without anything of it being fetched. */
 export const outlineOf = (root: MessageStructureObject): Outline => {
   const texts: TextPart[] = []
   const attachments: AttachmentPart[] = []

@@ -156,7 +156,7 @@ async function* syncFolder(run: Run, folder: MailFolder): AsyncGenerator<SyncBat
     return compareFolder(client, folder, kept)
   })
   const { path } = folder
-  // Its UIDs mean other messages now: what is held of it is of another time.
+  // The UIDs mean other messages now: what is held of the folder is of another time.
   if (known && !kept) yield { changes: [], gone: [path] }
   const uids = new Set(kept?.uids ?? [])
   for (const gone of chunks(news.gone, removalsMax)) {
@@ -218,7 +218,7 @@ const mayRest = (
   return now - (account.flagsComparedMs.get(folder.path) ?? -flagsCompareMs) < flagsCompareMs
 }
 
-/** What changed in the mailbox since the cursor, folder by folder, the newest messages first. */
+/** Changes in the mailbox since the cursor, folder by folder, the newest messages first. */
 export async function* syncMail(
   account: MailAccount,
   { cursor }: { readonly cursor: string | null },

@@ -19,7 +19,7 @@ const typeOf = (status: number): string => {
 const statusOf = (error: GatehouseError): number =>
   error.type === 'PromptTooLong' ? 400 : errorTable[error.type].http
 
-/** What went wrong, in the shape that clients of this API read. */
+/** Error in the shape that clients of this API read. */
 export const errorBody = (error: GatehouseError) => ({
   error: {
     message: [

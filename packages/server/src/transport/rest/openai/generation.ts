@@ -44,7 +44,7 @@ type Told =
   | { readonly kind: 'end'; readonly result: Generated & { readonly model: string } }
   | { readonly kind: 'failed'; readonly cause: unknown }
 
-/** What a generation tells, in its order, to whoever reads at his own pace. */
+/** Events of a generation, in order, for a reader at his own pace. */
 async function* toldBy(app: App, op: Op, { model, task }: Asked): AsyncGenerator<Told, void> {
   const waiting: Told[] = []
   let wake = () => {}

@@ -15,7 +15,7 @@ const Content = z.union([
 
 const nothing = z.union([z.null(), z.array(z.never()).max(0)]).optional()
 
-// What is not named here is ignored: programs send much that a small model has no use for.
+// Fields that are not named here are ignored: programs send much that a small model has no use for.
 const common = {
   model: z.string().min(1).max(128).nullish(),
   temperature: z.number().min(0).max(2).nullish(),

@@ -11,7 +11,7 @@ type Decision = Parameters<App['decideApproval']>[1]
 
 const shownConflicts: ReadonlySet<string> = new Set(['ApprovalDigestMismatch', 'ApprovalStale'])
 
-/** Whoever decides too late, or on something else than was shown, gets the record as it stands. */
+/** A decision that comes too late, or on something else than was shown, gets the record as it stands. */
 async function decide(op: Op, app: App, decision: Decision): Promise<Approval | Refusal> {
   const { approval_id } = decision
   try {

@@ -3,7 +3,7 @@ import type { proxyRoutes } from '@gatehouse/contract/routes/proxy'
 import type { ChangedWrite } from '../../../app/proxy/change-write.ts'
 import { type Handlers, Refusal } from '../handler.ts'
 
-/** Whoever comes too late gets the record as it stands. */
+/** A change that comes too late gets the record as it stands. */
 const changed = (
   { kind, write }: ChangedWrite,
   type: 'WriteNotBuffered' | 'WriteNotDead',

@@ -6,7 +6,7 @@ import { type Handlers, Refusal } from '../handler.ts'
 
 type Change = Parameters<App['changeState']>[1]
 
-/** Whoever changes another version than the one that stands gets the one that stands. */
+/** A change of another version than the current one gets the current one. */
 async function change(op: Op, app: App, input: Change): Promise<StateValue | Refusal> {
   try {
     return await app.changeState(op, input)

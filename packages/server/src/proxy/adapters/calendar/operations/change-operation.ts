@@ -61,7 +61,7 @@ const outcomeOf = (account: CalendarAccount, error: DavRefusal): WriteOutcome =>
   return { kind: 'not_executed', reason, retry: 'never' }
 }
 
-/** What the replica shows at once. */
+/** Changes that the replica shows at once. */
 const shownChanges = (
   account: CalendarAccount,
   { calendar }: Target,
@@ -120,12 +120,12 @@ const execute = async (
   try {
     there = await lookNow(account, found, plan, signal)
   } catch (error) {
-    // What was done is done; what stands there now the next sync shows.
+    // The change is done; what stands there now the next sync shows.
     return changed.kind === 'changed'
       ? { kind: 'executed', result: resultOf(found, null, did) }
       : { kind: 'unknown', reason: reasonOf(account, error) }
   }
-  // It is as it was to be: an earlier attempt arrived.
+  // The object is as it was to be: an earlier attempt arrived.
   if (changed.kind === 'changed' || isObject(account, found, there, ics))
     return {
       kind: 'executed',
@@ -158,7 +158,7 @@ const prove = async (
     return { kind: 'executed', result: resultOf(found, there, did) }
   const asBefore = there?.version === plan.before.version
   if (asBefore || isObject(account, found, there, plan.before.ics)) return { kind: 'not_executed' }
-  // Its UID is of this write alone, so it can have come from nowhere else.
+  // The UID is of this write alone, so the object can have come from nowhere else.
   if (plan.before.ics === null && there)
     return { kind: 'executed', result: resultOf(found, there, did) }
   return {

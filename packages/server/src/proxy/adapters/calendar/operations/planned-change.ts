@@ -14,7 +14,7 @@ import type { CalendarAccount } from '../calendar-account.ts'
 import { eventOf } from '../event-entry.ts'
 import type { CalendarObject } from '../objects.ts'
 
-/** What every write names: the event, and where it lies. */
+/** Target of every write: the event, and where it lies. */
 export const target = z.object({
   event_id: z.string(),
   calendar: z.string(),
@@ -74,7 +74,7 @@ export const resultOf = (found: Target, there: CalendarObject | null, did: strin
   href: there?.href ?? found.href,
 })
 
-/** What others did to the object since, as sentences. */
+/** Changes by others to the object since, as sentences. */
 export const changesSince = (
   account: CalendarAccount,
   { calendar }: Target,

@@ -74,7 +74,7 @@ const execute = async (
   }
 }
 
-/** What undoing would remove: null where it is gone already. */
+/** Preview of the undo: null where the draft is gone already. */
 const planned = async (
   client: ImapFlow,
   { write, result }: UndoPoint,

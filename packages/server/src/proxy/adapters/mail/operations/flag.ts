@@ -34,7 +34,7 @@ const capturedOf = ({ before: kept }: Capture): Captured[] => before.parse(kept)
 const lower = (list: readonly string[]): Set<string> =>
   new Set(list.map((one) => one.toLowerCase()))
 
-/** What a message has after the change; servers keep the case in which they first saw a keyword. */
+/** Flags of a message after the change; servers keep the case in which they first saw a keyword. */
 const after = (flags: readonly string[], { add, remove }: z.output<typeof change>): string[] => {
   const out = lower(remove)
   const has = lower(flags)
@@ -184,7 +184,7 @@ const undo = async (
           if (now && !alike(now.flags, was.flags))
             await client.messageFlagsSet(`${now.uid}`, [...was.flags], {
               uid: true,
-              // Somebody may change a flag at this very moment: then nothing is set.
+              // A flag may be changed at this very moment: then nothing is set.
               ...(now.modseq === null ? {} : { unchangedSince: now.modseq }),
             })
         const uids = standing.flatMap(({ now }) => (now ? [now.uid] : []))

@@ -37,7 +37,7 @@ const capture = async (
     return refused('this server cannot move single messages without touching others')
   const path = await destinationOf(client, write)
   if (typeof path !== 'string') return path
-  // Whoever filed a message since did not mean it to be thrown away.
+  // A message that somebody filed since was not meant to be thrown away.
   const follows = write.operation !== 'delete'
   const found = await captureTargets(client, write.arguments['messages'] ?? null, { follows })
   if (found.kind === 'refused') return found
@@ -85,7 +85,7 @@ const resultOf = (found: readonly Whereabouts[], { destination }: Relocation) =>
 const isThere = ({ stayed, arrived }: Whereabouts): boolean => arrived !== null && stayed === null
 const isHere = ({ stayed, arrived }: Whereabouts): boolean => stayed !== null && arrived === null
 
-/** What the replica shows at once: gone here, there instead. */
+/** Changes that the replica shows at once: gone here, there instead. */
 const movedChanges = async (
   account: MailAccount,
   client: ImapFlow,

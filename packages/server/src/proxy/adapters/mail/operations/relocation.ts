@@ -35,7 +35,7 @@ type Found = {
   readonly back: readonly (Looked | null)[]
 }
 
-/** What of these is in the folder that they were taken from. */
+/** Messages of these that are in the folder that they were taken from. */
 const lookBack = async (
   client: ImapFlow,
   folder: string,

@@ -43,7 +43,7 @@ const planOf = (found: readonly Whereabouts[], { destination }: Relocation): Und
   return { kind: 'possible', steps: steps.length > 0 ? steps : ['nothing: all is as it was'] }
 }
 
-/** What undoing a move would do now. */
+/** Preview of undoing a move now. */
 export const planReturn = async (
   account: MailAccount,
   point: UndoPoint,
