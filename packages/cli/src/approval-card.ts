@@ -122,7 +122,7 @@ export function approvalCard(approval: Approval, view: View): string {
       view,
     ),
     ...(approval.preview
-      ? [`${bold('What will run', coloured)}\n${indented(previewText(approval.preview))}`]
+      ? [`${bold('Call that will run', coloured)}\n${indented(previewText(approval.preview))}`]
       : []),
     ...argumentsText(approval, view),
     ...warningsOf(approval).map((warning) => red(warning, coloured)),

@@ -7,7 +7,7 @@ import { renderFields } from './table.ts'
 import { shownTimes } from './times.ts'
 
 const kindLabel = ({ integrity }: Integrity): string =>
-  integrity === 'verified' ? 'But' : 'What is wrong'
+  integrity === 'verified' ? 'But' : 'Finding'
 
 const headline = ({ integrity, kind }: Integrity, { coloured }: View): string => {
   if (integrity === 'verified') return green('The log is verified.', coloured)

@@ -89,7 +89,9 @@ export async function readCliToken(dataDir: string): Promise<string> {
     exitCodes.notAllowed,
     found ? `${file} holds no user token.` : `There is no ${file}.`,
     {
-      recovery: [{ action: 'restart the server', description: 'It writes the file at its start.' }],
+      recovery: [
+        { action: 'restart the server', description: 'The server writes the file when it starts.' },
+      ],
     },
   )
 }

@@ -13,7 +13,7 @@ type Started = {
 
 const setupLines = (link: string, next: NextStep): readonly string[] => [
   '',
-  'Nobody can log in to the dashboard yet. This link creates the first operator, once, within 30 minutes:',
+  'The dashboard has no operator yet. This link creates the first operator, once, within 30 minutes:',
   '',
   `  ${link}`,
   '',

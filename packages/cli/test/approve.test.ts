@@ -19,7 +19,7 @@ test('approves what it has shown, by its digest', async () => {
   })
   const ran = await createCliKit(spied).gatehouse([...line, '--reason', 'as agreed'])
   expect(ran.code).toBe(0)
-  expect(ran.err).toContain('What will run')
+  expect(ran.err).toContain('Call that will run')
   expect(sent).toEqual([
     { approval_id: approval.id, decision: 'approve', digest: approval.digest, reason: 'as agreed' },
   ])

@@ -63,7 +63,7 @@ async function start() {
     throw error
   })
   if (whoami) showOverview(whoami)
-  else showLogin(token === null ? '' : 'That link has been used. Log in with the password.')
+  else showLogin(token === null ? '' : 'This link has been used. Log in with the password.')
 }
 
 document.getElementById('log-out').addEventListener('click', () => {

@@ -80,7 +80,7 @@ export const approvalsApprove = defineCommand({
     if (ids.length > 1) oneOnly(given)
     const shown = await shownAll(api, ids)
     if (!json) for (const approval of shown) await note(`${approvalCard(approval, views.stderr)}\n`)
-    if (more.arguments && !json) await note(`It will run with\n${jsonText(more.arguments)}\n`)
+    if (more.arguments && !json) await note(`The call will run with\n${jsonText(more.arguments)}\n`)
     return { shown, more }
   },
   question(_input, { shown, more }) {

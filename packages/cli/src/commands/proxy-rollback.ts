@@ -21,7 +21,7 @@ export const proxyRollback = defineCommand({
   text: ({ rollback, possible, steps, reason, differences }) => {
     if (!possible)
       return [
-        `It cannot be undone: ${escapeText(reason ?? '')}`,
+        `This can't be undone: ${escapeText(reason ?? '')}`,
         ...differences.map(escapeText),
       ].join('\n')
     return rollback.status === 'rolled_back'

@@ -68,6 +68,6 @@ export const trust = defineCommand({
       ...(done ? [] : commands.map((line) => `  sudo ${escapeText(line)}`)),
       '',
       ...notes.map(escapeText),
-      'It vouches for this machine and the configured names only, and for no other site.',
+      'The authority vouches for this machine and the configured names only, and for no other site.',
     ].join('\n'),
 })

@@ -14,7 +14,8 @@ export const engineErrors = {
   EngineFailed: entry(503, null, true, 'The engine of local models ended: {detail}', [
     {
       action: 'retry',
-      description: 'It starts anew by itself. With the same end again, use another model.',
+      description:
+        'The engine restarts by itself. If it ends in the same way again, use another model.',
     },
   ]),
   EngineBusy: entry(429, null, true, 'Already {waiting} requests to local models wait: {detail}', [

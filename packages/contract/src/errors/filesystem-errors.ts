@@ -79,7 +79,7 @@ export const filesystemErrors = {
     422,
     null,
     false,
-    'What arrived for {path} has the sha256 {sha256}, not {expected}; it was not kept.',
+    'The content that arrived for {path} has the sha256 {sha256}, not {expected}; it was not kept.',
     [
       {
         action: 'sha256',
@@ -110,7 +110,7 @@ export const filesystemErrors = {
     [
       {
         action: 'ask an operator',
-        description: 'They change the rights of the file, or give you another folder.',
+        description: 'An operator changes the rights of the file, or gives you another folder.',
       },
     ],
   ),

@@ -71,6 +71,9 @@ export const modelsErrors = {
     ],
   ),
   CatalogUnavailable: entry(502, null, true, 'The catalog cannot be fetched: {detail}', [
-    { action: 'retry', description: 'What was fetched before and the built-in models stay.' },
+    {
+      action: 'retry',
+      description: 'The built-in models and those that were fetched before stay available.',
+    },
   ]),
 } as const satisfies Record<string, ErrorEntry>

@@ -5,7 +5,8 @@ export const proxyErrors = {
   ServiceNotFound: entry(404, null, false, 'There is no service {service} that {agent} may use.', [
     {
       action: 'ask an operator',
-      description: 'They connect it with `gatehouse proxy connect` and name you in `--agents`.',
+      description:
+        'An operator connects the service with `gatehouse proxy connect` and names you in `--agents`.',
     },
   ]),
   ServiceAmbiguous: entry(400, null, false, 'There are several services: {services}.', [

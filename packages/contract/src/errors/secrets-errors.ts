@@ -34,7 +34,7 @@ export const secretsErrors = {
     500,
     null,
     false,
-    'What is stored of {what} is not what the vault wrote, so it is not used.',
+    'The stored data of {what} is not what the vault wrote, so it is not used.',
     [
       {
         action: 'vault delete',

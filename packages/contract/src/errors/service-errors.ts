@@ -55,7 +55,7 @@ export const serviceErrors = {
       {
         action: 'ask an operator',
         description:
-          'They correct the policy files; `gatehouse policy validate` names what is wrong.',
+          'An operator corrects the policy files; `gatehouse policy validate` names the errors.',
       },
     ],
   ),
@@ -118,7 +118,7 @@ export const serviceErrors = {
     500,
     -32603,
     true,
-    'Something went wrong on our side; the log has it under {correlation_id}.',
+    'Gatehouse failed; its log has the cause under {correlation_id}.',
     [{ action: 'retry', description: 'Try again; if it fails again, give the id to an operator.' }],
   ),
 } as const satisfies Record<string, ErrorEntry>

@@ -7,7 +7,7 @@ export const activityRoutes = defineRoutes({
   listActivity: {
     method: 'GET',
     path: '/api/activity',
-    summary: 'What happened, newest first: calls, approvals, sessions, changes, alerts',
+    summary: 'Activity, newest first: calls, approvals, sessions, changes, alerts',
     permission: 'read',
     query: z.strictObject({
       agent: queryText().optional(),

@@ -29,7 +29,7 @@ export const agentRoutes = defineRoutes({
   showAgent: {
     method: 'GET',
     path: '/api/agents/:name',
-    summary: 'One agent with its sessions and its numbers',
+    summary: 'Show an agent with its sessions and statistics',
     permission: 'read',
     answer: AgentDetail,
     errors: ['AgentNotFound'],

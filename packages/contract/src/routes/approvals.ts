@@ -15,7 +15,7 @@ export const approvalRoutes = defineRoutes({
   listApprovals: {
     method: 'GET',
     path: '/api/approvals',
-    summary: 'What waits for a decision; with `status` also what was decided',
+    summary: 'Pending requests; with `status` also those that were decided',
     permission: 'read',
     query: z.strictObject({
       status: z.enum([...ApprovalStatus.options, 'all']).default('pending'),
@@ -34,7 +34,7 @@ export const approvalRoutes = defineRoutes({
   showApproval: {
     method: 'GET',
     path: '/api/approvals/:id',
-    summary: 'One request, whole: what would run and which rule asks',
+    summary: 'One request in full: the call that would run and the rule that asks',
     permission: 'read',
     answer: Approval,
     errors: ['ApprovalNotFound'],

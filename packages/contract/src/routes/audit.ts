@@ -50,7 +50,7 @@ export const auditRoutes = defineRoutes({
     method: 'GET',
     path: '/api/audit/:id/proof',
     summary:
-      'What it takes to check one entry without the log: its bytes, hashes to a root, a signed checkpoint',
+      'Proof of one entry, to check it without the log: its bytes, hashes to a root, a signed checkpoint',
     permission: 'read',
     answer: AuditProof,
     errors: ['NotFound'],

@@ -7,7 +7,7 @@ export const grantRoutes = defineRoutes({
   listGrants: {
     method: 'GET',
     path: '/api/grants',
-    summary: 'What runs without asking again: remembered approvals, newest first',
+    summary: 'Standing grants, newest first: approvals that were remembered',
     permission: 'read',
     query: z.strictObject({
       status: z.enum(['usable', 'all']).default('usable'),

@@ -10,14 +10,14 @@ export const notificationRoutes = defineRoutes({
   listNotifications: {
     method: 'GET',
     path: '/api/notifications',
-    summary: 'Who is told outside of here, and how that goes; neither addresses nor secrets',
+    summary: 'Notification targets and their delivery status; neither addresses nor secrets',
     permission: 'read',
     answer: NotificationTargetList,
   },
   listFailedNotifications: {
     method: 'GET',
     path: '/api/notifications/:name/failed',
-    summary: 'What was given up after a day of trying',
+    summary: 'Notifications that were given up after a day of retries',
     permission: 'read',
     answer: FailedNotificationList,
     errors: ['NotificationTargetNotFound'],

@@ -5,7 +5,7 @@ export const operatorRoutes = defineRoutes({
   listOperators: {
     method: 'GET',
     path: '/api/operators',
-    summary: 'Who can log in with a password',
+    summary: 'Operators, who can log in with a password',
     permission: 'read',
     answer: OperatorList,
   },

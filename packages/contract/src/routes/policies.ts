@@ -29,7 +29,7 @@ export const policyRoutes = defineRoutes({
   testPolicy: {
     method: 'POST',
     path: '/api/policies/test',
-    summary: 'What would be decided on a call, and every rule that was looked at',
+    summary: 'Decision on a call that is not made, and every rule that was looked at',
     permission: 'read',
     body: TryPolicy,
     answer: PolicyTrial,

@@ -43,7 +43,7 @@ export const processRoutes = defineRoutes({
   readProcessLog: {
     method: 'GET',
     path: '/api/processes/:id/logs',
-    summary: 'What a program wrote, from an offset on or its end',
+    summary: 'Output of a program, from an offset on or its end',
     permission: 'read',
     query: z.strictObject({
       stream: ProcessStream.default('stdout'),

@@ -30,7 +30,8 @@ export const proxyRoutes = defineRoutes({
   listServiceKinds: {
     method: 'GET',
     path: '/api/proxy/kinds',
-    summary: 'What can be connected, with the settings and credentials that each asks for',
+    summary:
+      'Kinds of services that can be connected, with the settings and credentials that each asks for',
     permission: 'read',
     answer: ServiceKindList,
   },
@@ -120,7 +121,7 @@ export const proxyRoutes = defineRoutes({
   listRollbacks: {
     method: 'GET',
     path: '/api/proxy/rollbacks',
-    summary: 'What stood before writes, and can be gone back to, the newest first',
+    summary: 'Rollback points, newest first',
     permission: 'read',
     query: z.strictObject({
       status: RollbackStatus.optional(),
@@ -132,7 +133,7 @@ export const proxyRoutes = defineRoutes({
   previewRollback: {
     method: 'GET',
     path: '/api/proxy/rollbacks/:id/preview',
-    summary: 'What rolling back would do now, without doing it',
+    summary: 'Preview of a rollback',
     // Not `read`: the route asks the service, which a viewer may not make it do.
     permission: 'proxy.manage',
     answer: RollbackPreview,

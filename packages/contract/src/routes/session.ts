@@ -8,7 +8,7 @@ export const sessionRoutes = defineRoutes({
   showSession: {
     method: 'GET',
     path: '/api/session',
-    summary: 'Who asks, by login or by token',
+    summary: 'Identity of the caller, by login or by token',
     permission: 'read',
     answer: Whoami,
   },

@@ -5,7 +5,7 @@ export const statusRoutes = defineRoutes({
   getStatus: {
     method: 'GET',
     path: '/api/status',
-    summary: 'What the service is doing, in numbers',
+    summary: 'Status of the service, in numbers',
     permission: 'read',
     answer: SystemStatus,
   },

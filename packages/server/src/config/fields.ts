@@ -65,7 +65,7 @@ export const fields = [
     type: 'boolean',
     default: true,
     negated: "Don't create the agent first-agent at the first start.",
-    description: 'Make an agent called first-agent at the first start and print its token once.',
+    description: 'Create the agent first-agent at the first start and print its token once.',
   },
   {
     key: 'server.allowed_hosts',
@@ -197,21 +197,21 @@ export const fields = [
     type: 'string',
     default: null,
     description:
-      'Who runs programs where the service itself is root: a user name or id. Default: the user gatehouse where there is one, else an id that no account has.',
+      'User that runs programs where the service itself is root: a user name or id. Default: the user gatehouse where there is one, else an id that no account has.',
   },
   {
     key: 'on_wake',
     type: 'commands',
     default: {},
     description:
-      'What to start when an agent is woken: a map of agent names to a program and its arguments, run without a shell and with the rights of the service itself.',
+      'Programs to start when an agent is woken: a map of agent names to a program and its arguments, run without a shell and with the rights of the service itself.',
   },
   {
     key: 'notifications',
     type: 'targets',
     default: [],
     description:
-      'Who is told outside of the dashboard: a list of name, kind (webhook, ntfy or slack), url, secret_file and events.',
+      'Notification targets: a list of name, kind (webhook, ntfy or slack), url, secret_file and events.',
   },
   {
     key: 'catalog.url',

@@ -58,7 +58,11 @@ const initRepository = async (
     throw new GatehouseError(
       'AlreadyExists',
       { path: `${folder.path}/.git` },
-      { recovery: [{ action: 'git.status', description: 'It is a repository already: use it.' }] },
+      {
+        recovery: [
+          { action: 'git.status', description: 'The folder is a repository already: use it.' },
+        ],
+      },
     )
   }
   const { code, stderr } = await runProgram(deps, {

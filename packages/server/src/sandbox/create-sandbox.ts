@@ -30,7 +30,7 @@ class TriedSandbox implements Sandbox, AsyncDisposable {
   #state: SandboxState = {
     usable: false,
     reason: 'it was not tried yet',
-    remedy: 'It is tried by the first call that needs it, or by gatehouse doctor.',
+    remedy: 'The sandbox is tried by the first call that needs it, or by gatehouse doctor.',
     untried: true,
   }
   #probing: Promise<SandboxState> | null = null

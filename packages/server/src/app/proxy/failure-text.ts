@@ -29,7 +29,7 @@ export const writeError = (error: GatehouseError, reason?: WriteReason): WriteEr
 /** Error of a write that may or may not have taken place: a person looks, and decides. */
 export const outcomeUnknown = (reason: WriteReason): WriteError => ({
   type: 'OutcomeUnknown',
-  message: `It is not known whether it took place: ${reason.detail}`,
+  message: `Whether the write took place is not known: ${reason.detail}`,
   recovery: [
     ...(reason.fix ? [{ action: 'fix', description: reason.fix }] : []),
     {

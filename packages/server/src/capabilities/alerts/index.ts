@@ -15,7 +15,7 @@ const send = defineCapability({
   when_to_use:
     'For what a person must know. The same alert again counts up while it is open, and notifies nobody again.',
   inputs: z.strictObject({
-    message: z.string().min(1).max(2000).describe('What is wrong and what you need, in a sentence'),
+    message: z.string().min(1).max(2000).describe('Problem and what you need, in a sentence'),
     severity: AlertSeverity.default('warning'),
     context: z
       .record(
@@ -76,7 +76,7 @@ const list = defineCapability({
   }),
   tier,
   effect: 'none',
-  common_patterns: [{ title: 'What nobody has acknowledged yet', arguments: { status: 'open' } }],
+  common_patterns: [{ title: 'List open alerts', arguments: { status: 'open' } }],
   errors: [],
   run: (ctx, args) => ctx.alerts.list(args.status, args.limit) as never,
 })
@@ -97,9 +97,9 @@ const acknowledge = defineCapability({
   tier,
   notify: true,
   effect: 'immediate',
-  side_effects: [{ what: 'It no longer stands among the open alerts', reversible: false }],
+  side_effects: [{ what: 'the alert leaves the list of open alerts', reversible: false }],
   common_patterns: [
-    { title: 'It is over', arguments: { alert_id: 'alert-06d9k2m8q4vx7c1n5t3bzaehfw' } },
+    { title: 'Resolve an alert', arguments: { alert_id: 'alert-06d9k2m8q4vx7c1n5t3bzaehfw' } },
   ],
   errors: ['AlertNotFound'],
   preview: ({ alert_id }, { alerts }) =>

@@ -110,8 +110,8 @@ const list = defineCapability({
   tier,
   effect: 'none',
   common_patterns: [
-    { title: 'What still waits for a person', arguments: { status: 'pending' } },
-    { title: 'What was rejected', arguments: { status: 'rejected', limit: 10 } },
+    { title: 'List pending requests', arguments: { status: 'pending' } },
+    { title: 'List rejected requests', arguments: { status: 'rejected', limit: 10 } },
   ],
   errors: [],
   run: (ctx, args) => ctx.approvals.list(args.status, args.limit) as never,
@@ -140,7 +140,7 @@ const cancel = defineCapability({
       const { capability, arguments: args, status, requested_at } = await approvals.find(id)
       return textPreview(
         `Withdraw the request ${id}, so that nobody can approve it.`,
-        `It asks for ${callText(capability, args)}, since ${requested_at}.`,
+        `The request asks for ${callText(capability, args)}, since ${requested_at}.`,
         status !== 'pending' && `It is ${status}, so nothing is left to withdraw.`,
         jsonText(args),
       )

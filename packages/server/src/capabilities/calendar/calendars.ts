@@ -14,7 +14,7 @@ export const calendars = defineCapability({
   outputs: z.object({
     calendars: z.array(
       z.object({
-        calendar: z.string().describe('What the other capabilities name it by.'),
+        calendar: z.string().describe('Name for the other capabilities.'),
         name: z.string(),
         description: z.string(),
         writable: z.boolean(),

@@ -20,7 +20,7 @@ export const deleteEvent = defineCapability({
   version,
   purpose: 'Delete an event, or one occurrence of a series; can be undone.',
   when_to_use:
-    'It is refused if the event has changed since you read it. Many servers tell attendees by themselves.',
+    'The call is refused if the event has changed since you read it. Many servers tell attendees by themselves.',
   inputs: z.strictObject({
     event_id: eventIdField,
     occurrence: occurrenceField,

@@ -11,7 +11,7 @@ export const serviceField = z
   .string()
   .max(63)
   .optional()
-  .describe('Which account, by the name of its service. Needed only where you may use several.')
+  .describe('Account, by the name of its service. Needed only where you may use several.')
 
 export const calendarField = z
   .string()
@@ -61,7 +61,7 @@ export const writingFields = {
   attendees: z
     .array(z.string().max(400))
     .max(100)
-    .describe('Who is invited: plain addresses such as ben@example.net.'),
+    .describe('Attendees: plain addresses such as ben@example.net.'),
   recurrence: z
     .string()
     .max(500)
@@ -87,7 +87,7 @@ export const peopleField = z.array(person)
 
 export const eventShape = {
   event_id: z.string(),
-  occurrence: z.string().nullable().describe('Which one of a recurring event; null otherwise.'),
+  occurrence: z.string().nullable().describe('Occurrence of a recurring event; null otherwise.'),
   calendar: z.string(),
   title: z.string(),
   start: z.string().describe('UTC; a date for whole days.'),

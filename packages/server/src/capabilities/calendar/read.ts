@@ -43,7 +43,7 @@ export const read = defineCapability({
       damaged: z.boolean().describe('Whether something of it could not be read.'),
     }),
     description: z.string(),
-    people: peopleField.describe('Who is invited, and what they answered.'),
+    people: peopleField.describe('Attendees and their answers.'),
     next: z
       .array(z.object({ occurrence: z.string().nullable(), start: z.string() }))
       .describe('The next occurrences of a series, within a year.'),

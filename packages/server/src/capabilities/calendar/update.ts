@@ -263,7 +263,7 @@ export const update = defineCapability({
   version,
   purpose: 'Change fields of an event; the others stay. Can be undone.',
   when_to_use:
-    'It is refused if the event has changed since you read it; then read it again. Many servers tell attendees of changes by themselves.',
+    'The call is refused if the event has changed since you read it; then read it again. Many servers tell attendees of changes by themselves.',
   inputs,
   outputs: z.object({ ...ticketFields, changed: z.array(z.string()) }),
   tier: 'approval_required',

@@ -42,7 +42,7 @@ const send = defineCapability({
   inputs: z.strictObject({ to: name.describe('The name of the agent'), ...said }),
   outputs: z.object({
     message_id: z.string(),
-    status: z.literal('queued').describe('It waits, durably, until the agent receives it'),
+    status: z.literal('queued').describe('Stored durably until the agent receives it'),
   }),
   tier: 'autonomous',
   notify: true,
@@ -136,7 +136,7 @@ const subscribe = defineCapability({
   preview: (args) =>
     textPreview(
       `Subscribe to the channel ${args.channel}.`,
-      'What any agent broadcasts to it from now on reaches this one.',
+      'Broadcasts of any agent to the channel reach this one from now on.',
     ),
   run: (ctx, args) => ctx.messages.subscribe(args.channel),
 })
@@ -220,7 +220,7 @@ const receive = defineCapability({
       const from = only === undefined ? '' : ` of the channel ${only}`
       return textPreview(
         `Receive ${waiting.length} of ${counted(total, 'waiting message')}${from}.`,
-        acknowledge ? 'They leave the mailbox.' : 'They stay in the mailbox.',
+        acknowledge ? 'The messages leave the mailbox.' : 'The messages stay in the mailbox.',
         ...waiting.map(
           (one) =>
             `  from ${one.from}${one.channel === null ? '' : ` to ${one.channel}`}, ${one.priority}, ${one.sent_at}: ${textOf(one.message).slice(0, 200)}`,

@@ -11,7 +11,7 @@ export const serviceField = z
   .string()
   .max(63)
   .optional()
-  .describe('Which mailbox, by the name of its service. Needed only where you may use several.')
+  .describe('Mailbox, by the name of its service. Needed only where you may use several.')
 
 export const messageIdField = z.string().max(200).describe('The message_id that email.search told.')
 
@@ -34,8 +34,8 @@ export const recipients = (what: string) =>
 
 /** Fields of every mail that is written. Line ends in headers are refused with a reason of their own. */
 export const writingFields = {
-  cc: recipients('Who gets a copy').default([]),
-  bcc: recipients('Who gets a copy that the others do not see').default([]),
+  cc: recipients('Recipients of a copy').default([]),
+  bcc: recipients('Recipients of a blind copy').default([]),
   body: z.string().max(524_288).describe('The text, plain.'),
   html: z
     .string()

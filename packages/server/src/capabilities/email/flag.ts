@@ -22,7 +22,7 @@ const inputs = z.strictObject({
         .optional()
         .describe('Keywords to set (true) or take away (false), such as {"todo": true}.'),
     })
-    .describe('What is to change; what is not named stays.'),
+    .describe('Fields to change; the others stay.'),
   service: serviceField,
 })
 

@@ -20,10 +20,10 @@ import { letterWriter } from './write-letter.ts'
 
 const inputs = z.strictObject({
   message_id: messageIdField,
-  to: recipients('Who it goes to').min(1),
-  include_attachments: z.boolean().default(true).describe('What is attached goes along.'),
+  to: recipients('Recipients').min(1),
+  include_attachments: z.boolean().default(true).describe('Send the attachments along.'),
   ...writingFields,
-  body: writingFields.body.default('').describe('What stands above the message.'),
+  body: writingFields.body.default('').describe('Text above the message.'),
 })
 
 /** Attachments of the original, fetched now: what was looked at is what goes along. */

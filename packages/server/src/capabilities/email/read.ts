@@ -19,7 +19,7 @@ import { type FoundMail, findMail, freshnessOf, openMailbox } from './mailbox.ts
 const attachmentBytesMax = 5 * 1024 * 1024
 
 const attachmentShape = {
-  part: z.string().describe('What to ask for it by; empty where the server cannot give it.'),
+  part: z.string().describe('Part number to ask for it by; empty where the server cannot give it.'),
   name: z.string(),
   content_type: z.string(),
   size_bytes: z.int(),

@@ -90,7 +90,7 @@ export const search = defineCapability({
   effect: 'none',
   reach: 'open',
   common_patterns: [
-    { title: 'What is new', arguments: { unread: true } },
+    { title: 'Unread messages', arguments: { unread: true } },
     { title: 'An invoice of this year', arguments: { query: 'invoice', since: '2026-01-01' } },
     { title: 'From one sender', arguments: { from: 'ben@example.net', limit: 5 } },
   ],

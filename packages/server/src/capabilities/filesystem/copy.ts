@@ -11,7 +11,7 @@ export const copy = defineCapability({
   when_to_use:
     'To keep no original use filesystem.move. A folder with more than 10,000 entries, or with a git repository, is refused; use git.clone for the latter.',
   inputs: z.strictObject({
-    source: pathField('What to copy'),
+    source: pathField('File or folder to copy'),
     destination: pathField('The path that the copy gets, not the folder to put it in'),
     overwrite: z.boolean().default(false).describe('Replace an existing file.'),
   }),

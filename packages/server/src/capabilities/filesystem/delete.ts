@@ -13,7 +13,7 @@ export const deletePath = defineCapability({
   purpose: 'Delete a file or folder; filesystem.restore brings it back for 7 days.',
   when_to_use: 'Keep the trash_id of the answer. To give it another name use filesystem.move.',
   inputs: z.strictObject({
-    path: entryField('What to delete; a link itself is deleted, not what it leads to'),
+    path: entryField('File or folder to delete; a link itself is deleted, not its target'),
     recursive: z.boolean().default(false).describe('Also a folder that is not empty.'),
   }),
   outputs: z.object({

@@ -18,7 +18,7 @@ const inputs = z
       .min(1)
       .max(globCharsMax)
       .optional()
-      .describe('Which files below root: *.ts or docs/**/*.md.'),
+      .describe('Glob of files below root: *.ts or docs/**/*.md.'),
     pattern: z
       .string()
       .min(1)

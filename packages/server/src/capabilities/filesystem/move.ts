@@ -10,7 +10,7 @@ export const move = defineCapability({
   purpose: 'Move or rename a file or folder.',
   when_to_use: 'To keep the original use filesystem.copy.',
   inputs: z.strictObject({
-    source: entryField('What to move; a link itself is moved, not what it leads to'),
+    source: entryField('File or folder to move; a link itself is moved, not its target'),
     destination: entryField('The path that it gets, not the folder to put it in'),
     overwrite: z.boolean().default(false).describe('Replace an existing file.'),
   }),

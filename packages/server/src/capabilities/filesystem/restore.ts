@@ -32,7 +32,7 @@ export const restore = defineCapability({
       return textPreview(
         `Restore a ${type}${size}${holds}, deleted at ${deleted_at}, to ${path}.`,
         (await files.stat(path)) !== null &&
-          'Something stands there now, so the call is refused; it replaces nothing.',
+          'The path is taken now, so the call is refused; it replaces nothing.',
       )
     }),
   resolve: async ({ trash_id }, { files }) => {

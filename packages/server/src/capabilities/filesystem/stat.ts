@@ -9,7 +9,7 @@ export const stat = defineCapability({
   purpose: 'Show whether a path exists, and its type, size and times.',
   when_to_use:
     'A missing path is an answer here, not an error. For the entries of a folder use filesystem.list.',
-  inputs: z.strictObject({ path: entryField('What to ask about; a link is not followed') }),
+  inputs: z.strictObject({ path: entryField('Path to look at; a link is not followed') }),
   outputs: z.object({
     path: z.string(),
     exists: z.boolean(),

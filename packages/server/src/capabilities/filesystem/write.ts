@@ -13,7 +13,7 @@ export const write = defineCapability({
     'To change a part use filesystem.edit, to add at the end filesystem.append. Give if_sha256 from filesystem.read when others may write the file too.',
   inputs: z.strictObject({
     path: pathField('The file to write'),
-    content: z.string().max(10_485_760).describe('What the file is to hold, at most 10 MiB.'),
+    content: z.string().max(10_485_760).describe('New content of the file, up to 10 MiB.'),
     encoding: encodingField.describe('How content is given: text as utf-8 or latin1, or base64.'),
     create_parents: z.boolean().default(false).describe('Create missing parent folders.'),
     if_sha256: sha256Field.optional().describe('Refused unless the file still has this sha256.'),

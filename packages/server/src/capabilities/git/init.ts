@@ -11,7 +11,7 @@ export const init = defineCapability({
   when_to_use: 'For a repository that exists elsewhere use git.clone.',
   inputs: z.strictObject({
     path: repositoryField,
-    initial_branch: branchField('What its first branch is called.').default('main'),
+    initial_branch: branchField('Name of the first branch.').default('main'),
   }),
   outputs: z.object({ path: z.string(), default_branch: z.string(), head: headField }),
   tier: 'autonomous',

@@ -85,7 +85,7 @@ export const restorePreview = (
       return textPreview(what, 'Nothing differs: nothing will change.')
     return shown(files.resolve(path), [
       what,
-      `What was not committed is gone then. Changes that bring the files back to ${shortHash(hash)}:`,
+      `Uncommitted changes are lost. Changes that bring the files back to ${shortHash(hash)}:`,
       ...(onlyStaged.length > 0
         ? [`Staged only, and unstaged again: ${onlyStaged.map((file) => file.path).join(', ')}`]
         : []),
@@ -165,7 +165,7 @@ export const initPreview = (path: string, branch: string, { files }: PreviewCont
       `git init --initial-branch=${branch} ${place}`,
       folder === null && 'The folder is created.',
       there !== null &&
-        `What the folder has stays, and is not committed (names in it: ${there.entries.length}).`,
+        `Files in the folder stay, and are not committed (names in it: ${there.entries.length}).`,
       isRepository && 'There is a repository already, so the call is refused.',
     )
   })

@@ -10,7 +10,7 @@ export const restore = defineCapability({
   version,
   purpose: 'Restore files as they are in a commit, and discard their changes.',
   when_to_use:
-    'What was not committed is gone. New files that git does not know stay; remove them with filesystem.delete.',
+    'Uncommitted changes are lost. New files that git does not know stay; remove them with filesystem.delete.',
   inputs: z.strictObject({
     path: repositoryField,
     files: filesField('Files and folders of the repository; "." for all of it.'),

@@ -12,7 +12,7 @@ export const generate = defineCapability({
     'For a conversation use inference.chat. A model that completes, or a prompt in its own form, belongs here.',
   inputs: z.strictObject({
     model: modelField,
-    prompt: z.string().min(1).max(promptMax).describe('What the model goes on with, as it is'),
+    prompt: z.string().min(1).max(promptMax).describe('Prompt, passed to the model unchanged'),
     ...generationFields,
   }),
   outputs: z.object(generated),

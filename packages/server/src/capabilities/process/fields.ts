@@ -39,11 +39,11 @@ export const processFields = {
   state: stateField,
   exit_code: z.int().nullable(),
   signal: z.string().nullable().describe('The signal that ended it.'),
-  sandbox: z.string().describe('What it is kept in.'),
+  sandbox: z.string().describe('Sandbox backend that runs the program.'),
   network: z.array(z.string()).describe('Hosts that it may reach.'),
   started_at: z.string(),
   ended_at: z.string().nullable(),
-  stdout_bytes: z.int().describe('All that it wrote, kept or not.'),
+  stdout_bytes: z.int().describe('Bytes written by the program, kept or not.'),
   stderr_bytes: z.int(),
   cpu_ms: z.int().nullable().describe('Processor time, once it ended.'),
   memory_bytes_max: z

@@ -16,12 +16,12 @@ export const list = defineCapability({
   }),
   outputs: z.object({
     processes: z.array(z.object(processFields)),
-    total: z.int().describe('All that match.'),
+    total: z.int().describe('Number of matches.'),
     truncated: z.boolean(),
   }),
   tier: 'autonomous',
   effect: 'none',
-  common_patterns: [{ title: 'What still runs', arguments: { state: 'running' } }],
+  common_patterns: [{ title: 'List running programs', arguments: { state: 'running' } }],
   errors: [],
   async run(ctx, { limit, offset, state }) {
     const { processes, total } = await ctx.processes.list({ state, limit, offset })

@@ -27,7 +27,7 @@ export const logs = defineCapability({
     content: z.string(),
     offset: z.int().describe('Where content begins.'),
     next_offset: z.int().describe('Where to go on.'),
-    total_bytes: z.int().describe('All that was written so far.'),
+    total_bytes: z.int().describe('Bytes written so far.'),
     lost_bytes: z.int().describe('Asked for, and no longer kept.'),
     truncated: z.boolean().describe('Whether there is more after next_offset now.'),
   }),

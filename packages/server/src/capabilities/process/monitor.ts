@@ -20,7 +20,7 @@ export const monitor = defineCapability({
         processes: z.int(),
       })
       .nullable()
-      .describe('What it and all that it started use now; null once it ended.'),
+      .describe('Resources of the program and its children now; null once it has ended.'),
   }),
   tier: 'autonomous',
   effect: 'none',

@@ -42,7 +42,7 @@ export const run = defineCapability({
   version,
   purpose: 'Run a program with arguments in the sandbox, never a shell line.',
   when_to_use:
-    'It sees your folders and the programs of the system, and no network unless policy names hosts. No pipes, globs or variables. For files use filesystem.*, for repositories git.*.',
+    'The program sees your folders and the programs of the system, and no network unless policy names hosts. No pipes, globs or variables. For files use filesystem.*, for repositories git.*.',
   inputs: z.strictObject({
     command: textField('command', 4096)
       .min(1)

@@ -35,7 +35,7 @@ const create = defineCapability({
         .string()
         .max(128)
         .overwrite(capabilityName)
-        .describe('What to call, such as filesystem.list'),
+        .describe('Capability to call, such as filesystem.list'),
       arguments: z.record(z.string(), z.unknown()).default({}).describe('Its arguments'),
       schedule: z
         .string()
@@ -56,7 +56,7 @@ const create = defineCapability({
         .max(64)
         .default('UTC')
         .describe('For cron fields: Europe/Berlin'),
-      description: z.string().max(500).default('').describe('What it is for, shown to people'),
+      description: z.string().max(500).default('').describe('Purpose, shown to people'),
     })
     .refine(
       (input) =>
@@ -114,7 +114,7 @@ const list = defineCapability({
   outputs: z.object({ schedules: z.array(Schedule), total: z.int() }),
   tier: 'autonomous',
   effect: 'none',
-  common_patterns: [{ title: 'What will still run', arguments: { status: 'active' } }],
+  common_patterns: [{ title: 'List active schedules', arguments: { status: 'active' } }],
   errors: [],
   run: (ctx, args) => ctx.schedules.list(args) as never,
 })

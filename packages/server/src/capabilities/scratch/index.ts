@@ -11,7 +11,7 @@ const get = defineCapability({
   title: 'Get scratch value',
   purpose: 'Read a value of this session.',
   when_to_use: 'For a value of another session use state.get.',
-  common_patterns: [{ title: 'What was seen already?', arguments: { key: 'seen' } }],
+  common_patterns: [{ title: 'Read what was seen already', arguments: { key: 'seen' } }],
   errors: [...getting.errors, 'NoSession'],
   run: (ctx, args) => answer(ctx.scratch.get(args.key)),
 })

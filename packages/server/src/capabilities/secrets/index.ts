@@ -52,7 +52,7 @@ const requestRotation = defineCapability({
     'For a secret that a service refuses, or whose value may have become known. The name stays the same.',
   inputs: z.strictObject({
     secret_name: SecretName.describe('A name that secrets.list shows'),
-    reason: z.string().min(1).max(1000).describe('What happened, in a sentence'),
+    reason: z.string().min(1).max(1000).describe('Event, in a sentence'),
   }),
   outputs: z.object({ secret_name: z.string(), alert_id: z.string() }),
   tier,

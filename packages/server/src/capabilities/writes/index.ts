@@ -45,7 +45,7 @@ const list = defineCapability({
   outputs: z.object({ writes: z.array(own), total: z.int(), truncated: z.boolean() }),
   tier: 'autonomous',
   effect: 'none',
-  common_patterns: [{ title: 'What is about to run', arguments: { status: 'buffered' } }],
+  common_patterns: [{ title: 'List buffered writes', arguments: { status: 'buffered' } }],
   errors: [],
   async run(ctx, args) {
     const { writes, total } = await ctx.writes.list(args)
@@ -81,7 +81,7 @@ const cancel = defineCapability({
         `Cancel ${writeText(write)}.`,
         write.status === 'buffered'
           ? `It would run at ${write.execute_at}, and does not.`
-          : `It is ${write.status}, so the call is refused.`,
+          : `The write is ${write.status}, so the call is refused.`,
         ...contentLines(write),
       )
     }),

@@ -135,7 +135,7 @@ export function createOpenApi(version: string): Readonly<Record<string, unknown>
     info: {
       title: 'Gatehouse REST API',
       version,
-      description: 'What people and programs see and control of a Gatehouse server.',
+      description: 'REST API for people and programs to watch and control a Gatehouse server.',
       license: { name: 'Apache-2.0' },
     },
   })

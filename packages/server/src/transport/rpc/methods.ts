@@ -98,7 +98,7 @@ const createSession: Method = {
   fields: {
     client: {
       type: 'object',
-      description: 'Who connects',
+      description: 'Name and version of the client',
       fields: {
         name: { type: 'string', maxLength: 200, description: 'Name of the program' },
         version: { type: 'string', maxLength: 100, description: 'Its version' },
@@ -164,7 +164,7 @@ const waitApproval: Method = {
 
 const pollEvents: Method = {
   name: 'events.poll',
-  summary: 'What happened for this agent: what MCP clients are pushed.',
+  summary: 'Events of this agent: the same that MCP clients are pushed.',
   fields: {
     after: { type: 'string', maxLength: 64, description: 'The id of the last event seen' },
     timeout_seconds: timeoutSeconds,

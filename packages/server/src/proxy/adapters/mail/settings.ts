@@ -57,7 +57,7 @@ export const mailSettings = z
     sent_copy: z
       .enum(['append', 'server'])
       .default('append')
-      .describe('Who puts a copy of what is sent into the folder Sent: Gatehouse, or the server.'),
+      .describe('Who stores a copy of sent mail in the folder Sent: Gatehouse, or the server.'),
     skip_folders: z
       .array(z.string().max(1_000))
       .max(200)
