@@ -15,7 +15,7 @@ export const auditRoutes = defineRoutes({
   queryAudit: {
     method: 'GET',
     path: '/api/audit',
-    summary: 'Entries that fit, newest first, and whether the log is whole',
+    summary: 'Entries that match, newest first, and whether the log is verified',
     permission: 'read',
     query: z.strictObject({
       agent: queryText().optional(),

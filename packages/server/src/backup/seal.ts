@@ -7,7 +7,7 @@ export const tagBytes = 16
 
 /**
  * Counts chunks and marks the last one. @SECURITY With the number in it a chunk opens at its own place
- * only, and with the mark a file that was cut off is not whole; seal.test.ts fails without either.
+ * only, and a file that was cut off lacks the mark; seal.test.ts fails without either.
  */
 export const nonceOf = (index: number, last: boolean): Buffer => {
   const nonce = Buffer.alloc(12)

@@ -25,7 +25,7 @@ const placeFor = ({ roots, denyHardlinks }: Deps, shown: string, createParents: 
   }
 }
 
-/** Writes what arrives under a name that nobody can address, and puts it in place once it is whole. */
+/** Writes what arrives under a name that nobody can address, and puts it in place once it is complete. */
 export const writeStream = async (
   deps: Deps,
   shown: string,

@@ -6,7 +6,7 @@ export class HeaderNotAccepted extends Error {
   override readonly name = 'HeaderNotAccepted'
 }
 
-/** Kept in memory at most; a longer header is judged once the file is whole. */
+/** Kept in memory at most; a longer header is judged once the file is complete. */
 const keptMax = 8 * 1024 * 1024
 const firstLook = 64 * 1024
 
