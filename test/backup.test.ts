@@ -30,7 +30,7 @@ test('a backup made under load comes up elsewhere: the log is whole and tokens h
   expect(made).toMatchObject({ code: 0, stderr: '' })
   expect(during).toBeGreaterThan(0)
   expect(statSync(file).mode & 0o777).toBe(0o600)
-  // What is inside is not there to be read.
+  // The content cannot be read in the file.
   const sealed = readFileSync(file)
   const secrets = [token, readFileSync(join(here.dataDir, 'cli-token'), 'utf8').trim(), 'SQLite']
   for (const secret of secrets) expect(sealed.includes(secret)).toBe(false)

@@ -134,7 +134,7 @@ test(
     }
     expect(seen.count).toBeGreaterThanOrEqual(callsWanted)
 
-    // What was approved before the last kill is run or reported by now; nothing is left running.
+    // Requests that were approved before the last kill ran or are reported by now; nothing is left running.
     const headers = { authorization: `Bearer ${userToken}` }
     const approvals: Approval[] = []
     for (let tries = 0; tries < 400; tries += 1) {

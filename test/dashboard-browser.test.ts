@@ -24,7 +24,7 @@ describe.skipIf(!hasProgram('chromium'))('the dashboard in a browser', () => {
     return String(held.error?.data?.['approval_id'])
   }
 
-  /** Nothing serious for anybody who uses the page with other means than eyes and a mouse. */
+  /** Accessibility: no serious problem for people who use the page by other means than eyes and a mouse. */
   const assertAccessible = async (): Promise<void> => {
     const { violations } = await new AxeBuilder({ page }).analyze()
     const grave = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')

@@ -93,7 +93,7 @@ test('an agent lists, reads, is refused, limited and held, a person approves by 
   })
   const waited = await rpc(run, token, 'approvals.wait', { approval_id: id, timeout_seconds: 10 })
   expect(waited.result).toMatchObject({ status: 'approved', result: { success: true } })
-  // What was delivered is delivered: the same call again is a new one, and asks a person again.
+  // A delivered result is delivered: the same call again is a new one, and asks a person again.
   const anew = await invoke(run, token, 'filesystem.delete', { path: 'notes.txt' })
   expect(anew.error?.code, JSON.stringify(anew)).toBe(-32002)
   expect(anew.error?.data?.['approval_id']).not.toBe(id)

@@ -37,7 +37,7 @@ test('the first agent is there at the first start, whatever ran before and howev
   expect(gate.output).toContain(`Dashboard         ${run.dashboard_url}\n`)
   await gate.stop()
 
-  // Nobody has connected: the token is not shown again, but how to connect is, and how to get a new one.
+  // Without a connection yet: the token is not shown again, but how to connect is, and how to get a new one.
   await startAndRead(gate)
   expect(tokenOf(gate.output)).toBe('')
   expect(gate.output).toContain('Authorization: Bearer TOKEN')
@@ -83,7 +83,7 @@ test('data of PostgreSQL is not answered from an empty SQLite store, and the oth
   await using moved = new Installation()
   await moved.start()
   await moved.stop()
-  // What a restore by hand to the wrong place does.
+  // Restore by hand to the wrong place.
   copyFileSync(join(moved.dataDir, 'gatehouse.db'), join(gate.dataDir, 'gatehouse.db'))
   for (const line of [
     ['audit', 'verify'],

@@ -89,13 +89,13 @@ describe.skipIf(!hasEngine())('from a catalog to an answer', () => {
     expect(chat?.detail).toMatchObject({ sandbox: 'bubblewrap', model: 'tiny' })
     const used = log.entries.filter(({ capability }) => capability === 'model.used')
     expect(new Set(used.map(({ actor }) => actor))).toContain('user:editor')
-    // What people asked is their own affair.
+    // Questions of people are their own affair.
     expect(JSON.stringify(used)).not.toContain('Who are you?')
 
     const doctor = await gate.cli(['doctor'])
     expect(doctor.stdout).toMatch(/ok {4}Local models: engine 3\.22\.1, 1 installed, tiny loaded/)
     expect(await gate.stop()).toBe(0)
-    // Nothing of it outlives the service.
+    // The engine does not outlive the service.
     expect(() => process.kill(engine.pid ?? 0, 0)).toThrow('ESRCH')
   })
 

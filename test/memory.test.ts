@@ -74,7 +74,7 @@ test(`${many} requests of 9 MB at once do not end a service with a heap of ${hea
     expect(counts['503'], JSON.stringify(counts)).toBeGreaterThan(0)
     expect((counts['200'] ?? 0) + (counts['503'] ?? 0) + (counts['0'] ?? 0)).toBe(many)
   }
-  // What was refused passes later.
+  // Calls that were refused pass later.
   const body = call('filesystem.write', { path: 'large.txt', content: 'x'.repeat(large) })
   await expect.poll(() => send(run, greedy.token, body), { timeout: 30_000 }).toBe(200)
 
@@ -156,7 +156,7 @@ const lazySocket = async (run: Run, token: string, calls: number) => {
           answers += 1
           if (answers === calls) resolve()
         })
-        // Who has not read for too long is cut.
+        // A peer that has not read for too long is cut off.
         ws.once('close', () => resolve())
       })
       ws.resume()

@@ -16,7 +16,7 @@ type Report = {
   readonly checks: readonly { name: string; status: string; detail: string; fix?: string }[]
 }
 
-/** Somebody who can write to the database and has no key. */
+/** Attacker who can write to the database and has no key. */
 const writeTo = <T>(dataDir: string, work: (database: SqliteConnection) => T): T => {
   using database = new SqliteConnection(join(dataDir, 'gatehouse.db'), { readOnly: false })
   return work(database)

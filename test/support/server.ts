@@ -69,7 +69,7 @@ export class Installation implements AsyncDisposable {
     throw new Error(`the server did not start: ${this.output}`)
   }
 
-  /** Whoever read what the server prints has gone. */
+  /** The reader of the server's output has gone. */
   closeOutput(): void {
     this.#child?.stdout?.destroy()
     this.#child?.stderr?.destroy()

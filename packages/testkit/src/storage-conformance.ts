@@ -22,7 +22,7 @@ import { writeMusts } from './storage/writes.ts'
 
 export type { OpenedStorage } from './storage/opened.ts'
 
-/** What every engine must do: the comments of the ports, as tests. */
+/** Conformance of every engine: the comments of the ports, as tests. */
 export const describeStorage = (name: string, open: Open): void => {
   describe(`storage in ${name}`, () => {
     agentMusts(open)

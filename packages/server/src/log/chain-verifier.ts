@@ -49,7 +49,7 @@ export async function* copiesOf(
   }
 }
 
-/** What checks seals, where the key of the log can be read. */
+/** Checker of seals, where the key of the log can be read. */
 export const sealerOf = (directory: string): Sealer | null => {
   const file = path.join(directory, publicKeyFile)
   const text = readIfThere(file)?.toString('utf8')

@@ -56,7 +56,7 @@ const differingCopy = (
   const bySeq = new Map(copies.map((copy) => [copy.seq, copy]))
   for (const entry of group) {
     const copy = bySeq.get(entry.seq)
-    // What damage made unreadable is not copied anew.
+    // An entry that damage made unreadable is not copied anew.
     if (!copy && rowOfEntry(entry) !== null) return missing(entry)
     if (!copy || (copy.hash === entry.hash && copy.body === entry.body)) continue
     const id = idOf(copy)

@@ -12,7 +12,7 @@ export const originOf = (chain: string, epoch: number): string =>
   epoch === 0 ? `gatehouse/audit/${chain}` : `gatehouse/audit/${chain}/${epoch}`
 
 export interface Checkpoints extends Disposable {
-  /** Those of this key and origin, smallest first, also those that only the copy has. */
+  /** Checkpoints of this key and origin, smallest first, also those that only the copy has. */
   of(origin: string): readonly Checkpoint[]
 
   /** Signs and stores one more. Must not be called for a tree that does not contain the last one. */

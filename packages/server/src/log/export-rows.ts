@@ -8,7 +8,7 @@ export type ExportRows = {
   readonly header: ExportHeader
   readonly entries: Entries
   readonly notes: readonly string[]
-  /** What is wrong with the file before any hash is looked at. */
+  /** Fault of the file before any hash is looked at. */
   readonly broken: Fault | null
 }
 

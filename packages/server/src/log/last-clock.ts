@@ -1,6 +1,6 @@
 import { LogReader } from './log-files.ts'
 
-/** What the service clock was at the last group of a log, in milliseconds; 0 where there is none. */
+/** Service clock at the last group of a log, in milliseconds; 0 where there is none. */
 export const lastClockOf = (directory: string): number => {
   const files = new LogReader(directory)
   let clockMs = 0

@@ -36,7 +36,7 @@ export type OfflineOptions = {
  */
 export type OfflineReport = Integrity & {
   readonly entries: number
-  /** What vouches for the log, and up to which size. */
+  /** Anchor that vouches for the log, and up to which size. */
   readonly anchor: { readonly kind: 'checkpoint' | 'head' | 'none'; readonly size: number }
 }
 

@@ -10,7 +10,7 @@ import type { GroupNote } from './frame.ts'
 import type { Keys } from './keys.ts'
 import type { SignedHead } from './signed-head.ts'
 
-// What the log was kept with while its entries lay in the database: read once, when it moves into files.
+// Signed state of a log whose entries lay in the database: read once, when it moves into files.
 
 export const oldMarkFile = 'audit.mark'
 const slotBytes = 4096

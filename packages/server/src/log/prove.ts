@@ -8,7 +8,7 @@ import { hashing } from './hashing.ts'
 import type { Checkpoint } from './note.ts'
 import type { Entries } from './verify-chain.ts'
 
-/** That the tree only grew, in hex: to be checked against the roots of two checkpoints. */
+/** Proof that the tree only grew, in hex: to be checked against the roots of two checkpoints. */
 export type Consistency = {
   readonly first: number
   readonly second: number

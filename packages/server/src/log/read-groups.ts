@@ -16,7 +16,7 @@ type Fields = Omit<AuditRow, 'hash' | 'body'>
 const texts = ['chain', 'id', 'timestamp', 'kind', 'agent', 'capability', 'result'] as const
 const textsOrNull = ['policy_decision', 'session_id', 'intent_id', 'approval_id'] as const
 
-/** Somebody who can write the log's files can put anything there: what is no row must not break what reads rows. */
+/** Files of the log may be written by somebody else: an entry that is no row must not break what reads rows. */
 const isRow = (value: unknown): value is Fields => {
   if (typeof value !== 'object' || value === null) return false
   const fields = value as Partial<Record<keyof Fields, unknown>>
@@ -27,7 +27,7 @@ const isRow = (value: unknown): value is Fields => {
   )
 }
 
-/** What follows from a frame. */
+/** Consequences of a frame for the store. */
 export const groupOf = (chain: string, { entries, note }: Frame): CommitGroup => ({
   chain,
   rows: entries,

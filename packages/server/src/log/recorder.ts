@@ -4,7 +4,7 @@ import type { CommitGroup } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
 import { type RecordParts, recordRest } from './record-groups.ts'
 
-/** What a call waits for where nodes share the store. */
+/** Place that a call waits for where nodes share the store. */
 export type Durable = 'database' | 'local'
 
 /** Tells the store what follows from groups of the log. */

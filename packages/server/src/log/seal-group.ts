@@ -6,7 +6,7 @@ import type { Sealer } from './keys.ts'
 const tag = 'gatehouse-group-v1\n'
 
 /**
- * What vouches for a group: it came from this service, after everything that its head stands for. The head is the
+ * MAC over a group: it came from this service, after everything that its head stands for. The head is the
  * hash of its last entry, into which all entries before went.
  */
 export const groupMac = (

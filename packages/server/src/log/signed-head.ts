@@ -6,7 +6,7 @@ import type { LogState } from '../domain/audit/chain.ts'
 import { frontierFits } from '../domain/audit/merkle.ts'
 import type { Keys, Sealer, Verifier } from './keys.ts'
 
-/** Something that was found wrong, kept until an operator has acknowledged it. */
+/** Finding that is kept until an operator has acknowledged it. */
 export type Alarm = {
   readonly kind: IntegrityKind
   readonly seq: number
@@ -15,7 +15,7 @@ export type Alarm = {
 }
 
 /**
- * What an operator acknowledged: the entries before `size` are damaged as `digest` says, and nothing has
+ * Acknowledged state: the entries before `size` are damaged as `digest` says, and nothing has
  * changed them since. From there on the log is verified from the state that the writer had.
  */
 export type Baseline = LogState & { readonly digest: string }
@@ -30,7 +30,7 @@ export type SignedHead = LogState & {
   readonly epoch: number
   readonly alarm: Alarm | null
   readonly baseline: Baseline | null
-  /** What the vault said last of its own state; null before it did. */
+  /** State of the vault as it last said; null before it did. */
   readonly vault: string | null
 }
 
@@ -39,7 +39,7 @@ const slotBytes = 4096
 const fileBytes = slotBytes * 3
 const signAfterMs = 100
 const tag = 'gatehouse-head-v1\n'
-/** @SECURITY Its own, so that nobody makes one of the first two slots of the third; signed-head.test.ts fails without it. */
+/** @SECURITY A tag of its own, so that nobody makes one of the first two slots of the third; signed-head.test.ts fails without it. */
 const signedTag = 'gatehouse-signed-head-v1\n'
 const macPrefix = 'hmac-sha256:'
 

@@ -71,7 +71,7 @@ const goOn = async (parts: Parts, known: SignedHead): Promise<TakenOver> => {
   }
 }
 
-/** Nothing was sealed: all entries are under the alarm, and what follows them is another tree. */
+/** An unsealed log is adopted under an alarm: what follows its entries is another tree. */
 const adopt = (files: LogFiles): TakenOver => ({
   alarm: missingMark(files),
   isSealed: false,
@@ -157,7 +157,7 @@ const compare = async (
 ): Promise<Fault | null> => {
   const anchors = size > 0 ? [{ size, head, source: 'the signed head of the old log' }] : []
   const entries = (_: string, from: number) => files.entries(from)
-  // What was acknowledged before keeps its state, and what came after it is compared.
+  // Entries that were acknowledged before keep their state, and those after them are compared.
   const from = baseline ?? emptyLog
   if (files.end > size) files.cut(size)
   if (files.end < size) return cutOff(files.end, size, files.entry(files.end - 1) ?? undefined)

@@ -80,7 +80,7 @@ const standingOf = (known: SignedHead): Standing => {
   return { state: stateOf(known), count, epoch, alarm, baseline, vault }
 }
 
-/** What the log lacks of what its head says. A shorter log leaves the state as it is, so that no `seq` is used twice. */
+/** Entries that the head names and the log lacks. A shorter log leaves the state as it is, so that no `seq` is used twice. */
 const shorter = (files: LogFiles, { size, head }: SignedHead): Alarm | null => {
   if (size === 0) return null
   const { end } = files
@@ -149,7 +149,7 @@ const rolledBack = async (
   if (size <= state.size) return null
   const last = files.entry(state.size - 1)
   return {
-    // What follows is another tree than the one that was signed, so its checkpoints need another origin.
+    // The tree from here on is not the one that was signed, so its checkpoints need another origin.
     standing: { ...standingOf(known), state, epoch: known.epoch + 1 },
     alarm: {
       kind: 'truncated',

@@ -8,7 +8,7 @@ import { hashing } from './hashing.ts'
 import type { Sealer } from './keys.ts'
 import type { Baseline } from './signed-head.ts'
 
-/** Something outside the entries that says what the log was at some size. */
+/** State of the log at some size, from outside the entries. */
 export type Anchor = {
   readonly size: number
   readonly root?: string
@@ -25,7 +25,7 @@ export type Entries = (
   from: number,
 ) => AsyncIterable<readonly LoggedEntry[]> | Iterable<readonly LoggedEntry[]>
 
-/** What is asked of a chain, as data that can be handed to another thread. */
+/** Question about a chain, as data that can be handed to another thread. */
 export type ChainQuestion = {
   readonly chain: string
   readonly from: LogState
@@ -145,7 +145,7 @@ export const peakAnchors = (state: LogState): Anchor[] => {
   return anchors
 }
 
-/** What the entries before `size` are, whether they verify or not. */
+/** Digest of the entries before `size`, whether they verify or not. */
 export const digestEntries = async (
   entries: Entries,
   chain: string,

@@ -23,7 +23,7 @@ export type Copies = AsyncDisposable & {
   readonly source: string
   /** Where it is seen by what runs. */
   readonly target: string
-  /** What to run in the place of each; null where that one runs where it is. */
+  /** Program to run in the place of each; null where the original runs where it is. */
   readonly at: (code: Code) => string | null
 }
 

@@ -39,7 +39,7 @@ const sweep = async (folder: string): Promise<void> => {
     if (name.startsWith('run-')) await rm(join(folder, name), { recursive: true, force: true })
 }
 
-/** What the sandbox says of a start that failed, in words about what was asked for. */
+/** Failed start of the sandbox, in words about what was asked for. */
 const startFailure = (error: unknown, request: ProcessRequest, approved: boolean): unknown => {
   if (!(error instanceof GatehouseError)) return error
   const { command } = request
@@ -50,7 +50,7 @@ const startFailure = (error: unknown, request: ProcessRequest, approved: boolean
           detail: 'it is no program of this system, or names none after #! in its first line',
         })
       : new GatehouseError('ProgramNotFound', { program: command })
-  // It compares what it mounted with what was held open, and cannot mount what was deleted.
+  // The launcher compares what it mounted with what was held open, and cannot mount what was deleted.
   const isOther =
     (error.type === 'SandboxFailed' || error.type === 'SandboxRefused') &&
     /mount|mkdir|open_tree/.test(

@@ -21,7 +21,7 @@ export type HostedParts = {
   readonly read: (stream: ProcessStream, offset: number, limit: number) => Promise<StreamPiece>
   /** Puts placeholders in the place of secrets. */
   readonly scrub: (chunks: AsyncIterable<Uint8Array>) => AsyncIterable<Uint8Array>
-  /** What it asked for and was not let through to. */
+  /** Hosts that the program asked for and was not let through to. */
   readonly refused: () => readonly string[]
   /** Once everything is over: what was opened for this process. */
   readonly close: () => Promise<void>
@@ -32,7 +32,7 @@ const graceMs = 2_000
 const burstBytes = 1024 * 1024
 const burstMs = 50
 
-/** One that runs: its output kept as it comes, its time counted, its end told once. */
+/** Running program: its output kept as it comes, its time counted, its end told once. */
 export class Hosted implements HostedProcess {
   readonly exited: Promise<ProcessEnd>
   readonly #parts: HostedParts
@@ -100,7 +100,7 @@ export class Hosted implements HostedProcess {
     return { state, exit_code: code, signal, usage, detail, refused_hosts }
   }
 
-  /** @SECURITY What is not kept does not go on: the group ends at once (hosted.test.ts, "cannot be kept"). */
+  /** @SECURITY A program whose output cannot be kept does not go on: the group ends at once (hosted.test.ts, "cannot be kept"). */
   async #keep(stream: ProcessStream, chunks: AsyncIterable<Uint8Array>): Promise<void> {
     const { clock, scrub } = this.#parts
     let [taken, sinceMs] = [0, clock.now()]

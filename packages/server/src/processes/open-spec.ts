@@ -14,7 +14,7 @@ export const copiesInside = '/run/gatehouse/approved'
 
 export type OpenedSpec = AsyncDisposable & {
   readonly spec: SandboxSpec
-  /** What it was not let through to, as `host:port`. */
+  /** Hosts that the program was not let through to, as `host:port`. */
   refused(): readonly string[]
   /** Once it runs, descriptors that only its start needed are closed. */
   started(): void

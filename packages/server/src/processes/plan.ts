@@ -40,7 +40,7 @@ const missing: ReadonlySet<string> = new Set([
   'ProtectedPath',
 ])
 
-/** What stands where an argument may point; null where it names no file of the agent. */
+/** File that an argument may point to; null where it names no file of the agent. */
 const fileAt = async (site: ProcessSite, path: string) => {
   try {
     const print = await site.files.fingerprint(path)

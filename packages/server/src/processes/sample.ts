@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import type { ProcessSample } from '../ports/processes.ts'
 
-/** What Linux counts processor time in, on every machine that Node runs on. */
+/** Unit of processor time in Linux, on every machine that Node runs on. */
 const ticksPerSecond = 100
 const processesMax = 4_096
 
@@ -33,7 +33,7 @@ const usageOf = (pid: number): { cpu_ms: number; memory_bytes: number } | null =
   }
 }
 
-/** What a process and all below it use now; null once it is gone, and where there is no `/proc`. */
+/** Resources of a process and all below it now; null once it is gone, and where there is no `/proc`. */
 export const sampleOf = (pid: number): ProcessSample | null => {
   const pids = [pid]
   // Grows while it is walked, so it ends with the last descendant.

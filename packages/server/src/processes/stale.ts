@@ -13,7 +13,7 @@ const told: Readonly<Record<keyof ProcessFacts, string>> = {
 export const stale = (detail: string): GatehouseError =>
   new GatehouseError('ApprovalStale', { detail })
 
-/** @SECURITY What is about to start is what a person was shown, part by part (process-mutations.test.ts). */
+/** @SECURITY A program starts only as a person was shown it, part by part (process-mutations.test.ts). */
 export const assertSame = (approved: ProcessFacts, found: ProcessFacts): void => {
   for (const [part, detail] of Object.entries(told) as [keyof ProcessFacts, string][])
     if (!isDeepStrictEqual(approved[part], found[part])) throw stale(detail)

@@ -5,7 +5,7 @@ import { relay } from './launch-order.ts'
 import type { OpenMount } from './mounts.ts'
 import type { ServiceUser } from './service-user.ts'
 
-/** What may be mounted at all; folders of the service pass to the user who will work in them. */
+/** Mounts that are allowed at all; folders of the service pass to the user who will work in them. */
 export const admit = async (
   mounts: readonly OpenMount[],
   { own, user }: { readonly own: string; readonly user: ServiceUser | null },

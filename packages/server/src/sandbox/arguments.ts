@@ -25,7 +25,7 @@ export type ArgumentOptions = {
 
 const depth = (path: string): number => path.split('/').length
 
-/** Nobody: inside it stands for the user that runs all of it outside. */
+/** User id inside (nobody): it stands for the user that runs all of it outside. */
 export const insideUid = 65_534
 
 /**

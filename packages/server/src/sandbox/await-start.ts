@@ -33,7 +33,7 @@ const failureOf = async (
   if (started?.kind !== 'failed') {
     const path = goneOf(said, mounts)
     if (path !== null) return new GatehouseError('FileNotFound', { path })
-    // What the launcher wrote is for whoever tries the sandbox and for the log: it may name paths of the host.
+    // Messages of the launcher are for whoever tries the sandbox and for the log: they may name paths of the host.
     const detail = `the launcher ended with ${exit.signal ?? exit.code}`
     return new GatehouseError('SandboxFailed', { detail }, { cause: new Error(said || detail) })
   }

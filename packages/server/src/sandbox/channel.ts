@@ -1,13 +1,13 @@
 import { Buffer } from 'node:buffer'
 import type { Duplex } from 'node:stream'
 
-/** What the launcher inside is told before it starts the program. See order.pl among the launchers. */
+/** Order for the launcher inside, before it starts the program. See order.pl among the launchers. */
 export type LaunchOrder = {
   readonly folder: string
   readonly limits: Readonly<Record<number, number>>
   /** Folders where a program named without a slash is looked for. */
   readonly searched: readonly string[]
-  /** What leads to the proxy; null where there is no network at all. */
+  /** Relay to the proxy; null where there is no network at all. */
   readonly relay: { readonly port: number; readonly socket: string } | null
   readonly mounts: readonly {
     readonly target: string

@@ -58,7 +58,7 @@ class TriedSandbox implements Sandbox, AsyncDisposable {
     if (!this.#state.usable && performance.now() - this.#probedMs > againMs) await this.probe()
     if (this.#closed)
       throw new GatehouseError('SandboxUnavailable', { reason: 'the service stops' })
-    // @SECURITY What a launcher said is for operators: callers get a fixed reason; sandbox-ladder.test.ts.
+    // @SECURITY Messages of a launcher are for operators: callers get a fixed reason; sandbox-ladder.test.ts.
     if (!this.#state.usable)
       throw new GatehouseError('SandboxUnavailable', { reason: reasonForCallers })
     const child = await (this.#spawn as NonNullable<Found['spawn']>)(spec)
@@ -106,6 +106,6 @@ class TriedSandbox implements Sandbox, AsyncDisposable {
   }
 }
 
-/** All that starts programs which are not trusted. Ends whatever still runs when it is disposed of. */
+/** Starts programs that are not trusted. Ends those that still run when it is disposed of. */
 export const createSandbox = (options: SandboxOptions): Sandbox & AsyncDisposable =>
   new TriedSandbox(options)

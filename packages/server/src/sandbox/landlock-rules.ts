@@ -28,13 +28,13 @@ const right = {
 
 const sum = (...bits: readonly number[]): number => bits.reduce((all, bit) => all | bit, 0)
 const every = sum(...Object.values(right))
-/** All that can be ruled about something that is no folder. */
+/** Rights that can be ruled for something that is no folder. */
 const ofFiles = sum(right.execute, right.writeFile, right.readFile, right.truncate)
 
 const reading = sum(right.execute, right.readFile, right.readFolder)
 const writing = every & ~sum(right.makeCharacterDevice, right.makeBlockDevice, right.deviceControl)
 
-/** What may be done with a mount. */
+/** Rights on a mount. */
 export const accessOf = (mount: { readonly isFolder: boolean; readonly writable: boolean }) =>
   (mount.writable ? writing : reading) & (mount.isFolder ? every : ofFiles)
 
@@ -54,7 +54,7 @@ const common: readonly (readonly [path: string, access: number])[] = [
 
 export type PathRule = { readonly path: string; readonly access: number }
 
-/** What of the system every program may read. A path that is missing on this machine is passed over. */
+/** Parts of the system that every program may read. A path that is missing on this machine is passed over. */
 export const systemRules = (view: SystemView): readonly PathRule[] => [
   ...view.folders.map((path) => ({ path, access: reading })),
   ...view.shown.map((path) => ({ path, access: right.readFile | right.readFolder })),

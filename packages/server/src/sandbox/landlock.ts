@@ -26,7 +26,7 @@ const scriptAt = '/proc/self/fd/5'
 
 export const runsFolder = (own: string): string => join(own, 'sandbox-runs')
 
-/** What only a view of its own could give is refused, never left out. */
+/** A mount that only a view of its own could give is refused, never left out. */
 const assertPossible = (spec: SandboxSpec, mounts: readonly OpenMount[]): void => {
   if (spec.network.kind === 'egress')
     throw new GatehouseError('SandboxUnavailable', {

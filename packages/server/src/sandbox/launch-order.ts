@@ -13,7 +13,7 @@ const searched = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin']
 /** Where the socket of the proxy is mounted inside, and the port that leads to it. */
 export const relay = { socket: '/run/gatehouse/egress', port: 3128 } as const
 
-/** What every program is given of an environment. */
+/** Environment that every program gets. */
 export const given = {
   PATH: '/usr/local/bin:/usr/bin:/bin',
   HOME: '/tmp',
@@ -41,7 +41,7 @@ export const assertTexts = (spec: SandboxSpec): void => {
   if (detail !== null) throw new GatehouseError('SandboxRefused', { detail })
 }
 
-/** What the launcher inside is to do. `limited` is false only in tests. */
+/** Order for the launcher inside. `limited` is false only in tests. */
 export const orderOf = (
   spec: SandboxSpec,
   mounts: readonly OpenMount[],

@@ -17,7 +17,7 @@ const kill = (pid: number, signal: NodeJS.Signals): void => {
   try {
     process.kill(pid, signal)
   } catch {
-    // It has ended meanwhile.
+    // The child has ended meanwhile.
   }
 }
 

@@ -12,7 +12,7 @@ import { Workshop } from './workshop.ts'
 
 export type ToolOptions = {
   readonly dataDir: string
-  /** Who runs what is inside where the service is root. */
+  /** User that runs programs where the service is root. */
   readonly user: string | null
   /** Where bubblewrap and perl are looked for, instead of the folders of the system. */
   readonly bins?: readonly string[]
@@ -47,7 +47,7 @@ export const lackOfPlatform = (): SandboxState | null =>
 export const findBubblewrap = ({ bins = places }: ToolOptions): string | SandboxState =>
   findProgram(bins, 'bwrap') ?? missing('bubblewrap')
 
-/** What every sandbox needs, prepared in the folder of the service; or what this system lacks. */
+/** Tools of every sandbox, prepared in the folder of the service; or what this system lacks. */
 export const prepareTools = (options: ToolOptions): SandboxTools | SandboxState => {
   const machine = machines[process.arch as keyof typeof machines]
   const perl = findProgram(options.bins ?? places, 'perl')

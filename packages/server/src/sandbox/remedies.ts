@@ -54,7 +54,7 @@ export type KernelFacts = {
   readonly inContainer: boolean
 }
 
-/** What to do about a bubblewrap that did not come up, from what it said and how the kernel is set. */
+/** Remedy for a bubblewrap that did not come up, from what it said and how the kernel is set. */
 export const lackOfRights = (said: string, facts: KernelFacts): Lack => {
   const reason = `bubblewrap cannot make a sandbox: ${said}`
   if (/unknown option/i.test(said))
@@ -91,7 +91,7 @@ export const lackOfRights = (said: string, facts: KernelFacts): Lack => {
 const newer =
   'Let bubblewrap make a sandbox on this machine, or run a newer kernel: Linux 6.12 or later.'
 
-/** What to do where programs cannot be kept by Landlock, from what the launcher said. */
+/** Remedy where programs cannot be confined by Landlock, from what the launcher said. */
 export const lackOfLandlock = (said: string): Lack => {
   const found = /^gatehouse: landlock (.*)$/m.exec(said)?.[1]
   if (found === undefined)

@@ -39,7 +39,7 @@ export class RunFolder implements Disposable {
     if (user !== null) chownSync(this.path, user.uid, user.gid)
   }
 
-  /** What programs of a service that was killed left behind. */
+  /** Remains of programs of a service that was killed. */
   static sweep(base: string): void {
     removeAll(base)
   }

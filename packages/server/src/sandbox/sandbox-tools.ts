@@ -8,7 +8,7 @@ import type { Workshop } from './workshop.ts'
 
 export type SandboxPart = Protection | FilterPart | LandlockPart | 'limits'
 
-/** What each way of keeping programs needs, prepared once. */
+/** Tools of each sandbox backend, prepared once. */
 export type SandboxTools = {
   readonly perl: string
   readonly machine: Machine
@@ -17,7 +17,7 @@ export type SandboxTools = {
   /** The real path of the folder of the service, of which no more is seen than is mounted. */
   readonly own: string
   readonly hidden: readonly string[]
-  /** Who runs it where the service is root; null where the service is somebody else. */
+  /** User that runs programs where the service is root; null where the service is somebody else. */
   readonly user: ServiceUser | null
   /** Left out by tests, to see that something depends on it. */
   readonly without?: readonly SandboxPart[]

@@ -91,7 +91,7 @@ const noSetId = (machine: Machine): Lines => {
     ...modes('creat', 1),
     ...made('open', 1, 2),
     ...made('openat', 2, 3),
-    // Its mode is behind a pointer, too.
+    // The mode of `openat2` is behind a pointer, too.
     ...when(call('openat2'), [enosys]),
   ]
 }
@@ -228,7 +228,7 @@ export const createFilter = (options: FilterOptions): Uint8Array => {
     ...on('namespaces', () => [
       ...when(call('clone'), refuseBits(0, newNamespaces)),
       ...when(call('unshare'), refuseBits(0, newNamespaces | newTime)),
-      // Its flags are behind a pointer, which no filter can follow: libc falls back to clone.
+      // The flags of `clone3` are behind a pointer, which no filter can follow: libc falls back to clone.
       ...when(call('clone3'), [enosys]),
     ]),
     ...on('terminal', () =>

@@ -22,7 +22,7 @@ const isMapped = (map: string, id: number): boolean =>
     .some(([first = -1, , count = 0]) => first >= 0 && id >= first && id < first + count)
 
 /**
- * Who runs what is in the sandbox where the service itself is root: the one that was configured, else
+ * User of the sandbox where the service itself is root: the one that was configured, else
  * `gatehouse` where there is such an account, else an id that is nobody's.
  * @SECURITY Never root, under whatever name; service-user.test.ts.
  */

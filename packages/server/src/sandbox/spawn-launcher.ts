@@ -11,7 +11,7 @@ export const spawnLauncher = (
 ): ChildProcess =>
   spawn(program, args, {
     cwd: '/',
-    // @SECURITY Nothing of the service's own environment is anywhere near what runs; spawn-launcher.test.ts.
+    // @SECURITY The service's own environment stays away from everything that runs; spawn-launcher.test.ts.
     env: {},
     shell: false,
     detached: true,

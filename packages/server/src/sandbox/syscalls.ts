@@ -5,7 +5,7 @@ export type Syscalls = Readonly<
   Record<string, readonly [x86_64: number | null, aarch64: number | null]>
 >
 
-/** What no program in the sandbox has a use for: each changes the machine, or looks into other processes. */
+/** System calls that no program in the sandbox has a use for: each changes the machine, or looks into other processes. */
 export const refused: Syscalls = {
   mount: [165, 40],
   umount2: [166, 39],
@@ -92,7 +92,7 @@ export const refusedShared = {
   },
 } as const satisfies Record<string, Syscalls>
 
-/** What is looked at more closely, or answered as if the kernel did not have it. */
+/** System calls that are looked at more closely, or answered as if the kernel did not have them. */
 export const judged = {
   clone: [56, 220],
   clone3: [435, 435],
@@ -124,7 +124,7 @@ export const judged = {
 /** The newest call that was read through for this list (mseal). Later ones do not exist inside. */
 export const newest = 462
 
-/** What the launchers call by number. */
+/** System calls that the launchers call by number. */
 export const launching = {
   close: [3, 57],
   execve: [59, 221],

@@ -8,7 +8,7 @@ import {
   statSync,
 } from 'node:fs'
 
-/** What every program inside sees of the host's system, all of it read-only. */
+/** View of the host's system for every program inside, all of it read-only. */
 export type SystemView = {
   readonly links: readonly { readonly path: string; readonly target: string }[]
   readonly folders: readonly string[]

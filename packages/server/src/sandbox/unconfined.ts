@@ -60,7 +60,7 @@ export const spawnUnconfined = async (spec: SandboxSpec): Promise<SandboxChild> 
     try {
       process.kill(-(child.pid as number), signal)
     } catch {
-      // It has ended meanwhile.
+      // The child has ended meanwhile.
     }
   }
   try {

@@ -16,7 +16,7 @@ import { createFilter, type FilterOptions } from './seccomp.ts'
 import type { Machine } from './syscalls.ts'
 import type { SystemView } from './system-view.ts'
 
-/** What stands for files of the host that nobody inside may see. */
+/** Stand-ins for files of the host that nobody inside may see. */
 const ours = {
   passwd: `nobody:x:${insideUid}:${insideUid}:nobody:/tmp:/bin/sh\n`,
   group: `nogroup:x:${insideUid}:\n`,
@@ -56,7 +56,7 @@ const makeEtc = (folder: string, system: SystemView): void => {
   }
 }
 
-/** Those in files; whether everybody may read them, as inside of bubblewrap one must. */
+/** Launchers in files; whether everybody may read them, as inside of bubblewrap one must. */
 const kept = {
   init: 0o644,
   'init-relay': 0o644,

@@ -48,9 +48,9 @@ export class GitKit implements AsyncDisposable {
   readonly root = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-git-')))
   readonly dataDir = join(this.root, 'data')
   readonly workspace = join(this.dataDir, 'workspaces', 'coder')
-  /** Nothing an agent does may read what is in it, or change it. */
+  /** Folder that nothing an agent does may read or change. */
   readonly outside = join(this.root, 'outside')
-  /** Nobody may make it. */
+  /** File that nobody may create. */
   readonly mark = join(this.root, 'outside', 'MARK')
   readonly canary = `CANARY-${Math.random().toString(36).slice(2)}`
   readonly files: Files
@@ -137,7 +137,7 @@ export class GitKit implements AsyncDisposable {
     return said
   }
 
-  /** What a test of root makes belongs to the owner of the project, as what the service makes does. */
+  /** Ownership: files that a test of root makes belong to the owner of the project, as those of the service do. */
   #giveBack(name: string): void {
     const [project = ''] = name.split('/')
     if (process.getuid?.() !== 0 || !existsSync(this.at(project, '.git'))) return

@@ -15,7 +15,7 @@ import {
   quickTimeouts,
 } from '../calendar/kit.ts'
 
-// What every adapter must do, against a real server.
+// Conformance of the calendar adapter, against a real server.
 describe.skipIf(!hasProgram('radicale'))('calendars', () => {
   let server: Radicale
   beforeAll(async () => {

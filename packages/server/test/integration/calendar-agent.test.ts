@@ -165,7 +165,7 @@ describe.skipIf(!hasProgram('radicale'))('an agent with calendars', () => {
     expect(await box.failure('update', { event_id, title: 'x', if_version: '"other"' })).toContain(
       `its version is ${version} now, not "other"`,
     )
-    // Somebody else is quicker than the delay.
+    // Change by somebody else, quicker than the delay.
     const done = await box.call('update', { event_id, title: 'Mine', if_version: version })
     await server.store(box.id, 'meeting.ics', sampleEvent('meeting@x', 'Theirs'))
     const write = await box.finalized(done['write_id'], 'failed')
@@ -240,7 +240,7 @@ describe.skipIf(!hasProgram('radicale'))('an agent with calendars', () => {
         '- Invited: ben@example.net',
       ].join('\n'),
     })
-    // Somebody changes it before the person decides.
+    // Change by somebody else, before the person decides.
     await server.store(box.id, 'meeting.ics', sampleEvent('meeting@x', 'Theirs'))
     await box.sync()
     await expect(

@@ -87,7 +87,7 @@ const openLog = async (folder: string) => {
   }
 }
 
-/** What a kill at this moment leaves. */
+/** Copy of the folder as a kill at this moment leaves it. */
 const killed = (folder: string): string => {
   const copy = newFolder()
   cpSync(folder, copy, { recursive: true })
@@ -117,7 +117,7 @@ const setAside = (folder: string): string =>
 
 type Log = Awaited<ReturnType<typeof openLog>>
 
-/** Nothing of it is shown, exported or vouched for; it is named, and stays named until somebody acknowledges it. */
+/** Forged entries are not shown, exported or vouched for; they are named until somebody acknowledges them. */
 const expectNamed = async (log: Log, folder: string, seq: number): Promise<void> => {
   const page = await log.auditLog.query(filter)
   expect(page).toMatchObject({

@@ -157,7 +157,7 @@ describe.skipIf(noReal)('a repository that is set up to mislead', () => {
     await kit.git.status('project', { limit: 1 })
     for (const [, act] of everything) {
       writeFileSync(kit.at('project/.git/config'), before)
-      // Its listing is known from the call before: what runs now runs after the look.
+      // The listing is known from the call before: this command runs after the look.
       kit.beforeRun = () => {
         swaps += 1
         writeFileSync(kit.at('project/.git/config'), evil)

@@ -253,7 +253,7 @@ describe.skipIf(noReal)('remotes', () => {
   })
 })
 
-/** What a program in the sandbox could do that gets hold of the login or the network. */
+/** Thief: a program in the sandbox that gets hold of the login or the network. */
 const thief = (kit: GitKit): string =>
   `#!/bin/sh\n(echo RAN; env; cat; cat <&3) >> ${kit.at('app')}/RAN 2>&1\n`
 

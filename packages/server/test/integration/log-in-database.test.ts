@@ -83,7 +83,7 @@ test('a log that lay in the database moves into files, entry by entry, and says 
     expect(kept).toMatchObject({ request_id: 'kept', seq: before - 1 })
     expect(act).toMatchObject({ capability: 'policy.changed' })
     expect(page.entries.at(-1)?.arguments).toEqual({ path: 'notes/größer-0.md' })
-    // What the kept entry brought was not in the database yet, and counts once.
+    // The kept entry's consequences were not in the database yet, and count once.
     expect((await log.storage.agents.find('mailbot'))?.total_invocations).toBe(before - 1)
     const key = { key: 'k', limit: 9, window_ms: 3_600_000 }
     expect(await log.storage.limits.used(key, 4_000_000_000_001)).toBe(1)

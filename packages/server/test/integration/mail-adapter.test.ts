@@ -20,7 +20,7 @@ import {
 
 const folders = ['INBOX', 'Archive', 'Trash', 'Drafts', 'Sent']
 
-// What every adapter must do, against a real server.
+// Conformance of the mail adapter, against a real server.
 describe.skipIf(!hasProgram('dovecot'))('mail', () => {
   describeServiceAdapter('mail', async () => {
     const server = await Dovecot.start()

@@ -104,7 +104,7 @@ describe.skipIf(!hasProgram('dovecot'))('an agent with a mailbox', () => {
     const second = await box.call('send', { ...letter, subject: 'Second' })
     expect(first).toMatchObject({ status: 'buffered', undo_until: null, attachments: 1 })
     await box.kit.app.cancelWrite(box.kit.operator(), { write_id: String(first['write_id']) })
-    // What was read when it was made is what is sent.
+    // The content that was read when the mail was written is sent.
     file(box, 'notes.txt', 'changed')
     const done = await box.finalized(second['write_id'], 'executed')
     expect(box.smtp.deliveries).toHaveLength(1)

@@ -45,7 +45,7 @@ describe.skipIf(!hasProgram('dovecot'))('testing a connection', () => {
     const settings = plainSettings(server.imapPort, smtp.port, change)
     return adapter.test(connectionTo(settings, password), never)
   }
-  /** What is wrong, in one line: which check, what it found, what to do. */
+  /** Finding in one line: which check, what it found, what to do. */
   const wrong = async (change: JsonObject, password?: string) =>
     (await check(change, password))
       .filter(({ ok }) => !ok)

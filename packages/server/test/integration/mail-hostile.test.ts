@@ -182,7 +182,7 @@ describe.skipIf(!hasProgram('dovecot'))('a mail server that fails', () => {
         type: 'ServiceUnavailable',
         message: expect.stringContaining(said),
       })
-      // What was read before is still there.
+      // Messages that were read before are still there.
       expect(await box.rig.list('INBOX')).toHaveLength(mails)
       box.gate.behave({ kind: 'pass' })
       await box.rig.account[Symbol.asyncDispose]()

@@ -115,7 +115,7 @@ describe.skipIf(!hasProgram('dovecot'))('sending mail', () => {
     expect(question?.flags).toContain('answered')
   })
 
-  // What each failure lets be known. Before the first byte of the message nothing can have been taken.
+  // Consequences of each failure. Before the first byte of the message nothing can have been taken.
   const cases: [SmtpStep, SmtpFault['how'], 'not_executed' | 'unknown', number][] = [
     ['greeting', 554, 'not_executed', 0],
     ['greeting', 'drop', 'not_executed', 0],

@@ -165,7 +165,7 @@ describe.skipIf(!hasProgram('dovecot'))('changing a mailbox', () => {
     expect(mail.list('Junk')).toHaveLength(1)
     expect(await rig.undo(back, capture)).toMatchObject({ kind: 'undone' })
     expect(stand(mail.list('Archive'))).toEqual(between)
-    // Whoever filed it since did not mean it to be thrown away.
+    // A message that somebody filed since was not meant to be thrown away.
     await expect(rig.capture(rig.write('delete', { messages }))).rejects.toThrow('any more')
     // With a second copy nobody knows which is meant.
     mail.put('Junk', mail.list('Archive')[0]?.bytes ?? '')

@@ -134,7 +134,7 @@ test('the reference has what a fresh agent is told, word for word', async () => 
   await client.close()
   const listed = namesOf(tools)
   expect(tools).toEqual(reference.tools.filter(({ name }) => listed.includes(name)))
-  // Nothing is connected, no model is installed and no secret is stored.
+  // No service is connected, no model is installed and no secret is stored.
   const withheld = namesOf(reference.tools).filter((name) => !listed.includes(name))
   expect(withheld.filter((name) => !/^(?:calendar|email|inference)__/.test(name))).toEqual([
     'network__credentialed_request',

@@ -30,7 +30,7 @@ ${['filesystem', 'git', 'process', 'network', 'mailing']
   .join('\n')}
 `
 
-/** What the mail capabilities do with their attachments, without a mail server. */
+/** Attachments as the mail capabilities handle them, without a mail server. */
 const attach = defineCapability({
   name: 'mailing.attach',
   title: 'Read attachments',

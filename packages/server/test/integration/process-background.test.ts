@@ -127,7 +127,7 @@ describe.skipIf(!hasProgram('bwrap'))('processes in the background', () => {
       args: ['-e', `printf "%049d\\n", $_ for 1..${lines}; print STDERR "ok"`],
       background: true,
     })
-    // What is kept as it comes waits for its turn by the clock of the service.
+    // Output that is kept as it comes waits for its turn by the clock of the service.
     const turn = setInterval(() => kit.clock.move(50), 5)
     await expect
       .poll(async () => (await monitor(kit, process_id)).state, { timeout: 20_000 })

@@ -126,7 +126,7 @@ test.skipIf(!hasProgram('bwrap'))(
         await kit.app.savePolicy(kit.operator(), { text: withHosts(`h${i}.example:443`) })
       if (how === 2) racing = race(what)
       const other = how === 4 ? { ...request, args: ['/etc/passwd'] } : null
-      // Nobody decides on it, and it must not become what was decided on.
+      // Another request must not become the one that was decided on.
       const another = other ? await kit.pending('alpha', 'process.run', other) : null
       if (racing) await new Promise((resolve) => setTimeout(resolve, random(20)))
       const refusal = await kit.decide(id, 'approve').then(
@@ -149,7 +149,7 @@ test.skipIf(!hasProgram('bwrap'))(
         expect(emptied ? ['good\n', ''] : ['good\n'], told).toContain(result.data['stdout'])
       } else {
         seen.stale += 1
-        // What vanished between two looks is told as what it is; nothing of it ran either.
+        // A file that vanished between two looks is reported as such; nothing of it ran either.
         expect(refusal ?? result?.error.type, told).toMatch(
           /^(?:ApprovalStale|FileNotFound|NotADirectory|ProgramNotFound)$/,
         )

@@ -13,7 +13,7 @@ test('without any sandbox nothing runs, and the agent hears what is lacking', as
   expect(dataOf<object>(await kit.invoke('alpha', 'process.list'))).toMatchObject({ total: 0 })
   const failed = await kit.invoke('alpha', 'process.run', { command: 'true', background: true })
   expect(failureOf(failed)).toBe('SandboxUnavailable')
-  // What did not start leaves nothing behind.
+  // A program that did not start leaves nothing behind.
   expect(dataOf<object>(await kit.invoke('alpha', 'process.list'))).toMatchObject({ total: 0 })
 })
 

@@ -121,7 +121,7 @@ describe.skipIf(!hasProgram('bwrap'))('process.run in the sandbox', () => {
   test('feeds it its input, and gives it an empty one otherwise', async () => {
     expect((await ran({ command: 'sort', stdin: 'b\na\n' })).stdout).toBe('a\nb\n')
     expect((await ran({ command: 'cat' })).stdout).toBe('')
-    // It ends without reading: what is left is nobody's loss.
+    // The program ends without reading: the rest of its input is nobody's loss.
     expect((await ran({ command: 'true', stdin: 'x'.repeat(1_000_000) })).exit_code).toBe(0)
   })
 

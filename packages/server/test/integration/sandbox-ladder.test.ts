@@ -68,7 +68,7 @@ describe.runIf(process.platform === 'linux')('where no sandbox holds', () => {
       'SandboxUnavailable',
       { reason: expect.stringContaining('an operator finds the cause with gatehouse doctor') },
     ])
-    // What the launcher and the probe said is for operators alone.
+    // Messages of the launcher and the probe are for operators alone.
     expect(failure.message).not.toContain(reason)
     await expect(kit.sandbox.spawn(kit.spec('true', []))).rejects.toMatchObject({
       type: 'SandboxUnavailable',

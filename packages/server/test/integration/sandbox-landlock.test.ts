@@ -219,7 +219,7 @@ describe.runIf(hasLandlock)('a program that Landlock keeps', () => {
     expect([kept, no]).toEqual(['kept', 'no'])
     expect(folder).toMatch(/\/sandbox-runs\/run-\w+$/)
     expect(readdirSync(join(kit.dataDir, 'sandbox-runs'))).toEqual([])
-    // What a service that was killed left is gone when the next one starts.
+    // Remains of a service that was killed are gone when the next one starts.
     mkdirSync(join(kit.dataDir, 'sandbox-runs', 'run-left'))
     await using next = open({ dataDir: kit.dataDir })
     await next.sandbox.probe()

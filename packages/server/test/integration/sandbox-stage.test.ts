@@ -56,7 +56,7 @@ describe.runIf(process.getuid?.() === 0 && hasProgram('bwrap'))('the stage', () 
           return []
         }
       })
-    // What the test runner itself was started with comes along, as with any child.
+    // Flags of the test runner itself come along, as with any child.
     const open = () => {
       const ours = linksOf(process.pid)
       const own = linksOf(pid).filter((link) => !ours.includes(link))

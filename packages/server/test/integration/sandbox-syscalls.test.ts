@@ -22,7 +22,7 @@ type Case = {
   /** Perl that makes the call; its value says whether it went through. */
   readonly script: string
   readonly refusal: keyof typeof errors
-  /** What of the filter refuses it; left out, the kernel answers something else. */
+  /** Part of the filter that refuses the call; left out, the kernel answers something else. */
   readonly by: FilterPart
   /** Some kernels refuse it in the same way by themselves. */
   readonly kernelMayToo?: true

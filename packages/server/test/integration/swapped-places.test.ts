@@ -261,7 +261,7 @@ rules:
     if (full) process.stderr.write(`${JSON.stringify(seen)}\n`)
     expect(kit.below('secret')).toEqual(before)
     expect(seen.escaped).toBe(0)
-    // It was met as a folder, as a link by the decision, and as a link by the act alone.
+    // The swap was met as a folder, as a link by the decision, and as a link by the act alone.
     expect(both()).toBe(true)
   }, 7_200_000)
 })

@@ -13,7 +13,7 @@ type Span = {
   readonly attributes: readonly { readonly key: string; readonly value: { stringValue?: string } }[]
 }
 
-/** Something that takes OTLP over HTTP, as a collector does. */
+/** Collector that takes OTLP over HTTP. */
 const collector = async () => {
   const spans: Span[] = []
   const server = createServer((req, res) => {

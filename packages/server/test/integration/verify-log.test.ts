@@ -150,7 +150,7 @@ for (const engine of engines) {
         verified_through: entries - 1,
       })
       expect(log.asked.entries).toBeLessThan(inlineEntriesMax)
-      // What came since is read here.
+      // Entries that came since are read here.
       await log.fill(5)
       expect(await log.auditLog.query(filter)).toMatchObject({ verified_through: entries + 4 })
     })
@@ -164,7 +164,7 @@ for (const engine of engines) {
       const found = { integrity: 'failed', kind: 'modified', first_bad_seq: entries / 2 }
       expect(await log.auditLog.query(filter)).toMatchObject(found)
       expect(await log.auditLog.acknowledge('we know')).toMatchObject({ integrity: 'verified' })
-      // What was acknowledged does not cover what is changed later.
+      // An acknowledgement does not cover later changes.
       await engine.tamper(folder, entries / 4)
       const again = { integrity: 'failed', first_bad_seq: entries / 4 }
       expect(await log.auditLog.query(filter)).toMatchObject(again)

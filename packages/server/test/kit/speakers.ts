@@ -6,7 +6,7 @@ import { WebSocket } from 'ws'
 import type { Gateway } from '../../src/transport/gateway/open-gateway.ts'
 import { type Message, Peer } from './mcp-peer.ts'
 
-/** What a call came to: the id of the request that waits, or the data or error that it answered. */
+/** Outcome of a call: the id of the request that waits, or the data or error that it answered. */
 export type Answer = { readonly pending?: string; readonly data?: Record<string, unknown> }
 
 /** One way for an agent to talk to the gateway; capabilities have their dotted names. */

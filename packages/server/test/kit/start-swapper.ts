@@ -12,7 +12,7 @@ const startOne = async (command: string, args: readonly string[]): Promise<Child
   return (await Promise.race([said, ended.catch(() => false)])) ? child : null
 }
 
-/** Something beside the service that exchanges two names as long as it lives. */
+/** Swapper beside the service that exchanges two names as long as it lives. */
 export const startSwapper = async (a: string, b: string): Promise<ChildProcess> => {
   const child =
     (await startOne('python3', [exchange, a, b]).catch(() => null)) ??

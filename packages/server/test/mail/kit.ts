@@ -86,7 +86,7 @@ export const elsewhere = async (
   await work(client)
 }
 
-/** What lies in a folder, without the names that a server gives. */
+/** Messages in a folder, without the names that a server gives. */
 export const stand = (list: readonly StoredMail[]): string[] =>
   list.map(({ flags, bytes }) => `${flags} ${bytes.toString('base64')}`).toSorted()
 

@@ -18,7 +18,7 @@ type Options = {
   /** Of another service that has ended: what it left is there. */
   readonly folder?: string
   readonly catalogTimeoutMs?: number
-  /** What runs the models, and in which sandbox. */
+  /** Engine for the models, and its sandbox. */
   readonly kit?: Pick<KitOptions, 'engine' | 'sandbox' | 'settings'>
 }
 
@@ -68,7 +68,7 @@ export class ModelKit implements AsyncDisposable {
     return this.until(job_id, ({ status }) => status !== 'waiting' && status !== 'running')
   }
 
-  /** What lies where an engine looks: name and hash of each. */
+  /** Files where an engine looks: name and hash of each. */
   offered(): { readonly name: string; readonly sha256: string; readonly mode: number }[] {
     return namesIn(this.folder)
       .filter((name) => name.endsWith('.gguf'))

@@ -27,7 +27,7 @@ export class ModelSource implements AsyncDisposable {
   readonly #server: Server
   readonly #folder: string
   readonly #handlers = new Map<string, Handler>()
-  /** What was asked for, in order. */
+  /** Requests, in order. */
   readonly requests: {
     readonly path: string
     readonly range: string | null

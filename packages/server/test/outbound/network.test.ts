@@ -501,7 +501,7 @@ test('a download is whole, hashed and in its place, and one that fails leaves no
     ),
   ).toBe(1)
   expect(await fails({ max_bytes: 1000 }, 'ResponseTooLarge')).toBe(1)
-  // What cannot be written is not asked for.
+  // A file that cannot be written is not asked for.
   expect(await fails({ path: 'in/file.tar' }, 'AlreadyExists')).toBe(0)
   expect(await fails({ path: '../../out' }, 'PathOutOfScope')).toBe(0)
   expect(await fails({ path: 'no/such/file' }, 'FolderNotFound')).toBe(0)

@@ -170,7 +170,7 @@ test('a write that may have taken place can be undone by whoever looked', async 
   server.fault = ({ kind }) => {
     if (kind !== 'put' || !cut) return null
     cut = false
-    // Somebody writes after it, so that nobody can tell what became of it.
+    // Write by somebody else after it, so that nobody can tell what became of it.
     queueMicrotask(() => server.put('things', 'a', 'theirs'))
     return 'cut'
   }

@@ -52,7 +52,7 @@ export abstract class ServiceKit implements AsyncDisposable {
     return this.kit.invoke(agent, `${this.group}.${capability}`, args)
   }
 
-  /** What a call answers; one that fails throws its error. */
+  /** Answer of a call; a failed one throws its error. */
   async call(capability: string, args: object = {}, agent = 'alpha') {
     const outcome = await this.invoke(capability, args, agent)
     if (outcome.kind === 'succeeded') return outcome.data

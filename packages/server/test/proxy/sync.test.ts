@@ -110,7 +110,7 @@ test('a run that reads everything goes on where it was cut off, and drops at its
   const { kit, server } = proxy
   fill(proxy, 9)
   await syncUntil(proxy, async () => (await proxy.service()).replica_entries === 9)
-  // What vanished without a trace at the service is found by reading everything.
+  // Entries that vanished without a trace at the service are found by reading everything.
   const stray = (await kit.storage.services.find('fake')) as StoredService
   const entry = { collection: 'things', id: 'stray', version: '1', title: '', from: '', text: '' }
   await kit.storage.replica.apply(

@@ -64,7 +64,7 @@ test('however often the service is killed, no write is executed twice and none i
       expect(write?.error_json).toContain('OutcomeUnknown')
       told.unknown += 1
     }
-    // What was never acknowledged may have run too, but not twice either.
+    // Writes that were never acknowledged may have run too, but not twice either.
     for (const [id, effects] of server.effects) expect(effects, id).toBe(1)
     expect((await node.audit.verify()).integrity).toBe('verified')
     if (process.env['GATEHOUSE_FULL']) console.log({ writes: buffered.size, ...told, left })

@@ -67,7 +67,7 @@ async function readSome(api: Api, lastEventId: string, wanted: number) {
     const frames = text.split('\n\n')
     text = frames.pop() ?? ''
     for (const frame of frames) {
-      // What a browser does: the id of a frame counts once the frame is whole.
+      // Ids count as in a browser: once the frame is complete.
       const id = /^id: (.*)$/m.exec(frame)?.[1]
       const data = /^data: (.*)$/m.exec(frame)?.[1]
       if (id !== undefined) last = id

@@ -12,7 +12,7 @@ const openKit = () => {
 
 const authorization = `Bearer ${fakeTokens.operator}`
 
-/** What the server says to these exact bytes. */
+/** Answer of the server to these exact bytes. */
 async function sendRaw(url: string, text: string): Promise<string> {
   const socket = connect(Number(new URL(url).port), '127.0.0.1')
   let answer = ''

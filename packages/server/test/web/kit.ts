@@ -53,7 +53,7 @@ export async function openDashboardKit(): Promise<DashboardKit> {
             host,
             port,
             ca,
-            // Whatever Host it says, this is the server that it reached.
+            // The name of this server, whatever Host the request says.
             servername: 'localhost',
             method,
             // As it stands: no client resolves dots before it is sent.

@@ -15,7 +15,7 @@ export type PassingRequest = {
   readonly body: Buffer
 }
 
-/** What the gate does with a request; null lets it pass. */
+/** Treatment of a request by the gate; null lets it pass. */
 export type GateDeed =
   | null
   /** Answers itself; the server never sees it. */
@@ -38,7 +38,7 @@ export type GateDeed =
 export class HttpGate implements AsyncDisposable {
   readonly target: number
   readonly seen: PassingRequest[] = []
-  /** What the server answered, whether or not anybody heard it. */
+  /** Answers of the server, whether or not anybody heard them. */
   readonly replies: { readonly method: string; readonly path: string; readonly status: number }[] =
     []
   decide: (request: PassingRequest) => GateDeed = () => null

@@ -51,7 +51,7 @@ export class CalendarFolder {
     rmSync(join(this.folder, name), { force: true })
   }
 
-  /** Its objects, byte for byte, by name. */
+  /** Objects of the calendar, byte for byte, by name. */
   list(): Record<string, string> {
     const names = readdirSync(this.folder).filter((name) => !name.startsWith('.'))
     return Object.fromEntries(
@@ -170,7 +170,7 @@ export class Radicale implements AsyncDisposable {
     await ended
   }
 
-  /** What it complained of lately. */
+  /** Latest complaint of the server. */
   complaint(): string {
     return this.#complaint
   }

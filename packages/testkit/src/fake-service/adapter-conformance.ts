@@ -31,9 +31,9 @@ export type AdapterHarness<C extends AsyncDisposable> = AsyncDisposable & {
   snapshot(): Promise<unknown>
   /** A write for each operation of the adapter; asked anew for each test. */
   samples(): Promise<readonly AdapterSample[]>
-  /** Somebody else changes what the write of this operation has touched. */
+  /** Interference: somebody else changes what the write of this operation has touched. */
   interfere(sample: AdapterSample): Promise<void>
-  /** Somebody else adds something that a sync must bring. */
+  /** Addition by somebody else that a sync must bring. */
   add(): Promise<void>
   /** No connection is taken, or it is again. */
   reachable(yes: boolean): Promise<void>
@@ -47,7 +47,7 @@ type Opened<C extends AsyncDisposable> = {
 
 const seconds = 30
 
-/** What every adapter must do, as the comments of the port have it. */
+/** Conformance of every adapter, as the comments of the port have it. */
 export const describeServiceAdapter = <C extends AsyncDisposable>(
   name: string,
   open: () => Promise<AdapterHarness<C>>,
@@ -96,7 +96,7 @@ export const describeServiceAdapter = <C extends AsyncDisposable>(
     const found = await operation.capture(service, write, signal)
     if ('kind' in found && found.kind === 'refused')
       throw new Error(`the sample of ${write.operation} was refused`)
-    // It is stored before it is used: whatever JSON does not carry is lost.
+    // Captures are stored before they are used: whatever JSON does not carry is lost.
     return JSON.parse(JSON.stringify(found)) as Capture
   }
 

@@ -15,7 +15,7 @@ import { z } from 'zod'
 import { type FakeLink, FakeLinkError } from './fake-link.ts'
 import type { FakeItem, FakeRequest } from './fake-server.ts'
 
-/** What the adapter opens. `closed` shows that it was given back. */
+/** Connection that the adapter opens. `closed` shows that it was given back. */
 export type FakeConnection = AsyncDisposable & { readonly link: FakeLink; closed: boolean }
 
 const answerOf = z.union([
@@ -30,7 +30,7 @@ const beforeOf = ({ before }: Capture): Before => before as unknown as Before
 
 const text = (args: JsonObject, name: string): string => String(args[name] ?? '')
 
-/** What a failure of the link says of a write. */
+/** Outcome of a write, after a failure of the link. */
 const outcomeOf = (cause: unknown): WriteOutcome => {
   if (!(cause instanceof FakeLinkError)) throw cause
   const reason = { detail: cause.message }
@@ -75,7 +75,7 @@ const capture = async (
   expected: write.id,
 })
 
-/** What stands now, told apart: as the write left it, as it was before, or neither. */
+/** State now, told apart: as the write left it, as it was before, or neither. */
 const standing = (point: UndoPoint, now: FakeItem | null): 'after' | 'before' | 'other' => {
   const { item: before } = beforeOf(point.capture)
   const wanted = point.write.operation === 'remove' ? null : text(point.write.arguments, 'value')

@@ -52,7 +52,7 @@ const writeOf = (n: number, over: Partial<BufferedWrite> = {}): BufferedWrite =>
   ...over,
 })
 
-/** One that waits, and one that failed. */
+/** Two writes: one that waits, and one that failed. */
 export const fakeWrite = writeOf(1)
 export const fakeDeadLetter = writeOf(2, {
   status: 'failed',

@@ -19,7 +19,7 @@ export type FakeRequest =
   | { readonly kind: 'find'; readonly by: string }
   | { readonly kind: 'hello'; readonly password: string }
 
-/** What goes wrong with one request. `drop` and `cut`: the connection breaks before, and after, it took effect. */
+/** Fault of one request. `drop` and `cut`: the connection breaks before, and after, it took effect. */
 export type FakeFault = 'refuse' | 'busy' | 'drop' | 'cut' | 'hang' | 'garbage'
 
 type Change = { readonly seq: number; readonly collection: string; readonly id: string }

@@ -2,7 +2,7 @@ export type DovecotConfig = {
   readonly folder: string
   readonly imapPort: number
   readonly imapsPort: number
-  /** Who the mail belongs to, and who the helper processes run as. */
+  /** Owner of the mail, and the user of the helper processes. */
   readonly mailUser: { readonly uid: number; readonly gid: number }
   readonly helpers: { readonly user: string; readonly group: string; readonly login: string } | null
   /** Extensions that the server keeps to itself, so that clients take their long way round. */
@@ -17,7 +17,7 @@ const specials = [
   ['Archive', '\\Archive'],
 ]
 
-// What Dovecot 2.3 tells after a login, of what a client of ours may ask for.
+// Capabilities that Dovecot 2.3 tells after a login, of those that a client of ours may ask for.
 const told = [
   ...['IMAP4rev1', 'SASL-IR', 'LOGIN-REFERRALS', 'ID', 'ENABLE', 'IDLE', 'LITERAL+', 'AUTH=PLAIN'],
   ...['NAMESPACE', 'UIDPLUS', 'LIST-EXTENDED', 'CONDSTORE', 'QRESYNC', 'ESEARCH', 'MOVE'],

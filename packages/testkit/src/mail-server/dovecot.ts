@@ -140,7 +140,7 @@ export class Dovecot implements AsyncDisposable {
     await ended
   }
 
-  /** What it wrote about itself. */
+  /** Log that the server wrote about itself. */
   async log(): Promise<string> {
     const file = join(this.folder, 'log')
     return existsSync(file) ? readFile(file, 'utf8') : ''

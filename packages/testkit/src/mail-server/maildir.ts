@@ -74,7 +74,7 @@ export class Maildir {
     return name
   }
 
-  /** What lies in a folder now, in the order of the files' names. */
+  /** Messages in a folder now, in the order of the files' names. */
   list(mailbox: string): StoredMail[] {
     const place = this.#place(mailbox)
     return ['cur', 'new']

@@ -207,7 +207,7 @@ export class SmtpConversation {
     return true
   }
 
-  /** What stands before the lone dot, taken out of the buffer; null while it is not there. */
+  /** Message before the lone dot, taken out of the buffer; null while it is not there. */
   #cutMessage(): string | null {
     if (this.#buffer.subarray(0, 3).equals(Buffer.from('.\r\n'))) {
       this.#buffer = this.#buffer.subarray(3)

@@ -30,7 +30,7 @@ export class SmtpFaults {
     }))
   }
 
-  /** What would happen at this step; null: all goes well. */
+  /** Fault that would happen at this step; null: all goes well. */
   peek(at: SmtpStep): SmtpFault['how'] | null {
     return this.#next(at)?.how ?? null
   }

@@ -95,7 +95,7 @@ export class TcpGate implements AsyncDisposable {
       server.removeAllListeners('close')
       server.destroy()
       client.write(bytes.subarray(0, left))
-      // Whoever was lied to decides when to leave.
+      // A client that was lied to decides when to leave.
       if (mode.kind === 'garbage') client.write(mode.bytes)
       else client.end(() => client.destroy())
     })

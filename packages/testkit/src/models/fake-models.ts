@@ -77,7 +77,7 @@ export const fakeModels: ModelUseCases = {
     catalog: { ...catalog, dropped: [...catalog.dropped] },
   }),
   async showModel(_op, { id }) {
-    // Whatever is asked for by another test than those of models is this one.
+    // Models of other tests than those of models are this one.
     if (id === 'nothing') throw new GatehouseError('ModelNotFound', { id })
     return { ...fakeModel, id }
   },

@@ -4,7 +4,7 @@ export type ScriptModelOptions = {
   /** `script` always says the same; `random` has real shapes and says nothing of sense. */
   readonly mode?: 'script' | 'random'
   readonly type?: TensorType
-  /** What the model answers to anything: words of letters, the last with its full stop. */
+  /** Answer of the model to anything: words of letters, the last with its full stop. */
   readonly sentence?: string
   readonly seed?: number
   readonly dim?: number

@@ -7,7 +7,7 @@ import type { StoredUserToken } from '@gatehouse/server/ports/people'
 /** 2026-01-01T00:00:00.000Z. */
 export const newYear = 1_767_225_600_000
 
-/** What engines get wrong: case, combining marks, sorting beyond the BMP, quotes, NUL, half a pair. */
+/** Texts that engines get wrong: case, combining marks, sorting beyond the BMP, quotes, NUL, half a pair. */
 export const awkwardText = 'Ünï “q” \'"\\ e\u0301 É 日本 \u{1F600} \uFFFD \0 \uD800 \\u0000 %_*'
 
 /** The largest whole number that JSON carries. */

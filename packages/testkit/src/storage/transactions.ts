@@ -12,7 +12,7 @@ export const transactionMusts = (open: Open): void => {
         await tx.approvals.insert(approvalOf('appr-1'))
         await tx.userTokens.insert(tokenOf('ut-1'))
         await tx.meta.set('k', 'v')
-        // What it wrote, it reads.
+        // A transaction reads its own writes.
         return [await tx.meta.get('k'), (await tx.agents.find('a'))?.name]
       })
       expect(answer).toEqual(['v', 'a'])

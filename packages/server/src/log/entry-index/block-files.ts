@@ -6,7 +6,7 @@ import type { Tally } from './block.ts'
 
 export const indexFolder = 'index'
 
-/** What is known of a block without its columns. */
+/** Summary of a block, without its columns. */
 export type BlockSummary = {
   readonly chain: string
   readonly first: number

@@ -66,7 +66,7 @@ export const hashId = (id: string): number => {
 export const dayMs = 86_400_000
 const dayOf = (time: number): number => Math.floor(time / dayMs) * dayMs
 
-/** What the entries of one stretch of a chain are found by, as columns. */
+/** Columns by which the entries of one stretch of a chain are found. */
 export class Block {
   /** The number of its first entry. */
   readonly first: number
@@ -116,7 +116,7 @@ export class Block {
     return this.#columns.time[i] as number
   }
 
-  /** What is known of an entry that cannot be read any more. */
+  /** Fields of an entry, also of one that cannot be read any more. */
   fields(i: number): Counted & { readonly session: string } {
     return { ...this.#counted(i), session: this.#words.text(this.#columns.session[i] as number) }
   }
@@ -188,7 +188,7 @@ export class Block {
     return { from, to }
   }
 
-  /** Its entries, counted; null where hardly two of them agree. */
+  /** Counts of the block's entries; null where hardly two of them agree. */
   tallies(): readonly Tally[] | null {
     const counts = new Map<number, { at: number; entries: number }>()
     const { agent, capability, kind, result, decision, time } = this.#columns
@@ -285,7 +285,7 @@ export class Block {
     }
   }
 
-  /** What columns have to hold; null where a word is none of this block. */
+  /** Values that the columns must have; null where a word is none of this block. */
   #equal(on: Conditions): { readonly column: Uint32Array; readonly word: number }[] | null {
     const equal = []
     for (const name of ['agent', 'session', 'kind', 'result', 'decision'] as const) {

@@ -78,7 +78,7 @@ export class ChainIndex {
       this.#head = head
       this.#open = new Map(summary.open)
     }
-    // What comes later is of another log.
+    // Blocks that come later belong to another log.
     const { first, count } = this.#last
     files.drop(chain, count > 0 ? first + 1 : first)
   }
@@ -154,7 +154,7 @@ export class ChainIndex {
       yield* (await this.#columns(summary)).withId(hash)
   }
 
-  /** What is asked for, counted by day, agent and so on; with moments or a session entry by entry. */
+  /** Counts of the asked entries, by day, agent and so on; with moments or a session entry by entry. */
   async *tallies(on: Conditions): AsyncGenerator<Tally> {
     yield* this.#last.counted(on)
     for (const summary of this.#full) {
@@ -175,7 +175,7 @@ export class ChainIndex {
     return found
   }
 
-  /** What stands in for an entry whose text damage made unreadable since it was indexed. */
+  /** Stand-in for an entry whose text damage made unreadable since it was indexed. */
   async standIn({ seq, hash, body }: LoggedEntry): Promise<AuditRow> {
     const block = await this.#blockOf(seq)
     const i = seq - block.first

@@ -5,7 +5,7 @@ type Names =
   | { readonly kind: 'exact'; readonly name: string }
   | { readonly kind: 'prefix'; readonly prefix: string }
 
-/** What entries are asked for; null where anything will do. */
+/** Conditions on entries; null where anything will do. */
 export type Conditions = {
   readonly agent: string | null
   readonly capability: Names | null
@@ -54,7 +54,7 @@ export const isNamed = (names: Names | null, capability: string): boolean =>
   names === null ||
   (names.kind === 'exact' ? capability === names.name : capability.startsWith(names.prefix))
 
-/** What entries are counted by. */
+/** Fields that entries are counted by. */
 export type Counted = {
   readonly agent: string
   readonly capability: string

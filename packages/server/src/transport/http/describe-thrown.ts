@@ -29,7 +29,7 @@ export const rpcError = (
 export type ThrownError = { readonly error: RpcErrorObject; readonly unavailable: boolean }
 
 /**
- * What was thrown, as the peer may see it. What we did not foresee is logged under the id that the
+ * Failure as the peer may see it. An unforeseen one is logged under the id that the
  * answer carries, and nothing else of it leaves the process.
  *
  * @SECURITY Messages of unknown exceptions quote SQL, paths and stacks; rpc.test.ts.

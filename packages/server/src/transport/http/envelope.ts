@@ -1,7 +1,7 @@
 import { type RpcErrorObject, type RpcId, rpcCodes } from '@gatehouse/contract'
 import type { UnreadableValue } from '../../app/call/invoke.ts'
 
-/** What one element of a request turned out to be. */
+/** Envelope of one element of a request. */
 export type Envelope =
   | {
       readonly kind: 'request'
@@ -33,7 +33,7 @@ export const isId = (id: unknown): id is RpcId =>
 
 /** One request of a body or frame whose text has faults: it is refused or fails, the others are served. */
 export class FaultyRequest {
-  /** What becomes of it. */
+  /** Envelope as it was read. */
   readonly envelope: Envelope
   /** The members that decide where it is answered. */
   readonly method: unknown

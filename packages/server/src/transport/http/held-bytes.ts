@@ -3,10 +3,10 @@ import type { HeldLimits } from '../../app/call/memory-budget.ts'
 
 const mib = 1024 * 1024
 
-/** What the service needs beside requests: its code, its tables, and room to collect garbage. */
+/** Memory of the service beside requests: its code, its tables, and room to collect garbage. */
 const ownBytes = 48 * mib
 
-/** What may be held at once for a heap of this size: in all, and for one agent. */
+/** Bytes that may be held at once for a heap of this size: in all, and for one agent. */
 export const heldBytesFor = (
   heapBytes: number = getHeapStatistics().heap_size_limit,
 ): HeldLimits => {

@@ -43,7 +43,7 @@ export type RpcOutcome =
   | { readonly result: CapabilityResult }
   | { readonly error: RpcErrorObject; readonly overloaded?: boolean }
 
-/** What became of a call, as `capabilities.invoke` answers it. */
+/** Outcome of a call, as `capabilities.invoke` answers it. */
 export const rpcOutcome = (outcome: InvokeOutcome): RpcOutcome => {
   switch (outcome.kind) {
     case 'succeeded':

@@ -21,7 +21,7 @@ export const refuseSocket = (socket: Duplex, refusal: Refusal): void => {
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }
 
-/** What the HTTP parser could not read, by the code of its error. */
+/** Refusal of bytes that the HTTP parser could not read, by the code of its error. */
 export const refusalOfParser = (code: string | undefined): Refusal => {
   switch (code) {
     case 'HPE_HEADER_OVERFLOW':

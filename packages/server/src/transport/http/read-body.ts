@@ -44,7 +44,7 @@ export const readBody = (
       })
     const onClose = (): void => end({ kind: 'broken' })
     req.on('data', onData)
-    // They may come again behind the end, and then say nothing new.
+    // Events may come again behind the end, and then say nothing new.
     req.on('end', onEnd)
     req.on('close', onClose)
   })

@@ -15,7 +15,7 @@ export type FrontHeaders = {
 
 export type HeaderFault = 'duplicate_header' | 'too_many_headers'
 
-/** Those we read, by their lowercase names; each but the last two may stand once. */
+/** Headers that we read, by their lowercase names; each but the last two may stand once. */
 const names = [
   'host',
   'origin',

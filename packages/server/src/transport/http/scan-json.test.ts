@@ -30,7 +30,7 @@ const findAll = (text: string, within = limits): Found[] | null => {
   let values = 0
   const all: Found[] = []
   const path: (string | number)[] = []
-  // Nothing has a path of its own below the deepest level.
+  // Deeper values have no path of their own.
   const found = {
     add: (reason: string) => all.push({ path: path.slice(0, within.jsonDepthMax), reason }),
   }
@@ -104,7 +104,7 @@ const naive = (text: string, within = limits): string => {
   return reasons.size === 0 ? 'ok' : [...reasons].toSorted().join(' ')
 }
 
-/** What the scan found in a text within its counts, against what the obvious reader finds. */
+/** Findings of the scan in a text within its counts, against those of the obvious reader. */
 const agreesOnPlaces = (generated: string): void => {
   const text = Buffer.from(generated).toString()
   const all = findAll(text, { ...limits, jsonKeysMax: 1e6, jsonValuesMax: 1e6 })
@@ -124,7 +124,7 @@ const agreesOnPlaces = (generated: string): void => {
 }
 
 const agrees = (generated: string): void => {
-  // What a peer can send: damage may have cut a pair in two, and such a half has no UTF-8.
+  // Bytes that a peer can send: damage may have cut a pair in two, and such a half has no UTF-8.
   const text = Buffer.from(generated).toString()
   const got = verdict(text)
   const want = naive(text)

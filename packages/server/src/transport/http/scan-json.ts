@@ -43,7 +43,7 @@ export const pathText = (path: readonly (string | number)[]): string =>
     .map((part, i) => (typeof part === 'number' ? `[${part}]` : `${i > 0 ? '.' : ''}${part}`))
     .join('')
 
-/** What is wrong with a value, and what to send in its place. */
+/** Fault of a value, in words, and what to send in its place. */
 export const sayUnreadable = (reason: FaultReason): string => {
   switch (reason) {
     case 'unsafe_integer':
@@ -140,7 +140,7 @@ export class JsonScan {
     this.#limits = limits
   }
 
-  /** What was found so far, in the order of the text; the first of each place. */
+  /** Faults so far, in the order of the text; the first of each place. */
   get faults(): readonly ScanFault[] {
     return this.#faults
   }
@@ -342,7 +342,7 @@ export class JsonScan {
 }
 
 const minus = 0x2d
-/** What can stand behind a word in JSON, and what cannot but is not ours to judge. */
+/** Bytes that can stand behind a word in JSON, and those that cannot but are not ours to judge. */
 const endsWord = [comma, closeBrace, closeBracket, quote, openBrace, openBracket]
 
 const isDigit = (c: number): boolean => c >= 0x30 && c <= 0x39

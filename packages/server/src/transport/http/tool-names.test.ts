@@ -11,7 +11,7 @@ test.each([
     'use files__read, files__write_all or (files__*)',
   ],
   ['`files.read`: "files.read"', '`files__read`: "files__read"'],
-  // What only looks like a name stays: a path, an address, a host, a name that nothing has.
+  // Texts that only look like a name stay: a path, an address, a host, a name that nothing has.
   ['There is no file at /x/files.read', 'There is no file at /x/files.read'],
   [
     'files.read/more, files.read.txt, my-files.read',

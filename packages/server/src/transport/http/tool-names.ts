@@ -12,7 +12,7 @@ const ownTexts: ReadonlySet<string> = new Set([
 /** Groups whose results tell of other calls, and so name capabilities. */
 const tellingGroups: ReadonlySet<string> = new Set(['agent', 'approvals', 'scheduler', 'writes'])
 
-/** What an agent wrote itself comes back to it as it was. */
+/** Arguments that an agent wrote come back to it as they were. */
 const given: ReadonlySet<string> = new Set(['arguments', 'data'])
 
 /** Puts the names of tools into texts that were written with the names of capabilities. */

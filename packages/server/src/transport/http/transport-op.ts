@@ -11,7 +11,7 @@ export class Cancellation {
   #reason: unknown
   #parts: Cancellation[] = noParts
 
-  /** One that is aborted with this one, and can be aborted without it. */
+  /** Cancellation that is aborted with this one, and can be aborted without it. */
   part(): Cancellation {
     const part = new Cancellation()
     this.#parts = [...this.#parts, part]
@@ -43,7 +43,7 @@ export class Cancellation {
 export const unread = new Cancellation()
 unread.abort()
 
-/** What the carrier of a call can do while it is open. */
+/** Abilities of the carrier of a call while it is open. */
 export type OpenFor = {
   readonly hold?: Hold | undefined
   /** Aborted when nobody will read the answer, where that alone cancels nothing. */

@@ -2,7 +2,7 @@ import { hostname } from 'node:os'
 import { GatehouseError } from '@gatehouse/contract'
 import { createHostCheck, hostName } from '../http/allowed-hosts.ts'
 
-/** What a request must say of where it comes from, before anything else of it counts. */
+/** Check of where a request says it comes from, before anything else of it counts. */
 export type HostGuard = { assertAllowed(headers: Headers, isRemote: boolean): void }
 
 /**

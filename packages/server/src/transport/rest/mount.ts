@@ -9,7 +9,7 @@ import { createHandlers } from './handlers.ts'
 import { createParser } from './parse-input.ts'
 import { respond } from './respond.ts'
 
-/** What the listener knows of one request. */
+/** Facts about one request that the listener knows. */
 export type Visit = {
   readonly requestId: string
   readonly signal: AbortSignal
