@@ -1,4 +1,5 @@
 import type { Integrity } from '@gatehouse/contract'
+import { plainDraft } from '../domain/audit/entry.ts'
 import type { AuditDraft } from '../ports/audit.ts'
 import type { Inspector } from './inspector.ts'
 import type { Writer } from './writer.ts'
@@ -59,20 +60,4 @@ export const reindex = async (
 
 type By = { readonly actor: string; readonly request_id: string }
 
-const actOf = ({ actor, request_id }: By, capability: string): AuditDraft => ({
-  kind: 'act',
-  agent: '',
-  capability,
-  arguments: {},
-  result: 'success',
-  policy_decision: 'none',
-  actor,
-  session_id: null,
-  request_id,
-  rule: null,
-  duration_ms: null,
-  approval_id: null,
-  intent_id: null,
-  error: null,
-  detail: null,
-})
+const actOf = (by: By, capability: string): AuditDraft => plainDraft({ ...by, capability })

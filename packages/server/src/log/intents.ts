@@ -1,5 +1,5 @@
 import { errorTable } from '@gatehouse/contract'
-import { entryOf } from '../domain/audit/entry.ts'
+import { entryOf, plainDraft } from '../domain/audit/entry.ts'
 import type { AuditDraft, AuditLog } from '../ports/audit.ts'
 import type { AuditRow, AuditRows } from '../ports/audit-rows.ts'
 
@@ -8,24 +8,21 @@ const atOnce = 500
 /** The outcome of a call that a crash cut off: nobody knows whether it took effect. */
 const unknownOutcome = (intent: AuditRow): AuditDraft => {
   const { actor, request_id, rule } = entryOf(intent)
-  return {
+  // The intent holds the arguments, already shortened; they are not shortened twice.
+  return plainDraft({
     kind: 'call',
     agent: intent.agent,
     capability: intent.capability,
-    // The intent holds the arguments, already shortened; they are not shortened twice.
-    arguments: {},
     result: 'error',
     policy_decision: (intent.policy_decision ?? 'none') as AuditDraft['policy_decision'],
     actor,
     session_id: intent.session_id,
     request_id,
     rule,
-    duration_ms: null,
     approval_id: intent.approval_id,
     intent_id: intent.id,
     error: { type: 'OutcomeUnknown', message: errorTable.OutcomeUnknown.say },
-    detail: null,
-  }
+  })
 }
 
 type Parts = {

@@ -1,6 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import { createLinker, emptyLog } from '../domain/audit/chain.ts'
+import { plainDraft } from '../domain/audit/entry.ts'
 import { createTree, rootOf } from '../domain/audit/merkle.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
 import { idOf } from '../domain/audit/verify-range.ts'
@@ -180,20 +181,10 @@ const missingMark = (files: LogFiles): Alarm => {
   }
 }
 
-const moved = (entries: number, head: string | null): AuditDraft => ({
-  kind: 'act',
-  agent: '',
-  capability: 'audit.moved',
-  arguments: {},
-  result: 'success',
-  policy_decision: 'none',
-  actor: 'system',
-  session_id: null,
-  request_id: '',
-  rule: null,
-  duration_ms: null,
-  approval_id: null,
-  intent_id: null,
-  error: null,
-  detail: { from: 'database', entries, head: head === null ? null : `sha256:${head}` },
-})
+const moved = (entries: number, head: string | null): AuditDraft =>
+  plainDraft({
+    capability: 'audit.moved',
+    actor: 'system',
+    request_id: '',
+    detail: { from: 'database', entries, head: head === null ? null : `sha256:${head}` },
+  })

@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { plainDraft } from '../domain/audit/entry.ts'
 import type { AuditDraft } from '../ports/audit.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
@@ -111,24 +112,19 @@ export const silent: Log = {
   error: () => undefined,
 }
 
-export const draft = (change: Partial<AuditDraft> = {}): AuditDraft => ({
-  kind: 'call',
-  agent: 'mailbot',
-  capability: 'filesystem.read',
-  arguments: { path: 'notes/today.md' },
-  result: 'success',
-  policy_decision: 'autonomous',
-  actor: 'agent:mailbot',
-  session_id: null,
-  request_id: 'req-1',
-  rule: { layer: 'system', file: 'default', line: 3, match: 'filesystem.read' },
-  duration_ms: 2,
-  approval_id: null,
-  intent_id: null,
-  error: null,
-  detail: null,
-  ...change,
-})
+export const draft = (change: Partial<AuditDraft> = {}): AuditDraft =>
+  plainDraft({
+    kind: 'call',
+    agent: 'mailbot',
+    capability: 'filesystem.read',
+    arguments: { path: 'notes/today.md' },
+    policy_decision: 'autonomous',
+    actor: 'agent:mailbot',
+    request_id: 'req-1',
+    rule: { layer: 'system', file: 'default', line: 3, match: 'filesystem.read' },
+    duration_ms: 2,
+    ...change,
+  })
 
 export const everything = { limit: 100, offset: 0 } as const
 

@@ -1,37 +1,11 @@
-import type {
-  AuditEntry,
-  AuditFilter,
-  AuditPage,
-  AuditProof,
-  AuditResult,
-  Integrity,
-  PolicyDecision,
-  RuleRef,
-} from '@gatehouse/contract'
+import type { AuditEntry, AuditFilter, AuditPage, AuditProof, Integrity } from '@gatehouse/contract'
+import type { EntryDraft } from '../domain/audit/entry.ts'
 import type { AuditRow, AuditRows } from './audit-rows.ts'
 import type { LimitStamp } from './limits.ts'
 import type { Stores } from './storage.ts'
 
 /** Entry as a caller drafts it; the log adds id, time, place and hash. */
-export type AuditDraft = {
-  readonly kind: 'call' | 'act'
-  readonly agent: string
-  readonly capability: string
-  readonly arguments: Readonly<Record<string, unknown>>
-  /** Names of top-level arguments that are stored as a keyed hash; none when left out. */
-  readonly redact?: readonly string[]
-  readonly result: AuditResult
-  readonly policy_decision: PolicyDecision
-  readonly actor: string
-  readonly session_id: string | null
-  readonly request_id: string
-  readonly rule: RuleRef | null
-  readonly duration_ms: number | null
-  readonly approval_id: string | null
-  readonly intent_id: string | null
-  readonly error: { readonly type: string; readonly message: string } | null
-  readonly detail: Readonly<Record<string, unknown>> | null
-}
+export type AuditDraft = EntryDraft
 
 export type AppendExtras = {
   /** Rate-limit stamps to store in the same transaction. */

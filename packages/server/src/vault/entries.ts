@@ -1,3 +1,4 @@
+import { plainDraft } from '../domain/audit/entry.ts'
 import type { Ids } from '../ports/ids.ts'
 import type { SecretUse } from '../ports/secrets.ts'
 import type { VaultEntry } from '../ports/vault.ts'
@@ -9,24 +10,9 @@ type By = {
 }
 
 const entryBy =
-  ({ actor, request_id, session_id }: By): VaultEntry =>
-  (act, facts) => ({
-    kind: 'act',
-    agent: facts.agent ?? '',
-    capability: act,
-    arguments: facts.arguments ?? {},
-    result: facts.result ?? 'success',
-    policy_decision: 'none',
-    actor,
-    session_id,
-    request_id,
-    rule: null,
-    duration_ms: null,
-    approval_id: null,
-    intent_id: null,
-    error: null,
-    detail: facts.detail ?? null,
-  })
+  (by: By): VaultEntry =>
+  (capability, facts) =>
+    plainDraft({ ...by, capability, ...facts })
 
 /** Entries of the service itself. */
 export const systemEntry = (ids: Ids): VaultEntry =>

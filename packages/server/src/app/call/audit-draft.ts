@@ -1,4 +1,5 @@
 import { describeCall } from '@gatehouse/contract/describe-call'
+import { plainDraft } from '../../domain/audit/entry.ts'
 import type { AuditDraft } from '../../ports/audit.ts'
 import { actorText, type Op } from './op.ts'
 
@@ -13,23 +14,14 @@ export const actDraft = (
     readonly approval_id?: string
     readonly detail?: Readonly<Record<string, unknown>>
   },
-): AuditDraft => ({
-  kind: 'act',
-  agent: facts.agent ?? '',
-  capability: act,
-  arguments: facts.arguments ?? {},
-  result: facts.result ?? 'success',
-  policy_decision: 'none',
-  actor: actorText(op.actor),
-  session_id: op.session_id,
-  request_id: op.request_id,
-  rule: null,
-  duration_ms: null,
-  approval_id: facts.approval_id ?? null,
-  intent_id: null,
-  error: null,
-  detail: facts.detail ?? null,
-})
+): AuditDraft =>
+  plainDraft({
+    capability: act,
+    actor: actorText(op.actor),
+    session_id: op.session_id,
+    request_id: op.request_id,
+    ...facts,
+  })
 
 /** Names the call that an act is about, so that a reader of the log need not look it up. */
 export const callFacts = (capability: string, arguments_json: string) => ({

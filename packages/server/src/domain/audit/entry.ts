@@ -18,9 +18,28 @@ export type EntryDraft = Omit<
 
 export type Place = { readonly id: string; readonly timestamp: string; readonly chain: string }
 
-/** An entry that is complete but for its place in the chain, which is given at the commit. */
+/** A draft that says only what is given; everything else has the value for "nothing to say". */
+export const plainDraft = (
+  said: Pick<EntryDraft, 'capability' | 'actor' | 'request_id'> & Partial<EntryDraft>,
+): EntryDraft => ({
+  kind: 'act',
+  agent: '',
+  arguments: {},
+  result: 'success',
+  policy_decision: 'none',
+  session_id: null,
+  rule: null,
+  duration_ms: null,
+  approval_id: null,
+  intent_id: null,
+  error: null,
+  detail: null,
+  ...said,
+})
+
+/** An entry that is complete but for `seq` and `hash`, which the commit gives. */
 export type SealedEntry = {
-  readonly fields: Omit<AuditEntry, 'seq' | 'hash'>
+  readonly fields: AuditEntry
   readonly before: string
   readonly after: string
 }
@@ -65,6 +84,8 @@ export const sealEntry = (draft: EntryDraft, place: Place, digests: Digests): Se
     },
     detail: detail?.value ?? null,
     chain: place.chain,
+    seq: 0,
+    hash: '',
   }
   const text = canonicalText
   // Written out with a function for texts alone: this runs for every entry. What we named ourselves is plain.
@@ -108,29 +129,12 @@ export const rowOf = (sealed: SealedEntry, seq: number, hash: string, body: stri
   }
 }
 
-/** An entry as its caller gets it. Written out: copying by spread cost more than hashing. */
-export const entryAt = ({ fields }: SealedEntry, seq: number, hash: string): AuditEntry => ({
-  id: fields.id,
-  timestamp: fields.timestamp,
-  kind: fields.kind,
-  agent: fields.agent,
-  capability: fields.capability,
-  arguments: fields.arguments,
-  result: fields.result,
-  policy_decision: fields.policy_decision,
-  actor: fields.actor,
-  session_id: fields.session_id,
-  request_id: fields.request_id,
-  rule: fields.rule,
-  duration_ms: fields.duration_ms,
-  approval_id: fields.approval_id,
-  intent_id: fields.intent_id,
-  error: fields.error,
-  detail: fields.detail,
-  chain: fields.chain,
-  seq,
-  hash: `sha256:${hash}`,
-})
+/** The entry as its caller gets it. Its place is written into the fields: a copy costs more than the hash. */
+export const entryAt = ({ fields }: SealedEntry, seq: number, hash: string): AuditEntry => {
+  fields.seq = seq
+  fields.hash = `sha256:${hash}`
+  return fields
+}
 
 /** An entry as it is shown, from the hashed bytes; columns only stand in where those are unreadable. */
 export const entryOf = (row: LogRow): AuditEntry => {
