@@ -40,8 +40,9 @@ export const sandboxedPrograms = async ({ rounds }) => {
   }
   const kept = async () => {
     const run = { max_output_bytes: 65_536, timeout_ms: 10_000 }
-    const { code, rung } = await sandbox.run(spec, run, new AbortController().signal)
-    if (code !== 0 || rung !== 'bubblewrap') throw new Error(`ended with ${code} on rung ${rung}`)
+    const { code, backend } = await sandbox.run(spec, run, new AbortController().signal)
+    if (code !== 0 || backend !== 'bubblewrap')
+      throw new Error(`ended with ${code} by backend ${backend}`)
   }
   try {
     const { usable, reason } = await sandbox.probe()

@@ -7,7 +7,7 @@ test('says what holds, and what to do where nothing does, for people and for scr
   expect(holds).toMatchObject({ code: 0, out: expect.stringContaining('"bubblewrap"') })
   const report = {
     usable: false,
-    rung: 'none',
+    backend: 'none',
     detail: 'bubblewrap is not installed',
     remedy: 'Run as root: apt-get install bubblewrap',
   } as const

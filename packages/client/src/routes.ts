@@ -7,7 +7,7 @@ export const routes: readonly RouteEntry[] = [
   { name: 'isAlive', method: 'GET', path: '/healthz', fields: 'status' },
   { name: 'isReady', method: 'GET', path: '/readyz', fields: 'status' },
   { name: 'getMetrics', method: 'GET', path: '/metrics', answer: 'text' },
-  { name: 'probeSandbox', method: 'POST', path: '/api/sandbox/probe', fields: 'usable rung detail remedy' },
+  { name: 'probeSandbox', method: 'POST', path: '/api/sandbox/probe', fields: 'usable backend detail remedy' },
   { name: 'listAgents', method: 'GET', path: '/api/agents', fields: 'agents' },
   { name: 'createAgent', method: 'POST', path: '/api/agents', sends: 'body', fields: 'agent token' },
   { name: 'showAgent', method: 'GET', path: '/api/agents/:name', fields: 'name purpose status created_at last_connected total_invocations approvals workspace mounts token_fingerprint sessions stats' },

@@ -54,7 +54,7 @@ export const EngineState = z.object({
   setup: EngineSetup,
   /** The model that is loaded or being loaded. */
   model: z.string().nullable(),
-  /** How strongly it is kept: the rung of the sandbox. */
+  /** Backend of the sandbox, which says how strong the isolation is. */
   sandbox: z.string().nullable(),
   pid: z.int().nullable(),
   context_tokens: z.int().nullable(),

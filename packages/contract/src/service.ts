@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { Timestamp } from './ids.ts'
-import { Rung } from './sandbox.ts'
+import { SandboxBackend } from './sandbox.ts'
 
 export const HealthStatus = z.enum(['healthy', 'degraded', 'unhealthy'])
 export type HealthStatus = z.infer<typeof HealthStatus>
@@ -38,7 +38,7 @@ export const Health = z.object({
     dashboard: z.object(component),
     policy: z.object({ ...component, version: z.string() }),
     storage: z.object({ ...component, engine: z.string() }),
-    sandbox: z.object({ ...component, rung: Rung }),
+    sandbox: z.object({ ...component, backend: SandboxBackend }),
     /** Lines of the program's own log that could not be written since it started. */
     log: z.object({ ...component, dropped_lines: z.int() }),
   }),

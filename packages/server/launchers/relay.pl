@@ -4,17 +4,17 @@
 
 sub relay {
   my ($port, $proxy) = @_;
-  socket(my $door, 2, 1, 0) or failed('relay');
-  setsockopt($door, 1, 2, 1);
-  bind($door, pack('S n a4 x8', 2, $port, "\x7f\0\0\1")) or failed('relay');
-  listen($door, 128) or failed('relay');
+  socket(my $listener, 2, 1, 0) or failed('relay');
+  setsockopt($listener, 1, 2, 1);
+  bind($listener, pack('S n a4 x8', 2, $port, "\x7f\0\0\1")) or failed('relay');
+  listen($listener, 128) or failed('relay');
   my $relaying = fork;
   defined $relaying or failed('fork');
   if (!$relaying) {
     close $channel;
     silence();
     my (%other, %held, %ended);
-    my %handle = (fileno $door => $door);
+    my %handle = (fileno $listener => $listener);
     my $drop = sub {
       for my $fd ($_[0], $other{$_[0]}) {
         delete @{$_}{$fd} for \(%held, %ended);
@@ -25,7 +25,7 @@ sub relay {
     };
     while (1) {
       my ($in, $out) = ('', '');
-      vec($in, fileno $door, 1) = 1 if keys %other < 256;
+      vec($in, fileno $listener, 1) = 1 if keys %other < 256;
       for my $fd (keys %other) {
         vec($in, $fd, 1) = 1 if !$ended{$fd} && $held{$other{$fd}} eq '';
         vec($out, $fd, 1) = 1 if $held{$fd} ne '';
@@ -50,7 +50,7 @@ sub relay {
         shutdown($handle{$to}, 1);
         $drop->($fd) if $ended{$to} && $held{$fd} eq '';
       }
-      if (vec($in, fileno $door, 1) && accept(my $near, $door)) {
+      if (vec($in, fileno $listener, 1) && accept(my $near, $listener)) {
         socket(my $far, 1, 1, 0) or next;
         connect($far, pack('S a*', 1, "$proxy\0")) or next;
         fcntl($_, 4, 04000) for $near, $far;

@@ -572,7 +572,7 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
         dashboard: { status: 'healthy' },
         policy: { status: 'healthy', version: 'sha256:00' },
         storage: { status: 'healthy', engine: 'sqlite' },
-        sandbox: { status: 'healthy', rung: 'bubblewrap' },
+        sandbox: { status: 'healthy', backend: 'bubblewrap' },
         log: { status: 'healthy', dropped_lines: 0 },
       },
       resources: { cpu_percent: 1, memory_percent: 2, disk_percent: 3 },
@@ -580,7 +580,7 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
     readiness: () => 'healthy',
     probeSandbox: async () => ({
       usable: true,
-      rung: 'bubblewrap',
+      backend: 'bubblewrap',
       detail: 'everything holds',
       remedy: null,
     }),

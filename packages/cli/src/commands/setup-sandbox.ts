@@ -9,10 +9,10 @@ export const setupSandbox = defineCommand({
   examples: ['gatehouse setup sandbox', 'gatehouse setup sandbox --json'],
   withoutData: 'temporary',
   run: ({ api }) => api.probeSandbox(),
-  text: ({ usable, rung, detail, remedy }, { next }) =>
+  text: ({ usable, backend, detail, remedy }, { next }) =>
     [
       usable
-        ? `Programs run in the sandbox "${rung}": ${escapeText(detail)}.`
+        ? `Programs run in the sandbox "${backend}": ${escapeText(detail)}.`
         : `Programs do not run: ${escapeText(detail)}.`,
       ...(remedy === null ? [] : ['', escapeText(asNextStep(remedy, next))]),
     ].join('\n'),

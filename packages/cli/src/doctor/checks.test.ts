@@ -20,7 +20,7 @@ const healthy = {
     },
     resources: { cpu_percent: 1, memory_percent: 1, disk_percent: 1 },
   }),
-  probeSandbox: async () => ({ usable: true, rung: 'bubblewrap', detail: 'all', remedy: null }),
+  probeSandbox: async () => ({ usable: true, backend: 'bubblewrap', detail: 'all', remedy: null }),
   showVault: async () => ({
     status: 'healthy',
     secrets: 1,
@@ -118,7 +118,7 @@ test.each([
 })
 
 test('warns where programs do not run or run without a sandbox, and names what to do', async () => {
-  const lack = { usable: false, rung: 'none', detail: 'no bubblewrap', remedy: 'install it' }
+  const lack = { usable: false, backend: 'none', detail: 'no bubblewrap', remedy: 'install it' }
   const none = await examine({ probeSandbox: async () => lack })
   expect(none.finding('Sandbox')).toEqual({
     name: 'Sandbox',
@@ -126,7 +126,7 @@ test('warns where programs do not run or run without a sandbox, and names what t
     detail: 'programs do not run: no bubblewrap',
     fix: 'install it',
   })
-  const chosen = { usable: true, rung: 'unconfined', detail: 'chosen', remedy: 'choose again' }
+  const chosen = { usable: true, backend: 'unconfined', detail: 'chosen', remedy: 'choose again' }
   const open = await examine({ probeSandbox: async () => chosen })
   expect(open.finding('Sandbox')).toMatchObject({ status: 'warning', fix: 'choose again' })
   expect(open.report.ok).toBe(true)

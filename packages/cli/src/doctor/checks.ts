@@ -208,9 +208,9 @@ const sandbox: Check = {
   name: 'Sandbox',
   needs: 'data',
   async run({ api }) {
-    const { usable, rung, detail, remedy } = await api.probeSandbox()
+    const { usable, backend, detail, remedy } = await api.probeSandbox()
     if (!usable) return warn(`programs do not run: ${detail}`, remedy ?? 'gatehouse setup sandbox')
-    return remedy === null ? fine(`${rung}: ${detail}`) : warn(`${rung}: ${detail}`, remedy)
+    return remedy === null ? fine(`${backend}: ${detail}`) : warn(`${backend}: ${detail}`, remedy)
   },
 }
 

@@ -9,7 +9,7 @@ const result: SandboxResult = {
   code: 0,
   signal: null,
   usage: { duration_ms: 1, cpu_ms: null, memory_bytes_max: null },
-  rung: 'bubblewrap',
+  backend: 'bubblewrap',
   stdout: new Uint8Array(),
   stderr: new Uint8Array(),
   truncated: false,

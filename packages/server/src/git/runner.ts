@@ -43,7 +43,7 @@ const notInstalled = (program: string, cause: GatehouseError): GatehouseError =>
     },
   )
 
-/** Runs one program in the sandbox, and says which rung of it held. */
+/** Runs one program in the sandbox, and says which backend ran it. */
 export const runProgram = async (deps: RunnerDeps, options: RunOptions): Promise<SandboxResult> => {
   deps.signal.throwIfAborted()
   const timeout_ms = options.timeoutMs ?? localMs
@@ -70,7 +70,7 @@ export const runProgram = async (deps: RunnerDeps, options: RunOptions): Promise
       ? notInstalled(program, cause)
       : cause
   })
-  deps.noted({ sandbox: result.rung })
+  deps.noted({ sandbox: result.backend })
   deps.signal.throwIfAborted()
   if (result.timed_out) {
     throw new GatehouseError('DeadlineExceeded', {

@@ -1,6 +1,6 @@
 import type { EnginePackage, TokenUsage } from '@gatehouse/contract'
 import type { InstalledModel } from './models.ts'
-import type { SandboxRung } from './sandbox.ts'
+import type { SandboxBackend } from './sandbox.ts'
 
 /** The program that runs models, which is no part of the service and is installed on demand. */
 export interface EngineInstaller {
@@ -54,7 +54,7 @@ export type EngineExit = {
 /** One loaded model in a process of its own. One task at a time: whoever has it sees to that. */
 export interface Engine {
   readonly pid: number
-  readonly rung: SandboxRung
+  readonly backend: SandboxBackend
   readonly context_tokens: number
   /** As it last said. */
   readonly memory_bytes: number

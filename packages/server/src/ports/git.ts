@@ -7,7 +7,7 @@ export type GitUse = {
   readonly capability: string
   readonly files: Files
   readonly signal: AbortSignal
-  /** Told which rung of the sandbox held. */
+  /** Told which backend of the sandbox ran it. */
   readonly noted: (facts: Readonly<Record<string, unknown>>) => void
 }
 

@@ -7,7 +7,7 @@ import type {
   ProcessStream,
 } from '@gatehouse/contract'
 import type { Files } from './files.ts'
-import type { SandboxLimits, SandboxRung, SandboxUsage } from './sandbox.ts'
+import type { SandboxBackend, SandboxLimits, SandboxUsage } from './sandbox.ts'
 
 /** Program to run, as it was asked for. */
 export type ProcessRequest = {
@@ -46,7 +46,7 @@ export type ProcessFacts = {
   }[]
   readonly network: readonly string[]
   /** Null where no sandbox holds, so that nothing would run. */
-  readonly sandbox: SandboxRung | null
+  readonly sandbox: SandboxBackend | null
 }
 
 export type ProcessSetting = {
@@ -88,7 +88,7 @@ export type StreamPiece = {
 
 /** Process that runs, or ran, under this service. */
 export interface HostedProcess {
-  readonly sandbox: SandboxRung
+  readonly sandbox: SandboxBackend
   readonly working_directory: string
   /** When it and all that it started are gone and its output is kept. Never rejects. */
   readonly exited: Promise<ProcessEnd>

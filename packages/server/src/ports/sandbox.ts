@@ -1,10 +1,10 @@
 /** How strongly children are kept, strongest first. Which one holds is found by a probe, never assumed. */
-export type SandboxRung = 'bubblewrap' | 'landlock' | 'unconfined'
+export type SandboxBackend = 'bubblewrap' | 'landlock' | 'unconfined'
 
 export type SandboxState =
   | {
       readonly usable: true
-      readonly rung: SandboxRung
+      readonly backend: SandboxBackend
       readonly detail: string
       /** Remedy that leads to a stronger sandbox, where that is wanted. */
       readonly remedy?: string
@@ -73,7 +73,7 @@ export type SandboxExit = {
 export interface SandboxChild {
   /** Of the outermost process on the host; its group holds all of them. */
   readonly pid: number
-  readonly rung: SandboxRung
+  readonly backend: SandboxBackend
   readonly stdin: { write(bytes: Uint8Array): Promise<void>; end(): void }
   /** Each can be read once; what is not read holds the child back. */
   readonly stdout: AsyncIterable<Uint8Array>
@@ -94,14 +94,14 @@ export type SandboxRun = {
 }
 
 export type SandboxResult = SandboxExit & {
-  readonly rung: SandboxRung
+  readonly backend: SandboxBackend
   readonly stdout: Uint8Array
   readonly stderr: Uint8Array
   readonly truncated: boolean
   readonly timed_out: boolean
 }
 
-/** Runs programs that are not trusted. Both ways raise `SandboxUnavailable` where no rung holds. */
+/** Runs programs that are not trusted. Both ways raise `SandboxUnavailable` where no backend works. */
 export interface Sandbox {
   /** Result of the last probe. */
   state(): SandboxState

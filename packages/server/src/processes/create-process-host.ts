@@ -62,7 +62,7 @@ const startFailure = (error: unknown, request: ProcessRequest, approved: boolean
 }
 
 /** The backend that keeps programs now; one that did not work is tried again now and then. */
-const createRungFinder = ({ sandbox, clock }: Pick<ProcessHostDeps, 'sandbox' | 'clock'>) => {
+const createBackendFinder = ({ sandbox, clock }: Pick<ProcessHostDeps, 'sandbox' | 'clock'>) => {
   let probedMs = -Infinity
   return async () => {
     let state = sandbox.state()
@@ -70,7 +70,7 @@ const createRungFinder = ({ sandbox, clock }: Pick<ProcessHostDeps, 'sandbox' | 
       probedMs = clock.now()
       state = await sandbox.probe()
     }
-    return state.usable ? state.rung : null
+    return state.usable ? state.backend : null
   }
 }
 
@@ -106,16 +106,16 @@ export const createProcessHost = async (deps: ProcessHostDeps): Promise<ProcessH
   await sweep(copies)
   const running = new Set<Hosted>()
 
-  const rung = createRungFinder(deps)
+  const backend = createBackendFinder(deps)
   const folderOf = (id: string) => join(logs, id)
   const readKept = (id: string, stream: ProcessStream, offset: number, limit: number) =>
     readRing(folderOf(id), stream, offset, limit)
 
   return {
-    resolve: async (site, request) => (await makePlan(site, request, await rung())).facts,
+    resolve: async (site, request) => (await makePlan(site, request, await backend())).facts,
 
     async start(site, request, setting) {
-      const plan = await makePlan(site, request, await rung())
+      const plan = await makePlan(site, request, await backend())
       if (setting.approved) assertSame(setting.approved, plan.facts)
       const opened = await openSpec({
         site,

@@ -50,7 +50,7 @@ const childOf = () => {
   })
   const child: SandboxChild = {
     pid: 1,
-    rung: 'bubblewrap',
+    backend: 'bubblewrap',
     stdin: { write: async () => {}, end: () => {} },
     stdout: out.read,
     stderr: err.read,

@@ -2,7 +2,7 @@ import type { ProcessStream } from '@gatehouse/contract'
 import { describeSystemFailure } from '../domain/system-failure.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { HostedProcess, ProcessEnd, ProcessSample, StreamPiece } from '../ports/processes.ts'
-import type { SandboxChild, SandboxRung } from '../ports/sandbox.ts'
+import type { SandboxBackend, SandboxChild } from '../ports/sandbox.ts'
 import { sampleOf } from './sample.ts'
 
 /** Where a stream is kept. `write` may raise: what cannot be kept is not allowed to go on. */
@@ -44,8 +44,8 @@ export class Hosted implements HostedProcess {
     this.exited = this.#follow()
   }
 
-  get sandbox(): SandboxRung {
-    return this.#parts.child.rung
+  get sandbox(): SandboxBackend {
+    return this.#parts.child.backend
   }
   get working_directory(): string {
     return this.#parts.working_directory

@@ -1,7 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import { assertEnvironment } from '../domain/processes/environment.ts'
 import type { ProcessFacts, ProcessRequest, ProcessSite } from '../ports/processes.ts'
-import type { SandboxRung } from '../ports/sandbox.ts'
+import type { SandboxBackend } from '../ports/sandbox.ts'
 import { type Content, contentOf } from './content.ts'
 import { findProgram } from './programs.ts'
 
@@ -81,7 +81,7 @@ const within = (folder: string, name: string): string =>
 export const makePlan = async (
   site: ProcessSite,
   request: ProcessRequest,
-  sandbox: SandboxRung | null,
+  sandbox: SandboxBackend | null,
 ): Promise<Plan> => {
   assertEnvironment(request.environment)
   const working_directory = await folderOf(site, request.working_directory)

@@ -7,21 +7,21 @@ import { Descriptors } from './descriptors.ts'
 import { assertTexts, orderOf, relay } from './launch-order.ts'
 import { LaunchedChild } from './launched-child.ts'
 import { type OpenMount, OpenMounts } from './mounts.ts'
-import { ReadyStage } from './ready-stage.ts'
+import { ReadyRootLauncher } from './ready-root-launcher.ts'
+import { mountedAt, orderRootLauncher } from './root-launcher.ts'
 import type { SandboxTools } from './sandbox-tools.ts'
 import type { FilterPart } from './seccomp.ts'
 import { spawnLauncher } from './spawn-launcher.ts'
-import { orderStage, stagedAt } from './stage.ts'
 import { librariesOf } from './system-view.ts'
 
 export type BubblewrapOptions = SandboxTools & {
   readonly bubblewrap: string
-  /** Stages started ahead, where the service is root; without it each is started when it is needed. */
-  readonly ready?: ReadyStage | null
+  /** Root launchers started ahead, where the service is root; without it each is started when it is needed. */
+  readonly ready?: ReadyRootLauncher | null
 }
 
 // As the launchers find them: 0 to 2 are the program's own, 4 is the channel.
-const descriptors = { filter: 3, init: 5, stage: 6 } as const
+const descriptors = { filter: 3, init: 5, launcher: 6 } as const
 
 const scriptAt = (descriptor: number): string => `/proc/self/fd/${descriptor}`
 
@@ -44,7 +44,7 @@ const commandOf = (
   const args = bubblewrapArguments({
     system: spec.system === 'libraries' ? librariesOf(options.system, perl) : options.system,
     mounts: mounts.map(({ path, target, writable }, at) => ({
-      source: user === null ? path : stagedAt(at),
+      source: user === null ? path : mountedAt(at),
       target,
       writable,
     })),
@@ -60,23 +60,23 @@ const commandOf = (
 const start = (
   [program, ...args]: readonly [program: string, ...args: string[]],
   { sockets, init }: Given,
-  { workshop, machine, user, without = [] }: BubblewrapOptions,
+  { runtimeFolder, machine, user, without = [] }: BubblewrapOptions,
 ): ChildProcess => {
   using opened = new Descriptors()
   const filter = opened.take(
-    workshop.openFilter({ machine, sockets, without: without as FilterPart[] }),
+    runtimeFolder.openFilter({ machine, sockets, without: without as FilterPart[] }),
   )
-  const behind = [opened.take(workshop.openLauncher(init))]
-  if (user !== null) behind.push(opened.take(workshop.openLauncher('stage')))
+  const behind = [opened.take(runtimeFolder.openLauncher(init))]
+  if (user !== null) behind.push(opened.take(runtimeFolder.openLauncher('root-launcher')))
   return spawnLauncher(program, args, { filter, behind })
 }
 
-const startStage = (given: Given, options: BubblewrapOptions): ChildProcess =>
-  start([options.perl, scriptAt(descriptors.stage)], given, options)
+const startRootLauncher = (given: Given, options: BubblewrapOptions): ChildProcess =>
+  start([options.perl, scriptAt(descriptors.launcher)], given, options)
 
-/** Stages for what most programs need: no network at all. Null where the service is not root. */
-export const readyStageOf = (options: BubblewrapOptions): ReadyStage | null =>
-  options.user === null ? null : new ReadyStage(() => startStage(usual, options))
+/** Root launchers for what most programs need: no network at all. Null where the service is not root. */
+export const createReadyRootLauncher = (options: BubblewrapOptions): ReadyRootLauncher | null =>
+  options.user === null ? null : new ReadyRootLauncher(() => startRootLauncher(usual, options))
 
 const launch = (
   spec: SandboxSpec,
@@ -88,9 +88,9 @@ const launch = (
   const given = givenFor(spec)
   if (user === null) return start(command, given, options)
   const isUsual = given.sockets === usual.sockets && given.init === usual.init
-  const stage = (isUsual ? ready?.take() : null) ?? startStage(given, options)
-  orderStage(stage, user, mounts, command)
-  return stage
+  const launcher = (isUsual ? ready?.take() : null) ?? startRootLauncher(given, options)
+  orderRootLauncher(launcher, user, mounts, command)
+  return launcher
 }
 
 /** Runs one program in bubblewrap. Whatever fails before it runs is thrown; nothing is left then. */
@@ -99,12 +99,12 @@ export const spawnInBubblewrap = async (
   options: BubblewrapOptions,
 ): Promise<LaunchedChild> => {
   assertTexts(spec)
-  const { workshop, without = [] } = options
+  const { runtimeFolder, without = [] } = options
   const proxy: readonly SandboxMount[] =
     spec.network.kind === 'egress'
       ? [{ source: spec.network.socket, target: relay.socket, writable: true }]
       : []
-  using mounts = new OpenMounts([workshop.etc, ...proxy], spec.mounts)
+  using mounts = new OpenMounts([runtimeFolder.etc, ...proxy], spec.mounts)
   await admit(mounts.all, options)
   const process = launch(spec, mounts.all, options)
   const order = orderOf(spec, mounts.all, !without.includes('limits'))

@@ -8,7 +8,7 @@ import type {
   SandboxSpec,
   SandboxState,
 } from '../ports/sandbox.ts'
-import { type Found, Ladder, type SandboxMode } from './find-rung.ts'
+import { BackendFinder, type Found, type SandboxMode } from './find-backend.ts'
 import type { ToolOptions } from './prepare-tools.ts'
 import { runInSandbox } from './run-in-sandbox.ts'
 
@@ -17,7 +17,7 @@ export type SandboxOptions = ToolOptions & {
   readonly log: Log
 }
 
-/** Where no rung held, how long until the next call tries again. */
+/** Where no backend worked, how long until the next call tries again. */
 const againMs = 30_000
 const endGraceMs = 1_000
 const reasonForCallers =
@@ -25,7 +25,7 @@ const reasonForCallers =
 
 class TriedSandbox implements Sandbox, AsyncDisposable {
   readonly #log: Log
-  readonly #ladder: Ladder
+  readonly #backends: BackendFinder
   readonly #children = new Set<SandboxChild>()
   #state: SandboxState = {
     usable: false,
@@ -40,7 +40,7 @@ class TriedSandbox implements Sandbox, AsyncDisposable {
 
   constructor(options: SandboxOptions) {
     this.#log = options.log
-    this.#ladder = new Ladder(options)
+    this.#backends = new BackendFinder(options)
   }
 
   state(): SandboxState {
@@ -58,7 +58,7 @@ class TriedSandbox implements Sandbox, AsyncDisposable {
     if (!this.#state.usable && performance.now() - this.#probedMs > againMs) await this.probe()
     if (this.#closed)
       throw new GatehouseError('SandboxUnavailable', { reason: 'the service stops' })
-    // @SECURITY Messages of a launcher are for operators: callers get a fixed reason; sandbox-ladder.test.ts.
+    // @SECURITY Messages of a launcher are for operators: callers get a fixed reason; sandbox-backends.test.ts.
     if (!this.#state.usable)
       throw new GatehouseError('SandboxUnavailable', { reason: reasonForCallers })
     const child = await (this.#spawn as NonNullable<Found['spawn']>)(spec)
@@ -75,7 +75,7 @@ class TriedSandbox implements Sandbox, AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     this.#closed = true
     await this.#probing
-    this.#ladder[Symbol.dispose]()
+    this.#backends[Symbol.dispose]()
     await Promise.all([...this.#children].map((child) => child.end(endGraceMs)))
   }
 
@@ -83,7 +83,7 @@ class TriedSandbox implements Sandbox, AsyncDisposable {
   async #try(): Promise<SandboxState> {
     const log = this.#log
     try {
-      const { state, spawn } = await this.#ladder.find()
+      const { state, spawn } = await this.#backends.find()
       this.#spawn = spawn
       this.#state = state
     } catch (cause) {
@@ -98,7 +98,7 @@ class TriedSandbox implements Sandbox, AsyncDisposable {
     if (!this.#state.usable) {
       const { reason, remedy } = this.#state
       log.warn({ reason, remedy }, 'no sandbox holds here: programs do not run')
-    } else if (this.#state.rung === 'landlock') {
+    } else if (this.#state.backend === 'landlock') {
       const { detail } = this.#state
       log.warn({ detail }, 'programs run in a sandbox that keeps less than bubblewrap would')
     }

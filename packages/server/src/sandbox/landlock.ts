@@ -63,18 +63,18 @@ const launch = (
   mounts: readonly OpenMount[],
   options: LandlockOptions,
 ): ChildProcess => {
-  const { workshop, machine, perl, without = [] } = options
+  const { runtimeFolder, machine, perl, without = [] } = options
   const serves = spec.network.kind === 'none' && spec.network.unix_only === true
   using opened = new Descriptors()
   const filter = opened.take(
-    workshop.openFilter({
+    runtimeFolder.openFilter({
       machine,
       sockets: serves ? 'served' : 'none',
       shared: true,
       without: without as FilterPart[],
     }),
   )
-  const script = opened.take(workshop.openLauncher('landlock'))
+  const script = opened.take(runtimeFolder.openLauncher('landlock'))
   const behind = [script, ...mounts.map(({ descriptor }) => descriptor)]
   return spawnLauncher(perl, argumentsOf(spec, mounts, options), { filter, behind })
 }

@@ -2,7 +2,7 @@ import type { ChildProcess } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { constants } from 'node:os'
 import type { Duplex, Readable, Writable } from 'node:stream'
-import type { SandboxChild, SandboxExit, SandboxRung } from '../ports/sandbox.ts'
+import type { SandboxBackend, SandboxChild, SandboxExit } from '../ports/sandbox.ts'
 import { Channel, type LaunchOrder, type LaunchReport } from './channel.ts'
 import { inputOf } from './program-input.ts'
 
@@ -43,7 +43,7 @@ type Started = { readonly kind: 'started' } | Extract<LaunchReport, { kind: 'fai
 /** A program in the sandbox: told what to do and watched by the channel to its launcher. */
 export class LaunchedChild implements SandboxChild {
   readonly pid: number
-  readonly rung: SandboxRung
+  readonly backend: SandboxBackend
   readonly stdin: SandboxChild['stdin']
   readonly stdout: Readable
   readonly stderr: Readable
@@ -56,10 +56,10 @@ export class LaunchedChild implements SandboxChild {
   constructor(
     process: ChildProcess,
     order: LaunchOrder,
-    rung: SandboxRung = 'bubblewrap',
+    backend: SandboxBackend = 'bubblewrap',
     onGone: () => void = () => {},
   ) {
-    this.rung = rung
+    this.backend = backend
     const [stdin, stdout, stderr, , control] = process.stdio as unknown as [
       Writable,
       Readable,

@@ -14,7 +14,7 @@ const runPerl = (args: readonly string[], input: string) =>
 
 test
   .runIf(existsSync(perl))
-  .each(['init', 'init-relay', 'stage', 'landlock', 'probe', 'landlock-probe'] as const)(
+  .each(['init', 'init-relay', 'root-launcher', 'landlock', 'probe', 'landlock-probe'] as const)(
   'compiles %s, with every variable declared and every call known',
   (launcher) => {
     for (const kind of Object.values(machines)) {
@@ -35,14 +35,14 @@ test.runIf(process.platform === 'linux' && machine && existsSync(perl))(
 )
 
 test.runIf(process.platform === 'linux' && machine && existsSync(perl))(
-  'a stage that waits for its order ends when the service does',
+  'a root launcher that waits for its order ends when the service does',
   async () => {
-    const stage = spawn(perl, ['-e', loadLauncher('stage', machine)], {
+    const launcher = spawn(perl, ['-e', loadLauncher('root-launcher', machine)], {
       env: {},
       stdio: ['ignore', 'ignore', 'ignore', 'ignore', 'pipe'],
     })
-    const ended = once(stage, 'exit')
-    const channel = stage.stdio[4] as Duplex
+    const ended = once(launcher, 'exit')
+    const channel = launcher.stdio[4] as Duplex
     // What a kill of the service does to it, in the middle of an order.
     channel.write(Buffer.alloc(3), () => channel.destroy())
     expect(await ended).toEqual([122, null])

@@ -6,7 +6,7 @@ const launchers = {
   init: ['channel', 'order', 'init'],
   // Apart from the other: without a relay there is less to read at each start.
   'init-relay': ['channel', 'order', 'relay', 'init'],
-  stage: ['channel', 'stage'],
+  'root-launcher': ['channel', 'root-launcher'],
   landlock: ['channel', 'order', 'supervisor', 'landlock'],
   probe: ['probe'],
   'landlock-probe': ['landlock-probe'],

@@ -5,10 +5,10 @@ import { readOr } from './kernel-facts.ts'
 import { runsFolder } from './landlock.ts'
 import { lackOfProgram } from './remedies.ts'
 import { RunFolder } from './run-folder.ts'
+import { RuntimeFolder } from './runtime-folder.ts'
 import type { SandboxPart, SandboxTools } from './sandbox-tools.ts'
 import { chooseServiceUser, readAccounts } from './service-user.ts'
 import { loadSystemView, seenThrough } from './system-view.ts'
-import { Workshop } from './workshop.ts'
 
 export type ToolOptions = {
   readonly dataDir: string
@@ -63,7 +63,7 @@ export const prepareTools = (options: ToolOptions): SandboxTools | SandboxState 
     system,
     own,
     hidden: hidden === null ? [] : [hidden],
-    workshop: new Workshop(join(own, 'sandbox'), machine, system),
+    runtimeFolder: new RuntimeFolder(join(own, 'sandbox'), machine, system),
     user: process.getuid?.() === 0 ? chooseServiceUser(options.user, readAccounts()) : null,
     ...(options.without ? { without: options.without } : {}),
   }

@@ -48,7 +48,7 @@ export const runInSandbox = async (
     signal.throwIfAborted()
     return {
       ...exit,
-      rung: child.rung,
+      backend: child.backend,
       stdout: stdout.bytes,
       stderr: stderr.bytes,
       truncated: stdout.dropped || stderr.dropped,

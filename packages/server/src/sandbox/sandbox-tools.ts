@@ -1,10 +1,10 @@
 import type { Protection } from './arguments.ts'
 import type { LandlockPart } from './landlock-rules.ts'
+import type { RuntimeFolder } from './runtime-folder.ts'
 import type { FilterPart } from './seccomp.ts'
 import type { ServiceUser } from './service-user.ts'
 import type { Machine } from './syscalls.ts'
 import type { SystemView } from './system-view.ts'
-import type { Workshop } from './workshop.ts'
 
 export type SandboxPart = Protection | FilterPart | LandlockPart | 'limits'
 
@@ -13,7 +13,7 @@ export type SandboxTools = {
   readonly perl: string
   readonly machine: Machine
   readonly system: SystemView
-  readonly workshop: Workshop
+  readonly runtimeFolder: RuntimeFolder
   /** The real path of the folder of the service, of which no more is seen than is mounted. */
   readonly own: string
   readonly hidden: readonly string[]

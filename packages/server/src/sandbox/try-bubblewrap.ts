@@ -23,7 +23,7 @@ export const tryBubblewrap = async (tools: BubblewrapOptions): Promise<SandboxSt
     if (broken !== null && !tools.without) return lack(broken)
     const who = tools.user === null ? '' : `, as user ${tools.user.name}`
     const detail = `own namespaces, a filter of system calls and limits${who}`
-    return { usable: true, rung: 'bubblewrap', detail }
+    return { usable: true, backend: 'bubblewrap', detail }
   } catch (cause) {
     if (!(cause instanceof GatehouseError)) throw cause
     return lack(cause.cause instanceof Error ? cause.cause.message : cause.message)

@@ -21,7 +21,7 @@ export const tryLandlock = async (tools: LandlockOptions): Promise<SandboxState>
     if (broken !== null && !tools.without) return lack(broken)
     const who = tools.user === null ? '' : `, as user ${tools.user.name}`
     const detail = `rules of Landlock, a filter of system calls and limits, without namespaces${who}`
-    return { usable: true, rung: 'landlock', detail }
+    return { usable: true, backend: 'landlock', detail }
   } catch (cause) {
     if (!(cause instanceof GatehouseError)) throw cause
     return lack(cause.cause instanceof Error ? cause.cause.message : cause.message)

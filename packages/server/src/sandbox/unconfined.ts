@@ -84,7 +84,7 @@ export const spawnUnconfined = async (spec: SandboxSpec): Promise<SandboxChild> 
   })
   return {
     pid: child.pid as number,
-    rung: 'unconfined',
+    backend: 'unconfined',
     stdin: inputOf(child.stdin),
     stdout: child.stdout,
     stderr: child.stderr,

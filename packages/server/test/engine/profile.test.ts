@@ -72,7 +72,7 @@ async function probe(act: string, check: (probed: Probed) => Promise<void>): Pro
 describe.skipIf(!hasEngine())('what runs models', () => {
   test('sees one model and itself: no vault, no state, no other file, no network, no program', () =>
     probe('nothing', async ({ report, tcp, socket, engine }) => {
-      expect(engine.rung).toBe('bubblewrap')
+      expect(engine.backend).toBe('bubblewrap')
       const seen = Object.values(report['seen'] ?? {})
       expect(new Set(seen)).toEqual(new Set(['ENOENT']))
       expect(report['opt']).toEqual(['engine', 'model.gguf', 'node', 'worker'])
@@ -126,7 +126,7 @@ describe.skipIf(!hasEngine())('what runs models', () => {
         { model, context_tokens: 256, memory_bytes: 512 * MiB },
         signal,
       )
-      expect(engine.rung).toBe(mode)
+      expect(engine.backend).toBe(mode)
       const said = await engine.generate({ ...task, max_tokens: 9 }, () => {}, signal)
       expect(said.text).toBe('Hello from the local model.')
       await engine.kill()

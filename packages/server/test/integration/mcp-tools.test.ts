@@ -17,7 +17,7 @@ import { KeptLog } from '../kit/fake-app.ts'
 
 type Tool = { readonly name: string; readonly description?: string | undefined }
 
-const usable: SandboxState = { usable: true, rung: 'bubblewrap', detail: 'as far as is told' }
+const usable: SandboxState = { usable: true, backend: 'bubblewrap', detail: 'as far as is told' }
 const clientInfo = { name: 'probe', version: '1' }
 
 const nothing = () => Promise.reject(new Error('nothing runs in these tests'))

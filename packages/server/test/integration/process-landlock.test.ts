@@ -21,7 +21,7 @@ describe.runIf(hasLandlock)('where only Landlock keeps programs', () => {
     const entries = await kit.audit({ agent: 'alpha', capability: 'process.run' })
     expect(entries.some(({ detail }) => detail?.['sandbox'] === 'landlock')).toBe(true)
     const health = await kit.app.health(kit.operator())
-    expect(health.components.sandbox).toMatchObject({ status: 'degraded', rung: 'landlock' })
+    expect(health.components.sandbox).toMatchObject({ status: 'degraded', backend: 'landlock' })
   })
 
   test('a program that asks for hosts is refused, and told what is lacking', async () => {

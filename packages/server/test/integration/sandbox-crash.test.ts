@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
-import { ownUser, rungs } from './sandbox-kit.ts'
+import { backends, ownUser } from './sandbox-kit.ts'
 
 const sources = join(dirname(fileURLToPath(import.meta.url)), '../../src/sandbox')
 
@@ -52,7 +52,7 @@ const named = (word: string): readonly number[] =>
     }
   })
 
-describe.each(rungs)('when the service is killed and programs are kept by %s,', (mode) => {
+describe.each(backends)('when the service is killed and programs are kept by %s,', (mode) => {
   test('nothing of what ran in the sandbox is left within two seconds', async () => {
     const base = mkdtempSync(join(tmpdir(), 'gatehouse-crash-'))
     onTestFinished(() => rmSync(base, { recursive: true, force: true }))

@@ -22,11 +22,11 @@ const landlockHere = (): boolean => {
 }
 
 /** The ways to keep programs that this machine has. */
-export const rungs = [
+export const backends = [
   ...(hasProgram('bwrap') ? (['bubblewrap'] as const) : []),
   ...(process.platform === 'linux' && landlockHere() ? (['landlock'] as const) : []),
 ]
-export const hasLandlock = rungs.includes('landlock')
+export const hasLandlock = backends.includes('landlock')
 
 /** User that runs programs by Landlock where the tests are root: processes are counted by user, so one for each file. */
 export const ownUser = () =>

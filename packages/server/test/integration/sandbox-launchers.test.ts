@@ -15,9 +15,9 @@ import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { bubblewrapArguments } from '../../src/sandbox/arguments.ts'
 import { LaunchedChild } from '../../src/sandbox/launched-child.ts'
+import { RuntimeFolder } from '../../src/sandbox/runtime-folder.ts'
 import { loadSystemView } from '../../src/sandbox/system-view.ts'
-import { Workshop } from '../../src/sandbox/workshop.ts'
-import { rungs } from './sandbox-kit.ts'
+import { backends } from './sandbox-kit.ts'
 
 const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
 
@@ -31,7 +31,7 @@ const temporary = (): string => {
 /** The launcher inside, started with this mount whatever it is told to expect. */
 const start = (folder: string, hidden: readonly string[], folders: readonly string[]) => {
   const system = loadSystemView()
-  const workshop = new Workshop(join(folder, 'sandbox'), machine, system)
+  const runtimeFolder = new RuntimeFolder(join(folder, 'sandbox'), machine, system)
   const args = bubblewrapArguments({
     system: { ...system, folders: [...system.folders, ...folders], shown: [] },
     mounts: [{ source: join(folder, 'mounted'), target: '/mounted', writable: false }],
@@ -46,9 +46,9 @@ const start = (folder: string, hidden: readonly string[], folders: readonly stri
     detached: true,
     stdio: [
       ...(['pipe', 'pipe', 'pipe'] as const),
-      workshop.openFilter({ machine, sockets: 'local' }),
+      runtimeFolder.openFilter({ machine, sockets: 'local' }),
       'pipe',
-      workshop.openLauncher('init'),
+      runtimeFolder.openLauncher('init'),
     ],
   })
 }
@@ -129,18 +129,18 @@ const { createSandbox } = await vite.ssrLoadModule('/create-sandbox.ts')
 const [dataDir, workspace, mode] = process.argv.slice(1)
 const log = { debug() {}, info() {}, warn: console.error, error: console.error }
 const sandbox = createSandbox({ dataDir, mode, user: null, log })
-const { stdout, rung } = await sandbox.run({
+const { stdout, backend } = await sandbox.run({
   program: 'sh', args: ['-c', 'id -u; echo made > made; ls ..'],
   environment: {}, working_directory: workspace, mounts: [{ source: workspace, writable: true }],
   network: { kind: 'none' },
   limits: { memory_bytes: 1e9, processes: 32, cpu_seconds: 60, file_bytes: 1e6, temporary_bytes: 1e6 },
 }, { max_output_bytes: 1000, timeout_ms: 10000 }, new AbortController().signal)
-console.log(JSON.stringify([rung, String(Buffer.from(stdout))]))
+console.log(JSON.stringify([backend, String(Buffer.from(stdout))]))
 process.exit()
 `
 
 // The other way round, an ordinary user runs all the suites of the sandbox, and this one is left out.
-describe.runIf(process.getuid?.() === 0 && canRead()).each(rungs)(
+describe.runIf(process.getuid?.() === 0 && canRead()).each(backends)(
   'a service of an ordinary user, with %s,',
   (mode) => {
     test('keeps its programs in the same sandbox', async () => {

@@ -10,7 +10,7 @@ import {
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { SandboxOptions } from '../../src/sandbox/create-sandbox.ts'
-import { rungs, SandboxKit } from './sandbox-kit.ts'
+import { backends, SandboxKit } from './sandbox-kit.ts'
 
 const isAlive = (pid: number): boolean => {
   try {
@@ -45,7 +45,7 @@ const until = async (holds: () => boolean, withinMs = 5_000): Promise<void> => {
   }
 }
 
-describe.each(rungs)('a program in the sandbox, kept by %s,', (mode) => {
+describe.each(backends)('a program in the sandbox, kept by %s,', (mode) => {
   const open = (options: Partial<SandboxOptions> = {}) => new SandboxKit({ mode, ...options })
 
   test('that forks without end gets no further than its limit', async () => {

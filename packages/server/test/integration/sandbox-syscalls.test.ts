@@ -8,7 +8,7 @@ import {
   refusedShared,
   type Syscalls,
 } from '../../src/sandbox/syscalls.ts'
-import { rungs, SandboxKit } from './sandbox-kit.ts'
+import { backends, SandboxKit } from './sandbox-kit.ts'
 
 const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64'
 const { attributes, watching, ipc } = refusedShared
@@ -183,7 +183,7 @@ const answers = async (
   )
 }
 
-describe.each(rungs)('the filter of system calls, with %s,', (mode) => {
+describe.each(backends)('the filter of system calls, with %s,', (mode) => {
   const asked = [...cases, ...(mode === 'landlock' ? sharedCases : [])]
 
   test('refuses each by the errno that programs expect', async () => {

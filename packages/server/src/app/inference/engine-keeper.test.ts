@@ -31,7 +31,7 @@ const [a, b] = [modelOf('a'), modelOf('b')]
 
 class FakeEngine implements Engine {
   readonly pid = 1
-  readonly rung = 'bubblewrap'
+  readonly backend = 'bubblewrap'
   readonly context_tokens = 2_048
   readonly memory_bytes = 7
   readonly exited: Promise<EngineExit>

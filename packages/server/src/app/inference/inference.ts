@@ -126,7 +126,7 @@ export function bindInference(deps: InferenceDeps): Inference {
     const stops = AbortSignal.any([ended, signal])
     const result = await queue.inTurn(who, stops, () =>
       keeper.use(model, stops, (engine) => {
-        noted({ sandbox: engine.rung })
+        noted({ sandbox: engine.backend })
         return work(engine)
       }),
     )

@@ -46,7 +46,7 @@ export async function stateOf(parts: Parts): Promise<EngineState> {
     package: found,
     setup: setup.state,
     model,
-    sandbox: loaded?.engine.rung ?? null,
+    sandbox: loaded?.engine.backend ?? null,
     pid: loaded?.engine.pid ?? null,
     context_tokens: loaded?.engine.context_tokens ?? null,
     memory_bytes: loaded?.engine.memory_bytes ?? null,

@@ -1,4 +1,4 @@
-import type { Rung, SandboxReport } from '@gatehouse/contract'
+import type { SandboxBackend, SandboxReport } from '@gatehouse/contract'
 import type { Sandbox, SandboxState } from '../../ports/sandbox.ts'
 import type { PartHealth } from '../call/part.ts'
 
@@ -9,19 +9,21 @@ export const sandboxReport = (state: SandboxState): SandboxReport =>
   state.usable
     ? {
         usable: true,
-        rung: state.rung,
+        backend: state.backend,
         detail: state.detail,
-        remedy: state.rung === 'bubblewrap' ? null : (state.remedy ?? chosenRemedy),
+        remedy: state.backend === 'bubblewrap' ? null : (state.remedy ?? chosenRemedy),
       }
-    : { usable: false, rung: 'none', detail: state.reason, remedy: state.remedy }
+    : { usable: false, backend: 'none', detail: state.reason, remedy: state.remedy }
 
 /** Less than the strongest sandbox is a state to end, and known to all; none that run at all is safe. */
-export const sandboxHealth = (sandbox: Sandbox): PartHealth & { readonly rung: Rung } => {
-  const { usable, rung, detail } = sandboxReport(sandbox.state())
-  if (!usable) return { status: 'disabled', rung, reason: `programs do not run: ${detail}` }
-  return rung === 'bubblewrap'
-    ? { status: 'healthy', rung }
-    : { status: 'degraded', rung, reason: detail }
+export const sandboxHealth = (
+  sandbox: Sandbox,
+): PartHealth & { readonly backend: SandboxBackend } => {
+  const { usable, backend, detail } = sandboxReport(sandbox.state())
+  if (!usable) return { status: 'disabled', backend, reason: `programs do not run: ${detail}` }
+  return backend === 'bubblewrap'
+    ? { status: 'healthy', backend }
+    : { status: 'degraded', backend, reason: detail }
 }
 
 /** Tries it anew, with a real program. */

@@ -219,7 +219,7 @@ export const createEngineHost = (options: EngineHostOptions): EngineHost => {
         })
       if (!sandbox.state().usable) await sandbox.probe()
       const state = sandbox.state()
-      const confined = state.usable && state.rung === 'bubblewrap'
+      const confined = state.usable && state.backend === 'bubblewrap'
       mkdirSync(folder, { recursive: true, mode: 0o700 })
       const run = mkdtempSync(join(realpathSync(folder), 'run-'))
       chmodSync(run, 0o700)

@@ -43,7 +43,7 @@ const tokenCounts = /^\d+ tokens of prompt, and the context holds \d+$/
 /** A model that is loaded in a child of ours. */
 export class RunningEngine implements Engine {
   readonly pid: number
-  readonly rung: Engine['rung']
+  readonly backend: Engine['backend']
   readonly context_tokens: number
   readonly exited: Promise<EngineExit>
   memory_bytes: number
@@ -53,7 +53,7 @@ export class RunningEngine implements Engine {
   constructor(parts: Parts) {
     this.#parts = parts
     this.pid = parts.child.pid
-    this.rung = parts.child.rung
+    this.backend = parts.child.backend
     this.context_tokens = parts.ready.context_tokens
     this.memory_bytes = parts.ready.memory_bytes
     this.exited = parts.exited

@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { expect, onTestFinished, test, vi } from 'vitest'
-import { ReadyStage } from './ready-stage.ts'
+import { ReadyRootLauncher } from './ready-root-launcher.ts'
 
 const open = (options: { readonly idleMs?: number; readonly program?: string } = {}) => {
   const started: ChildProcess[] = []
-  const ready = new ReadyStage(() => {
+  const ready = new ReadyRootLauncher(() => {
     const child = spawn(options.program ?? 'cat', [], { stdio: 'pipe' })
     started.push(child)
     return child
@@ -57,7 +57,7 @@ test('where none can be started, nothing else fails', async () => {
   const start = vi.fn<() => ChildProcess>(() => {
     throw new Error('too many open files')
   })
-  const ready = new ReadyStage(start)
+  const ready = new ReadyRootLauncher(start)
   onTestFinished(() => ready[Symbol.dispose]())
   ready.prepare()
   await vi.waitFor(() => expect(start).toHaveBeenCalledOnce())

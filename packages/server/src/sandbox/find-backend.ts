@@ -1,8 +1,8 @@
 import type { SandboxChild, SandboxSpec, SandboxState } from '../ports/sandbox.ts'
-import { readyStageOf, spawnInBubblewrap } from './bubblewrap.ts'
+import { createReadyRootLauncher, spawnInBubblewrap } from './bubblewrap.ts'
 import { spawnInLandlock } from './landlock.ts'
 import { findBubblewrap, lackOfPlatform, prepareTools, type ToolOptions } from './prepare-tools.ts'
-import type { ReadyStage } from './ready-stage.ts'
+import type { ReadyRootLauncher } from './ready-root-launcher.ts'
 import type { SandboxTools } from './sandbox-tools.ts'
 import { tryBubblewrap } from './try-bubblewrap.ts'
 import { tryLandlock } from './try-landlock.ts'
@@ -23,17 +23,17 @@ export type Found = {
 const unconfined: Found = {
   state: {
     usable: true,
-    rung: 'unconfined',
+    backend: 'unconfined',
     detail: 'an operator chose it: nothing is kept from a program',
   },
   spawn: spawnUnconfined,
 }
 
 /** The strongest that holds here. */
-export class Ladder implements Disposable {
+export class BackendFinder implements Disposable {
   readonly #options: ToolOptions & { readonly mode: SandboxMode }
   #tools: SandboxTools | null = null
-  #ready: ReadyStage | null = null
+  #ready: ReadyRootLauncher | null = null
 
   constructor(options: ToolOptions & { readonly mode: SandboxMode }) {
     this.#options = options
@@ -43,7 +43,7 @@ export class Ladder implements Disposable {
     this.#ready?.[Symbol.dispose]()
   }
 
-  /** @SECURITY From the strongest down to none, and never further by itself; sandbox-ladder.test.ts. */
+  /** @SECURITY From the strongest down to none, and never further by itself; sandbox-backends.test.ts. */
   async find(): Promise<Found> {
     const { mode } = this.#options
     if (mode === 'unconfined') return unconfined
@@ -69,7 +69,7 @@ export class Ladder implements Disposable {
     const tools = this.#prepare()
     if ('usable' in tools) return { state: tools, spawn: null }
     const own = { ...tools, bubblewrap }
-    this.#ready ??= readyStageOf(own)
+    this.#ready ??= createReadyRootLauncher(own)
     const ready = this.#ready
     return {
       state: await tryBubblewrap(own),

@@ -6,11 +6,11 @@ const idleMs = 30_000
 const laterMs = 5
 
 /**
- * One stage (stage.pl) that was started ahead of its program, which then need not wait for it.
+ * One launcher (root-launcher.pl) that was started ahead of its program, which then need not wait for it.
  * @SECURITY It was given pipes, a filter and the launchers, nothing of any agent; it serves one program, and
- * ends with the service; sandbox-stage.test.ts.
+ * ends with the service; sandbox-root-launcher.test.ts.
  */
-export class ReadyStage implements Disposable {
+export class ReadyRootLauncher implements Disposable {
   readonly #start: () => ChildProcess
   readonly #idleMs: number
   #waiting: ChildProcess | null = null
@@ -24,10 +24,10 @@ export class ReadyStage implements Disposable {
 
   /** The one that waits, for one program; null where none does. */
   take(): ChildProcess | null {
-    const stage = this.#waiting
+    const launcher = this.#waiting
     this.#waiting = null
     clearTimeout(this.#timer)
-    return stage?.exitCode === null && stage.signalCode === null ? stage : null
+    return launcher?.exitCode === null && launcher.signalCode === null ? launcher : null
   }
 
   /** Soon one waits, for a while. */
@@ -49,10 +49,10 @@ export class ReadyStage implements Disposable {
   /** What fails here fails for the next program as well, which then says so. */
   #started(): ChildProcess | null {
     try {
-      const stage = this.#start()
+      const launcher = this.#start()
       // Whoever takes one that has ended meanwhile hears of it by its channel.
-      for (const one of [stage, ...stage.stdio]) one?.on('error', () => {})
-      return stage.pid === undefined ? null : stage
+      for (const one of [launcher, ...launcher.stdio]) one?.on('error', () => {})
+      return launcher.pid === undefined ? null : launcher
     } catch {
       return null
     }

@@ -91,9 +91,9 @@ describe.runIf(process.platform === 'linux')('where no sandbox holds', () => {
 
   test('an operator who chose it gets programs without one, and every answer says so', async () => {
     await using kit = new SandboxKit({ mode: 'unconfined', bins: binsOf({}) })
-    expect(await kit.sandbox.probe()).toMatchObject({ usable: true, rung: 'unconfined' })
+    expect(await kit.sandbox.probe()).toMatchObject({ usable: true, backend: 'unconfined' })
     expect(await kit.shell('pwd; cat; exit 3', { stdin: 'fed' })).toMatchObject({
-      rung: 'unconfined',
+      backend: 'unconfined',
       code: 3,
       stdout: `${kit.workspace}\nfed`,
     })
@@ -128,8 +128,8 @@ describe.skipIf(!hasProgram('bwrap'))('where the sandbox holds', () => {
   test('it is found by trying, by the first call if nobody tried before', async () => {
     await using kit = new SandboxKit()
     expect(kit.sandbox.state()).toMatchObject({ usable: false, reason: 'it was not tried yet' })
-    expect(await kit.shell('echo ran')).toMatchObject({ rung: 'bubblewrap', stdout: 'ran\n' })
-    expect(kit.sandbox.state()).toMatchObject({ usable: true, rung: 'bubblewrap' })
+    expect(await kit.shell('echo ran')).toMatchObject({ backend: 'bubblewrap', stdout: 'ran\n' })
+    expect(kit.sandbox.state()).toMatchObject({ usable: true, backend: 'bubblewrap' })
   })
 
   test('a folder mounted inside another keeps its own rule, whatever order they are named in', async () => {
@@ -193,11 +193,11 @@ describe.runIf(hasLandlock)('where bubblewrap does not hold, and Landlock does',
     'because it %s, programs run by Landlock, and it is said what is lacking',
     async (_, programs, reason) => {
       await using kit = new SandboxKit({ bins: binsOf(programs), user: ownUser() })
-      const { stdout, rung } = await kit.shell('echo ran > here; cat here')
-      expect({ stdout, rung }).toEqual({ stdout: 'ran\n', rung: 'landlock' })
+      const { stdout, backend } = await kit.shell('echo ran > here; cat here')
+      expect({ stdout, backend }).toEqual({ stdout: 'ran\n', backend: 'landlock' })
       expect(kit.sandbox.state()).toMatchObject({
         usable: true,
-        rung: 'landlock',
+        backend: 'landlock',
         detail: expect.stringContaining(reason),
         remedy: expect.stringMatching(/./),
       })
@@ -222,7 +222,7 @@ describe.runIf(hasLandlock)('where bubblewrap does not hold, and Landlock does',
 
   test('an operator may ask for it, and one that is too old for us is named', async () => {
     await using kit = new SandboxKit({ mode: 'landlock' })
-    expect(await kit.sandbox.probe()).toMatchObject({ usable: true, rung: 'landlock' })
+    expect(await kit.sandbox.probe()).toMatchObject({ usable: true, backend: 'landlock' })
     await using old = new SandboxKit({ mode: 'landlock', landlockAbi: 99 })
     expect(await old.sandbox.probe()).toMatchObject({
       usable: false,

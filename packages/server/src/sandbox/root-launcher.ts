@@ -5,13 +5,13 @@ import type { OpenMount } from './mounts.ts'
 import type { ServiceUser } from './service-user.ts'
 
 /** Mounted over for the launcher alone. */
-const stageFolder = '/tmp'
+const mountFolder = '/tmp'
 
-/** Where bubblewrap finds a mount that the stage has taken. */
-export const stagedAt = (at: number): string => `${stageFolder}/${at}`
+/** Where bubblewrap finds a mount that the root launcher has taken. */
+export const mountedAt = (at: number): string => `${mountFolder}/${at}`
 
-/** Tells a stage what to start. The mounts stay open until it has. */
-export const orderStage = (
+/** Tells a root launcher what to start. The mounts stay open until it has. */
+export const orderRootLauncher = (
   { pid, stdio }: ChildProcess,
   user: ServiceUser,
   mounts: readonly OpenMount[],
@@ -23,7 +23,7 @@ export const orderStage = (
   const channel = stdio[4] as Writable
   channel.write(
     encodeStrings([
-      stageFolder,
+      mountFolder,
       String(user.uid),
       String(user.gid),
       String(given.length),

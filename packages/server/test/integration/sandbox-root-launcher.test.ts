@@ -11,7 +11,7 @@ const read = (file: string): string => {
   }
 }
 
-/** Stages that were started by this process and wait for their order. */
+/** Root launchers that were started by this process and wait for their order. */
 const waiting = (): readonly number[] =>
   readdirSync('/proc').flatMap((name) =>
     /^\d+$/.test(name) &&
@@ -27,7 +27,7 @@ const oneWaits = async (): Promise<number> =>
     return waiting()[0] as number
   }, 5_000)
 
-describe.runIf(process.getuid?.() === 0 && hasProgram('bwrap'))('the stage', () => {
+describe.runIf(process.getuid?.() === 0 && hasProgram('bwrap'))('the root launcher', () => {
   test('waits for the next program once one has run, and serves one alone', async () => {
     await using kit = new SandboxKit({ mode: 'bubblewrap' })
     expect(waiting()).toEqual([])
@@ -62,7 +62,7 @@ describe.runIf(process.getuid?.() === 0 && hasProgram('bwrap'))('the stage', () 
       const own = linksOf(pid).filter((link) => !ours.includes(link))
       return own.map((link) => link.replace(/^socket:.*/, 'socket')).toSorted()
     }
-    const made = ['filter-local', 'init.pl', 'stage.pl'].map(
+    const made = ['filter-local', 'init.pl', 'root-launcher.pl'].map(
       (name) => `${kit.dataDir}/sandbox/${name}`,
     )
     // Three for the program and the channel.

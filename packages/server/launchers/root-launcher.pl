@@ -1,4 +1,4 @@
-# The stage before bubblewrap where the service is root: takes each mount by its open descriptor into a mount
+# Root launcher, before bubblewrap where the service is root: takes each mount by its open descriptor into a mount
 # namespace of its own, below a folder that everybody may enter, becomes the service user for good, and only
 # then starts bubblewrap. So no path is walked twice, the private folders above a workspace stay private,
 # and nothing untrusted ever runs with the rights of root.
@@ -9,7 +9,7 @@
 # Order: the folder, which is mounted over for this process alone; uid, gid, number of mounts, the
 # descriptors of them in /proc, which the service holds open meanwhile, then the command.
 
-my ($stage, $uid, $gid, $count, @command) = take_strings();
+my ($folder, $uid, $gid, $count, @command) = take_strings();
 # For the launcher in bubblewrap, which takes its own order over it.
 fcntl($channel, 2, 0);
 my @given = splice @command, 0, $count;
@@ -23,9 +23,9 @@ my @trees = map {
 } @given;
 syscall($SYS_unshare, 0x20000) == 0 or failed('unshare');
 syscall($SYS_mount, $none, $root, $none, 0x44000, 0) == 0 or failed('making mounts private');
-syscall($SYS_mount, $tmpfs, $stage, $tmpfs, 6, $options) == 0 or failed('mounting the stage');
+syscall($SYS_mount, $tmpfs, $folder, $tmpfs, 6, $options) == 0 or failed('mounting the folder');
 for my $at (0 .. $#trees) {
-  my $place = "$stage/$at";
+  my $place = "$folder/$at";
   if (-d $given[$at]) { mkdir $place, 0755 or failed('mkdir') }
   else { open(my $made, '>', $place) or failed('create'); close $made }
   syscall($SYS_move_mount, $trees[$at], $empty, -100, $place, 4) == 0 or failed($! == 2 ? "gone $at" : 'move_mount');

@@ -60,12 +60,12 @@ const makeEtc = (folder: string, system: SystemView): void => {
 const kept = {
   init: 0o644,
   'init-relay': 0o644,
-  stage: 0o600,
+  'root-launcher': 0o600,
   landlock: 0o600,
 } as const satisfies Partial<Record<Launcher, number>>
 
 /** The files that every sandbox is made with, written once into a folder of the service. */
-export class Workshop {
+export class RuntimeFolder {
   readonly #folder: string
   readonly #filters = new Map<string, string>()
   readonly etc: SandboxMount
