@@ -4,6 +4,7 @@ import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { didYouMean, GatehouseError } from '@gatehouse/contract'
 import { createFirstAgent } from './app/agents/first-start.ts'
+import type { AppDeps } from './app/app-deps.ts'
 import { MemoryBudget } from './app/call/memory-budget.ts'
 import type { Op } from './app/call/op.ts'
 import { type BoundApp, createApp } from './app/create-app.ts'
@@ -22,6 +23,7 @@ import { openAuditLog } from './log/audit-log.ts'
 import { lastClockOf } from './log/last-clock.ts'
 import { VerifierThread } from './log/verifier-thread.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
+import type { Overrides } from './overrides.ts'
 import { assertMount } from './platform/assert-mount.ts'
 import { createCalendar } from './platform/calendar.ts'
 import { createClock } from './platform/clock.ts'
@@ -44,10 +46,12 @@ import { createPasswords } from './platform/passwords.ts'
 import { isInstalled, recordedStore, recordStore } from './platform/store-record.ts'
 import { createWakeCommands } from './platform/wake-commands.ts'
 import { openPolicySource } from './policy/source.ts'
+import type { Clock } from './ports/clock.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Log } from './ports/log.ts'
 import type { Sandbox } from './ports/sandbox.ts'
-import type { ServiceAdapter } from './ports/service-adapter.ts'
+import type { ServiceAdapters } from './ports/service-adapter.ts'
+import type { Storage } from './ports/storage.ts'
 import { createProcessHost } from './processes/create-process-host.ts'
 import { createCalendarAdapter } from './proxy/adapters/calendar/calendar-adapter.ts'
 import { createMailAdapter } from './proxy/adapters/mail/mail-adapter.ts'
@@ -81,7 +85,7 @@ export type ComposeOptions = {
   /** Called before a data directory is created or a lasting thing in it. */
   readonly beforeCreating?: () => Promise<void>
   readonly scrubber: Scrubber
-  readonly output: LogOutput
+  readonly output: Pick<LogOutput, 'dropped'>
 }
 
 /** Set by the first start of a server that got as far as listening: commands before it do not count. */
@@ -130,18 +134,42 @@ const engineOf = (settings: Settings, sandbox: Sandbox): EngineParts => {
 }
 
 /** A service verifies its log in the background; a command without one asks for what it needs. */
-const verificationOf = (isService: boolean) => (isService ? {} : { verifyEveryMs: 0 })
+const verificationOf = (
+  isService: boolean,
+  verifier: VerifierThread,
+  { verifiesOnThread = true }: Overrides,
+) => ({
+  ...(verifiesOnThread ? { verifier } : {}),
+  ...(isService ? {} : { verifyEveryMs: 0 }),
+})
 
 /** The program of a thread beside this file. Sources and build differ in the extension alone. */
 const programOf = (name: string): URL =>
   new URL(`./${name}${extname(import.meta.url)}`, import.meta.url)
 
+const openStorage = async (
+  { database_url: url }: Settings,
+  file: string,
+  expectedId: string | null,
+  { storage: wrap = (opened: Storage) => opened }: Overrides,
+): Promise<Storage> => {
+  if (url === null) return wrap(await openSqlite({ file, expectedId }))
+  // Loaded only where it is used: most installations never do.
+  const { openPostgres } = await import('./storage/postgres/open.ts')
+  return wrap(await openPostgres({ url, expectedId }))
+}
+
 /** What can be connected behind the proxy. */
-const serviceAdapters: readonly ServiceAdapter[] = [createCalendarAdapter(), createMailAdapter()]
+const serviceAdapters: ServiceAdapters = new Map(
+  [createCalendarAdapter(), createMailAdapter()].map((adapter) => [adapter.kind, adapter]),
+)
 
 /** @throws InvalidConfiguration for a delay of what there is not: it would never apply. */
-const assertDelays = ({ 'proxy.delays': delays, origins }: Settings): void => {
-  const known = serviceAdapters.flatMap(({ kind, operations }) =>
+const adaptersFor = (
+  { 'proxy.delays': delays, origins }: Settings,
+  { adapters = serviceAdapters }: Overrides,
+): ServiceAdapters => {
+  const known = [...adapters.values()].flatMap(({ kind, operations }) =>
     operations.map(({ name }) => `${kind}.${name}`),
   )
   for (const operation of delays.keys())
@@ -150,18 +178,26 @@ const assertDelays = ({ 'proxy.delays': delays, origins }: Settings): void => {
         origin: origins['proxy.delays'] ?? 'proxy.delays',
         detail: `there is no operation ${operation}.${didYouMean(operation, known)}`,
       })
+  return adapters
 }
 
-/** The one place that names concrete classes. Opens in order, and closes in the reverse order. */
-export async function compose(
-  settings: Settings,
+/** The store may lack the last groups of a service that was killed. */
+const clockAfter = async (storage: Storage, auditFolder: string): Promise<Clock> =>
+  createClock(Math.max(await storage.clock.read(), lastClockOf(auditFolder)))
+
+const openSandbox = (
+  { data_dir: dataDir, 'sandbox.mode': mode, 'sandbox.user': user }: Settings,
   log: Log,
-  { runsApproved = true, beforeCreating, scrubber, output }: ComposeOptions,
-): Promise<Composition> {
-  const { data_dir: dataDir, database_url: databaseUrl } = settings
-  assertDelays(settings)
-  await using opening = new Disposal()
-  const store = storeOf(settings)
+  opening: Disposal,
+): Sandbox => opening.use(createSandbox({ dataDir, mode, user, log }))
+
+/** Takes the data directory for this process, and returns the id that its store must have. */
+const enter = async (
+  dataDir: string,
+  store: ReturnType<typeof storeOf>,
+  opening: Disposal,
+  beforeCreating: ComposeOptions['beforeCreating'],
+): Promise<string | null> => {
   // Twice: what does not match is refused before anything is written, and what another process created meanwhile
   // is seen once this one has the lock.
   recordedStore(dataDir, store)
@@ -174,25 +210,30 @@ export async function compose(
   await beforeCreating?.()
   openDataDirectory(dataDir)
   if (!locked) lock()
-  const expectedId = recordedStore(dataDir, store)
+  return recordedStore(dataDir, store)
+}
+
+/** The one place that names concrete classes. Opens in order, and closes in the reverse order. */
+export async function compose(
+  settings: Settings,
+  log: Log,
+  { runsApproved = true, beforeCreating, scrubber, output }: ComposeOptions,
+  overrides: Overrides = {},
+): Promise<Composition> {
+  const { data_dir: dataDir, database_url: databaseUrl } = settings
+  const adapters = adaptersFor(settings, overrides)
+  await using opening = new Disposal()
+  const store = storeOf(settings)
+  const expectedId = await enter(dataDir, store, opening, beforeCreating)
 
   const ids = createIds()
   const digest = createDigest()
   const node = nodeName(dataDir)
   const auditFolder = join(dataDir, 'audit')
   const databaseFile = join(dataDir, 'gatehouse.db')
-  const storage = opening.use(
-    databaseUrl === null
-      ? await openSqlite({ file: databaseFile, expectedId })
-      : // Loaded only where it is used: most installations never do.
-        await (await import('./storage/postgres/open.ts')).openPostgres({
-          url: databaseUrl,
-          expectedId,
-        }),
-  )
+  const storage = opening.use(await openStorage(settings, databaseFile, expectedId, overrides))
   recordStore(dataDir, { engine: store.engine, store_id: storage.id, version })
-  // The store may lack the last groups of a service that was killed.
-  const clock = createClock(Math.max(await storage.clock.read(), lastClockOf(auditFolder)))
+  const clock = overrides.clock ?? (await clockAfter(storage, auditFolder))
   const tracing = await openTracing({ env: process.env, version, log })
   if (tracing) opening.use(tracing)
   const place: LogPlace = {
@@ -206,7 +247,6 @@ export async function compose(
   const auditLog = opening.use(
     await openAuditLog({
       storage,
-      verifier,
       directory: auditFolder,
       chain: node,
       ids,
@@ -214,7 +254,7 @@ export async function compose(
       log,
       checkpoint: { copy: settings['audit.checkpoint_copy'] },
       durable: settings['audit.durable'],
-      ...verificationOf(runsApproved),
+      ...verificationOf(runsApproved, verifier, overrides),
     }),
   )
   if (storage.engine === 'sqlite') await storage.sessions.endAll(clock.wall())
@@ -228,12 +268,13 @@ export async function compose(
       log,
       scrubber,
       keyFile: join(dataDir, 'vault.key'),
+      kdf: overrides.kdf,
     }),
   )
 
-  const workspaces = join(dataDir, 'workspaces')
+  const workspaces = overrides.workspaces ?? join(dataDir, 'workspaces')
   mkdirSync(workspaces, { recursive: true, mode: 0o700 })
-  const registry = createRegistry(standardCapabilities)
+  const registry = overrides.registry ?? createRegistry(standardCapabilities)
   const policy = opening.use(
     await openPolicySource({
       directory: join(dataDir, 'policies'),
@@ -249,14 +290,7 @@ export async function compose(
       onSweepError: (cause) => log.warn({ err: cause }, 'left-over files could not be removed'),
     }),
   )
-  const sandbox = opening.use(
-    createSandbox({
-      dataDir,
-      mode: settings['sandbox.mode'],
-      user: settings['sandbox.user'],
-      log,
-    }),
-  )
+  const sandbox = overrides.sandbox ?? openSandbox(settings, log, opening)
   // Known before the first program is asked for; a service that only keeps data needs none.
   if (runsApproved) void sandbox.probe()
   const wakeCommands = opening.use(
@@ -268,9 +302,11 @@ export async function compose(
     }),
   )
   const ownPorts = new Set([settings.gateway_port, settings.user_api_port, settings.dashboard_port])
-  const outbound = createOutbound(settings, {
-    ownPorts: () => new Set([...ownPorts, ...app.listeners.ports]),
-  })
+  const outbound =
+    overrides.outbound ??
+    createOutbound(settings, {
+      ownPorts: () => new Set([...ownPorts, ...app.listeners.ports]),
+    })
   const processHost = opening.use(
     await createProcessHost({
       sandbox,
@@ -283,7 +319,7 @@ export async function compose(
   const stopping = new AbortController()
   // Whoever waits listens to it: as many as there are waits, and each leaves with its own.
   setMaxListeners(0, stopping.signal)
-  const app = createApp({
+  const parts: AppDeps = {
     storage,
     auditLog,
     audit: auditLog,
@@ -328,7 +364,7 @@ export async function compose(
       }),
     },
     engine: engineOf(settings, sandbox),
-    adapters: new Map(serviceAdapters.map((adapter) => [adapter.kind, adapter])),
+    adapters,
     wakeCommands,
     notifier: createNotifier(settings.notifications, () => clock.wall(), {
       assertsSecrets: runsApproved,
@@ -359,7 +395,8 @@ export async function compose(
     assertMount: (path) => assertMount(dataDir, path),
     runsApproved,
     signal: stopping.signal,
-  })
+  }
+  const app = createApp(overrides.parts?.(parts) ?? parts)
   opening.defer(async () => {
     stopping.abort()
     await app.stopped()

@@ -1,49 +1,29 @@
-import { setMaxListeners } from 'node:events'
 import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ApprovalMode, AuditEntry, CapabilityError, Remember } from '@gatehouse/contract'
+import type { AppDeps } from '@gatehouse/server/app/app-deps'
 import type { InvokeOutcome } from '@gatehouse/server/app/call/invoke'
-import { MemoryBudget } from '@gatehouse/server/app/call/memory-budget'
 import type { AgentOp, Op } from '@gatehouse/server/app/call/op'
-import { type BoundApp, createApp } from '@gatehouse/server/app/create-app'
+import type { BoundApp } from '@gatehouse/server/app/create-app'
 import type { EngineParts } from '@gatehouse/server/app/inference/inference'
-import type { ModelParts } from '@gatehouse/server/app/models/models'
 import { createRegistry } from '@gatehouse/server/capabilities/registry'
 import { standardCapabilities } from '@gatehouse/server/capabilities/standard'
+import { compose } from '@gatehouse/server/compose'
 import { loadSettings } from '@gatehouse/server/config/load'
 import type { Settings } from '@gatehouse/server/config/settings'
 import { outcomeOf } from '@gatehouse/server/domain/approvals/outcome'
-import { createFilesFactory } from '@gatehouse/server/files/create-files-factory'
-import { openAuditLog } from '@gatehouse/server/log/audit-log'
 import { HandClock, silent } from '@gatehouse/server/log/testing'
 import { createOutbound } from '@gatehouse/server/outbound/create-outbound'
-import { createCalendar } from '@gatehouse/server/platform/calendar'
-import { createDigest } from '@gatehouse/server/platform/digest'
-import { createEventBus } from '@gatehouse/server/platform/event-bus'
-import { createHost } from '@gatehouse/server/platform/host'
-import { createIds } from '@gatehouse/server/platform/ids'
-import { openPolicySource } from '@gatehouse/server/policy/source'
-import type { AuditRows } from '@gatehouse/server/ports/audit-rows'
+import type { Overrides } from '@gatehouse/server/overrides'
 import type { Capability, ChangingRegistry } from '@gatehouse/server/ports/capability'
-import type { GitFactory } from '@gatehouse/server/ports/git'
 import type { Log } from '@gatehouse/server/ports/log'
-import type { Notifier } from '@gatehouse/server/ports/notifier'
-import type { Outbound } from '@gatehouse/server/ports/outbound'
 import type { Passwords } from '@gatehouse/server/ports/passwords'
 import type { Sandbox } from '@gatehouse/server/ports/sandbox'
-import type { Secrets } from '@gatehouse/server/ports/secrets'
-import type { ServiceAdapters } from '@gatehouse/server/ports/service-adapter'
 import type { Storage } from '@gatehouse/server/ports/storage'
-import type { Tracing } from '@gatehouse/server/ports/tracing'
-import type { WakeCommands } from '@gatehouse/server/ports/wakes'
-import { createProcessHost } from '@gatehouse/server/processes/create-process-host'
-import { createMetrics } from '@gatehouse/server/telemetry/metrics'
-import { heldBytesFor } from '@gatehouse/server/transport/http/held-bytes'
-import { openVault } from '@gatehouse/server/vault/open-vault'
 import { Scrubber } from '@gatehouse/server/vault/scrub/scrubber'
 import { noSandbox } from './no-sandbox.ts'
-import { openQuickStore } from './quick-store.ts'
+import { makeQuickFolder, putStore } from './quick-store.ts'
 
 /** Readable ones: the real hash is slow on purpose. */
 const quickPasswords: Passwords = {
@@ -51,78 +31,61 @@ const quickPasswords: Passwords = {
   verify: async (hash, password) => hash === `hash of ${password}`,
 }
 
-export type KitOptions = {
-  /** Capabilities beside the built-in ones. */
-  readonly capabilities?: readonly Capability[]
-  /** Less memory for requests than this process has. */
-  readonly memory?: MemoryBudget
-  /** The text of `organisation.yaml`. */
-  readonly policy?: string
-  /** Puts something between the whole service and its store. */
-  readonly storage?: (opened: Storage) => Storage
-  /** Other settings than usual. */
-  readonly settings?: Partial<Settings>
-  readonly runsApproved?: boolean
-  /** Leaves it to the test to call `app.start()`. */
-  readonly startsLater?: boolean
-  readonly wakeCommands?: Pick<WakeCommands, 'start'>
-  readonly notifier?: Notifier
-  readonly models?: ModelParts
-  /** What runs models, in the sandbox of this kit. */
-  readonly engine?: (sandbox: Sandbox, folder: string) => EngineParts
-  /** The kinds of services that can be connected. */
-  readonly adapters?: ServiceAdapters
-  readonly log?: Log
-  readonly tracing?: Tracing
-  readonly sandbox?: Sandbox | ((folder: string) => Sandbox)
-  /** Git, in the sandbox of this kit. */
-  readonly git?: (parts: {
-    readonly sandbox: Sandbox
-    readonly outbound: Outbound
-    readonly secrets: Secrets
-    readonly folder: string
-  }) => GitFactory
-  /** Without one no name leads anywhere. */
-  readonly outbound?: Outbound
-  /** Puts something between the application and each of its ports. */
-  readonly ports?: <T extends object>(name: string, port: T) => T
-}
+/** Parts of the application that a test may exchange for its own. */
+type Exchanged = 'memory' | 'models' | 'notifier' | 'tracing' | 'wakeCommands'
+
+export type KitOptions = Pick<Overrides, 'adapters' | 'outbound' | 'storage'> &
+  Partial<Pick<AppDeps, Exchanged>> & {
+    /** Capabilities beside the standard ones. */
+    readonly capabilities?: readonly Capability[]
+    /** The text of `organisation.yaml`. */
+    readonly policy?: string
+    /** Other settings than usual. */
+    readonly settings?: Partial<Settings>
+    readonly runsApproved?: boolean
+    /** Leaves it to the test to call `app.start()`. */
+    readonly startsLater?: boolean
+    /** What runs models, in the sandbox of this kit. */
+    readonly engine?: (sandbox: Sandbox, folder: string) => EngineParts
+    readonly log?: Log
+    /** `real` is that of this machine; without one no program starts. */
+    readonly sandbox?: Sandbox | 'real'
+    /** Puts something between the application and each of its ports. */
+    readonly ports?: <T extends object>(name: string, port: T) => T
+  }
 
 /** A whole service without listeners: real policy, log, files and store, a clock moved by hand. */
 export class Kit implements AsyncDisposable {
   readonly app: BoundApp
   readonly clock: HandClock
-  readonly storage: Storage
-  /** Entries of the log, as they are stored. */
-  readonly rows: AuditRows
-  readonly folder: string
-  readonly secrets: Secrets
+  /** What the application stands on, before the test put anything in between. */
+  readonly parts: AppDeps
   readonly registry: ChangingRegistry
-  /** Reads the policy files again, as after a change on the disk. */
-  readonly reloadPolicy: () => Promise<void>
+  readonly folder: string
+  readonly #workspaces: string
   readonly #close: () => Promise<void>
   readonly #credentials = new Map<string, number>()
 
-  constructor(parts: {
+  constructor(made: {
     app: BoundApp
     clock: HandClock
-    storage: Storage
-    rows: AuditRows
-    folder: string
-    secrets: Secrets
+    parts: AppDeps
     registry: ChangingRegistry
-    reloadPolicy: () => Promise<void>
+    folder: string
+    workspaces: string
     close: () => Promise<void>
   }) {
-    this.app = parts.app
-    this.clock = parts.clock
-    this.storage = parts.storage
-    this.rows = parts.rows
-    this.folder = parts.folder
-    this.secrets = parts.secrets
-    this.registry = parts.registry
-    this.reloadPolicy = parts.reloadPolicy
-    this.#close = parts.close
+    this.app = made.app
+    this.clock = made.clock
+    this.parts = made.parts
+    this.registry = made.registry
+    this.folder = made.folder
+    this.#workspaces = made.workspaces
+    this.#close = made.close
+  }
+
+  get storage(): Storage {
+    return this.parts.storage
   }
 
   /** An operator called `label`. */
@@ -165,7 +128,7 @@ export class Kit implements AsyncDisposable {
   }
 
   workspace(agent: string): string {
-    return join(this.folder, 'workspaces', agent)
+    return join(this.#workspaces, agent)
   }
 
   invoke(
@@ -230,131 +193,102 @@ export class Kit implements AsyncDisposable {
 export const failureIn = (outcome: InvokeOutcome): CapabilityError | null =>
   outcome.kind === 'failed' ? outcome.error : null
 
-export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-kit-')))
-  const [clock, ids, digest] = [new HandClock(), createIds(), createDigest()]
-  const log = options.log ?? silent
-  const opened = await openQuickStore()
-  const storage = options.storage?.(opened) ?? opened
-  const auditLog = await openAuditLog({
-    storage,
-    directory: join(folder, 'audit'),
-    chain: 'kit',
-    ids,
-    clock,
-    log,
-  })
-  const registry = createRegistry([...standardCapabilities, ...(options.capabilities ?? [])])
-  const policy = await openPolicySource({
-    directory: join(folder, 'policies'),
-    registry,
-    log,
-  })
-  if (options.policy !== undefined) {
-    const { problems } = await policy.save({ text: options.policy })
-    const error = problems.find(({ severity }) => severity === 'error')
-    if (error) throw new Error(`${error.file}:${error.line}: ${error.message}`)
-  }
-  const vault = await openVault({
-    storage,
-    auditLog,
-    clock,
-    ids,
-    log,
-    scrubber: new Scrubber(),
-    keyFile: join(folder, 'vault.key'),
-    kdf: { memory_kib: 64, passes: 1, lanes: 1 },
-  })
-  const files = createFilesFactory({ ids, clock })
-  const stopping = new AbortController()
-  setMaxListeners(0, stopping.signal)
-  const made = options.sandbox ?? noSandbox()
-  const sandbox = typeof made === 'function' ? made(folder) : made
+/** What stands between the application and the rest: all but plain values and what has state of its own. */
+const wrappedPorts = [
+  ...(['storage', 'auditLog', 'audit', 'digest', 'events', 'policy', 'files', 'host'] as const),
+  ...(['passwords', 'secrets', 'vault', 'calendar', 'outbound', 'sandbox', 'processHost'] as const),
+]
+
+const wrapped = (parts: AppDeps, wrap: NonNullable<KitOptions['ports']>): AppDeps => ({
+  ...parts,
+  ...Object.fromEntries(wrappedPorts.map((name) => [name, wrap(name, parts[name])])),
+})
+
+/** The parts that a test gives, and passwords that are hashed at once. */
+const exchangedIn = (options: KitOptions, { sandbox }: AppDeps, folder: string) => ({
+  passwords: quickPasswords,
+  ...(options.memory ? { memory: options.memory } : {}),
+  ...(options.models ? { models: options.models } : {}),
+  ...(options.notifier ? { notifier: options.notifier } : {}),
+  ...(options.tracing ? { tracing: options.tracing } : {}),
+  ...(options.wakeCommands ? { wakeCommands: options.wakeCommands } : {}),
+  ...(options.engine ? { engine: options.engine(sandbox, folder) } : {}),
+})
+
+const settingsIn = (folder: string, changed: Partial<Settings> = {}): Settings => ({
+  ...loadSettings({ 'data-dir': folder }, {}),
   // However full the disk of this machine is.
-  const settings = {
-    ...loadSettings({ 'data-dir': folder }, {}),
-    'alerts.disk_percent': 101,
-    ...options.settings,
+  'alerts.disk_percent': 101,
+  ...changed,
+})
+
+const savePolicy = async (policy: AppDeps['policy'], text: string): Promise<void> => {
+  const { problems } = await policy.save({ text })
+  const error = problems.find(({ severity }) => severity === 'error')
+  if (error) throw new Error(`${error.file}:${error.line}: ${error.message}`)
+}
+
+/** A data directory in memory. Agents and programs work on a disk: neither may use what lies below `/dev`. */
+const makePlaces = (runsPrograms: boolean) => {
+  const disk = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-kit-')))
+  const memory = runsPrograms ? null : makeQuickFolder()
+  return {
+    folder: memory?.path ?? disk,
+    workspaces: join(disk, 'workspaces'),
+    [Symbol.dispose]() {
+      memory?.[Symbol.dispose]()
+      rmSync(disk, { recursive: true, force: true })
+    },
   }
-  const outbound =
-    options.outbound ??
-    createOutbound(settings, { ownPorts: () => new Set(), resolve: async () => [] })
-  const processHost = await createProcessHost({
-    sandbox,
-    outbound,
-    clock,
-    folder: join(folder, 'processes'),
-  })
-  const port = options.ports ?? (<T extends object>(_name: string, given: T): T => given)
-  const app = createApp({
-    tracing: options.tracing,
-    storage: port('storage', storage),
-    auditLog: port('auditLog', auditLog),
-    audit: port('audit', auditLog),
-    clock,
-    ids,
-    digest: port('digest', digest),
-    log,
-    events: port('events', createEventBus({ ids, clock, log })),
-    version: '0.0.0',
-    node: 'kit',
-    registry,
-    policy: port('policy', policy),
-    files: port('files', files),
-    host: port('host', createHost(folder)),
-    passwords: port('passwords', quickPasswords),
-    secrets: port('secrets', vault.secrets),
-    vault: port('vault', vault.vault),
-    calendar: port('calendar', createCalendar()),
-    outbound: port('outbound', outbound),
-    sandbox: port('sandbox', sandbox),
-    processHost: port('processHost', processHost),
-    wakeCommands: options.wakeCommands ?? { start: () => 'none' },
-    ...(options.git
-      ? {
-          git: options.git({
-            sandbox,
-            outbound,
-            secrets: vault.secrets,
-            folder: join(folder, 'git'),
-          }),
-        }
-      : {}),
-    ...(options.notifier ? { notifier: options.notifier } : {}),
-    ...(options.models ? { models: options.models } : {}),
-    ...(options.engine ? { engine: options.engine(sandbox, folder) } : {}),
-    ...(options.adapters ? { adapters: options.adapters } : {}),
+}
+
+export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
+  const { log = silent, runsApproved = true, sandbox = noSandbox() } = options
+  const places = makePlaces(sandbox === 'real')
+  const { folder, workspaces } = places
+  const settings = settingsIn(folder, options.settings)
+  const clock = new HandClock()
+  const registry = createRegistry([...standardCapabilities, ...(options.capabilities ?? [])])
+  await putStore(folder)
+  const opened: AppDeps[] = []
+  const composition = await compose(
     settings,
-    metrics: createMetrics({
-      version: '0.0.0',
-      isCapability: (name) => registry.find(name) !== null,
-      droppedLogLines: () => 0,
-    }),
-    memory: options.memory ?? new MemoryBudget(heldBytesFor()),
-    workspaceOf: (name) => join(folder, 'workspaces', name),
-    assertMount: () => {},
-    droppedLogLines: () => 0,
-    runsApproved: options.runsApproved ?? true,
-    signal: stopping.signal,
-  })
-  if (!options.startsLater) await app.start()
+    log,
+    { runsApproved, scrubber: new Scrubber(), output: { dropped: 0 } },
+    {
+      clock,
+      registry,
+      workspaces,
+      verifiesOnThread: false,
+      kdf: { memory_kib: 64, passes: 1, lanes: 1 },
+      // Without one of the test's own no name leads anywhere.
+      outbound:
+        options.outbound ??
+        createOutbound(settings, { ownPorts: () => new Set(), resolve: async () => [] }),
+      ...(options.adapters ? { adapters: options.adapters } : {}),
+      ...(options.storage ? { storage: options.storage } : {}),
+      ...(sandbox === 'real' ? {} : { sandbox }),
+      parts(parts) {
+        opened.push(parts)
+        const own = { ...parts, ...exchangedIn(options, parts, folder) }
+        return options.ports ? wrapped(own, options.ports) : own
+      },
+    },
+  )
+  const [parts] = opened
+  if (!parts) throw new Error('the service has no parts')
+  if (options.policy !== undefined) await savePolicy(parts.policy, options.policy)
+  if (!options.startsLater) await composition.app.start()
   return new Kit({
-    app,
+    app: composition.app,
     clock,
-    storage,
-    rows: auditLog.rows,
-    folder,
-    secrets: vault.secrets,
+    parts,
     registry,
-    reloadPolicy: () => policy.reload(),
+    folder,
+    workspaces,
     close: async () => {
-      stopping.abort()
-      await app.stopped()
-      files[Symbol.dispose]()
-      await policy[Symbol.asyncDispose]()
-      await auditLog[Symbol.asyncDispose]()
-      await opened[Symbol.asyncDispose]()
-      rmSync(folder, { recursive: true, force: true })
+      await composition[Symbol.asyncDispose]()
+      places[Symbol.dispose]()
     },
   })
 }

@@ -59,20 +59,13 @@ export type AppDeps = Basics & {
   readonly metrics: Metrics
   /** Heap that requests, runs and answers may take. */
   readonly memory: MemoryBudget
-  /** Absent where git cannot run, as in tests of other things. */
-  readonly git?: GitFactory
-  /** Absent where no program can run, as in tests of other things. */
-  readonly processHost?: ProcessHost
-  /** Absent where nothing lies in files, as in tests. */
-  readonly backups?: Backups
-  /** Absent where nobody is told. */
-  readonly notifier?: Notifier
-  /** Absent where no kind of service can be connected. */
-  readonly adapters?: ServiceAdapters
-  /** Absent where no files of models are kept. */
-  readonly models?: ModelParts
-  /** Absent where no model can run, as in tests of other things. */
-  readonly engine?: EngineParts
+  readonly git: GitFactory
+  readonly processHost: ProcessHost
+  readonly backups: Backups
+  readonly notifier: Notifier
+  readonly adapters: ServiceAdapters
+  readonly models: ModelParts
+  readonly engine: EngineParts
   /** Lines of the service's own log that could not be written. */
   readonly droppedLogLines: () => number
   /** Aborts when the service stops. */

@@ -1,7 +1,4 @@
-import { GatehouseError } from '@gatehouse/contract'
-import type { GitFactory } from '../ports/git.ts'
 import type { InstalledModels } from '../ports/models.ts'
-import type { Notifier } from '../ports/notifier.ts'
 import { bindAgents } from './agents/agents.ts'
 import type { App } from './app.ts'
 import type { AppDeps } from './app-deps.ts'
@@ -15,11 +12,9 @@ import { bindEvents } from './events/events.ts'
 import { selfOf } from './gate/agent-self.ts'
 import { bindGate } from './gate/gate.ts'
 import { bindInference } from './inference/inference.ts'
-import { noEngine } from './inference/no-engine.ts'
 import { bindModels } from './models/models.ts'
-import { noModels } from './models/no-models.ts'
 import { bindPeople } from './people/people.ts'
-import { bindProcesses, noProcesses } from './processes/processes.ts'
+import { bindProcesses } from './processes/processes.ts'
 import { bindProxy } from './proxy/proxy.ts'
 import { bindReach } from './reach/reach.ts'
 import { bindState } from './state/state.ts'
@@ -27,20 +22,6 @@ import { Listeners } from './supervision/listeners.ts'
 import { Notifications } from './supervision/notifications.ts'
 import { bindSupervision } from './supervision/supervision.ts'
 import { bindTime } from './time/time.ts'
-
-const nobody: Notifier = {
-  targets: [],
-  send: async () => ({ kind: 'failed', status: null, detail: 'there is no such target' }),
-}
-
-const noGit: GitFactory = {
-  open() {
-    throw new GatehouseError('SandboxUnavailable', {
-      reason: 'this service was made without git',
-      remedy: 'install git and bubblewrap',
-    })
-  },
-}
 
 /** All use cases, bound once. The service starts what looks after itself, and waits for it at the end. */
 export type BoundApp = App & {
@@ -59,7 +40,6 @@ export function createApp(given: AppDeps): BoundApp {
   const cleaned = scrubbing(given)
   const notifications = new Notifications({
     ...cleaned,
-    notifier: given.notifier ?? nobody,
     page: () => listeners.page,
   })
   // From here on whatever is recorded tells people, too.
@@ -71,7 +51,6 @@ export function createApp(given: AppDeps): BoundApp {
   }
   const contexts = createContexts({
     ...base,
-    git: given.git ?? noGit,
     reachOf: (call) => reach.reachOf(call),
     lastingReachOf: (call) => reach.lastingReachOf(call),
     secretsOf: (call) => reach.secretsOf(call),
@@ -104,16 +83,16 @@ export function createApp(given: AppDeps): BoundApp {
   const shared = { ...base, contexts, directory, sessions, availability: reach.availability }
   const state = bindState(base)
   const people = bindPeople(base)
-  const processes = bindProcesses({ ...shared, host: given.processHost ?? noProcesses })
-  const proxy = bindProxy({ ...shared, adapters: given.adapters ?? new Map() })
+  const processes = bindProcesses({ ...shared, host: given.processHost })
+  const proxy = bindProxy({ ...shared, adapters: given.adapters })
   const models = bindModels({
     ...base,
-    models: given.models ?? noModels,
+    models: given.models,
     engineHealth: () => inference.engineHealth(),
   })
   const inference = bindInference({
     ...base,
-    engine: given.engine ?? noEngine,
+    engine: given.engine,
     installed: models.installed,
   })
   const approvals = bindApprovals(shared)

@@ -13,5 +13,5 @@ export type VaultParts = {
   readonly log: Log
   readonly keyFile: string
   /** Of passphrases; the usual costs where it is left out. */
-  readonly kdf?: KdfCosts
+  readonly kdf?: KdfCosts | undefined
 }

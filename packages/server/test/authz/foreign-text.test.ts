@@ -162,7 +162,12 @@ limits:
 `
 
 const bodiesOf = async (kit: Kit): Promise<string> => {
-  const rows = await kit.rows.range('kit', 0, Number.MAX_SAFE_INTEGER, 1_000_000)
+  const rows = await kit.parts.audit.rows.range(
+    kit.parts.node,
+    0,
+    Number.MAX_SAFE_INTEGER,
+    1_000_000,
+  )
   return rows.map(({ body }) => body).join('\n')
 }
 

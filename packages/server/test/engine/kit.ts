@@ -5,12 +5,10 @@ import { engineFolder } from '@gatehouse/testkit/programs'
 import { createEngineHost } from '../../src/inference/engine/create-engine-host.ts'
 import { NpmEngineInstaller } from '../../src/inference/engine/npm-engine-installer.ts'
 import type { Sandbox } from '../../src/ports/sandbox.ts'
-import { createSandbox } from '../../src/sandbox/create-sandbox.ts'
 import { type ModelKit, openModelKit } from '../models/kit.ts'
 import { entryOf, ModelSource } from '../models/model-source.ts'
 
 export const idleMs = 60_000
-const silent = { debug() {}, info() {}, warn() {}, error() {} }
 const shipped = (name: string) => fileURLToPath(new URL(`../../engine/${name}`, import.meta.url))
 
 export const testInstaller = (): NpmEngineInstaller =>
@@ -54,15 +52,10 @@ export async function openEngineKit(
     entryOf(id, source.file(`/${id}.gguf`, bytes), bytes),
   )
   source.json('/models.json', { schema_version: 1, models: entries })
-  const sandboxes: AsyncDisposable[] = []
   const models = await openModelKit(source, {
     kit: {
       settings: { 'engine.idle': idleMs },
-      sandbox(folder) {
-        const sandbox = createSandbox({ dataDir: folder, mode: 'auto', user: null, log: silent })
-        sandboxes.push(sandbox)
-        return sandbox
-      },
+      sandbox: 'real',
       engine(sandbox, folder) {
         const { loadMs } = options
         const host = testEngineHost(sandbox, folder, loadMs === undefined ? {} : { loadMs })
@@ -81,7 +74,6 @@ export async function openEngineKit(
     source,
     async [Symbol.asyncDispose]() {
       await models[Symbol.asyncDispose]()
-      for (const sandbox of sandboxes) await sandbox[Symbol.asyncDispose]()
       await source[Symbol.asyncDispose]()
     },
   }

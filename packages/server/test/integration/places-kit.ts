@@ -5,10 +5,7 @@ import { z } from 'zod'
 import { defineCapability } from '../../src/capabilities/define.ts'
 import { readAttachments } from '../../src/capabilities/email/attach.ts'
 import { pathArguments } from '../../src/capabilities/path-argument.ts'
-import { createGit } from '../../src/git/create-git.ts'
-import { silent } from '../../src/log/testing.ts'
 import type { Outbound } from '../../src/ports/outbound.ts'
-import { createSandbox } from '../../src/sandbox/create-sandbox.ts'
 import { plainGit } from '../git/kit.ts'
 
 export const canary = 'CANARY-of-the-blocked-folder'
@@ -80,7 +77,7 @@ export class PlacesKit implements AsyncDisposable {
 
   static async open(
     policy = blocksSecret,
-    options: Omit<KitOptions, 'policy' | 'sandbox' | 'git' | 'capabilities'> = {},
+    options: Omit<KitOptions, 'policy' | 'sandbox' | 'capabilities'> = {},
   ): Promise<PlacesKit> {
     const hook = { between: () => {} }
     const kit = await createKit({
@@ -99,8 +96,7 @@ export class PlacesKit implements AsyncDisposable {
           },
         },
       }),
-      sandbox: (dataDir) => createSandbox({ dataDir, mode: 'auto', user: null, log: silent }),
-      git: (parts) => createGit({ ...parts, configAllowed: [], plainTargets: [], caFile: null }),
+      sandbox: 'real',
     })
     await kit.agent('alpha')
     return new PlacesKit(kit, hook)

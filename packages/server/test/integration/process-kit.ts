@@ -1,8 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
 import type { InvokeOutcome } from '../../src/app/call/invoke.ts'
-import { silent } from '../../src/log/testing.ts'
-import { createSandbox, type SandboxOptions } from '../../src/sandbox/create-sandbox.ts'
+import type { SandboxOptions } from '../../src/sandbox/create-sandbox.ts'
 
 export const freely = `version: 1
 rules:
@@ -27,7 +26,8 @@ export const openProcessKit = async (
   const kit = await createKit({
     ...options,
     policy,
-    sandbox: (dataDir) => createSandbox({ dataDir, mode, user: null, log: silent }),
+    sandbox: 'real',
+    settings: { 'sandbox.mode': mode, ...options.settings },
   })
   await kit.agent('alpha')
   mkdirSync(kit.workspace('alpha'), { recursive: true })

@@ -1,8 +1,19 @@
-import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Kit } from '@gatehouse/testkit'
 import { hasProgram } from '@gatehouse/testkit/programs'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { survivors } from '../../../../test/support/survivors.ts'
 import { dataOf, failureOf, openProcessKit } from './process-kit.ts'
 
@@ -137,11 +148,14 @@ describe.skipIf(!hasProgram('bwrap'))('process.run in the sandbox', () => {
   })
 
   test('sees and changes its folders, reads those that are read-only, and nothing else', async () => {
+    const outside = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-mounts-')))
+    onTestFinished(() => rmSync(outside, { recursive: true }))
+    chmodSync(outside, 0o755)
     const mounts = ['shared', 'reference'].map((name) => {
-      mkdirSync(join(kit.folder, name))
-      chmodSync(join(kit.folder, name), 0o777)
-      writeFileSync(join(kit.folder, name, 'file.txt'), name)
-      return join(kit.folder, name)
+      mkdirSync(join(outside, name))
+      chmodSync(join(outside, name), 0o777)
+      writeFileSync(join(outside, name, 'file.txt'), name)
+      return join(outside, name)
     })
     const [shared = '', reference = ''] = mounts
     const { token } = await kit.app.createAgent(kit.operator(), {
@@ -155,11 +169,13 @@ describe.skipIf(!hasProgram('bwrap'))('process.run in the sandbox', () => {
     })
     await kit.authenticate(token)
     const script = `cat ${shared}/file.txt ${reference}/file.txt; echo new >${shared}/new.txt; echo own >own.txt
-      echo no >${reference}/no.txt || echo refused; ls ${kit.folder}`
+      echo no >${reference}/no.txt || echo refused; ls ${outside} ${kit.folder}`
     const { stdout } = dataOf(
       await kit.invoke('mounted', 'process.run', { command: 'sh', args: ['-c', script] }),
     )
-    expect(stdout).toBe('sharedreferencerefused\nreference\nshared\nworkspaces\n')
+    expect(stdout).toBe(
+      `sharedreferencerefused\n${kit.folder}:\nworkspaces\n\n${outside}:\nreference\nshared\n`,
+    )
     expect(readFileSync(join(shared, 'new.txt'), 'utf8')).toBe('new\n')
     expect(readFileSync(join(kit.workspace('mounted'), 'own.txt'), 'utf8')).toBe('own\n')
     expect(existsSync(join(reference, 'no.txt'))).toBe(false)

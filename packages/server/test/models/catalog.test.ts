@@ -1,6 +1,5 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createKit } from '@gatehouse/testkit'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { builtInModels } from '../../src/domain/models/built-in.ts'
 import { openCanary } from '../../src/outbound/testing.ts'
@@ -289,13 +288,4 @@ test('serves it all by REST, and 202 for what goes on behind the answer', async 
     status: 200,
     body: { status: 'cancelled' },
   })
-})
-
-test('a service without any parts of models offers the built-in ones and installs none', async () => {
-  await using kit = await createKit()
-  const { models } = await kit.app.listModels(kit.operator())
-  expect(models.map(({ id }) => id)).toEqual(builtIns)
-  await expect(
-    kit.app.installModel(kit.operator(), { id: builtIns[0] ?? '' }),
-  ).rejects.toMatchObject({ type: 'NotEnoughDisk' })
 })

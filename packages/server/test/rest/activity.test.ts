@@ -83,9 +83,9 @@ test('misses none of 10,000 events over 20 lost connections, and tells none twic
   await using kit = await createKit()
   await kit.agent('mailbot')
   const api = await openApi(kit)
-  const [end] = await kit.rows.ends()
+  const [end] = await kit.parts.audit.rows.ends()
   const start = end?.next ?? 0
-  let last = `kit:${start}`
+  let last = `${kit.parts.node}:${start}`
   const count = 10_000
   const calls = async () => {
     for (let n = 0; n < count; n += 500) {
@@ -103,7 +103,7 @@ test('misses none of 10,000 events over 20 lost connections, and tells none twic
     last = read.last
   }
   await calling
-  const rows = await kit.rows.range('kit', start, start + count, count)
+  const rows = await kit.parts.audit.rows.range(kit.parts.node, start, start + count, count)
   expect(seen).toEqual(rows.map(({ id }) => id))
   expect(new Set(seen).size).toBe(count)
 })
@@ -117,11 +117,13 @@ test('begins with now where no place is named, and refuses one that is none', as
   expect(refused.headers.get('content-type')).toBe('application/problem+json')
   const response = await get(api, '/api/activity/stream')
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
-  expect((await reader?.read())?.value).toBe('retry: 1000\nid: kit:3\n\n')
+  expect((await reader?.read())?.value).toBe(`retry: 1000\nid: ${kit.parts.node}:3\n\n`)
   await kit.invoke('mailbot', 'system.time')
   const { value } = (await reader?.read()) ?? {}
   expect(value).toMatch(
-    /^id: kit:4\nevent: activity\ndata: \{.*"capability":"system.time".*\}\n\n$/,
+    new RegExp(
+      `^id: ${kit.parts.node}:4\\nevent: activity\\ndata: \\{.*"capability":"system.time".*\\}\\n\\n$`,
+    ),
   )
   await reader?.cancel()
 })

@@ -181,7 +181,7 @@ test('a changed call that a crash cut off is interrupted for both, and nothing r
   const request = String((await shown(kit, id)).edit?.request)
   const stored = await kit.storage.approvals.find(request)
   if (!stored) throw new Error('nothing stored')
-  const exec_id = 'kit:aud-1'
+  const exec_id = `${kit.parts.node}:aud-1`
   await kit.storage.approvals.replace(stored, { ...stored, execution: 'running', exec_id })
   await kit.app.start()
   expect(await kit.resolved('alpha', id)).toMatchObject({

@@ -287,7 +287,7 @@ test('a restore to a place that policy keeps from the call tells nothing of what
   const floor = `  - { match: "filesystem.*", when: 'has(args.path) && args.path.startsWith("secret")', tier: blocked, floor: true }\n`
   const policy = holding('filesystem.restore').replace('rules:\n', `rules:\n${floor}`)
   writeFileSync(join(kit.folder, 'policies', 'organisation.yaml'), policy)
-  await kit.reloadPolicy()
+  await kit.parts.policy.reload()
   const [secret, plain] = trashed
   const refused = await kit.invoke('alpha', 'filesystem.restore', { trash_id: secret })
   expect(refused).toMatchObject({ kind: 'failed', error: { type: 'PathNotPermitted' } })

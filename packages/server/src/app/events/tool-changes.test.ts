@@ -33,6 +33,7 @@ test('an agent hears of capabilities that come, change and go, and each call mee
   const heard = (times: number) => vi.waitFor(() => expect(told).toHaveLength(times))
 
   expect(await call()).toMatchObject({ kind: 'unknown' })
+  expect(await isListed(kit)).toBe(false)
   kit.registry.replaceGroup('tickets', [close()])
   await heard(1)
   expect(await isListed(kit)).toBe(true)

@@ -6,7 +6,7 @@ import {
   type ProcessLog,
   type ProcessState,
 } from '@gatehouse/contract'
-import type { AgentProcesses, LogRequest, ProcessHost } from '../../ports/processes.ts'
+import type { AgentProcesses, LogRequest } from '../../ports/processes.ts'
 import type { EndsWithAgent } from '../agents/change-agent.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
@@ -15,21 +15,6 @@ import { actorText, type Op } from '../call/op.ts'
 import type { Part } from '../call/part.ts'
 import type { ProcessDeps } from './live-processes.ts'
 import { ProcessTable } from './process-table.ts'
-
-/** Where nothing can be run, as in tests of other things. */
-export const noProcesses: ProcessHost = {
-  resolve: () => Promise.reject(lacking()),
-  start: () => Promise.reject(lacking()),
-  readKept: async () => ({ bytes: new Uint8Array(), offset: 0, total_bytes: 0 }),
-  forget: async () => {},
-  async [Symbol.asyncDispose]() {},
-}
-
-const lacking = (): GatehouseError =>
-  new GatehouseError('SandboxUnavailable', {
-    reason: 'this service was made without a sandbox',
-    remedy: 'start it with gatehouse serve',
-  })
 
 type Deps = Pick<Basics, 'auditLog'> & { readonly processes: ProcessTable }
 

@@ -184,9 +184,9 @@ test('goes on exactly behind the event that a reader saw last', async () => {
 test('refuses a place that no stream ever named, and takes a place beyond the end for the end', async () => {
   await using kit = await createKit()
   await kit.agent('mailbot')
-  const wrong = follow(kit, { after: 'kit:1; drop' })
+  const wrong = follow(kit, { after: `${kit.parts.node}:1; drop` })
   await expect(wrong.batches.next()).rejects.toMatchObject({ type: 'InvalidRequest' })
-  const { batches, end } = follow(kit, { after: 'kit:999999' })
+  const { batches, end } = follow(kit, { after: `${kit.parts.node}:999999` })
   await batches.next()
   await kit.invoke('mailbot', 'system.time')
   expect((await batches.next()).value.events).toHaveLength(1)

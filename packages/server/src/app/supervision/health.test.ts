@@ -79,7 +79,7 @@ test('says in the status what the health report says, with the reasons', async (
   isBroken = false
   listeners.opened('dashboard')
   writeFileSync(join(kit.folder, 'policies', 'organisation.yaml'), 'version: 2\n')
-  await kit.reloadPolicy()
+  await kit.parts.policy.reload()
   expect((await look()).reasons[0]).toMatch(/^policy is degraded: organisation\.yaml:1:/)
 })
 

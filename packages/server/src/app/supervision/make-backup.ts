@@ -1,4 +1,3 @@
-import { GatehouseError } from '@gatehouse/contract'
 import type { BackupSecret, BackupSnapshot, Backups } from '../../ports/backup.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
@@ -6,7 +5,7 @@ import type { Op } from '../call/op.ts'
 
 export type MakeBackupInput = { readonly secret: BackupSecret; readonly withWorkspaces: boolean }
 
-type Deps = Pick<Basics, 'auditLog'> & { readonly backups?: Backups }
+type Deps = Pick<Basics, 'auditLog'> & { readonly backups: Backups }
 
 /** A backup is on record, with who took it, before its first byte leaves. */
 export async function makeBackup(
@@ -14,7 +13,6 @@ export async function makeBackup(
   { auditLog, backups }: Deps,
   { secret, withWorkspaces }: MakeBackupInput,
 ): Promise<AsyncIterable<Uint8Array>> {
-  if (!backups) throw new GatehouseError('BackupRefused', { detail: 'nothing here lies in files' })
   const taken: BackupSnapshot[] = []
   try {
     const snapshot = await auditLog.transaction(async (tx) => {

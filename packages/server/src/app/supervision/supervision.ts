@@ -53,7 +53,7 @@ export type SupervisionDeps = Basics &
     readonly notifications: Notifications
     readonly processesRunning: () => number
     /** Absent where nothing lies in files, as in tests. */
-    readonly backups?: Backups
+    readonly backups: Backups
   }
 
 export interface SupervisionUseCases {

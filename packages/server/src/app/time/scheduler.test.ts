@@ -286,7 +286,7 @@ test('a run that died is reported, is not repeated, and the next one comes', asy
   const id = await create(kit, { schedule: '0 * * * *' })
   kit.clock.move(hour)
   const claim = {
-    owner: 'kit',
+    owner: kit.parts.node,
     dueMs: kit.clock.wall(),
     leaseMs: kit.clock.now() + minute,
     limit: 1,
