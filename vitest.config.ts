@@ -40,6 +40,8 @@ const alone = [
 
 export default defineConfig({
   test: {
+    // Most of a test's import is the transformation of sources: kept in `node_modules`, by their content.
+    experimental: { fsModuleCache: true },
     projects: [
       project('unit', {
         include: unit,
