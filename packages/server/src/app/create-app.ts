@@ -51,32 +51,22 @@ export function createApp(given: AppDeps): BoundApp {
   }
   const contexts = createContexts({
     ...base,
-    reachOf: (call) => reach.reachOf(call),
-    lastingReachOf: (call) => reach.lastingReachOf(call),
-    secretsOf: (call) => reach.secretsOf(call),
-    networkOf: (call, signal) => reach.networkOf(call, signal),
-    watchesOf: (call) => reach.watchesOf(call),
-    selfOf: (call) => selfOf({ ...shared, briefingOf: time.briefingOf }, call),
-    approvalsOf: (call) => approvals.approvalsOf(call),
-    stateOf: (call, kind) => state.stateOf(call, kind),
-    schedulesOf: (call) => time.schedulesOf(call),
-    messagesOf: (call) => time.messagesOf(call),
-    servicesOf: (call) => proxy.servicesOf(call),
-    writesOf: (call) => proxy.writesOf(call),
-    processesOf: (call, signal, noted) => processes.processesOf(call, signal, noted),
-    inferenceOf: (call, signal, noted) => inference.of(call, signal, noted),
-    alertsOf: (call) => supervision.alertsOf(call),
-    systemOf: () => supervision.systemOf(),
+    offers: () => ({
+      ...reach,
+      ...state,
+      ...approvals,
+      ...time,
+      ...proxy,
+      ...processes,
+      ...inference,
+      ...supervision,
+      selfOf: (call) => selfOf({ ...shared, briefingOf: time.briefingOf }, call),
+    }),
   })
   const agents = bindAgents({
     ...base,
-    endsWithAgent: [
-      (...revoked) => time.endWithAgent(...revoked),
-      (...revoked) => proxy.endWithAgent(...revoked),
-      (...revoked) => approvals.endWithAgent(...revoked),
-      (...revoked) => reach.endWithAgent(...revoked),
-      (...revoked) => processes.endWithAgent(...revoked),
-    ],
+    endsWithAgent: () =>
+      [time, proxy, approvals, reach, processes].map(({ endWithAgent }) => endWithAgent),
   })
   const { directory, sessions } = agents
   const reach = bindReach({ ...base, contexts, runsModels: () => inference.ready() })

@@ -41,7 +41,7 @@ export type AgentDeps = Basics & {
   readonly workspaceOf: CreateAgentDeps['workspaceOf']
   readonly assertMount: CreateAgentDeps['assertMount']
   /** Clean-ups of other parts when an agent is revoked, in this order. */
-  readonly endsWithAgent: readonly EndsWithAgent[]
+  readonly endsWithAgent: () => readonly EndsWithAgent[]
   readonly signal: AbortSignal
 }
 

@@ -29,7 +29,7 @@ export type EndsWithAgent = (
   agent: string,
 ) => Promise<(() => void) | undefined>
 
-type RevokeDeps = ChangeAgentDeps & { readonly endsWithAgent: readonly EndsWithAgent[] }
+type RevokeDeps = ChangeAgentDeps & { readonly endsWithAgent: () => readonly EndsWithAgent[] }
 
 type Change = (current: StoredAgent) => StoredAgent | null
 
@@ -131,7 +131,7 @@ export async function revokeAgent(op: Op, deps: RevokeDeps, { name }: Named): Pr
         : { ...current, status: 'revoked', previous_token_hash: null, previous_until_ms: null },
     async (tx) => {
       follow = []
-      for (const end of deps.endsWithAgent) {
+      for (const end of deps.endsWithAgent()) {
         const next = await end(op, tx, name)
         if (next) follow.push(next)
       }

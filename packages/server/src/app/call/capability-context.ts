@@ -27,6 +27,12 @@ export type ContextDeps = {
   readonly ids: Ids
   readonly files: FilesFactory
   readonly git: GitFactory
+  /** Called with the first call: the rooms are bound by then. */
+  readonly offers: () => ContextOffers
+}
+
+/** What the rooms of the application give to calls; each is made when a call asks for it. */
+export type ContextOffers = {
   /** Policy for the places that a call reaches; null where it says the same of all. */
   readonly reachOf: (call: Call) => Reach | null
   /** For what outlives the call: policy may come to depend on paths later. */
@@ -102,55 +108,55 @@ class Context implements CapabilityContext {
     return gitOf(this.#deps, this.#call, this.files, this.signal, this.#noted)
   }
   get processes(): AgentProcesses {
-    return this.#deps.processesOf(this.#call, this.signal, this.#noted)
+    return this.#deps.offers().processesOf(this.#call, this.signal, this.#noted)
   }
   get resolved(): Readonly<Record<string, unknown>> | null {
     return this.#call.resolved ?? null
   }
   get self(): AgentSelf {
-    return this.#deps.selfOf(this.#call)
+    return this.#deps.offers().selfOf(this.#call)
   }
   get approvals(): AgentApprovals {
-    return this.#deps.approvalsOf(this.#call)
+    return this.#deps.offers().approvalsOf(this.#call)
   }
   get system(): SystemFacts {
-    return this.#deps.systemOf(this.#call)
+    return this.#deps.offers().systemOf(this.#call)
   }
   get watches(): Watches {
-    return this.#deps.watchesOf(this.#call)
+    return this.#deps.offers().watchesOf(this.#call)
   }
   get schedules(): AgentSchedules {
-    return this.#deps.schedulesOf(this.#call)
+    return this.#deps.offers().schedulesOf(this.#call)
   }
   get messages(): AgentMessages {
-    return this.#deps.messagesOf(this.#call)
+    return this.#deps.offers().messagesOf(this.#call)
   }
   get state(): StateArea {
-    return this.#deps.stateOf(this.#call, 'own')
+    return this.#deps.offers().stateOf(this.#call, 'own')
   }
   get shared(): StateArea {
-    return this.#deps.stateOf(this.#call, 'shared')
+    return this.#deps.offers().stateOf(this.#call, 'shared')
   }
   get scratch(): StateArea {
-    return this.#deps.stateOf(this.#call, 'scratch')
+    return this.#deps.offers().stateOf(this.#call, 'scratch')
   }
   get services(): AgentServices {
-    return this.#deps.servicesOf(this.#call)
+    return this.#deps.offers().servicesOf(this.#call)
   }
   get writes(): AgentWrites {
-    return this.#deps.writesOf(this.#call)
+    return this.#deps.offers().writesOf(this.#call)
   }
   get alerts(): AgentAlerts {
-    return this.#deps.alertsOf(this.#call)
+    return this.#deps.offers().alertsOf(this.#call)
   }
   get secrets(): AgentSecrets {
-    return this.#deps.secretsOf(this.#call)
+    return this.#deps.offers().secretsOf(this.#call)
   }
   get network(): AgentNetwork {
-    return this.#deps.networkOf(this.#call, this.signal)
+    return this.#deps.offers().networkOf(this.#call, this.signal)
   }
   get inference(): AgentInference {
-    return this.#deps.inferenceOf(this.#call, this.signal, this.#noted)
+    return this.#deps.offers().inferenceOf(this.#call, this.signal, this.#noted)
   }
   note(facts: Readonly<Record<string, unknown>>): void {
     this.#noted(facts)
@@ -162,8 +168,8 @@ class Context implements CapabilityContext {
 }
 
 /** The folders of the agent, as far as policy lets this call reach into them. */
-const reachableFiles = ({ files, reachOf }: ContextDeps, call: Call): Files =>
-  files.open(call.agent, reachOf(call))
+const reachableFiles = ({ files, offers }: ContextDeps, call: Call): Files =>
+  files.open(call.agent, offers().reachOf(call))
 
 const gitOf = (
   { git }: ContextDeps,
@@ -199,41 +205,41 @@ export const createContexts = (deps: ContextDeps): ContextFactory => ({
   create: (call, deadline, noted) => new Context(deps, call, deadline, noted),
   filesOf: (call) => deps.files.open(call.agent),
   reachableOf: (call) => reachableFiles(deps, call),
-  lastingOf: (call) => deps.files.open(call.agent, deps.lastingReachOf(call)),
+  lastingOf: (call) => deps.files.open(call.agent, deps.offers().lastingReachOf(call)),
   previewOf: (call, signal) => ({
     files: reachableFiles(deps, call),
     get git() {
       return gitOf(deps, call, this.files, signal, () => {})
     },
     get processes() {
-      return deps.processesOf(call, signal, () => {})
+      return deps.offers().processesOf(call, signal, () => {})
     },
     get services() {
-      return deps.servicesOf(call)
+      return deps.offers().servicesOf(call)
     },
     get state() {
-      return deps.stateOf(call, 'own')
+      return deps.offers().stateOf(call, 'own')
     },
     get shared() {
-      return deps.stateOf(call, 'shared')
+      return deps.offers().stateOf(call, 'shared')
     },
     get messages() {
-      return deps.messagesOf(call)
+      return deps.offers().messagesOf(call)
     },
     get schedules() {
-      return deps.schedulesOf(call)
+      return deps.offers().schedulesOf(call)
     },
     get approvals() {
-      return deps.approvalsOf(call)
+      return deps.offers().approvalsOf(call)
     },
     get alerts() {
-      return deps.alertsOf(call)
+      return deps.offers().alertsOf(call)
     },
     get writes() {
-      return deps.writesOf(call)
+      return deps.offers().writesOf(call)
     },
     get secrets() {
-      return deps.secretsOf(call)
+      return deps.offers().secretsOf(call)
     },
     signal,
   }),

@@ -67,7 +67,7 @@ export interface InferenceUseCases {
 }
 
 export type Inference = Part<InferenceUseCases> & {
-  of(call: Call, signal: AbortSignal, noted: Noted): AgentInference
+  inferenceOf(call: Call, signal: AbortSignal, noted: Noted): AgentInference
   /** How the engine is; it has no component of its own, but says more of `models`. */
   engineHealth(): Promise<PartHealth>
   /** Whether a call has an engine and a model to work with. */
@@ -225,7 +225,7 @@ export function bindInference(deps: InferenceDeps): Inference {
           ),
         ),
     },
-    of: (call, ended, noted) => ({
+    inferenceOf: (call, ended, noted) => ({
       models: usable,
       async generate(model, task, onText) {
         const held = assertHeld(task, model)
