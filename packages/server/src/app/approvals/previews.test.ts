@@ -135,7 +135,7 @@ describe('messages', () => {
     await dataOf(kit, 'beta', 'comms.send', { to: 'alpha', message: 'first' })
     await dataOf(kit, 'beta', 'comms.send', { to: 'alpha', message: 'second' })
     const text = await shown(kit, 'alpha', 'comms.receive', { limit: 1 })
-    expect(text).toContain('Receive 1 of 2 waiting messages.\nThey leave the mailbox.')
+    expect(text).toContain('Receive 1 of 2 waiting messages.\nThe messages leave the mailbox.')
     expect(text).toMatch(/\n {2}from beta, normal, .*: first$/)
     const kept = await shown(kit, 'alpha', 'comms.receive', { acknowledge: false })
     expect(kept).toContain('Receive 2 of 2 waiting messages.\nThey stay in the mailbox.')
@@ -180,7 +180,7 @@ test('the withdrawal of a request shows the request, and delivers nothing', asyn
   await using kit = await open('approvals.cancel', 'filesystem.mkdir')
   const approval_id = await kit.pending('alpha', 'filesystem.mkdir', { path: 'out' })
   const text = await shown(kit, 'alpha', 'approvals.cancel', { approval_id })
-  expect(text).toContain('It asks for filesystem.mkdir out, since ')
+  expect(text).toContain('The request asks for filesystem.mkdir out, since ')
   expect((await kit.storage.approvals.find(approval_id))?.status).toBe('pending')
   const done = await kit.pending('alpha', 'filesystem.mkdir', { path: 'done' })
   await kit.decide(done, 'reject')
@@ -258,7 +258,7 @@ test('what would be restored is shown, and where it would stand', async () => {
   const other = await trashed('c.txt')
   await dataOf(kit, 'alpha', 'filesystem.write', { path: 'c.txt', content: 'new' })
   const taken = await shown(kit, 'alpha', 'filesystem.restore', { trash_id: other })
-  expect(taken).toContain('Something stands there now, so the call is refused')
+  expect(taken).toContain('The path is taken now, so the call is refused')
   const folder = await trashed('dir', true)
   expect(await shown(kit, 'alpha', 'filesystem.restore', { trash_id: folder })).toContain(
     'Restore a directory (names in it: 1), deleted at',
