@@ -138,7 +138,7 @@ describe('messages', () => {
     expect(text).toContain('Receive 1 of 2 waiting messages.\nThe messages leave the mailbox.')
     expect(text).toMatch(/\n {2}from beta, normal, .*: first$/)
     const kept = await shown(kit, 'alpha', 'comms.receive', { acknowledge: false })
-    expect(kept).toContain('Receive 2 of 2 waiting messages.\nThey stay in the mailbox.')
+    expect(kept).toContain('Receive 2 of 2 waiting messages.\nThe messages stay in the mailbox.')
   })
 
   test('of a channel begin and end with its name', async () => {
