@@ -9,7 +9,7 @@ import { Deadlines } from './call/deadlines.ts'
 import type { Part } from './call/part.ts'
 import { scrubbing } from './call/scrubbing.ts'
 import { bindEvents } from './events/events.ts'
-import { selfOf } from './gate/agent-self.ts'
+import { buildSelf } from './gate/agent-self.ts'
 import { bindGate } from './gate/gate.ts'
 import { bindInference } from './inference/inference.ts'
 import { bindModels } from './models/models.ts'
@@ -60,7 +60,7 @@ export function createApp(given: AppDeps): BoundApp {
       ...processes,
       ...inference,
       ...supervision,
-      selfOf: (call) => selfOf({ ...shared, briefingOf: time.briefingOf }, call),
+      buildSelf: (call) => buildSelf({ ...shared, briefingOf: time.briefingOf }, call),
     }),
   })
   const agents = bindAgents({

@@ -19,7 +19,7 @@ import { configGuard, type Setting } from './config.ts'
 import { diffOf, showCommit } from './diff.ts'
 import { environmentOf, fixedArguments } from './environment.ts'
 import { saidBy } from './failure.ts'
-import { blameOf, branchesOf, logOf } from './history.ts'
+import { branchesOf, logOf, readBlame } from './history.ts'
 import { KeyedLock } from './keyed-lock.ts'
 import { withRepository } from './open-with.ts'
 import { planMerge, planRestore, planSwitch } from './plan-change.ts'
@@ -113,7 +113,7 @@ const agentGit = (deps: RemoteDeps): AgentGit => {
     diff: (path, options) => on(path, 'read', (it) => diffOf(it, options)),
     log: (path, options) => on(path, 'read', (it) => logOf(it, options)),
     show: (path, options) => on(path, 'read', (it) => showCommit(it, options)),
-    blame: (path, options) => on(path, 'read', (it) => blameOf(it, options)),
+    blame: (path, options) => on(path, 'read', (it) => readBlame(it, options)),
     branches: (path) => on(path, 'read', branchesOf),
     init: (path, branch) => initRepository(deps, path, branch),
     planCommit: (path, files) =>

@@ -43,7 +43,7 @@ export const logOf = async (
   return { commits: commits.slice(0, limit), truncated: commits.length > limit }
 }
 
-export const blameOf = async (
+export const readBlame = async (
   repository: Repository,
   { file, ref, first, limit }: BlameOptions,
 ): Promise<{ readonly lines: readonly BlameLine[]; readonly truncated: boolean }> => {

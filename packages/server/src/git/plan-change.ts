@@ -38,7 +38,7 @@ const newCommits = async (
 }
 
 /** Common ancestor of the two; null where there is none. */
-const baseOf = async (
+const findMergeBase = async (
   repository: Repository,
   ours: string,
   theirs: string,
@@ -82,7 +82,7 @@ export const planMerge = async (
   const into = await repository.currentBranch()
   const head = await repository.head()
   const { commits, total_commits } = await newCommits(repository, head, hash)
-  const base = head === null ? null : await baseOf(repository, head, hash)
+  const base = head === null ? null : await findMergeBase(repository, head, hash)
   const result = total_commits === 0 ? 'up_to_date' : base === head ? 'fast_forward' : 'merge'
   const found =
     result === 'merge' && head !== null ? await conflictsOf(repository, folder, head, hash) : []

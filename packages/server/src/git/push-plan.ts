@@ -25,7 +25,7 @@ export const digestOfCommits = (ids: readonly string[]): string =>
   createHash('sha256').update(ids.toSorted().join('\n')).digest('hex')
 
 /** Where the remote's branches were last seen. */
-const seenOf = async (
+const listSeen = async (
   repository: Repository,
   remote: string,
 ): Promise<ReadonlyMap<string, string>> => {
@@ -76,7 +76,7 @@ export const planPush = async (
     throw new GatehouseError('InvalidRef', { ref: branch, detail }, { cause })
   }
   const seen =
-    remote.name === null ? new Map<string, string>() : await seenOf(repository, remote.name)
+    remote.name === null ? new Map<string, string>() : await listSeen(repository, remote.name)
   const bases = [...new Set(seen.values())].toSorted()
   const stdin = rangeInput(head, bases)
   const listed = await repository.run({

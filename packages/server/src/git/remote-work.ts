@@ -65,7 +65,7 @@ export const cloneRepository = async (
 const haveMax = 200
 
 /** Newest commits that are here: so that the remote sends the rest only. */
-const haveOf = async (repository: Repository): Promise<readonly string[]> => {
+const listHaves = async (repository: Repository): Promise<readonly string[]> => {
   const { stdout } = await repository.run({
     args: [
       'for-each-ref',
@@ -97,7 +97,7 @@ export const pullBranch = (
     const hash = await withObjects(repository, async (lender) => {
       using transfer = new Transfer(deps, remote, lender)
       await transfer.begin()
-      const have = await haveOf(repository)
+      const have = await listHaves(repository)
       const found = await withCredential(deps.secrets, loginOf(deps, secret), remote, (login) =>
         fetchBranch(transfer, plan, have, login),
       )

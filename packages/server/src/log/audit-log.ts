@@ -201,7 +201,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   }
   const acknowledged = (): number => writer.standing.baseline?.size ?? 0
   /** What is wrong with rows that are about to be shown. */
-  const misfitOf = async (found: readonly AuditRow[]): Promise<Fault | null> => {
+  const findMisfit = async (found: readonly AuditRow[]): Promise<Fault | null> => {
     const accepted = acknowledged()
     // Entries from before an acknowledgement are compared with its digest instead.
     const strict = found.filter((row) => row.chain !== chain || row.seq >= accepted)
@@ -243,7 +243,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     async query(filter) {
       await inspector.look()
       const page = await rows.query(filter)
-      const misfit = await misfitOf(page.rows)
+      const misfit = await findMisfit(page.rows)
       const found = await inspector.inspectSeen()
       const integrity = misfit ? inspector.report(misfit) : found
       return { entries: page.rows.map(entryOf), total: page.total, ...integrity }
@@ -253,7 +253,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       await inspector.look()
       const row = await rows.find(id)
       if (!row) return null
-      const misfit = await misfitOf([row])
+      const misfit = await findMisfit([row])
       if (misfit) throw new GatehouseError('AuditDamaged', { id, detail: misfit.detail })
       return entryOf(row)
     },

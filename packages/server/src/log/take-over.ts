@@ -13,7 +13,7 @@ import { encodeFrame, type GroupNote, lineOf, noteText } from './frame.ts'
 import { hashing } from './hashing.ts'
 import type { Keys } from './keys.ts'
 import type { LogFiles } from './log-files.ts'
-import { readOldMark, retireOldMark, unsealOld } from './old-mark.ts'
+import { readOldSignedHead, retireOldSignedHead, unsealOld } from './old-signed-head.ts'
 import { groupMac } from './seal-group.ts'
 import { type Alarm, headFile, type SignedHead } from './signed-head.ts'
 import { type Stock, takeIn } from './take-stock.ts'
@@ -41,7 +41,7 @@ const emptyNote: GroupNote = { stamps: [], agents: [], sessions: [], clockMs: 0,
 export const takeOver = async (parts: Parts): Promise<TakenOver | null> => {
   const { files, storage, directory, chain, keys } = parts
   if (fs.existsSync(path.join(directory, headFile))) return null
-  const old = readOldMark(directory, keys)
+  const old = readOldSignedHead(directory, keys)
   const copies = await storage.copies.read(chain, 0, 1)
   if (!old && copies.length === 0) return null
   // A start that was killed on the way begins anew.
@@ -50,7 +50,7 @@ export const takeOver = async (parts: Parts): Promise<TakenOver | null> => {
   const known = newer(old?.head ?? null, await storedHead(storage, chain, keys))
   const taken = known ? await goOn(parts, known) : adopt(files)
   if (!storage.isShared) await storage.copies.drop(chain)
-  retireOldMark(directory)
+  retireOldSignedHead(directory)
   return taken
 }
 

@@ -74,7 +74,7 @@ type Basis = {
   readonly pathsOf: PathsOf
 }
 
-const basisOf = (registry: PolicyRegistry): Basis => {
+const buildBasis = (registry: PolicyRegistry): Basis => {
   const capabilities = registry.list()
   const known = new Map(capabilities.map((capability) => [capability.name, capability]))
   const names = knownNamesOf([...known.keys()], (name) => known.get(name)?.argument_names ?? [])
@@ -98,7 +98,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
 
   constructor(options: PolicySourceOptions) {
     this.#options = options
-    this.#basis = basisOf(options.registry)
+    this.#basis = buildBasis(options.registry)
     this.#active = this.#plan([], new Map(), true)
   }
 
@@ -255,7 +255,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
    * look at the disk. A rule about a capability that is gone stays active and is warned of.
    */
   #followRegistry(): void {
-    this.#basis = basisOf(this.#options.registry)
+    this.#basis = buildBasis(this.#options.registry)
     const snapshot = this.#snapshot
     if (!snapshot) return
     const offers = [...snapshot.files.values()].map(offerOf)

@@ -21,7 +21,7 @@ import { SqliteConnection } from '../../src/storage/sqlite/adapter.ts'
 import { openSqlite } from '../../src/storage/sqlite/open.ts'
 
 // A log as versions kept it that had its entries in the database: 121 entries there, and one that a kill left
-// beside the mark alone.
+// beside the signed head alone.
 const fixture = fileURLToPath(new URL('../fixtures/log-in-database', import.meta.url))
 const before = 122
 

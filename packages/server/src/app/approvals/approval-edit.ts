@@ -9,7 +9,7 @@ import type { Basics } from '../call/basics.ts'
 import { callDraft, recordedAs } from '../call/call.ts'
 import type { ContextFactory } from '../call/capability-context.ts'
 import { actorText, type Op } from '../call/op.ts'
-import { questionOf } from '../call/policy-question.ts'
+import { buildQuestion } from '../call/policy-question.ts'
 import { validateArguments } from '../call/validate-arguments.ts'
 import { bindRequest } from './bind-request.ts'
 
@@ -54,7 +54,7 @@ export async function prepareEdit(
   const places = { capability, contexts: deps.contexts }
   const decision = deps.policy
     .current()
-    .decide(questionOf(agent, null, called, args, deps.clock.wall(), places))
+    .decide(buildQuestion(agent, null, called, args, deps.clock.wall(), places))
   if (decision.kind === 'deny')
     throw refuse(
       `policy blocks it with these arguments${decision.reason ? `: ${decision.reason}` : ''}`,

@@ -10,7 +10,7 @@ import type { Basics } from '../call/basics.ts'
 import { type Call, callDraft, recordedAs } from '../call/call.ts'
 import type { ContextFactory } from '../call/capability-context.ts'
 import type { CallRoom, Held, MemoryBudget } from '../call/memory-budget.ts'
-import { placesOf, questionOf } from '../call/policy-question.ts'
+import { buildQuestion, placesOf } from '../call/policy-question.ts'
 import { untilStored } from '../call/until-stored.ts'
 import { outcomeDraft } from '../gate/invoke-capability.ts'
 import { type RunDeps, type RunResult, runCapability } from '../gate/invoke-run.ts'
@@ -106,7 +106,7 @@ export async function prepareExecution(
     return refused(`${capability.name} was changed meanwhile`)
   const args = freezeDeep(bound.arguments)
   const decision = deps.policy.current().decide(
-    questionOf(agent, null, capability.name, args, deps.clock.wall(), {
+    buildQuestion(agent, null, capability.name, args, deps.clock.wall(), {
       capability,
       contexts: deps.contexts,
     }),

@@ -209,10 +209,10 @@ const delivered = ({ capability }: Call, approval: StoredApproval): InvokeOutcom
 /** The answer to a call that a person has yet to decide on, or that is yet to run. */
 export const pendingAnswer = (approval: StoredApproval): InvokeOutcome => ({
   kind: 'pending',
-  pending: pendingOf(approval),
+  pending: toPending(approval),
 })
 
-const pendingOf = (approval: StoredApproval): PendingApproval => ({
+const toPending = (approval: StoredApproval): PendingApproval => ({
   status: 'pending_approval',
   approval_id: approval.id as ApprovalId,
   capability: approval.capability,

@@ -34,16 +34,16 @@ export type ContextDeps = {
 /** What the rooms of the application give to calls; each is made when a call asks for it. */
 export type ContextOffers = {
   /** Policy for the places that a call reaches; null where it says the same of all. */
-  readonly reachOf: (call: Call) => Reach | null
+  readonly buildReach: (call: Call) => Reach | null
   /** For what outlives the call: policy may come to depend on paths later. */
-  readonly lastingReachOf: (call: Call) => Reach
+  readonly buildLastingReach: (call: Call) => Reach
   /** Facts of the agent, its approvals, the system and its watches; made when asked for. */
-  readonly selfOf: (call: Call) => AgentSelf
+  readonly buildSelf: (call: Call) => AgentSelf
   readonly approvalsOf: (call: Call) => AgentApprovals
   readonly systemOf: (call: Call) => SystemFacts
   readonly watchesOf: (call: Call) => Watches
   readonly schedulesOf: (call: Call) => AgentSchedules
-  readonly messagesOf: (call: Call) => AgentMessages
+  readonly bindMessages: (call: Call) => AgentMessages
   /** Values: the agent's own, those of all, those of its session. */
   readonly stateOf: (call: Call, kind: 'own' | 'shared' | 'scratch') => StateArea
   readonly alertsOf: (call: Call) => AgentAlerts
@@ -105,7 +105,7 @@ class Context implements CapabilityContext {
     return (this.#files ??= reachableFiles(this.#deps, this.#call))
   }
   get git(): AgentGit {
-    return gitOf(this.#deps, this.#call, this.files, this.signal, this.#noted)
+    return bindGit(this.#deps, this.#call, this.files, this.signal, this.#noted)
   }
   get processes(): AgentProcesses {
     return this.#deps.offers().processesOf(this.#call, this.signal, this.#noted)
@@ -114,7 +114,7 @@ class Context implements CapabilityContext {
     return this.#call.resolved ?? null
   }
   get self(): AgentSelf {
-    return this.#deps.offers().selfOf(this.#call)
+    return this.#deps.offers().buildSelf(this.#call)
   }
   get approvals(): AgentApprovals {
     return this.#deps.offers().approvalsOf(this.#call)
@@ -129,7 +129,7 @@ class Context implements CapabilityContext {
     return this.#deps.offers().schedulesOf(this.#call)
   }
   get messages(): AgentMessages {
-    return this.#deps.offers().messagesOf(this.#call)
+    return this.#deps.offers().bindMessages(this.#call)
   }
   get state(): StateArea {
     return this.#deps.offers().stateOf(this.#call, 'own')
@@ -169,9 +169,9 @@ class Context implements CapabilityContext {
 
 /** The folders of the agent, as far as policy lets this call reach into them. */
 const reachableFiles = ({ files, offers }: ContextDeps, call: Call): Files =>
-  files.open(call.agent, offers().reachOf(call))
+  files.open(call.agent, offers().buildReach(call))
 
-const gitOf = (
+const bindGit = (
   { git }: ContextDeps,
   { agent, capability }: Call,
   files: Files,
@@ -205,11 +205,11 @@ export const createContexts = (deps: ContextDeps): ContextFactory => ({
   create: (call, deadline, noted) => new Context(deps, call, deadline, noted),
   filesOf: (call) => deps.files.open(call.agent),
   reachableOf: (call) => reachableFiles(deps, call),
-  lastingOf: (call) => deps.files.open(call.agent, deps.offers().lastingReachOf(call)),
+  lastingOf: (call) => deps.files.open(call.agent, deps.offers().buildLastingReach(call)),
   previewOf: (call, signal) => ({
     files: reachableFiles(deps, call),
     get git() {
-      return gitOf(deps, call, this.files, signal, () => {})
+      return bindGit(deps, call, this.files, signal, () => {})
     },
     get processes() {
       return deps.offers().processesOf(call, signal, () => {})
@@ -224,7 +224,7 @@ export const createContexts = (deps: ContextDeps): ContextFactory => ({
       return deps.offers().stateOf(call, 'shared')
     },
     get messages() {
-      return deps.offers().messagesOf(call)
+      return deps.offers().bindMessages(call)
     },
     get schedules() {
       return deps.offers().schedulesOf(call)

@@ -3,7 +3,7 @@ import { compileCondition } from '../../policy/cel.ts'
 import type { StoredAgent } from '../../ports/agents.ts'
 import type { Capability } from '../../ports/capability.ts'
 import type { Files } from '../../ports/files.ts'
-import { questionOf } from './policy-question.ts'
+import { buildQuestion } from './policy-question.ts'
 
 const agent = { name: 'alpha', purpose: '', status: 'active' } as StoredAgent
 const capability = {
@@ -30,7 +30,7 @@ const ask = (source: string, args: Record<string, unknown>) => {
   const compiled = compileCondition(source)
   if (compiled.kind === 'problem') throw new Error(compiled.problem.message)
   const { seen, contexts } = folders()
-  const question = questionOf(agent, null, 'filesystem.read', args, 0, { capability, contexts })
+  const question = buildQuestion(agent, null, 'filesystem.read', args, 0, { capability, contexts })
   return { holds: compiled.condition.evaluate(question), looks: seen.looks }
 }
 

@@ -157,7 +157,7 @@ export type Places = {
 }
 
 /** Question to policy about a call. Paths are looked up only when a condition reads the arguments. */
-export const questionOf = (
+export const buildQuestion = (
   agent: StoredAgent,
   session: StoredSession | null,
   capability: string,

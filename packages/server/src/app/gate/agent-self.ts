@@ -28,7 +28,7 @@ const unlisted = (wanted: string, listed: readonly ListedCapability[]): Gatehous
 }
 
 /** Facts that an agent may learn about itself, as of this call. */
-export const selfOf = (deps: Deps, call: Call): AgentSelf => {
+export const buildSelf = (deps: Deps, call: Call): AgentSelf => {
   const { agent, session } = call
   return {
     briefing: (since) => deps.briefingOf(call, since),

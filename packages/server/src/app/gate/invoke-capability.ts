@@ -23,7 +23,7 @@ import { type Call, callDraft, type RoomyCall, recordedAs } from '../call/call.t
 import type { InvokeInput, InvokeOutcome } from '../call/invoke.ts'
 import type { CallRoom, Held, MemoryBudget } from '../call/memory-budget.ts'
 import type { AgentOp } from '../call/op.ts'
-import { questionOf } from '../call/policy-question.ts'
+import { buildQuestion } from '../call/policy-question.ts'
 import { memoryOf, resultBytesOf } from '../call/result-bytes.ts'
 import { unknownCapability } from '../call/unknown-capability.ts'
 import { validateArguments } from '../call/validate-arguments.ts'
@@ -171,7 +171,7 @@ function judge(
   const validated = validateArguments(capability, input.arguments, input.unreadable)
   if (validated.kind === 'invalid') {
     // A capability that no call of this agent could pass has no arguments to be wrong about.
-    const question = questionOf(agent, session, capability.name, {}, nowMs)
+    const question = buildQuestion(agent, session, capability.name, {}, nowMs)
     if (policy.listed(question) === 'blocked') {
       const { rule, reason } = policy.decide(question)
       const args = recordableArguments(input.arguments)
@@ -185,7 +185,7 @@ function judge(
   }
   const { args } = validated
   const decision = policy.decide(
-    questionOf(agent, session, capability.name, args, nowMs, {
+    buildQuestion(agent, session, capability.name, args, nowMs, {
       capability,
       contexts: deps.contexts,
     }),

@@ -8,7 +8,7 @@ import type { AgentDirectory } from '../agents/agent-directory.ts'
 import type { SessionTable } from '../agents/session-table.ts'
 import type { ListedCapability, UnknownCapability } from '../call/invoke.ts'
 import type { AgentOp } from '../call/op.ts'
-import { questionOf } from '../call/policy-question.ts'
+import { buildQuestion } from '../call/policy-question.ts'
 import { unknownCapability } from '../call/unknown-capability.ts'
 import type { Availability } from '../reach/availability.ts'
 
@@ -38,7 +38,7 @@ export const listFor = async (
     const { name, group } = capability
     if (category !== undefined && group !== category) return []
     if (lacking.has(group) || lacking.has(name)) return []
-    const tier = policy.listed(questionOf(agent, session, name, {}, nowMs))
+    const tier = policy.listed(buildQuestion(agent, session, name, {}, nowMs))
     return tier === 'blocked' ? [] : [{ capability, tier }]
   })
 }
@@ -89,7 +89,9 @@ export const describeCapability = async (
   const { agent, session } = callerOf(op, deps)
   const capability = deps.registry.find(name)
   if (!capability) return unknownCapability(deps.registry, name)
-  const tier = deps.policy.current().listed(questionOf(agent, session, name, {}, deps.clock.wall()))
+  const tier = deps.policy
+    .current()
+    .listed(buildQuestion(agent, session, name, {}, deps.clock.wall()))
   if (tier !== 'blocked') return { kind: 'described', description: describe({ capability, tier }) }
   const error = new GatehouseError('PolicyDenied', {
     agent: agent.name,

@@ -7,7 +7,7 @@ import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { ContextFactory } from '../call/capability-context.ts'
 import type { Op } from '../call/op.ts'
-import { questionOf } from '../call/policy-question.ts'
+import { buildQuestion } from '../call/policy-question.ts'
 import { validateArguments } from '../call/validate-arguments.ts'
 
 type TestInput = {
@@ -38,7 +38,7 @@ export async function testPolicy(
   if (Number.isNaN(nowMs))
     throw new GatehouseError('InvalidParams', { detail: 'at is not an ISO 8601 time' })
   return deps.policy.current().trace(
-    questionOf(agent, null, input.capability, args, nowMs, {
+    buildQuestion(agent, null, input.capability, args, nowMs, {
       capability,
       contexts: deps.contexts,
     }),

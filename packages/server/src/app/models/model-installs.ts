@@ -30,7 +30,7 @@ const attemptsMax = 1_000_000
 const jobsKept = 20
 
 /** Ids sort by creation; due times do not, as those that waited for a retry show. */
-const newestOf = (jobs: readonly StoredJob[]): StoredJob | null =>
+const findNewest = (jobs: readonly StoredJob[]): StoredJob | null =>
   jobs.reduce<StoredJob | null>(
     (newest, job) => (newest && newest.id > job.id ? newest : job),
     null,
@@ -68,7 +68,7 @@ export class ModelInstalls {
   async last(id: string): Promise<StoredJob | null> {
     const page = { limit: jobsKept + 1, offset: 0 }
     const { jobs } = await this.#deps.storage.jobs.listOf(subjectOf(this.#deps.node, id), page)
-    return jobs.find(isUnderWay) ?? newestOf(jobs)
+    return jobs.find(isUnderWay) ?? findNewest(jobs)
   }
 
   async find(job_id: string): Promise<ModelJob> {

@@ -18,7 +18,7 @@ import type { Call } from '../call/call.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { LiveProcesses, type ProcessDeps } from './live-processes.ts'
 import { logRecord, processRecord } from './process-record.ts'
-import { ranOf } from './ran-process.ts'
+import { toRunAnswer } from './ran-process.ts'
 
 /** How long an agent can look at one that ended. */
 const keptMs = 7 * 86_400_000
@@ -77,7 +77,7 @@ export class ProcessTable {
           network: call.network ?? [],
         }),
       launch: (asked) => this.#launch(call, asked, signal, noted),
-      list: (filter) => this.list({ ...definedOf(filter), agent }),
+      list: (filter) => this.list({ ...dropUndefined(filter), agent }),
       monitor: async (id) => ({ process: await mine(id), now: this.sample(id) }),
       logs: async (request) => {
         await mine(request.process_id)
@@ -112,7 +112,7 @@ export class ProcessTable {
       .toReversed()
     const first = waited.slice(offset, offset + limit)
     const { processes, total } = await this.#deps.storage.processes.list({
-      ...definedOf({ agent, state }),
+      ...dropUndefined({ agent, state }),
       limit: limit - first.length,
       offset: Math.max(0, offset - waited.length),
     })
@@ -243,7 +243,7 @@ export class ProcessTable {
     const { hosted } = live
     noted({ process_id: id, sandbox: hosted.sandbox })
     if (this.#deps.signal.aborted) void hosted.end(0, 'the service stopped')
-    if (asked.background) return ranOf(id, null, [])
+    if (asked.background) return toRunAnswer(id, null, [])
     const cancel = () => void hosted.end(endGraceMs, 'the call was cancelled')
     signal.addEventListener('abort', cancel, { once: true })
     if (signal.aborted) cancel()
@@ -256,12 +256,12 @@ export class ProcessTable {
         hosted.read(stream, 0, asked.max_output_bytes),
       ),
     )
-    return ranOf(id, end, pieces)
+    return toRunAnswer(id, end, pieces)
   }
 }
 
 /** Leaves out what is not set, as stores want it. */
-const definedOf = <T extends object>(given: T) =>
+const dropUndefined = <T extends object>(given: T) =>
   Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>
   }

@@ -8,7 +8,7 @@ const cutBytes = 65_536
 type Piece = { readonly bytes: Uint8Array; readonly total_bytes: number }
 
 /** Answer of a call that ran a program; `end` is null while it goes on in the background. */
-export const ranOf = (
+export const toRunAnswer = (
   process_id: string,
   end: ProcessEnd | null,
   pieces: readonly Piece[],

@@ -13,7 +13,7 @@ export type Bursts = { take(agent: string): Promise<BurstVerdict> }
 const seconds = (ms: number): string => `${Math.round(ms / 1000)} s`
 
 /** Counts the writes of each agent exactly, across restarts and nodes. */
-export const burstsOf = (
+export const createBursts = (
   { storage, clock }: Pick<Basics, 'storage' | 'clock'>,
   settings: Pick<ProxySettings, 'proxy.burst_limit' | 'proxy.burst_window'>,
 ): Bursts => ({

@@ -21,7 +21,7 @@ import type { Op } from '../call/op.ts'
 import type { Components, Part } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { servicesOf, writesOf } from './agent-access.ts'
-import { type Bursts, burstsOf } from './burst.ts'
+import { type Bursts, createBursts } from './burst.ts'
 import {
   type ChangedWrite,
   cancelAll,
@@ -139,7 +139,7 @@ export function bindProxy(given: Omit<ProxyDeps, 'opened' | 'nudge'>): Proxy {
       previewRollback: (op, input) => previewRollback(deps, input, op.signal),
       rollBack: (op, input) => rollback(op, deps, input),
     },
-    bursts: burstsOf(deps, deps.settings),
+    bursts: createBursts(deps, deps.settings),
     health() {
       const live = syncs.services().filter(({ status }) => status !== 'disconnected')
       const failing = live.filter(({ status }) => status === 'degraded')

@@ -11,7 +11,7 @@ import type { StoredService } from '../../ports/services.ts'
 import type { StoredRollback, StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import { systemOp } from '../call/op.ts'
-import { questionOf } from '../call/policy-question.ts'
+import { buildQuestion } from '../call/policy-question.ts'
 import { leaseAfter, serviceWriteOf } from './attempt.ts'
 import { writeFacts } from './buffer-write.ts'
 import type { ProxyDeps } from './deps.ts'
@@ -41,7 +41,7 @@ async function permission(
   if (!agent || agent.status === 'revoked')
     return new GatehouseError('AgentNotFound', { agent: name })
   if (agent.status === 'paused') return 'held'
-  const question = questionOf(agent, null, capability, {}, deps.clock.wall())
+  const question = buildQuestion(agent, null, capability, {}, deps.clock.wall())
   return deps.policy.current().listed(question) === 'blocked'
     ? new GatehouseError('PolicyDenied', { agent: name, capability, detail: 'it is blocked now' })
     : 'granted'

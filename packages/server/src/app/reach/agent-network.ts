@@ -6,7 +6,7 @@ import type { Outbound } from '../../ports/outbound.ts'
 import type { PolicySource } from '../../ports/policy.ts'
 import type { Call } from '../call/call.ts'
 import type { ContextFactory } from '../call/capability-context.ts'
-import { questionOf } from '../call/policy-question.ts'
+import { buildQuestion } from '../call/policy-question.ts'
 
 type Deps = {
   readonly outbound: Outbound
@@ -30,7 +30,7 @@ const decideHop = (deps: Deps, call: Call, url: URL): void => {
   const decide = (asked: Call['args']) =>
     deps.policy
       .current()
-      .decide(questionOf(agent, session, capability.name, asked, deps.clock.wall(), places))
+      .decide(buildQuestion(agent, session, capability.name, asked, deps.clock.wall(), places))
   const { kind, reason } = decide({ ...args, url: url.href })
   if (kind === 'allow') return
   if (kind === 'ask' && decide(args).kind !== 'allow') return

@@ -3,7 +3,7 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Files, Reach, Told } from '../../ports/files.ts'
 import type { PolicySource } from '../../ports/policy.ts'
 import type { Call } from '../call/call.ts'
-import { type Bound, type Places, placesOf, questionOf } from '../call/policy-question.ts'
+import { type Bound, buildQuestion, type Places, placesOf } from '../call/policy-question.ts'
 
 type Deps = {
   readonly policy: PolicySource
@@ -76,7 +76,7 @@ class CallReach implements Reach {
 
   #ask(name: string, args: Arguments, bound: Bound): Decision {
     const { agent, session } = this.#call
-    const asked: PolicyQuestion = questionOf(
+    const asked: PolicyQuestion = buildQuestion(
       agent,
       session,
       name,
@@ -116,7 +116,7 @@ class CallReach implements Reach {
 }
 
 /** Null where no rule for the call depends on a path: then all that it can reach is decided on already. */
-export const reachOf = (deps: Deps, call: Call): Reach | null => {
+export const buildReach = (deps: Deps, call: Call): Reach | null => {
   const policy = deps.policy.current()
   const { agent, capability } = call
   const depends = (name: string, paths: readonly string[]) =>
@@ -129,4 +129,4 @@ export const reachOf = (deps: Deps, call: Call): Reach | null => {
 }
 
 /** For what outlives its call: policy may begin to depend on paths later. */
-export const lastingReachOf = (deps: Deps, call: Call): Reach => new CallReach(deps, call)
+export const buildLastingReach = (deps: Deps, call: Call): Reach => new CallReach(deps, call)

@@ -15,7 +15,7 @@ import { PollLoop } from '../call/poll-loop.ts'
 import { networkOf } from './agent-network.ts'
 import { secretsOf } from './agent-secrets.ts'
 import { Availability } from './availability.ts'
-import { lastingReachOf, reachOf } from './call-reach.ts'
+import { buildLastingReach, buildReach } from './call-reach.ts'
 import { bindVault, type VaultUseCases } from './vault-access.ts'
 import { WatchTable } from './watches.ts'
 
@@ -35,9 +35,9 @@ export type Reach = Part<VaultUseCases> & {
   readonly availability: Availability
   readonly endWithAgent: EndsWithAgent
   /** Policy for the places that a call reaches; null where it says the same of all. */
-  reachOf(call: Call): FileReach | null
+  buildReach(call: Call): FileReach | null
   /** For what outlives the call: policy may come to depend on paths later. */
-  lastingReachOf(call: Call): FileReach
+  buildLastingReach(call: Call): FileReach
   secretsOf(call: Call): AgentSecrets
   networkOf(call: Call, signal: AbortSignal): AgentNetwork
   watchesOf(call: Call): Watches
@@ -60,8 +60,8 @@ export function bindReach(deps: ReachDeps): Reach {
     useCases: bindVault(deps),
     availability: new Availability(deps),
     endWithAgent: async (_op, _tx, agent) => () => watches.endAll(agent),
-    reachOf: (call) => reachOf(reaching, call),
-    lastingReachOf: (call) => lastingReachOf(reaching, call),
+    buildReach: (call) => buildReach(reaching, call),
+    buildLastingReach: (call) => buildLastingReach(reaching, call),
     secretsOf: (call) => secretsOf(deps, call),
     networkOf: (call, signal) => networkOf(network, call, signal),
     watchesOf: (call) => watches.of(call),

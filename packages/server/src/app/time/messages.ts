@@ -37,7 +37,7 @@ const messageRecord = (stored: StoredMessage) => ({
 })
 
 /** Messages from one agent to others, and those that wait for it. */
-export const messagesOf = (deps: MessageDeps, call: Call): AgentMessages => {
+export const bindMessages = (deps: MessageDeps, call: Call): AgentMessages => {
   const { storage, clock, ids, events } = deps
   const me = call.agent.name
 
@@ -55,7 +55,7 @@ export const messagesOf = (deps: MessageDeps, call: Call): AgentMessages => {
   }
 
   /** Agents whose mailbox is full. */
-  const fullOf = async (
+  const findFull = async (
     { messages }: Pick<typeof storage, 'messages'>,
     recipients: readonly string[],
     nowMs: number,
@@ -67,7 +67,7 @@ export const messagesOf = (deps: MessageDeps, call: Call): AgentMessages => {
   /** Stores it for everyone with room; those without are left out, and are named by the answer. */
   const deliver = async (message: StoredMessage, recipients: readonly string[]) => {
     const full = await storage.transaction(async (tx) => {
-      const none = await fullOf(tx, recipients, message.sent_ms)
+      const none = await findFull(tx, recipients, message.sent_ms)
       const room = recipients.filter((agent) => !none.includes(agent))
       if (room.length > 0) await tx.messages.insert(message, room)
       return new Set(none)
@@ -111,7 +111,7 @@ export const messagesOf = (deps: MessageDeps, call: Call): AgentMessages => {
   return {
     async recipients(filter) {
       const recipients = await recipientsOf(filter)
-      const full = recipients.length === 0 ? [] : await fullOf(storage, recipients, clock.wall())
+      const full = recipients.length === 0 ? [] : await findFull(storage, recipients, clock.wall())
       return { recipients, full }
     },
 

@@ -6,7 +6,7 @@ import { actDraft, callFacts } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Call } from '../call/call.ts'
 import type { Op } from '../call/op.ts'
-import { questionOf } from '../call/policy-question.ts'
+import { buildQuestion } from '../call/policy-question.ts'
 import { validateArguments } from '../call/validate-arguments.ts'
 import type { JobRunner } from './job-runner.ts'
 import { runRecord, scheduleRecord } from './schedule-record.ts'
@@ -54,7 +54,7 @@ const assertCallable = (deps: ScheduleDeps, call: Call, input: NewSchedule): voi
     throw new GatehouseError('UnknownCapability', { capability: name }, { recovery })
   }
   const { agent, session } = call
-  const question = questionOf(agent, session, name, {}, deps.clock.wall())
+  const question = buildQuestion(agent, session, name, {}, deps.clock.wall())
   if (deps.policy.current().listed(question) === 'blocked')
     throw new GatehouseError('PolicyDenied', {
       agent: agent.name,

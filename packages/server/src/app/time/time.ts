@@ -18,7 +18,7 @@ import type { Part } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { briefing } from './briefing.ts'
 import { JobRunner } from './job-runner.ts'
-import { messagesOf } from './messages.ts'
+import { bindMessages } from './messages.ts'
 import { scheduledCalls, stopSchedulesOf } from './scheduled-calls.ts'
 import { deleteSchedule, listSchedules, schedulesOf } from './schedules.ts'
 import { type WakeInput, WakeTable, type WakeVerdict } from './wakes.ts'
@@ -48,7 +48,7 @@ export interface TimeUseCases {
 export type Time = Part<TimeUseCases> & {
   readonly endWithAgent: EndsWithAgent
   schedulesOf(call: Call): AgentSchedules
-  messagesOf(call: Call): AgentMessages
+  bindMessages(call: Call): AgentMessages
   briefingOf(call: Call, since: string | undefined): Promise<Briefing>
   /** Remembers which wakes are among the events that an agent got. */
   delivered(events: readonly GatehouseEvent[]): void
@@ -86,7 +86,7 @@ export function bindTime(deps: TimeDeps): Time {
       return undefined
     },
     schedulesOf: (call) => schedulesOf({ ...deps, jobs }, call),
-    messagesOf: (call) => messagesOf(deps, call),
+    bindMessages: (call) => bindMessages(deps, call),
     briefingOf: (call, since) => briefing({ ...deps, wakes }, call, since),
     delivered(events) {
       const ids = events.flatMap(({ type, data }) =>

@@ -89,7 +89,7 @@ const textIn = (reading: Reading, component: IcsComponent, name: string, most: n
   return textOf(raw.slice(0, most * 2))
 }
 
-const personOf = (line: IcsLine): Attendee => ({
+const toAttendee = (line: IcsLine): Attendee => ({
   name: shownLine(line.params.get('CN')?.[0] ?? '', 200),
   address: shownLine(line.value.replace(/^mailto:/i, ''), 320),
   answer: shownLine(line.params.get('PARTSTAT')?.[0] ?? 'needs-action', 40).toLowerCase(),
@@ -107,8 +107,8 @@ const faceOf = (reading: Reading, component: IcsComponent): EventFace => {
     description: shownText(textIn(reading, component, 'DESCRIPTION', 65_536), 65_536),
     status: ['tentative', 'cancelled'].includes(status) ? status : 'confirmed',
     busy: transparency !== 'TRANSPARENT' && status !== 'cancelled',
-    organizer: organizer ? personOf(organizer) : null,
-    attendees: attendees.slice(0, attendeesMax).map(personOf),
+    organizer: organizer ? toAttendee(organizer) : null,
+    attendees: attendees.slice(0, attendeesMax).map(toAttendee),
     attendees_total: attendees.length,
   }
 }

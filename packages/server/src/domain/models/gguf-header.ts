@@ -32,7 +32,7 @@ function readValues(cursor: GgufCursor, count: number): GgufValues {
   return values
 }
 
-function alignmentOf(values: GgufValues): number {
+function readAlignment(values: GgufValues): number {
   const value = values.get('general.alignment')
   if (value === undefined) return 32
   const alignment = value.kind === 'number' ? value.value : 0
@@ -80,7 +80,7 @@ function read(bytes: Uint8Array, fileBytes: number): ModelHeader {
     refuse(`"general.architecture" is ${quoted(architecture)}, which is no name`)
   const isKnown = isKnownArchitecture(architecture)
   if (isKnown) checkArchitecture(values, architecture)
-  const tensors = readTensors(cursor, tensorCount, { alignment: alignmentOf(values), fileBytes })
+  const tensors = readTensors(cursor, tensorCount, { alignment: readAlignment(values), fileBytes })
   const of = (name: string) => wholeNumber(values, `${architecture}.${name}`)
   return {
     architecture,

@@ -157,7 +157,7 @@ const layersOf = (random: Random): readonly Layer[] => [
   ...(random(3) ? [layerOf(random, 'agent', 'ben')] : []),
 ]
 
-const questionOf = (random: Random): PolicyQuestion => ({
+const buildQuestion = (random: Random): PolicyQuestion => ({
   capability: pick(random, capabilities),
   agent: { name: pick(random, ['ana', 'ben', 'eve']), purpose: '', status: 'active' },
   session: { id: String(random(3)), transport: 'mcp', client: '' },
@@ -174,7 +174,7 @@ const compare = (seed: number, policies: number, questions: number) => {
     const layers = layersOf(random)
     const policy = compilePolicy('v', layers)
     for (let q = 0; q < questions; q++) {
-      const question = questionOf(random)
+      const question = buildQuestion(random)
       const naive = naiveDecide(layers, question)
       const decision = policy.decide(question)
       const same =
@@ -198,7 +198,7 @@ test('traces to the decision that it makes', () => {
   const random = randomOf(11)
   for (let i = 0; i < 3_000; i++) {
     const policy = compilePolicy('v', layersOf(random))
-    const question = questionOf(random)
+    const question = buildQuestion(random)
     const { decision, steps } = policy.trace(question)
     expect(decision).toEqual(policy.decide(question))
     const named = steps.filter((step) => step.outcome === 'decided').map((step) => step.rule)
@@ -210,7 +210,7 @@ test('lists the tier that trying every truth of every condition gives', () => {
   const random = randomOf(5)
   for (let i = 0; i < 1_000; i++) {
     const layers = layersOf(random).filter((l) => l.agent !== 'ben')
-    const question = { ...questionOf(random), args: {} }
+    const question = { ...buildQuestion(random), args: {} }
     expect(compilePolicy('v', layers).listed(question)).toBe(naiveListed(layers, question))
   }
 })
@@ -219,7 +219,7 @@ test('counts a call under the limits that the guide says', () => {
   const random = randomOf(3)
   for (let i = 0; i < 2_000; i++) {
     const layers = layersOf(random)
-    const { agent, capability } = questionOf(random)
+    const { agent, capability } = buildQuestion(random)
     const found = compilePolicy('v', layers).limitsFor(agent.name, capability)
     const told = found.map((limit) => `${limit.match} ${limit.window_ms} ${limit.limit}`)
     expect(told.toSorted()).toEqual(naiveLimits(layers, agent.name, capability))

@@ -20,7 +20,7 @@ const withoutArguments = (rule: LayerRule, question: PolicyQuestion): boolean =>
   }
 }
 
-const outlookOf = (level: Level, question: PolicyQuestion): Outlook => {
+const decideOutlook = (level: Level, question: PolicyQuestion): Outlook => {
   const possible = new Map<string, LayerRule | null>()
   for (const rule of level.rules) {
     const effect = `${rule.tier} ${rule.floor}`
@@ -58,7 +58,7 @@ const combinations = <T>(lists: readonly (readonly T[])[]): readonly (readonly T
  */
 export const listed = (chain: Chain, asked: Omit<PolicyQuestion, 'args'>): ListedTier => {
   const question = { ...asked, args: {} }
-  const outlooks = chain.map((level) => outlookOf(level, question))
+  const outlooks = chain.map((level) => decideOutlook(level, question))
   const base = tierFor(outlooks.map((outlook) => outlook.base))
   if (base !== 'blocked') return base
   const tiers = new Set(combinations(outlooks.map((outlook) => outlook.possible)).map(tierFor))

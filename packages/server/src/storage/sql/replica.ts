@@ -56,7 +56,7 @@ const toRow = (service: string, entry: ReplicaEntry, run: number): Row => ({
   run,
 })
 
-async function numOf(db: Kysely<Tables>, service: string, collection: string, id: string) {
+async function findNum(db: Kysely<Tables>, service: string, collection: string, id: string) {
   const row = await db
     .selectFrom('replica_entries')
     .select('num')
@@ -100,7 +100,7 @@ const put = async (
 ): Promise<number> => {
   const entry = entryLimits(given)
   const row = toRow(service, entry, run)
-  const known = await numOf(write, service, entry.collection, entry.id)
+  const known = await findNum(write, service, entry.collection, entry.id)
   if (known !== null)
     await write.updateTable('replica_entries').set(row).where('num', '=', known).execute()
   const num =
@@ -156,7 +156,7 @@ const changes = (
         more += await put(write, search, service, change.entry, run)
         continue
       }
-      const num = await numOf(write, service, change.key.collection, change.key.id)
+      const num = await findNum(write, service, change.key.collection, change.key.id)
       if (num === null) continue
       await drop(write, search, [num])
       more -= 1

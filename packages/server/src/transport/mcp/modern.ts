@@ -31,7 +31,7 @@ import { failedTool, type ToolResult } from './tools.ts'
 const listTtlMs = 5_000
 
 /** The changes one agent may hear of, as the SDK's subscriptions want them. */
-const busOf = (app: App, agent: string): ServerEventBus => ({
+const createBus = (app: App, agent: string): ServerEventBus => ({
   publish: () => undefined,
   subscribe(listener) {
     const events = app.subscribeEvents(agent, (event) => {
@@ -152,7 +152,7 @@ export const serveModern = async (
   const message = readMessage(value)
   const handler = createMcpHandler(() => serverFor(deps, served, message), {
     legacy: 'reject',
-    bus: busOf(deps.app, exchange.actor.name),
+    bus: createBus(deps.app, exchange.actor.name),
   })
   const headers = new Headers()
   for (const [name, field] of Object.entries(req.headers)) {

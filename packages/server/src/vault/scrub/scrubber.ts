@@ -67,7 +67,7 @@ export class Scrubber {
       // Searched in lumps: each byte is then looked at twice at most, however small the chunks are.
       if (held.length < 2 * this.#heldBytes) continue
       const places = placesIn(matcher, held)
-      const cut = cutOf(held, held.length - this.#heldBytes, places)
+      const cut = findCut(held, held.length - this.#heldBytes, places)
       if (cut === 0) continue
       yield replaced(
         held.subarray(0, cut),
@@ -117,7 +117,7 @@ export class Scrubber {
 }
 
 /** The last place before `wanted` where nothing is cut in two: no secret, and no escape. */
-function cutOf(bytes: Uint8Array, wanted: number, places: readonly Place[]): number {
+function findCut(bytes: Uint8Array, wanted: number, places: readonly Place[]): number {
   let cut = wanted
   for (const { start, end } of places) if (start < cut && end > cut) cut = start
   const escape = (at: number) => bytes[at] === 0x5c || bytes[at] === 0x25 || bytes[at] === 0x26

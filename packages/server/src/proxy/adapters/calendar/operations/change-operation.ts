@@ -74,7 +74,7 @@ const shownChanges = (
     : [{ kind: 'remove', key: { collection: calendar, id: href } }]
 }
 
-const expectedOf = (version: string | null): Expected => (version === null ? 'new' : { version })
+const toExpected = (version: string | null): Expected => (version === null ? 'new' : { version })
 
 /** The object as it lies there now. One that is to be new is looked for by its UID, too. */
 const lookNow = async (
@@ -109,7 +109,7 @@ const execute = async (
   const { href, ics } = plan.expected
   let changed: Awaited<ReturnType<typeof changeObject>>
   try {
-    const expected = expectedOf(plan.before.version)
+    const expected = toExpected(plan.before.version)
     changed = await changeObject(account, { href, ics, expected }, signal)
   } catch (error) {
     const reason = reasonOf(account, error)
@@ -211,7 +211,7 @@ const undo = async (
     const way = await planBack(account, point, signal)
     if (way.kind === 'refused') return way
     if (way.kind === 'back') {
-      const expected = expectedOf(way.there?.version ?? null)
+      const expected = toExpected(way.there?.version ?? null)
       const changed = await changeObject(account, { href, ics: plan.before.ics, expected }, signal)
       if (changed.kind === 'refused') {
         const reason = reasonOf(account, changed.error)

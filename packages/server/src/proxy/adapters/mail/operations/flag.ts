@@ -29,7 +29,7 @@ const flag = z.string().regex(/^(\\(Seen|Flagged|Answered)|[$A-Za-z0-9_-]{1,64})
 const change = z.object({ add: z.array(flag).max(32), remove: z.array(flag).max(32) })
 const before = z.object({ messages: z.array(captured) })
 
-const capturedOf = ({ before: kept }: Capture): Captured[] => before.parse(kept).messages
+const parseCaptured = ({ before: kept }: Capture): Captured[] => before.parse(kept).messages
 
 const lower = (list: readonly string[]): Set<string> =>
   new Set(list.map((one) => one.toLowerCase()))
@@ -88,7 +88,7 @@ const execute = async (
   signal: AbortSignal,
 ): Promise<WriteOutcome> => {
   const wanted = change.parse(write.arguments)
-  const messages = capturedOf(capture)
+  const messages = parseCaptured(capture)
   let touched = false
   try {
     return await account.imap('use', signal, async (client): Promise<WriteOutcome> => {
@@ -132,7 +132,7 @@ const prove = async (
 ): Promise<WriteProof> => {
   const wanted = change.parse(write.arguments)
   const stand = await account.imap('use', signal, (client) =>
-    standings(client, capturedOf(capture)),
+    standings(client, parseCaptured(capture)),
   )
   const here = stand.filter(({ now }) => now !== null)
   if (here.length === 0)
@@ -173,7 +173,7 @@ const undo = async (
   point: UndoPoint,
   signal: AbortSignal,
 ): Promise<UndoOutcome> => {
-  const messages = capturedOf(point.capture)
+  const messages = parseCaptured(point.capture)
   try {
     return await account.imap('use', signal, async (client): Promise<UndoOutcome> => {
       const plan = planOf(await standings(client, messages), point)
@@ -223,7 +223,7 @@ export const flagOperation: ServiceOperation<MailAccount> = {
   execute,
   prove,
   async planUndo(account, point, signal) {
-    const messages = capturedOf(point.capture)
+    const messages = parseCaptured(point.capture)
     return planOf(await account.imap('use', signal, (client) => standings(client, messages)), point)
   },
   undo,

@@ -12,7 +12,7 @@ import type { SignedHead } from './signed-head.ts'
 
 // Signed state of a log whose entries lay in the database: read once, when it moves into files.
 
-export const oldMarkFile = 'audit.mark'
+export const oldHeadFile = 'audit.mark'
 const slotBytes = 4096
 const recordsAt = slotBytes * 2
 const headBytes = 8
@@ -23,7 +23,7 @@ const halves: readonly number[] = [0, 1024 * 1024, 4 * 1024 * 1024]
 
 export type OldGroup = { readonly note: GroupNote; readonly entries: readonly CopiedEntry[] }
 
-export type OldMark = {
+export type OldSignedHead = {
   readonly head: SignedHead
   /** Groups that the database may not have got, by their first entry. */
   readonly groups: readonly OldGroup[]
@@ -70,8 +70,8 @@ const groupOf = (record: string): OldGroup => {
 }
 
 /** Null where there is none, or none that this install sealed. */
-export const readOldMark = (directory: string, keys: Keys): OldMark | null => {
-  const bytes = readIfThere(path.join(directory, oldMarkFile))
+export const readOldSignedHead = (directory: string, keys: Keys): OldSignedHead | null => {
+  const bytes = readIfThere(path.join(directory, oldHeadFile))
   if (!bytes) return null
   const heads = [0, 1]
     .map((i) => unsealOld(bytes.toString('utf8', i * slotBytes, (i + 1) * slotBytes), keys))
@@ -87,8 +87,8 @@ export const readOldMark = (directory: string, keys: Keys): OldMark | null => {
 }
 
 /** Keeps the file under a name that nothing reads. */
-export const retireOldMark = (directory: string): void => {
-  const file = path.join(directory, oldMarkFile)
+export const retireOldSignedHead = (directory: string): void => {
+  const file = path.join(directory, oldHeadFile)
   if (fs.existsSync(file)) fs.renameSync(file, `${file}.before-log-files`)
   fs.rmSync(path.join(directory, 'audit.trail'), { force: true })
 }
