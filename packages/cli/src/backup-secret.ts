@@ -32,7 +32,7 @@ async function readKey(file: string): Promise<string> {
   const text = bytes.toString('latin1').trim().toLowerCase()
   if (/^[0-9a-f]{64}$/.test(text)) return text
   if (bytes.length === 32) return bytes.toString('hex')
-  throw usageError(`${file} holds no key: make one with head -c 32 /dev/urandom > ${file}`)
+  throw usageError(`${file} has no key in it: create one with head -c 32 /dev/urandom > ${file}`)
 }
 
 /** Secret of a backup; never an argument, which other users of the machine can see. */

@@ -7,7 +7,7 @@ import type { Io } from '../io.ts'
 async function readPassword({ stdin, stderr }: Io): Promise<string> {
   if (stdin.isTTY) await stderr.write('Type the new password, Enter, and Ctrl-D (it is shown):\n')
   const [line = ''] = (await stdin.readAll()).split(/\r?\n/, 1)
-  if (line === '') throw usageError('The input holds no password: send it as one line.')
+  if (line === '') throw usageError('The input has no password in it: send it as one line.')
   return line
 }
 

@@ -263,7 +263,7 @@ const policy: Check = {
     const { version, problems } = await api.showPolicies()
     const detail = problems.map(problemLine).join('; ')
     if (hasError(problems))
-      return fail(detail, 'correct the file; until then the last good one holds')
+      return fail(detail, 'correct the file; until then the last good one stays active')
     return problems.length > 0 ? warn(detail, 'gatehouse policy check') : fine(version)
   },
 }

@@ -5,7 +5,7 @@ const listFolder = {
   description: 'List the folder to see what is there.',
 }
 
-const statPath = { action: 'filesystem.stat', description: 'Ask what stands at the path first.' }
+const statPath = { action: 'filesystem.stat', description: 'Look at the path first.' }
 
 const stayInside = {
   action: 'agent.whoami',
@@ -36,7 +36,7 @@ export const filesystemErrors = {
     { action: 'overwrite', description: 'Set overwrite to true, or choose another destination.' },
   ]),
   DirectoryNotEmpty: entry(409, null, false, 'The folder {path} is not empty.', [
-    { action: 'recursive', description: 'Set recursive to true to delete it with what it holds.' },
+    { action: 'recursive', description: 'Set recursive to true to delete it with its contents.' },
   ]),
   ReadOnlyRoot: entry(403, null, false, '{path} lies in a folder given read-only.', [stayInside]),
   ProtectedPath: entry(403, null, false, '{path} is protected: {detail}', [
@@ -48,7 +48,7 @@ export const filesystemErrors = {
   FileChanged: entry(409, null, false, '{path} has changed: its sha256 is {sha256}.', [
     {
       action: 'filesystem.read',
-      description: 'Read it again and base the change on what it holds now.',
+      description: 'Read it again and base the change on its current content.',
     },
   ]),
   FileTooLarge: entry(
@@ -83,7 +83,7 @@ export const filesystemErrors = {
     [
       {
         action: 'sha256',
-        description: 'Check the address and the sha256 with whoever published them.',
+        description: 'Check the address and the sha256 with their publisher.',
       },
     ],
   ),

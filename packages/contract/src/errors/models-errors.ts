@@ -42,7 +42,7 @@ export const modelsErrors = {
     null,
     false,
     'The file of {id} does not have the {size_bytes} bytes that its entry promises: {detail}',
-    [{ action: 'report', description: 'Tell whoever maintains the catalog; do not use the file.' }],
+    [{ action: 'report', description: 'Tell the maintainer of the catalog; do not use the file.' }],
   ),
   ModelHashMismatch: entry(
     502,
@@ -55,7 +55,7 @@ export const modelsErrors = {
         description:
           'Once more, in case the transfer was damaged; nothing of this file was kept in use.',
       },
-      { action: 'report', description: 'If it happens again, tell whoever maintains the catalog.' },
+      { action: 'report', description: 'If it happens again, tell the maintainer of the catalog.' },
     ],
   ),
   ModelHeaderRefused: entry(
@@ -66,7 +66,7 @@ export const modelsErrors = {
     [
       {
         action: 'report',
-        description: 'Tell whoever maintains the catalog; choose another model.',
+        description: 'Tell the maintainer of the catalog; choose another model.',
       },
     ],
   ),

@@ -25,7 +25,7 @@ export const networkErrors = {
   ResponseRefused: entry(502, null, false, 'The answer of {host} cannot be used: {detail}', [
     {
       action: 'accept-encoding',
-      description: 'Send the header accept-encoding: identity, or ask whoever runs the host.',
+      description: 'Send the header accept-encoding: identity, or ask the operator of the host.',
     },
   ]),
   ResponseTooLarge: entry(502, null, false, 'The answer has more than {limit_bytes} bytes.', [
@@ -34,7 +34,7 @@ export const networkErrors = {
       description: 'Ask for less, or download it into a file with a higher max_bytes.',
     },
   ]),
-  TimedOut: entry(504, null, true, 'There was no whole answer within {timeout_seconds} s.', [
+  TimedOut: entry(504, null, true, 'The answer was not complete within {timeout_seconds} s.', [
     { action: 'retry', description: 'Try again, or allow more time with timeout_seconds.' },
   ]),
   TlsFailed: entry(502, null, false, 'No safe connection to {host} was possible: {detail}', [

@@ -15,9 +15,13 @@ export const proxyErrors = {
   ServiceKindNotFound: entry(404, -32602, false, 'There is no kind of service called {kind}.', [
     { action: 'proxy connect', description: 'The kinds there are: `gatehouse proxy kinds`.' },
   ]),
-  ServiceSettingsInvalid: entry(400, -32602, false, 'The service cannot be set up so: {detail}', [
-    { action: 'fix the settings', description: 'Correct what the message names.' },
-  ]),
+  ServiceSettingsInvalid: entry(
+    400,
+    -32602,
+    false,
+    'The service cannot be set up like this: {detail}',
+    [{ action: 'fix the settings', description: 'Correct what the message names.' }],
+  ),
   ServiceConnectionFailed: entry(422, -32602, false, 'The connection does not work: {detail}', [
     { action: 'fix and repeat', description: 'Each check says what was found and what to do.' },
   ]),
@@ -97,7 +101,7 @@ export const proxyErrors = {
     'After {attempts} attempts nothing was done, the last time because {detail}',
     [{ action: 'proxy retry', description: 'An operator sends it again, or discards it.' }],
   ),
-  RollbackNotFound: entry(404, null, false, 'There is no point to go back to: {detail}', [
+  RollbackNotFound: entry(404, null, false, 'There is no rollback point: {detail}', [
     { action: 'writes.list', description: 'See until when a write can be undone.' },
   ]),
   NotUndoable: entry(409, null, false, 'This write cannot be undone: {detail}', [
@@ -114,7 +118,7 @@ export const proxyErrors = {
         'See its status with `gatehouse proxy rollbacks`, and try again when it is ready.',
     },
   ]),
-  RollbackRefused: entry(409, null, false, 'It cannot be undone as things stand: {detail}', [
+  RollbackRefused: entry(409, null, false, 'The write cannot be undone now: {detail}', [
     {
       action: 'look',
       description: 'Others changed what the write left. Change it by hand, or undo theirs first.',

@@ -2,7 +2,7 @@ import { type ErrorEntry, entry } from './error-entry.ts'
 
 /** Programs in the sandbox. */
 export const sandboxErrors = {
-  SandboxUnavailable: entry(503, null, false, 'No sandbox holds here, so nothing runs: {reason}', [
+  SandboxUnavailable: entry(503, null, false, 'No sandbox works here, so nothing runs: {reason}', [
     {
       action: 'gatehouse setup sandbox',
       description: 'An operator runs it on the machine: it says what to install or allow.',

@@ -23,7 +23,7 @@ export const proxyRoutes = defineRoutes({
   showProxy: {
     method: 'GET',
     path: '/api/proxy/status',
-    summary: 'Every connected service: how it is, what its replica holds, what waits for it',
+    summary: 'Connected services with their status, replica and pending writes',
     permission: 'read',
     answer: ProxyStatus,
   },

@@ -5,7 +5,7 @@ export const sandboxRoutes = defineRoutes({
   probeSandbox: {
     method: 'POST',
     path: '/api/sandbox/probe',
-    summary: 'Run a small program in the sandbox now and say what holds, or what to do',
+    summary: 'Run a small program in the sandbox now, and report the backend or a remedy',
     permission: 'read',
     answer: SandboxReport,
   },

@@ -43,7 +43,7 @@ test('what an undo would do is shown, and nothing is done for it', async () => {
   await proxy.finalized(second.write_id, 'executed')
   server.put('things', 'b', 'theirs')
   const changed = await shown(proxy, 'rollback', second.write_id)
-  expect(changed).toContain('It cannot be undone as things stand: ')
+  expect(changed).toContain('The write cannot be undone now: ')
   expect(changed).toContain('changed since: ')
 })
 

@@ -61,7 +61,7 @@ export const fakeDeadLetter = writeOf(2, {
   finished_at: time,
   error: {
     type: 'OutcomeUnknown',
-    message: 'It is not known whether it took place.',
+    message: 'Whether the write took place is not known.',
     recovery: [],
   },
 })

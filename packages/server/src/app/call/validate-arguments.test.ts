@@ -18,7 +18,12 @@ const stepsOf = (name: string, args: unknown) => failureOf(find(name), args).rec
 
 test.each([
   ['filesystem.write', {}, 'add path', /^path is required: The file to write/],
-  ['filesystem.write', { path: 'a' }, 'add content', /^content is required: New content of the file/],
+  [
+    'filesystem.write',
+    { path: 'a' },
+    'add content',
+    /^content is required: New content of the file/,
+  ],
   [
     'filesystem.write',
     { path: 7, content: '' },

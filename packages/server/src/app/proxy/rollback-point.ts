@@ -26,7 +26,7 @@ export async function loadRollbackPoint(
   ])
   const operation = write && operationOf(deps, write)
   if (captured === null || !write || !operation)
-    throw new GatehouseError('RollbackNotFound', { detail: 'what stood before is no longer kept' })
+    throw new GatehouseError('RollbackNotFound', { detail: 'the previous state is no longer kept' })
   if (!service || service.status === 'disconnected')
     throw new GatehouseError('ServiceUnavailable', {
       service: stored.service,

@@ -26,7 +26,7 @@ export const deletePath = defineCapability({
   side_effects: [{ what: 'a file or folder is gone from its path', reversible: true }],
   common_patterns: [
     { title: 'Delete a file', arguments: { path: 'old.log' } },
-    { title: 'Delete a folder with what it holds', arguments: { path: 'build', recursive: true } },
+    { title: 'Delete a folder with its contents', arguments: { path: 'build', recursive: true } },
   ],
   errors: [...writeErrors, 'DirectoryNotEmpty'],
   result_bytes_max: smallResult,

@@ -125,7 +125,7 @@ const rollback = defineCapability({
           ...about,
           ...(plan.possible
             ? ['Steps:', ...plan.steps.map((step) => `  ${step}`)]
-            : [`It cannot be undone as things stand: ${plan.reason}`]),
+            : [`The write cannot be undone now: ${plan.reason}`]),
           ...plan.differences.map((difference) => `  changed since: ${difference}`),
           ...contentLines(write),
         )
