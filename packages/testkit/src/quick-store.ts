@@ -19,7 +19,7 @@ const migrated = async (): Promise<Buffer> => {
   const file = join(folder.path, 'gatehouse.db')
   await (await openSqlite({ file }))[Symbol.asyncDispose]()
   using connection = new SqliteConnection(file, { readOnly: false })
-  // What was written last is in the WAL until then.
+  // The last writes are in the WAL until then.
   connection.run('pragma wal_checkpoint(truncate)', [])
   return readFileSync(file)
 }

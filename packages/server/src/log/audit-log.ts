@@ -200,7 +200,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     }
   }
   const acknowledged = (): number => writer.standing.baseline?.size ?? 0
-  /** What is wrong with rows that are about to be shown. */
+  /** Fault of rows that are about to be shown. */
   const findMisfit = async (found: readonly AuditRow[]): Promise<Fault | null> => {
     const accepted = acknowledged()
     // Entries from before an acknowledgement are compared with its digest instead.

@@ -25,7 +25,7 @@ const descriptors = { filter: 3, init: 5, launcher: 6 } as const
 
 const scriptAt = (descriptor: number): string => `/proc/self/fd/${descriptor}`
 
-/** What a launcher is given when it is started, before anybody tells it what for. */
+/** Order of a launcher at its start, before anybody tells it what for. */
 type Given = { readonly sockets: 'unix' | 'local'; readonly init: 'init' | 'init-relay' }
 
 const usual: Given = { sockets: 'local', init: 'init' }

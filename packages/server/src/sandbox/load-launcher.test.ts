@@ -43,7 +43,7 @@ test.runIf(process.platform === 'linux' && machine && existsSync(perl))(
     })
     const ended = once(launcher, 'exit')
     const channel = launcher.stdio[4] as Duplex
-    // What a kill of the service does to it, in the middle of an order.
+    // Effect of a kill of the service on it, in the middle of an order.
     channel.write(Buffer.alloc(3), () => channel.destroy())
     expect(await ended).toEqual([122, null])
   },

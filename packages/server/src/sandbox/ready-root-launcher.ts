@@ -46,11 +46,11 @@ export class ReadyRootLauncher implements Disposable {
     this.#end()
   }
 
-  /** What fails here fails for the next program as well, which then says so. */
+  /** A failure here happens to the next program as well, which then says so. */
   #started(): ChildProcess | null {
     try {
       const launcher = this.#start()
-      // Whoever takes one that has ended meanwhile hears of it by its channel.
+      // A taker of one that has ended meanwhile hears of it by its channel.
       for (const one of [launcher, ...launcher.stdio]) one?.on('error', () => {})
       return launcher.pid === undefined ? null : launcher
     } catch {

@@ -17,7 +17,7 @@ export const orderRootLauncher = (
   mounts: readonly OpenMount[],
   command: readonly string[],
 ): void => {
-  // One that could not be started has no channel either.
+  // A launcher that could not be started has no channel either.
   if (pid === undefined) return
   const given = mounts.map(({ descriptor }) => `/proc/${process.pid}/fd/${descriptor}`)
   const channel = stdio[4] as Writable

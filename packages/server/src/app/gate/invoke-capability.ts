@@ -143,7 +143,7 @@ async function refuseUnknown(
   return outcome
 }
 
-/** What policy says of a call with these arguments, or how it is refused and recorded. */
+/** Verdict on a call with these arguments, or how it is refused and recorded. */
 type Judged =
   | { readonly kind: 'refused'; readonly refuse: () => Promise<InvokeOutcome> }
   | {
@@ -242,7 +242,7 @@ async function proceedLater(
   const waited = await free.catch((cause: unknown) => ({ cause }))
   if ('cause' in waited) return refuseRoom(deps, asked, tier, waited.cause)
   using room = waited
-  // What was decided before the wait may be so no more.
+  // The verdict from before the wait may be outdated.
   const { op, capability, input } = asked
   const judged = judge(op, deps, holderOf(op, deps), capability, input)
   if (judged.kind === 'refused') return await judged.refuse()
@@ -290,7 +290,7 @@ const roomFor = (
 ): CallRoom | Promise<CallRoom> =>
   held.room(resultBytesOf(capability, args), () => ({ signal: op.signal, clock }))
 
-/** Nothing has run: there was no room for the result, or the caller went away meanwhile. */
+/** Refusal before the run: there was no room for the result, or the caller went away meanwhile. */
 async function refuseRoom(
   deps: InvokeDeps,
   { op, capability, args, rule }: Pick<Call, 'op' | 'capability' | 'args' | 'rule'>,
@@ -410,7 +410,7 @@ async function ask(
   call: RoomyCall,
   stamps: readonly LimitStamp[],
 ): Promise<Outcome> {
-  // What a person is shown, and what runs once one agreed, may reach what policy asks a person about.
+  // Preview and run of an approved call may reach the places that policy asks a person about.
   const agreed: RoomyCall = { ...call, agreed: true }
   let taken: TakenGrant | null
   try {
@@ -431,7 +431,7 @@ const charged = <T extends Outcome>({ room }: RoomyCall, outcome: T): T => {
   return outcome
 }
 
-/** What names something that is not there or not allowed is not worth a person's time: the agent hears it now. */
+/** A call about something that is not there or not allowed takes no person's time: the agent hears it now. */
 async function unaskable(
   deps: InvokeDeps,
   call: Call,

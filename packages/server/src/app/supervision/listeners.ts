@@ -4,11 +4,11 @@ export type ListenerName = 'gateway' | 'dashboard' | 'user_api'
 
 type Phase = 'none' | 'starting' | 'open' | 'stopping'
 
-/** Which listeners this process means to open, and whether they are. Without any it is a command, not a server. */
+/** Listeners that this process means to open, and whether they are open. Without any it is a command, not a server. */
 export class Listeners {
   /** Where people find the page, once it is served. */
   page: string | null = null
-  /** What this process listens on: nobody reaches it by way of the service itself. */
+  /** Ports of this process: nobody reaches them by way of the service itself. */
   readonly ports = new Set<number>()
   #phase: Phase = 'none'
   readonly #expected = new Set<ListenerName>()
@@ -20,7 +20,7 @@ export class Listeners {
     for (const name of names) this.#expected.add(name)
   }
 
-  /** It listens; `look` says how it is from now on. */
+  /** Reports that a listener is open; `look` says how it is from now on. */
   opened(name: ListenerName, look: () => PartHealth = () => ({ status: 'healthy' })): void {
     this.#expected.add(name)
     this.#looks.set(name, look)

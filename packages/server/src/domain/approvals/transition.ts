@@ -34,7 +34,7 @@ export const cancel = (approval: StoredApproval, moment: Moment, by: string): St
   decided_by: by,
 })
 
-/** What a decision makes of an approval. Nothing but a pending, unexpired one ever changes. */
+/** Decision applied to an approval. Only a pending, unexpired one ever changes. */
 export const decideTransition = (
   current: StoredApproval,
   request: DecisionRequest,

@@ -1,6 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
 
-/** What the service sets itself, for every program. */
+/** Variables that the service sets itself, for every program. */
 const given = new Set([
   'PATH',
   'HOME',
@@ -200,7 +200,7 @@ const refuse = (name: string, detail: string): never => {
 const wellFormed = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
 /**
- * What is left are settings that a program reads as data. Case is not looked at: some programs do not either.
+ * Remaining variables are settings that a program reads as data. Case is not looked at: some programs do not either.
  * @SECURITY A variable can run a file that nobody approved (environment.test.ts).
  */
 const assertName = (name: string): void => {

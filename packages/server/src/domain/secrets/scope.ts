@@ -9,7 +9,7 @@ export type UseVerdict =
   | { readonly allowed: true }
   | { readonly allowed: false; readonly reason: string }
 
-/** What a secret names; nothing named means nothing allowed. */
+/** Scope as a secret names it; an empty list allows nothing. */
 export type Scope = {
   readonly capabilities: readonly string[]
   readonly hosts: readonly string[]
@@ -29,7 +29,7 @@ const foldHost = (host: string): string =>
 const hostMatches = (pattern: string, host: string): boolean => {
   const wanted = foldHost(pattern)
   const given = foldHost(host)
-  // What stands for the star has at least one character: the parent itself is another host.
+  // The star stands for at least one character: the parent itself is another host.
   return wanted.startsWith('*.')
     ? given.length > wanted.length - 1 && given.endsWith(wanted.slice(1)) && !given.startsWith('.')
     : given === wanted

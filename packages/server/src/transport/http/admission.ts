@@ -47,7 +47,7 @@ export class Admission {
     return { kind: 'admitted', headers }
   }
 
-  /** Who it is. Wrong tokens are counted by address, and a valid one passes whatever was counted. */
+  /** Identifies the agent. Wrong tokens are counted by address, and a valid one passes whatever was counted. */
   async identify(
     presented: PresentedToken,
     remoteAddress: string | undefined,

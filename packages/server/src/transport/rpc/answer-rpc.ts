@@ -49,7 +49,7 @@ const sessionOf = (caller: RpcCaller, named: unknown): string | null => {
   return named as string
 }
 
-/** Nothing waits for a person where no answer is expected, and nothing is delivered. */
+/** A notification waits for no person, and nothing is delivered. */
 const unanswered = ({ open: { trace } }: RpcCaller): OpenFor => ({ gone: unread, trace })
 
 type CallEnvelope = Exclude<Envelope, { kind: 'invalid' }>

@@ -16,7 +16,7 @@ export type Method = {
   readonly summary: string
   readonly fields: Fields
   readonly required: readonly string[]
-  /** What `result` holds, for the OpenRPC document. */
+  /** Shape of `result`, for the OpenRPC document. */
   readonly result: { readonly name: string; readonly description: string }
   /** Whether the named session must be open before `answer`. */
   readonly inSession: boolean
