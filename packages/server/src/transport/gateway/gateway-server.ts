@@ -16,12 +16,13 @@ import { describeThrown } from '../http/describe-thrown.ts'
 import { FaultyRequest, isMembers } from '../http/envelope.ts'
 import { Exchanges } from '../http/exchanges.ts'
 import { HeadlessSockets } from '../http/headless-sockets.ts'
-import { defaultGatewayLimits, type GatewayLimits } from '../http/limits.ts'
+import type { HttpResponse } from '../http/http-response.ts'
+import { defaultGatewayLimits, type GatewayLimits, keepAliveMs } from '../http/limits.ts'
 import { LoopLag } from '../http/loop-lag.ts'
 import { needsSlices } from '../http/parse-json.ts'
 import { parseRequests, parseRequestsInSlices } from '../http/parse-requests.ts'
 import { refusalOfParser, refuseSocket } from '../http/raw-answer.ts'
-import { readBody } from '../http/read-body.ts'
+import { type ReadBody, readBody } from '../http/read-body.ts'
 import type { FrontHeaders } from '../http/read-headers.ts'
 import {
   memoryTaken,
@@ -43,6 +44,8 @@ import { StreamableHttp } from '../mcp/streamable.ts'
 import { McpWebSockets } from '../mcp/websocket.ts'
 import { answerRpc } from '../rpc/answer-rpc.ts'
 
+import { FastConnection, type FastPath } from './fast-path/fast-connection.ts'
+import { type GatewayRequest, refuseRequest } from './gateway-request.ts'
 import { routeOf } from './route.ts'
 import { withoutOffer } from './upgrade-offer.ts'
 
@@ -63,18 +66,25 @@ export type GatewayOptions = {
   readonly onTokenFailures?: (report: TokenFailureReport) => void
 }
 
-const keepAliveMs = 30_000
 const socketSendsMs = 250
 const jsonType = /^application\/json\s*(?:;|$)/i
 
 const isJson = (type: string | undefined): boolean =>
   type === 'application/json' || (type !== undefined && jsonType.test(type.trim()))
 
-const isBodyFault = (req: IncomingMessage, headers: FrontHeaders, bytesMax: number) => {
+const isBodyFault = (request: GatewayRequest, headers: FrontHeaders, bytesMax: number) => {
   if (headers.contentEncoding !== undefined) return refusals.encoded
   if (!isJson(headers.contentType)) return refusals.notJson
   if (headers.contentLength > bytesMax) return refusals.tooLarge
-  return req.readableAborted ? refusals.brokenBody : null
+  return request.by === 'node' && request.req.readableAborted ? refusals.brokenBody : null
+}
+
+/** The listener by which Node's server takes a connection; connections come to the fast path first. */
+const takeNodesListener = (server: Server): ((socket: Socket) => void) => {
+  const [listener] = server.listeners('connection')
+  if (!listener) throw new Error('node:http takes no connections')
+  server.removeAllListeners('connection')
+  return (socket) => void listener.call(server, socket)
 }
 
 const actorOf = (agent: AuthenticatedAgent): AgentOp['actor'] => ({
@@ -99,9 +109,9 @@ export class GatewayServer {
   readonly #names: ToolNames
   readonly #streamable: StreamableHttp
   readonly #sweeper: NodeJS.Timeout
+  readonly #fast = new Set<FastConnection>()
   readonly server: Server
-  /** Sockets that were offered an upgrade and go on as they were. */
-  readonly #resumed = new WeakSet<Socket>()
+  readonly #serveByNode: (socket: Socket) => void
   #stopping = false
   /** Ends the wait of calls that stay open for a person. */
   readonly #stops = new AbortController()
@@ -137,7 +147,9 @@ export class GatewayServer {
     this.#sockets = new McpWebSockets(deps, this.#perAgent)
     this.#streams = new PushStreams(deps, this.#perAgent)
     this.#streamable = new StreamableHttp(deps, this.#streams)
-    this.server = this.#createServer()
+    this.server = this.#emptyServer()
+    this.#serveByNode = takeNodesListener(this.server)
+    this.#setUp(this.server)
     this.#sweeper = setInterval(() => this.#sweep(now()), limits.sweepEveryMs)
     this.#sweeper.unref()
   }
@@ -157,7 +169,7 @@ export class GatewayServer {
     this.#exchanges.endStreams()
     this.#sockets.stop()
     // A connection that becomes idle after `close` would keep the server waiting.
-    const idle = setInterval(() => this.server.closeIdleConnections(), 20)
+    const idle = setInterval(() => this.#closeIdle(), 20)
     const cancel = setTimeout(() => {
       this.#exchanges.abort()
       this.#sockets.abort()
@@ -165,13 +177,19 @@ export class GatewayServer {
     const cut = setTimeout(() => {
       this.#sockets.terminate()
       this.server.closeAllConnections()
+      for (const { socket } of this.#fast) socket.destroy()
     }, graceMs + socketSendsMs)
     await closed
     for (const timer of [idle, cancel, cut, this.#sweeper]) clearTimeout(timer)
   }
 
-  #createServer(): Server {
-    const { limits, server } = { limits: this.#limits, server: this.#emptyServer() }
+  #closeIdle(): void {
+    this.server.closeIdleConnections()
+    for (const connection of this.#fast) connection.closeIdle()
+  }
+
+  #setUp(server: Server): void {
+    const limits = this.#limits
     server.headersTimeout = limits.headersTimeoutMs
     server.requestTimeout = limits.requestTimeoutMs
     server.keepAliveTimeout = keepAliveMs
@@ -179,22 +197,29 @@ export class GatewayServer {
     // 0: none are dropped silently; more than `headersMax` are refused by name.
     server.maxHeadersCount = 0
     server.maxRequestsPerSocket = 0
+    const fastPath: FastPath = {
+      connections: this.#fast,
+      serve: ({ rawHeaders, body }, socket, res) => {
+        const head = { method: 'POST', path: '/rpc', rawHeaders }
+        void this.#serve({ by: 'fast path', ...head, body, socket, res })
+      },
+      handOver: this.#serveByNode,
+    }
     server.on('connection', (socket) => {
-      if (this.#resumed.has(socket)) return
       this.#connections++
       this.#headless.add(socket)
       socket.once('close', () => {
         this.#connections--
         this.#headless.delete(socket)
       })
+      new FastConnection(fastPath, socket)
     })
-    server.on('request', (req, res) => void this.#serve(req, res, false))
-    server.on('checkContinue', (req, res) => void this.#serve(req, res, true))
+    server.on('request', (req, res) => this.#serveNode(req, res, false))
+    server.on('checkContinue', (req, res) => this.#serveNode(req, res, true))
     server.on('upgrade', (req, socket, head) => void this.#upgrade(req, socket, head))
     server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
       refuseSocket(socket, refusalOfParser(error.code))
     })
-    return server
   }
 
   #emptyServer(): Server {
@@ -213,20 +238,28 @@ export class GatewayServer {
     this.#sockets.sweep()
     this.#streams.sweep()
     this.#exchanges.sweep()
+    for (const connection of this.#fast) connection.sweep(nowMs)
   }
 
-  async #serve(req: IncomingMessage, res: ServerResponse, continues: boolean): Promise<void> {
-    this.#headless.delete(req.socket)
+  #serveNode(req: IncomingMessage, res: ServerResponse, continues: boolean): void {
+    const { method = '', socket, rawHeaders } = req
     closeWithConnection(req, res)
+    const { path } = splitToken(req.url ?? '/')
+    req.url = path
+    void this.#serve({ by: 'node', method, path, rawHeaders, socket, req, res, continues })
+  }
+
+  async #serve(request: GatewayRequest): Promise<void> {
+    this.#headless.delete(request.socket)
     try {
-      await this.#route(req, res, continues)
+      await this.#route(request)
     } catch (thrown) {
-      this.#fail(res, thrown)
+      this.#fail(request.res, thrown)
     }
   }
 
   /** What escaped every other net: the peer gets an id, the log the rest. */
-  #fail(res: ServerResponse, thrown: unknown): void {
+  #fail(res: HttpResponse, thrown: unknown): void {
     const requestId = this.#options.ids.next('req')
     const { error, unavailable } = describeThrown(thrown, requestId, this.#options.log)
     if (res.headersSent) return void res.destroy()
@@ -234,74 +267,64 @@ export class GatewayServer {
     sendJson(res, unavailable ? 503 : 500, body, { Connection: 'close' })
   }
 
-  async #route(req: IncomingMessage, res: ServerResponse, continues: boolean): Promise<void> {
-    const admitted = this.#admission.admit(req.rawHeaders)
-    if (admitted.kind === 'refused') return refuse(req, res, admitted.refusal)
-    const { path } = splitToken(req.url ?? '/')
-    req.url = path
+  async #route(request: GatewayRequest): Promise<void> {
+    const { path, socket, res } = request
+    const admitted = this.#admission.admit(request.rawHeaders)
+    if (admitted.kind === 'refused') return refuseRequest(request, admitted.refusal)
     const { headers } = admitted
-    if (this.#decidedByRoute(req, res, path, headers.upgrade !== undefined)) return
+    if (this.#decidedByRoute(request, headers.upgrade !== undefined)) return
     const known = await this.#admission.identify(
       bearerToken(headers.authorization),
-      req.socket.remoteAddress,
+      socket.remoteAddress,
     )
-    if (known.kind === 'refused') return refuse(req, res, known.refusal)
+    if (known.kind === 'refused') return refuseRequest(request, known.refusal)
     const actor = actorOf(known.agent)
-    if (req.method === 'GET') return this.#streamable.get(req, res, actor)
-    if (req.method === 'DELETE') return this.#streamable.delete(req, res, actor)
-    const fault = isBodyFault(req, headers, this.#limits.bodyBytesMax)
-    if (fault) return refuse(req, res, fault)
+    if (request.by === 'node' && request.method === 'GET')
+      return this.#streamable.get(request.req, request.res, actor)
+    if (request.by === 'node' && request.method === 'DELETE')
+      return this.#streamable.delete(request.req, request.res, actor)
+    const fault = isBodyFault(request, headers, this.#limits.bodyBytesMax)
+    if (fault) return refuseRequest(request, fault)
     const held = this.#memory.take(actor.name, headers.contentLength)
-    if (!held) return refuse(req, res, memoryTaken(this.#memory.perAgentMax))
-    res.once('close', () => held.release())
+    if (!held) return refuseRequest(request, memoryTaken(this.#memory.perAgentMax))
+    res.on('close', () => held.release())
     if (res.destroyed) return held.release()
-    if (continues) res.writeContinue()
-    const value = await this.#readValue(req, res, path, held, headers.contentLength)
+    const value = await this.#readValue(request, held, headers.contentLength)
     if (value === undefined) return
     held.parsed()
     if (path === '/rpc') await this.#rpc(res, actor, headers, value, held)
-    else await this.#mcp(req, res, actor, value, held)
+    else if (request.by === 'node') await this.#mcp(request.req, request.res, actor, value, held)
     held.answered(res.writableLength)
   }
 
   /** What the path and method alone decide; true where the request is answered or refused by that. */
-  #decidedByRoute(
-    req: IncomingMessage,
-    res: ServerResponse,
-    path: string,
-    offersUpgrade: boolean,
-  ): boolean {
-    const route = routeOf(req.method ?? '', path, offersUpgrade)
-    if (route.kind === 'refused') refuse(req, res, route.refusal)
-    else if (this.#stopping && path !== '/healthz') refuse(req, res, refusals.stopping)
+  #decidedByRoute(request: GatewayRequest, offersUpgrade: boolean): boolean {
+    const { method, path, res } = request
+    const route = routeOf(method, path, offersUpgrade)
+    if (route.kind === 'refused') refuseRequest(request, route.refusal)
+    else if (this.#stopping && path !== '/healthz') refuseRequest(request, refusals.stopping)
     else if (route.kind === 'health') this.#probe(res, path)
-    else if (this.#lag.shedding) refuse(req, res, refusals.overloaded)
+    else if (this.#lag.shedding) refuseRequest(request, refusals.overloaded)
     else return false
     return true
   }
 
   /** Alive is who answers; ready is who may be sent calls. */
-  #probe(res: ServerResponse, path: string): void {
+  #probe(res: HttpResponse, path: string): void {
     const status = path === '/readyz' ? this.#options.app.readiness() : 'healthy'
     if (status === 'unhealthy') sendJson(res, 503, '{"status":"unhealthy"}', { 'Retry-After': '1' })
     else sendJson(res, 200, '{"status":"ok"}')
   }
 
   /** The parsed body; undefined where it was refused and answered. */
-  async #readValue(
-    req: IncomingMessage,
-    res: ServerResponse,
-    path: string,
-    held: Held,
-    declared: number,
-  ): Promise<unknown> {
-    const read = await readBody(req, this.#limits.bodyBytesMax, held, declared)
+  async #readValue(request: GatewayRequest, held: Held, declared: number): Promise<unknown> {
+    const read = await this.#readBody(request, held, declared)
     switch (read.kind) {
       case 'too_large':
-        refuse(req, res, refusals.tooLarge)
+        refuseRequest(request, refusals.tooLarge)
         return undefined
       case 'overloaded':
-        refuse(req, res, memoryTaken(this.#memory.perAgentMax))
+        refuseRequest(request, memoryTaken(this.#memory.perAgentMax))
         return undefined
       case 'broken':
         return undefined
@@ -315,13 +338,19 @@ export class GatewayServer {
       const requestId = this.#options.ids.next('req')
       const { error } = describeThrown(thrown, requestId, this.#options.log)
       const body = JSON.stringify({ jsonrpc: '2.0', id: null, error })
-      sendJson(res, path === '/rpc' ? 200 : 400, body)
+      sendJson(request.res, request.path === '/rpc' ? 200 : 400, body)
       return undefined
     }
   }
 
+  #readBody(request: GatewayRequest, held: Held, declared: number): ReadBody | Promise<ReadBody> {
+    if (request.by === 'fast path') return { kind: 'read', bytes: request.body }
+    if (request.continues) request.res.writeContinue()
+    return readBody(request.req, this.#limits.bodyBytesMax, held, declared)
+  }
+
   async #rpc(
-    res: ServerResponse,
+    res: HttpResponse,
     actor: AgentOp['actor'],
     headers: FrontHeaders,
     value: unknown,
@@ -397,8 +426,7 @@ export class GatewayServer {
   #staysHttp(req: IncomingMessage, head: Buffer): void {
     const { socket } = req
     socket.unshift(Buffer.concat([withoutOffer(req), head]))
-    this.#resumed.add(socket)
-    this.server.emit('connection', socket)
+    this.#serveByNode(socket)
   }
 
   async #admitUpgrade(

@@ -1,7 +1,7 @@
-import type { ServerResponse } from 'node:http'
 import { GatehouseError } from '@gatehouse/contract'
 import type { App } from '../../app/app.ts'
 import type { AgentOp } from '../../app/call/op.ts'
+import type { HttpResponse } from './http-response.ts'
 import { Cancellation } from './transport-op.ts'
 
 /**
@@ -33,7 +33,7 @@ export class Exchanges {
   }
 
   /** Until the response is closed. */
-  begin(res: ServerResponse, actor: AgentOp['actor'], leaving: Leaving): Exchange {
+  begin(res: HttpResponse, actor: AgentOp['actor'], leaving: Leaving): Exchange {
     const exchange = new Exchange(actor)
     this.#open.add(exchange)
     const closed = (): void => {

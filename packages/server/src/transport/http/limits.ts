@@ -33,6 +33,9 @@ export type GatewayLimits = {
   readonly shedAfterMs: number
 }
 
+/** How long a connection may be quiet between two requests. */
+export const keepAliveMs = 30_000
+
 export const defaultGatewayLimits: GatewayLimits = Object.freeze({
   bodyBytesMax: 10 * 1024 * 1024,
   jsonDepthMax: 64,

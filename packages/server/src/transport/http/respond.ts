@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { rpcCodes } from '@gatehouse/contract'
+import type { HttpResponse } from './http-response.ts'
 
 /** A refusal by the front: a status, and the JSON-RPC error its body carries. */
 export type Refusal = {
@@ -27,7 +28,7 @@ export const refusalBody = (refusal: Refusal): string =>
 
 /** Head and body leave in one write. */
 export const sendJson = (
-  res: ServerResponse,
+  res: HttpResponse,
   status: number,
   body: string,
   headers?: Readonly<Record<string, string>>,
@@ -43,22 +44,18 @@ export const sendJson = (
   res.end(body)
 }
 
-export const sendEmpty = (
-  res: ServerResponse,
-  status: number,
-  headers: Readonly<Record<string, string>> = {},
-): void => {
-  res.writeHead(status, status === 204 ? headers : { 'Content-Length': '0', ...headers })
+export const sendEmpty = (res: HttpResponse, status: number): void => {
+  res.writeHead(status, status === 204 ? [] : ['Content-Length', '0'])
   res.end()
 }
 
 /**
- * Refuses a request whose body has not been read. Such a connection is closed, but not at once: a peer
- * that is still sending would get a reset instead of the reason. What it sends meanwhile is dropped.
+ * Refuses a request whose body nobody reads. Such a connection is closed, but not at once: a peer that
+ * is still sending would get a reset instead of the reason. What it sends meanwhile is dropped.
  */
 export const refuse = (req: IncomingMessage, res: ServerResponse, refusal: Refusal): void => {
   const body = refusalBody(refusal)
-  if (req.complete || !mayHaveBody(req)) {
+  if (!mayHaveBody(req)) {
     sendJson(res, refusal.status, body, refusal.headers)
     return
   }
