@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
+import type { CapabilityError } from '@gatehouse/contract'
 import { describe, expect, test } from 'vitest'
 import { openKit, tokens, until } from '../../../../test/kit/fake-app.ts'
 import { keepAliveMs } from '../../http/limits.ts'
@@ -19,7 +20,7 @@ const request = (id: string, capability: string): string => {
   return [...lines, '', body].join('\r\n')
 }
 
-const failure = { type: 'FileNotFound', message: 'm', recovery: [] } as const
+const failure: CapabilityError = { type: 'FileNotFound', message: 'm', recovery: [] }
 
 /** A peer and what it has heard. */
 const peerOf = async (port: number) => {
@@ -198,4 +199,5 @@ test('closing the gateway waits for no connection between two requests', async (
   await until(() => heard.text.includes('"id":"a"'))
   await kit.close(60_000)
   await until(() => heard.closed)
+  expect(heard.text.split('HTTP/1.1 200')).toHaveLength(2)
 })

@@ -5,7 +5,7 @@ import { keepAliveMs } from '../../http/limits.ts'
 
 const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveMs / 1000}\r\n`
 
-/** A response on a bare socket, in the bytes that Node's would have; fast-path.test.ts compares them. */
+/** A response on a bare socket, in the bytes that Node's would have; smuggling.test.ts compares them. */
 export class FastResponse implements HttpResponse {
   readonly #socket: Socket
   readonly #onFinished: () => void

@@ -19,7 +19,7 @@ const framing = new Set(['transfer-encoding', 'expect', 'upgrade', 'proxy-connec
  * Reads a chunk that is exactly one request of the strict grammar; null for anything else, which
  * node:http judges. Nothing is repaired or tolerated here.
  *
- * @SECURITY A chunk that two parsers could split differently must give null; fast-path.test.ts.
+ * @SECURITY A chunk that two parsers could split differently must give null; smuggling.test.ts.
  */
 export const readPlainPost = (chunk: Buffer): PlainPost | null => {
   const bodyAt = chunk.indexOf(headEnd) + headEnd.length

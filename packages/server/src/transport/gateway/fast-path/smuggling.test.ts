@@ -518,14 +518,17 @@ const mutated = (pick: (below: number) => number): Buffer => {
 describe('generated requests', () => {
   test('are answered as node:http does', async () => {
     const pick = random(7_700)
+    let refusedSooner = 0
     for (let i = 0; i < 400; i++) {
       const bytes = mutated(pick)
       const byNode = await hear('node:http', [bytes])
       const fast = await hear('fast path', [bytes])
       // Bytes that are no HTTP may be refused before the request in front of them is answered.
       const sooner = fast.text.includes('this is not HTTP') && byNode.text.endsWith(fast.text)
-      if (!sooner) expect(fast, JSON.stringify(bytes.toString('latin1'))).toEqual(byNode)
+      if (sooner && fast.text !== byNode.text) refusedSooner += 1
+      else expect(fast, JSON.stringify(bytes.toString('latin1'))).toEqual(byNode)
     }
+    expect(refusedSooner).toBeLessThan(100)
   }, 60_000)
 
   test('that are plain are one request for node:http, with the same fields and body', async () => {
