@@ -7,7 +7,8 @@ import { readPlainPost } from './read-plain-post.ts'
 
 let kit: GatewayKit
 beforeAll(async () => {
-  kit = await openKit({ limits: { bodyBytesMax: 4_000 } })
+  // Both ways count the same failures of tokens, so none may reach the limit between the two.
+  kit = await openKit({ limits: { bodyBytesMax: 4_000, tokenFailuresPerMinute: 1_000_000 } })
 })
 afterAll(() => kit.close(0))
 
@@ -349,7 +350,6 @@ const others: [name: string, bytes: Buffer, status: number][] = [
   ],
   ['chunked in quotes', declaring(chunked(plainBody), 'Transfer-Encoding: "chunked"'), 400],
   ['a length beside a spaced name', withLines('Transfer-Encoding : chunked'), 400],
-  ['an empty Transfer-Encoding', withLines('Transfer-Encoding:'), 200],
   [
     'chunks with trailers',
     declaring(
@@ -438,6 +438,13 @@ describe('everything else goes to node:http', () => {
   test.each(others)('%s', async (_name, bytes, status) => {
     expect(readPlainPost(bytes)).toBeNull()
     expect(statusOf(await expectSame([bytes]))).toBe(status)
+  })
+
+  test('an empty Transfer-Encoding, which newer versions of Node refuse', async () => {
+    const bytes = withLines('Transfer-Encoding:')
+    expect(readPlainPost(bytes)).toBeNull()
+    await expectSame([bytes])
+    await expectSame([plain, bytes])
   })
 
   test.each(others)('behind a plain request: %s', async (_name, bytes) => {
