@@ -1,11 +1,12 @@
-import type { CapabilityDescription, CapabilityListing, PolicyProblem } from '@gatehouse/contract'
+import type { CapabilityListing, PolicyProblem } from '@gatehouse/contract'
 import type { Decision, TraceStep } from '../../domain/policy/types.ts'
 import type { PolicyCheck, PolicyFiles } from '../../ports/policy.ts'
 import type { Tracing } from '../../ports/tracing.ts'
-import type { Invoke, ListedCapability, UnknownCapability } from '../call/invoke.ts'
+import type { Invoke, ListedCapability } from '../call/invoke.ts'
 import type { AgentOp, Op } from '../call/op.ts'
 import { type InvokeDeps, invokeCapability } from './invoke-capability.ts'
 import {
+  type Described,
   describeCapability,
   type ListDeps,
   listCapabilities,
@@ -24,18 +25,7 @@ export type GateDeps = InvokeDeps &
 export interface GateUseCases {
   readonly invoke: Invoke
   listCapabilities(op: AgentOp, input: { category?: string }): Promise<readonly ListedCapability[]>
-  describeCapability(
-    op: AgentOp,
-    input: { name: string },
-  ): Promise<
-    | { readonly kind: 'described'; readonly description: CapabilityDescription }
-    | UnknownCapability
-    | {
-        readonly kind: 'blocked'
-        readonly message: string
-        readonly data: Readonly<Record<string, unknown>>
-      }
-  >
+  describeCapability(op: AgentOp, input: { name: string }): Promise<Described>
   /** Of all capabilities there are, whoever may use them; the same array until something changes. */
   capabilityNames(): readonly string[]
   listing(entry: ListedCapability): CapabilityListing

@@ -72,7 +72,7 @@ export const describe = ({ capability, tier }: ListedCapability): CapabilityDesc
   permission_tier: tier,
 })
 
-type Described =
+export type Described =
   | { readonly kind: 'described'; readonly description: CapabilityDescription }
   | UnknownCapability
   | {
