@@ -6,7 +6,7 @@ import { didYouMean, GatehouseError } from '@gatehouse/contract'
 import { createFirstAgent } from './app/agents/first-start.ts'
 import type { AppDeps } from './app/app-deps.ts'
 import { MemoryBudget } from './app/call/memory-budget.ts'
-import type { Op } from './app/call/op.ts'
+import { systemOp } from './app/call/op.ts'
 import { type BoundApp, createApp } from './app/create-app.ts'
 import type { EngineParts } from './app/inference/inference.ts'
 import { createBackups } from './backup/create-backups.ts'
@@ -94,13 +94,6 @@ const servedKey = 'served'
 const storeOf = ({ database_url, origins }: Settings) => ({
   engine: database_url === null ? ('sqlite' as const) : ('postgres' as const),
   origin: origins['database_url'] ?? 'database_url',
-})
-
-const systemOp = (ids: Ids, signal: AbortSignal): Op => ({
-  actor: { kind: 'system' },
-  request_id: ids.next('req'),
-  session_id: null,
-  signal,
 })
 
 /** The lock of the engine's packages, and our own program that runs models with them. */
@@ -410,14 +403,14 @@ export async function compose(
     async prepareCliToken() {
       const known = readCliToken(dataDir)
       if (known !== null) return known
-      const op = systemOp(ids, stopping.signal)
+      const op = systemOp({ ids, signal: stopping.signal })
       const { token } = await app.createUserToken(op, { label: 'cli', role: 'operator' })
       writePrivateFile(cliTokenFile(dataDir), `${token}\n`)
       return token
     },
     async prepareFirstAgent() {
       if ((await storage.meta.get(servedKey)) !== null) return null
-      const op = systemOp(ids, stopping.signal)
+      const op = systemOp({ ids, signal: stopping.signal })
       const token = settings.first_agent ? await createFirstAgent(op, app) : null
       await storage.meta.set(servedKey, 'yes')
       return token

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { dashboardPage, type RunFile, setupUrl } from '@gatehouse/contract'
 import type { App } from './app/app.ts'
-import type { Op } from './app/call/op.ts'
+import { type Op, systemOp } from './app/call/op.ts'
 import { compose } from './compose.ts'
 import { type Flags, loadSettings } from './config/load.ts'
 import type { Settings } from './config/settings.ts'
@@ -10,7 +10,6 @@ import { assertInstalled } from './platform/assert-installed.ts'
 import { removeRunFile, writeRunFile } from './platform/data-directory.ts'
 import { Disposal } from './platform/disposal.ts'
 import { assertPortsFree, type Listener, portFailure } from './platform/ports.ts'
-import type { Ids } from './ports/ids.ts'
 import type { Log } from './ports/log.ts'
 import { createLog } from './telemetry/log.ts'
 import { LogOutput } from './telemetry/log-output.ts'
@@ -59,13 +58,6 @@ const openCertificates = (settings: Settings, log: Log) => {
 /** Printed for the person who starts the service, and never logged. */
 const linkFor = async (app: App, op: Op, url: string): Promise<string> =>
   setupUrl(url, (await app.createSetupLink(op)).token)
-
-const startOp = (ids: Ids): Op => ({
-  actor: { kind: 'system' },
-  request_id: ids.next('req'),
-  session_id: null,
-  signal: new AbortController().signal,
-})
 
 /** On a terminal people read what was printed for them, and lines of JSON only get between. */
 const levelOf = ({ 'log.level': level, origins }: Settings): string =>
@@ -190,7 +182,7 @@ export async function openService(
   // Everything listens, so what can be shown once only is not created for a start that fails.
   await composition.prepareCliToken()
   const firstAgentToken = await composition.prepareFirstAgent()
-  const op = startOp(ids)
+  const op = systemOp({ ids, signal: new AbortController().signal })
   const unconnectedAgent = await unconnectedOf(app, op)
   const setupLink = (await app.needsSetup()) ? await linkFor(app, op, dashboard.url) : null
   const run: RunFile = {

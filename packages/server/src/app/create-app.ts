@@ -4,7 +4,7 @@ import type { App } from './app.ts'
 import type { AppDeps } from './app-deps.ts'
 import { bindApprovals } from './approvals/approvals.ts'
 import { AgentSlots } from './call/agent-slots.ts'
-import { createContexts } from './call/capability-context.ts'
+import { type ContextOffers, createContexts } from './call/capability-context.ts'
 import { Deadlines } from './call/deadlines.ts'
 import type { Part } from './call/part.ts'
 import { scrubbing } from './call/scrubbing.ts'
@@ -51,17 +51,7 @@ export function createApp(given: AppDeps): BoundApp {
   }
   const contexts = createContexts({
     ...base,
-    offers: () => ({
-      ...reach,
-      ...state,
-      ...approvals,
-      ...time,
-      ...proxy,
-      ...processes,
-      ...inference,
-      ...supervision,
-      buildSelf: (call) => buildSelf({ ...shared, briefingOf: time.briefingOf }, call),
-    }),
+    offers: () => offers,
   })
   const agents = bindAgents({
     ...base,
@@ -101,6 +91,19 @@ export function createApp(given: AppDeps): BoundApp {
     processesRunning: processes.running,
     partsHealth: async () => ({ proxy: proxy.health(), models: await models.health() }),
   })
+  const knowing = { ...shared, briefingOf: time.briefingOf }
+  // Once: every call asks for something of it.
+  const offers: ContextOffers = {
+    ...reach,
+    ...state,
+    ...approvals,
+    ...time,
+    ...proxy,
+    ...processes,
+    ...inference,
+    ...supervision,
+    buildSelf: (call) => buildSelf(knowing, call),
+  }
   // In the order of their start. Before anything runs: what the store calls running is of an earlier life.
   const parts: readonly Part<object>[] = [
     processes,

@@ -361,3 +361,10 @@ test('a rule about a capability that is gone stays active and is warned of', asy
   expect(source.problems()).toEqual([])
   expect(kind(source, 'tickets.close')).toBe('deny')
 })
+
+test('capabilities that come while the policy is being opened are not missed', async () => {
+  const registry = registryOf(standard)
+  const opening = open(await folder(), registry)
+  registry.become([...standard, offered('tickets.list', 'autonomous')])
+  expect(kind(await opening, 'tickets.list')).toBe('allow')
+})

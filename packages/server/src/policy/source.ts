@@ -103,6 +103,8 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
   }
 
   async start(): Promise<void> {
+    // Before the first look: a change while it runs would otherwise be missed.
+    this.#watches = [this.#options.registry.onChange(() => this.#followRegistry())]
     await mkdir(join(this.#options.directory, 'agents'), { recursive: true, mode: 0o700 })
     await this.#inTurn(() => this.#look({ starting: true, patient: false }))
     const files = await watchPolicy(
@@ -114,7 +116,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
       () => this.#inTurn(() => this.#look({ starting: false, patient: true })),
       this.#options.log,
     )
-    this.#watches = [files, this.#options.registry.onChange(() => this.#followRegistry())]
+    this.#watches = [...this.#watches, files]
   }
 
   current(): CompiledPolicy {
