@@ -41,6 +41,8 @@ export type CapabilityListing = z.infer<typeof CapabilityListing>
 
 /** The answer of `capabilities.describe`. */
 export const CapabilityDescription = CapabilityListing.extend({
+  /** A verb with its noun, unlike any other. */
+  title: z.string(),
   when_to_use: z.string(),
   common_patterns: z.array(
     z.object({ title: z.string(), arguments: z.record(z.string(), z.unknown()) }),

@@ -157,7 +157,7 @@ export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
     definition_hash: `sha256:${definition_hash}`,
     input_schema,
     output_schema,
-    description: told as Capability['description'],
+    description: { ...told, title: d.title } as Capability['description'],
     ...optionalOf(d),
     run: d.run as Capability['run'],
   })

@@ -3,14 +3,14 @@ import { z } from 'zod'
 import { smallResult } from './define.ts'
 
 /** Fields that the groups of values (state, shared, scratch) have in common. */
-export const key = z.string().describe('At most 512 characters')
+export const key = z.string().describe('Any text. At most 512 characters.')
 
 export const value = z
   .unknown()
   .refine((given) => given !== undefined, 'is required')
-  .describe('Any JSON value of at most 1 MiB')
+  .describe('Any JSON value. At most 1 MiB.')
 
-export const prefix = z.string().max(512).default('').describe('Only keys with this prefix')
+export const prefix = z.string().max(512).default('')
 
 export const cursor = z.string().max(512).optional().describe('`next_cursor` of the previous page')
 

@@ -87,7 +87,7 @@ const acknowledge = defineCapability({
   destructive: false,
   version,
   purpose: 'Close one of your own alerts.',
-  when_to_use: "For when what you warned of is over. You can't close the alerts of others.",
+  when_to_use: "When what you warned of is over. You can't close the alerts of others.",
   inputs: z.strictObject({ alert_id: z.string().max(64) }),
   outputs: z.object({
     alert_id: z.string(),

@@ -4,7 +4,7 @@ import type { PreviewContext } from '../../ports/capability.ts'
 import { defineCapability } from '../define.ts'
 import { callText, jsonText, previewOrNote, textPreview } from '../text-preview.ts'
 
-const approval_id = z.string().max(64).describe('The id from the pending answer: appr-…')
+const approval_id = z.string().max(64).describe('From the pending answer: appr-…')
 const version = '1.0'
 
 /** Null where there is no such request; the call itself says so. */
@@ -61,7 +61,7 @@ const wait = defineCapability({
   version,
   purpose: 'Wait up to a minute for a decision, then return the result of the call.',
   when_to_use:
-    'Call it after a pending_approval answer, and again while the status is pending; work on something else meanwhile.',
+    'Call it after a pending_approval answer, and again while it is pending. Work on something else meanwhile.',
   inputs: z.strictObject({
     approval_id,
     timeout_seconds: z.number().min(0).max(60).default(30).describe('How long to wait at most'),
@@ -89,7 +89,7 @@ const list = defineCapability({
   purpose: 'List your approvals, newest first.',
   when_to_use: 'Shows what still waits, and what was decided while you were away.',
   inputs: z.strictObject({
-    status: ApprovalStatus.optional().describe('Only those in this state'),
+    status: ApprovalStatus.optional(),
     limit: z.int().min(1).max(200).default(50),
   }),
   outputs: z.object({
@@ -122,7 +122,7 @@ const cancel = defineCapability({
   title: 'Cancel approval request',
   version,
   purpose: 'Withdraw one of your pending requests.',
-  when_to_use: 'For calls that are no longer needed, so that nobody has to decide them.',
+  when_to_use: 'For calls that are no longer needed. Nobody has to decide them then.',
   inputs: z.strictObject({ approval_id }),
   outputs,
   tier,

@@ -11,13 +11,13 @@ export const serviceField = z
   .string()
   .max(63)
   .optional()
-  .describe('Account, by the name of its service. Needed only where you may use several.')
+  .describe('Account. The name of its service; needed only where you may use several.')
 
 export const calendarField = z
   .string()
   .max(200)
   .optional()
-  .describe('A calendar, by its id or name as calendar.calendars tells it.')
+  .describe('A calendar, by id or name. As calendar.calendars tells it.')
 
 export const zoneField = z
   .string()
@@ -26,13 +26,13 @@ export const zoneField = z
   .optional()
   .describe('Such as Europe/Berlin. Default: the zone of the account.')
 
-export const eventIdField = z.string().max(200).describe('The event_id that calendar.search told.')
+export const eventIdField = z.string().max(200).describe('As calendar.search told it.')
 
 export const occurrenceField = z
   .string()
   .max(40)
   .optional()
-  .describe('One occurrence of a recurring event, as calendar.search tells it. Default: all of it.')
+  .describe('Of a series: the one occurrence. As calendar.search tells it. Default: all of it.')
 
 export const fromField = z
   .string()
@@ -53,15 +53,12 @@ export const ifVersionField = z
   .string()
   .max(1_000)
   .optional()
-  .describe('Refuse if the event is not of this version any more, as calendar.search told it.')
+  .describe('Refuse unless the event is of this version. As calendar.search told it.')
 
 export const writingFields = {
   location: z.string().max(1_000).describe('Where it is.'),
   description: z.string().max(65_536).describe('Further text, plain.'),
-  attendees: z
-    .array(z.string().max(400))
-    .max(100)
-    .describe('Attendees: plain addresses such as ben@example.net.'),
+  attendees: z.array(z.string().max(400)).max(100).describe('Addresses such as ben@example.net.'),
   recurrence: z
     .string()
     .max(500)

@@ -34,13 +34,13 @@ export const search = defineCapability({
       .max(1_000)
       .default('')
       .describe(
-        'Words that must all be there, in title, place, people or text; each also as the beginning of a word. "In quotes" as a phrase.',
+        'Words that must all be there. In title, place, people or text; each also as the beginning of a word. "In quotes" as a phrase.',
       ),
     calendar: calendarField,
     time_zone: zoneField,
     include_cancelled: z.boolean().default(false).describe('Also what was cancelled.'),
-    limit: z.int().min(1).max(200).default(50).describe('At most so many.'),
-    offset: z.int().min(0).max(100_000).default(0).describe('Skip so many.'),
+    limit: z.int().min(1).max(200).default(50),
+    offset: z.int().min(0).max(100_000).default(0),
     service: serviceField,
   }),
   outputs: z.object({

@@ -5,7 +5,7 @@ import { letterOutputs } from './letter-fields.ts'
 import { letterWriter, newLetter } from './write-letter.ts'
 
 const inputs = z.strictObject({
-  to: recipients('Intended recipients').default([]),
+  to: recipients.default([]),
   subject: subjectField,
   ...writingFields,
 })

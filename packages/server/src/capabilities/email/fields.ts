@@ -11,15 +11,15 @@ export const serviceField = z
   .string()
   .max(63)
   .optional()
-  .describe('Mailbox, by the name of its service. Needed only where you may use several.')
+  .describe('Mailbox. The name of its service; needed only where you may use several.')
 
-export const messageIdField = z.string().max(200).describe('The message_id that email.search told.')
+export const messageIdField = z.string().max(200).describe('As email.search told it.')
 
 export const messageIdsField = z
   .array(messageIdField)
   .min(1)
   .max(100)
-  .describe('The message_ids that email.search told; at most 100.')
+  .describe('As email.search told them; at most 100.')
 
 const attachedPath = z
   .string()
@@ -29,24 +29,23 @@ const attachedPath = z
   .register(pathArguments, {})
 
 const address = z.string().max(400)
-export const recipients = (what: string) =>
-  z.array(address).max(100).describe(`${what}: plain addresses such as ben@example.net.`)
+export const recipients = z.array(address).max(100).describe('Addresses such as ben@example.net.')
 
 /** Fields of every mail that is written. Line ends in headers are refused with a reason of their own. */
 export const writingFields = {
-  cc: recipients('Recipients of a copy').default([]),
-  bcc: recipients('Recipients of a blind copy').default([]),
+  cc: recipients.default([]),
+  bcc: recipients.default([]),
   body: z.string().max(524_288).describe('The text, plain.'),
   html: z
     .string()
     .max(524_288)
     .optional()
-    .describe('The same as HTML, for those who prefer it. The text goes along in any case.'),
+    .describe('The same as HTML. For those who prefer it; the text goes along in any case.'),
   attachments: z
     .array(attachedPath)
     .max(20)
     .default([])
-    .describe('Files of your folders to attach; 15 MiB together. They are read now.'),
+    .describe('Files to attach; 15 MiB together. They are read now.'),
   service: serviceField,
 }
 

@@ -20,7 +20,7 @@ import { letterWriter } from './write-letter.ts'
 
 const inputs = z.strictObject({
   message_id: messageIdField,
-  to: recipients('Recipients').min(1),
+  to: recipients.min(1),
   include_attachments: z.boolean().default(true).describe('Send the attachments along.'),
   ...writingFields,
   body: writingFields.body.default('').describe('Text above the message.'),

@@ -46,7 +46,7 @@ export const search = defineCapability({
       .max(1_000)
       .default('')
       .describe(
-        'Words that must all be there, in subject, people, attachment names or text; each also as the beginning of a word. "In quotes" as a phrase. Empty: all.',
+        'Words that must all be there. In subject, people, attachment names or text; each also as the beginning of a word. "In quotes" as a phrase. Empty: all.',
       ),
     folder: z
       .string()
@@ -61,8 +61,8 @@ export const search = defineCapability({
     unread: z.boolean().optional().describe('Only unread ones, or only read ones.'),
     flagged: z.boolean().optional().describe('Only flagged ones, or only others.'),
     has_attachment: z.boolean().optional().describe('Only with attachments, or only without.'),
-    limit: z.int().min(1).max(100).default(20).describe('At most so many.'),
-    offset: z.int().min(0).max(100_000).default(0).describe('Skip so many.'),
+    limit: z.int().min(1).max(100).default(20),
+    offset: z.int().min(0).max(100_000).default(0),
     service: serviceField,
   }),
   outputs: z.object({

@@ -5,7 +5,7 @@ import { letterOutputs } from './letter-fields.ts'
 import { letterWriter, newLetter } from './write-letter.ts'
 
 const inputs = z.strictObject({
-  to: recipients('Recipients').min(1),
+  to: recipients.min(1),
   subject: subjectField,
   ...writingFields,
 })

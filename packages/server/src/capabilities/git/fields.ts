@@ -31,7 +31,7 @@ export const secretField = z
   .max(200)
   .optional()
   .describe(
-    'Secret to log in with: a token or user:password. It is sent to the host of the remote only, and you never see it. secrets.list shows yours.',
+    'Name of the secret to log in with. It holds a token or user:password, is sent to the host of the remote only, and you never see it. secrets.list shows yours.',
   )
 
 export const remoteField = z

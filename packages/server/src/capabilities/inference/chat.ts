@@ -9,7 +9,7 @@ export const chat = defineCapability({
   version,
   purpose: 'Ask a model on this machine, with a conversation.',
   when_to_use:
-    'For text that must not leave this machine, or for which a small model is good enough. It is slower and knows less than you do. For a bare prompt without roles use inference.generate.',
+    'For text that must not leave this machine. A small model is often good enough. It is slower and knows less than you do. For a bare prompt without roles use inference.generate.',
   inputs: z.strictObject({
     model: modelField,
     messages: z

@@ -8,7 +8,7 @@ export const embed = defineCapability({
   version,
   purpose: 'Turn texts into vectors with a model on this machine.',
   when_to_use:
-    "Compares texts by meaning: the larger the dot product, the more alike they are. Vectors of different models can't be compared.",
+    "The larger the dot product, the more alike two texts are. Vectors of different models can't be compared.",
   inputs: z.strictObject({
     model: modelField,
     input: z

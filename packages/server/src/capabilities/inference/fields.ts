@@ -11,7 +11,7 @@ export const modelField = z
   .min(1)
   .max(128)
   .optional()
-  .describe('The id of an installed model (inference.models); the one used by default if left out')
+  .describe('An id that inference.models lists; default: the default model')
 
 const jsonSchema = z
   .record(z.string(), z.unknown())
@@ -20,28 +20,23 @@ const jsonSchema = z
     `must be at most ${schemaMax} characters of JSON`,
   )
   .optional()
-  .describe('A JSON Schema: the text is then JSON that fits it, unless it ends by length')
+  .describe('A JSON Schema that the text then fits. Unless it ends by length.')
 
 /** How a text is made, alike for a conversation and a prompt. */
 export const generationFields = {
   max_tokens: z.int().min(1).max(4_096).default(512).describe('The most that is generated'),
-  temperature: z
-    .number()
-    .min(0)
-    .max(2)
-    .default(0)
-    .describe('0: always the likeliest, the same each time'),
+  temperature: z.number().min(0).max(2).default(0).describe('0: the same text each time'),
   seed: z
     .int()
     .min(0)
     .max(2 ** 31 - 1)
     .optional()
-    .describe('With a temperature above 0, the same seed gives the same text'),
+    .describe('Same seed, same text. Counts with a temperature above 0.'),
   stop: z
     .array(z.string().min(1).max(64))
     .max(8)
     .default([])
-    .describe('Texts at which generation ends; they are not part of the result'),
+    .describe('Texts at which generation ends. They are not part of the result.'),
   json_schema: jsonSchema,
 }
 

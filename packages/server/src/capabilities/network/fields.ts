@@ -54,7 +54,7 @@ export const bodyField = z
 export const bodyEncodingField = z
   .enum(['utf-8', 'base64'])
   .default('utf-8')
-  .describe('Encoding of a text body; base64 for bytes.')
+  .describe('base64 for bytes.')
 
 export const maxBytesDefault = 1_048_576
 export const maxBytesCeiling = 5_242_880
@@ -74,13 +74,13 @@ export const requestInputs = {
   follow_redirects: z
     .boolean()
     .default(true)
-    .describe('Follow up to 5; another host gets neither body nor credentials.'),
+    .describe('Follow up to 5. Another host gets neither body nor credentials.'),
   max_bytes: z
     .int()
     .min(0)
     .max(maxBytesCeiling)
     .default(maxBytesDefault)
-    .describe('Longest body to return; the rest is cut off.'),
+    .describe('Longest body to return. The rest is cut off.'),
 }
 
 export const requestOutputs = z.object({

@@ -26,7 +26,7 @@ export const processIdField = z
   .describe('The id from the call that started it')
 
 export const stateField = ProcessState.describe(
-  'running, completed (it ended by itself), killed (a signal ended it), timed_out, or interrupted (the service ended, and it with the service).',
+  'Its state. One that completed ended by itself, one that was killed by a signal, one that was interrupted with the service.',
 )
 
 /** A process as the agent that started it sees it. */

@@ -107,7 +107,7 @@ const list = defineCapability({
   purpose: 'List your schedules, newest first.',
   when_to_use: 'For the results of their runs use scheduler.history.',
   inputs: z.strictObject({
-    status: ScheduleStatus.optional().describe('Only those in this state'),
+    status: ScheduleStatus.optional(),
     limit,
     offset,
   }),

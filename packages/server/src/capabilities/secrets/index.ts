@@ -49,7 +49,7 @@ const requestRotation = defineCapability({
   version,
   purpose: 'Ask the operators to replace a secret.',
   when_to_use:
-    'For a secret that a service refuses, or whose value may have become known. The name stays the same.',
+    'For one that a service refuses, or that may have become known. The name stays the same.',
   inputs: z.strictObject({
     secret_name: SecretName.describe('A name that secrets.list shows'),
     reason: z.string().min(1).max(1000).describe('Event, in a sentence'),

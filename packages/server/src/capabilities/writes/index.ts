@@ -36,9 +36,9 @@ const list = defineCapability({
   version,
   purpose: 'List your writes to services such as mail and calendar, with their status.',
   when_to_use:
-    'Shows what is about to run, what ran, and what can still be undone. For calls that wait for a person use approvals.list.',
+    'Shows what can still be cancelled or undone. For calls that wait for a person use approvals.list.',
   inputs: z.strictObject({
-    status: WriteStatus.optional().describe('Only those in this state'),
+    status: WriteStatus.optional(),
     limit: z.int().min(1).max(200).default(50),
     offset: z.int().min(0).max(1_000_000).default(0),
   }),

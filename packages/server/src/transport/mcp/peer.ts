@@ -63,8 +63,8 @@ export type McpCall = {
 const clientTextMax = 200
 
 const instructions =
-  'Policy checks every call, and the audit log records it. Each tool states its tier: autonomous ' +
-  'runs at once, approval_required waits for a person. The answer of a waiting call has status ' +
+  'Policy checks every call, and the audit log records it. Calls run at once; those of a tool with ' +
+  'tier approval_required wait for a person. The answer of a waiting call has status ' +
   'pending_approval and an approval_id: follow it with approvals__wait, or repeat the same call. ' +
   "Don't try another way around. Paths are absolute inside your folders, or relative to your " +
   'workspace; agent__whoami names both. agent__capabilities with a name describes a tool in full.'

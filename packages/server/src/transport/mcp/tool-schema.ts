@@ -46,9 +46,15 @@ const purposeOf = ({ description }: Schema): Schema =>
     ? { description: firstSentence(description).replace(/\.$/, '') }
     : {}
 
-/** Of alternatives like these, the types say everything. */
+/** Of alternatives like these, the types and the description around them say everything. */
 const saysItsTypeOnly = (schema: Schema): boolean =>
-  Object.keys(schema).every((keyword) => keyword === 'type')
+  Object.keys(schema).every((keyword) => keyword === 'type' || keyword === 'description')
+
+/** Items of a list that has a description of its own are not described again. */
+const shortItems = (items: Schema, { description }: Schema): Schema => {
+  const { description: own, ...rest } = shortInput(items)
+  return own === undefined || description !== undefined ? rest : { description: own, ...rest }
+}
 
 const isOpen = (schema: unknown): boolean => !isSchema(schema) || Object.keys(schema).length === 0
 
@@ -66,26 +72,8 @@ export const shortInput = (schema: Schema): Schema => {
     ...purposeOf(schema),
     ...(isSchema(properties) ? { properties: each(properties, shortInput) } : {}),
     ...(Array.isArray(required) && required.length > 0 ? { required } : {}),
-    ...(isOpen(items) ? {} : { items: shortInput(items as Schema) }),
+    ...(isOpen(items) ? {} : { items: shortItems(items as Schema, schema) }),
     ...(isOpen(others) ? {} : { additionalProperties: shortInput(others as Schema) }),
     ...(options.every(saysItsTypeOnly) ? {} : { anyOf: options }),
   }
 }
-
-/** So many fields show what a result is; the others show in the result itself. */
-const fieldsMax = 8
-
-const firstFields = (properties: unknown): Schema =>
-  Object.fromEntries(Object.entries(isSchema(properties) ? properties : {}).slice(0, fieldsMax))
-
-/**
- * A result as a model needs it to go on: the names of its fields, the types of those that have one, and no
- * prose. What lies deeper shows in the result itself. Nothing is closed or required: a held call has another answer.
- */
-export const shortOutput = (schema: Schema): Schema & { readonly type: 'object' } => ({
-  type: 'object',
-  properties: each(firstFields(schema['properties']), (field) => {
-    const { type } = field
-    return typeof type === 'string' ? { type } : {}
-  }),
-})

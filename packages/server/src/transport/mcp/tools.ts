@@ -10,19 +10,20 @@ import type { InvokeOutcome, ListedCapability } from '../../app/call/invoke.ts'
 import type { Capability } from '../../ports/capability.ts'
 import { refusedOutcome } from '../http/outcome.ts'
 import type { ToolNames } from '../http/tool-names.ts'
-import { firstSentence, shortInput, shortOutput } from './tool-schema.ts'
+import { firstSentence, shortInput } from './tool-schema.ts'
 
 type Schema = Readonly<Record<string, unknown>>
 
-/** How MCP says what a capability is. Used by the WebSocket and by Streamable HTTP alike. */
+/**
+ * How MCP says what a capability is. Used by the WebSocket and by Streamable HTTP alike. What a model does not
+ * need to call it is left out: it pays for each tool with every request. `agent.capabilities` tells all.
+ */
 export type Tool = {
   readonly name: string
-  readonly title: string
   readonly description: string
   readonly inputSchema: Schema & { readonly type: 'object' }
-  readonly outputSchema: Schema & { readonly type: 'object' }
   readonly annotations: {
-    readonly readOnlyHint: boolean
+    readonly readOnlyHint?: true
     readonly destructiveHint?: boolean
     readonly openWorldHint: boolean
   }
@@ -35,31 +36,14 @@ export type ToolResult = {
   readonly isError?: true
 }
 
-/** Fields of the answer to a held call, which any tool may give in place of its data; each is a text. */
-const pendingFields: ReadonlySet<string> = new Set([
-  ...['status', 'approval_id', 'capability', 'message', 'expires_at'],
-])
-
-/**
- * Schema of `structuredContent`: the data, or the answer to a held call. Clients check results
- * against this and throw away what does not fit, so it lets both pass.
- */
-const outputSchema = (capability: Capability): Tool['outputSchema'] => {
-  const short = shortOutput(capability.output_schema)
-  const fields = Object.entries(short['properties'] as Record<string, Schema>)
-  const properties = fields.map(([name, field]) => {
-    const { type = 'string' } = field
-    return [name, pendingFields.has(name) && type !== 'string' ? {} : field]
-  })
-  return { ...short, properties: Object.fromEntries(properties) }
-}
-
-/** MCP reads a missing `destructiveHint` as true, and of a tool that only reads not at all. */
-const annotationsOf = (capability: Capability): Tool['annotations'] => ({
-  readOnlyHint: capability.side_effects.length === 0,
-  ...(capability.side_effects.length > 0 ? { destructiveHint: capability.destructive } : {}),
-  openWorldHint: capability.reach === 'open',
+/** A hint that is missing is read as false by some clients and as true by others, but for `readOnlyHint`. */
+const annotationsOf = ({ side_effects, destructive, reach }: Capability): Tool['annotations'] => ({
+  ...(side_effects.length > 0 ? { destructiveHint: destructive } : { readOnlyHint: true }),
+  openWorldHint: reach === 'open',
 })
+
+/** Said of the tools whose calls wait for a person; those of the others run at once. */
+const asks = 'Tier: approval_required.'
 
 /** A tool, and the JSON of it. */
 export type RenderedTool = { readonly tool: Tool; readonly json: string }
@@ -80,13 +64,13 @@ export const renderTool = (
   const when = firstSentence(capability.when_to_use)
   const tool: Tool = {
     name: toolName(capability.name),
-    title: capability.title,
-    description: names.text(`${purpose} ${when} Tier: ${tier}.`),
+    description: names.text(
+      tier === 'autonomous' ? `${purpose} ${when}` : `${purpose} ${when} ${asks}`,
+    ),
     inputSchema: {
       ...(names.schema(shortInput(capability.input_schema)) as Schema),
       type: 'object',
     },
-    outputSchema: outputSchema(capability),
     annotations: annotationsOf(capability),
   }
   const made = { tool, json: JSON.stringify(tool) }

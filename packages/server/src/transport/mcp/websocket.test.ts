@@ -187,13 +187,11 @@ describe('tools', () => {
     const tools = result?.['tools'] as Record<string, unknown>[]
     expect(tools.map((tool) => tool['name'])).toEqual(['test__echo', 'test__erase'])
     expect(tools[0]).toMatchObject({
-      title: 'Test',
-      description: 'Gives back what it is given. In tests. Tier: autonomous.',
+      description: 'Gives back what it is given. In tests.',
       inputSchema: { type: 'object', required: ['text'] },
-      outputSchema: { type: 'object', properties: { text: { type: 'string' } } },
       annotations: { readOnlyHint: true, openWorldHint: false },
     })
-    expect(tools[1]?.['annotations']).toMatchObject({ readOnlyHint: false, destructiveHint: true })
+    expect(tools[1]?.['annotations']).toEqual({ destructiveHint: true, openWorldHint: false })
   })
 
   test('come in one page, in one order, and a cursor that is none of ours is refused', async () => {
