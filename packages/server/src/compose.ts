@@ -206,6 +206,8 @@ const enter = async (
   return recordedStore(dataDir, store)
 }
 
+const idsOf = ({ ids }: Overrides): Ids => ids ?? createIds()
+
 /** The one place that names concrete classes. Opens in order, and closes in the reverse order. */
 export async function compose(
   settings: Settings,
@@ -219,7 +221,7 @@ export async function compose(
   const store = storeOf(settings)
   const expectedId = await enter(dataDir, store, opening, beforeCreating)
 
-  const ids = createIds()
+  const ids = idsOf(overrides)
   const digest = createDigest()
   const node = nodeName(dataDir)
   const auditFolder = join(dataDir, 'audit')

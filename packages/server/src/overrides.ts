@@ -1,6 +1,7 @@
 import type { AppDeps } from './app/app-deps.ts'
 import type { ChangingRegistry } from './ports/capability.ts'
 import type { Clock } from './ports/clock.ts'
+import type { Ids } from './ports/ids.ts'
 import type { Outbound } from './ports/outbound.ts'
 import type { Sandbox } from './ports/sandbox.ts'
 import type { ServiceAdapters } from './ports/service-adapter.ts'
@@ -14,6 +15,7 @@ import type { KdfCosts } from './vault/passphrase-key.ts'
 export type Overrides = {
   /** In place of the clock of this machine. */
   readonly clock?: Clock
+  readonly ids?: Ids
   /** The folder of the agents' own folders, when it lies outside of the data directory. */
   readonly workspaces?: string
   /** Stands between the whole service, its log included, and its store. */

@@ -34,7 +34,7 @@ const quickPasswords: Passwords = {
 /** Parts of the application that a test may exchange for its own. */
 type Exchanged = 'memory' | 'models' | 'notifier' | 'tracing' | 'wakeCommands'
 
-export type KitOptions = Pick<Overrides, 'adapters' | 'outbound' | 'storage'> &
+export type KitOptions = Pick<Overrides, 'adapters' | 'ids' | 'outbound' | 'storage'> &
   Partial<Pick<AppDeps, Exchanged>> & {
     /** Capabilities beside the standard ones. */
     readonly capabilities?: readonly Capability[]
@@ -266,6 +266,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
         options.outbound ??
         createOutbound(settings, { ownPorts: () => new Set(), resolve: async () => [] }),
       ...(options.adapters ? { adapters: options.adapters } : {}),
+      ...(options.ids ? { ids: options.ids } : {}),
       ...(options.storage ? { storage: options.storage } : {}),
       ...(sandbox === 'real' ? {} : { sandbox }),
       parts(parts) {

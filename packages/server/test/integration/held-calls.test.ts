@@ -6,8 +6,8 @@ import { MemoryBudget } from '../../src/app/call/memory-budget.ts'
 import type { Gateway } from '../../src/transport/gateway/open-gateway.ts'
 import type { GatewayLimits } from '../../src/transport/http/limits.ts'
 import { type Appends, line, openAppends } from '../kit/appends.ts'
-import { until } from '../kit/fake-app.ts'
 import { openHttpSession, openPeer, rpcRequest, rpcSpeaker, speakers } from '../kit/speakers.ts'
+import { until } from '../kit/until.ts'
 
 // The calls of an agent made with `--approvals hold` stay open until a person has decided, within a bound.
 

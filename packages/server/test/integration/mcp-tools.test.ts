@@ -13,7 +13,7 @@ import { WebSocket } from 'ws'
 import { standardCapabilities } from '../../src/capabilities/standard.ts'
 import type { Sandbox, SandboxState } from '../../src/ports/sandbox.ts'
 import { type Gateway, openGateway } from '../../src/transport/gateway/open-gateway.ts'
-import { KeptLog } from '../kit/fake-app.ts'
+import { KeptLog } from '../kit/kept-log.ts'
 
 type Tool = { readonly name: string; readonly description?: string | undefined }
 

@@ -1,5 +1,5 @@
 import type { WebSocket } from 'ws'
-import { until } from './fake-app.ts'
+import { until } from './until.ts'
 
 export type Message = {
   id?: unknown

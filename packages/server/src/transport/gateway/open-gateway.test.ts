@@ -1,6 +1,8 @@
 import { connect, type Socket } from 'node:net'
+import { GatehouseError } from '@gatehouse/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type GatewayKit, openKit, tokens, until } from '../../../test/kit/fake-app.ts'
+import { type GatewayKit, openKit, tokens } from '../../../test/kit/gateway-kit.ts'
+import { until } from '../../../test/kit/until.ts'
 import { MemoryBudget } from '../../app/call/memory-budget.ts'
 
 let kit: GatewayKit
@@ -80,11 +82,11 @@ describe('the order of the front', () => {
     ['127.0.0.1.evil'],
     ['a@localhost'],
   ])('refuses the host %s with 421, and executes nothing', async (host) => {
-    const before = kit.fake.calls.length
+    const before = (await kit.kit.audit()).length
     const answer = await raw(request([`Host: ${host}`, bearer, json]))
     expect(answer.status).toBe(421)
     expect(errorOf(answer).code).toBe(-32600)
-    expect(kit.fake.calls.length).toBe(before)
+    expect(await kit.kit.audit()).toHaveLength(before)
   })
 
   test.each([
@@ -150,10 +152,14 @@ describe('the order of the front', () => {
   })
 
   test('is not ready while a part that calls need is not well, and alive all the same', async () => {
-    kit.fake.ready = 'unhealthy'
-    const ask = (path: string) => raw(request(['Host: localhost'], '', path, 'GET'))
+    await using fresh = await openKit()
+    const { app } = fresh.kit
+    const ask = (path: string) => raw(request(['Host: localhost'], '', path, 'GET'), fresh.port)
+    app.listeners.expect('gateway')
     expect([(await ask('/readyz')).status, (await ask('/healthz')).status]).toEqual([503, 200])
-    kit.fake.ready = 'degraded'
+    app.listeners.ready()
+    await app.lockVault(fresh.kit.operator())
+    expect(app.readiness()).toBe('degraded')
     expect((await ask('/readyz')).status).toBe(200)
   })
 
@@ -240,9 +246,9 @@ describe('bodies', () => {
     const chunk = call(201)
     const chunked = `POST /rpc HTTP/1.1\r\n${honest.join('\r\n')}\r\nTransfer-Encoding: chunked\r\n\r\n${chunk.length.toString(16)}\r\n${chunk}\r\n0\r\n\r\n`
     expect((await raw(chunked, small.port)).status).toBe(413)
-    expect(small.fake.calls).toHaveLength(0)
+    expect(small.ran).toHaveLength(0)
     expect((await raw(request(honest, call(200)), small.port)).status).toBe(200)
-    expect(small.fake.calls).toHaveLength(1)
+    expect(small.ran).toHaveLength(1)
   })
 
   test('an unauthenticated body is not read: the answer comes before it', async () => {
@@ -269,7 +275,7 @@ describe('bodies', () => {
       })
     const other = ['Host: localhost', `Authorization: Bearer ${tokens.beta}`, json]
     const waiting = raw(request(honest, call('test.wait', 'x'.repeat(6_000))), small.port)
-    await until(() => small.fake.waiting.length === 1)
+    await until(() => small.waiting.length === 1)
     const head = `POST /rpc HTTP/1.1\r\n${honest.join('\r\n')}\r\nContent-Length: 2000\r\n\r\n`
     const refused = await raw(head, small.port)
     expect(refused.status).toBe(503)
@@ -285,10 +291,7 @@ describe('bodies', () => {
     expect((await raw(chunked, small.port)).status).toBe(503)
     for (let i = 0; i < 30; i++)
       expect((await raw(request(other, call('test.echo', 'hello')), small.port)).status).toBe(200)
-    small.fake.waiting[0]?.finish({
-      kind: 'failed',
-      error: { type: 'FileNotFound', message: 'm', recovery: [] },
-    })
+    small.waiting[0]?.fail(new GatehouseError('FileNotFound', { path: '/x' }))
     expect((await waiting).status).toBe(200)
     const again = request(honest, call('test.echo', 'x'.repeat(2_000)))
     expect((await raw(again, small.port)).status).toBe(200)
@@ -365,11 +368,11 @@ describe('sockets', () => {
     })
     const socket = connect(small.port, '127.0.0.1')
     socket.write(request(honest, payload).repeat(12))
-    await until(() => small.fake.waiting.length === 12)
-    expect(small.fake.memory.used).toBeGreaterThan(0)
+    await until(() => small.waiting.length === 12)
+    expect(small.memory.used).toBeGreaterThan(0)
     socket.destroy()
-    await until(() => small.fake.waiting.every(({ op }) => op.signal.aborted))
-    await until(() => small.fake.memory.used === 0)
+    await until(() => small.waiting.every(({ signal }) => signal.aborted))
+    await until(() => small.memory.used === 0)
     expect((await raw(request(honest), small.port)).status).toBe(200)
   })
 
@@ -383,13 +386,10 @@ describe('sockets', () => {
       ),
       stopping.port,
     )
-    await until(() => stopping.fake.waiting.length === 1)
+    await until(() => stopping.waiting.length === 1)
     const closing = stopping.close(60_000)
     await expect(raw(request(honest), stopping.port)).rejects.toThrow(/ECONNREFUSED/)
-    stopping.fake.waiting[0]?.finish({
-      kind: 'failed',
-      error: { type: 'FileNotFound', message: 'm', recovery: [] },
-    })
+    stopping.waiting[0]?.fail(new GatehouseError('FileNotFound', { path: '/x' }))
     expect((await inFlight).status).toBe(200)
     await closing
   })
@@ -403,7 +403,7 @@ describe('sockets', () => {
       ),
       stopping.port,
     )
-    await until(() => stopping.fake.waiting.length === 1)
+    await until(() => stopping.waiting.length === 1)
     await stopping.close(10)
     expect((await inFlight).body).toMatch(/Cancelled/)
   })

@@ -1,14 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import {
-  echo,
-  type GatewayKit,
-  openKit,
-  tokens,
-  unknownOf,
-  until,
-} from '../../../test/kit/fake-app.ts'
+import { type GatewayKit, openKit, tokens } from '../../../test/kit/gateway-kit.ts'
 import { Peer } from '../../../test/kit/mcp-peer.ts'
+import { until } from '../../../test/kit/until.ts'
 
 let kit: GatewayKit
 beforeEach(async () => {
@@ -63,14 +57,16 @@ describe('the end of a connection', () => {
     const byMessage = await open()
     const byEvent = await open()
     void byEvent.call('test__wait')
-    await until(() => kit.fake.waiting.length === 1)
-    kit.fake.revoked.add('alpha')
-    byMessage.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'test__echo' } })
+    await until(() => kit.waiting.length === 1)
+    await kit.revokeElsewhere('alpha')
+    const params = { name: 'test__echo', arguments: { text: 'x' } }
+    byMessage.send({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
     expect((await byMessage.end()).code).toBe(4401)
-    kit.fake.emit('alpha', 'agent.revoked')
+    expect(byEvent.closed).toBe(null)
+    kit.emit('alpha', 'agent.revoked')
     expect((await byEvent.end()).code).toBe(4401)
-    expect(kit.fake.waiting[0]?.op.signal.aborted).toBe(true)
-    expect(kit.fake.calls).toHaveLength(1)
+    expect(kit.waiting[0]?.signal.aborted).toBe(true)
+    expect(kit.ran).toHaveLength(1)
   })
 
   test('a silent connection of a revoked agent is found within a sweep', async () => {
@@ -78,7 +74,7 @@ describe('the end of a connection', () => {
     kit = await openKit({ limits: { sweepEveryMs: 10 } })
     const peer = await open()
     const other = await open({ headers: { Authorization: `Bearer ${tokens.beta}` } })
-    kit.fake.revoked.add('alpha')
+    await kit.revokeElsewhere('alpha')
     expect((await peer.end()).code).toBe(4401)
     expect((await other.request('ping')).result).toEqual({})
   })
@@ -102,15 +98,15 @@ describe('the end of a connection', () => {
   test('32 calls run at once, the others wait their turn and all are answered', async () => {
     const peer = await open()
     const answers = Array.from({ length: 80 }, () => peer.call('test__wait'))
-    await until(() => kit.fake.waiting.length === 32)
+    await until(() => kit.waiting.length === 32)
     await new Promise((resolve) => setImmediate(resolve))
-    expect(kit.fake.waiting).toHaveLength(32)
+    expect(kit.waiting).toHaveLength(32)
     let finished = 0
     await until(() => {
-      const next = kit.fake.waiting[finished]
+      const next = kit.waiting[finished]
       if (next) {
-        expect(kit.fake.waiting.length - finished).toBeLessThanOrEqual(32)
-        next.finish(unknownOf('test.none'))
+        expect(kit.waiting.length - finished).toBeLessThanOrEqual(32)
+        next.finish()
         finished++
       }
       return finished === 80
@@ -135,7 +131,7 @@ describe('the end of a connection', () => {
       })
     }
     await until(() => kit.log.lines.some((line) => line.includes('does not read')))
-    expect(kit.fake.calls.length).toBeLessThan(40)
+    expect(kit.ran.length).toBeLessThan(40)
     peer.ws.resume()
     expect((await peer.end()).code).toBe(1013)
   })
@@ -144,12 +140,12 @@ describe('the end of a connection', () => {
     const peer = await open()
     const idle = await open()
     const answer = peer.call('test__wait')
-    await until(() => kit.fake.waiting.length === 1)
+    await until(() => kit.waiting.length === 1)
     const closing = kit.close(60_000)
     expect((await idle.end()).code).toBe(1001)
     expect(peer.closed).toBe(null)
-    kit.fake.waiting[0]?.finish(unknownOf('test.none'))
-    expect((await answer).error?.code).toBe(-32602)
+    kit.waiting[0]?.finish('at the end')
+    expect((await answer).result?.['structuredContent']).toEqual({ text: 'at the end' })
     expect((await peer.end()).code).toBe(1001)
     await closing
     expect(kit.connections()).toBe(0)
@@ -161,13 +157,7 @@ describe('the end of a connection', () => {
     kit = await openKit({ limits })
     const peer = await open()
     const data = { text: 'x'.repeat(100_000) }
-    kit.fake.behaviours.set('test.big', () => ({
-      kind: 'succeeded',
-      capability: echo,
-      data,
-      text: null,
-    }))
-    const answers = Array.from({ length: 40 }, () => peer.call('test__big'))
+    const answers = Array.from({ length: 40 }, () => peer.call('test__echo', data))
     for (const { result } of await Promise.all(answers)) {
       expect(result?.['structuredContent']).toEqual(data)
     }

@@ -1,3 +1,4 @@
+import { GatehouseError } from '@gatehouse/contract'
 import {
   Client as ModernClient,
   StreamableHTTPClientTransport as ModernTransport,
@@ -8,7 +9,14 @@ import { WebSocketClientTransport } from '@modelcontextprotocol/sdk/client/webso
 import { ToolListChangedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
-import { type GatewayKit, openKit, pending, tokens, until } from '../../../test/kit/fake-app.ts'
+import {
+  type GatewayKit,
+  openKit,
+  pending,
+  testTools,
+  tokens,
+} from '../../../test/kit/gateway-kit.ts'
+import { until } from '../../../test/kit/until.ts'
 
 let kit: GatewayKit
 beforeEach(async () => {
@@ -67,23 +75,21 @@ describe('official clients', () => {
       changes++
     })
     await client.connect(transport)
-    expect(toolNames((await client.listTools()).tools)).toEqual(['test__echo', 'test__erase'])
+    expect(toolNames((await client.listTools()).tools)).toEqual(testTools)
     const result = await client.callTool({ name: 'test__echo', arguments: { text: 'v1' } })
     expect(result.structuredContent).toEqual({ text: 'v1' })
     // The client checks results against the schema it was given: a held call must fit it too.
     const held = await client.callTool({ name: 'test__erase', arguments: { path: '/x' } })
-    expect(held.structuredContent).toEqual({
-      ...pending,
-      message: 'test__erase waits for a person.',
-    })
-    await until(() => kit.fake.listeners.size === 1)
-    kit.fake.emit('alpha', 'tools.changed')
+    expect(held.structuredContent).toEqual(pending('test__erase'))
+    await until(() => kit.listeners() === 1)
+    kit.emit('alpha', 'tools.changed')
     await until(() => changes === 1)
     await transport.terminateSession()
     await client.close()
-    expect(kit.fake.opened).toEqual([{ agent: 'alpha', transport: 'mcp-http', client: clientInfo }])
-    expect(kit.fake.ended).toHaveLength(1)
-    await until(() => kit.fake.listeners.size === 0)
+    expect(await kit.sessions('alpha')).toMatchObject([
+      { transport: 'mcp-http', client: clientInfo, ended_ms: kit.kit.clock.wall() },
+    ])
+    await until(() => kit.listeners() === 0)
   })
 
   test('SDK v1 over WebSocket: lists and calls', async () => {
@@ -93,14 +99,11 @@ describe('official clients', () => {
       const client = new Client(clientInfo)
       const address = new URL(`${kit.mcpUrl}?token=${tokens.alpha}`)
       await client.connect(new WebSocketClientTransport(address))
-      expect(toolNames((await client.listTools()).tools)).toEqual(['test__echo', 'test__erase'])
+      expect(toolNames((await client.listTools()).tools)).toEqual(testTools)
       const result = await client.callTool({ name: 'test__echo', arguments: { text: 'ws' } })
       expect(result.structuredContent).toEqual({ text: 'ws' })
       const held = await client.callTool({ name: 'test__erase', arguments: { path: '/x' } })
-      expect(held.structuredContent).toEqual({
-        ...pending,
-        message: 'test__erase waits for a person.',
-      })
+      expect(held.structuredContent).toEqual(pending('test__erase'))
       await client.close()
     } finally {
       if (before) Object.defineProperty(globalThis, 'WebSocket', before)
@@ -118,27 +121,21 @@ describe('official clients', () => {
       new ModernTransport(new URL(`${kit.url}/mcp`), { requestInit: { headers: headersOf() } }),
     )
     expect(client.getNegotiatedProtocolVersion()).toMatch(era)
-    expect(toolNames((await client.listTools()).tools)).toEqual(['test__echo', 'test__erase'])
+    expect(toolNames((await client.listTools()).tools)).toEqual(testTools)
     const result = await client.callTool({ name: 'test__echo', arguments: { text: 'v2' } })
     expect(result.structuredContent).toEqual({ text: 'v2' })
     const held = await client.callTool({ name: 'test__erase', arguments: { path: '/x' } })
-    expect(held.structuredContent).toEqual({
-      ...pending,
-      message: 'test__erase waits for a person.',
-    })
+    expect(held.structuredContent).toEqual(pending('test__erase'))
     await expect(client.callTool({ name: 'test__limited' })).rejects.toThrow(/Rate limit/)
     const told: number[] = []
     const waiting = client.callTool(
       { name: 'test__wait' },
       { onprogress: ({ progress }) => told.push(progress) },
     )
-    await until(() => kit.fake.waiting.length === 1)
-    kit.fake.waiting[0]?.op.progress?.(1, 2, 'half')
+    await until(() => kit.waiting.length === 1)
+    kit.waiting[0]?.progress(1, 2, 'half')
     await until(() => told.length === 1)
-    kit.fake.waiting[0]?.finish({
-      kind: 'failed',
-      error: { type: 'FileNotFound', message: 'm', recovery: [] },
-    })
+    kit.waiting[0]?.fail(new GatehouseError('FileNotFound', { path: '/x' }))
     expect((await waiting).isError).toBe(true)
     await client.close()
   })
@@ -152,10 +149,10 @@ describe('official clients', () => {
     )
     const gone = new AbortController()
     const waiting = client.callTool({ name: 'test__wait' }, { signal: gone.signal })
-    await until(() => kit.fake.waiting.length === 1)
+    await until(() => kit.waiting.length === 1)
     gone.abort()
     await expect(waiting).rejects.toThrow()
-    await until(() => kit.fake.waiting[0]?.op.signal.aborted === true)
+    await until(() => kit.waiting[0]?.signal.aborted === true)
     await client.close()
   })
 })
@@ -164,9 +161,9 @@ describe('sessions', () => {
   test('are optional, and where one is named it counts', async () => {
     const session = await openSession()
     expect((await send(callOf('test__echo'))).status).toBe(200)
-    expect(kit.fake.calls.at(-1)?.op.session_id).toBe(null)
+    expect(kit.ran.at(-1)?.session_id).toBe(null)
     expect((await send(callOf('test__echo'), { 'Mcp-Session-Id': session })).status).toBe(200)
-    expect(kit.fake.calls.at(-1)?.op.session_id).toBe(session)
+    expect(kit.ran.at(-1)?.session_id).toBe(session)
   })
 
   test('of another agent, unknown or ended are 404, and are never a credential', async () => {
@@ -193,22 +190,21 @@ describe('sessions', () => {
     expect(stream.headers.get('content-type')).toBe('text/event-stream')
     expect((await send(null, session, 'alpha', 'GET')).status).toBe(409)
     const reader = stream.body?.getReader()
-    kit.fake.emit('alpha', 'wake', { reason: 'mail' })
+    kit.emit('alpha', 'wake', { reason: 'mail' })
     let text = ''
     while (!text.includes('notifications/wake')) {
       text += Buffer.from((await reader?.read())?.value ?? []).toString()
     }
-    kit.fake.revoked.add('alpha')
-    kit.fake.emit('alpha', 'agent.revoked')
+    await kit.revoke('alpha')
     expect((await reader?.read())?.done).toBe(true)
-    await until(() => kit.fake.listeners.size === 0)
+    await until(() => kit.listeners() === 0)
   })
 
   test('a call in one session is cancelled there, and from no other', async () => {
     const mine = { 'Mcp-Session-Id': await openSession() }
     const other = { 'Mcp-Session-Id': await openSession() }
     const answer = send(callOf('test__wait', 7), mine)
-    await until(() => kit.fake.waiting.length === 1)
+    await until(() => kit.waiting.length === 1)
     const cancel = {
       jsonrpc: '2.0',
       method: 'notifications/cancelled',
@@ -216,10 +212,10 @@ describe('sessions', () => {
     }
     expect((await send(cancel, other)).status).toBe(202)
     expect((await send(cancel)).status).toBe(202)
-    expect(kit.fake.waiting[0]?.op.signal.aborted).toBe(false)
+    expect(kit.waiting[0]?.signal.aborted).toBe(false)
     expect((await send(cancel, mine)).status).toBe(202)
     expect(await (await answer).json()).toMatchObject({ result: { isError: true } })
-    expect(kit.fake.waiting[0]?.op.signal.aborted).toBe(true)
+    expect(kit.waiting[0]?.signal.aborted).toBe(true)
   })
 })
 
@@ -272,19 +268,14 @@ describe('messages over HTTP', () => {
       [undefined, 'application/json'],
       [{ progressToken: 1 }, 'text/event-stream'],
     ] as const) {
-      kit.fake.waiting.length = 0
+      kit.waiting.length = 0
       const answer = send(callOf('test__wait', 3, meta))
-      await until(() => kit.fake.waiting.length === 1)
-      kit.fake.waiting[0]?.op.progress?.(1)
-      kit.fake.waiting[0]?.finish({
-        kind: 'denied',
-        reason: 'policy',
-        message: 'no',
-        data: {},
-      })
+      await until(() => kit.waiting.length === 1)
+      kit.waiting[0]?.progress(1)
+      kit.waiting[0]?.fail(new GatehouseError('FileNotFound', { path: '/x' }))
       const response = await answer
       expect(response.headers.get('content-type')).toBe(type)
-      expect(await response.text()).toMatch(/-32001/)
+      expect(await response.text()).toMatch(/FileNotFound/)
     }
   })
 
@@ -298,8 +289,8 @@ describe('messages over HTTP', () => {
     await kit.close(0)
     kit = await openKit({ limits: { sweepEveryMs: 10 } })
     const answer = send(callOf('test__wait'))
-    await until(() => kit.fake.waiting.length === 1)
-    kit.fake.revoked.add('alpha')
+    await until(() => kit.waiting.length === 1)
+    await kit.revokeElsewhere('alpha')
     expect(await (await answer).text()).toMatch(/Cancelled/)
   })
 })

@@ -1,15 +1,16 @@
 import { connect } from 'node:net'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { WebSocket } from 'ws'
 import {
   type GatewayKit,
   openKit,
   pending,
+  testTools,
   tokens,
-  unknownOf,
-  until,
-} from '../../../test/kit/fake-app.ts'
+} from '../../../test/kit/gateway-kit.ts'
 import { Peer } from '../../../test/kit/mcp-peer.ts'
+import { manyCapabilities } from '../../../test/kit/test-capabilities.ts'
+import { until } from '../../../test/kit/until.ts'
 
 let kit: GatewayKit
 beforeEach(async () => {
@@ -124,7 +125,7 @@ describe('the upgrade', () => {
     expect(await refusal({})).toBe(429)
     await open({ headers: { Authorization: `Bearer ${tokens.beta}` } })
     first.ws.close()
-    await until(() => kit.fake.listeners.size === 2)
+    await until(() => kit.listeners() === 2)
     await open()
   })
 })
@@ -141,7 +142,7 @@ describe('the handshake', () => {
     const { result } = await (await open()).request('initialize', hello(asked))
     expect(result).toMatchObject({
       protocolVersion: answered,
-      serverInfo: { name: 'gatehouse', version: '9.9.9' },
+      serverInfo: { name: 'gatehouse', version: kit.kit.app.version },
       capabilities: { tools: { listChanged: true } },
     })
   })
@@ -150,15 +151,17 @@ describe('the handshake', () => {
     const peer = await open()
     await peer.request('initialize', hello('2025-06-18'))
     await peer.call('test__echo', { text: 'x' })
-    expect(kit.fake.opened).toEqual([
-      { agent: 'alpha', transport: 'mcp-websocket', client: { name: 'probe', version: '1.2' } },
-    ])
-    const session = kit.fake.calls[0]?.op.session_id
-    expect(session).toMatch(/^sess-/)
+    const [session] = await kit.sessions('alpha')
+    expect(session).toMatchObject({
+      transport: 'mcp-websocket',
+      client: { name: 'probe', version: '1.2' },
+      ended_ms: null,
+    })
+    expect(kit.ran[0]?.session_id).toBe(session?.id)
     peer.ws.close()
-    await until(() => kit.fake.ended.length === 1)
-    expect(kit.fake.ended).toEqual([session])
-    expect(kit.fake.listeners.size).toBe(0)
+    await vi.waitUntil(async () => (await kit.sessions('alpha'))[0]?.ended_ms !== null)
+    expect(await kit.sessions('alpha')).toHaveLength(1)
+    expect(kit.listeners()).toBe(0)
   })
 
   test('may be skipped: calls before it are served', async () => {
@@ -166,7 +169,7 @@ describe('the handshake', () => {
     expect((await peer.call('test__echo', { text: 'early' })).result).toMatchObject({
       content: [{ type: 'text', text: 'early' }],
     })
-    expect(kit.fake.opened[0]?.client).toBe(null)
+    expect(await kit.sessions('alpha')).toMatchObject([{ client: null }])
   })
 
   test('is made once, and with a version that is a string', async () => {
@@ -179,28 +182,32 @@ describe('the handshake', () => {
 })
 
 /** As MCP says it: with the name that is called there. */
-const pendingTool = { ...pending, message: 'test__erase waits for a person.' }
+const pendingTool = pending('test__erase')
 
 describe('tools', () => {
   test('are listed with honest annotations and schemas', async () => {
     const { result } = await (await open()).request('tools/list', {})
     const tools = result?.['tools'] as Record<string, unknown>[]
-    expect(tools.map((tool) => tool['name'])).toEqual(['test__echo', 'test__erase'])
-    expect(tools[0]).toMatchObject({
+    expect(tools.map((tool) => tool['name'])).toEqual(testTools)
+    const toolOf = (name: string) => tools.find((tool) => tool['name'] === name)
+    expect(toolOf('test__echo')).toMatchObject({
       description: 'Gives back what it is given. In tests.',
       inputSchema: { type: 'object', required: ['text'] },
       annotations: { readOnlyHint: true, openWorldHint: false },
     })
-    expect(tools[1]?.['annotations']).toEqual({ destructiveHint: true, openWorldHint: false })
+    expect(toolOf('test__erase')?.['annotations']).toEqual({
+      destructiveHint: true,
+      openWorldHint: false,
+    })
   })
 
   test('come in one page, in one order, and a cursor that is none of ours is refused', async () => {
-    kit.fake.manyTools = true
+    kit.kit.registry.replaceGroup('test', [...kit.capabilities.all, ...manyCapabilities])
     const peer = await open()
     const { result } = await peer.request('tools/list', {})
     expect(result).not.toHaveProperty('nextCursor')
     const names = (result?.['tools'] as { name: string }[]).map(({ name }) => name)
-    expect(names).toHaveLength(232)
+    expect(names).toHaveLength(testTools.length + manyCapabilities.length)
     expect(names).toEqual(names.toSorted())
     for (const bad of ['nonsense', 7, Buffer.from('["x","y"]').toString('base64url')]) {
       expect((await peer.request('tools/list', { cursor: bad })).error?.code).toBe(-32602)
@@ -214,17 +221,15 @@ describe('tools', () => {
       { result: { content: [{ type: 'text', text: 'hi' }], structuredContent: { text: 'hi' } } },
     ],
     ['test__erase', {}, { result: { structuredContent: pendingTool } }],
-    ['test__blocked', {}, { error: { code: -32001, data: { reason: 'policy' } } }],
-    ['test__paused', {}, { error: { code: -32001, data: { reason: 'agent_paused' } } }],
+    ['test__blocked', {}, { error: { code: -32001, data: { reason: 'blocked' } } }],
     ['test__limited', {}, { error: { code: -32000, data: { retry_after_seconds: 42 } } }],
-    ['test__busy', {}, { error: { code: -32000, data: { reason: 'overloaded' } } }],
     [
-      'test__none',
+      'test__ech',
       {},
       {
         error: {
           code: -32602,
-          message: 'There is no capability test__none.',
+          message: 'There is no capability test__ech.',
           data: {
             did_you_mean: ['test__echo'],
             type: 'UnknownCapability',
@@ -234,7 +239,7 @@ describe('tools', () => {
       },
     ],
     ['test.echo', { text: 'dotted' }, { result: { structuredContent: { text: 'dotted' } } }],
-    ['test.none', {}, { error: { code: -32602, data: { did_you_mean: ['test__echo'] } } }],
+    ['test.ech', {}, { error: { code: -32602, data: { did_you_mean: ['test__echo'] } } }],
     ['__proto__', {}, { error: { code: -32602 } }],
     ['test__crash', {}, { error: { code: -32603 } }],
     ['test__unrecorded', {}, { error: { code: -32603, data: { type: 'AuditUnavailable' } } }],
@@ -243,6 +248,16 @@ describe('tools', () => {
     const peer = await open()
     expect(await peer.call(name, args)).toMatchObject(want)
     expect((await peer.call('test__echo', { text: 'still' })).result).toBeDefined()
+  })
+
+  test.each([
+    ['paused', { error: { code: -32001, data: { reason: 'agent_paused' } } }],
+    ['crowded', { error: { code: -32000, data: { reason: 'overloaded' } } }],
+  ] as const)('are refused to an agent that is %s', async (agent, want) => {
+    await kit.crowd()
+    const peer = await open({ headers: { Authorization: `Bearer ${tokens[agent]}` } })
+    expect(await peer.call('test__poll')).toMatchObject(want)
+    expect((await peer.request('ping')).result).toEqual({})
   })
 
   test('a failure and a pending approval are JSON in a text item', async () => {
@@ -255,7 +270,7 @@ describe('tools', () => {
     expect(JSON.parse(failed.content[0]?.text ?? '')).toEqual({
       error: 'FileNotFound',
       message: 'There is no file at /x.',
-      recovery: [],
+      recovery: [{ action: 'filesystem__list', description: expect.any(String) }],
     })
     const held = (await peer.call('test__erase')).result as { content: { text: string }[] }
     expect(held).not.toHaveProperty('isError')
@@ -270,11 +285,14 @@ describe('tools', () => {
       approved: true,
       agent: 'admin',
     })
-    expect(kit.fake.calls[0]?.input).toEqual({
-      capability: 'test.echo',
-      arguments: { text: 'x' },
-    })
-    expect(kit.fake.calls[0]?.op.actor.name).toBe('alpha')
+    expect(kit.ran).toEqual([
+      {
+        capability: 'test.echo',
+        agent: 'alpha',
+        session_id: expect.any(String),
+        args: { text: 'x' },
+      },
+    ])
   })
 
   test('progress is told where a token was given, only upwards, and not after the answer', async () => {
@@ -285,37 +303,39 @@ describe('tools', () => {
       method: 'tools/call',
       params: { name: 'test__wait', _meta: { progressToken: 'p1' } },
     })
-    await until(() => kit.fake.waiting.length === 1)
-    const waiting = kit.fake.waiting[0]
-    waiting?.op.progress?.(1, 3, 'one')
-    waiting?.op.progress?.(1)
-    waiting?.op.progress?.(2)
-    waiting?.finish({ kind: 'failed', error: { type: 'X', message: 'm', recovery: [] } })
+    await until(() => kit.waiting.length === 1)
+    const waiting = kit.waiting[0]
+    waiting?.progress(1, 3, 'one')
+    waiting?.progress(1)
+    waiting?.progress(2)
+    waiting?.finish()
     await peer.answerTo(1)
-    waiting?.op.progress?.(3)
+    waiting?.progress(3)
     await peer.request('ping')
     const told = peer.messages.filter((m) => m.method === 'notifications/progress')
     expect(told.map((m) => m.params)).toEqual([
       { progressToken: 'p1', progress: 1, total: 3, message: 'one' },
       { progressToken: 'p1', progress: 2 },
     ])
-    expect(waiting?.op.hold).toBeDefined()
-    void peer.call('test__wait')
-    await until(() => kit.fake.waiting.length === 2)
-    expect(kit.fake.waiting[1]?.op.progress).toBeUndefined()
+    const untold = peer.call('test__wait')
+    await until(() => kit.waiting.length === 2)
+    kit.waiting[1]?.progress(1)
+    kit.waiting[1]?.finish()
+    await untold
+    expect(peer.messages.filter((m) => m.method === 'notifications/progress')).toEqual(told)
   })
 
   test('a cancelled call stops and is not answered; strange cancellations are ignored', async () => {
     const peer = await open()
     peer.send({ jsonrpc: '2.0', id: 9, method: 'tools/call', params: { name: 'test__wait' } })
-    await until(() => kit.fake.waiting.length === 1)
+    await until(() => kit.waiting.length === 1)
     for (const requestId of ['9', 10, null, {}]) {
       peer.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } })
     }
     await peer.request('ping')
-    expect(kit.fake.waiting[0]?.op.signal.aborted).toBe(false)
+    expect(kit.waiting[0]?.signal.aborted).toBe(false)
     peer.send({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 9 } })
-    await until(() => kit.fake.waiting[0]?.op.signal.aborted === true)
+    await until(() => kit.waiting[0]?.signal.aborted === true)
     await peer.request('ping')
     expect(peer.messages.some((m) => m.id === 9)).toBe(false)
   })
@@ -362,14 +382,14 @@ describe('messages', () => {
     const peer = await open()
     const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'test__wait' } }
     peer.send(call)
-    await until(() => kit.fake.waiting.length === 1)
+    await until(() => kit.waiting.length === 1)
     peer.send(call)
     expect((await peer.answerTo(1)).error?.code).toBe(-32600)
-    expect(kit.fake.waiting).toHaveLength(1)
-    kit.fake.waiting[0]?.finish(unknownOf('test.none'))
+    expect(kit.waiting).toHaveLength(1)
+    kit.waiting[0]?.finish()
     await until(() => peer.messages.filter((m) => m.id === 1).length === 2)
     peer.send(call)
-    await until(() => kit.fake.waiting.length === 2)
+    await until(() => kit.waiting.length === 2)
   })
 
   test('batches belong to the version that has them', async () => {
@@ -378,7 +398,7 @@ describe('messages', () => {
     peer.send([
       { jsonrpc: '2.0', id: 1, method: 'ping' },
       { jsonrpc: '2.0', method: 'notifications/initialized' },
-      { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'test__echo' } },
+      { jsonrpc: '2.0', id: 2, method: 'tools/call', params: { name: 'test__ech' } },
     ])
     await until(() => peer.batches.length === 1)
     expect(peer.batches[0]?.map(({ id }) => id)).toEqual([1, 2])
@@ -417,7 +437,7 @@ describe('messages', () => {
     const second = peer.call('test__echo', { text: 'second' })
     expect((await peer.answerTo(1)).result?.['structuredContent']).toEqual({ text })
     await second
-    const texts = kit.fake.calls.map(({ input }) => (input.arguments as { text: string }).text)
+    const texts = kit.ran.map(({ args }) => args.text ?? '')
     expect(texts.map((t) => t.slice(0, 6))).toEqual(['line\nl', 'second'])
   })
 })
@@ -427,16 +447,16 @@ describe('pushes', () => {
     const peer = await open()
     const other = await open({ headers: { Authorization: `Bearer ${tokens.beta}` } })
     await peer.request('ping')
-    kit.fake.emit('alpha', 'tools.changed')
-    kit.fake.emit('alpha', 'wake', { reason: 'mail' })
-    kit.fake.emit('alpha', 'files.changed', { path: '/x' })
-    kit.fake.emit('alpha', 'something.else', { a: 1 })
-    kit.fake.emit('alpha', 'approval.resolved', {
-      approval_id: pending.approval_id,
+    kit.emit('alpha', 'tools.changed')
+    kit.emit('alpha', 'wake', { reason: 'mail' })
+    kit.emit('alpha', 'files.changed', { path: '/x' })
+    kit.emit('alpha', 'something.else', { a: 1 })
+    kit.emit('alpha', 'approval.resolved', {
+      approval_id: pendingTool.approval_id,
       status: 'approved',
       result: { success: true, data: { erased: true } },
     })
-    kit.fake.emit('alpha', 'approval.resolved', {
+    kit.emit('alpha', 'approval.resolved', {
       approval_id: 'appr-2',
       status: 'rejected',
       result: {
@@ -459,7 +479,7 @@ describe('pushes', () => {
     expect(approved).toMatchObject({
       method: 'notifications/approvals/resolved',
       params: {
-        approval_id: pending.approval_id,
+        approval_id: pendingTool.approval_id,
         status: 'approved',
         result: {
           content: [{ type: 'text', text: '{"erased":true}' }],

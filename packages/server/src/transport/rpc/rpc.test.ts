@@ -1,16 +1,18 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
-  fakeSession,
   type GatewayKit,
   openKit,
   pending,
+  type TestAgent,
+  testTools,
   tokens,
-  until,
-} from '../../../test/kit/fake-app.ts'
+} from '../../../test/kit/gateway-kit.ts'
+import { until } from '../../../test/kit/until.ts'
 
 let kit: GatewayKit
 beforeAll(async () => {
   kit = await openKit()
+  await kit.crowd()
 })
 afterAll(() => kit.close(0))
 
@@ -46,8 +48,16 @@ const post = async (
 const call = (method: string, params?: unknown, headers?: Record<string, string>) =>
   post(JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }), headers)
 
-const invoke = (capability: string, args: unknown = {}) =>
-  call('capabilities.invoke', { capability, arguments: args })
+const bearerOf = (agent: TestAgent) => ({ Authorization: `Bearer ${tokens[agent]}` })
+
+const invoke = (capability: string, args: unknown = {}, agent: TestAgent = 'alpha') =>
+  call('capabilities.invoke', { capability, arguments: args }, bearerOf(agent))
+
+/** A request that waits for a person. */
+const ask = async () => {
+  const { body } = await invoke('test.erase', { path: '/y' })
+  return body.error?.data as { approval_id: string }
+}
 
 const goodCall = async (): Promise<void> => {
   const { body } = await invoke('test.echo', { text: 'still here' })
@@ -219,7 +229,7 @@ describe('edge cases of JSON-RPC', () => {
   })
 
   test('a batch of 100 runs in the order it was sent', async () => {
-    kit.fake.calls.length = 0
+    kit.ran.length = 0
     const batch = Array.from({ length: 100 }, (_, i) => ({
       jsonrpc: '2.0',
       id: i,
@@ -228,30 +238,28 @@ describe('edge cases of JSON-RPC', () => {
     }))
     const reply = await post(JSON.stringify(batch))
     expect(reply.body.map(({ id }) => id)).toEqual(batch.map(({ id }) => id))
-    expect(kit.fake.calls.map(({ input }) => (input.arguments as { text: string }).text)).toEqual(
-      batch.map(({ id }) => String(id)),
-    )
+    expect(kit.ran.map(({ args }) => args.text)).toEqual(batch.map(({ id }) => String(id)))
   })
 
   test.each([
     [
       'one',
-      '{"jsonrpc":"2.0","method":"capabilities.invoke","params":{"capability":"test.echo"}}',
+      '{"jsonrpc":"2.0","method":"capabilities.invoke","params":{"capability":"test.echo","arguments":{"text":"t"}}}',
       1,
     ],
     [
       'a batch',
-      '[{"jsonrpc":"2.0","method":"capabilities.invoke","params":{"capability":"test.echo"}},{"jsonrpc":"2.0","method":"nope"}]',
+      '[{"jsonrpc":"2.0","method":"capabilities.invoke","params":{"capability":"test.echo","arguments":{"text":"t"}}},{"jsonrpc":"2.0","method":"nope"}]',
       1,
     ],
     ['with an unknown method', '{"jsonrpc":"2.0","method":"nope"}', 0],
     ['with bad params', '{"jsonrpc":"2.0","method":"capabilities.invoke","params":{"x":1}}', 0],
   ])('notifications (%s) run and get no body', async (_name, body, ran) => {
-    kit.fake.calls.length = 0
+    kit.ran.length = 0
     const reply = await post(body)
     expect(reply.status).toBe(204)
     expect(reply.text).toBe('')
-    expect(kit.fake.calls).toHaveLength(ran)
+    expect(kit.ran).toHaveLength(ran)
     await goodCall()
   })
 })
@@ -262,8 +270,10 @@ describe('methods', () => {
       const { body } = await call('capabilities.list', params)
       return (body.result?.['capabilities'] as { name: string }[]).map(({ name }) => name)
     }
-    expect(await names()).toEqual(['test.erase', 'test.echo'])
-    expect(await names({ category: 'test' })).toHaveLength(2)
+    const listed = testTools.map((name) => name.replace('__', '.'))
+    expect(await names()).toEqual(listed)
+    const ofTests = listed.filter((name) => name.startsWith('test.'))
+    expect(await names({ category: 'test' })).toEqual(ofTests)
     expect(await names({ category: 'nothing' })).toEqual([])
   })
 
@@ -286,28 +296,31 @@ describe('methods', () => {
 
   test.each([
     ['test.fail', { result: { success: false, error: { type: 'FileNotFound' } } }],
-    ['test.erase', { error: { code: -32002, data: pending } }],
-    ['test.blocked', { error: { code: -32001, data: { reason: 'policy', rule: 'r1' } } }],
-    ['test.paused', { error: { code: -32001, data: { reason: 'agent_paused' } } }],
+    ['test.erase', { error: { code: -32002, data: pending('test.erase') } }],
+    [
+      'test.blocked',
+      { error: { code: -32001, data: { reason: 'blocked', rule: { match: 'test.blocked' } } } },
+    ],
+    ['test.echo', { error: { code: -32001, data: { reason: 'agent_paused' } } }, 'paused' as const],
     [
       'test.limited',
       {
         error: {
           code: -32000,
-          message: 'Rate limit exceeded: 1 calls/1m for test.*',
+          message: 'Rate limit exceeded: 1 calls/1m for test.limited',
           data: { retry_after_seconds: 42, limit: 1, window: '1m' },
         },
       },
     ],
-    ['test.nothing', { error: { code: -32602, data: { did_you_mean: ['test.echo'] } } }],
-  ])('tell what became of %s', async (capability, want) => {
-    const { status, body } = await invoke(capability)
+    ['test.ech', { error: { code: -32602, data: { did_you_mean: ['test.echo'] } } }],
+  ])('tell what became of %s', async (capability, want, agent: TestAgent = 'alpha') => {
+    const { status, body } = await invoke(capability, {}, agent)
     expect(status).toBe(200)
     expect(body).toMatchObject(want)
   })
 
   test('say 503 where nothing can run now', async () => {
-    const busy = await invoke('test.busy')
+    const busy = await invoke('test.poll', {}, 'crowded')
     expect(busy.status).toBe(503)
     expect(busy.body.error).toMatchObject({ code: -32000, data: { reason: 'overloaded' } })
     const unrecorded = await invoke('test.unrecorded')
@@ -349,7 +362,11 @@ describe('methods', () => {
     const created = await call('session.create', { client: { name: 'cli', version: '1' } })
     const session_id = created.body.result?.['session_id'] as string
     expect(created.body.result).toMatchObject({ agent: 'alpha', session_id })
-    expect(kit.fake.opened.at(-1)).toMatchObject({ transport: 'rpc', client: { name: 'cli' } })
+    expect((await kit.sessions('alpha')).at(-1)).toMatchObject({
+      id: session_id,
+      transport: 'rpc',
+      client: { name: 'cli' },
+    })
     const header = { 'Gatehouse-Session': session_id }
     for (const [params, headers] of [
       [{}, header],
@@ -358,9 +375,9 @@ describe('methods', () => {
     ] as const) {
       const args = { capability: 'test.echo', arguments: { text: 'x' }, ...params }
       expect((await call('capabilities.invoke', args, headers)).body.error).toBeUndefined()
-      expect(kit.fake.calls.at(-1)?.op.session_id).toBe(session_id)
+      expect(kit.ran.at(-1)?.session_id).toBe(session_id)
     }
-    const both = await call('capabilities.list', { session_id: fakeSession(999) }, header)
+    const both = await call('capabilities.list', { session_id: `sess-${'9'.repeat(26)}` }, header)
     expect(both.body.error?.data?.['member']).toBe('session_id')
     const ended = await call('session.end', { session_id })
     expect(ended.body.result).toMatchObject({ session_id })
@@ -384,18 +401,23 @@ describe('methods', () => {
   })
 
   test('look at approvals and events', async () => {
-    const { approval_id } = pending
+    const { approval_id } = await ask()
     const got = await call('approvals.get', { approval_id })
-    expect(got.body.result).toEqual({ approval_id, status: 'pending' })
+    expect(got.body.result).toMatchObject({ approval_id, status: 'pending' })
     const unknown = await call('approvals.get', { approval_id: 'appr-x' })
     expect(unknown.body.error).toMatchObject({ code: -32602, data: { type: 'ApprovalNotFound' } })
     const waited = await call('approvals.wait', { approval_id, timeout_seconds: 0 })
-    expect(waited.body.result).toEqual({ approval_id, status: 'pending' })
+    expect(waited.body.result).toMatchObject({ approval_id, status: 'pending' })
+    kit.emit('alpha', 'tools.changed')
     const events = await call('events.poll')
-    expect(events.body.result).toEqual({ events: [{ id: 'evt-1', type: 'tools.changed' }] })
+    expect(events.body.result).toMatchObject({
+      events: [{ agent: 'alpha', type: 'tools.changed', data: {} }],
+    })
   })
 
   test('stop waiting when the caller goes away', async () => {
+    const { approval_id } = await ask()
+    const used = kit.memory.used
     const gone = new AbortController()
     const waiting = fetch(`${kit.url}/rpc`, {
       method: 'POST',
@@ -408,15 +430,13 @@ describe('methods', () => {
         jsonrpc: '2.0',
         id: 1,
         method: 'approvals.wait',
-        params: { approval_id: pending.approval_id, timeout_seconds: 60 },
+        params: { approval_id, timeout_seconds: 60 },
       }),
     }).catch((error: unknown) => error)
-    await until(() => kit.fake.waiting.length > 0)
-    const op = kit.fake.waiting.at(-1)?.op
-    expect(op?.signal.aborted).toBe(false)
+    await until(() => kit.memory.used > used)
     gone.abort()
-    await waiting
-    await until(() => op?.signal.aborted === true)
+    expect(await waiting).toMatchObject({ name: 'AbortError' })
+    await until(() => kit.memory.used === used)
     await goodCall()
   })
 

@@ -1,8 +1,9 @@
 import { once } from 'node:events'
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net'
-import type { CapabilityError } from '@gatehouse/contract'
+import { GatehouseError } from '@gatehouse/contract'
 import { describe, expect, test } from 'vitest'
-import { openKit, tokens, until } from '../../../../test/kit/fake-app.ts'
+import { openKit, tokens } from '../../../../test/kit/gateway-kit.ts'
+import { until } from '../../../../test/kit/until.ts'
 import { keepAliveMs } from '../../http/limits.ts'
 import { FastConnection, type FastPath } from './fast-connection.ts'
 import type { FastResponse } from './fast-response.ts'
@@ -19,8 +20,6 @@ const request = (id: string, capability: string): string => {
   ]
   return [...lines, '', body].join('\r\n')
 }
-
-const failure: CapabilityError = { type: 'FileNotFound', message: 'm', recovery: [] }
 
 /** A peer and what it has heard. */
 const peerOf = async (port: number) => {
@@ -136,13 +135,13 @@ describe('while a call runs', () => {
     for (const behind of ['', request('b', 'test.echo').slice(0, 90)]) {
       const { socket, heard } = await peerOf(kit.port)
       socket.write(request('a', 'test.wait'))
-      await until(() => kit.fake.waiting.length === 1)
+      await until(() => kit.waiting.length === 1)
       socket.write(behind)
       leave(socket)
-      await until(() => kit.fake.waiting[0]?.op.signal.aborted === true)
-      await until(() => kit.connections() === 0 && kit.fake.memory.used === 0)
+      await until(() => kit.waiting[0]?.signal.aborted === true)
+      await until(() => kit.connections() === 0 && kit.memory.used === 0)
       expect(heard.text).toBe('')
-      kit.fake.waiting.length = 0
+      kit.waiting.length = 0
     }
   })
 
@@ -161,13 +160,13 @@ describe('while a call runs', () => {
     const count = chunks.join('').split('POST ').length - 1
     const { socket, heard } = await peerOf(kit.port)
     socket.write(request('a', 'test.wait'))
-    await until(() => kit.fake.waiting.length === 1)
+    await until(() => kit.waiting.length === 1)
     for (const chunk of chunks) await new Promise((resolve) => socket.write(chunk, resolve))
-    expect(kit.fake.calls).toHaveLength(1)
-    kit.fake.waiting[0]?.finish({ kind: 'failed', error: failure })
+    expect(kit.ran).toHaveLength(1)
+    kit.waiting[0]?.fail(new GatehouseError('FileNotFound', { path: '/x' }))
     await until(() => heard.text.split('"id":"b"').length === count + 1)
     expect(heard.text.indexOf('"id":"a"')).toBeLessThan(heard.text.indexOf('"id":"b"'))
-    expect(kit.fake.calls).toHaveLength(count + 1)
+    expect(kit.ran).toHaveLength(count + 1)
     socket.destroy()
   })
 })
@@ -176,19 +175,19 @@ test('an answer that its peer does not read keeps its memory, and no next reques
   await using kit = await openKit()
   const { socket, heard } = await peerOf(kit.port)
   socket.pause()
-  socket.write(request('a', 'test.wait'))
-  await until(() => kit.fake.waiting.length === 1)
-  const message = 'x'.repeat(9 * 1024 * 1024)
-  kit.fake.waiting[0]?.finish({ kind: 'failed', error: { ...failure, message } })
-  await until(() => kit.fake.memory.used > message.length)
+  socket.write(request('a', 'test.wait_large'))
+  await until(() => kit.waiting.length === 1)
+  const text = 'x'.repeat(9 * 1024 * 1024)
+  kit.waiting[0]?.finish(text)
+  await until(() => kit.memory.used > text.length)
   socket.write(request('b', 'test.echo'))
   for (let i = 0; i < 50; i++) await new Promise<void>((resolve) => setImmediate(resolve))
-  expect(kit.fake.memory.used).toBeGreaterThan(0)
-  expect(kit.fake.calls).toHaveLength(1)
+  expect(kit.memory.used).toBeGreaterThan(0)
+  expect(kit.ran).toHaveLength(1)
   socket.resume()
   await until(() => heard.text.endsWith('}') && heard.text.includes('"id":"b"'))
-  expect(heard.text.length).toBeGreaterThan(message.length)
-  await until(() => kit.fake.memory.used === 0)
+  expect(heard.text.length).toBeGreaterThan(text.length)
+  await until(() => kit.memory.used === 0)
   socket.destroy()
 })
 

@@ -2,13 +2,15 @@ import { once } from 'node:events'
 import { createServer } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type GatewayKit, openKit, tokens, until } from '../../../../test/kit/fake-app.ts'
+import { type GatewayKit, openKit, tokens } from '../../../../test/kit/gateway-kit.ts'
+import { until } from '../../../../test/kit/until.ts'
 import { readPlainPost } from './read-plain-post.ts'
 
 let kit: GatewayKit
 beforeAll(async () => {
   // Both ways count the same failures of tokens, so none may reach the limit between the two.
   kit = await openKit({ limits: { bodyBytesMax: 4_000, tokenFailuresPerMinute: 1_000_000 } })
+  await kit.crowd()
 })
 afterAll(() => kit.close(0))
 
@@ -41,6 +43,12 @@ const withLines = (...lines: string[]): Buffer =>
 const withBody = (body: string): Buffer => post([...honest, ofLength(body)], body)
 const withLine = (line: string): Buffer =>
   post([...honest, ofLength(plainBody)], plainBody, { line })
+/** Of the agent that has begun as many calls as it may. */
+const asCrowded = (body: string): Buffer =>
+  post(
+    [...without('Authorization'), `Authorization: Bearer ${tokens.crowded}`, ofLength(body)],
+    body,
+  )
 /** An honest request, but for how it declares its length. */
 const declaring = (body: string, ...lines: string[]): Buffer => post([...honest, ...lines], body)
 const without = (name: string): string[] => honest.filter((line) => !line.startsWith(name))
@@ -59,7 +67,7 @@ const turns = async (count: number): Promise<void> => {
 
 /**
  * What a peer hears that sends these chunks and then another request, whole. Client and gateway share the
- * loop, so that turns of it measure progress. Behind a request that is not plain a connection is Node's.
+ * loop, so that turns of it measure progress while no call waits for something else. Behind a request that is not plain a connection is Node's.
  */
 const hear = async (way: Way, chunks: readonly Buffer[]): Promise<Heard> => {
   const socket = connect({ port: kit.port, host: '127.0.0.1', noDelay: true })
@@ -78,7 +86,10 @@ const hear = async (way: Way, chunks: readonly Buffer[]): Promise<Heard> => {
     await turns(3)
   }
   socket.write(next)
-  for (let i = 0; i < 40 && !closed && !text.includes('"id":"next"'); i++) await turns(1)
+  for (let quiet = 0; quiet < 40 && !closed && !text.includes('"id":"next"'); quiet++) {
+    await turns(1)
+    if (kit.underWay() > 0) quiet = 0
+  }
   const closedFirst = closed
   socket.end()
   await until(() => closed)
@@ -178,7 +189,7 @@ const plainRequests: [name: string, bytes: Buffer, status: number][] = [
   ['a notification', withBody('{"jsonrpc":"2.0","method":"capabilities.list"}'), 204],
   ['a call that fails', withBody(invoke('first', 'test.fail')), 200],
   ['a call that policy denies', withBody(invoke('first', 'test.blocked')), 200],
-  ['a call that finds no room', withBody(invoke('first', 'test.busy')), 503],
+  ['a call that finds no room', asCrowded(invoke('first', 'test.poll')), 503],
   ['a call that is not recorded', withBody(invoke('first', 'test.unrecorded')), 503],
   ['a call that throws', withBody(invoke('first', 'test.crash')), 200],
 ]

@@ -1,0 +1,26 @@
+import { createHash } from 'node:crypto'
+import type { Ids } from '@gatehouse/server/ports/ids'
+
+/** Ids of the right form that are the same in each run: the first of each prefix ends in 1. */
+export class CountedIds implements Ids {
+  readonly #counts = new Map<string, number>()
+  readonly #secrets: readonly Buffer[]
+  #given = 0
+
+  /** `secrets` come first; those after them are digests. */
+  constructor(secrets: readonly Buffer[] = []) {
+    this.#secrets = secrets
+  }
+
+  next(prefix: string): string {
+    const count = (this.#counts.get(prefix) ?? 0) + 1
+    this.#counts.set(prefix, count)
+    return `${prefix}-${String(count).padStart(26, '0')}`
+  }
+
+  secret(): Buffer {
+    this.#given += 1
+    const given = this.#secrets[this.#given - 1]
+    return given ?? createHash('sha256').update(`secret ${this.#given}`).digest()
+  }
+}
