@@ -2,6 +2,7 @@ import type { Client } from '@gatehouse/client'
 import type { RunFile } from '@gatehouse/contract'
 import type { WithoutData } from './connect.ts'
 import type { DataPlaces } from './data-places.ts'
+import type { ExitCode } from './exit-codes.ts'
 import type { Io } from './io.ts'
 import type { NextStep } from './next-step.ts'
 
@@ -75,12 +76,22 @@ export type View = {
 
 type Input<A extends Args, O extends Options> = ArgValues<A> & OptionValues<O>
 
-type Spec<A extends Args, O extends Options, F, R> = {
+type Shape<A extends Args, O extends Options> = {
   readonly name: string
   readonly summary: string
   readonly args?: A
   readonly options?: O
   readonly examples: readonly string[]
+}
+
+/** A command that another program waits for: it runs before anything is loaded for the data. */
+type LoneSpec<A extends Args, O extends Options> = Shape<A, O> & {
+  runAlone(context: LoneContext, input: Input<A, O>): Promise<ExitCode>
+}
+
+export type LoneContext = Pick<Context, 'io' | 'places' | 'configFile'>
+
+type Spec<A extends Args, O extends Options, F, R> = Shape<A, O> & {
   readonly withoutData?: WithoutData
   /** Works on the directory that is named, or the usual one, and looks in no other place. */
   readonly oneDirectory?: true
@@ -102,14 +113,23 @@ type Spec<A extends Args, O extends Options, F, R> = {
   exitCode?(result: NonNullable<R>): number
 }
 
-export type Command = Spec<Args, Options, unknown, unknown>
+export type DataCommand = Spec<Args, Options, unknown, unknown>
+export type LoneCommand = LoneSpec<Args, Options>
+export type Command = DataCommand | LoneCommand
 
 export function defineCommand<
   const A extends Args = Record<never, never>,
   const O extends Options = Record<never, never>,
   F = undefined,
   R = unknown,
->(command: Spec<A, O, F, R>): Command {
+>(command: Spec<A, O, F, R>): DataCommand {
   // The runner parses arguments by this very specification, so the erased type is safe.
-  return command as unknown as Command
+  return command as unknown as DataCommand
+}
+
+export function defineLoneCommand<
+  const A extends Args = Record<never, never>,
+  const O extends Options = Record<never, never>,
+>(command: LoneSpec<A, O>): LoneCommand {
+  return command as unknown as LoneCommand
 }

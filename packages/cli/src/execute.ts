@@ -10,7 +10,7 @@ import {
   serverNeeded,
 } from './connect.ts'
 import { type DataPlaces, dataPlaces, usualDataDir } from './data-places.ts'
-import type { Command, Context, View } from './define.ts'
+import type { Context, DataCommand, View } from './define.ts'
 import { escapeText, jsonText } from './escape-text.ts'
 import { exitCodes } from './exit-codes.ts'
 import type { Io, Output } from './io.ts'
@@ -20,7 +20,7 @@ import { suggestAgent } from './suggest-agent.ts'
 
 type Opened = { readonly context: Context } & AsyncDisposable
 
-function createContext(command: Command, io: Io, { global }: Parsed, connect: Connect): Opened {
+function createContext(command: DataCommand, io: Io, { global }: Parsed, connect: Connect): Opened {
   const all = dataPlaces(global['data-dir'], io.env)
   const places: DataPlaces = command.oneDirectory ? { ...all, dirs: [all.dirs[0]] } : all
   const { withoutData } = command
@@ -90,7 +90,7 @@ function createContext(command: Command, io: Io, { global }: Parsed, connect: Co
 /** Asks about what cannot be undone. Raises `NotConfirmed` for a no, and where nobody can be asked. */
 async function confirm(
   { io, yes }: Context,
-  { name, goesOnUnasked }: Command,
+  { name, goesOnUnasked }: DataCommand,
   question: string | null,
 ): Promise<void> {
   if (question === null || yes) return
@@ -107,7 +107,7 @@ async function confirm(
 
 /** Runs a parsed command and prints what came of it. What it opened is closed again. */
 export async function execute(
-  command: Command,
+  command: DataCommand,
   parsed: Parsed,
   io: Io,
   connect: Connect = connectToData,

@@ -13,6 +13,8 @@ export interface Input {
   readonly isTTY: boolean
   /** Everything until the end. */
   readAll(): Promise<string>
+  /** As it comes, until the end or until the signal aborts. */
+  chunks(signal: AbortSignal): AsyncIterable<Buffer>
   /** One line, after a question on the error output. */
   ask(question: string): Promise<string>
   /** Keys as they are pressed, without waiting for Enter, until the signal aborts. */

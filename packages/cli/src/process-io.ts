@@ -32,6 +32,18 @@ const inputOf = (stream: NodeJS.ReadStream): Input => ({
     for await (const chunk of stream) chunks.push(Buffer.from(chunk as Uint8Array))
     return Buffer.concat(chunks).toString('utf8')
   },
+  async *chunks(signal) {
+    const destroy = () => stream.destroy()
+    signal.addEventListener('abort', destroy, { once: true })
+    try {
+      for await (const chunk of stream) yield chunk as Buffer
+    } catch (error) {
+      // A stream that is destroyed while it is read says that it ended too early.
+      if (!signal.aborted) throw error
+    } finally {
+      signal.removeEventListener('abort', destroy)
+    }
+  },
   async ask(question) {
     const { createInterface } = await import('node:readline/promises')
     const lines = createInterface({ input: stream, output: process.stderr })

@@ -96,6 +96,22 @@ export async function readCliToken(dataDir: string): Promise<string> {
   )
 }
 
+/** The token of an agent, in a file of its own that nobody else can read. */
+export async function readAgentToken(file: string): Promise<string> {
+  const token = (await readTrusted(file, 0o077))?.text.trim()
+  if (token === undefined)
+    throw new CliError('NoToken', exitCodes.notFound, `There is no ${file}.`, {
+      recovery: [
+        {
+          action: 'gatehouse agent rotate',
+          description: 'A new token: --token-file FILE keeps it.',
+        },
+      ],
+    })
+  if (/^[0-9a-f]{64}$/.test(token)) return token
+  throw new CliError('NoToken', exitCodes.notAllowed, `${file} holds no agent token.`)
+}
+
 /** Whether a process of this number exists, ours or not. */
 export function isAlive(pid: number): boolean {
   try {

@@ -38,6 +38,11 @@ async function runNamed(name: string, rest: readonly string[], line: Line): Prom
     await io.stdout.write(`${asTyped(commandHelp(command), io)}\n`)
     return exitCodes.done
   }
+  if ('runAlone' in command) {
+    const { 'data-dir': dataDir, config: configFile } = parsed.global
+    const places = dataPlaces(dataDir, io.env)
+    return await command.runAlone({ io, places, configFile }, parsed.input as never)
+  }
   // Modules that only a command needs are loaded only for one: help is to be there at once.
   const { execute } = await import('./execute.ts')
   return await execute(command, parsed, io, connect)

@@ -83,7 +83,12 @@ test.each(acting.map(({ name }) => [name]))(
     // The twin: with it, it does what it is for; what it asks about and what it does go together.
     const command = await commands.find((entry) => entry.name === name)?.load()
     const done = (await operationsOf([...without, '--yes'])).filter(isDestructive)
-    const asks = command?.question !== undefined && !command.goesOnUnasked && name !== 'trust'
+    const asks =
+      command !== undefined &&
+      'run' in command &&
+      command.question !== undefined &&
+      !command.goesOnUnasked &&
+      name !== 'trust'
     expect(done.length > 0).toBe(asks && name !== 'restore')
   },
 )

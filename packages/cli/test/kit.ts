@@ -88,6 +88,9 @@ export function createCliKit(fake: FakeApp = createFakeApp()): CliKit {
         stdin: {
           isTTY,
           readAll: async () => terminal.input ?? '',
+          async *chunks() {
+            yield Buffer.from(terminal.input ?? '')
+          },
           async ask(question) {
             await stderr.write(question)
             return terminal.answer ?? ''

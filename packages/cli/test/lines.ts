@@ -13,6 +13,7 @@ const proc = id('proc')
  */
 export const commandLines: Readonly<Record<string, readonly string[] | null>> = {
   serve: null,
+  mcp: null,
   status: [],
   doctor: [],
   watch: [],

@@ -36,8 +36,9 @@ const lineOf = (name: string): readonly string[] => [
   ...(commandLines[name] ?? linesOfTheirOwn[name] ?? []),
 ]
 
-// `serve` is what begins an installation; a server would stay.
-const names = commands.map(({ name }) => name).filter((name) => name !== 'serve')
+// `serve` is what begins an installation, and `mcp` waits for one; both would stay.
+const staying = new Set(['serve', 'mcp'])
+const names = commands.map(({ name }) => name).filter((name) => !staying.has(name))
 
 const runIn = (home: string, line: readonly string[]) =>
   createCliKit().gatehouse([...line, '--data-dir', join(home, 'missing')], {

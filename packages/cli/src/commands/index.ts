@@ -27,6 +27,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./doctor.ts')).doctor,
   },
   {
+    name: 'mcp',
+    summary: 'Connect an MCP client on the standard streams to the running server',
+    load: async () => (await import('./mcp.ts')).mcp,
+  },
+  {
     name: 'watch',
     summary: 'Show calls and events as they happen',
     load: async () => (await import('./watch.ts')).watch,

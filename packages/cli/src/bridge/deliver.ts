@@ -1,0 +1,51 @@
+import { type Answer, AnswerLost, type Exchange, type Gateway, NotSent } from './gateway.ts'
+
+/** How long a message waits for a service that is away before it is answered with an error. */
+const awayMs = 10_000
+const firstPauseMs = 50
+const longestPauseMs = 5_000
+
+/** Longer after each attempt, for a service that may be away for a day. */
+export const pauseAfter = (attempt: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = () => {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+      resolve()
+    }
+    const ms = Math.min(firstPauseMs * 2 ** Math.min(attempt, 16), longestPauseMs)
+    const timer = setTimeout(end, ms)
+    signal.addEventListener('abort', end)
+  })
+
+export type Way = {
+  readonly gateway: Gateway
+  /** Starts the service where none runs; absent where that was not asked for. */
+  readonly start?: () => Promise<void>
+}
+
+/**
+ * Sends a message, again and again for a while if it does not reach the service. Where its answer
+ * was lost it is sent again only if that does no harm (`repeats`). Raises `NotSent` and `AnswerLost`.
+ */
+export async function deliver(
+  { gateway, start }: Way,
+  what: Exchange,
+  repeats: boolean,
+  hear: (text: string) => Promise<void>,
+): Promise<Answer> {
+  let endMs = performance.now() + awayMs
+  for (let attempt = 0; ; attempt += 1)
+    try {
+      return await gateway.exchange(what, hear)
+    } catch (thrown) {
+      const again = thrown instanceof NotSent || (thrown instanceof AnswerLost && repeats)
+      if (!again || what.signal.aborted) throw thrown
+      if (start && thrown instanceof NotSent && attempt === 0) {
+        await start()
+        endMs = performance.now() + awayMs
+      }
+      if (performance.now() >= endMs) throw thrown
+      await pauseAfter(Math.min(attempt, 4), what.signal)
+    }
+}

@@ -1,0 +1,138 @@
+import * as http from 'node:http'
+import { readEvents } from './event-stream.ts'
+
+/** Nothing of the message reached the service, so it may be sent again. */
+export class NotSent extends Error {}
+
+/** The service may have acted on the message, and its answer will never come. */
+export class AnswerLost extends Error {}
+
+export type Exchange = {
+  readonly method: 'POST' | 'GET' | 'DELETE'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body?: Buffer | string
+  readonly signal: AbortSignal
+}
+
+export type Answer = {
+  readonly status: number
+  readonly session: string | null
+  /** The JSON that was answered; empty where there is none, and where it came as a stream. */
+  readonly text: string
+}
+
+/** Where the service listens now; null where none runs. It may have moved since the last look. */
+export type Locate = () => Promise<URL | null>
+export type Token = { read(): Promise<string> }
+
+/** The service closes a connection that is idle for 30 s; ours are closed before that. */
+const idleMs = 20_000
+const statusUnauthorized = 401
+
+/** Only white space between members can hold a line break, so taking it out changes nothing. */
+const oneLine = (text: string): string => text.replaceAll(/[\r\n]+/g, ' ').trim()
+
+const readText = async (response: http.IncomingMessage): Promise<string> => {
+  const chunks: Buffer[] = []
+  for await (const chunk of response) chunks.push(chunk as Buffer)
+  return oneLine(Buffer.concat(chunks).toString('utf8'))
+}
+
+const isOf = ({ headers }: http.IncomingMessage, type: string): boolean =>
+  headers['content-type']?.startsWith(type) ?? false
+
+/** What speaks HTTP and HTTPS alike; the latter is loaded where it is used. */
+const carrierOf = async ({ protocol }: URL): Promise<Pick<typeof http, 'Agent' | 'request'>> =>
+  protocol === 'https:' ? await import('node:https') : http
+
+/** The MCP endpoint of the service over Streamable HTTP. */
+export class Gateway implements Disposable {
+  readonly #locate: Locate
+  readonly #tokens: Token
+  #agent: http.Agent | null = null
+  #token: Promise<string> | null = null
+
+  constructor(locate: Locate, tokens: Token) {
+    this.#locate = locate
+    this.#tokens = tokens
+  }
+
+  /** One request, and each message of its answer, if that is a stream, as it comes. */
+  async exchange(what: Exchange, hear: (text: string) => Promise<void>): Promise<Answer> {
+    const first = await this.#once(what, hear)
+    if (first.status !== statusUnauthorized) return first
+    // A refused message was not acted on. The file may hold a new token by now.
+    const before = await this.#token
+    this.#token = null
+    return (await this.#readToken()) === before ? first : this.#once(what, hear)
+  }
+
+  [Symbol.dispose](): void {
+    this.#agent?.destroy()
+  }
+
+  #readToken(): Promise<string> {
+    this.#token ??= this.#tokens.read().catch((thrown: unknown) => {
+      this.#token = null
+      throw thrown
+    })
+    return this.#token
+  }
+
+  async #once(what: Exchange, hear: (text: string) => Promise<void>): Promise<Answer> {
+    const url = await this.#locate()
+    if (!url) throw new NotSent('no service runs')
+    const response = await this.#send(url, what, await this.#readToken())
+    const session = response.headers['mcp-session-id']
+    const answer = {
+      status: response.statusCode ?? 0,
+      session: typeof session === 'string' ? session : null,
+    }
+    try {
+      if (isOf(response, 'text/event-stream')) {
+        for await (const text of readEvents(response)) await hear(text)
+        return { ...answer, text: '' }
+      }
+      const text = await readText(response)
+      return { ...answer, text: isOf(response, 'application/json') ? text : '' }
+    } catch (cause) {
+      throw new AnswerLost('the answer broke off', { cause })
+    }
+  }
+
+  async #send(url: URL, what: Exchange, token: string): Promise<http.IncomingMessage> {
+    const { method, headers, body, signal } = what
+    const { Agent, request } = await carrierOf(url)
+    this.#agent ??= new Agent({ keepAlive: true, timeout: idleMs })
+    const options: http.RequestOptions = {
+      method,
+      signal,
+      agent: this.#agent,
+      headers: {
+        accept: 'application/json, text/event-stream',
+        authorization: `Bearer ${token}`,
+        ...headers,
+        ...(body === undefined
+          ? {}
+          : {
+              'content-type': 'application/json',
+              'content-length': String(Buffer.byteLength(body)),
+            }),
+      },
+    }
+    return new Promise((resolve, reject) => {
+      let connected = false
+      const sent = request(url, options)
+      sent.once('socket', (socket) => {
+        if (socket.connecting) socket.once('connect', () => (connected = true))
+        else connected = true
+      })
+      sent.once('response', resolve)
+      sent.once('error', (cause) => {
+        const Kind = connected ? AnswerLost : NotSent
+        reject(new Kind(cause.message, { cause }))
+      })
+      sent.end(body)
+    })
+  }
+}

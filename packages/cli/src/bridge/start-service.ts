@@ -1,0 +1,72 @@
+import { spawn } from 'node:child_process'
+import { closeSync, fstatSync, ftruncateSync, openSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { CliError } from '../cli-error.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { tokenVariable } from './endpoint.ts'
+import type { Locate } from './gateway.ts'
+
+const startMs = 30_000
+const lookMs = 50
+/** How long another process that was quicker may take until its service listens. */
+const otherMs = 3_000
+const logBytesMax = 1024 * 1024
+
+/** What the service writes outlives this process: beside the data, and not without end. */
+function openLog(file: string): number {
+  const output = openSync(file, 'a', 0o600)
+  if (fstatSync(output).size > logBytesMax) ftruncateSync(output)
+  return output
+}
+
+export type StartInput = {
+  readonly dataDir: string
+  readonly configFile: string | undefined
+  readonly locate: Locate
+  readonly env: Readonly<Record<string, string | undefined>>
+}
+
+const failed = async (log: string, code: number | null): Promise<CliError> => {
+  const lines = (await readFile(log, 'utf8').catch(() => '')).trim().split('\n')
+  const last = lines.findLast((line) => line.startsWith('error:')) ?? lines.at(-1) ?? ''
+  const why = code === null ? `it did not listen within ${startMs / 1000} s` : `exit code ${code}`
+  return new CliError(
+    'NotStarted',
+    exitCodes.notReachable,
+    `The service could not be started (${why}): ${last}`,
+    { recovery: [{ action: 'gatehouse doctor', description: `See what is wrong, and ${log}.` }] },
+  )
+}
+
+/**
+ * Starts the service on the data directory, as one that outlives this process, and waits until it listens. If
+ * another process is quicker, that one's service is used.
+ */
+export async function startService({ dataDir, configFile, locate, env }: StartInput) {
+  const log = join(dataDir, 'service.log')
+  const output = openLog(log)
+  const { [tokenVariable]: _token, ...others } = env
+  const flags = ['--data-dir', dataDir, ...(configFile ? ['--config', configFile] : [])]
+  const child = spawn(
+    process.execPath,
+    [process.argv[1] ?? '', 'serve', '--quiet', '--no-first-agent', ...flags],
+    {
+      detached: true,
+      stdio: ['ignore', output, output],
+      env: others,
+    },
+  )
+  closeSync(output)
+  let exitCode: number | null = null
+  let endMs = performance.now() + startMs
+  child.once('exit', (code) => {
+    exitCode = code ?? 1
+    endMs = performance.now() + otherMs
+  })
+  child.unref()
+  while (!(await locate())) {
+    if (performance.now() > endMs) throw await failed(log, exitCode)
+    await new Promise((resolve) => setTimeout(resolve, lookMs))
+  }
+}
