@@ -116,6 +116,15 @@ async function decide({ id, digest }, data, { refresh, decided }) {
   await refresh(() => decided.text(id, decision))
 }
 
+/** Brings the request that the address names into view, once: clients of agents link to it. */
+function showLinked(cards) {
+  const id = new URLSearchParams(location.hash.slice(1)).get('approval')
+  const card = cards.find(({ dataset }) => dataset.id === id)
+  if (!card) return
+  history.replaceState(null, '', location.pathname)
+  card.scrollIntoView()
+}
+
 /** Shows what waits. Cards that still say what is so stay, with what was typed into them. */
 export function showApprovals(target, approvals, mayDecide, page) {
   const before = new Map([...target.children].map((card) => [card.dataset.id, card]))
@@ -132,4 +141,5 @@ export function showApprovals(target, approvals, mayDecide, page) {
   const same =
     cards.length === target.children.length && cards.every((c, i) => c === target.children[i])
   if (!same) target.replaceChildren(...cards)
+  showLinked(cards)
 }

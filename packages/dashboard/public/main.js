@@ -76,7 +76,7 @@ document.getElementById('log-out').addEventListener('click', () => {
 })
 
 addEventListener('hashchange', () => {
-  if (location.hash.startsWith('#setup=')) start().catch(failed)
+  if (/^#(setup|approval)=/.test(location.hash)) start().catch(failed)
 })
 
 start().catch((error) => {

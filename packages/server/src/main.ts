@@ -163,6 +163,7 @@ export async function openService(
     openGateway({
       ...surface,
       ...addressOf(listeners.gateway),
+      page: () => app.listeners.page,
       onTokenFailures: (report) => void app.reportTokenFailures({ ...report, listener: 'gateway' }),
       limits: {
         bodyBytesMax: settings['server.body_bytes_max'],

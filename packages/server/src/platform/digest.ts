@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from 'node:crypto'
+import { createHmac, hash, timingSafeEqual } from 'node:crypto'
 import { configure } from 'safe-stable-stringify'
 import type { Digest } from '../ports/digest.ts'
 
@@ -13,6 +13,7 @@ export const createDigest = (): Digest => ({
     return text
   },
   sha256: (text) => hash('sha256', text, 'hex'),
+  hmac: (key, text) => createHmac('sha256', key).update(text).digest('hex'),
   equal(a, b) {
     const left = Buffer.from(a)
     const right = Buffer.from(b)

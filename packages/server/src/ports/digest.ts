@@ -8,6 +8,9 @@ export interface Digest {
   /** Must return the SHA-256 of the UTF-8 bytes, lowercase hex. */
   sha256(text: string): string
 
+  /** Must return the HMAC-SHA-256 of the UTF-8 bytes under the bytes of the key, lowercase hex. */
+  hmac(key: string, text: string): string
+
   /** Must compare in constant time; false for unequal lengths. */
   equal(a: string, b: string): boolean
 }

@@ -11,7 +11,8 @@ import { until } from '../kit/until.ts'
 
 // The calls of an agent made with `--approvals hold` stay open until a person has decided, within a bound.
 
-const holdMs = 60_000
+// Less than the time after which a call of the modern era ends in any case.
+const holdMs = 40_000
 const mib = 1024 * 1024
 const lineOf = (n: number) => ({ ...line, content: `${n}\n` })
 

@@ -2,7 +2,11 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
 import { silent } from '../../src/log/testing.ts'
-import { type Gateway, openGateway } from '../../src/transport/gateway/open-gateway.ts'
+import {
+  type Gateway,
+  type GatewayOptions,
+  openGateway,
+} from '../../src/transport/gateway/open-gateway.ts'
 import type { GatewayLimits } from '../../src/transport/http/limits.ts'
 
 const policy = `version: 1
@@ -17,7 +21,7 @@ export const line = { path: 'log.txt', content: 'one\n' }
 export type Appends = {
   readonly kit: Kit
   readonly token: string
-  open(limits?: Partial<GatewayLimits>): Promise<Gateway>
+  open(limits?: Partial<GatewayLimits>, options?: Pick<GatewayOptions, 'page'>): Promise<Gateway>
   /** Approves a request and waits until it has run. */
   approve(id: string): Promise<void>
   content(): string
@@ -35,8 +39,9 @@ export const openAppends = async (
   return {
     kit,
     token,
-    open: (limits = {}) =>
+    open: (limits = {}, given = {}) =>
       openGateway({
+        ...given,
         host: '127.0.0.1',
         port: 0,
         app: kit.app,

@@ -30,7 +30,7 @@ import { type CreateAgentDeps, createAgent } from './create-agent.ts'
 import { pauseAll, resumeAll } from './pause-all.ts'
 import { SeenAgents } from './seen-agents.ts'
 import { SessionTable } from './session-table.ts'
-import { assertSession, endSession, openSession } from './sessions.ts'
+import { assertSession, endSession, openClientSession, openSession } from './sessions.ts'
 import { showAgent } from './show-agent.ts'
 
 export type AgentDeps = Basics & {
@@ -67,6 +67,11 @@ export interface AgentUseCases {
     op: Omit<AgentOp, 'session_id'>,
     input: { transport: Transport; client: { name: string; version: string } | null },
   ): Promise<Session>
+  /** The open session of this token and client, for protocols whose requests name none. */
+  openClientSession(
+    op: Omit<AgentOp, 'session_id'>,
+    input: { transport: Transport; client: { name: string; version: string } | null },
+  ): Promise<string>
   endSession(
     op: AgentOp,
     input: { session_id: string },
@@ -122,6 +127,7 @@ export function bindAgents(given: AgentDeps): Agents {
       resumeAll: (op) => resumeAll(op, deps),
 
       openSession: (op, input) => openSession(op, deps, input),
+      openClientSession: (op, input) => openClientSession(op, deps, input),
       endSession: (op, input) => endSession(op, deps, input),
       assertSession: async (op, input) => assertSession(op, deps, input),
     },

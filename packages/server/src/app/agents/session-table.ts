@@ -2,14 +2,14 @@ import { GatehouseError, type Session, type SessionId, type Transport } from '@g
 import type { StoredSession } from '../../ports/agents.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
-import type { Op } from '../call/op.ts'
+import type { AgentOp, Op } from '../call/op.ts'
 import { scratchArea } from '../state/state-areas.ts'
 
 const idleMs = 30 * 60_000
 const openPerAgentMax = 10_000
 
 type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids'>
-type Open = { readonly session: StoredSession; usedMs: number }
+type Open = { readonly session: StoredSession; usedMs: number; clientKey?: string }
 
 export const sessionRecord = (session: StoredSession): Session => ({
   session_id: session.id as SessionId,
@@ -28,6 +28,8 @@ const about = (op: Op, act: string, { id, agent, transport, client }: StoredSess
 export class SessionTable {
   readonly #deps: Deps
   readonly #open = new Map<string, Open>()
+  /** Sessions of clients that name none, or their opening, by token and client. */
+  readonly #ofClients = new Map<string, string | Promise<string>>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -59,6 +61,46 @@ export class SessionTable {
     })
     this.#open.set(session.id, { session, usedMs: this.#deps.clock.now() })
     return sessionRecord(session)
+  }
+
+  /**
+   * The session of a client that names none: one for each token and client, opened by its first request and
+   * again by the next one after it has ended.
+   */
+  ofClient(
+    op: Omit<AgentOp, 'session_id'>,
+    transport: Transport,
+    client: StoredSession['client'],
+  ): string | Promise<string> {
+    const { name, credential } = op.actor
+    const clientKey = JSON.stringify([name, credential, transport, client?.name, client?.version])
+    const known = this.#ofClients.get(clientKey)
+    if (known instanceof Promise) return known
+    if (known !== undefined && this.use(known, name)) return known
+    const opening = this.#openOfClient(op, transport, client, clientKey)
+    this.#ofClients.set(clientKey, opening)
+    return opening
+  }
+
+  async #openOfClient(
+    op: Omit<AgentOp, 'session_id'>,
+    transport: Transport,
+    client: StoredSession['client'],
+    clientKey: string,
+  ): Promise<string> {
+    try {
+      const { session_id } = await this.open(op, op.actor.name, transport, client)
+      const open = this.#open.get(session_id)
+      // A revocation may have ended it already.
+      if (open) {
+        open.clientKey = clientKey
+        this.#ofClients.set(clientKey, session_id)
+      } else this.#ofClients.delete(clientKey)
+      return session_id
+    } catch (cause) {
+      this.#ofClients.delete(clientKey)
+      throw cause
+    }
   }
 
   /** The session if it is open and this agent's; using it keeps it alive. */
@@ -99,7 +141,11 @@ export class SessionTable {
   /** With each session goes what it kept for itself. */
   async #end(op: Op, sessions: readonly StoredSession[]): Promise<number> {
     const endedMs = this.#deps.clock.wall()
-    for (const { id } of sessions) this.#open.delete(id)
+    for (const { id } of sessions) {
+      const clientKey = this.#open.get(id)?.clientKey
+      if (clientKey !== undefined) this.#ofClients.delete(clientKey)
+      this.#open.delete(id)
+    }
     if (sessions.length === 0) return endedMs
     await this.#deps.auditLog.transaction(async (tx) => {
       for (const session of sessions) {

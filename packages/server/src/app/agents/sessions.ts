@@ -13,6 +13,15 @@ export async function openSession(
   return deps.sessions.open(op, op.actor.name, input.transport, input.client)
 }
 
+/** The session of a client that names none: that of its token and of what it says it is. */
+export async function openClientSession(
+  op: Caller,
+  deps: Deps,
+  input: { readonly transport: Transport; readonly client: Session['client'] },
+): Promise<string> {
+  return deps.sessions.ofClient(op, input.transport, input.client)
+}
+
 export async function endSession(
   op: AgentOp,
   deps: Deps,

@@ -19,12 +19,15 @@ import { readInRoom } from '../call/read-in-room.ts'
 import { memoryOf } from '../call/result-bytes.ts'
 import { approvalsOf } from './agent-approvals.ts'
 import { announceChange } from './announce-change.ts'
-import { getApprovalOutcome, waitApprovalOutcome } from './approval-outcomes.ts'
+import { findOwnApproval, getApprovalOutcome, waitApprovalOutcome } from './approval-outcomes.ts'
 import { requestFacts } from './approval-record.ts'
 import { ApprovalSignals } from './approval-signals.ts'
 import { ApprovalUpkeep } from './approval-upkeep.ts'
+import { openCallSeal, type SealedCall, sealCall } from './call-seal.ts'
+import { cancelApproval } from './cancel-approval.ts'
 import { type DecideDeps, type DecideInput, decideApproval } from './decide-approval.ts'
 import { type DecideManyInput, decideApprovals } from './decide-approvals.ts'
+import { type FollowedApproval, followApproval } from './follow-approval.ts'
 import { type GrantDeps, listGrants, revokedDraft, revokeGrant } from './grants.ts'
 import { type HoldDeps, holdCall } from './hold-call.ts'
 import { requestApproval } from './request-approval.ts'
@@ -44,6 +47,18 @@ export interface ApprovalUseCases {
     op: AgentOp,
     input: { approval_id: string; timeout_ms: number },
   ): Promise<ApprovalOutcome>
+
+  /** How the approval stands once it is resolved or the time is over; `deliver`: the result counts as delivered. */
+  followApproval(
+    op: AgentOp,
+    input: { approval_id: string; timeout_ms: number; deliver: boolean },
+  ): Promise<FollowedApproval>
+  /** Withdraws the request. Raises `ApprovalNotPending` where it was decided before. */
+  cancelApproval(op: AgentOp, input: { approval_id: string }): Promise<void>
+  /** A text by which a repetition of the call finds its request again, for this agent and an hour. */
+  sealCall(op: AgentOp, input: { approval_id: string; call: SealedCall }): Promise<string>
+  /** The request that a sealed call names. Raises `InvalidParams` for any seal but that of this call. */
+  openCallSeal(op: AgentOp, input: { seal: string; call: SealedCall }): Promise<string>
 
   // For people
   listApprovals(
@@ -124,6 +139,12 @@ export function bindApprovals(given: ApprovalDeps): Approvals {
         readInRoom(op, deps, memoryOf, (takeRoom) =>
           waitApprovalOutcome(op, deps, input, takeRoom),
         ),
+      followApproval: (op, input) =>
+        readInRoom(op, deps, memoryOf, (takeRoom) => followApproval(op, deps, input, takeRoom)),
+      cancelApproval: async (op, input) => void (await cancelApproval(op, deps, input)),
+      sealCall: async (op, { approval_id, call }) =>
+        sealCall(deps, await findOwnApproval(op, deps, approval_id), call),
+      openCallSeal: (op, input) => openCallSeal(op, deps, input),
       listApprovals: (_op, input) => listApprovals(showing, input),
       showApproval: (_op, input) => showApproval(showing, input),
       decideApproval: (op, input) => decideApproval(op, deciding, input),

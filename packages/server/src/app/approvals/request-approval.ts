@@ -212,7 +212,7 @@ export const pendingAnswer = (approval: StoredApproval): InvokeOutcome => ({
   pending: toPending(approval),
 })
 
-const toPending = (approval: StoredApproval): PendingApproval => ({
+export const toPending = (approval: StoredApproval): PendingApproval => ({
   status: 'pending_approval',
   approval_id: approval.id as ApprovalId,
   capability: approval.capability,

@@ -2,14 +2,17 @@
 export class Hold {
   /** Aborted where none may stay open any longer. */
   readonly stops: AbortSignal | undefined
+  readonly #maxMs: number
   #endMs: number | null = null
 
-  constructor(stops?: AbortSignal) {
+  /** `maxMs`: how long the caller is known to wait, where that may be less than the calls may take. */
+  constructor(stops?: AbortSignal, maxMs = Number.POSITIVE_INFINITY) {
     this.stops = stops
+    this.#maxMs = maxMs
   }
 
   endMs(nowMs: number, holdMs: number): number {
-    this.#endMs ??= nowMs + holdMs
+    this.#endMs ??= nowMs + Math.min(holdMs, this.#maxMs)
     return this.#endMs
   }
 }

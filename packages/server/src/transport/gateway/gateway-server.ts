@@ -13,7 +13,7 @@ import { Admission, upgradeToken } from '../http/admission.ts'
 import { createHostCheck } from '../http/allowed-hosts.ts'
 import { closeWithConnection } from '../http/close-with-connection.ts'
 import { describeThrown } from '../http/describe-thrown.ts'
-import { FaultyRequest, isMembers } from '../http/envelope.ts'
+import { FaultyRequest } from '../http/envelope.ts'
 import { Exchanges } from '../http/exchanges.ts'
 import { HeadlessSockets } from '../http/headless-sockets.ts'
 import type { HttpResponse } from '../http/http-response.ts'
@@ -28,7 +28,6 @@ import {
   memoryTaken,
   type Refusal,
   refusals,
-  refuse,
   sendEmpty,
   sendJson,
   tooManyConnections,
@@ -37,7 +36,7 @@ import { bearerToken, presentedToken, splitToken } from '../http/token.ts'
 import { type TokenFailureReport, TokenFailures } from '../http/token-failures.ts'
 import { ToolNames } from '../http/tool-names.ts'
 import { AgentConnections } from '../mcp/agent-connections.ts'
-import { isModern } from '../mcp/is-modern.ts'
+import { isModern } from '../mcp/modern/is-modern.ts'
 import { errorText } from '../mcp/peer.ts'
 import { PushStreams } from '../mcp/push-streams.ts'
 import { StreamableHttp } from '../mcp/streamable.ts'
@@ -62,6 +61,8 @@ export type GatewayOptions = {
   /** Origins (`https://name:port`) whose pages may call; all others are refused. */
   readonly allowedOrigins: readonly string[]
   readonly limits?: Partial<GatewayLimits>
+  /** Address of the page on which people decide, once it is served. */
+  readonly page?: () => string | null
   /** Hears of wrong tokens: the first of an address and minute, then the count of the rest. */
   readonly onTokenFailures?: (report: TokenFailureReport) => void
 }
@@ -166,7 +167,6 @@ export class GatewayServer {
       this.server.close(() => resolve())
     })
     this.#streams.stop()
-    this.#exchanges.endStreams()
     this.#sockets.stop()
     // A connection that becomes idle after `close` would keep the server waiting.
     const idle = setInterval(() => this.#closeIdle(), 20)
@@ -384,19 +384,14 @@ export class GatewayServer {
     const modern = isModern(req, value)
     const exchange = this.#exchanges.begin(res, actor, modern ? 'cancelled' : 'ignored')
     if (!modern) return this.#streamable.post(req, res, exchange, value, held)
-    exchange.endless = isMembers(value) && value['method'] === 'subscriptions/listen'
-    if (exchange.endless) {
-      if (!this.#perAgent.take(actor.name)) {
-        return refuse(req, res, tooManyConnections(this.#limits.connectionsPerAgentMax))
-      }
-      res.on('close', () => this.#perAgent.release(actor.name))
-    }
     const { app, ids, log } = this.#options
     const { resultBytesMax } = this.#limits
     // Loaded with the first request of that era: the SDK is a large part of a start.
-    const { serveModern } = await import('../mcp/modern.ts')
+    const { serveModern } = await import('../mcp/modern/serve-modern.ts')
     const stops = this.#stops.signal
-    const deps = { app, ids, log, names: this.#names, resultBytesMax, stops }
+    const page = () => this.#options.page?.() ?? null
+    const [names, streams] = [this.#names, this.#streams]
+    const deps = { app, ids, log, names, resultBytesMax, stops, streams, page }
     return serveModern(deps, { req, res, exchange, held }, value)
   }
 

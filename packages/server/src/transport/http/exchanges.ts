@@ -14,8 +14,6 @@ export class Exchange extends Cancellation {
   readonly actor: AgentOp['actor']
   /** Aborted when the peer has gone away before its answer, whatever that means. */
   readonly gone = new Cancellation()
-  /** A stream that ends only when someone ends it. */
-  endless = false
 
   constructor(actor: AgentOp['actor']) {
     super()
@@ -55,10 +53,6 @@ export class Exchanges {
       const { name, credential } = exchange.actor
       if (!this.#app.stillValid(name, credential)) exchange.abort()
     }
-  }
-
-  endStreams(): void {
-    for (const exchange of this.#open) if (exchange.endless) exchange.abort()
   }
 
   abort(): void {

@@ -14,14 +14,17 @@ const notification = (
 ): McpNotification => ({ jsonrpc: '2.0', method, ...(params ? { params } : {}) })
 
 const resolved = (event: GatehouseEvent, names: ToolNames): McpNotification => {
-  const { approval_id, status, result, text } = event.data
+  const { approval_id, status, result, capability, text, edited } = event.data
   const stored = CapabilityResult.safeParse(result)
+  const facts = {
+    capability: String(capability),
+    text: typeof text === 'string' ? text : null,
+    note: (edited as { readonly note: string } | undefined)?.note,
+  }
   return notification('notifications/approvals/resolved', {
     approval_id,
     status,
-    ...(stored.success
-      ? { result: resultOfStored(stored.data, typeof text === 'string' ? text : null, names) }
-      : {}),
+    ...(stored.success ? { result: resultOfStored({ ...facts, result: stored.data }, names) } : {}),
   })
 }
 

@@ -45,8 +45,8 @@ export type McpCall = {
   readonly actor: AgentOp['actor']
   readonly session_id: string | null
   readonly cancellation: Cancellation
-  /** How long it may stay open for a person, with the others of its request. */
-  readonly hold: Hold
+  /** How long it may stay open for a person, with the others of its request; absent where it may not. */
+  readonly hold?: Hold
   /** Aborted when nobody will read the answer, where that alone cancels nothing. */
   readonly gone?: Cancellation
   /** Told when a tool's call stays open for a person. */
@@ -69,7 +69,7 @@ const instructions =
   "Don't try another way around. Paths are absolute inside your folders, or relative to your " +
   'workspace; agent__whoami names both. agent__capabilities with a name describes a tool in full.'
 
-export const serverInfo = (app: App): Members => ({
+export const serverInfo = (app: App) => ({
   name: 'gatehouse',
   title: 'Gatehouse',
   version: app.version,
@@ -88,7 +88,8 @@ export type Initialized =
     }
   | { readonly error: RpcErrorObject }
 
-const readClient = (info: unknown): ClientInfo | null =>
+/** What a client says it is. Shown to people, it decides nothing. */
+export const readClient = (info: unknown): ClientInfo | null =>
   isMembers(info) && typeof info['name'] === 'string'
     ? {
         name: info['name'].slice(0, clientTextMax),

@@ -13,7 +13,6 @@ type PushDeps = Pick<McpDeps, 'app' | 'names'> & {
   readonly limits: GatewayLimits
   readonly now: () => number
 }
-type Stream = { readonly res: ServerResponse; readonly actor: Actor; lastWrite: number }
 
 const heartbeatMs = 15_000
 
@@ -23,67 +22,122 @@ const alreadyOpen: Refusal = {
   message: 'Invalid request: this session has a stream already',
 }
 
-/** The streams that sessions over Streamable HTTP open with GET to be told of events. */
+/** An answer that stays open for what an agent is told. */
+export class PushStream {
+  readonly #deps: PushDeps
+  readonly #res: ServerResponse
+  readonly #actor: Actor
+  readonly #farewell: string | undefined
+  /** Told whether a message was taken. An answer that closes meanwhile need not call back. */
+  readonly #unsure = new Set<(taken: boolean) => void>()
+  #lastWrite: number
+
+  /** `farewell`: the last message where this server ends the stream by itself. */
+  constructor(deps: PushDeps, res: ServerResponse, actor: Actor, farewell: string | undefined) {
+    this.#deps = deps
+    this.#res = res
+    this.#actor = actor
+    this.#farewell = farewell
+    this.#lastWrite = deps.now()
+    res.once('close', () => {
+      for (const written of this.#unsure) written(false)
+      this.#unsure.clear()
+    })
+    beginEventStream(res)
+  }
+
+  /** Writes a message; whether the system has taken it for the peer. */
+  write(text: string): boolean | Promise<boolean> {
+    if (!this.mayWrite()) return false
+    this.#lastWrite = this.#deps.now()
+    return new Promise((resolve) => {
+      this.#unsure.add(resolve)
+      writeEvent(this.#res, text, (taken) => {
+        if (this.#unsure.delete(resolve)) resolve(taken)
+      })
+    })
+  }
+
+  /** Ends the stream of a token that is no longer valid, or of a peer that does not read. */
+  mayWrite(): boolean {
+    const { app, limits } = this.#deps
+    if (this.#res.writableEnded || this.#res.destroyed) return false
+    if (this.#res.writableLength > limits.outboundCloseBytes) {
+      this.#res.destroy()
+      return false
+    }
+    if (app.stillValid(this.#actor.name, this.#actor.credential)) return true
+    this.#res.end()
+    return false
+  }
+
+  heartbeat(): void {
+    this.#lastWrite = this.#deps.now()
+    writeHeartbeat(this.#res)
+  }
+
+  sweep(): void {
+    if (this.mayWrite() && this.#deps.now() - this.#lastWrite >= heartbeatMs) this.heartbeat()
+  }
+
+  end(): void {
+    if (this.#farewell !== undefined && this.mayWrite()) writeEvent(this.#res, this.#farewell)
+    this.#res.end()
+  }
+}
+
+/** The streams that clients over Streamable HTTP open to be told of events. */
 export class PushStreams {
   readonly #deps: PushDeps
   readonly #connections: AgentConnections
-  readonly #streams = new Map<string, Stream>()
+  readonly #streams = new Set<PushStream>()
+  readonly #ofSessions = new Map<string, PushStream>()
 
   constructor(deps: PushDeps, connections: AgentConnections) {
     this.#deps = deps
     this.#connections = connections
   }
 
-  /** Opens the stream of a session; the answer is a refusal where that cannot be. */
-  open(res: ServerResponse, actor: Actor, sessionId: string): Refusal | null {
-    // One stream a session, so that no event is told twice.
-    if (this.#streams.has(sessionId)) return alreadyOpen
+  /** Makes a stream of an answer; a refusal where the agent has too many connections. */
+  begin(res: ServerResponse, actor: Actor, farewell?: string): PushStream | Refusal {
     if (!this.#connections.take(actor.name))
       return tooManyConnections(this.#deps.limits.connectionsPerAgentMax)
-    const stream: Stream = { res, actor, lastWrite: this.#deps.now() }
-    this.#streams.set(sessionId, stream)
-    const events = this.#deps.app.subscribeEvents(actor.name, (event) => {
-      if (!this.#mayWrite(stream)) return false
-      stream.lastWrite = this.#deps.now()
-      const text = JSON.stringify(notificationOf(event, this.#deps.names))
-      return new Promise((resolve) => writeEvent(res, text, resolve))
-    })
+    const stream = new PushStream(this.#deps, res, actor, farewell)
+    this.#streams.add(stream)
     res.once('close', () => {
-      events[Symbol.dispose]()
-      this.#streams.delete(sessionId)
+      this.#streams.delete(stream)
       this.#connections.release(actor.name)
     })
-    beginEventStream(res)
-    writeHeartbeat(res)
+    return stream
+  }
+
+  /** Opens the stream of a session with GET; the answer is a refusal where that cannot be. */
+  open(res: ServerResponse, actor: Actor, sessionId: string): Refusal | null {
+    // One stream a session, so that no event is told twice.
+    if (this.#ofSessions.has(sessionId)) return alreadyOpen
+    const stream = this.begin(res, actor)
+    if (!(stream instanceof PushStream)) return stream
+    this.#ofSessions.set(sessionId, stream)
+    const events = this.#deps.app.subscribeEvents(actor.name, (event) =>
+      stream.write(JSON.stringify(notificationOf(event, this.#deps.names))),
+    )
+    res.once('close', () => {
+      events[Symbol.dispose]()
+      this.#ofSessions.delete(sessionId)
+    })
+    stream.heartbeat()
     return null
   }
 
   close(sessionId: string): void {
-    this.#streams.get(sessionId)?.res.end()
+    this.#ofSessions.get(sessionId)?.end()
   }
 
   sweep(): void {
-    const now = this.#deps.now()
-    for (const stream of this.#streams.values()) {
-      if (!this.#mayWrite(stream) || now - stream.lastWrite < heartbeatMs) continue
-      stream.lastWrite = now
-      writeHeartbeat(stream.res)
-    }
+    for (const stream of this.#streams) stream.sweep()
   }
 
   stop(): void {
-    for (const { res } of this.#streams.values()) res.end()
-  }
-
-  /** Ends the stream of a token that is no longer valid, or of a peer that does not read. */
-  #mayWrite({ res, actor }: Stream): boolean {
-    if (res.writableEnded || res.destroyed) return false
-    if (res.writableLength > this.#deps.limits.outboundCloseBytes) {
-      res.destroy()
-      return false
-    }
-    if (this.#deps.app.stillValid(actor.name, actor.credential)) return true
-    res.end()
-    return false
+    for (const stream of this.#streams) stream.end()
   }
 }

@@ -174,18 +174,30 @@ export const jsonOfResult = (result: ToolResult): string => {
   return `{"content":[{"type":"text","text":${text}}],"structuredContent":${data}}`
 }
 
-const pendingResult = (pending: PendingApproval, names: ToolNames): ToolResult =>
+export const pendingResult = (pending: PendingApproval, names: ToolNames): ToolResult =>
   dataResult({ ...pending, message: names.text(pending.message) }, null)
+
+export type StoredResult = {
+  readonly capability: string
+  readonly result: CapabilityResult
+  readonly text: string | null
+  readonly note?: string | undefined
+}
 
 /** A stored result, as the tools/call that was held would have answered it. */
 export const resultOfStored = (
-  result: CapabilityResult,
-  text: string | null,
+  { capability, result, text, note }: StoredResult,
   names: ToolNames,
-): ToolResult =>
-  result.success ? dataResult(result.data, text) : failureResult(names.error(result.error))
+): ToolResult => {
+  if (!result.success) return failureResult(names.error(result.error))
+  const [group = ''] = capability.split('.')
+  return noted(dataResult(names.data(group, result.data), text), note)
+}
 
-export type ToolOutcome = { readonly result: ToolResult } | { readonly error: RpcErrorObject }
+/** `pending`: of a call that waits for a person. */
+export type ToolOutcome =
+  | { readonly result: ToolResult; readonly pending?: PendingApproval }
+  | { readonly error: RpcErrorObject }
 
 /** Outcome of a call with these arguments, as `tools/call` answers it. */
 export const toolOutcome = (
@@ -202,7 +214,7 @@ export const toolOutcome = (
     case 'failed':
       return { result: failureResult(names.error(outcome.error, given)) }
     case 'pending':
-      return { result: pendingResult(outcome.pending, names) }
+      return { result: pendingResult(outcome.pending, names), pending: outcome.pending }
     case 'unknown': {
       const { capability } = outcome
       const { message, ...error } = names.error(outcome.error)

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http'
-import { isMembers } from '../http/envelope.ts'
+import { isMembers } from '../../http/envelope.ts'
 
 const versionKey = 'io.modelcontextprotocol/protocolVersion'
 const firstModernVersion = '2026-07-28'

@@ -1,0 +1,28 @@
+import { isMembers, type Members } from '../../http/envelope.ts'
+import { type ClientInfo, readClient } from '../peer.ts'
+
+export const tasksExtension = 'io.modelcontextprotocol/tasks'
+
+const infoKey = 'io.modelcontextprotocol/clientInfo'
+const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities'
+
+/** What a request says of its client. It opens ways to answer, and decides nothing. */
+export type ClientSaid = {
+  readonly info: ClientInfo | null
+  /** Whether the answer may be a task. */
+  readonly tasks: boolean
+  /** Whether the client shows a link to its person. */
+  readonly elicitsUrl: boolean
+}
+
+const members = (value: unknown): Members => (isMembers(value) ? value : {})
+
+export const readClientSaid = (params: Members): ClientSaid => {
+  const meta = members(params['_meta'])
+  const { extensions, elicitation } = members(meta[capabilitiesKey])
+  return {
+    info: readClient(meta[infoKey]),
+    tasks: isMembers(members(extensions)[tasksExtension]),
+    elicitsUrl: isMembers(members(elicitation)['url']),
+  }
+}

@@ -1,0 +1,171 @@
+import { GatehouseError } from '@gatehouse/contract'
+import {
+  MissingRequiredClientCapabilityError,
+  ProtocolError,
+  type Result,
+  Server,
+  type ServerContext,
+} from '@modelcontextprotocol/server'
+import { Hold } from '../../../app/call/hold.ts'
+import { describeThrown } from '../../http/describe-thrown.ts'
+import {
+  callTool,
+  invalidParams,
+  listTools,
+  type McpCall,
+  type Progress,
+  readToolCall,
+  serverInfo,
+  serverInstructions,
+} from '../peer.ts'
+import { failedTool, type ToolOutcome, type ToolResult } from '../tools.ts'
+import { tasksExtension } from './client-said.ts'
+import { answerReturned, elicitDecision, holdMaxMs } from './elicit-decision.ts'
+import { eventsExtension } from './listen.ts'
+import { inSession, type ModernCall, type ModernRequest, opOf } from './modern-request.ts'
+import { answerTask, taskOf } from './tasks.ts'
+
+/** How long a client may trust a list of tools that it was not told has changed. */
+const listTtlMs = 5_000
+
+const failed = (error: { code: number; message: string; data?: unknown }): ProtocolError =>
+  new ProtocolError(error.code, error.message, error.data)
+
+export const withoutTasks = (): ProtocolError =>
+  new MissingRequiredClientCapabilityError({
+    requiredCapabilities: { extensions: { [tasksExtension]: {} } },
+  })
+
+/** A result that is no larger than answers may be, or the failure that says so. */
+export const bounded =
+  ({ deps }: ModernRequest) =>
+  (result: ToolResult): ToolResult => {
+    const size_bytes = JSON.stringify(result).length
+    const limit_bytes = deps.resultBytesMax
+    if (size_bytes <= limit_bytes) return result
+    const error = new GatehouseError('ResultTooLarge', { size_bytes, limit_bytes })
+    return failedTool(error, deps.names)
+  }
+
+/** Params as they came: what a handler needs of them it reads from the request. */
+const anyParams = {
+  params: {
+    '~standard': { version: 1, vendor: 'gatehouse', validate: (value: unknown) => ({ value }) },
+  },
+} as const
+
+/** The SDK's server for one request, with answers that are ours from the first byte to the last. */
+class ModernServer extends Server {
+  /** The SDK would check and complete each result as that of a call that has ended; some are tasks. */
+  protected override _wrapHandler(
+    method: string,
+    handler: Parameters<Server['_wrapHandler']>[1],
+  ): Parameters<Server['_wrapHandler']>[1] {
+    return method === 'tools/call' ? handler : super._wrapHandler(method, handler)
+  }
+}
+
+/** Answers in the session of the client; what goes wrong is told as everywhere. */
+const answered = async (
+  request: ModernRequest,
+  answer: (call: ModernCall) => Promise<unknown>,
+): Promise<Result> => {
+  const { ids, log } = request.deps
+  const requestId = ids.next('req')
+  try {
+    return (await answer(await inSession(request, requestId))) as Result
+  } catch (thrown) {
+    if (thrown instanceof ProtocolError) throw thrown
+    throw failed(describeThrown(thrown, requestId, log).error)
+  }
+}
+
+const mcpCallOf = (call: ModernCall): McpCall => {
+  const { deps, exchange, session_id, held, client } = call
+  const { actor, gone } = exchange
+  // A client that can follow the request by itself is answered at once.
+  const follows = client.tasks || (client.elicitsUrl && deps.page() !== null)
+  const hold = follows ? {} : { hold: new Hold(deps.stops, holdMaxMs) }
+  return { actor, session_id, cancellation: exchange, held, gone, ...hold }
+}
+
+const answerList = async (call: ModernCall): Promise<unknown> => {
+  const { cursor } = call.params
+  if (cursor !== undefined && typeof cursor !== 'string')
+    throw failed(invalidParams('cursor', 'must be a string'))
+  const page = await listTools(call.deps, mcpCallOf(call), cursor)
+  if (page === null) throw failed(invalidParams('cursor', 'is none of ours'))
+  const tools = page.entries.map(({ tool }) => tool)
+  const cached = { ttlMs: listTtlMs, cacheScope: 'private' }
+  return page.nextCursor === null
+    ? { tools, ...cached }
+    : { tools, nextCursor: page.nextCursor, ...cached }
+}
+
+/** The answer to a call that waits for a person, in the best way that its client has declared. */
+const answerPending = async (
+  call: ModernCall,
+  read: Parameters<typeof elicitDecision>[1],
+  outcome: Extract<ToolOutcome, { readonly result: ToolResult }>,
+): Promise<unknown> => {
+  const { deps, client } = call
+  const { pending, result } = outcome
+  if (!pending) return bounded(call)(result)
+  if (!client.tasks) return (await elicitDecision(call, read, pending)) ?? result
+  const { approval_id } = pending
+  const look = { approval_id, timeout_ms: 0, deliver: false }
+  const followed = await deps.app.followApproval(opOf(call), look)
+  return { resultType: 'task', ...taskOf(followed, deps.names) }
+}
+
+const answerCall = async (call: ModernCall, ctx: ServerContext): Promise<unknown> => {
+  const { deps, params, unreadable, requestId } = call
+  const read = readToolCall(params, unreadable)
+  if ('error' in read) throw failed(read.error)
+  const { progressToken } = read
+  const tell =
+    progressToken === undefined
+      ? undefined
+      : (progress: Progress) => {
+          const told = { progressToken, ...progress }
+          const params = told as { progressToken: string | number; progress: number }
+          void ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
+        }
+  const outcome =
+    params['requestState'] === undefined
+      ? await callTool(deps, mcpCallOf(call), requestId, read, tell)
+      : await answerReturned(call, read, tell)
+  if ('error' in outcome) throw failed(outcome.error)
+  return answerPending(call, read, outcome)
+}
+
+/** The server for one request; what the tools are and do is the same as everywhere. */
+export const modernServer = (request: ModernRequest): Server => {
+  const { app } = request.deps
+  const { name, title, version } = serverInfo(app)
+  const server = new ModernServer(
+    { name, title, version },
+    {
+      capabilities: {
+        tools: { listChanged: true },
+        extensions: { [tasksExtension]: {}, [eventsExtension]: {} },
+      },
+      instructions: serverInstructions,
+    },
+  )
+  server.setRequestHandler('tools/list', anyParams, () => answered(request, answerList))
+  server.setRequestHandler('tools/call', anyParams, (_params, ctx) =>
+    answered(request, (call) => answerCall(call, ctx)),
+  )
+  for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel'] as const) {
+    server.setRequestHandler(method, anyParams, () => {
+      if (!request.client.tasks) throw withoutTasks()
+      return answered(request, async (call) => {
+        const answer = await answerTask(call, method, bounded(call))
+        if ('error' in answer) throw failed(answer.error)
+        return answer.result
+      })
+    })
+  }
+  return server
+}
