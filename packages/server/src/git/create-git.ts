@@ -1,4 +1,4 @@
-import { lstatSync, rmSync } from 'node:fs'
+import { accessSync, constants, lstatSync, rmSync } from 'node:fs'
 import { GatehouseError } from '@gatehouse/contract'
 import type { AgentGit, GitFactory, GitUse } from '../ports/git.ts'
 import type { Outbound } from '../ports/outbound.ts'
@@ -149,6 +149,18 @@ const agentGit = (deps: RemoteDeps): AgentGit => {
   }
 }
 
+/** The folders in which the sandbox looks for a program by its name. */
+const programFolders = ['/usr/local/bin', '/usr/bin', '/bin'] as const
+
+const isProgram = (path: string): boolean => {
+  try {
+    accessSync(path, constants.X_OK)
+    return true
+  } catch {
+    return false
+  }
+}
+
 /** Real git for agents, in the sandbox. */
 export const createGit = (options: GitOptions): GitFactory => {
   const { sandbox, outbound, secrets, folder, configAllowed, plainTargets, caFile } = options
@@ -166,6 +178,7 @@ export const createGit = (options: GitOptions): GitFactory => {
     scrub: <T>(value: T): T => secrets.scrub(value),
   }
   return {
+    installed: () => programFolders.some((folder) => isProgram(`${folder}/git`)),
     open: (use: GitUse) =>
       agentGit({
         ...shared,

@@ -12,6 +12,9 @@ export type GitUse = {
 }
 
 export interface GitFactory {
+  /** Must say whether the machine has the program now: it may come and go while the service runs. */
+  installed(): boolean
+
   open(use: GitUse): AgentGit
 }
 

@@ -1,3 +1,4 @@
+import type { GitFactory } from '../../ports/git.ts'
 import type { Sandbox } from '../../ports/sandbox.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { StoredService } from '../../ports/services.ts'
@@ -7,6 +8,7 @@ import type { Vault } from '../../ports/vault.ts'
 type Deps = {
   readonly storage: Pick<Storage, 'services'>
   readonly sandbox: Pick<Sandbox, 'state'>
+  readonly git: Pick<GitFactory, 'installed'>
   readonly secrets: Pick<Secrets, 'listFor'>
   readonly vault: Pick<Vault, 'list'>
   /** Whether an engine and a model are installed on this machine. */
@@ -28,7 +30,7 @@ const serves = ({ status, agents }: StoredService, agent: string): boolean =>
   status !== 'disconnected' && (agents.includes('*') || agents.includes(agent))
 
 /**
- * Capabilities that cannot work here: mail without a mailbox, git without a sandbox. A listing leaves them out, since a
+ * Capabilities that cannot work here: mail without a mailbox, git without a sandbox or the program. A listing leaves them out, since a
  * model pays for each tool that it reads. A call of it goes on to say what is missing.
  */
 export class Availability {
@@ -40,12 +42,13 @@ export class Availability {
 
   /** Groups and single capabilities that have nothing to work with for this agent. */
   async lacking(agent: string): Promise<ReadonlySet<string>> {
-    const { storage, secrets, runsModels } = this.#deps
+    const { storage, git, secrets, runsModels } = this.#deps
     const services = (await storage.services.list()).filter((service) => serves(service, agent))
     const kinds = new Set(services.map(({ kind }) => kind))
     return new Set([
       ...serviceGroups.flatMap(([group, kind]) => (kinds.has(kind) ? [] : [group])),
       ...(this.#runsPrograms() ? [] : sandboxGroups),
+      ...(git.installed() ? [] : ['git']),
       ...((await runsModels()) ? [] : ['inference']),
       ...((await secrets.listFor(agent)).length > 0 ? [] : secretUsers),
     ])
@@ -53,12 +56,13 @@ export class Availability {
 
   /** Changes whenever what some agent lacks may have changed. */
   async signature(): Promise<string> {
-    const { storage, vault, runsModels } = this.#deps
+    const { storage, git, vault, runsModels } = this.#deps
     return JSON.stringify([
       (await storage.services.list()).map(({ name, kind, agents, status }) => [
         ...[name, kind, agents, status === 'disconnected'],
       ]),
       this.#runsPrograms(),
+      git.installed(),
       await runsModels(),
       (await vault.list()).map(({ name, agents }) => [name, agents]),
     ])
