@@ -12,6 +12,7 @@ test('offers nouns, then verbs, then options', async () => {
     'create',
     'list',
     'show',
+    'edit',
     'pause',
     'resume',
     'rotate',

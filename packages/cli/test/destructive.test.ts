@@ -26,7 +26,7 @@ const destructive: readonly RouteName[] = [
 /** Routes that only take in what is given, take back a permission, pause, or can be taken back themselves. */
 const harmless: readonly RouteName[] = [
   ...(['acknowledgeAlert', 'addSecret', 'cancelInstall'] as const),
-  ...(['cancelWrite', 'changeSecret', 'connectService', 'createAgent'] as const),
+  ...(['cancelWrite', 'changeSecret', 'connectService', 'createAgent', 'editAgent'] as const),
   ...(['createSetupLink', 'createUserToken', 'inspectModel', 'installModel'] as const),
   ...(['lockVault', 'logIn', 'logOut', 'makeBackup', 'pauseAgent', 'pauseAll'] as const),
   ...([

@@ -18,6 +18,8 @@ const lines: readonly Golden[] = [
   ['agent-show', ['agent', 'show', 'mailbot']],
   ['agent-create', ['agent', 'create', 'newbot', '--purpose', 'Sorts files']],
   ['agent-create-json', ['agent', 'create', 'newbot', '--json']],
+  ['agent-edit', ['agent', 'edit', 'mailbot', '--tools', 'filesystem.*, github.list_*']],
+  ['agent-edit-nothing', ['agent', 'edit', 'mailbot']],
   ['agent-pause', ['agent', 'pause', 'mailbot']],
   ['agent-rotate', ['agent', 'rotate', 'mailbot', '--yes']],
   ['approvals-list', ['approvals', 'list'], { columns: 100 }],

@@ -20,6 +20,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   pause: ['--all'],
   resume: ['--all'],
   'agent create': ['newbot'],
+  'agent edit': ['mailbot', '--tools', 'filesystem.*'],
   'agent list': [],
   'agent show': ['mailbot'],
   'agent pause': ['mailbot'],

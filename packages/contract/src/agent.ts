@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { AgentName, CapabilityName, SessionId, Timestamp } from './ids.ts'
 
+const toolPattern = /^(?:\*|[a-z*][a-z0-9_*-]*\.[A-Za-z0-9*][A-Za-z0-9_*-]*)$/
+
 export const AgentStatus = z.enum(['active', 'paused', 'revoked'])
 export type AgentStatus = z.infer<typeof AgentStatus>
 
@@ -15,6 +17,19 @@ export const Mount = z.strictObject({
 })
 export type Mount = z.infer<typeof Mount>
 
+/** The name of a capability, with `*` in its group or its action for any characters; `*` alone is all of them. */
+export const ToolPattern = z
+  .string()
+  .max(128)
+  .refine((text) => toolPattern.test(text), {
+    error: ({ input }) =>
+      `${JSON.stringify(input)} is no pattern of tools; one is <group>.<action>, such as filesystem.* or github.list_*`,
+  })
+export type ToolPattern = z.infer<typeof ToolPattern>
+
+/** The tools that an agent is limited to. An empty list, like one with `*` in it, is no limit. */
+export const ToolSet = z.array(ToolPattern).max(256)
+
 export const Agent = z.object({
   name: AgentName,
   purpose: z.string(),
@@ -25,6 +40,10 @@ export const Agent = z.object({
   approvals: ApprovalMode,
   workspace: z.string(),
   mounts: z.array(Mount),
+  /** Patterns of the tools that it is limited to; empty = no limit. */
+  tools: z.array(z.string()),
+  /** Grows with each change of the agent. Its `ETag`. */
+  version: z.int(),
   /** The first 8 characters of the token's SHA-256: enough to tell tokens apart, useless to guess one. */
   token_fingerprint: z.string(),
 })
@@ -35,12 +54,31 @@ export const CreateAgent = z.strictObject({
   purpose: z.string().max(1000).default(''),
   approvals: ApprovalMode.default('pending'),
   mounts: z.array(Mount).max(64).default([]),
+  tools: ToolSet.default([]),
 })
 export type CreateAgent = z.infer<typeof CreateAgent>
+
+/** Fields that are left out stay as they are; a list replaces the one before. */
+export const EditAgent = z.strictObject({
+  purpose: z.string().max(1000).optional(),
+  approvals: ApprovalMode.optional(),
+  mounts: z.array(Mount).max(64).optional(),
+  tools: ToolSet.optional(),
+})
+export type EditAgent = z.infer<typeof EditAgent>
+
+/** What is allowed and yet unlikely to be meant, such as a pattern that matches no tool. */
+const warnings = z.array(z.string())
+
+export const EditedAgent = z.object({ agent: Agent, warnings })
+export type EditedAgent = z.infer<typeof EditedAgent>
 
 /** The token is shown here and never again. */
 export const AgentWithToken = z.object({ agent: Agent, token: z.string() })
 export type AgentWithToken = z.infer<typeof AgentWithToken>
+
+export const CreatedAgent = AgentWithToken.extend({ warnings })
+export type CreatedAgent = z.infer<typeof CreatedAgent>
 
 export const RotateAgent = z.strictObject({
   /** How long the old token still works; 0 (the default) ends it at once. */

@@ -37,6 +37,7 @@ function agentRow(agent) {
     name,
     cell('Status', agent.status),
     cell('Last connected', seen),
+    cell('Tools', agent.tools.length === 0 ? 'all' : agent.tools.join(', ')),
     cell('Calls', String(agent.total_invocations), 'number'),
   )
   return row
@@ -51,7 +52,7 @@ function agentsTable(agents) {
   }
   const table = document.createElement('table')
   const titles = table.createTHead().insertRow()
-  for (const title of ['Agent', 'Status', 'Last connected', 'Calls']) {
+  for (const title of ['Agent', 'Status', 'Last connected', 'Tools', 'Calls']) {
     const th = document.createElement('th')
     th.scope = 'col'
     th.textContent = title

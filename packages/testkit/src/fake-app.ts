@@ -61,6 +61,8 @@ const agentOf = (name: string, purpose: string): Agent => ({
   approvals: 'pending',
   workspace: `/data/workspaces/${name}`,
   mounts: [],
+  tools: [],
+  version: 1,
   token_fingerprint: '0a1b2c3d',
 })
 
@@ -312,8 +314,14 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
     async createAgent(_op, input) {
       if (agents.has(input.name)) throw new GatehouseError('AgentExists', { agent: input.name })
       const made = { ...agentOf(input.name, input.purpose), approvals: input.approvals }
-      agents.set(made.name, { ...made, mounts: input.mounts })
-      return { agent: agent(made.name), token }
+      agents.set(made.name, { ...made, mounts: input.mounts, tools: input.tools })
+      return { agent: agent(made.name), token, warnings: [] }
+    },
+    async editAgent(_op, { name, changes, versions }) {
+      const { version } = agent(name)
+      if (versions && !versions.includes(version)) return { kind: 'changed', agent: agent(name) }
+      const edited = change(name, { ...changes, version: version + 1 } as Partial<Agent>)
+      return { kind: 'edited', agent: edited, warnings: [] }
     },
     listAgents: async () => [...agents.values()],
     showAgent: async (_op, { name }) => ({

@@ -105,6 +105,7 @@ export class Kit implements AsyncDisposable {
       purpose: '',
       approvals,
       mounts: [],
+      tools: [],
     })
     await this.authenticate(token)
     return token

@@ -1,3 +1,4 @@
+import { agentFields, agentOptions, warningLines } from '../agent-options.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { tokenText, withTokenFile } from '../private-file.ts'
@@ -7,37 +8,21 @@ export const agentCreate = defineCommand({
   summary: 'Create an agent and show its token once',
   args: { name: 'its name: lowercase letters, digits and -' },
   options: {
-    purpose: { value: 'TEXT', about: 'what it is for, shown beside its requests' },
-    approvals: {
-      value: 'MODE',
-      choices: ['pending', 'hold'],
-      about: 'answer a held call at once, or keep it open until it is decided',
-    },
-    mount: { value: 'PATHS', about: 'folders it may read, separated by commas; PATH:rw to write' },
+    ...agentOptions,
     'token-file': { value: 'FILE', about: 'write the token to this new file, of mode 0600' },
   },
   examples: [
     'gatehouse agent create mailbot --purpose "Answers my mail"',
+    'gatehouse agent create reader --tools "filesystem.read,filesystem.list"',
     'gatehouse agent create coder --mount /srv/app:rw --token-file coder.token',
   ],
   withoutData: 'begins',
-  run: ({ api }, { name, purpose, approvals, mount, 'token-file': file }) => {
-    const mounts = (mount ?? '').split(',').filter((path) => path !== '')
-    return withTokenFile(file, () =>
-      api.createAgent({
-        name,
-        purpose,
-        approvals,
-        mounts: mounts.map((path) => ({
-          path: path.replace(/:r[ow]$/, ''),
-          read_only: !path.endsWith(':rw'),
-        })),
-      }),
-    )
-  },
+  run: ({ api }, { name, 'token-file': file, ...given }) =>
+    withTokenFile(file, () => api.createAgent({ name, ...agentFields(given) })),
   text: (made, { next }) =>
     [
       `Agent ${made.agent.name} is created. Its workspace is ${escapeText(made.agent.workspace)}`,
+      ...warningLines(made),
       tokenText(made),
       `A new one, if it gets lost: ${next(`agent rotate ${made.agent.name}`)}`,
       `The addresses that agents use: ${next('status')}`,

@@ -22,6 +22,7 @@ export const agentShow = defineCommand({
           ['Held calls', agent.approvals === 'hold' ? 'stay open' : 'answer at once'],
           ['Workspace', agent.workspace],
           ['Mounts', mounts.join(', ') || 'none'],
+          ['Tool set', agent.tools.join(', ') || 'all'],
           ['Token', `${agent.token_fingerprint}… (fingerprint)`],
         ],
         view,

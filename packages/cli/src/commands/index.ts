@@ -62,6 +62,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./agent-show.ts')).agentShow,
   },
   {
+    name: 'agent edit',
+    summary: 'Change an agent; each list replaces the present one',
+    load: async () => (await import('./agent-edit.ts')).agentEdit,
+  },
+  {
     name: 'agent pause',
     summary: 'Refuse all new calls of an agent until it is resumed',
     load: async () => (await import('./agent-pause.ts')).agentPause,

@@ -14,6 +14,18 @@ export const agentsErrors = {
   AgentStateConflict: entry(409, -32602, false, 'Agent {agent} is {status}: {detail}', [
     { action: 'agent show', description: 'See the state of the agent first.' },
   ]),
+  AgentChanged: entry(
+    412,
+    -32602,
+    false,
+    'Agent {agent} was changed by somebody else; it is at version {version} now.',
+    [
+      {
+        action: 'agent show',
+        description: 'Read the agent again, and send the change with the ETag of that answer.',
+      },
+    ],
+  ),
   SessionNotFound: entry(
     404,
     -32602,

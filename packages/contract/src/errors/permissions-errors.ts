@@ -32,6 +32,18 @@ export const permissionsErrors = {
       },
     ],
   ),
+  OutsideToolSet: entry(
+    403,
+    -32001,
+    false,
+    '{capability} is outside of the tool set of {agent}; an operator changes it with `gatehouse agent edit {agent} --tools`.',
+    [
+      {
+        action: 'agent.capabilities',
+        description: 'See what you may call. An operator changes the tool set.',
+      },
+    ],
+  ),
   AgentPaused: entry(403, -32001, true, 'Agent {agent} is paused by an operator.', [
     {
       action: 'wait',

@@ -4,6 +4,9 @@ import {
   AgentList,
   AgentWithToken,
   CreateAgent,
+  CreatedAgent,
+  EditAgent,
+  EditedAgent,
   RotateAgent,
 } from '../agent.ts'
 import { defineRoutes } from './define-routes.ts'
@@ -22,7 +25,7 @@ export const agentRoutes = defineRoutes({
     summary: 'Create an agent; its token is in the answer and never shown again',
     permission: 'agents.manage',
     body: CreateAgent,
-    answer: AgentWithToken,
+    answer: CreatedAgent,
     success: 201,
     errors: ['AgentExists'],
   },
@@ -32,7 +35,18 @@ export const agentRoutes = defineRoutes({
     summary: 'Show an agent with its sessions and statistics',
     permission: 'read',
     answer: AgentDetail,
+    versioned: true,
     errors: ['AgentNotFound'],
+  },
+  editAgent: {
+    method: 'PATCH',
+    path: '/api/agents/:name',
+    summary: 'Change the purpose, folders, approval mode or tool set of an agent',
+    permission: 'agents.manage',
+    body: EditAgent,
+    answer: EditedAgent,
+    versioned: true,
+    errors: ['AgentNotFound', 'AgentStateConflict', 'AgentChanged', 'Conflict'],
   },
   pauseAgent: {
     method: 'POST',

@@ -41,6 +41,8 @@ export type Route = {
   readonly query?: z.ZodObject
   readonly body?: z.ZodType<object>
   readonly answer: z.ZodType<object> | StreamKind
+  /** Answers carry an `ETag`, and a request that changes something is taken with `If-Match`. */
+  readonly versioned?: true
   /** The status of success, 200 unless said. */
   readonly success?: 201 | 202
   /** Whether the same answer may come with 503: a probe that says no. */

@@ -8,6 +8,8 @@ export type StoredAgent = {
   readonly approvals: ApprovalMode
   readonly workspace: string
   readonly mounts: readonly Mount[]
+  /** Patterns of the tools that it is limited to; empty = no limit. */
+  readonly tools: readonly string[]
   readonly created_ms: number
   readonly last_connected_ms: number | null
   readonly total_invocations: number
@@ -16,7 +18,7 @@ export type StoredAgent = {
   /** The token before the last rotation and until when it still works. */
   readonly previous_token_hash: string | null
   readonly previous_until_ms: number | null
-  /** Grows with each change of status or token; whoever holds an older one must look again. */
+  /** Grows with each change that is made by a person; whoever holds an older one must look again. */
   readonly generation: number
 }
 

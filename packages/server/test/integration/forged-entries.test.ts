@@ -38,6 +38,7 @@ const agentOf = (name: string): StoredAgent => ({
   approvals: 'pending',
   workspace: '/data',
   mounts: [],
+  tools: [],
   created_ms: 0,
   last_connected_ms: null,
   total_invocations: 0,

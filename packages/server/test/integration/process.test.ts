@@ -166,6 +166,7 @@ describe.skipIf(!hasProgram('bwrap'))('process.run in the sandbox', () => {
         { path: shared, read_only: false },
         { path: reference, read_only: true },
       ],
+      tools: [],
     })
     await kit.authenticate(token)
     const script = `cat ${shared}/file.txt ${reference}/file.txt; echo new >${shared}/new.txt; echo own >own.txt

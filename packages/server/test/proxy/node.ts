@@ -26,6 +26,7 @@ const agent: StoredAgent = {
   approvals: 'pending',
   workspace: '/nowhere',
   mounts: [],
+  tools: [],
   created_ms: 0,
   last_connected_ms: null,
   total_invocations: 0,

@@ -10,6 +10,7 @@ export const agentMusts = (open: Open): void => {
         purpose: awkwardText,
         workspace: `/data/${awkwardText}`,
         mounts: [{ path: awkwardText, read_only: false }],
+        tools: ['filesystem.*', awkwardText],
         created_ms: largest,
         last_connected_ms: largest,
         total_invocations: largest,

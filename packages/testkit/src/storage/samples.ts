@@ -20,6 +20,7 @@ export const agentOf = (name: string, over: Partial<StoredAgent> = {}): StoredAg
   approvals: 'pending',
   workspace: `/data/${name}`,
   mounts: [{ path: '/srv', read_only: true }],
+  tools: [],
   created_ms: newYear,
   last_connected_ms: null,
   total_invocations: 0,

@@ -20,6 +20,7 @@ export class AgentDirectory {
   readonly #clock: Clock
   readonly #byName = new Map<string, StoredAgent>()
   readonly #byHash = new Map<string, AuthenticatedAgent>()
+  readonly #listeners = new Set<(agent: string) => void>()
   /** Grows with each change, so that a look-up that began earlier does not bring the old record back. */
   #epoch = 0
   /** Up to where changes of other nodes are known. */
@@ -85,6 +86,14 @@ export class AgentDirectory {
     for (const [hash, known] of this.#byHash)
       if (known.name === agent.name) this.#byHash.delete(hash)
     this.#byName.set(agent.name, agent)
+    for (const listener of [...this.#listeners]) listener(agent.name)
+  }
+
+  /** Calls the listener after an agent that is known here was changed, by whichever node. */
+  onChange(listener: (agent: string) => void): Disposable {
+    const own = (agent: string) => listener(agent)
+    this.#listeners.add(own)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(own) }
   }
 
   /** Takes over what changed since the last time, in one query: another node may have changed agents known here. */

@@ -1,5 +1,7 @@
 import type { Agent, AgentWithToken } from '@gatehouse/contract'
+import { unmatchedIn } from '../../domain/tool-set.ts'
 import type { StoredAgent } from '../../ports/agents.ts'
+import type { CapabilityRegistry } from '../../ports/capability.ts'
 import type { Basics } from '../call/basics.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
@@ -14,6 +16,8 @@ export const agentRecord = (agent: StoredAgent): Agent => ({
   approvals: agent.approvals,
   workspace: agent.workspace,
   mounts: [...agent.mounts],
+  tools: [...agent.tools],
+  version: agent.generation,
   token_fingerprint: agent.token_hash.slice(0, 8),
 })
 
@@ -27,3 +31,12 @@ export const withToken = (agent: StoredAgent, token: string): AgentWithToken => 
   agent: agentRecord(agent),
   token,
 })
+
+/** Patterns of the agent's tool set that are probably not what was meant. */
+export const toolWarnings = (
+  { registry }: { readonly registry: Pick<CapabilityRegistry, 'names'> },
+  { tools }: StoredAgent,
+): string[] =>
+  unmatchedIn(tools, registry.names()).map(
+    (pattern) => `${pattern} matches no tool that is known now.`,
+  )

@@ -3,6 +3,7 @@ import type {
   AgentDetail,
   AgentWithToken,
   CreateAgent,
+  CreatedAgent,
   PausedAgents,
   RotateAgent,
   Session,
@@ -27,6 +28,7 @@ import {
   rotateAgent,
 } from './change-agent.ts'
 import { type CreateAgentDeps, createAgent } from './create-agent.ts'
+import { type EditInput, type EditOutcome, editAgent } from './edit-agent.ts'
 import { pauseAll, resumeAll } from './pause-all.ts'
 import { SeenAgents } from './seen-agents.ts'
 import { SessionTable } from './session-table.ts'
@@ -51,7 +53,8 @@ export interface AgentUseCases {
   /** Whether the credential is still valid: checked on each message of an open connection. */
   stillValid(name: string, credential: number): boolean
 
-  createAgent(op: Op, input: CreateAgent): Promise<AgentWithToken>
+  createAgent(op: Op, input: CreateAgent): Promise<CreatedAgent>
+  editAgent(op: Op, input: EditInput): Promise<EditOutcome>
   listAgents(op: Op): Promise<readonly Agent[]>
   showAgent(op: Op, input: { name: string }): Promise<AgentDetail>
   pauseAgent(op: Op, input: { name: string }): Promise<Agent>
@@ -116,6 +119,7 @@ export function bindAgents(given: AgentDeps): Agents {
       stillValid: (name, credential) => directory.holder(name, credential) !== null,
 
       createAgent: (op, input) => createAgent(op, deps, input),
+      editAgent: (op, input) => editAgent(op, deps, input),
       listAgents: async () => (await deps.storage.agents.list()).map(agentRecord),
       showAgent: (_op, input) => showAgent(deps, input),
       pauseAgent: (op, input) => pauseAgent(op, deps, input),

@@ -1,10 +1,12 @@
-import type { AgentWithToken, CreateAgent } from '@gatehouse/contract'
+import type { CreateAgent, CreatedAgent } from '@gatehouse/contract'
+import { toolSetOf } from '../../domain/tool-set.ts'
 import type { StoredAgent } from '../../ports/agents.ts'
+import type { CapabilityRegistry } from '../../ports/capability.ts'
 import type { FilesFactory } from '../../ports/files.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
-import { newToken, withToken } from './agent-record.ts'
+import { newToken, toolWarnings, withToken } from './agent-record.ts'
 
 export type CreateAgentDeps = Pick<Basics, 'auditLog' | 'clock' | 'ids' | 'digest'> & {
   /** Where an agent's workspace lies. */
@@ -12,13 +14,14 @@ export type CreateAgentDeps = Pick<Basics, 'auditLog' | 'clock' | 'ids' | 'diges
   /** Refuses a mount that may not be given, naming why. */
   readonly assertMount: (path: string) => void
   readonly files: FilesFactory
+  readonly registry: Pick<CapabilityRegistry, 'names'>
 }
 
 export async function createAgent(
   op: Op,
   deps: CreateAgentDeps,
   input: CreateAgent,
-): Promise<AgentWithToken> {
+): Promise<CreatedAgent> {
   for (const mount of input.mounts) deps.assertMount(mount.path)
   const { token, hash } = newToken(deps)
   const agent: StoredAgent = {
@@ -28,6 +31,7 @@ export async function createAgent(
     approvals: input.approvals,
     workspace: deps.workspaceOf(input.name),
     mounts: input.mounts,
+    tools: toolSetOf(input.tools),
     created_ms: deps.clock.wall(),
     last_connected_ms: null,
     total_invocations: 0,
@@ -38,15 +42,15 @@ export async function createAgent(
   }
   await deps.auditLog.transaction(async (tx) => {
     await tx.agents.insert(agent)
-    const { name, purpose, approvals, mounts } = input
+    const { name, purpose, approvals, mounts, tools } = agent
     tx.append(
       actDraft(op, 'agent.created', {
         agent: name,
-        arguments: { name, purpose, approvals, mounts },
+        arguments: { name, purpose, approvals, mounts, tools },
       }),
     )
   })
   // The workspace is there from the start: people put files into it before the agent first calls.
   deps.files.open(agent)
-  return withToken(agent, token)
+  return { ...withToken(agent, token), warnings: toolWarnings(deps, agent) }
 }

@@ -14,6 +14,7 @@ export async function createFirstAgent(
     purpose: 'The agent that came with the installation',
     approvals: 'pending',
     mounts: [],
+    tools: [],
   })
   return token
 }

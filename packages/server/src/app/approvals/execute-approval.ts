@@ -1,6 +1,7 @@
 import { errorTable, GatehouseError } from '@gatehouse/contract'
 import { freezeDeep } from '../../domain/arguments.ts'
 import { failureOf } from '../../domain/failure.ts'
+import { inToolSet } from '../../domain/tool-set.ts'
 import type { StoredAgent } from '../../ports/agents.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import type { CapabilityRegistry } from '../../ports/capability.ts'
@@ -93,6 +94,8 @@ export async function prepareExecution(
     return refused(`agent ${approval.agent} is ${agent?.status ?? 'gone'}`)
   const capability = deps.registry.find(approval.capability)
   if (!capability) return refused(`there is no ${approval.capability} any more`)
+  if (!inToolSet(agent.tools, capability.name))
+    return refused(`${capability.name} is outside of the tool set of ${agent.name}`)
   // @SECURITY Exactly what was shown runs: the stored text is hashed again; approvals.test.ts.
   if (`sha256:${deps.digest.sha256(digestPrefix + approval.bound_json)}` !== approval.digest)
     return refused('the stored request does not match its digest')

@@ -43,7 +43,7 @@ export type InvokeOutcome =
   | { readonly kind: 'pending'; readonly pending: PendingApproval }
   | {
       readonly kind: 'denied'
-      readonly reason: 'policy' | 'agent_paused'
+      readonly reason: 'policy' | 'agent_paused' | 'tool_set'
       readonly message: string
       readonly data: Readonly<Record<string, unknown>>
     }

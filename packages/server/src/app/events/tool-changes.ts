@@ -6,8 +6,8 @@ type Listening = { listeners: number; signature: Promise<string> }
 type Deps = ListDeps & { readonly events: EventBus; readonly log: Log }
 
 /**
- * Tells an agent that its tools changed, when a new policy, a new definition or something that was connected
- * really changes what it may use. Only agents that listen are looked at.
+ * Tells an agent that its tools changed, when a new policy, a new definition, its tool set or something that was
+ * connected really changes what it may use. Only agents that listen are looked at.
  */
 export class ToolChanges implements Disposable {
   readonly #deps: Deps
@@ -21,6 +21,7 @@ export class ToolChanges implements Disposable {
     this.#watching = [
       deps.policy.onChange(() => void this.#compare()),
       deps.registry.onChange(() => void this.#compare()),
+      deps.directory.onChange((agent) => void this.#compare(agent)),
     ]
   }
 
@@ -61,13 +62,14 @@ export class ToolChanges implements Disposable {
   }
 
   /** One after the other: what is told of once is not told of again. */
-  #compare(): Promise<void> {
-    this.#turn = this.#turn.then(() => this.#compareAll())
+  #compare(only?: string): Promise<void> {
+    this.#turn = this.#turn.then(() => this.#compareEach(only))
     return this.#turn
   }
 
-  async #compareAll(): Promise<void> {
+  async #compareEach(only: string | undefined): Promise<void> {
     for (const [agent, known] of this.#listening) {
+      if (only !== undefined && agent !== only) continue
       const before = await known.signature
       const signature = await this.#signature(agent)
       if (signature === before) continue

@@ -8,6 +8,7 @@ import {
 import { failureOf } from '../../domain/failure.ts'
 import type { CompiledPolicy } from '../../domain/policy/compile.ts'
 import type { Decision } from '../../domain/policy/types.ts'
+import { inToolSet } from '../../domain/tool-set.ts'
 import type { StoredAgent, StoredSession } from '../../ports/agents.ts'
 import type { AuditDraft } from '../../ports/audit.ts'
 import type { Capability, CapabilityRegistry } from '../../ports/capability.ts'
@@ -165,6 +166,8 @@ function judge(
   input: InvokeInput,
 ): Judged {
   if (agent.status === 'paused') return refused(() => refusePaused(op, deps, agent, input))
+  if (!inToolSet(agent.tools, capability.name))
+    return refused(() => refuseOutside(op, deps, agent, input))
   const session = op.session_id === null ? null : deps.sessions.use(op.session_id, agent.name)
   const policy = deps.policy.current()
   const nowMs = deps.clock.wall()
@@ -209,6 +212,19 @@ async function refusePaused(
     message: error.message,
     data: { reason: 'agent_paused' },
   }
+}
+
+/** @SECURITY What is not in the tool set of an agent does not run, whatever policy says; agent-tools.test.ts. */
+async function refuseOutside(
+  op: AgentOp,
+  deps: InvokeDeps,
+  { name: agent }: StoredAgent,
+  input: InvokeInput,
+): Promise<InvokeOutcome> {
+  const error = new GatehouseError('OutsideToolSet', { agent, capability: input.capability })
+  await record(deps, op, input, { result: 'denied', error: failureOf(error) }, 'blocked')
+  const reason = 'tool_set'
+  return { kind: 'denied', reason, message: error.message, data: { reason } }
 }
 
 /** Everything before the act: what is refused here is recorded by its reason, and nothing has happened. */

@@ -1,5 +1,6 @@
 import type { CapabilityDescription, CapabilityListing } from '@gatehouse/contract'
 import { GatehouseError } from '@gatehouse/contract'
+import { inToolSet } from '../../domain/tool-set.ts'
 import type { StoredAgent, StoredSession } from '../../ports/agents.ts'
 import type { CapabilityRegistry } from '../../ports/capability.ts'
 import type { Clock } from '../../ports/clock.ts'
@@ -22,8 +23,8 @@ export type ListDeps = {
 }
 
 /**
- * Capabilities for an agent: each that some call of it could pass and that has here what it needs,
- * with the tier to expect.
+ * Capabilities for an agent: each of its tool set that some call of it could pass and that has here what it
+ * needs, with the tier to expect.
  */
 export const listFor = async (
   deps: ListDeps,
@@ -37,7 +38,7 @@ export const listFor = async (
   return deps.registry.list().flatMap((capability) => {
     const { name, group } = capability
     if (category !== undefined && group !== category) return []
-    if (lacking.has(group) || lacking.has(name)) return []
+    if (lacking.has(group) || lacking.has(name) || !inToolSet(agent.tools, name)) return []
     const tier = policy.listed(buildQuestion(agent, session, name, {}, nowMs))
     return tier === 'blocked' ? [] : [{ capability, tier }]
   })
@@ -81,6 +82,11 @@ export type Described =
       readonly data: Readonly<Record<string, unknown>>
     }
 
+const outsideToolSet = ({ name: agent }: StoredAgent, capability: string): Described => {
+  const { message } = new GatehouseError('OutsideToolSet', { agent, capability })
+  return { kind: 'blocked', message, data: { reason: 'tool_set' } }
+}
+
 export const describeCapability = async (
   op: AgentOp,
   deps: ListDeps,
@@ -89,6 +95,7 @@ export const describeCapability = async (
   const { agent, session } = callerOf(op, deps)
   const capability = deps.registry.find(name)
   if (!capability) return unknownCapability(deps.registry, name)
+  if (!inToolSet(agent.tools, name)) return outsideToolSet(agent, name)
   const tier = deps.policy
     .current()
     .listed(buildQuestion(agent, session, name, {}, deps.clock.wall()))

@@ -1,7 +1,7 @@
 import type { AgentSecrets, Watches } from '../../ports/capability.ts'
 import type { Reach as FileReach, Files } from '../../ports/files.ts'
-import type { AgentNetwork } from '../../ports/network.ts'
 import type { GitFactory } from '../../ports/git.ts'
+import type { AgentNetwork } from '../../ports/network.ts'
 import type { Outbound } from '../../ports/outbound.ts'
 import type { PolicySource } from '../../ports/policy.ts'
 import type { Sandbox } from '../../ports/sandbox.ts'

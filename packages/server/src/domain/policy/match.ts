@@ -5,14 +5,14 @@ export const groupOf = (capability: string): string => {
 }
 
 /**
- * The agent's view of itself: who it is, and its own requests. A rule for `*` leaves them out, since an
- * agent that may not ask what became of a request can neither wait for it nor withdraw it.
+ * The agent's view of itself: who it is, its own requests, and its tools. A rule for `*` and a tool set leave
+ * them out, since an agent that may not ask what became of a request can neither wait for it nor withdraw it.
  */
-const isOwnView = (name: string): boolean =>
-  groupOf(name) === 'approvals' || name === 'agent.whoami'
+export const isOwnView = (name: string): boolean =>
+  ['approvals', 'tools'].includes(groupOf(name)) || name === 'agent.whoami'
 
 /** Patterns of rules that leave nothing out. */
-export const everyPattern = ['*', 'approvals.*', 'agent.whoami'] as const
+export const everyPattern = ['*', 'approvals.*', 'tools.*', 'agent.whoami'] as const
 
 /** The patterns that a capability can match, from the narrowest to the widest; at most three. */
 export const patternsOf = (capability: string): readonly string[] => [

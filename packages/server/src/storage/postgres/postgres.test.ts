@@ -48,6 +48,7 @@ const agent = (name: string) =>
     approvals: 'pending',
     workspace: '/w',
     mounts: [],
+    tools: [],
     created_ms: 0,
     last_connected_ms: null,
     total_invocations: 0,

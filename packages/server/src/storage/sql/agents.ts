@@ -10,6 +10,7 @@ const { toRow, fromRow: decode } = rowCodec<StoredAgent, Omit<AgentsTable, 'chan
   purpose: text,
   workspace: text,
   mounts: json,
+  tools: json,
 })
 
 const fromRow = ({ change_number: _, ...row }: AgentsTable): StoredAgent => decode(row)

@@ -29,7 +29,15 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0013-agent-changes': { up: agentChanges },
   '0014-audit-index': { up: (db) => auditIndex(db, dialect) },
   '0015-index-in-files': { up: indexInFiles },
+  '0016-agent-tools': { up: (db) => agentTools(db, dialect.text) },
 })
+
+async function agentTools(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('agents')
+    .addColumn('tools', text, (c) => c.notNull().defaultTo('[]'))
+    .execute()
+}
 
 async function agentChanges(db: Kysely<unknown>): Promise<void> {
   await db.schema

@@ -10,6 +10,7 @@ export type AgentsTable = {
   approvals: string
   workspace: string
   mounts: string
+  tools: string
   created_ms: number
   last_connected_ms: number | null
   total_invocations: number

@@ -64,6 +64,8 @@ type Answer<R extends Route> = R['answer'] extends keyof Streams
 export type Caller = Peer & {
   /** Where a reader of events wants to go on. */
   readonly lastEventId: string | undefined
+  /** Versions that `If-Match` names; null without one, or where any version will do. */
+  readonly versions: readonly number[] | null
 }
 
 export type Handler<R extends Route> = (

@@ -8,6 +8,7 @@ import type { AnyHandler, Peer } from './handler.ts'
 import { createHandlers } from './handlers.ts'
 import { createParser } from './parse-input.ts'
 import { respond } from './respond.ts'
+import { versionsOf } from './versions.ts'
 
 /** Facts about one request that the listener knows. */
 export type Visit = {
@@ -48,7 +49,8 @@ function serve(route: Route, handle: AnyHandler, { app, heartbeatMs }: Options) 
     }
     const input = await parseInput(context.req)
     const lastEventId = context.req.header('last-event-id')
-    const returned = await handle(op, app, input, { ...peer, lastEventId })
+    const versions = route.versioned ? versionsOf(context.req.header('if-match')) : null
+    const returned = await handle(op, app, input, { ...peer, lastEventId, versions })
     const admits = admitted?.stillValid ?? always
     return respond(route, returned, requestId, { signal, heartbeatMs, admits })
   }

@@ -10,6 +10,8 @@ const named = {
   Agent: contract.Agent,
   AgentDetail: contract.AgentDetail,
   AgentWithToken: contract.AgentWithToken,
+  CreatedAgent: contract.CreatedAgent,
+  EditedAgent: contract.EditedAgent,
   Alert: contract.Alert,
   Approval: contract.Approval,
   AuditEntry: contract.AuditEntry,
@@ -61,13 +63,27 @@ const mediaTypes = {
   bytes: 'application/octet-stream',
 } as const
 
+const etagHeader = {
+  ETag: { description: 'Version of the record', schema: { type: 'string' } },
+} as const
+
+const ifMatch = z.object({
+  'if-match': z
+    .string()
+    .optional()
+    .describe('`ETag` of the record as it was read: refused with 412 where it has changed since'),
+})
+
 function responsesOf(route: Route): RouteConfig['responses'] {
   const { answer, success = 200 } = route
   const content =
     typeof answer === 'string'
       ? { [mediaTypes[answer]]: { schema: z.string() } }
       : { 'application/json': { schema: answer } }
-  const responses: RouteConfig['responses'] = { [success]: { description: 'Done', content } }
+  const headers = route.versioned ? { headers: etagHeader } : {}
+  const responses: RouteConfig['responses'] = {
+    [success]: { description: 'Done', content, ...headers },
+  }
   for (const [status, types] of groupByStatus(errorsOf(route)))
     responses[status] = {
       description: [...new Set(types)].join(', '),
@@ -105,6 +121,7 @@ function configOf(name: string, route: Route): RouteConfig {
     request: {
       ...(params ? { params } : {}),
       ...(query ? { query } : {}),
+      ...(route.versioned && body ? { headers: ifMatch } : {}),
       ...(body ? { body: { content: { 'application/json': { schema: body } } } } : {}),
     },
     responses: responsesOf(route),

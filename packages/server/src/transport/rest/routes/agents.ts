@@ -1,10 +1,24 @@
 import type { agentRoutes } from '@gatehouse/contract/routes/agents'
-import type { Handlers } from '../handler.ts'
+import { type Handlers, Refusal, Reply } from '../handler.ts'
+import { etagOf } from '../versions.ts'
+
+const versioned = <T>(record: T, version: number): Reply<T> =>
+  new Reply(record, { headers: { etag: etagOf(version) } })
 
 export const agentHandlers: Handlers<typeof agentRoutes> = {
   listAgents: async (op, app) => ({ agents: await app.listAgents(op) }),
   createAgent: (op, app, input) => app.createAgent(op, input),
-  showAgent: (op, app, input) => app.showAgent(op, input),
+  async showAgent(op, app, input) {
+    const agent = await app.showAgent(op, input)
+    return versioned(agent, agent.version)
+  },
+  async editAgent(op, app, { name, ...changes }, { versions }) {
+    const { kind, ...edited } = await app.editAgent(op, { name, changes, versions })
+    const { version } = edited.agent
+    return 'warnings' in edited
+      ? versioned(edited, version)
+      : new Refusal('AgentChanged', { agent: name, version }, { current: edited.agent })
+  },
   pauseAgent: (op, app, input) => app.pauseAgent(op, input),
   resumeAgent: (op, app, input) => app.resumeAgent(op, input),
   rotateAgent: (op, app, input) => app.rotateAgent(op, input),

@@ -1,0 +1,43 @@
+/** Options of an agent that a person may set and change. */
+export const agentOptions = {
+  purpose: { value: 'TEXT', about: 'what it is for, shown beside its requests' },
+  approvals: {
+    value: 'MODE',
+    choices: ['pending', 'hold'],
+    about: 'answer a held call at once, or keep it open until it is decided',
+  },
+  mount: { value: 'PATHS', about: 'folders it may read, separated by commas; PATH:rw to write' },
+  tools: { value: 'PATTERNS', about: 'tools it is limited to, separated by commas; * for all' },
+} as const
+
+const listed = (text: string): readonly string[] =>
+  text
+    .split(',')
+    .map((entry) => entry.trim())
+    .filter((entry) => entry !== '')
+
+type Given = {
+  readonly purpose: string | undefined
+  readonly approvals: 'pending' | 'hold' | undefined
+  readonly mount: string | undefined
+  readonly tools: string | undefined
+}
+
+/** The fields that were given; an empty list is one, too. */
+export const agentFields = ({ purpose, approvals, mount, tools }: Given) => ({
+  ...(purpose === undefined ? {} : { purpose }),
+  ...(approvals === undefined ? {} : { approvals }),
+  ...(mount === undefined
+    ? {}
+    : {
+        mounts: listed(mount).map((path) => ({
+          path: path.replace(/:r[ow]$/, ''),
+          read_only: !path.endsWith(':rw'),
+        })),
+      }),
+  ...(tools === undefined ? {} : { tools: listed(tools) }),
+})
+
+/** What is to be noted beside the answer, a line each. */
+export const warningLines = ({ warnings }: { readonly warnings: readonly string[] }) =>
+  warnings.map((warning) => `Warning: ${warning}`)

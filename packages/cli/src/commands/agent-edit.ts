@@ -1,0 +1,29 @@
+import { agentFields, agentOptions, warningLines } from '../agent-options.ts'
+import { usageError } from '../cli-error.ts'
+import { defineCommand } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
+
+export const agentEdit = defineCommand({
+  name: 'agent edit',
+  summary: 'Change an agent; each list replaces the present one',
+  args: { name: 'the agent' },
+  options: agentOptions,
+  examples: [
+    'gatehouse agent edit mailbot --tools "filesystem.*,email.search"',
+    'gatehouse agent edit mailbot --tools "*"',
+    'gatehouse agent edit coder --mount /srv/app:rw --purpose "Looks after the app"',
+  ],
+  run({ api }, { name, ...given }) {
+    const fields = agentFields(given)
+    if (Object.keys(fields).length === 0)
+      throw usageError('Say what changes: --purpose, --approvals, --mount or --tools.')
+    return api.editAgent({ name, ...fields })
+  },
+  text: (edited) => {
+    const { name, tools } = edited.agent
+    return [
+      `Agent ${name} is changed. Tools: ${escapeText(tools.join(', ')) || 'all'}`,
+      ...warningLines(edited),
+    ].join('\n')
+  },
+})

@@ -1,0 +1,48 @@
+import { expect, test } from 'vitest'
+import { createRestKit } from './kit.ts'
+
+const role = 'operator'
+const path = '/api/agents/mailbot'
+
+test('an agent is read with its ETag, and changed by whoever read it last', async () => {
+  const kit = createRestKit()
+  const read = await kit.call('GET', path, { role })
+  const etag = read.headers.get('etag') ?? ''
+  expect(etag).toBe('"1"')
+  const edit = (tag: string, purpose: string) =>
+    kit.call('PATCH', path, { role, headers: { 'if-match': tag }, body: { purpose } })
+  const first = await edit(etag, 'Mail')
+  expect(first.status).toBe(200)
+  expect(first.headers.get('etag')).toBe('"2"')
+  expect(first.body).toMatchObject({ agent: { purpose: 'Mail', version: 2 }, warnings: [] })
+  const late = await edit(etag, 'Late')
+  expect(late.status).toBe(412)
+  expect(late.body).toMatchObject({
+    code: 'AgentChanged',
+    current: { purpose: 'Mail', version: 2 },
+  })
+  expect((await edit('"9", "2"', 'One of two')).status).toBe(200)
+  expect((await edit('*', 'Any')).status).toBe(200)
+  expect((await edit('W/"4"', 'Weak')).status).toBe(412)
+  expect((await edit('4', 'Bare')).status).toBe(400)
+})
+
+test('a malformed pattern is refused by its place and its text', async () => {
+  const kit = createRestKit()
+  for (const wrong of ['filesystem', 'file system.*', 'a.b.c', '.read', 'git.', 'Git.log', '']) {
+    const answer = await kit.call('PATCH', path, { role, body: { tools: ['git.*', wrong] } })
+    expect(answer.status).toBe(400)
+    const [error] = answer.body.errors as { pointer: string; detail: string }[]
+    expect(error?.pointer).toBe('/tools/1')
+    expect(error?.detail).toContain(JSON.stringify(wrong))
+  }
+  const body = { tools: ['*', 'github.list_*', '*.get', 'jira-*.getIssue'] }
+  expect((await kit.call('PATCH', path, { role, body })).status).toBe(200)
+})
+
+test('nothing but what may be edited is taken', async () => {
+  const kit = createRestKit()
+  const answer = await kit.call('PATCH', path, { role, body: { status: 'active' } })
+  expect(answer.status).toBe(400)
+  expect(answer.body.errors).toMatchObject([{ pointer: '/status' }])
+})
