@@ -3,13 +3,15 @@ import type { Ids } from '@gatehouse/server/ports/ids'
 
 /** Ids of the right form that are the same in each run: the first of each prefix ends in 1. */
 export class CountedIds implements Ids {
-  readonly #counts = new Map<string, number>()
+  readonly #counts: Map<string, number>
   readonly #secrets: readonly Buffer[]
-  #given = 0
+  #given: number
 
-  /** `secrets` come first; those after them are digests. */
-  constructor(secrets: readonly Buffer[] = []) {
+  /** `secrets` come first; those after them are digests. Ids go on after those of `before`. */
+  constructor(secrets: readonly Buffer[] = [], before?: CountedIds) {
     this.#secrets = secrets
+    this.#counts = new Map(before ? before.#counts : [])
+    this.#given = before ? before.#given : 0
   }
 
   next(prefix: string): string {

@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, realpathSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { ApprovalMode, AuditEntry, CapabilityError, Remember } from '@gatehouse/contract'
@@ -50,6 +50,16 @@ export type KitOptions = Pick<Overrides, 'adapters' | 'ids' | 'outbound' | 'stor
     readonly log?: Log
     /** `real` is that of this machine; without one no program starts. */
     readonly sandbox?: Sandbox | 'real'
+    /** Exchanges what the application stands on. */
+    readonly parts?: (parts: AppDeps, folder: string) => Partial<AppDeps>
+    /** The data directory to begin with, of a kit that was closed; it is copied. */
+    readonly begins?: string
+    /** Where the data directory is copied to when the kit is closed. */
+    readonly leaves?: string
+    /** Folders of agents that outlast the kit. */
+    readonly workspaces?: string
+    /** When the clock stands still, in ms since 1970. */
+    readonly nowMs?: number
     /** Puts something between the application and each of its ports. */
     readonly ports?: <T extends object>(name: string, port: T) => T
   }
@@ -141,6 +151,14 @@ export class Kit implements AsyncDisposable {
     return this.app.invoke(this.op(agent, change), { capability, arguments: args })
   }
 
+  /** A call that must succeed: its result. */
+  async run(agent: string, capability: string, args: object = {}) {
+    const outcome = await this.invoke(agent, capability, args)
+    if (outcome.kind !== 'succeeded')
+      throw new Error(`expected ${capability} to succeed, got ${JSON.stringify(outcome)}`)
+    return outcome.data
+  }
+
   /** A call that must wait for a person: its approval's id. */
   async pending(agent: string, capability: string, args: object): Promise<string> {
     const outcome = await this.invoke(agent, capability, args)
@@ -206,14 +224,15 @@ const wrapped = (parts: AppDeps, wrap: NonNullable<KitOptions['ports']>): AppDep
 })
 
 /** The parts that a test gives, and passwords that are hashed at once. */
-const exchangedIn = (options: KitOptions, { sandbox }: AppDeps, folder: string) => ({
+const exchangedIn = (options: KitOptions, parts: AppDeps, folder: string) => ({
   passwords: quickPasswords,
   ...(options.memory ? { memory: options.memory } : {}),
   ...(options.models ? { models: options.models } : {}),
   ...(options.notifier ? { notifier: options.notifier } : {}),
   ...(options.tracing ? { tracing: options.tracing } : {}),
   ...(options.wakeCommands ? { wakeCommands: options.wakeCommands } : {}),
-  ...(options.engine ? { engine: options.engine(sandbox, folder) } : {}),
+  ...(options.engine ? { engine: options.engine(parts.sandbox, folder) } : {}),
+  ...options.parts?.(parts, folder),
 })
 
 const settingsIn = (folder: string, changed: Partial<Settings> = {}): Settings => ({
@@ -243,32 +262,39 @@ const makePlaces = (runsPrograms: boolean) => {
   }
 }
 
+const overridesOf = (options: KitOptions, settings: Settings): Overrides => ({
+  verifiesOnThread: false,
+  kdf: { memory_kib: 64, passes: 1, lanes: 1 },
+  // Without one of the test's own no name leads anywhere.
+  outbound:
+    options.outbound ??
+    createOutbound(settings, { ownPorts: () => new Set(), resolve: async () => [] }),
+  ...(options.adapters ? { adapters: options.adapters } : {}),
+  ...(options.ids ? { ids: options.ids } : {}),
+  ...(options.storage ? { storage: options.storage } : {}),
+})
+
 export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
   const { log = silent, runsApproved = true, sandbox = noSandbox() } = options
   const places = makePlaces(sandbox === 'real')
-  const { folder, workspaces } = places
+  const { folder } = places
+  const { workspaces = places.workspaces } = options
   const settings = settingsIn(folder, options.settings)
   const clock = new HandClock()
+  clock.ms = options.nowMs ?? clock.ms
   const registry = createRegistry([...standardCapabilities, ...(options.capabilities ?? [])])
-  await putStore(folder)
+  if (options.begins) cpSync(options.begins, folder, { recursive: true })
+  else await putStore(folder)
   const opened: AppDeps[] = []
   const composition = await compose(
     settings,
     log,
     { runsApproved, scrubber: new Scrubber(), output: { dropped: 0 } },
     {
+      ...overridesOf(options, settings),
       clock,
       registry,
       workspaces,
-      verifiesOnThread: false,
-      kdf: { memory_kib: 64, passes: 1, lanes: 1 },
-      // Without one of the test's own no name leads anywhere.
-      outbound:
-        options.outbound ??
-        createOutbound(settings, { ownPorts: () => new Set(), resolve: async () => [] }),
-      ...(options.adapters ? { adapters: options.adapters } : {}),
-      ...(options.ids ? { ids: options.ids } : {}),
-      ...(options.storage ? { storage: options.storage } : {}),
       ...(sandbox === 'real' ? {} : { sandbox }),
       parts(parts) {
         opened.push(parts)
@@ -290,6 +316,7 @@ export const createKit = async (options: KitOptions = {}): Promise<Kit> => {
     workspaces,
     close: async () => {
       await composition[Symbol.asyncDispose]()
+      if (options.leaves) cpSync(folder, options.leaves, { recursive: true })
       places[Symbol.dispose]()
     },
   })

@@ -1,20 +1,8 @@
 import type { Role } from '@gatehouse/contract'
 import { type Permission, type Route, type RouteName, routes } from '@gatehouse/contract/routes'
-import {
-  fakeAlert,
-  fakeApproval,
-  fakeLogin,
-  fakePassword,
-  fakeSecret,
-} from '@gatehouse/testkit/fake-app'
-import {
-  fakeDeadLetter,
-  fakeRollback,
-  fakeService,
-  fakeWrite,
-} from '@gatehouse/testkit/fake-service'
+import { password, seeded } from '@gatehouse/testkit/installation/seeds'
 import { describe, expect, expectTypeOf, test } from 'vitest'
-import { createRestKit } from '../rest/kit.ts'
+import { openRestKit, type RestKit, useRestKit } from '../rest/kit.ts'
 
 // Rights as the documentation promises them, written down apart from the code that grants them.
 const read: readonly Role[] = ['viewer', 'approver', 'operator']
@@ -55,77 +43,125 @@ const bodies: Readonly<Partial<Record<RouteName, object>>> = {
   setState: { value: 1 },
   acknowledgeAudit: { reason: 'disk replaced' },
   decideApprovals: { ids: ['appr-1'], decision: 'reject' },
-  logIn: { password: fakePassword },
-  setUp: { token: 's', password: fakePassword },
-  setPassword: { password: fakePassword },
-  makeBackup: { passphrase: fakePassword },
+  logIn: { password },
+  setUp: { password },
+  setPassword: { password },
+  makeBackup: { passphrase: password },
   createUserToken: { label: 'phone', role: 'viewer' },
   setDefaultModel: { id: null },
   tryModel: { prompt: 'hi' },
-  setVaultPassphrase: { passphrase: fakePassword },
-  addSecret: { name: 'github_token', value: 'not a real one' },
+  setVaultPassphrase: { passphrase: password },
+  addSecret: { name: 'other_token', value: 'not a real one' },
   rotateSecret: { value: 'not a real one' },
   validatePolicy: { text: 'version: 1' },
   testPolicy: { agent: 'mailbot', capability: 'email.send' },
-  saveOrganisationPolicy: { text: 'version: 1' },
-  saveAgentPolicy: { text: 'version: 1' },
-  connectService: { kind: 'mail', agents: ['*'] },
+  saveOrganisationPolicy: { text: 'version: 1\nrules: []\n' },
+  saveAgentPolicy: { text: 'version: 1\nrules: []\n' },
+  connectService: {
+    kind: 'mail',
+    name: 'other',
+    agents: ['*'],
+    secrets: { password: 'open sesame' },
+  },
 }
 
-const approval = fakeApproval(7)
-
-const ofTheProxy: Readonly<Partial<Record<RouteName, string>>> = {
-  testService: fakeService.name,
-  syncService: fakeService.name,
-  disconnectService: fakeService.name,
-  cancelWrite: fakeWrite.id,
-  retryWrite: fakeDeadLetter.id,
-  discardWrite: fakeDeadLetter.id,
-  previewRollback: fakeRollback.id,
-  rollBack: fakeRollback.id,
+/** What stands in the path of a route; of the others it is the agent, or an id of the log. */
+const things: Readonly<Partial<Record<RouteName, string>>> = {
+  showApproval: seeded.approval,
+  approveApproval: seeded.approval,
+  rejectApproval: seeded.approval,
+  revokeGrant: seeded.grant,
+  revokeUserToken: seeded.userToken,
+  showProcess: seeded.process,
+  readProcessLog: seeded.process,
+  killProcess: seeded.process,
+  deleteSchedule: seeded.schedule,
+  acknowledgeAlert: seeded.alert,
+  showSecret: seeded.secret,
+  changeSecret: seeded.secret,
+  rotateSecret: seeded.secret,
+  deleteSecret: seeded.secret,
+  checkSecret: seeded.secret,
+  removeOperator: 'ana',
+  testNotification: 'phone',
+  listFailedNotifications: 'phone',
+  retryNotifications: 'phone',
+  testService: seeded.service,
+  syncService: seeded.service,
+  disconnectService: seeded.service,
+  cancelWrite: seeded.write,
+  retryWrite: seeded.deadLetter,
+  discardWrite: seeded.deadLetter,
+  previewRollback: seeded.rollback,
+  rollBack: seeded.rollback,
+  showModel: 'tiny',
+  inspectModel: 'tiny',
+  installModel: 'tiny',
+  cancelInstall: 'slow',
+  removeModel: 'odd',
+  verifyModel: 'tiny',
+  tryModel: 'tiny',
+  releaseModel: 'tiny',
+  showJob: 'job-00000000000000000000000001',
 }
 
 function pathOf(name: RouteName, { path }: Route): string {
-  const id = name.endsWith('Approval')
-    ? approval.id
-    : name === 'revokeUserToken'
-      ? 'ut-00000000000000000000000001'
-      : name.includes('Process')
-        ? 'proc-00000000000000000000000001'
-        : name === 'deleteSchedule'
-          ? 'sched-00000000000000000000000001'
-          : 'aud-00000000000000000000000000'
-  const named = name.endsWith('Secret')
-    ? fakeSecret.name
-    : name === 'removeOperator'
-      ? 'ana'
-      : 'mailbot'
   const query = name === 'checkSecret' ? '?agent=mailbot&capability=git.push' : ''
-  const thing = ofTheProxy[name]
-  if (thing) return path.replace(/:name|:id/, thing)
   return `${path}${query}`
-    .replace(':name', named)
-    .replace(':id', name === 'acknowledgeAlert' ? fakeAlert.id : id)
+    .replace(':name', things[name] ?? 'mailbot')
+    .replace(':id', things[name] ?? seeded.auditEntry)
     .replace(':agent', 'mailbot')
     .replace(':key', 'notes%2Fa')
 }
 
-async function statusOf(name: RouteName, route: Route, role?: Role): Promise<number> {
-  const kit = createRestKit({}, { forBrowsers: true })
-  kit.fake.tell(approval)
-  if (name === 'resumeAgent') {
-    const agent = kit.fake.agents.get('mailbot')
-    if (agent) kit.fake.agents.set('mailbot', { ...agent, status: 'paused' })
-  }
-  const before = kit.fake.calls.length
-  const stopping = AbortSignal.abort()
-  const login = await kit.fake.app.authenticateWebSession(fakeLogin)
+type Before = (kit: RestKit) => Promise<object | undefined>
+
+const withoutOperator: Before = async ({ kit }) => {
+  await kit.app.removeOperator(kit.operator(), { name: 'ana' })
+  return undefined
+}
+
+/** What must have happened before, for some routes, and what of it goes into the body. */
+const before: Readonly<Partial<Record<RouteName, Before>>> = {
+  async resumeAgent({ kit }) {
+    await kit.app.pauseAgent(kit.operator(), { name: 'mailbot' })
+    return undefined
+  },
+  async restoreAgent({ kit }) {
+    await kit.app.revokeAgent(kit.operator(), { name: 'mailbot' })
+    return undefined
+  },
+  createSetupLink: withoutOperator,
+  async setUp(kit) {
+    await withoutOperator(kit)
+    const { token } = await kit.kit.app.createSetupLink(kit.kit.operator())
+    return { token }
+  },
+}
+
+/** Routes that are refused, and those that only read, leave everything as it is. */
+const shared = useRestKit({}, { forBrowsers: true })
+
+type Asked = { readonly name: RouteName; readonly route: Route; readonly role: Role | undefined }
+
+async function statusOf(
+  kit: RestKit,
+  { name, route, role }: Asked,
+  prepare?: Before,
+): Promise<number> {
+  const { login } = await kit.logIn()
+  const found = await prepare?.(kit)
+  kit.calls.length = 0
   const { status } = await kit.call(route.method, pathOf(name, route), {
     ...(role ? { role } : {}),
-    ...(route.body ? { body: bodies[name] ?? {} } : {}),
-    visit: { stopping, ...(login ? { login } : {}) },
+    ...(route.body ? { body: { ...bodies[name], ...found } } : {}),
+    visit: {
+      ...(name === 'logOut' && login ? { login } : {}),
+      // Streams would last.
+      ...(route.path.endsWith('/stream') ? { stopping: AbortSignal.abort() } : {}),
+    },
   })
-  const acted = kit.fake.calls.slice(before).filter((call) => !call.startsWith('authenticate'))
+  const acted = kit.calls.filter((call) => !call.startsWith('authenticate'))
   if (status === 401 || status === 403) expect(acted).toEqual([])
   return status
 }
@@ -136,16 +172,19 @@ const all = Object.entries<Route>(routes).map(
 
 describe.each(all)('%s', (name, route) => {
   const roles = promisedTo(name, route)
+  const isAllowed = (role?: Role) => roles === 'everybody' || (role && roles.includes(role))
+  const answered = async (role?: Role): Promise<number> => {
+    if (route.method === 'GET' || !isAllowed(role)) return statusOf(shared(), { name, route, role })
+    await using kit = await openRestKit({}, { forBrowsers: true })
+    return await statusOf(kit, { name, route, role }, before[name])
+  }
   test('is refused to nobody or to a stranger as promised', async () => {
-    const status = await statusOf(name, route)
-    expect(status).toBe(roles === 'everybody' ? (route.success ?? 200) : 401)
+    expect(await answered()).toBe(isAllowed() ? (route.success ?? 200) : 401)
   })
   test.each(['viewer', 'approver', 'operator'] as const)(
     'answers a %s as promised',
     async (role) => {
-      const status = await statusOf(name, route, role)
-      const allowed = roles === 'everybody' || roles.includes(role)
-      expect(status).toBe(allowed ? (route.success ?? 200) : 403)
+      expect(await answered(role)).toBe(isAllowed(role) ? (route.success ?? 200) : 403)
     },
   )
 })
@@ -155,7 +194,9 @@ test('no route compiles without a permission', () => {
 })
 
 test('names the permission that is missing', async () => {
-  const answer = await createRestKit().call('POST', '/api/agents/mailbot/pause', { role: 'viewer' })
+  const answer = await shared().call('POST', '/api/agents/mailbot/pause', {
+    role: 'viewer',
+  })
   expect(answer.body).toMatchObject({
     status: 403,
     code: 'PermissionDenied',
@@ -164,7 +205,8 @@ test('names the permission that is missing', async () => {
 })
 
 test('gives an agent nothing, by token or by claim', async () => {
-  const kit = createRestKit()
+  const kit = shared()
+  kit.calls.length = 0
   const bearer = { authorization: `Bearer ${'0'.repeat(64)}` }
   const byToken = await kit.call('GET', '/api/status', { headers: bearer })
   expect(byToken.status).toBe(401)
@@ -172,12 +214,12 @@ test('gives an agent nothing, by token or by claim', async () => {
   const actor = { kind: 'agent', name: 'mailbot', generation: 1, credential: 1 } as never
   const byClaim = await kit.call('GET', '/api/status', { visit: { actor } })
   expect(byClaim.status).toBe(401)
-  expect(kit.fake.calls).toEqual([])
+  expect(kit.calls).toEqual([])
 })
 
 test('serves a person whom the listener itself has established', async () => {
   const actor = { kind: 'user', label: 'ana', role: 'viewer', token_id: 'ut-1' } as const
-  const kit = createRestKit()
+  const kit = shared()
   expect((await kit.call('GET', '/api/status', { visit: { actor } })).status).toBe(200)
   const refused = await kit.call('POST', '/api/agents/mailbot/pause', { visit: { actor } })
   expect(refused.status).toBe(403)

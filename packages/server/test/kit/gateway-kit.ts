@@ -1,7 +1,6 @@
 import { createKit, type Kit, type KitOptions } from '@gatehouse/testkit'
 import { CountedIds } from '@gatehouse/testkit/counted-ids'
-import type { App } from '../../src/app/app.ts'
-import type { EventBus } from '../../src/ports/events.ts'
+import { type WatchedApp, watchApp } from '@gatehouse/testkit/watched-app'
 import {
   type Gateway,
   type GatewayOptions,
@@ -56,8 +55,7 @@ export class GatewayKit implements AsyncDisposable {
   readonly capabilities: TestCapabilities
   readonly log: KeptLog
   readonly #gateway: Gateway
-  readonly #listening: () => number
-  readonly #underWay: () => number
+  readonly #watched: WatchedApp
   readonly #crowd = new AbortController()
   #ended: Promise<void> | null = null
 
@@ -66,15 +64,13 @@ export class GatewayKit implements AsyncDisposable {
     capabilities: TestCapabilities
     log: KeptLog
     gateway: Gateway
-    listening: () => number
-    underWay: () => number
+    watched: WatchedApp
   }) {
     this.kit = made.kit
     this.capabilities = made.capabilities
     this.log = made.log
     this.#gateway = made.gateway
-    this.#listening = made.listening
-    this.#underWay = made.underWay
+    this.#watched = made.watched
   }
 
   get url(): string {
@@ -103,12 +99,12 @@ export class GatewayKit implements AsyncDisposable {
 
   /** Use cases that have begun and not ended. */
   underWay(): number {
-    return this.#underWay()
+    return this.#watched.underWay()
   }
 
   /** Connections that are told of events. */
   listeners(): number {
-    return this.#listening()
+    return this.#watched.listeners()
   }
 
   emit(agent: TestAgent, type: string, data: Record<string, unknown> = {}): void {
@@ -163,70 +159,23 @@ export class GatewayKit implements AsyncDisposable {
   }
 }
 
-/** The bus, with a count of those who listen. */
-const counting = (bus: EventBus) => {
-  const listening = new Set<object>()
-  const counted: EventBus = {
-    publish: (event) => bus.publish(event),
-    poll: (...asked) => bus.poll(...asked),
-    subscribe(listener) {
-      const subscription = bus.subscribe(listener)
-      listening.add(subscription)
-      return {
-        [Symbol.dispose]() {
-          listening.delete(subscription)
-          subscription[Symbol.dispose]()
-        },
-      }
-    },
-  }
-  return { counted, listening }
-}
-
-/** The application, with a count of the use cases that have not ended. */
-const counted = (given: App) => {
-  let count = 0
-  const app = new Proxy(given, {
-    get(target, name) {
-      const part: unknown = Reflect.get(target, name)
-      if (typeof part !== 'function') return part
-      return (...args: unknown[]): unknown => {
-        const ends: unknown = Reflect.apply(part, target, args)
-        if (!(ends instanceof Promise)) return ends
-        count += 1
-        return ends.finally(() => (count -= 1))
-      }
-    },
-  })
-  return { app, underWay: () => count }
-}
-
 const openService = async (log: KeptLog, options: Pick<KitOptions, 'memory'>) => {
   const capabilities = new TestCapabilities()
-  let listening: ReadonlySet<object> = new Set()
   const kit = await createKit({
     ...options,
     log,
     policy,
     capabilities: capabilities.all,
     ids: new CountedIds(Object.values(tokens).map((token) => Buffer.from(token, 'hex'))),
-    ports(name, port) {
-      // As where other nodes have the same store, and may change agents.
-      if (name === 'storage') return { ...port, isShared: true }
-      if (name !== 'events') return port
-      const bus = counting(port as unknown as EventBus)
-      listening = bus.listening
-      return bus.counted as unknown as typeof port
-    },
+    // As where other nodes have the same store, and may change agents.
+    ports: (name, port) => (name === 'storage' ? { ...port, isShared: true } : port),
   })
   for (const name of Object.keys(tokens)) await kit.agent(name)
   await kit.app.pauseAgent(kit.operator(), { name: 'paused' })
   await kit.invoke('alpha', 'test.limited')
   kit.clock.move(18_000)
   capabilities.ran.length = 0
-  const own = listening.size
-  const { app, underWay } = counted(kit.app)
-  return { kit, app, underWay, capabilities, listening: () => listening.size - own }
+  return { kit, capabilities, watched: watchApp(kit.app) }
 }
 
 export const openKit = async ({
@@ -238,7 +187,7 @@ export const openKit = async ({
   const gateway = await openGateway({
     host: '127.0.0.1',
     port: 0,
-    app: service.app,
+    app: service.watched.app,
     ids: new CountedIds(),
     log,
     version: '9.9.9',

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
-import { createRestKit } from './kit.ts'
+import { openRestKit } from './kit.ts'
 
 const role = 'operator'
 const path = '/api/agents/mailbot'
 
 test('an agent is read with its ETag, and changed by whoever read it last', async () => {
-  const kit = createRestKit()
+  await using kit = await openRestKit()
   const read = await kit.call('GET', path, { role })
   const etag = read.headers.get('etag') ?? ''
   expect(etag).toBe('"1"')
@@ -28,7 +28,7 @@ test('an agent is read with its ETag, and changed by whoever read it last', asyn
 })
 
 test('a malformed pattern is refused by its place and its text', async () => {
-  const kit = createRestKit()
+  await using kit = await openRestKit()
   for (const wrong of ['filesystem', 'file system.*', 'a.b.c', '.read', 'git.', 'Git.log', '']) {
     const answer = await kit.call('PATCH', path, { role, body: { tools: ['git.*', wrong] } })
     expect(answer.status).toBe(400)
@@ -41,7 +41,7 @@ test('a malformed pattern is refused by its place and its text', async () => {
 })
 
 test('nothing but what may be edited is taken', async () => {
-  const kit = createRestKit()
+  await using kit = await openRestKit()
   const answer = await kit.call('PATCH', path, { role, body: { status: 'active' } })
   expect(answer.status).toBe(400)
   expect(answer.body.errors).toMatchObject([{ pointer: '/status' }])

@@ -1,12 +1,29 @@
 import { GatehouseError, Problem } from '@gatehouse/contract'
-import { fakeApproval } from '@gatehouse/testkit/fake-app'
+import { seeded } from '@gatehouse/testkit/installation/seeds'
+import { replacing } from '@gatehouse/testkit/replacing'
 import { expect, test } from 'vitest'
-import { createRestKit } from './kit.ts'
+import type { AuditReader } from '../../src/ports/audit.ts'
+import type { Storage } from '../../src/ports/storage.ts'
+import { openRestKit, useRestKit } from './kit.ts'
 
 const role = 'operator' as const
+const shared = useRestKit()
+
+/** A service whose store has this part, beside what it had. */
+const openStored = (parts: (storage: Storage) => Partial<Storage>) =>
+  openRestKit({
+    ports(name, port) {
+      if (name !== 'storage') return port
+      return { ...port, ...parts(port as unknown as Storage) }
+    },
+  })
+
+const openUnlisted = (cause: Error) =>
+  openStored(({ agents }) => ({ agents: replacing(agents, { list: () => Promise.reject(cause) }) }))
 
 test('answers every error as a problem document with a request id', async () => {
-  const answer = await createRestKit().call('GET', '/api/agents/nobody', { role })
+  await using kit = await openRestKit()
+  const answer = await kit.call('GET', '/api/agents/nobody', { role })
   expect(answer.headers.get('content-type')).toBe('application/problem+json')
   expect(answer.headers.get('gatehouse-request-id')).toBe(answer.body.request_id)
   expect(Problem.parse(answer.body)).toEqual({
@@ -21,7 +38,7 @@ test('answers every error as a problem document with a request id', async () => 
 })
 
 test('asks strangers for a token, and tells them nothing of what exists', async () => {
-  const kit = createRestKit()
+  const kit = shared()
   for (const path of ['/api/status', '/api/nowhere', '/', '/api/agents/nobody']) {
     const answer = await kit.call('GET', path)
     expect(answer.status).toBe(401)
@@ -37,13 +54,13 @@ test.each([
   [`Bearer gatehouse_user_${'o'.repeat(42)}`, 'user tokens'],
   ['Bearer undefined', 'user tokens'],
 ])('refuses the credential %s', async (authorization, detail) => {
-  const answer = await createRestKit().call('GET', '/api/status', { headers: { authorization } })
+  const answer = await shared().call('GET', '/api/status', { headers: { authorization } })
   expect(answer.status).toBe(401)
   expect(answer.body.detail).toContain(detail)
 })
 
 test('says 404 for what is not there and 405 for what is there under another method', async () => {
-  const kit = createRestKit()
+  const kit = shared()
   expect((await kit.call('GET', '/api/nowhere', { role })).body.code).toBe('NotFound')
   const wrong = await kit.call('DELETE', '/api/agents', { role })
   expect(wrong.status).toBe(405)
@@ -54,7 +71,7 @@ test('says 404 for what is not there and 405 for what is there under another met
 })
 
 test('points at every field that does not fit', async () => {
-  const answer = await createRestKit().call('POST', '/api/agents', {
+  const answer = await shared().call('POST', '/api/agents', {
     role,
     body: { name: 'Mail Bot', approvals: 'never', colour: 'red', mounts: [{ path: '' }] },
   })
@@ -85,7 +102,7 @@ test.each([
   '/api/approvals?status=open',
   '/api/approvals?limit=100000',
 ])('refuses %s, naming the parameter', async (path) => {
-  const answer = await createRestKit().call('GET', path, { role })
+  const answer = await shared().call('GET', path, { role })
   expect(answer.status).toBe(400)
   const [error] = answer.body.errors as { pointer: string }[]
   expect(error?.pointer).toBe(`?${/\?(\w+)/.exec(path)?.[1]}`)
@@ -93,11 +110,15 @@ test.each([
 
 test('hands the filters of the log on as they are meant', async () => {
   const asked: unknown[] = []
-  const kit = createRestKit({
-    async queryAudit(_op, filter) {
-      asked.push(filter)
-      const verified_at = '2026-03-01T12:00:00.000Z'
-      return { entries: [], total: 0, integrity: 'verified', verified_through: -1, verified_at }
+  await using kit = await openRestKit({
+    ports(name, port) {
+      if (name !== 'audit') return port
+      const reader = port as unknown as AuditReader
+      const query: AuditReader['query'] = (filter) => {
+        asked.push(filter)
+        return reader.query(filter)
+      }
+      return replacing<AuditReader>(reader, { query }) as unknown as typeof port
     },
   })
   await kit.call('GET', '/api/audit', { role })
@@ -118,7 +139,7 @@ test('hands the filters of the log on as they are meant', async () => {
 })
 
 test('takes JSON only, and nothing that hides what it says', async () => {
-  const kit = createRestKit()
+  await using kit = await openRestKit()
   const send = (body: string, headers: Record<string, string>) =>
     kit.call('POST', '/api/user-tokens', { role, body, headers })
   const good = '{"label":"phone"}'
@@ -131,18 +152,13 @@ test('takes JSON only, and nothing that hides what it says', async () => {
 })
 
 test('lets a body be left out where nothing in it is needed', async () => {
-  const kit = createRestKit()
-  kit.fake.tell(fakeApproval(1))
-  const path = `/api/approvals/${fakeApproval(1).id}/reject`
+  await using kit = await openRestKit()
+  const path = `/api/approvals/${seeded.approval}/reject`
   expect((await kit.call('POST', path, { role })).body.status).toBe('rejected')
 })
 
 test('tells of its own faults nothing but a number that the log has too', async () => {
-  const kit = createRestKit({
-    async listAgents() {
-      throw new Error('SELECT * FROM agents failed in /srv/secret.db')
-    },
-  })
+  await using kit = await openUnlisted(new Error('SELECT * FROM agents failed in /srv/secret.db'))
   const answer = await kit.call('GET', '/api/agents', { role })
   expect(answer.status).toBe(500)
   expect(JSON.stringify(answer.body)).not.toMatch(/SELECT|secret/)
@@ -152,26 +168,24 @@ test('tells of its own faults nothing but a number that the log has too', async 
 })
 
 test('says when to come back while it cannot serve', async () => {
-  const kit = createRestKit({
-    async listAgents() {
-      throw new GatehouseError('StorageUnavailable', { detail: 'the disk is full' })
-    },
-  })
+  const full = new GatehouseError('StorageUnavailable', { detail: 'the disk is full' })
+  await using kit = await openUnlisted(full)
   const answer = await kit.call('GET', '/api/agents', { role })
   expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
 })
 
 test('is not ready while a part is unhealthy, and tells strangers no more than that', async () => {
-  const healthy = await createRestKit().call('GET', '/readyz')
+  const healthy = await shared().call('GET', '/readyz')
   expect([healthy.status, healthy.body]).toEqual([200, { status: 'healthy' }])
-  const kit = createRestKit()
-  const sick = { ...(await kit.fake.app.health({} as never)), status: 'unhealthy' as const }
-  const answer = await createRestKit({ health: async () => sick }).call('GET', '/readyz')
+  await using sick = await openStored(({ clock }) => ({
+    clock: replacing(clock, { read: () => Promise.reject(new Error('it is gone')) }),
+  }))
+  const answer = await sick.call('GET', '/readyz')
   expect([answer.status, answer.body]).toEqual([503, { status: 'unhealthy' }])
 })
 
 test('counts wrong tokens by address, and lets a right one pass all the same', async () => {
-  const kit = createRestKit()
+  const kit = shared()
   const visit = { address: '127.0.0.1' }
   const host = { host: 'localhost:7703' }
   const wrong = { ...host, authorization: `Bearer gatehouse_user_${'x'.repeat(43)}` }

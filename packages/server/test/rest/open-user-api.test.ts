@@ -1,16 +1,13 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { fakeTokens } from '@gatehouse/testkit/fake-app'
 import { expect, test } from 'vitest'
 import { openUserApi } from '../../src/transport/rest/open-user-api.ts'
-import { createRestKit } from './kit.ts'
+import { openRestKit, useRestKit } from './kit.ts'
 
-const openKit = () => {
-  const kit = createRestKit()
-  return openUserApi({ ...kit.options, host: '127.0.0.1', port: 0, graceMs: 200 })
-}
+const shared = useRestKit()
+const openApi = () => openUserApi({ ...shared().options, host: '127.0.0.1', port: 0, graceMs: 200 })
 
-const authorization = `Bearer ${fakeTokens.operator}`
+const bearer = () => `Bearer ${shared().tokens.operator}`
 
 /** Answer of the server to these exact bytes. */
 async function sendRaw(url: string, text: string): Promise<string> {
@@ -25,7 +22,9 @@ async function sendRaw(url: string, text: string): Promise<string> {
 }
 
 test('serves the routes over a socket', async () => {
-  await using api = await openKit()
+  await using kit = await openRestKit()
+  await using api = await openUserApi({ ...kit.options, host: '127.0.0.1', port: 0, graceMs: 200 })
+  const authorization = `Bearer ${kit.tokens.operator}`
   const status = await fetch(`${api.url}/api/status`, { headers: { authorization } })
   expect(await status.json()).toMatchObject({ version: '1.2.3' })
   const paused = await fetch(`${api.url}/api/agents/mailbot/pause`, {
@@ -37,10 +36,10 @@ test('serves the routes over a socket', async () => {
 })
 
 test('refuses a header that Node would silently choose from', async () => {
-  await using api = await openKit()
+  await using api = await openApi()
   const request = (extra: string) =>
     `GET /api/status HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n${extra}\r\n`
-  const good = `Authorization: ${authorization}\r\n`
+  const good = `Authorization: ${bearer()}\r\n`
   expect(await sendRaw(api.url, request(good))).toMatch(/^HTTP\/1\.1 200 /)
   const twice = await sendRaw(api.url, request(`${good}Authorization: Bearer x\r\n`))
   expect(twice).toMatch(/^HTTP\/1\.1 400 /)
@@ -50,7 +49,7 @@ test('refuses a header that Node would silently choose from', async () => {
 })
 
 test('refuses a foreign host over the socket', async () => {
-  await using api = await openKit()
+  await using api = await openApi()
   const text = `GET /healthz HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n`
   expect(await sendRaw(api.url, text)).toMatch(/^HTTP\/1\.1 421 /)
 })
@@ -71,24 +70,23 @@ test.each([
   '/api/agents/..;/pause',
   '/v1/../api/pause',
 ])('%s leads to no other route', async (target) => {
-  const kit = createRestKit()
-  await using api = await openUserApi({ ...kit.options, host: '127.0.0.1', port: 0, graceMs: 200 })
+  await using api = await openApi()
   const lines = [
     `POST ${target} HTTP/1.1`,
     'Host: 127.0.0.1',
-    `Authorization: ${authorization}`,
+    `Authorization: ${bearer()}`,
     'Content-Length: 0',
     'Connection: close',
   ]
   const answer = await sendRaw(api.url, `${lines.join('\r\n')}\r\n\r\n`)
   expect(answer).toMatch(/^HTTP\/1\.1 40[045] /)
-  expect(kit.fake.agents.get('mailbot')?.status).toBe('active')
+  expect(await shared().statusOf('mailbot')).toBe('active')
 })
 
 test('serves a key that has dots and slashes in its one segment', async () => {
-  await using api = await openKit()
+  await using api = await openApi()
   const answer = await fetch(`${api.url}/api/state/shared/a%2F..%2Fb..`, {
-    headers: { authorization },
+    headers: { authorization: bearer() },
   })
   expect([answer.status, ((await answer.json()) as { code: string }).code]).toEqual([
     404,
@@ -97,8 +95,10 @@ test('serves a key that has dots and slashes in its one segment', async () => {
 })
 
 test('closes with streams still open, and answers no more', async () => {
-  const api = await openKit()
-  const stream = await fetch(`${api.url}/api/approvals/stream`, { headers: { authorization } })
+  const api = await openApi()
+  const stream = await fetch(`${api.url}/api/approvals/stream`, {
+    headers: { authorization: bearer() },
+  })
   const text = stream.text()
   await api.close()
   expect(await text).toContain('event: snapshot')

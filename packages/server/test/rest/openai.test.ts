@@ -1,20 +1,33 @@
 import { GatehouseError } from '@gatehouse/contract'
-import { fakeTokens } from '@gatehouse/testkit/fake-app'
+import type { EngineAnswers } from '@gatehouse/testkit/installation/engine'
+import { sentence } from '@gatehouse/testkit/installation/engine'
 import OpenAI, { type APIError } from 'openai'
 import { expect, test } from 'vitest'
-import type { App } from '../../src/app/app.ts'
 import { openUserApi } from '../../src/transport/rest/open-user-api.ts'
-import { createRestKit } from './kit.ts'
+import { openRestKit } from './kit.ts'
 
-const sentence = 'Hello from the local model.'
 const messages = [{ role: 'user' as const, content: 'Who are you?' }]
 
-async function openKit(override: Partial<App> = {}, apiKey = fakeTokens.viewer) {
-  const kit = createRestKit(override)
+async function openKit(engine: EngineAnswers = {}) {
+  const kit = await openRestKit({ engine })
+  const apiKey = kit.tokens.viewer
   const api = await openUserApi({ ...kit.options, host: '127.0.0.1', port: 0, graceMs: 200 })
   const client = new OpenAI({ apiKey, baseURL: `${api.url}/v1`, maxRetries: 0 })
-  return { client, url: api.url, [Symbol.asyncDispose]: () => api.close() }
+  return {
+    kit,
+    client,
+    url: api.url,
+    async [Symbol.asyncDispose]() {
+      await api.close()
+      await kit[Symbol.asyncDispose]()
+    },
+  }
 }
+
+const untilAborted = (signal: AbortSignal): Promise<never> =>
+  new Promise((_resolve, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error))
+  })
 
 const failing = async (work: Promise<unknown>): Promise<APIError> => {
   const thrown: unknown = await work.catch((cause: unknown) => cause)
@@ -26,8 +39,12 @@ test('the client of OpenAI lists models, and asks for one', async () => {
   await using kit = await openKit()
   const models = []
   for await (const model of kit.client.models.list()) models.push(model)
-  expect(models).toEqual([{ id: 'tiny', object: 'model', created: 0, owned_by: 'gatehouse' }])
-  expect(await kit.client.models.retrieve('tiny')).toEqual(models[0])
+  const facts = { object: 'model', created: expect.any(Number), owned_by: 'gatehouse' }
+  expect(models).toEqual([
+    { id: 'odd', ...facts },
+    { id: 'tiny', ...facts },
+  ])
+  expect(await kit.client.models.retrieve('tiny')).toEqual(models[1])
   expect(await failing(kit.client.models.retrieve('hug/nothing'))).toMatchObject({
     status: 404,
     code: 'model_not_found',
@@ -84,13 +101,13 @@ test('the client of OpenAI completes texts and makes vectors, in either form of 
 test('what is asked for reaches the engine in its own words', async () => {
   const seen: unknown[] = []
   await using kit = await openKit({
-    async generateText(_op, { model, task }) {
-      seen.push({ ...task, model })
+    async generate(task) {
+      seen.push(task)
       const usage = { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 }
-      return { text: 'x', finish_reason: 'stop', usage, model: 'tiny' }
+      return { text: 'x', finish_reason: 'stop', usage }
     },
   })
-  await kit.client.chat.completions.create({
+  const answer = await kit.client.chat.completions.create({
     model: 'tiny',
     messages: [
       { role: 'developer', content: 'Be short.' },
@@ -106,10 +123,10 @@ test('what is asked for reaches the engine in its own words', async () => {
     },
     user: 'somebody',
   })
+  expect(answer.model).toBe('tiny')
   expect(seen).toEqual([
     {
       kind: 'chat',
-      model: 'tiny',
       messages: [
         { role: 'system', content: 'Be short.' },
         { role: 'user', content: 'Hi' },
@@ -118,21 +135,19 @@ test('what is asked for reaches the engine in its own words', async () => {
       temperature: 0,
       seed: 4,
       stop: ['END'],
-      json_schema: { type: 'object' },
+      json_schema: { type: 'object', properties: {}, additionalProperties: true },
     },
   ])
 })
 
 test('failures have the shape that clients read, before a stream and in it', async () => {
   await using kit = await openKit({
-    async generateText(_op, { onText }) {
+    async generate(_task, onText) {
       onText('Hel')
       await new Promise((resolve) => setImmediate(resolve))
       throw new GatehouseError('EngineFailed', { detail: 'signal SIGABRT' })
     },
-    async embedTexts() {
-      throw new GatehouseError('EngineBusy', { waiting: 4, detail: 'enough' })
-    },
+    embed: (_inputs, signal) => untilAborted(signal),
   })
   const { chat, embeddings } = kit.client
   expect(await failing(chat.completions.create({ model: 'tiny', messages }))).toMatchObject({
@@ -148,10 +163,20 @@ test('failures have the shape that clients read, before a stream and in it', asy
   }
   expect((await failing(read())).message).toContain('SIGABRT')
   expect(text).toBe('Hel')
+  // One is at work and four wait.
+  const leaving = new AbortController()
+  const asked = Array.from({ length: 5 }, () =>
+    embeddings.create({ model: 'tiny', input: 'x' }, { signal: leaving.signal }),
+  )
+  const ended = Promise.allSettled(asked)
+  const { app, operator } = kit.kit.kit
+  await expect.poll(async () => (await app.showEngine(operator())).waiting).toBe(4)
   expect(await failing(embeddings.create({ model: 'tiny', input: 'x' }))).toMatchObject({
     status: 429,
     type: 'rate_limit_error',
   })
+  leaving.abort()
+  await ended
 })
 
 test('what it does not know is refused by name, and nothing is guessed', async () => {
@@ -168,13 +193,15 @@ test('what it does not know is refused by name, and nothing is guessed', async (
 })
 
 test('it takes user tokens of any role, and nothing else', async () => {
+  await using shared = await openKit()
+  const given = { baseURL: `${shared.url}/v1`, maxRetries: 0 }
   for (const role of ['viewer', 'approver', 'operator'] as const) {
-    await using kit = await openKit({}, fakeTokens[role])
-    expect((await kit.client.models.list()).data).toHaveLength(1)
+    const client = new OpenAI({ ...given, apiKey: shared.kit.tokens[role] })
+    expect((await client.models.list()).data).toHaveLength(2)
   }
   for (const token of ['', 'sk-1234', 'a'.repeat(64), `gatehouse_user_${'x'.repeat(43)}`]) {
-    await using kit = await openKit({}, token || 'none')
-    expect(await failing(kit.client.models.list().then((page) => page))).toMatchObject({
+    const client = new OpenAI({ ...given, apiKey: token || 'none' })
+    expect(await failing(client.models.list().then((page) => page))).toMatchObject({
       status: 401,
       code: 'invalid_api_key',
     })
@@ -183,10 +210,10 @@ test('it takes user tokens of any role, and nothing else', async () => {
 
 test('a page of a browser does not reach it, and the listener for browsers has none of it', async () => {
   await using kit = await openKit()
-  const headers = { authorization: `Bearer ${fakeTokens.viewer}` }
+  const headers = { authorization: `Bearer ${kit.kit.tokens.viewer}` }
   const foreign = { ...headers, origin: 'https://evil.example' }
   expect((await fetch(`${kit.url}/v1/models`, { headers: foreign })).status).toBe(403)
-  const dashboard = createRestKit({}, { forBrowsers: true })
+  await using dashboard = await openRestKit({}, { forBrowsers: true })
   const answer = await dashboard.call('GET', '/v1/models', { role: 'operator' })
   expect(answer.status).toBe(404)
 })
@@ -194,14 +221,11 @@ test('a page of a browser does not reach it, and the listener for browsers has n
 test('a client that leaves ends what it asked for', async () => {
   let left = false
   await using kit = await openKit({
-    generateText: (op, { onText }) =>
-      new Promise((_resolve, reject) => {
-        onText('Hel')
-        op.signal.addEventListener('abort', () => {
-          left = true
-          reject(new Error('gone'))
-        })
-      }),
+    generate(_task, onText, signal) {
+      onText('Hel')
+      signal.addEventListener('abort', () => (left = true))
+      return untilAborted(signal)
+    },
   })
   const stream = await kit.client.chat.completions.create({ model: 'tiny', messages, stream: true })
   for await (const part of stream) if (part.choices[0]?.delta.content) break

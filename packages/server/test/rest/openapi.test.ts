@@ -1,6 +1,8 @@
 import { type Route, routes } from '@gatehouse/contract/routes'
 import { expect, test } from 'vitest'
-import { createRestKit } from './kit.ts'
+import { useRestKit } from './kit.ts'
+
+const shared = useRestKit()
 
 type Operation = {
   operationId: string
@@ -17,7 +19,7 @@ type Document = {
 }
 
 async function fetchDocument(): Promise<Document> {
-  const { body } = await createRestKit().call('GET', '/api/openapi.json', { role: 'viewer' })
+  const { body } = await shared().call('GET', '/api/openapi.json', { role: 'viewer' })
   return body as unknown as Document
 }
 

@@ -1,27 +1,31 @@
-import { fakeApproval, fakeLogin, fakePassword } from '@gatehouse/testkit/fake-app'
+import { password } from '@gatehouse/testkit/installation/seeds'
 import { describe, expect, test } from 'vitest'
 import { loginIdOf } from '../../src/transport/rest/login-cookie.ts'
 import { assertSameOrigin } from '../../src/transport/web/same-origin.ts'
-import { createRestKit } from './kit.ts'
+import { openRestKit } from './kit.ts'
+
+const id = 'L'.repeat(43)
 
 describe('the listener for browsers', () => {
-  const openKit = () => createRestKit({}, { forBrowsers: true })
+  const openKit = () => openRestKit({}, { forBrowsers: true })
 
   test('answers a password with the cookie of a new login', async () => {
-    const kit = openKit()
-    const answer = await kit.call('POST', '/api/session', { body: { password: fakePassword } })
+    await using kit = await openKit()
+    const answer = await kit.call('POST', '/api/session', { body: { password } })
     expect([answer.status, answer.body.name]).toEqual([201, 'ana'])
-    expect(answer.headers.get('set-cookie')).toContain(`gatehouse_session=${fakeLogin};`)
-    expect(JSON.stringify(answer.body)).not.toContain(fakeLogin)
+    const cookie = answer.headers.get('set-cookie') ?? ''
+    const [, login = ''] = /^gatehouse_session=([\w-]{43});/.exec(cookie) ?? []
+    expect(await kit.kit.app.authenticateWebSession(login)).toMatchObject({
+      actor: { label: 'ana' },
+    })
+    expect(JSON.stringify(answer.body)).not.toContain(login)
     const wrong = await kit.call('POST', '/api/session', { body: { password: 'wrong' } })
     expect([wrong.status, wrong.headers.get('set-cookie')]).toEqual([401, null])
   })
 
   test('ends a login, and has no login to end for a token', async () => {
-    const kit = openKit()
-    const login = await kit.fake.app.authenticateWebSession(fakeLogin)
-    if (!login) throw new Error('there is no login')
-    const ended = await kit.call('DELETE', '/api/session', { visit: { actor: login.actor, login } })
+    await using kit = await openKit()
+    const ended = await kit.call('DELETE', '/api/session', { visit: await kit.logIn() })
     expect([ended.status, ended.headers.get('set-cookie')]).toEqual([
       200,
       expect.stringContaining('Max-Age=0'),
@@ -31,7 +35,7 @@ describe('the listener for browsers', () => {
   })
 
   test('takes a page of its own for its own, at the exact host and port', async () => {
-    const kit = openKit()
+    await using kit = await openKit()
     const from = async (origin: string) => {
       const headers = { host: 'localhost:7800', origin }
       return (await kit.call('GET', '/healthz', { headers })).status
@@ -42,44 +46,43 @@ describe('the listener for browsers', () => {
   })
 
   test('ends a stream with the login that opened it', async () => {
-    const kit = openKit()
-    const login = await kit.fake.app.authenticateWebSession(fakeLogin)
-    if (!login) throw new Error('there is no login')
+    await using kit = await openKit()
+    const visit = await kit.logIn()
     let holds = true
     const response = await kit.rest.fetch(
       new Request('https://gatehouse.localhost/api/approvals/stream'),
-      { actor: login.actor, login, stillValid: async () => holds },
+      { ...visit, stillValid: async () => holds },
     )
     const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
     let text = ''
     while (!text.includes('snapshot')) text += (await reader?.read())?.value ?? ''
     holds = false
-    kit.fake.tell(fakeApproval(1))
+    await kit.ask('Another')
     expect(await reader?.read()).toEqual({ done: true, value: undefined })
   })
 })
 
 test('no password is taken at the plain listener', async () => {
-  const kit = createRestKit()
+  await using kit = await openRestKit()
   for (const [path, body] of [
-    ['/api/session', { password: fakePassword }],
-    ['/api/setup', { password: fakePassword, token: 'x' }],
+    ['/api/session', { password }],
+    ['/api/setup', { password, token: 'x' }],
   ] as const) {
     const answer = await kit.call('POST', path, { body })
     expect([answer.status, answer.body.code]).toEqual([403, 'LoginElsewhere'])
   }
-  expect(kit.fake.calls).toEqual([])
+  expect(kit.calls).toEqual([])
 })
 
 test.each([
-  [`gatehouse_session=${fakeLogin}`, fakeLogin],
-  [`theme=dark; gatehouse_session=${fakeLogin}; x=y`, fakeLogin],
-  [`gatehouse_session=${fakeLogin}; gatehouse_session=other`, null],
+  [`gatehouse_session=${id}`, id],
+  [`theme=dark; gatehouse_session=${id}; x=y`, id],
+  [`gatehouse_session=${id}; gatehouse_session=other`, null],
   ['gatehouse_session=', null],
   ['xgatehouse_session=1', null],
   [null, null],
-])('finds the login in the cookies %s', (header, id) => {
-  expect(loginIdOf(header)).toBe(id)
+])('finds the login in the cookies %s', (header, login) => {
+  expect(loginIdOf(header)).toBe(login)
 })
 
 describe('a request with a login', () => {

@@ -1,9 +1,10 @@
-import { fakeApproval, fakeTokens } from '@gatehouse/testkit/fake-app'
+import { replacing } from '@gatehouse/testkit/replacing'
 import { expect, test } from 'vitest'
-import { createRestKit, type RestKit } from './kit.ts'
+import type { AuditReader } from '../../src/ports/audit.ts'
+import { openRestKit, type RestKit } from './kit.ts'
 
 async function open(kit: RestKit, path: string, stopping?: AbortSignal) {
-  const authorization = `Bearer ${fakeTokens.viewer}`
+  const authorization = `Bearer ${kit.tokens.viewer}`
   const request = new Request(`http://gatehouse.localhost${path}`, { headers: { authorization } })
   const response = await kit.rest.fetch(request, stopping ? { stopping } : {})
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader()
@@ -13,8 +14,8 @@ async function open(kit: RestKit, path: string, stopping?: AbortSignal) {
     response,
     reader,
     /** Reads until the text so far holds `words`, and returns all of it. */
-    async until(words: string): Promise<string> {
-      while (!text.includes(words)) {
+    async until(words: string | RegExp): Promise<string> {
+      while (text.search(words) === -1) {
         const { done, value } = await reader.read()
         if (done) return `${text}[end]`
         text += value
@@ -25,71 +26,81 @@ async function open(kit: RestKit, path: string, stopping?: AbortSignal) {
 }
 
 test('begins with what waits, goes on with what happens, and stops listening with its reader', async () => {
-  const kit = createRestKit()
-  kit.fake.tell(fakeApproval(1))
+  await using kit = await openRestKit()
   const stream = await open(kit, '/api/approvals/stream')
   expect(stream.response.headers.get('content-type')).toBe('text/event-stream')
   expect(await stream.until('"total":1')).toContain('event: snapshot')
-  kit.fake.tell(fakeApproval(2))
-  expect(await stream.until(fakeApproval(2).id)).toContain('event: approval')
+  const another = await kit.ask('Another')
+  expect(await stream.until(another)).toContain('event: approval')
   await stream.reader.cancel()
-  expect(kit.fake.listeners()).toBe(0)
+  expect(kit.listeners()).toBe(0)
 })
 
 test('shows a slow reader only the latest of each approval', async () => {
-  const kit = createRestKit()
+  await using kit = await openRestKit()
   const stream = await open(kit, '/api/approvals/stream')
-  await stream.until('"total":0')
+  await stream.until('"total":1')
+  let told = 0
+  using _listening = kit.kit.app.subscribeApprovals(() => void (told += 1))
   // The stream may hold one frame ahead of its reader; the rest waits and is replaced.
-  for (const status of ['pending', 'approved', 'rejected', 'expired', 'cancelled'] as const)
-    kit.fake.tell(fakeApproval(1, { status }))
-  const text = await stream.until('"status":"cancelled"')
-  expect(text.match(/event: approval/g)?.length).toBeLessThan(5)
+  const ids: string[] = []
+  for (let n = 0; n < 20; n += 1) ids.push(await kit.ask(`Another ${n}`))
+  for (const id of ids) await kit.kit.decide(id, 'reject')
+  const last = new RegExp(`"id":"${ids.at(-1)}"[^\\n]*"status":"rejected"`)
+  const text = await stream.until(last)
+  expect(told).toBe(40)
+  expect(text.match(/event: approval/g)?.length).toBeLessThan(30)
   await stream.reader.cancel()
 })
 
 test('shows that it is alive while nothing happens', async () => {
-  const kit = createRestKit({}, { heartbeatMs: 1 })
+  await using kit = await openRestKit({}, { heartbeatMs: 1 })
   const stream = await open(kit, '/api/approvals/stream')
   expect(await stream.until(': still here')).toContain(': still here')
   await stream.reader.cancel()
 })
 
 test('tells nothing more to a token that was revoked meanwhile', async () => {
-  const kit = createRestKit()
+  await using kit = await openRestKit()
   const stream = await open(kit, '/api/approvals/stream')
-  await stream.until('"total":0')
-  kit.fake.forget('viewer')
-  kit.fake.tell(fakeApproval(1))
-  expect(await stream.until(fakeApproval(1).id)).toMatch(/\[end\]$/)
-  expect(kit.fake.listeners()).toBe(0)
+  await stream.until('"total":1')
+  const op = kit.kit.operator()
+  const viewer = (await kit.kit.app.listUserTokens(op)).find(({ role }) => role === 'viewer')
+  await kit.kit.app.revokeUserToken(op, { id: viewer?.id ?? '' })
+  expect(await stream.until(await kit.ask('Another'))).toMatch(/\[end\]$/)
+  expect(kit.listeners()).toBe(0)
 })
 
 test('ends when the server stops', async () => {
-  const kit = createRestKit()
+  await using kit = await openRestKit()
   const stopping = new AbortController()
   const stream = await open(kit, '/api/approvals/stream', stopping.signal)
-  await stream.until('"total":0')
+  await stream.until('"total":1')
   stopping.abort()
   expect(await stream.until('never')).toMatch(/\[end\]$/)
 })
 
 test('exports the log as lines', async () => {
-  const kit = createRestKit()
+  await using kit = await openRestKit()
   const answer = await kit.call('GET', '/api/audit/export', { role: 'viewer' })
   expect(answer.headers.get('content-type')).toBe('application/x-ndjson')
   const lines = String(answer.body.text).split('\n')
-  expect(lines).toHaveLength(3)
-  expect(JSON.parse(lines[0] ?? '')).toMatchObject({ id: kit.fake.entries[0]?.id })
-  expect(lines[2]).toBe('')
+  expect(lines.pop()).toBe('')
+  const parsed = lines.map((line) => JSON.parse(line) as { id?: string; format?: string })
+  expect(parsed[0]?.format).toBe('gatehouse-audit-export-v1')
+  const entries = await kit.kit.audit()
+  expect(parsed.flatMap(({ id }) => id ?? [])).toEqual(entries.map(({ id }) => id).toReversed())
 })
 
 test('answers with a problem document when an export cannot even begin', async () => {
-  const kit = createRestKit({
-    // biome-ignore lint/correctness/useYield: it fails before the first line
-    async *exportAudit() {
+  // biome-ignore lint/correctness/useYield: it fails before the first line
+  const failing: Partial<AuditReader> = {
+    async *export() {
       throw new Error('no disk')
     },
+  }
+  await using kit = await openRestKit({
+    ports: (name, port) => (name === 'audit' ? replacing(port, failing as typeof port) : port),
   })
   expect((await kit.call('GET', '/api/audit/export', { role: 'viewer' })).status).toBe(500)
 })
