@@ -27,6 +27,8 @@ export type Io = {
   readonly stderr: Output
   /** The name under which another terminal finds this program. */
   readonly program: string
+  /** Words that start this program from any folder and without a shell: Node, and the program's file. */
+  readonly self: readonly [node: string, file: string]
   readonly env: Readonly<Record<string, string | undefined>>
   /** Aborts when the person ends the command. */
   readonly signal: AbortSignal

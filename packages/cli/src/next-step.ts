@@ -18,16 +18,28 @@ const pathOf = (file: string): string | null => {
   }
 }
 
+/** Where the shell finds this very program by its name; null where it does not. */
+function installedFile(own: string, env: Env): string | null {
+  // npm adds such folders for its own commands only; another terminal does not have them.
+  const folders = (env.PATH ?? '')
+    .split(delimiter)
+    .filter((path) => path !== '' && !path.endsWith(join(sep, 'node_modules', '.bin')))
+  const files = folders.map((path) => join(path, 'gatehouse'))
+  return files.find((file) => pathOf(file) === own) ?? null
+}
+
+/** The program's file for other programs: its installed name, which outlives an upgrade, before its place. */
+export function programFile(script: string, env: Env): string {
+  const own = pathOf(script)
+  return own === null ? script : (installedFile(own, env) ?? own)
+}
+
 /** How this very program is started from another terminal: by its name where the shell finds it under that. */
 export function programName(script: string, env: Env, folder: string): string {
   const own = pathOf(script)
   if (own === null) return 'gatehouse'
   const isOwn = (file: string) => pathOf(file) === own
-  // npm adds such folders for its own commands only; another terminal does not have them.
-  const folders = (env.PATH ?? '')
-    .split(delimiter)
-    .filter((path) => path !== '' && !path.endsWith(join(sep, 'node_modules', '.bin')))
-  if (folders.some((path) => isOwn(join(path, 'gatehouse')))) return 'gatehouse'
+  if (installedFile(own, env) !== null) return 'gatehouse'
   if (isOwn(join(folder, 'node_modules', '.bin', 'gatehouse'))) return 'npx gatehouse'
   return `node ${shellWord(own)}`
 }

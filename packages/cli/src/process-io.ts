@@ -1,6 +1,6 @@
 import { StringDecoder } from 'node:string_decoder'
 import type { Input, Io, KeyPress, Output } from './io.ts'
-import { programName } from './next-step.ts'
+import { programFile, programName } from './next-step.ts'
 
 const nowMs = (): number => performance.now()
 
@@ -117,6 +117,9 @@ export function createProcessIo(): ProcessIo {
     stderr: outputOf(process.stderr, () => {}),
     get program() {
       return programName(process.argv[1] ?? '', process.env, process.cwd())
+    },
+    get self() {
+      return [process.execPath, programFile(process.argv[1] ?? '', process.env)] as const
     },
     env: process.env,
     signal: ended.signal,

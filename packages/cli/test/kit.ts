@@ -103,6 +103,7 @@ export function createCliKit(fake: FakeApp = createFakeApp()): CliKit {
           },
         },
         program: terminal.program ?? 'gatehouse',
+        self: ['/usr/bin/node', '/usr/bin/gatehouse'],
         env: { HOME: '/home/ana', NO_COLOR: '1', ...terminal.env },
         signal: terminal.signal ?? new AbortController().signal,
         nowMs: terminal.nowMs ?? (() => pressedMs),

@@ -9,11 +9,13 @@ const proc = id('proc')
 
 /**
  * For each command a line that does what it is for, against the fake application. Null for what is no
- * command for people, runs a server, or speaks to none over HTTP. A test of every command begins here, so a new one must be added.
+ * command for people, runs a server, changes files of other programs, or speaks to none over HTTP. A test of every command begins here, so a new one must be added.
  */
 export const commandLines: Readonly<Record<string, readonly string[] | null>> = {
   serve: null,
   mcp: null,
+  connect: null,
+  disconnect: null,
   status: [],
   doctor: [],
   watch: [],

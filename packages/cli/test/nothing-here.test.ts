@@ -36,9 +36,9 @@ const lineOf = (name: string): readonly string[] => [
   ...(commandLines[name] ?? linesOfTheirOwn[name] ?? []),
 ]
 
-// `serve` is what begins an installation, and `mcp` waits for one; both would stay.
-const staying = new Set(['serve', 'mcp'])
-const names = commands.map(({ name }) => name).filter((name) => !staying.has(name))
+// `serve` is what begins an installation, and `mcp` waits for one; both would stay. The others have a test of their own.
+const left = new Set(['serve', 'mcp', 'connect', 'disconnect'])
+const names = commands.map(({ name }) => name).filter((name) => !left.has(name))
 
 const runIn = (home: string, line: readonly string[]) =>
   createCliKit().gatehouse([...line, '--data-dir', join(home, 'missing')], {

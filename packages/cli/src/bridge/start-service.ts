@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CliError } from '../cli-error.ts'
 import { exitCodes } from '../exit-codes.ts'
+import type { Io } from '../io.ts'
 import { tokenVariable } from './endpoint.ts'
 import type { Locate } from './gateway.ts'
 
@@ -24,7 +25,7 @@ export type StartInput = {
   readonly dataDir: string
   readonly configFile: string | undefined
   readonly locate: Locate
-  readonly env: Readonly<Record<string, string | undefined>>
+  readonly io: Pick<Io, 'env' | 'self'>
 }
 
 const failed = async (log: string, code: number | null): Promise<CliError> => {
@@ -43,10 +44,10 @@ const failed = async (log: string, code: number | null): Promise<CliError> => {
  * Starts the service on the data directory, as one that outlives this process, and waits until it listens. If
  * another process is quicker, that one's service is used.
  */
-export async function startService({ dataDir, configFile, locate, env }: StartInput) {
+export async function startService({ dataDir, configFile, locate, io }: StartInput) {
   const log = join(dataDir, 'service.log')
   const output = openLog(log)
-  const { [tokenVariable]: _token, ...others } = env
+  const { [tokenVariable]: _token, ...others } = io.env
   const flags = ['--data-dir', dataDir, ...(configFile ? ['--config', configFile] : [])]
   const child = spawn(
     process.execPath,

@@ -1,4 +1,5 @@
 import { createClient } from '@gatehouse/client'
+import { clients } from '../clients/client.ts'
 import { findData, placeholderUrl } from '../connect.ts'
 import type { DataPlaces } from '../data-places.ts'
 import { defineCommand } from '../define.ts'
@@ -51,6 +52,7 @@ export async function candidates(words: readonly string[], places: DataPlaces): 
   }
   const kind = namesFor(entry.name)
   const isFirst = before.length === entry.name.split(' ').length
+  if (isFirst && /^(dis)?connect$/.test(entry.name)) return clients.map(({ id }) => id)
   return kind && isFirst ? liveNames(kind, places) : []
 }
 

@@ -32,6 +32,16 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./mcp.ts')).mcp,
   },
   {
+    name: 'connect',
+    summary: 'Connect a coding agent: an agent for it, and an entry in its configuration',
+    load: async () => (await import('./connect.ts')).connectClient,
+  },
+  {
+    name: 'disconnect',
+    summary: 'Take a coding agent off: its entry, its token and its agent',
+    load: async () => (await import('./disconnect.ts')).disconnectClient,
+  },
+  {
     name: 'watch',
     summary: 'Show calls and events as they happen',
     load: async () => (await import('./watch.ts')).watch,

@@ -48,7 +48,7 @@ export const mcp = defineLoneCommand({
         ? {
             async start() {
               const { startService } = await import('../bridge/start-service.ts')
-              await startService({ dataDir, configFile, locate, env: io.env })
+              await startService({ dataDir, configFile, locate, io })
             },
           }
         : {}),

@@ -1,0 +1,109 @@
+import { isDeepStrictEqual } from 'node:util'
+import { CliError } from '../cli-error.ts'
+import { exitCodes } from '../exit-codes.ts'
+
+export type Members = Readonly<Record<string, unknown>>
+/** A server in a configuration. */
+export type Entry = Members
+
+/** Reads and changes the text of a configuration, and leaves everything else in it as it is. */
+export interface ConfigFormat {
+  /** Raises `Malformed`. */
+  read(text: string): Members
+  set(text: string, key: string, name: string, entry: Entry): string
+  remove(text: string, key: string, name: string): string
+}
+
+/** Why a text is no configuration, and where. */
+export class Malformed extends Error {
+  readonly line: number
+  readonly column: number
+
+  constructor(message: string, at: { readonly line: number; readonly column: number }) {
+    super(message)
+    this.line = at.line
+    this.column = at.column
+  }
+}
+
+export const isMembers = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** `jsonc` has comments, and a comma behind the last member where somebody likes one. */
+export type FormatName = 'json' | 'json with comments' | 'jsonc' | 'toml'
+
+export const loadFormat = async (name: FormatName): Promise<ConfigFormat> =>
+  name === 'toml'
+    ? (await import('./toml-format.ts')).tomlFormat
+    : (await import('./json-format.ts')).jsonFormat(name)
+
+const unusable = (file: string, message: string, cause?: unknown): CliError =>
+  new CliError('ConfigUnusable', exitCodes.failed, `${file} was left as it is: ${message}`, {
+    ...(cause === undefined ? {} : { cause }),
+    recovery: [{ action: 'correct the file', description: 'and try again.' }],
+  })
+
+function readText(format: ConfigFormat, file: string, text: string): Members {
+  try {
+    return format.read(text)
+  } catch (cause) {
+    if (!(cause instanceof Malformed)) throw cause
+    throw new CliError(
+      'ConfigMalformed',
+      exitCodes.failed,
+      `${file}:${cause.line}:${cause.column}: ${cause.message}`,
+      { cause, recovery: [{ action: 'correct the file', description: 'and try again.' }] },
+    )
+  }
+}
+
+/** Servers of a configuration, by name. Raises `ConfigMalformed` and `ConfigUnusable`. */
+export function readServers(
+  format: ConfigFormat,
+  file: string,
+  text: string,
+  key: string,
+): Members {
+  const servers = readText(format, file, text)[key]
+  if (servers === undefined || servers === null) return {}
+  if (isMembers(servers)) return servers
+  throw unusable(file, `${key} is no list of servers by name.`)
+}
+
+const without = (members: Members, name: string): Members => {
+  const { [name]: _gone, ...others } = members
+  return others
+}
+
+type Change = {
+  readonly file: string
+  readonly text: string
+  readonly key: string
+  readonly name: string
+  /** Undefined to take it out. */
+  readonly entry: Entry | undefined
+}
+
+/** The text with the entry in it or out of it. It is read again: what else would have changed is refused. */
+export function changeEntry(
+  format: ConfigFormat,
+  { file, text, key, name, entry }: Change,
+): string {
+  const before = readText(format, file, text)
+  const servers = readServers(format, file, text, key)
+  const others = without(servers, name)
+  if (entry === undefined && !(name in servers)) return text
+  const after =
+    entry === undefined ? format.remove(text, key, name) : format.set(text, key, name, entry)
+  const wanted = { ...before, [key]: entry === undefined ? others : { ...others, [name]: entry } }
+  let found: Members
+  try {
+    found = format.read(after)
+  } catch (cause) {
+    throw unusable(file, `the entry ${name} cannot be changed without changing more.`, cause)
+  }
+  // A table of servers that is empty may be there or not: it says the same.
+  const same = isDeepStrictEqual({ [key]: {}, ...found }, wanted)
+  if (same) return after
+  throw unusable(file, `the entry ${name} cannot be changed without changing more.`)
+}
