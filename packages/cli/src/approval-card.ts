@@ -115,6 +115,9 @@ export function approvalCard(approval: Approval, view: View): string {
         ['Asked', shownTimes(approval.requested_at)],
         ['Expires', shownTimes(approval.expires_at)],
         ['Rule', ruleText(approval)],
+        ...(approval.agent_reason === null
+          ? []
+          : [['Agent says', `"${approval.agent_reason}"`] as [string, string]]),
         ['Digest', approval.digest],
         ...(stale === null ? [] : [['Stale', stale] as [string, string]]),
         ...decisionFields(approval),

@@ -53,6 +53,8 @@ export const Approval = z.object({
   session_id: SessionId.nullable(),
   /** The reason that the rule gives. */
   reason: z.string().nullable(),
+  /** Why the agent made the call, in its own words: shown to people, checked by nobody, bound by no digest. */
+  agent_reason: z.string().nullable(),
   rule: RuleRef.nullable(),
   critical: z.boolean(),
   preview: Preview.nullable(),

@@ -36,6 +36,9 @@ function cardOf(approval, mayDecide, page) {
   const { rule, reason } = approval
   const where = rule ? `${rule.file}:${rule.line}` : 'no rule'
   part('.why').append(visible(reason ?? 'Policy asks for a person'), ' (', visible(where), ')')
+  const said = part('.said')
+  if (approval.agent_reason === null) said.remove()
+  else said.append('The agent says: “', visible(approval.agent_reason), '”')
   const stale = part('.stale')
   if (approval.stale === null) stale.remove()
   else

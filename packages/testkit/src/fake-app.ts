@@ -114,6 +114,7 @@ export const fakeApproval = (n: number, change: Partial<Approval> = {}): Approva
     status: 'pending',
     session_id: null,
     reason: 'Mail leaves the machine',
+    agent_reason: null,
     rule: { layer: 'organisation', file: 'organisation.yaml', line: 4, match: 'email.*' },
     critical: false,
     preview: { kind: 'mail', headers: { To: 'ana@example.com', Subject: 'Hello' }, text: 'Hi Ana' },

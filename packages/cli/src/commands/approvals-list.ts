@@ -9,6 +9,10 @@ const statusText = ({ status, stale, execution }: Approval): string => {
   return status === 'approved' ? `${status}, ${execution.state}` : status
 }
 
+/** Quoted: these are the words of the agent, not ours. */
+const agentSays = ({ agent_reason }: Approval): string | null =>
+  agent_reason === null ? null : `"${agent_reason}"`
+
 /** Below the table, where nothing of it is cut. */
 const staleLine = (approval: Approval): string[] => {
   const stale = staleText(approval)
@@ -47,6 +51,7 @@ export const approvalsList = defineCommand({
                 below: (text) => `asked ${text}`,
               },
               { title: 'WHY', value: (approval) => approval.reason, cut: true, drop: true },
+              { title: 'AGENT SAYS', value: agentSays, cut: true, drop: true },
             ],
             approvals,
             view,

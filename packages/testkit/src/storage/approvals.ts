@@ -13,6 +13,7 @@ export const approvalMusts = (open: Open): void => {
       const approval = approvalOf('appr-1', {
         arguments_json: JSON.stringify({ text: awkwardText }),
         sent_json: JSON.stringify({ sent: awkwardText }),
+        agent_reason: awkwardText,
         bound_json: JSON.stringify({ big: largest }),
         requested_ms: largest,
         expires_ms: largest,

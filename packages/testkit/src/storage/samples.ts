@@ -61,6 +61,7 @@ export const approvalOf = (id: string, over: Partial<StoredApproval> = {}): Stor
   session_id: null,
   request_id: 'req-1',
   reason: null,
+  agent_reason: null,
   rule: null,
   critical: false,
   preview: null,

@@ -35,6 +35,7 @@ export const approvalRecord = (a: StoredApproval, stale: string | null = null): 
   stale,
   session_id: a.session_id as SessionId | null,
   reason: a.reason,
+  agent_reason: a.agent_reason,
   rule: a.rule,
   critical: a.critical,
   preview: a.preview,

@@ -50,6 +50,7 @@ export async function bindRequest(deps: BindDeps, call: Call): Promise<StoredApp
     session_id: op.session_id,
     request_id: op.request_id,
     reason: call.reason,
+    agent_reason: null,
     rule: call.rule,
     critical: capability.critical,
     preview,

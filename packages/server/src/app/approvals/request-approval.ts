@@ -6,6 +6,7 @@ import { formatWindow } from '../../domain/policy/window.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import type { AuditTransaction } from '../../ports/audit.ts'
 import type { LimitStamp } from '../../ports/limits.ts'
+import type { Secrets } from '../../ports/secrets.ts'
 import type { HeldCall } from '../call/ask-person.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
@@ -22,7 +23,9 @@ const pendingMax = 100
 /** Until what has expired is found to have, at the latest. */
 const expiryCheckMs = 1_000
 
-export type RequestDeps = Basics & ApprovalWaitDeps & BindDeps
+export type RequestDeps = Basics &
+  ApprovalWaitDeps &
+  BindDeps & { readonly secrets: Pick<Secrets, 'scrub'> }
 
 type Found =
   | {
@@ -44,7 +47,9 @@ export async function requestApproval(
   stamps: readonly LimitStamp[],
 ): Promise<InvokeOutcome | ({ readonly kind: 'held' } & HeldCall)> {
   const { op, agent, capability, args, rule } = call
-  const draft = await bindRequest(deps, call)
+  // Beside what the digest binds: the agent's words are shown to people, and no part of the call.
+  const agent_reason = deps.secrets.scrub(op.agent_reason) ?? null
+  const draft = { ...(await bindRequest(deps, call)), agent_reason }
   const facts = { policy_decision: 'approval_required', rule } as const
   const found = await deps.auditLog.transaction(async (tx): Promise<Found> => {
     const open = await tx.approvals.findOpenCall(agent.name, draft.call_key)

@@ -58,6 +58,10 @@ type Facts = {
 /** A capability as the log knows it: its name, and which arguments are kept only as a keyed hash. */
 export type Recorded = Pick<Capability, 'name' | 'redact'>
 
+/** What is kept beside the call, with what the agent said of it. */
+const detailOf = ({ agent_reason }: AgentOp, { detail }: Facts): AuditDraft['detail'] =>
+  agent_reason === undefined ? (detail ?? null) : { ...detail, agent_reason }
+
 /** The audit entry of a call: also of one that was denied, limited or could not be understood. */
 export const callDraft = (
   op: AgentOp,
@@ -80,7 +84,7 @@ export const callDraft = (
   approval_id: facts.approval_id ?? null,
   intent_id: facts.intent_id ?? null,
   error: facts.error ? { type: facts.error.type, message: facts.error.message } : null,
-  detail: facts.detail ?? null,
+  detail: detailOf(op, facts),
   redact: capability.redact,
 })
 

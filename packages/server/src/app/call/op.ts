@@ -25,6 +25,8 @@ export interface Op {
   readonly hold?: Hold
   /** The W3C `traceparent` that came with the request, as it was sent; whoever reads it checks it. */
   readonly trace?: string
+  /** Why the agent makes the call, in its own words. Kept and shown to people; it decides nothing. */
+  readonly agent_reason?: string | undefined
   /** Set where the transport can tell a caller how far a long call is. */
   readonly progress?: (done: number, total?: number, message?: string) => void
   /** Told when a call stays open for a person and takes nobody's place meanwhile. */

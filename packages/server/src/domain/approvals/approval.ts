@@ -35,6 +35,8 @@ export type StoredApproval = {
   readonly session_id: string | null
   readonly request_id: string
   readonly reason: string | null
+  /** Why the agent made the call, in its own words; bound by nothing. */
+  readonly agent_reason: string | null
   readonly rule: RuleRef | null
   readonly critical: boolean
   readonly preview: Preview | null

@@ -9,6 +9,7 @@ const pending: StoredApproval = {
   capability: 'filesystem.delete',
   arguments_json: '{}',
   sent_json: null,
+  agent_reason: null,
   bound_json: '{}',
   digest: 'sha256:aa',
   call_key: 'k',

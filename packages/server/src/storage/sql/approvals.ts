@@ -31,6 +31,7 @@ const { toRow, fromRow } = rowCodec<StoredApproval, ApprovalsTable>({
   delivered,
   edit: jsonOrNull,
   sent_json: textOrNull,
+  agent_reason: textOrNull,
 })
 
 const changes = ({ write }: Db): Pick<ApprovalStore, 'insert' | 'replace'> => ({

@@ -30,6 +30,7 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0014-audit-index': { up: (db) => auditIndex(db, dialect) },
   '0015-index-in-files': { up: indexInFiles },
   '0016-agent-tools': { up: (db) => agentTools(db, dialect.text) },
+  '0017-agent-reason': { up: (db) => agentReason(db, dialect.text) },
 })
 
 async function agentTools(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
@@ -49,6 +50,10 @@ async function agentChanges(db: Kysely<unknown>): Promise<void> {
 
 async function sentArguments(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
   await db.schema.alterTable('approvals').addColumn('sent_json', text).execute()
+}
+
+async function agentReason(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
+  await db.schema.alterTable('approvals').addColumn('agent_reason', text).execute()
 }
 
 async function start(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {

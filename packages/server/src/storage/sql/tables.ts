@@ -61,6 +61,7 @@ export type ApprovalsTable = {
   delivered: number
   edit: string | null
   sent_json: string | null
+  agent_reason: string | null
 }
 
 export type GrantsTable = {

@@ -51,6 +51,8 @@ export type OpenFor = {
   readonly progress?: AgentOp['progress'] | undefined
   readonly waiting?: (() => void) | undefined
   readonly trace?: string | undefined
+  /** What the agent says of the call. */
+  readonly agent_reason?: string | undefined
 }
 
 /** An agent's operation as a transport makes it. Its signal comes into being when it is looked at. */
@@ -60,6 +62,7 @@ export class TransportOp implements AgentOp {
   readonly session_id: string | null
   readonly hold?: Hold
   readonly trace?: string
+  readonly agent_reason?: string
   readonly held?: Held
   readonly progress?: NonNullable<AgentOp['progress']>
   readonly waiting?: () => void
@@ -84,6 +87,7 @@ export class TransportOp implements AgentOp {
     if (open.waiting) this.waiting = open.waiting
     if (open.progress) this.progress = open.progress
     if (open.trace !== undefined) this.trace = open.trace
+    if (open.agent_reason !== undefined) this.agent_reason = open.agent_reason
     this.#cancellation = cancellation
     this.#gone = open.gone
   }

@@ -11,10 +11,11 @@ import type { Held } from '../../app/call/memory-budget.ts'
 import type { AgentOp } from '../../app/call/op.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
+import { agentReasonFault } from '../http/agent-reason.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
 import { type Envelope, isMembers, type Members } from '../http/envelope.ts'
 import type { ToolNames } from '../http/tool-names.ts'
-import { type Cancellation, TransportOp } from '../http/transport-op.ts'
+import { type Cancellation, type OpenFor, TransportOp } from '../http/transport-op.ts'
 import {
   failedTool,
   jsonOfResult,
@@ -119,10 +120,11 @@ const opOf = (
   call: McpCall,
   requestId: string,
   progress: AgentOp['progress'],
-  trace?: string,
+  said: Pick<OpenFor, 'trace' | 'agent_reason'> = {},
 ): AgentOp => {
   const { hold, gone, waiting } = call
-  const open = { hold, gone, waiting, progress, trace }
+  const { trace, agent_reason } = said
+  const open = { hold, gone, waiting, progress, trace, agent_reason }
   return new TransportOp(call, requestId, call.cancellation, open)
 }
 
@@ -162,10 +164,11 @@ export const callTool = async (
     readonly arguments: unknown
     readonly unreadable?: readonly UnreadableValue[] | undefined
     readonly trace?: string | undefined
+    readonly agent_reason?: string | undefined
   },
   tell: ((progress: Progress) => void) | undefined,
 ): Promise<ToolOutcome> => {
-  const op = opOf(call, requestId, tell ? progressOf(tell) : undefined, input.trace)
+  const op = opOf(call, requestId, tell ? progressOf(tell) : undefined, input)
   try {
     return toolOutcome(
       await deps.app.invoke(op, {
@@ -193,7 +196,11 @@ export type ToolCall = {
   readonly progressToken: string | number | undefined
   /** `_meta.traceparent`. */
   readonly trace: string | undefined
+  /** `_meta["gatehouse/reason"]`: why the agent makes the call. */
+  readonly agent_reason: string | undefined
 }
+
+const reasonKey = 'gatehouse/reason'
 
 /** The parameters of `tools/call`; members we do not know are dropped, as MCP has it. */
 export const readToolCall = (
@@ -206,14 +213,20 @@ export const readToolCall = (
   if (given !== undefined && !isMembers(given)) {
     return { error: invalidParams('arguments', 'must be an object') }
   }
-  const token = isMembers(meta) ? meta['progressToken'] : undefined
-  const trace = isMembers(meta) ? meta['traceparent'] : undefined
+  const {
+    progressToken: token,
+    traceparent: trace,
+    [reasonKey]: reason,
+  } = isMembers(meta) ? meta : {}
+  const fault = reason === undefined ? null : agentReasonFault(reason)
+  if (fault !== null) return { error: invalidParams(`_meta["${reasonKey}"]`, fault) }
   return {
     name,
     arguments: given ?? {},
     unreadable,
     progressToken: typeof token === 'string' || typeof token === 'number' ? token : undefined,
     trace: typeof trace === 'string' ? trace : undefined,
+    agent_reason: reason === '' ? undefined : (reason as string | undefined),
   }
 }
 

@@ -4,12 +4,13 @@ import type { Held } from '../../app/call/memory-budget.ts'
 import type { AgentOp } from '../../app/call/op.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
+import { agentReasonFault } from '../http/agent-reason.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
-import { type Envelope, readEnvelope } from '../http/envelope.ts'
+import { type Envelope, type Members, readEnvelope } from '../http/envelope.ts'
 import { type Cancellation, type OpenFor, TransportOp, unread } from '../http/transport-op.ts'
 import { sessionField } from './discover.ts'
 import type { Method, MethodAnswer } from './method.ts'
-import { methods } from './methods.ts'
+import { methods, reasonField } from './methods.ts'
 import { checkParams, type Fields } from './params.ts'
 
 /** One authenticated HTTP request to `/rpc`. */
@@ -52,6 +53,14 @@ const sessionOf = (caller: RpcCaller, named: unknown): string | null => {
 /** A notification waits for no person, and nothing is delivered. */
 const unanswered = ({ open: { trace } }: RpcCaller): OpenFor => ({ gone: unread, trace })
 
+/** What an agent says of its call; only `capabilities.invoke` has such a parameter. */
+const reasonOf = ({ [reasonField]: reason }: Members): string | undefined => {
+  if (reason === undefined || reason === '') return undefined
+  const detail = agentReasonFault(reason)
+  if (detail === null) return reason as string
+  throw new GatehouseError('InvalidParams', { detail: `reason ${detail}`, member: reasonField })
+}
+
 type CallEnvelope = Exclude<Envelope, { kind: 'invalid' }>
 
 const perform = async (
@@ -64,7 +73,9 @@ const perform = async (
   const named = members['session_id']
   const session = sessionOf(caller, named)
   const who = { actor: caller.actor, session_id: session, held: caller.held }
-  const open = kind === 'notification' ? unanswered(caller) : caller.open
+  const agent_reason = reasonOf(members)
+  const waits = kind === 'notification' ? unanswered(caller) : caller.open
+  const open = agent_reason === undefined ? waits : { ...waits, agent_reason }
   const op = new TransportOp(who, requestId, caller.cancellation, open)
   if (method.inSession && session !== null) {
     await caller.app.assertSession(op, { session_id: session })

@@ -1,10 +1,14 @@
 import { capabilityName, GatehouseError, rpcCodes } from '@gatehouse/contract'
+import { agentReasonMax } from '../http/agent-reason.ts'
 import type { Members } from '../http/envelope.ts'
 import { refusedOutcome, rpcOutcome } from '../http/outcome.ts'
 import { discoverMethod } from './discover.ts'
 import type { Method } from './method.ts'
 
 const waitSecondsMax = 60
+
+/** Parameter of a call that is kept with it and is no part of it. */
+export const reasonField = 'reason'
 
 const capabilityField = {
   type: 'string',
@@ -71,6 +75,11 @@ const invoke: Method = {
   fields: {
     capability: capabilityField,
     arguments: { type: 'object', description: 'The arguments, as the capability defines them' },
+    [reasonField]: {
+      type: 'string',
+      maxLength: agentReasonMax,
+      description: 'Why you make the call, in your own words; people see it, policy does not',
+    },
   },
   required: ['capability'],
   result: { name: 'outcome', description: '{success: true, data} or {success: false, error}' },
