@@ -2,7 +2,6 @@ import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileS
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Storage } from '@gatehouse/server/ports/storage'
-import { SqliteConnection } from '@gatehouse/server/storage/sqlite/adapter'
 import { openSqlite } from '@gatehouse/server/storage/sqlite/open'
 
 /** Memory where this system has it as a folder: what is synced there waits for no disk. */
@@ -18,9 +17,6 @@ const migrated = async (): Promise<Buffer> => {
   using folder = makeQuickFolder()
   const file = join(folder.path, 'gatehouse.db')
   await (await openSqlite({ file }))[Symbol.asyncDispose]()
-  using connection = new SqliteConnection(file, { readOnly: false })
-  // The last writes are in the WAL until then.
-  connection.run('pragma wal_checkpoint(truncate)', [])
   return readFileSync(file)
 }
 

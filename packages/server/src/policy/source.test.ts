@@ -203,6 +203,32 @@ test('starts with the last good version of a file that went bad while it was dow
   expect(await readdir(join(directory, '.last-good'))).not.toContain('organisation.yaml')
 })
 
+test('writes a kept copy anew only where its file has changed', async () => {
+  const directory = await folder({
+    'organisation.yaml': blockReads,
+    'agents/ana.yaml': rules('match: mail.send, tier: autonomous'),
+  })
+  const kept = join(directory, '.last-good')
+  // A copy is written whole: a new one is another file.
+  const files = async () =>
+    Promise.all(
+      ['organisation.yaml', 'agents/ana.yaml'].map(
+        async (name) => (await stat(join(kept, name))).ino,
+      ),
+    )
+  const first = await open(directory)
+  const [organisation, agent] = await files()
+  await writeFile(join(directory, 'agents/ana.yaml'), rules('match: mail.send, tier: blocked'))
+  await first.reload()
+  const [same, other] = await files()
+  expect(same).toBe(organisation)
+  expect(other).not.toBe(agent)
+  await first[Symbol.asyncDispose]()
+  const second = await open(directory)
+  await second.reload()
+  expect(await files()).toEqual([same, other])
+})
+
 test('refuses a file by its own tests alone, and takes the others of the same change', async () => {
   const directory = await folder()
   const source = await open(directory)

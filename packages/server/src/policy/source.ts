@@ -93,6 +93,8 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
   #snapshot: Snapshot | null = null
   #active: Activation
   #problems: readonly PolicyProblem[] = []
+  /** Texts of the copies on disk, by file. */
+  readonly #kept = new Map<string, string>()
   #turn: Promise<void> = Promise.resolve()
   #watches: readonly (Disposable | AsyncDisposable)[] = []
 
@@ -246,6 +248,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     for (const { id } of snapshot.files.values()) {
       const text = await readKept(this.#options.directory, id.file)
       if (text === null) continue
+      this.#kept.set(id.file, text)
       const result = parsePolicyFile(id, text, this.#basis.names, 'warned')
       if (result.kind === 'ok') kept.set(id.file, { kind: 'active', parsed: result.parsed })
     }
@@ -279,7 +282,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     const before = how.starting ? await this.#keptStandings(snapshot) : this.#active.standing
     const activation = this.#plan([...snapshot.files.values()].map(offerOf), before, how.starting)
     const changed = this.#takeOver(activation, snapshot)
-    await this.#keepGood(before)
+    await this.#keepGood()
     if (how.starting || changed) this.#announce(activation.policy)
   }
 
@@ -305,17 +308,19 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     }
   }
 
-  async #keepGood(before: Activation['standing']): Promise<void> {
+  async #keepGood(): Promise<void> {
     const { directory, log } = this.#options
     const { standing } = this.#active
     try {
       for (const [file, one] of standing) {
-        if (one.kind === 'active' && before.get(file) !== one) {
-          await keep(directory, file, one.parsed.text)
-        }
+        if (one.kind !== 'active' || this.#kept.get(file) === one.parsed.text) continue
+        await keep(directory, file, one.parsed.text)
+        this.#kept.set(file, one.parsed.text)
       }
       for (const file of await keptFiles(directory)) {
-        if (!this.#snapshot?.files.has(file)) await forget(directory, file)
+        if (this.#snapshot?.files.has(file)) continue
+        this.#kept.delete(file)
+        await forget(directory, file)
       }
     } catch (error) {
       // Policy holds all the same; only a start with a bad file would find nothing to fall back on.

@@ -95,6 +95,18 @@ describe('a source that', () => {
     response.write('{"schema_version":1,')
     setTimeout(() => response.destroy(), 20)
   }
+  const expectUnavailable = async (
+    handler: Handler,
+    reason: RegExp,
+    options: { readonly catalogTimeoutMs?: number } = {},
+  ) => {
+    source.on('/models.json', handler)
+    await using kit = await openModelKit(source, options)
+    const { models, catalog } = await kit.models()
+    expect(models.map(({ id }) => id)).toEqual(builtIns)
+    expect(catalog).toMatchObject({ status: 'unavailable', fetched_at: null })
+    expect(catalog.reason).toMatch(reason)
+  }
   test.each<readonly [string, Handler, RegExp]>([
     ['answers 404', (_q, r) => void r.writeHead(404).end(), /404/],
     ['answers 500', (_q, r) => void r.writeHead(500).end(), /500/],
@@ -104,19 +116,19 @@ describe('a source that', () => {
       /1048576/,
     ],
     ['sends without an end', endless, /1048576/],
-    ['sends a byte at a time', drip, /0.7 s/],
     ['is cut off', cut, /./],
-    ['says nothing', () => undefined, /0.7 s/],
     ['redirects to http', redirect('http://127.0.0.1:9/models.json'), /./],
     ['redirects to a file', redirect('file:///etc/models.json'), /./],
     ['redirects to an inner address', redirect('https://127.0.0.1:9/models.json'), /./],
   ])('%s leaves the built-in models, and the reason', async (_what, handler, reason) => {
-    source.on('/models.json', handler)
-    await using kit = await openModelKit(source)
-    const { models, catalog } = await kit.models()
-    expect(models.map(({ id }) => id)).toEqual(builtIns)
-    expect(catalog).toMatchObject({ status: 'unavailable', fetched_at: null })
-    expect(catalog.reason).toMatch(reason)
+    await expectUnavailable(handler, reason)
+  })
+
+  test.each<readonly [string, Handler]>([
+    ['sends a byte at a time', drip],
+    ['says nothing', () => undefined],
+  ])('%s leaves the built-in models when its time is over', async (_what, handler) => {
+    await expectUnavailable(handler, /0.7 s/, { catalogTimeoutMs: 700 })
   })
 
   test('redirects to plain http is not asked there', async () => {
@@ -155,10 +167,7 @@ test('does not keep people waiting for a catalog that is slow to come', async ()
   source.on('/slow.json', (_request, response) => {
     answer = () => void response.writeHead(200).end(JSON.stringify(catalogOf(entry('one'))))
   })
-  await using kit = await openModelKit(source, {
-    catalogUrl: source.url('/slow.json'),
-    catalogTimeoutMs: 20_000,
-  })
+  await using kit = await openModelKit(source, { catalogUrl: source.url('/slow.json') })
   const looking = kit.models()
   await expect.poll(() => source.of('/slow.json').length).toBe(1)
   kit.kit.clock.move(5_000)

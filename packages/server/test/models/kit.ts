@@ -111,7 +111,7 @@ export async function openModelKit(source: ModelSource, options: Options = {}): 
       url: catalogUrl,
       file: join(folder, 'catalog.json'),
       outbound,
-      timeoutMs: options.catalogTimeoutMs ?? 700,
+      timeoutMs: options.catalogTimeoutMs ?? 60_000,
     }),
   }
   const kit = await createKit({ ...options.kit, models: options.change?.(parts) ?? parts })

@@ -54,3 +54,12 @@ test('an agent hears of capabilities that come, change and go, and each call mee
   expect(await call()).toMatchObject({ kind: 'unknown' })
   expect(new Set(told)).toEqual(new Set(['tools.changed']))
 })
+
+test('an agent hears of a change that comes in the moment in which it begins to listen', async () => {
+  await using kit = await createKit()
+  await kit.agent('coder')
+  const told: string[] = []
+  using _listening = kit.app.subscribeEvents('coder', ({ type }) => told.push(type) > 0)
+  kit.registry.replaceGroup('tickets', [close()])
+  await vi.waitFor(() => expect(told).toEqual(['tools.changed']))
+})

@@ -47,12 +47,19 @@ export class ToolChanges implements Disposable {
     await this.#compare()
   }
 
-  /** A listing that cannot be read counts as a change: to list once more costs less than to miss one. */
+  /**
+   * By policy and capabilities as they are now, so that a change while it is read is one.
+   * A listing that cannot be read counts as a change: to list once more costs less than to miss one.
+   */
   async #signature(name: string): Promise<string> {
+    const { availability, clock, directory } = this.#deps
+    const [capabilities, rules] = [this.#deps.registry.list(), this.#deps.policy.current()]
+    const registry = { list: () => capabilities }
+    const policy = { current: () => rules }
     try {
-      const agent = await this.#deps.directory.find(name)
+      const agent = await directory.find(name)
       if (!agent) return ''
-      return (await listFor(this.#deps, agent, null))
+      return (await listFor({ availability, clock, registry, policy }, agent, null))
         .map(({ capability, tier }) => `${capability.definition_hash}=${tier}`)
         .join(',')
     } catch (cause) {

@@ -27,7 +27,10 @@ export type ListDeps = {
  * needs, with the tier to expect.
  */
 export const listFor = async (
-  deps: ListDeps,
+  deps: Pick<ListDeps, 'availability' | 'clock'> & {
+    readonly registry: Pick<CapabilityRegistry, 'list'>
+    readonly policy: Pick<PolicySource, 'current'>
+  },
   agent: StoredAgent,
   session: StoredSession | null,
   category?: string,

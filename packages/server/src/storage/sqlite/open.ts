@@ -52,6 +52,15 @@ export const openSqliteWith = async (
   }
 }
 
+/** Closing alone moves nothing while Node still holds statements: the WAL would stay beside the database. */
+const emptyWal = (writer: SqliteConnection): void => {
+  try {
+    writer.exec('pragma wal_checkpoint(truncate)')
+  } catch {
+    // Closed before, or there is no room: the next start reads the WAL.
+  }
+}
+
 const build = async (
   connect: (readOnly: boolean) => SqliteConnection,
   close: () => void,
@@ -114,6 +123,7 @@ const build = async (
           // The log has it too: what is not stored by then is recorded from there at the next start.
         } finally {
           buffer.end()
+          emptyWal(writer)
           close()
         }
       }),

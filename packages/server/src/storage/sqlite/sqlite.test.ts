@@ -1,4 +1,4 @@
-import { appendFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import { appendFileSync, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describeStorage } from '@gatehouse/testkit'
@@ -118,6 +118,21 @@ describe('a SQLite file', () => {
       type: 'StorageUnavailable',
       message: expect.stringContaining('gatehouse.db: the file is no database') as string,
     })
+  })
+
+  test('is one whole file after it was closed', async () => {
+    using folder = inFolder()
+    const storage = await openSqlite({ file: folder.file })
+    await storage.meta.set('k', 'v')
+    expect(statSync(`${folder.file}-wal`).size).toBeGreaterThan(0)
+    await storage[Symbol.asyncDispose]()
+    const wal = statSync(`${folder.file}-wal`, { throwIfNoEntry: false })
+    expect(wal?.size ?? 0).toBe(0)
+    // As somebody copies it: without the rest of the folder.
+    using copied = inFolder()
+    copyFileSync(folder.file, copied.file)
+    await using opened = await openSqlite({ file: copied.file })
+    expect(await opened.meta.get('k')).toBe('v')
   })
 
   test('refuses work after it was closed', async () => {
