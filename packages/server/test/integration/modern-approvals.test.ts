@@ -1,6 +1,10 @@
 import type { Kit } from '@gatehouse/testkit'
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import {
+  createTaskSessionFromClient,
+  type JsonRpcResponse,
+} from '@modelcontextprotocol/ext-tasks/client'
+import {
   CreateTaskResultV2Schema,
   GetTaskResultV2Schema,
   TaskStatusNotificationV2Schema,
@@ -153,6 +157,65 @@ describe('tasks', () => {
     await end()
     await begin('hold')
     expect(await held()).toMatchObject({ status: 'working' })
+  })
+})
+
+/** A session of the extension's own client, on top of the official one. */
+const openTaskSession = async () => {
+  const clientInfo = { name: 'probe', version: '1' }
+  const protocolVersion = '2026-07-28'
+  const client = new Client(clientInfo, {
+    capabilities: declares.tasks,
+    versionNegotiation: { mode: { pin: protocolVersion } },
+  })
+  const headers = { Authorization: `Bearer ${appends.token}` }
+  const address = new URL(`${gateway.url}/mcp`)
+  await client.connect(new StreamableHTTPClientTransport(address, { requestInit: { headers } }))
+  const session = createTaskSessionFromClient(client, {
+    endpointId: 'gate',
+    v2RequestFraming: { protocolVersion, clientInfo, clientCapabilities: declares.tasks },
+    async rawDispatch(request) {
+      const { method, params } = request as { method: string; params: Record<string, unknown> }
+      const { result, error } = await peer(declares.tasks).request(method, params)
+      return (
+        error ? { kind: 'error', error } : { kind: 'result', result: result as never }
+      ) as JsonRpcResponse
+    },
+  })
+  return { client, session }
+}
+
+describe('the client of the tasks extension', () => {
+  test('follows a held call to its result by itself', async () => {
+    const { client, session } = await openTaskSession()
+    const execution = await session.callTool(tool, line)
+    expect(execution.kind).toBe('task')
+    await appends.approve(execution.handle?.taskId ?? '')
+    const { outcome } = await execution.settle()
+    expect(outcome).toMatchObject({
+      status: 'completed',
+      result: { structuredContent: { size_bytes: 4 } },
+    })
+    await session.close()
+    await client.close()
+  })
+
+  test('cancels it', async () => {
+    const { client, session } = await openTaskSession()
+    const execution = await session.callTool(tool, line)
+    await execution.cancel()
+    expect(await statusOf(execution.handle?.taskId ?? '')).toBe('cancelled')
+    expect((await execution.settle()).outcome.status).toBe('cancelled')
+    await session.close()
+    await client.close()
+  })
+
+  test('is answered at once where nobody has to be asked', async () => {
+    const { client, session } = await openTaskSession()
+    const execution = await session.callTool('filesystem__stat', { path: line.path })
+    expect(execution.kind).toBe('immediate')
+    await session.close()
+    await client.close()
   })
 })
 

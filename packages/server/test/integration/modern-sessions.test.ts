@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Kit } from '@gatehouse/testkit'
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Gateway } from '../../src/transport/gateway/open-gateway.ts'
 import { type Appends, line, openAppends } from '../kit/appends.ts'
@@ -168,6 +169,23 @@ describe('a subscription', () => {
   ])('with a wrong filter is invalid params: %j', async (notifications) => {
     const { error } = await peer().request('subscriptions/listen', { notifications })
     expect(error?.code).toBe(-32602)
+  })
+
+  test('is one for the official client, whose handlers hear of everything on it', async () => {
+    const client = new Client(one, { versionNegotiation: { mode: { pin: '2026-07-28' } } })
+    const headers = { Authorization: `Bearer ${appends.token}` }
+    const address = new URL(`${gateway.url}/mcp`)
+    await client.connect(new StreamableHTTPClientTransport(address, { requestInit: { headers } }))
+    const told: string[] = []
+    client.fallbackNotificationHandler = async ({ method, params }) => {
+      told.push(`${method} ${String(params?.['reason'])}`)
+    }
+    const subscription = await client.listen({ toolsListChanged: true, ...events } as object)
+    await wake('mail')
+    while (told.length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+    expect(told).toEqual(['notifications/wake mail'])
+    await subscription.close()
+    await client.close()
   })
 
   test('that the server ends is answered as complete', async () => {

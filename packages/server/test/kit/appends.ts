@@ -29,9 +29,9 @@ export type Appends = {
 
 export const openAppends = async (
   approvals: 'pending' | 'hold',
-  options: Omit<KitOptions, 'policy'> = {},
+  options: KitOptions = {},
 ): Promise<Appends> => {
-  const kit = await createKit({ ...options, policy })
+  const kit = await createKit({ policy, ...options })
   const token = await kit.agent('alpha', approvals)
   const log = join(kit.workspace('alpha'), line.path)
   mkdirSync(kit.workspace('alpha'), { recursive: true })

@@ -1,4 +1,5 @@
 import type { Gateway } from '../../src/transport/gateway/open-gateway.ts'
+import { EventReader, messagesIn } from './event-reader.ts'
 import type { Message } from './mcp-peer.ts'
 
 const version = '2026-07-28'
@@ -15,53 +16,6 @@ export type ModernAnswer = Message & {
   readonly status: number
   /** What came on the stream of the answer before it. */
   readonly told: readonly Message[]
-}
-
-const messagesIn = (text: string): Message[] =>
-  text
-    .split('\n')
-    .filter((line) => line.startsWith('data: '))
-    .map((line) => JSON.parse(line.slice('data: '.length)) as Message)
-
-/** One open subscription, and what came on it. */
-export class ModernStream {
-  readonly messages: Message[] = []
-  readonly closed: Promise<void>
-  readonly #leave: AbortController
-
-  constructor(body: ReadableStream<Uint8Array>, leave: AbortController) {
-    this.#leave = leave
-    this.closed = this.#read(body)
-  }
-
-  async #read(body: ReadableStream<Uint8Array>): Promise<void> {
-    let rest = ''
-    try {
-      for await (const chunk of body) {
-        rest += Buffer.from(chunk).toString()
-        const end = rest.lastIndexOf('\n\n')
-        if (end < 0) continue
-        this.messages.push(...messagesIn(rest.slice(0, end)))
-        rest = rest.slice(end + 2)
-      }
-    } catch {
-      // It was left.
-    }
-  }
-
-  /** The next message of that method that nobody has asked for before. */
-  async next(method: string): Promise<Record<string, unknown>> {
-    for (;;) {
-      const at = this.messages.findIndex((message) => message.method === method)
-      if (at >= 0) return this.messages.splice(at, 1)[0]?.params ?? {}
-      await new Promise<void>((resolve) => setImmediate(resolve))
-    }
-  }
-
-  async leave(): Promise<void> {
-    this.#leave.abort()
-    await this.closed
-  }
 }
 
 /** A client of the era without a handshake, byte by byte: nothing that it sends is put right on the way. */
@@ -136,10 +90,10 @@ export class ModernPeer {
     return this.request('tools/call', { name, arguments: args, ...extra })
   }
 
-  async listen(notifications: Record<string, unknown>): Promise<ModernStream> {
+  async listen(notifications: Record<string, unknown>): Promise<EventReader> {
     const leave = new AbortController()
     const response = await this.send('subscriptions/listen', { notifications }, leave.signal)
     if (!response.body) throw new Error('the answer has no body')
-    return new ModernStream(response.body, leave)
+    return new EventReader(response.body, leave)
   }
 }

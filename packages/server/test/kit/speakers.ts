@@ -4,6 +4,7 @@ import {
 } from '@modelcontextprotocol/client'
 import { WebSocket } from 'ws'
 import type { Gateway } from '../../src/transport/gateway/open-gateway.ts'
+import { EventReader } from './event-reader.ts'
 import { type Message, Peer } from './mcp-peer.ts'
 
 /** Outcome of a call: the id of the request that waits, or the data or error that it answered. */
@@ -95,7 +96,24 @@ export const openHttpSession = async (gateway: Gateway, token: string) => {
   const opened = await post({ id: 0, method: 'initialize', params })
   const session = opened.headers.get('mcp-session-id') ?? ''
   await opened.text()
-  return { session, post: (body: object, signal?: AbortSignal) => post(body, session, signal) }
+  return {
+    session,
+    post: (body: object, signal?: AbortSignal) => post(body, session, signal),
+    /** Opens the stream on which the session is told of events. */
+    async listen(): Promise<EventReader> {
+      const leave = new AbortController()
+      const { body } = await fetch(`${gateway.url}/mcp`, {
+        headers: {
+          Authorization: `Bearer ${token}`,
+          Accept: 'text/event-stream',
+          'Mcp-Session-Id': session,
+        },
+        signal: leave.signal,
+      })
+      if (!body) throw new Error('the answer has no body')
+      return new EventReader(body, leave)
+    },
+  }
 }
 
 export const httpSpeaker = async (gateway: Gateway, token: string): Promise<Speaker> => {
