@@ -153,8 +153,7 @@ test.each(eras)(
     await pendingId(gate)
     cancelled.abort('no longer needed')
     await expect(dropped).rejects.toThrow('no longer needed')
-    // Over HTTP the newer era has no other word for it than to close the connection, which withdraws nothing.
-    if (speak === speakLegacy) await noneWaits(gate)
+    await noneWaits(gate)
 
     writeFileSync(
       join(gate.dataDir, 'policies', 'organisation.yaml'),

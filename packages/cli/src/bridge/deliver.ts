@@ -1,9 +1,13 @@
 import { type Answer, AnswerLost, type Exchange, type Gateway, NotSent } from './gateway.ts'
 
-/** How long a message waits for a service that is away before it is answered with an error. */
-const awayMs = 10_000
+/** How long a message waits for a service that does not run before it is answered with an error. */
+const absentMs = 10_000
+/** The same for one that ran before: it may be restarting. */
+const restartMs = 30_000
 const firstPauseMs = 50
 const longestPauseMs = 5_000
+/** A stream that lasted this long was no vain attempt. */
+export const steadyMs = 1_000
 
 /** Longer after each attempt, for a service that may be away for a day. */
 export const pauseAfter = (attempt: number, signal: AbortSignal): Promise<void> =>
@@ -34,7 +38,8 @@ export async function deliver(
   repeats: boolean,
   hear: (text: string) => Promise<void>,
 ): Promise<Answer> {
-  let endMs = performance.now() + awayMs
+  const waitMs = gateway.wasReached ? restartMs : absentMs
+  let endMs = performance.now() + waitMs
   for (let attempt = 0; ; attempt += 1)
     try {
       return await gateway.exchange(what, hear)
@@ -43,7 +48,7 @@ export async function deliver(
       if (!again || what.signal.aborted) throw thrown
       if (start && thrown instanceof NotSent && attempt === 0) {
         await start()
-        endMs = performance.now() + awayMs
+        endMs = performance.now() + waitMs
       }
       if (performance.now() >= endMs) throw thrown
       await pauseAfter(Math.min(attempt, 4), what.signal)

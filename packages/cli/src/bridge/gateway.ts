@@ -51,10 +51,16 @@ export class Gateway implements Disposable {
   readonly #tokens: Token
   #agent: http.Agent | null = null
   #token: Promise<string> | null = null
+  #wasReached = false
 
   constructor(locate: Locate, tokens: Token) {
     this.#locate = locate
     this.#tokens = tokens
+  }
+
+  /** Whether a service has ever answered. */
+  get wasReached(): boolean {
+    return this.#wasReached
   }
 
   /** One request, and each message of its answer, if that is a stream, as it comes. */
@@ -83,6 +89,7 @@ export class Gateway implements Disposable {
     const url = await this.#locate()
     if (!url) throw new NotSent('no service runs')
     const response = await this.#send(url, what, await this.#readToken())
+    this.#wasReached = true
     const session = response.headers['mcp-session-id']
     const answer = {
       status: response.statusCode ?? 0,

@@ -1,4 +1,4 @@
-import { deliver, pauseAfter, type Way } from './deliver.ts'
+import { deliver, pauseAfter, steadyMs, type Way } from './deliver.ts'
 import { type Answer, AnswerLost, type Exchange, NotSent } from './gateway.ts'
 import { isMembers, type Request } from './message.ts'
 
@@ -139,19 +139,20 @@ export class LegacySession {
     for (let attempt = 0; !this.#ended.aborted; attempt += 1) {
       const headers = headersOf(session)
       const exchange = { method: 'GET', headers, signal: this.#ended } as const
+      const startedMs = performance.now()
       try {
         const { status } = await this.#way.gateway.exchange(exchange, this.#write)
         if (status === noStream || status === unauthorized) break
-        if (status === 200) attempt = 0
         if (status === sessionUnknown) {
           await this.#renew(session)
           session = await this.#session
           if (session.id !== null) continue
           break
         }
-      } catch (thrown) {
-        if (!(thrown instanceof NotSent)) attempt = 0
+      } catch {
+        // The service has gone; the pauses grow until it is back.
       }
+      if (performance.now() - startedMs > steadyMs) attempt = 0
       await pauseAfter(attempt, this.#ended)
     }
     this.#listening = false

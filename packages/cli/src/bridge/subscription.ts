@@ -1,8 +1,10 @@
-import { pauseAfter, type Way } from './deliver.ts'
+import { pauseAfter, steadyMs, type Way } from './deliver.ts'
 import { AnswerLost, NotSent } from './gateway.ts'
 import { isMembers, modernHeaders, type Request } from './message.ts'
 
 const subscriptionKey = 'io.modelcontextprotocol/subscriptionId'
+const eventsKey = 'gatehouse/events'
+const eventKey = 'gatehouse/eventId'
 const acknowledged = 'notifications/subscriptions/acknowledged'
 
 type Told = { readonly [key: string]: unknown }
@@ -12,10 +14,59 @@ const toolsChanged = ({ id }: Request): string => {
   return JSON.stringify({ jsonrpc: '2.0', method: 'notifications/tools/list_changed', params })
 }
 
-const honoursTools = ({ params }: Told): boolean =>
-  isMembers(params) &&
-  isMembers(params['notifications']) &&
-  params['notifications']['toolsListChanged'] === true
+const membersIn = (value: unknown, name: string): Told => {
+  const inner = isMembers(value) ? value[name] : undefined
+  return isMembers(inner) ? inner : {}
+}
+
+/** What the service said that it will tell of. */
+const honouredBy = (told: Told): Told => membersIn(told['params'], 'notifications')
+
+const eventIn = (told: Told): string | null => {
+  const id = membersIn(told['params'], '_meta')[eventKey]
+  return typeof id === 'string' ? id : null
+}
+
+/** The client's request, or the same one from the last event on that it was told of. */
+function bodyOf({ id, method, params, line }: Request, after: string | null): Buffer | string {
+  const notifications = membersIn(params, 'notifications')
+  if (after === null || !notifications[eventsKey]) return line
+  const asked = { ...notifications, [eventsKey]: { after } }
+  return JSON.stringify({ jsonrpc: '2.0', id, method, params: { ...params, notifications: asked } })
+}
+
+type Subscribed = {
+  readonly hear: (text: string) => Promise<void>
+  /** Text that ends the subscription: a refusal, or that there is nothing to tell of. */
+  end(): string | null
+  lastEvent(): string | null
+}
+
+function createSubscribed(request: Request, write: (text: string) => Promise<void>): Subscribed {
+  let honoured: Told | null = null
+  let ended: string | null = null
+  let lastEvent: string | null = null
+  return {
+    end: () => ended,
+    lastEvent: () => lastEvent,
+    async hear(text) {
+      const told = JSON.parse(text) as Told
+      if (told['method'] === acknowledged) {
+        const again = honoured !== null
+        honoured = honouredBy(told)
+        if (!again) return write(text)
+        if (honoured['toolsListChanged'] === true) await write(toolsChanged(request))
+      } else if ('error' in told) ended = text
+      else if ('result' in told) {
+        // Where something is told of, this is a service that stops, and the next one goes on.
+        if (Object.keys(honoured ?? {}).length === 0) ended = text
+      } else {
+        lastEvent = eventIn(told) ?? lastEvent
+        await write(text)
+      }
+    },
+  }
+}
 
 /**
  * A client's subscription, made anew whenever the service has gone and come back. The client hears
@@ -28,31 +79,21 @@ export async function subscribe(
   signal: AbortSignal,
   write: (text: string) => Promise<void>,
 ): Promise<{ readonly status: number; readonly text: string } | null> {
-  let isAcknowledged = false
-  let refusal: string | null = null
-  const hear = async (text: string): Promise<void> => {
-    const told = JSON.parse(text) as Told
-    if (told['method'] === acknowledged) {
-      const again = isAcknowledged
-      isAcknowledged = true
-      if (!again) return write(text)
-      if (honoursTools(told)) await write(toolsChanged(request))
-    } else if ('error' in told) refusal = text
-    // A result is the service that stops: the subscription goes on with the next one.
-    else if (!('result' in told)) await write(text)
-  }
+  const subscribed = createSubscribed(request, write)
   const headers = modernHeaders(request)
   for (let attempt = 0; !signal.aborted; attempt += 1) {
+    const startedMs = performance.now()
     try {
-      const what = { method: 'POST', headers, body: request.line, signal } as const
-      const { status, text } = await gateway.exchange(what, hear)
+      const body = bodyOf(request, subscribed.lastEvent())
+      const what = { method: 'POST', headers, body, signal } as const
+      const { status, text } = await gateway.exchange(what, subscribed.hear)
       if (status !== 200 || text !== '') return { status, text }
-      if (refusal !== null) return { status, text: refusal }
-      attempt = 0
+      const ended = subscribed.end()
+      if (ended !== null) return { status, text: ended }
     } catch (thrown) {
       if (!(thrown instanceof NotSent || thrown instanceof AnswerLost)) throw thrown
-      if (thrown instanceof AnswerLost) attempt = 0
     }
+    if (performance.now() - startedMs > steadyMs) attempt = 0
     await pauseAfter(attempt, signal)
   }
   return null

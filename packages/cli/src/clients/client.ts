@@ -33,19 +33,19 @@ export type ClientSpec = {
   readonly afterwards: string
 }
 
-const home = ({ env }: Place): string => env.HOME ?? env.USERPROFILE ?? homedir()
+export const homeOf = ({ env }: Place): string => env.HOME ?? env.USERPROFILE ?? homedir()
 
 /** Folder of the settings of desktop programs. */
 const appData = (place: Place): string => {
   const { env, platform } = place
-  if (platform === 'darwin') return join(home(place), 'Library', 'Application Support')
-  if (platform === 'win32') return env.APPDATA ?? join(home(place), 'AppData', 'Roaming')
-  return env.XDG_CONFIG_HOME || join(home(place), '.config')
+  if (platform === 'darwin') return join(homeOf(place), 'Library', 'Application Support')
+  if (platform === 'win32') return env.APPDATA ?? join(homeOf(place), 'AppData', 'Roaming')
+  return env.XDG_CONFIG_HOME || join(homeOf(place), '.config')
 }
 
 const zedFolder = (place: Place): string => {
   if (place.platform === 'win32') return join(appData(place), 'Zed')
-  return join(place.env.XDG_CONFIG_HOME || join(home(place), '.config'), 'zed')
+  return join(place.env.XDG_CONFIG_HOME || join(homeOf(place), '.config'), 'zed')
 }
 
 const plain = ({ command, args }: Start): Entry => ({ command, args })
@@ -58,7 +58,7 @@ export const clients: readonly ClientSpec[] = [
     format: 'json',
     key: 'mcpServers',
     files: {
-      user: (place) => join(place.env.CLAUDE_CONFIG_DIR || home(place), '.claude.json'),
+      user: (place) => join(place.env.CLAUDE_CONFIG_DIR || homeOf(place), '.claude.json'),
       project: ({ folder }) => join(folder, '.mcp.json'),
     },
     entry: typed,
@@ -79,7 +79,7 @@ export const clients: readonly ClientSpec[] = [
     format: 'jsonc',
     key: 'mcpServers',
     files: {
-      user: (place) => join(home(place), '.cursor', 'mcp.json'),
+      user: (place) => join(homeOf(place), '.cursor', 'mcp.json'),
       project: ({ folder }) => join(folder, '.cursor', 'mcp.json'),
     },
     entry: typed,
@@ -104,7 +104,7 @@ export const clients: readonly ClientSpec[] = [
     format: 'toml',
     key: 'mcp_servers',
     files: {
-      user: (place) => join(place.env.CODEX_HOME || join(home(place), '.codex'), 'config.toml'),
+      user: (place) => join(place.env.CODEX_HOME || join(homeOf(place), '.codex'), 'config.toml'),
       project: ({ folder }) => join(folder, '.codex', 'config.toml'),
     },
     entry: plain,
@@ -117,7 +117,7 @@ export const clients: readonly ClientSpec[] = [
     format: 'json with comments',
     key: 'mcpServers',
     files: {
-      user: (place) => join(place.env.GEMINI_CLI_HOME || home(place), '.gemini', 'settings.json'),
+      user: (place) => join(place.env.GEMINI_CLI_HOME || homeOf(place), '.gemini', 'settings.json'),
       project: ({ folder }) => join(folder, '.gemini', 'settings.json'),
     },
     entry: plain,
@@ -141,7 +141,7 @@ export const clients: readonly ClientSpec[] = [
     title: 'Windsurf',
     format: 'jsonc',
     key: 'mcpServers',
-    files: { user: (place) => join(home(place), '.codeium', 'windsurf', 'mcp_config.json') },
+    files: { user: (place) => join(homeOf(place), '.codeium', 'windsurf', 'mcp_config.json') },
     entry: plain,
     afterwards: 'Refresh the list of MCP servers in Windsurf, or restart it.',
   },

@@ -19,14 +19,15 @@ export const doctor = defineCommand({
   name: 'doctor',
   summary: 'Find what keeps the server from working, and how to fix it',
   examples: ['gatehouse doctor', 'gatehouse doctor --json'],
-  async run({ api, places, dataDir, isServed, server, next }) {
+  async run({ io, api, places, dataDir, isServed, server, next }) {
     const found = await isServed().then(
       async (served): Promise<Surroundings> =>
         served ? { state: 'running', run: await server() } : { state: 'stopped' },
       (error: unknown): Surroundings => ({ state: 'unknown', error }),
     )
     const looked = found.state === 'unknown' ? places.dirs[0] : await dataDir()
-    const report = await runChecks(checks, { api, dataDir: looked, found })
+    const place = { env: io.env, platform: process.platform, folder: process.cwd() }
+    const report = await runChecks(checks, { api, dataDir: looked, found, place })
     return { ...report, checks: report.checks.map((check) => withNextSteps(check, next)) }
   },
   text: ({ checks }, { coloured }) =>

@@ -1,9 +1,10 @@
-import { chmod, mkdtemp, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import type { Client } from '@gatehouse/client'
 import type { RunFile } from '@gatehouse/contract'
 import { expect, test } from 'vitest'
+import { clients, type Place } from '../clients/client.ts'
 import { checks } from './checks.ts'
 import { runChecks } from './run-checks.ts'
 
@@ -44,11 +45,18 @@ const running = {
   run: { pid: 1, user_api_url: 'http://127.0.0.1:1' } as RunFile,
 } as const
 
+const placeOf = (home: string): Place => ({
+  env: { HOME: home },
+  platform: 'linux',
+  folder: join(home, 'project'),
+})
+const nowhere = placeOf('/does/not/exist')
+
 async function examine(change: object = {}, mode = 0o700) {
   const dataDir = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
   await chmod(dataDir, mode)
   const api = { ...healthy, ...change } as unknown as Client
-  const report = await runChecks(checks, { api, dataDir, found: running })
+  const report = await runChecks(checks, { api, dataDir, found: running, place: nowhere })
   return { report, finding: (name: string) => report.checks.find((check) => check.name === name) }
 }
 
@@ -68,6 +76,7 @@ test('asks for a key file of the vault that nobody else can read', async () => {
       api: healthy as unknown as Client,
       dataDir,
       found: running,
+      place: nowhere,
     })
     return report.checks.find(({ name }) => name === 'Vault key')
   }
@@ -159,4 +168,46 @@ test('says what of local models is not as it should be', async () => {
   expect(
     await looked({ showEngine: async () => ({ ...(await healthy.showEngine()), quarantined }) }),
   ).toMatchObject({ status: 'warning', detail: 'odd is in quarantine: it aborts' })
+})
+
+test('says of each client that is there whether it is connected, and what bypasses the gate, without secrets', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
+  const put = async (path: string, text: string) => {
+    await mkdir(dirname(join(home, path)), { recursive: true })
+    await writeFile(join(home, path), text)
+  }
+  const found = async () => {
+    const api = healthy as unknown as Client
+    const input = { api, dataDir: home, found: running, place: placeOf(home) }
+    const { checks: findings } = await runChecks(checks, input)
+    const titles = new Set(clients.map(({ title }) => title))
+    return findings.filter(({ name }) => titles.has(name))
+  }
+  expect(await found()).toEqual([])
+  await mkdir(join(home, '.cursor'))
+  const token = join(home, 'codex.token')
+  await put('codex.token', 'x')
+  const toml = `[mcp_servers.gate]\ncommand = "node"\nargs = ["x", "mcp", "--token-file", "${token}"]\n`
+  await put('.codex/config.toml', toml)
+  await put(
+    '.claude.json',
+    '{"mcpServers": {"gatehouse": {}, "files": {"env": {"KEY": "s3cret"}}, "off": {"disabled": true}}}',
+  )
+  await put('project/.mcp.json', '{"mcpServers": {"github": {}}}')
+  await put('.gemini/settings.json', '{"mcpServers": {"mail": {}}}')
+  await put('.config/zed/settings.json', '{\n"a" 1}')
+  const findings = await found()
+  expect(findings.map(({ name, status, detail }) => `${name}: ${status}: ${detail}`)).toEqual([
+    'Claude Code: warning: connected; these of its servers bypass Gatehouse: files, github',
+    'Cursor: ok: not connected; to connect it, run gatehouse connect cursor',
+    'Codex: ok: connected',
+    'Gemini CLI: ok: not connected; its servers: mail; to connect it, run gatehouse connect gemini',
+    `Zed: warning: ${join(home, '.config/zed/settings.json')}:2:5: Colon expected.`,
+  ])
+  expect(JSON.stringify(findings)).not.toContain('s3cret')
+  await rm(token)
+  expect((await found()).find(({ name }) => name === 'Codex')).toMatchObject({
+    status: 'warning',
+    fix: 'gatehouse connect codex',
+  })
 })

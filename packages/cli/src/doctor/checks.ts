@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { counted } from '../counted.ts'
 import { hasError, problemLine } from '../policy-problems.ts'
 import { isAlive, readCliToken, readRunFile } from '../run-file.ts'
+import { clientChecks } from './client-checks.ts'
 import { type Check, type Finding, fail, fine, warn } from './run-checks.ts'
 
 const nodeMinimum = [20, 20] as const
@@ -286,4 +287,5 @@ export const checks: readonly Check[] = [
   log,
   policy,
   audit,
+  ...clientChecks,
 ]

@@ -1,5 +1,6 @@
 import type { Client } from '@gatehouse/client'
 import type { RunFile } from '@gatehouse/contract'
+import type { Place } from '../clients/client.ts'
 import { toFailure } from '../failure.ts'
 
 /** State of the data directory; `unknown` says why nobody could tell. */
@@ -12,6 +13,8 @@ export type CheckInput = {
   readonly api: Client
   readonly dataDir: string
   readonly found: Surroundings
+  /** Where the clients of this person keep their configuration. */
+  readonly place: Place
 }
 export type Finding = {
   readonly status: 'ok' | 'warning' | 'failed'
@@ -23,7 +26,8 @@ export type Check = {
   readonly name: string
   /** Left out where there is none: without a server nothing can be said of its health. */
   readonly needs?: 'server' | 'data'
-  run(input: CheckInput): Promise<Finding>
+  /** Null for what is not on this machine. */
+  run(input: CheckInput): Promise<Finding | null>
 }
 
 export const fine = (detail: string): Finding => ({ status: 'ok', detail })
@@ -49,7 +53,7 @@ export async function runChecks(checks: readonly Check[], input: CheckInput): Pr
       const [first] = recovery
       return fail(message, first ? `${first.action}: ${first.description}` : 'see the message')
     })
-    findings.push({ name, ...finding })
+    if (finding) findings.push({ name, ...finding })
   }
   const ok = findings.every(({ status }) => status !== 'failed')
   return { ok, running: has.server, checks: findings }

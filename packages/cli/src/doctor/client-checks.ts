@@ -1,0 +1,30 @@
+import { CliError } from '../cli-error.ts'
+import { type ClientSpec, clients } from '../clients/client.ts'
+import { inspectClient } from '../clients/inspect-client.ts'
+import { type Check, fine, warn } from './run-checks.ts'
+
+/** One for each client that is on this machine: whether it is connected, and what of it bypasses the gate. */
+const checkOf = (client: ClientSpec): Check => ({
+  name: client.title,
+  async run({ place }) {
+    const found = await inspectClient(client, place).catch((error: unknown) => {
+      // The file of another program is no fault of ours.
+      if (error instanceof CliError) return error
+      throw error
+    })
+    if (found instanceof CliError) return warn(found.message, 'correct its configuration')
+    if (!found) return null
+    const { connected, missing, others, file } = found
+    const command = `gatehouse connect ${client.id}`
+    const named = others.join(', ')
+    const also = named === '' ? '' : `; its servers: ${named}`
+    if (!connected) return fine(`not connected${also}; to connect it, run ${command}`)
+    const [token] = missing
+    if (token !== undefined) return warn(`connected, but there is no ${token}`, command)
+    if (named === '') return fine('connected')
+    const fix = `take out of ${file} what is not to go around Gatehouse`
+    return warn(`connected; these of its servers bypass Gatehouse: ${named}`, fix)
+  },
+})
+
+export const clientChecks: readonly Check[] = clients.map(checkOf)
