@@ -6,11 +6,11 @@ import type { ExitCode } from './exit-codes.ts'
 import type { Io } from './io.ts'
 import type { NextStep } from './next-step.ts'
 
-/** `many`: one or more words, all that are left. */
+/** `many`: one or more words, all that are left; none too where it is optional. */
 export type ArgSpec =
   | string
   | { readonly about: string; readonly optional: true }
-  | { readonly about: string; readonly many: true }
+  | { readonly about: string; readonly many: true; readonly optional?: true }
 
 export type OptionSpec = {
   readonly about: string

@@ -16,6 +16,7 @@ const destructive: readonly RouteName[] = [
   'killProcess',
   'removeModel',
   'removeOperator',
+  'removeUpstream',
   'retryWrite',
   'revokeAgent',
   'revokeUserToken',
@@ -41,8 +42,12 @@ const harmless: readonly RouteName[] = [
   ...(['setPassword', 'setState', 'setUp', 'setUpEngine', 'setVaultPassphrase'] as const),
   ...(['startEngine', 'stopEngine', 'syncService', 'testNotification', 'testPolicy'] as const),
   ...(['testService', 'tryModel', 'unlockVault', 'validatePolicy', 'verifyAudit'] as const),
+  ...(['addUpstream', 'refreshUpstream', 'restartUpstream'] as const),
   'verifyModel',
 ]
+
+/** Can be undone, but not what a model has read meanwhile: wants a yes, too. */
+const trusting: readonly RouteName[] = ['acceptUpstream']
 
 /** Decisions that the command line spells out; asked about at a terminal only. */
 const decisions: readonly RouteName[] = [
@@ -54,10 +59,13 @@ test('knows of every operation that changes something whether it can be undone',
   const changing = Object.entries<Route>(routes)
     .filter(([, { method }]) => method !== 'GET')
     .map(([name]) => name)
-  expect([...destructive, ...harmless, ...decisions].toSorted()).toEqual(changing.toSorted())
+  expect([...destructive, ...trusting, ...harmless, ...decisions].toSorted()).toEqual(
+    changing.toSorted(),
+  )
 })
 
-const isDestructive = (name: string) => (destructive as readonly string[]).includes(name)
+const isDestructive = (name: string) =>
+  ([...destructive, ...trusting] as readonly string[]).includes(name)
 
 /** The operations of the server that one command line came to. */
 async function operationsOf(line: readonly string[], answer?: string): Promise<string[]> {

@@ -111,5 +111,13 @@ export const routes: readonly RouteEntry[] = [
   { name: 'listRollbacks', method: 'GET', path: '/api/proxy/rollbacks', sends: 'query', fields: 'rollbacks total' },
   { name: 'previewRollback', method: 'GET', path: '/api/proxy/rollbacks/:id/preview', fields: 'rollback possible steps reason differences' },
   { name: 'rollBack', method: 'POST', path: '/api/proxy/rollbacks/:id/rollback', fields: 'id write_id service operation agent status created_at expires_at error differences rolled_back_at rolled_back_by' },
+  { name: 'listUpstreams', method: 'GET', path: '/api/upstreams', fields: 'upstreams' },
+  { name: 'showUpstream', method: 'GET', path: '/api/upstreams/:name', fields: 'upstream tools digest hosts_refused' },
+  { name: 'addUpstream', method: 'POST', path: '/api/upstreams', sends: 'body', fields: 'upstream tools digest hosts_refused' },
+  { name: 'acceptUpstream', method: 'POST', path: '/api/upstreams/:name/accept', sends: 'body', fields: 'upstream tools digest hosts_refused' },
+  { name: 'refreshUpstream', method: 'POST', path: '/api/upstreams/:name/refresh', fields: 'upstream tools digest hosts_refused' },
+  { name: 'restartUpstream', method: 'POST', path: '/api/upstreams/:name/restart', fields: 'upstream tools digest hosts_refused' },
+  { name: 'suggestUpstreamRules', method: 'GET', path: '/api/upstreams/:name/suggested-rules', fields: 'policy' },
+  { name: 'removeUpstream', method: 'DELETE', path: '/api/upstreams/:name', fields: 'name removed' },
   { name: 'getOpenApi', method: 'GET', path: '/api/openapi.json' },
 ]

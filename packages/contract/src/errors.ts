@@ -17,6 +17,7 @@ import { sandboxErrors } from './errors/sandbox-errors.ts'
 import { secretsErrors } from './errors/secrets-errors.ts'
 import { serviceErrors } from './errors/service-errors.ts'
 import { stateErrors } from './errors/state-errors.ts'
+import { upstreamErrors } from './errors/upstream-errors.ts'
 
 export type { ErrorEntry, Recovery } from './errors/error-entry.ts'
 
@@ -41,6 +42,7 @@ export const errorTable = {
   ...modelsErrors,
   ...engineErrors,
   ...processesErrors,
+  ...upstreamErrors,
   ...runningErrors,
   ...serviceErrors,
 } as const satisfies Record<string, ErrorEntry>

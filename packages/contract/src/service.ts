@@ -35,6 +35,8 @@ export const Health = z.object({
     models: z.object({ ...component, installed: z.int(), catalog: z.string() }),
     audit: z.object({ ...component, entries: z.int() }),
     proxy: z.object({ ...component, services: z.int() }),
+    /** MCP servers behind the gate. */
+    upstreams: z.object({ ...component, servers: z.int() }),
     dashboard: z.object(component),
     policy: z.object({ ...component, version: z.string() }),
     storage: z.object({ ...component, engine: z.string() }),

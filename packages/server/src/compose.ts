@@ -9,6 +9,9 @@ import { MemoryBudget } from './app/call/memory-budget.ts'
 import { systemOp } from './app/call/op.ts'
 import { type BoundApp, createApp } from './app/create-app.ts'
 import type { EngineParts } from './app/inference/inference.ts'
+import { readRow } from './app/upstreams/stored.ts'
+import type { CallUpstream } from './app/upstreams/tool-capability.ts'
+import { ToolTable } from './app/upstreams/tool-table.ts'
 import { createBackups } from './backup/create-backups.ts'
 import { createRegistry } from './capabilities/registry.ts'
 import { standardCapabilities } from './capabilities/standard.ts'
@@ -46,6 +49,7 @@ import { createPasswords } from './platform/passwords.ts'
 import { isInstalled, recordedStore, recordStore } from './platform/store-record.ts'
 import { createWakeCommands } from './platform/wake-commands.ts'
 import { openPolicySource } from './policy/source.ts'
+import type { ChangingRegistry } from './ports/capability.ts'
 import type { Clock } from './ports/clock.ts'
 import type { Ids } from './ports/ids.ts'
 import type { Log } from './ports/log.ts'
@@ -63,6 +67,7 @@ import type { LogOutput } from './telemetry/log-output.ts'
 import { createMetrics } from './telemetry/metrics.ts'
 import { openTracing } from './telemetry/tracing.ts'
 import { heldBytesFor } from './transport/http/held-bytes.ts'
+import { createUpstreamHost } from './upstream/create-upstream-host.ts'
 import { openVault } from './vault/open-vault.ts'
 import type { Scrubber } from './vault/scrub/scrubber.ts'
 import type { LogPlace } from './verify-log.ts'
@@ -184,6 +189,25 @@ const openSandbox = (
   opening: Disposal,
 ): Sandbox => opening.use(createSandbox({ dataDir, mode, user, log }))
 
+/** The servers behind the gate, and the tools of them that were accepted. */
+const openUpstreams = async (
+  { data_dir: dataDir, commandEnvironment }: Settings,
+  given: Pick<AppDeps, 'storage' | 'digest' | 'sandbox' | 'outbound' | 'secrets'> & {
+    readonly registry: ChangingRegistry
+    readonly call: CallUpstream
+  },
+): Promise<AppDeps['upstreams']> => {
+  const host = createUpstreamHost({
+    ...given,
+    folder: join(dataDir, 'upstreams'),
+    searchPath: commandEnvironment['PATH'] ?? '',
+    version,
+  })
+  const table = new ToolTable({ ...given, host })
+  for (const row of await given.storage.upstreams.list()) await table.offer(readRow(row))
+  return { host, table }
+}
+
 /** Takes the data directory for this process, and returns the id that its store must have. */
 const enter = async (
   dataDir: string,
@@ -270,6 +294,18 @@ export async function compose(
   const workspaces = overrides.workspaces ?? join(dataDir, 'workspaces')
   mkdirSync(workspaces, { recursive: true, mode: 0o700 })
   const registry = overrides.registry ?? createRegistry(standardCapabilities)
+  const sandbox = overrides.sandbox ?? openSandbox(settings, log, opening)
+  const ownPorts = new Set([settings.gateway_port, settings.user_api_port, settings.dashboard_port])
+  const outbound =
+    overrides.outbound ??
+    createOutbound(settings, {
+      ownPorts: () => new Set([...ownPorts, ...app.listeners.ports]),
+    })
+  // Before policy is read: its rules name these tools.
+  const upstreams = await openUpstreams(settings, {
+    ...{ storage, registry, digest, sandbox, outbound, secrets },
+    call: (call, context) => app.callUpstream(call, context),
+  })
   const policy = opening.use(
     await openPolicySource({
       directory: join(dataDir, 'policies'),
@@ -285,7 +321,6 @@ export async function compose(
       onSweepError: (cause) => log.warn({ err: cause }, 'left-over files could not be removed'),
     }),
   )
-  const sandbox = overrides.sandbox ?? openSandbox(settings, log, opening)
   // Known before the first program is asked for; a service that only keeps data needs none.
   if (runsApproved) void sandbox.probe()
   const wakeCommands = opening.use(
@@ -296,12 +331,6 @@ export async function compose(
       log,
     }),
   )
-  const ownPorts = new Set([settings.gateway_port, settings.user_api_port, settings.dashboard_port])
-  const outbound =
-    overrides.outbound ??
-    createOutbound(settings, {
-      ownPorts: () => new Set([...ownPorts, ...app.listeners.ports]),
-    })
   const processHost = opening.use(
     await createProcessHost({
       sandbox,
@@ -359,6 +388,7 @@ export async function compose(
       }),
     },
     engine: engineOf(settings, sandbox),
+    upstreams,
     adapters,
     wakeCommands,
     notifier: createNotifier(settings.notifications, () => clock.wall(), {

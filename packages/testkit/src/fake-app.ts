@@ -24,6 +24,7 @@ import {
 import { describeCall } from '@gatehouse/contract/describe-call'
 import type { App } from '@gatehouse/server/app/app'
 import { fakeProxy } from './fake-service/fake-proxy.ts'
+import { fakeUpstreams } from './fake-upstreams.ts'
 import { fakeEngine } from './models/fake-engine.ts'
 import { fakeModels } from './models/fake-models.ts'
 
@@ -528,6 +529,7 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
       return { ...use, allowed: use.agent === 'mailbot', reason: 'its agents are mailbot' }
     },
     ...fakeModels,
+    ...fakeUpstreams(),
     ...fakeEngine,
     ...fakeProxy,
     needsSetup: async () => false,
@@ -578,6 +580,7 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
         models: { status: 'healthy', installed: 1, catalog: 'current' },
         audit: { status: 'healthy', entries: 2 },
         proxy: { status: 'disabled', reason: 'this version has no proxy', services: 0 },
+        upstreams: { status: 'healthy', servers: 0 },
         dashboard: { status: 'healthy' },
         policy: { status: 'healthy', version: 'sha256:00' },
         storage: { status: 'healthy', engine: 'sqlite' },

@@ -16,6 +16,7 @@ import { scheduleMusts } from './storage/schedules.ts'
 import { secretMusts } from './storage/secrets.ts'
 import { serviceMusts } from './storage/services.ts'
 import { transactionMusts } from './storage/transactions.ts'
+import { upstreamMusts } from './storage/upstreams.ts'
 import { valueMusts } from './storage/values.ts'
 import { wakeMusts } from './storage/wakes.ts'
 import { writeMusts } from './storage/writes.ts'
@@ -39,6 +40,7 @@ export const describeStorage = (name: string, open: Open): void => {
     messageMusts(open)
     wakeMusts(open)
     modelMusts(open)
+    upstreamMusts(open)
     serviceMusts(open)
     writeMusts(open)
     replicaMusts(open)

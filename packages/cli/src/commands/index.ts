@@ -1,10 +1,5 @@
-import type { Command } from '../define.ts'
-
-export type CommandEntry = {
-  readonly name: string
-  readonly summary: string
-  readonly load: () => Promise<Command>
-}
+import type { CommandEntry } from '../command-entry.ts'
+import { upstreamCommands } from '../upstream-commands.ts'
 
 /**
  * Every command. Only the one that is used is loaded; name and summary stand here too, so that the help
@@ -292,6 +287,7 @@ export const commands: readonly CommandEntry[] = [
     summary: 'Delete a schedule of an agent',
     load: async () => (await import('./schedules-delete.ts')).schedulesDelete,
   },
+  ...upstreamCommands,
   {
     name: 'models list',
     summary: 'List local models: installed and available ones, and whether they fit in memory',

@@ -17,6 +17,7 @@ export type Permission =
   | 'processes.manage'
   | 'schedules.manage'
   | 'state.manage'
+  | 'upstreams.manage'
   | 'user_tokens.manage'
   | 'vault.manage'
   | 'operators.manage'

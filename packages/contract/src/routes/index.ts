@@ -20,6 +20,7 @@ import { scheduleRoutes } from './schedules.ts'
 import { sessionRoutes } from './session.ts'
 import { stateRoutes } from './state.ts'
 import { statusRoutes } from './status.ts'
+import { upstreamRoutes } from './upstreams.ts'
 import { userTokenRoutes } from './user-tokens.ts'
 import { vaultRoutes } from './vault.ts'
 
@@ -48,6 +49,7 @@ export const routes = {
   ...operatorRoutes,
   ...policyRoutes,
   ...proxyRoutes,
+  ...upstreamRoutes,
   ...openApiRoutes,
 }
 

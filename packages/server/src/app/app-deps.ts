@@ -26,6 +26,7 @@ import type { ModelParts, ModelsDeps } from './models/models.ts'
 import type { ProxySettings } from './proxy/deps.ts'
 import type { MonitorDeps } from './supervision/alert-monitors.ts'
 import type { AuditAccess } from './supervision/audit-access.ts'
+import type { UpstreamRoomDeps } from './upstreams/upstreams.ts'
 
 /** Dependencies of the application. Each part names by its own type what it takes of them. */
 export type AppDeps = Basics & {
@@ -51,7 +52,8 @@ export type AppDeps = Basics & {
     MonitorDeps['settings'] &
     ModelsDeps['settings'] &
     InferenceDeps['settings'] &
-    ProxySettings
+    ProxySettings &
+    UpstreamRoomDeps['settings']
   readonly workspaceOf: (name: string) => string
   readonly assertMount: (path: string) => void
   /** False without a server: what is approved then runs at its next start. */
@@ -66,6 +68,7 @@ export type AppDeps = Basics & {
   readonly adapters: ServiceAdapters
   readonly models: ModelParts
   readonly engine: EngineParts
+  readonly upstreams: Pick<UpstreamRoomDeps, 'host' | 'table'>
   /** Lines of the service's own log that could not be written. */
   readonly droppedLogLines: () => number
   /** Aborts when the service stops. */

@@ -12,6 +12,7 @@ import type { VaultUseCases } from './reach/vault-access.ts'
 import type { StateUseCases } from './state/state.ts'
 import type { SupervisionUseCases } from './supervision/supervision.ts'
 import type { TimeUseCases } from './time/time.ts'
+import type { UpstreamUseCases } from './upstreams/upstreams.ts'
 
 /** Every use case, bound to its dependencies: all that a transport may know. */
 export interface App
@@ -27,6 +28,7 @@ export interface App
     StateUseCases,
     SupervisionUseCases,
     TimeUseCases,
+    UpstreamUseCases,
     VaultUseCases {
   readonly version: string
   /** Heap that requests, runs and answers may take. */

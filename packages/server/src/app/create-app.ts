@@ -22,11 +22,15 @@ import { Listeners } from './supervision/listeners.ts'
 import { Notifications } from './supervision/notifications.ts'
 import { bindSupervision } from './supervision/supervision.ts'
 import { bindTime } from './time/time.ts'
+import type { CallUpstream } from './upstreams/tool-capability.ts'
+import { bindUpstreams } from './upstreams/upstreams.ts'
 
 /** All use cases, bound once. The service starts what looks after itself, and waits for it at the end. */
 export type BoundApp = App & {
   /** Installed models, as far as an engine may load them. */
   readonly installedModels: InstalledModels
+  /** Behind the gate alone: the capabilities of upstream servers run by it. */
+  readonly callUpstream: CallUpstream
   /** Told by whoever opens and closes listeners, asked by health. */
   readonly listeners: Listeners
   /** Begins to run approved calls, expire old requests and end idle sessions. */
@@ -56,10 +60,16 @@ export function createApp(given: AppDeps): BoundApp {
   const agents = bindAgents({
     ...base,
     endsWithAgent: () =>
-      [time, proxy, approvals, reach, processes].map(({ endWithAgent }) => endWithAgent),
+      [time, proxy, approvals, reach, processes, upstreams].map(({ endWithAgent }) => endWithAgent),
   })
   const { directory, sessions } = agents
-  const reach = bindReach({ ...base, contexts, runsModels: () => inference.ready() })
+  const upstreams = bindUpstreams({ ...base, ...given.upstreams })
+  const reach = bindReach({
+    ...base,
+    contexts,
+    runsModels: () => inference.ready(),
+    outOfService: () => given.upstreams.table.lacking(),
+  })
   const shared = { ...base, contexts, directory, sessions, availability: reach.availability }
   const state = bindState(base)
   const people = bindPeople(base)
@@ -89,7 +99,11 @@ export function createApp(given: AppDeps): BoundApp {
     listeners,
     notifications,
     processesRunning: processes.running,
-    partsHealth: async () => ({ proxy: proxy.health(), models: await models.health() }),
+    partsHealth: async () => ({
+      proxy: proxy.health(),
+      models: await models.health(),
+      upstreams: await upstreams.health(),
+    }),
   })
   const knowing = { ...shared, briefingOf: time.briefingOf }
   // Once: every call asks for something of it.
@@ -117,6 +131,7 @@ export function createApp(given: AppDeps): BoundApp {
     agents,
     people,
     reach,
+    upstreams,
     events,
   ]
   return {
@@ -124,6 +139,7 @@ export function createApp(given: AppDeps): BoundApp {
     memory: given.memory,
     listeners,
     installedModels: models.installed,
+    callUpstream: upstreams.call,
     ...agents.useCases,
     ...approvals.useCases,
     ...events.useCases,
@@ -137,6 +153,7 @@ export function createApp(given: AppDeps): BoundApp {
     ...state.useCases,
     ...supervision.useCases,
     ...time.useCases,
+    ...upstreams.useCases,
     async start() {
       for (const part of parts) await part.start()
     },

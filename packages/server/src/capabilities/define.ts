@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto'
-import { type ErrorType, errorTable, type FieldEntry, type Preview } from '@gatehouse/contract'
+import { type ErrorType, errorTable, type Preview } from '@gatehouse/contract'
 import { explainIssue } from '@gatehouse/contract/explain-issue'
 import stringify from 'safe-stable-stringify'
 import { z } from 'zod'
 import { resultBytesMax } from '../domain/result-bytes.ts'
+import { fieldsOf, type JsonSchema } from '../domain/schema-fields.ts'
 import type {
   Capability,
   CapabilityContext,
@@ -50,8 +51,6 @@ type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
 /** Of capabilities that answer with a path or an id, and may take long. */
 export const smallResult = 256 * 1024
 
-type JsonSchema = { readonly [key: string]: unknown }
-
 const jsonSchema = (schema: z.ZodObject, io: 'input' | 'output'): JsonSchema => {
   const { $schema, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' })
   return {
@@ -59,31 +58,6 @@ const jsonSchema = (schema: z.ZodObject, io: 'input' | 'output'): JsonSchema => 
     ...(io === 'input' ? { additionalProperties: false } : {}),
     required: rest.required ?? [],
   }
-}
-
-const typeName = (schema: JsonSchema): string => {
-  if (Array.isArray(schema['type'])) return schema['type'].join(' | ')
-  if (typeof schema['type'] === 'string') {
-    const items = schema['items'] as JsonSchema | undefined
-    return schema['type'] === 'array' && items ? `array of ${typeName(items)}` : schema['type']
-  }
-  const options = (schema['anyOf'] ?? schema['oneOf']) as readonly JsonSchema[] | undefined
-  return options ? options.map(typeName).join(' | ') : 'any'
-}
-
-const fieldsOf = (schema: JsonSchema): FieldEntry[] => {
-  const required = new Set(schema['required'] as readonly string[])
-  return Object.entries(schema['properties'] as Record<string, JsonSchema>).map(
-    ([name, property]) => ({
-      name,
-      type: typeName(property),
-      required: required.has(name),
-      ...('default' in property ? { default: property['default'] } : {}),
-      ...(typeof property['description'] === 'string'
-        ? { description: property['description'] }
-        : {}),
-    }),
-  )
 }
 
 const optional = ['deadline', 'result_bytes', 'text', 'preview', 'resolve'] as const
@@ -137,6 +111,7 @@ export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
     title: d.title,
     purpose: d.purpose,
     when_to_use: d.when_to_use,
+    origin: 'own',
     argument_names: Object.keys(d.inputs.shape),
     parse: (given: unknown) => parsedBy(d.inputs, input_schema, given),
     tier: d.tier,

@@ -253,6 +253,15 @@ export const fields = [
       'Processor cores that a model computes with. 0: all but one. More than are free make it far slower.',
   },
   {
+    key: 'upstream.idle',
+    type: 'duration',
+    default: '10m',
+    min: 1_000,
+    max: 7 * 86_400_000,
+    description:
+      'How long a connection to an upstream MCP server, and its process, may be without a call before it is ended.',
+  },
+  {
     key: 'files.deny_hardlinks',
     type: 'boolean',
     default: false,

@@ -327,6 +327,8 @@ export interface Capability {
   readonly title: string
   readonly purpose: string
   readonly when_to_use: string
+  /** `upstream`: of an MCP server behind the gate, whose texts, schemas and results are its own. */
+  readonly origin: 'own' | 'upstream'
   /** Top-level arguments, in the order of their definition. */
   readonly argument_names: readonly string[]
   /** Must check arguments against the closed schema and fill the defaults, whatever it is given. */

@@ -14,6 +14,7 @@ import type { ScheduleStore } from './schedules.ts'
 import type { SecretStore } from './secret-store.ts'
 import type { ServiceStore } from './services.ts'
 import type { StateStore } from './state.ts'
+import type { UpstreamStore } from './upstream.ts'
 import type { WakeStore } from './wakes.ts'
 import type { RollbackStore, WriteStore } from './writes.ts'
 
@@ -46,6 +47,7 @@ export type Stores = {
   readonly subscriptions: SubscriptionStore
   readonly wakes: WakeStore
   readonly models: ModelStore
+  readonly upstreams: UpstreamStore
   readonly services: ServiceStore
   readonly writes: WriteStore
   readonly rollbacks: RollbackStore

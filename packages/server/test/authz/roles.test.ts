@@ -57,6 +57,7 @@ const bodies: Readonly<Partial<Record<RouteName, object>>> = {
   testPolicy: { agent: 'mailbot', capability: 'email.send' },
   saveOrganisationPolicy: { text: 'version: 1\nrules: []\n' },
   saveAgentPolicy: { text: 'version: 1\nrules: []\n' },
+  addUpstream: { name: 'other', server: { kind: 'stdio', command: 'other-server' } },
   connectService: {
     kind: 'mail',
     name: 'other',
@@ -89,6 +90,12 @@ const things: Readonly<Partial<Record<RouteName, string>>> = {
   testService: seeded.service,
   syncService: seeded.service,
   disconnectService: seeded.service,
+  showUpstream: seeded.upstream,
+  acceptUpstream: seeded.upstream,
+  refreshUpstream: seeded.upstream,
+  restartUpstream: seeded.upstream,
+  suggestUpstreamRules: seeded.upstream,
+  removeUpstream: seeded.upstream,
   cancelWrite: seeded.write,
   retryWrite: seeded.deadLetter,
   discardWrite: seeded.deadLetter,
@@ -132,6 +139,10 @@ const before: Readonly<Partial<Record<RouteName, Before>>> = {
     return undefined
   },
   createSetupLink: withoutOperator,
+  async acceptUpstream({ kit }) {
+    const { digest } = await kit.app.showUpstream(kit.operator(), { name: seeded.upstream })
+    return { digest }
+  },
   async setUp(kit) {
     await withoutOperator(kit)
     const { token } = await kit.kit.app.createSetupLink(kit.kit.operator())

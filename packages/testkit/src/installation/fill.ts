@@ -110,6 +110,20 @@ const fillApprovals = async (kit: Kit): Promise<void> => {
 }
 
 /** Puts one of everything into a service whose clock stands a minute before the time of the rest. */
+const fillUpstreams = async (kit: Kit): Promise<void> => {
+  const op = kit.operator()
+  const name = seeded.upstream
+  const { digest } = await kit.app.addUpstream(op, {
+    name,
+    server: { kind: 'stdio', command: 'notes-server', args: [] },
+    grants: { folders: [], hosts: [], environment: {} },
+    credentials: {},
+    per_agent: true,
+    dry_run: false,
+  })
+  await kit.app.acceptUpstream(op, { name, digest })
+}
+
 export const fill = async (kit: Kit): Promise<Tokens> => {
   const people = await fillPeople(kit)
   const op = kit.operator()
@@ -125,6 +139,7 @@ export const fill = async (kit: Kit): Promise<Tokens> => {
   for (let times = 0; times < 2; times += 1) await kit.run('mailbot', 'alerts.send', alert)
   await fillMailbox(kit)
   await fillModels(kit)
+  await fillUpstreams(kit)
   kit.clock.move(seedMs - kit.clock.wall())
   await fillAgent(kit)
   await fillApprovals(kit)

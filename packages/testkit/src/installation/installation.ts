@@ -24,6 +24,7 @@ import {
   policy,
   seedMs,
 } from './seeds.ts'
+import { createTestUpstreams } from './upstream-host.ts'
 
 /** A whole service in which there is one of everything. */
 export type Installation = AsyncDisposable & {
@@ -70,7 +71,8 @@ const partsOf = (server: FakeServer, options: InstallationOptions): Partial<KitO
     settings: { 'catalog.url': catalogUrl, ...options.settings },
     ...(options.ports ? { ports: options.ports } : {}),
     capabilities: [...mailboxCapabilities, ...(options.capabilities ?? [])],
-    parts: (_parts, folder) => ({
+    parts: ({ upstreams }, folder) => ({
+      upstreams: { ...upstreams, host: createTestUpstreams(upstreams.host) },
       version: '1.2.3',
       processHost: createTestProcessHost(),
       engine: createTestEngine(options.engine),

@@ -24,6 +24,8 @@ export const seeded = {
   auditEntry: idOf('aud', 1),
   secret: 'github_token',
   service: 'mail',
+  /** Two tools, both accepted. */
+  upstream: 'notes',
 } as const
 
 export const password = 'correct horse battery'

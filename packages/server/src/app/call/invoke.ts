@@ -73,3 +73,6 @@ export type ListedCapability = {
 
 /** The gate, as those see it who bring a call to it. */
 export type Invoke = (op: AgentOp, input: InvokeInput) => Promise<InvokeOutcome>
+
+/** Member of a result's `_meta` that names the upstream server which it came from: nobody here wrote it. */
+export const upstreamKey = 'gatehouse/upstream'

@@ -14,6 +14,7 @@ const build = (here: { git?: boolean; services?: readonly Partial<StoredService>
     secrets: { listFor: async () => [] },
     vault: { list: async () => [] },
     runsModels: async () => false,
+    outOfService: () => [],
   })
 
 test('git cannot work where the program is not installed, and can once it is', async () => {

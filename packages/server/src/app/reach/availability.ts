@@ -13,6 +13,8 @@ type Deps = {
   readonly vault: Pick<Vault, 'list'>
   /** Whether an engine and a model are installed on this machine. */
   readonly runsModels: () => Promise<boolean>
+  /** Tools of upstream servers that wait for a person. */
+  readonly outOfService: () => readonly string[]
 }
 
 /** Groups that read and write a service of a kind. */
@@ -51,6 +53,7 @@ export class Availability {
       ...(git.installed() ? [] : ['git']),
       ...((await runsModels()) ? [] : ['inference']),
       ...((await secrets.listFor(agent)).length > 0 ? [] : secretUsers),
+      ...this.#deps.outOfService(),
     ])
   }
 
@@ -65,6 +68,7 @@ export class Availability {
       git.installed(),
       await runsModels(),
       (await vault.list()).map(({ name, agents }) => [name, agents]),
+      this.#deps.outOfService(),
     ])
   }
 

@@ -30,6 +30,8 @@ export type ReachDeps = Basics & {
   readonly contexts: ContextFactory
   /** Whether an engine and a model are installed on this machine. */
   readonly runsModels: () => Promise<boolean>
+  /** Tools of upstream servers that wait for a person. */
+  readonly outOfService: () => readonly string[]
   readonly signal: AbortSignal
 }
 

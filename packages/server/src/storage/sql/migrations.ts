@@ -11,6 +11,7 @@ import { secretTables } from './secret-tables.ts'
 import { serviceTables } from './service-tables.ts'
 import { stateTables } from './state-tables.ts'
 import { timeAndMessages } from './time-and-messages.ts'
+import { upstreamTables } from './upstream-tables.ts'
 
 /** Forward only. A migration that has been released is never edited. */
 export const migrations = (dialect: SchemaDialect): Record<string, Migration> => ({
@@ -31,6 +32,7 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0015-index-in-files': { up: indexInFiles },
   '0016-agent-tools': { up: (db) => agentTools(db, dialect.text) },
   '0017-agent-reason': { up: (db) => agentReason(db, dialect.text) },
+  '0018-upstreams': { up: (db) => upstreamTables(db, dialect.text) },
 })
 
 async function agentTools(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {

@@ -19,6 +19,7 @@ import { sqlServices } from './services.ts'
 import { sqlSessions } from './sessions.ts'
 import { sqlState } from './state.ts'
 import type { Db } from './tables.ts'
+import { sqlUpstreams } from './upstreams.ts'
 import { sqlUserTokens } from './user-tokens.ts'
 import { sqlWakes } from './wakes.ts'
 import { sqlWrites } from './writes.ts'
@@ -47,6 +48,7 @@ export const sqlStores = (db: Db, search: SearchDialect): Stores => ({
   subscriptions: sqlSubscriptions(db),
   wakes: sqlWakes(db),
   models: sqlModels(db),
+  upstreams: sqlUpstreams(db),
   services: sqlServices(db),
   writes: sqlWrites(db),
   rollbacks: sqlRollbacks(db),

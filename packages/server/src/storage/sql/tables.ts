@@ -289,6 +289,16 @@ export type ModelsTable = {
   problem: string | null
 }
 
+export type UpstreamsTable = {
+  name: string
+  config_json: string
+  accepted_json: string
+  seen_json: string | null
+  change_number: number
+  added_ms: number
+  seen_ms: number | null
+}
+
 export type ServicesTable = {
   name: string
   kind: string
@@ -412,6 +422,7 @@ export type Tables = {
   subscriptions: SubscriptionsTable
   wakes: WakesTable
   models: ModelsTable
+  upstreams: UpstreamsTable
   services: ServicesTable
   writes: WritesTable
   write_files: WriteFilesTable

@@ -6,7 +6,7 @@ import {
   type RpcErrorObject,
   toolName,
 } from '@gatehouse/contract'
-import type { InvokeOutcome, ListedCapability } from '../../app/call/invoke.ts'
+import { type InvokeOutcome, type ListedCapability, upstreamKey } from '../../app/call/invoke.ts'
 import type { Capability } from '../../ports/capability.ts'
 import { refusedOutcome } from '../http/outcome.ts'
 import type { ToolNames } from '../http/tool-names.ts'
@@ -29,10 +29,12 @@ export type Tool = {
   }
 }
 
-type Text = { readonly type: 'text'; readonly text: string }
+/** A text, or whatever else an upstream server answers with. */
+type Content = { readonly type: string; readonly text?: string }
 export type ToolResult = {
-  readonly content: readonly Text[]
+  readonly content: readonly Content[]
   readonly structuredContent?: Readonly<Record<string, unknown>>
+  readonly _meta?: Readonly<Record<string, unknown>>
   readonly isError?: true
 }
 
@@ -62,13 +64,15 @@ export const renderTool = (
   if (before) return before
   const { purpose } = capability
   const when = firstSentence(capability.when_to_use)
+  const said = tier === 'autonomous' ? `${purpose} ${when}` : `${purpose} ${when} ${asks}`
+  const isOwn = capability.origin === 'own'
+  const schema = capability.input_schema
   const tool: Tool = {
     name: toolName(capability.name),
-    description: names.text(
-      tier === 'autonomous' ? `${purpose} ${when}` : `${purpose} ${when} ${asks}`,
-    ),
+    description: isOwn ? names.text(said) : said,
     inputSchema: {
-      ...(names.schema(shortInput(capability.input_schema)) as Schema),
+      // Of a server's own schema nothing may be left out: we don't know what its model needs.
+      ...((isOwn ? names.schema(shortInput(schema)) : schema) as Schema),
       type: 'object',
     },
     annotations: annotationsOf(capability),
@@ -139,10 +143,28 @@ const failureResult = (error: {
   isError: true,
 })
 
-const dataResult = (data: Readonly<Record<string, unknown>>, text: string | null): ToolResult => ({
-  content: [{ type: 'text', text: text ?? JSON.stringify(data) }],
-  structuredContent: data,
-})
+const isMembers = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** Data of a tool of an upstream server is a result of MCP already; no capability of ours has such a member. */
+const passedThrough = ({
+  content,
+  structuredContent,
+  _meta,
+}: Readonly<Record<string, unknown>>): ToolResult | null =>
+  isMembers(_meta) && upstreamKey in _meta && Array.isArray(content)
+    ? {
+        content: content as Content[],
+        ...(isMembers(structuredContent) ? { structuredContent } : {}),
+        _meta,
+      }
+    : null
+
+const dataResult = (data: Readonly<Record<string, unknown>>, text: string | null): ToolResult =>
+  passedThrough(data) ?? {
+    content: [{ type: 'text', text: text ?? JSON.stringify(data) }],
+    structuredContent: data,
+  }
 
 const noted = (result: ToolResult, note: string | undefined): ToolResult =>
   note === undefined
@@ -165,9 +187,14 @@ const jsonOfData = (
 
 /** A result as JSON. What a tool says as text often stands in its data too: that is escaped once. */
 export const jsonOfResult = (result: ToolResult): string => {
-  const { content, structuredContent } = result
+  const { content, structuredContent, _meta } = result
   const first = content[0]?.text ?? ''
-  if (structuredContent === undefined || content.length !== 1 || first.length < longText)
+  if (
+    _meta !== undefined ||
+    structuredContent === undefined ||
+    content.length !== 1 ||
+    first.length < longText
+  )
     return JSON.stringify(result)
   const text = JSON.stringify(first)
   const data = jsonOfData(structuredContent, first, text)

@@ -22,6 +22,7 @@ import { scheduleHandlers } from './routes/schedules.ts'
 import { sessionHandlers } from './routes/session.ts'
 import { stateHandlers } from './routes/state.ts'
 import { statusHandlers } from './routes/status.ts'
+import { upstreamHandlers } from './routes/upstreams.ts'
 import { userTokenHandlers } from './routes/user-tokens.ts'
 import { vaultHandlers } from './routes/vault.ts'
 
@@ -52,6 +53,7 @@ export function createHandlers(version: string): Handlers<Routes> {
     ...operatorHandlers,
     ...policyHandlers,
     ...proxyHandlers,
+    ...upstreamHandlers,
     getOpenApi: () => (document ??= createOpenApi(version)),
   }
 }

@@ -23,6 +23,7 @@ const granted: Readonly<Record<Role, readonly Permission[]>> = {
     'processes.manage',
     'schedules.manage',
     'state.manage',
+    'upstreams.manage',
     'user_tokens.manage',
     'vault.manage',
     'operators.manage',

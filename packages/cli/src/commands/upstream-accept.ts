@@ -1,0 +1,31 @@
+import { counted } from '../counted.ts'
+import { defineCommand } from '../define.ts'
+import { isWaiting, reviewText } from '../upstream-text.ts'
+
+export const upstreamAccept = defineCommand({
+  name: 'upstream accept',
+  summary: 'Accept the tools of a server that wait, as they are shown',
+  args: { name: 'the server' },
+  options: {
+    tool: { value: 'NAMES', many: true, about: 'these alone, by the names that the server has' },
+  },
+  examples: [
+    'gatehouse upstream accept github',
+    'gatehouse upstream accept github --tool create_issue',
+  ],
+  async look({ api, json, note, views }, { name }) {
+    const review = await api.showUpstream({ name })
+    if (!json) await note(reviewText(review, views.stderr))
+    return review
+  },
+  question: ({ name, tool }, { tools }) => {
+    const waiting = tools.filter(isWaiting).length
+    return waiting === 0
+      ? null
+      : `Accept ${counted(tool?.length ?? waiting, 'tool')} of ${name} as shown?`
+  },
+  run: ({ api }, { name, tool }, { digest }) =>
+    api.acceptUpstream({ name, digest, ...(tool ? { tools: [...tool] } : {}) }),
+  text: ({ upstream }) =>
+    `${upstream.name}: ${counted(upstream.offered, 'tool')} offered, ${upstream.waiting} waiting.`,
+})

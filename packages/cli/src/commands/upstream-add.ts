@@ -1,0 +1,148 @@
+import { existsSync } from 'node:fs'
+import { isAbsolute } from 'node:path'
+import type { AddUpstream, UpstreamReview } from '@gatehouse/contract'
+import { usageError } from '../cli-error.ts'
+import { counted } from '../counted.ts'
+import { defineCommand } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
+import { readSecretLines } from '../read-secret.ts'
+import { isWaiting, refusedHostsText, remarksText, toolTable } from '../upstream-text.ts'
+
+type Options = {
+  readonly name: string
+  readonly command: readonly string[]
+  readonly url?: string | undefined
+  readonly folder?: readonly string[] | undefined
+  readonly host?: readonly string[] | undefined
+  readonly env?: readonly string[] | undefined
+  readonly secret?: readonly string[] | undefined
+  readonly credential?: readonly string[] | undefined
+  readonly shared: boolean
+}
+
+const pairOf = (option: string, text: string): readonly [string, string] => {
+  const at = text.indexOf('=')
+  if (at < 1) throw usageError(`--${option} ${text} must be NAME=VALUE.`)
+  return [text.slice(0, at), text.slice(at + 1)]
+}
+
+const serverOf = ({ command, url }: Options): AddUpstream['server'] => {
+  const [program, ...args] = command
+  if (url !== undefined && program !== undefined)
+    throw usageError('Give a command or --url, not both.')
+  if (url !== undefined) return { kind: 'http', url }
+  if (program === undefined)
+    throw usageError('Say what to start, behind --, or where it is: --url URL.')
+  return { kind: 'stdio', command: program, args }
+}
+
+const orderOf = (given: Options, values: readonly string[]): AddUpstream => ({
+  name: given.name,
+  server: serverOf(given),
+  grants: {
+    folders: (given.folder ?? []).map((path) => ({
+      path: path.replace(/:r[ow]$/, ''),
+      read_only: !path.endsWith(':rw'),
+    })),
+    hosts: [...(given.host ?? [])],
+    environment: Object.fromEntries((given.env ?? []).map((text) => pairOf('env', text))),
+  },
+  credentials: Object.fromEntries([
+    ...(given.secret ?? []).map((text) => {
+      const [key, secret] = pairOf('secret', text)
+      return [key, { secret }] as const
+    }),
+    ...(given.credential ?? []).map((key, i) => [key, { value: values[i] ?? '' }] as const),
+  ]),
+  per_agent: !given.shared,
+  dry_run: false,
+})
+
+/** Files and folders that the command line names, and that the server would not see. */
+const ungranted = ({ server, grants }: AddUpstream): readonly string[] =>
+  server.kind === 'http'
+    ? []
+    : server.args.filter(
+        (path) =>
+          isAbsolute(path) &&
+          !grants.folders.some(
+            (folder) => path === folder.path || path.startsWith(`${folder.path}/`),
+          ) &&
+          existsSync(path),
+      )
+
+type Found = {
+  readonly order: AddUpstream
+  readonly review: UpstreamReview
+}
+
+export const upstreamAdd = defineCommand({
+  name: 'upstream add',
+  summary: 'Put an MCP server behind the gate, once its tools were seen',
+  args: {
+    name: 'its name, and the first part of the names of its tools',
+    command: {
+      about: 'behind --, the program and its arguments, for a server on this machine',
+      many: true,
+      optional: true,
+    },
+  },
+  options: {
+    url: { value: 'URL', about: 'the address of a server over HTTP' },
+    folder: { value: 'PATHS', many: true, about: 'folders it may read; PATH:rw to write' },
+    host: { value: 'HOSTS', many: true, about: 'HOST:PORT that it may connect to' },
+    env: { value: 'NAME=VALUE', many: true, about: 'a variable that is no secret' },
+    secret: {
+      value: 'NAME=SECRET',
+      many: true,
+      about: 'a variable or a header with the value of a secret in the vault',
+    },
+    credential: {
+      value: 'NAMES',
+      many: true,
+      about:
+        'variables or headers whose values are read from the input, a line each, and kept in the vault',
+    },
+    shared: { about: 'one process for all agents, in place of one for each' },
+    'dry-run': { about: 'show what it has, and keep nothing' },
+  },
+  examples: [
+    'gatehouse upstream add files --folder /srv/docs -- npx -y @modelcontextprotocol/server-filesystem /srv/docs',
+    'gatehouse upstream add github --credential GITHUB_TOKEN --host api.github.com:443 -- /usr/local/bin/github-mcp-server stdio < token.txt',
+    'gatehouse upstream add tickets --url https://mcp.example.org/mcp --credential authorization < header.txt',
+  ],
+  async look({ api, io, json, note, views }, given): Promise<Found> {
+    const values = given.credential ? await readSecretLines(io, given.credential) : []
+    const order = orderOf(given, values)
+    for (const path of ungranted(order))
+      await note(`It names ${escapeText(path)}, which it may not see: grant it with --folder.`)
+    const review = await api.addUpstream({ ...order, dry_run: true })
+    if (!json)
+      await note(
+        [
+          toolTable(review.tools, views.stderr),
+          ...remarksText(review.tools),
+          ...refusedHostsText(review),
+        ].join('\n'),
+      )
+    return { order, review }
+  },
+  question: ({ name, 'dry-run': dryRun }, { review }) =>
+    dryRun
+      ? null
+      : `Offer ${counted(review.tools.filter(isWaiting).length, 'tool')} of ${name} to agents? Each call asks a person, unless policy says otherwise.`,
+  async run({ api }, { name, 'dry-run': dryRun }, { order, review }) {
+    if (dryRun) return { added: false, ...review }
+    const added = await api.addUpstream(order)
+    if (!added.tools.some(isWaiting)) return { added: true, ...added }
+    // What was shown, and nothing that came since.
+    return { added: true, ...(await api.acceptUpstream({ name, digest: review.digest })) }
+  },
+  text: ({ added, upstream }, { next }) =>
+    added
+      ? [
+          `${upstream.name} is behind the gate: ${counted(upstream.offered, 'tool')} offered.`,
+          `Rules for it, to read and change: ${next(`upstream tiers ${upstream.name} --suggest`)}`,
+        ].join('\n')
+      : 'Nothing was kept.',
+})

@@ -1,0 +1,42 @@
+import { type ErrorEntry, entry } from './error-entry.ts'
+
+/** MCP servers behind the gate. */
+export const upstreamErrors = {
+  UpstreamNotFound: entry(404, null, false, 'There is no upstream server {upstream}.', [
+    { action: 'gatehouse upstream list', description: 'List the servers that there are.' },
+  ]),
+  UpstreamRefused: entry(400, null, false, 'The upstream server {upstream} is refused: {detail}', [
+    { action: 'change the request', description: 'Correct what is named, and try again.' },
+  ]),
+  UpstreamFailed: entry(
+    502,
+    null,
+    true,
+    'The upstream server {upstream} does not answer: {detail}',
+    [
+      { action: 'retry', description: 'It is connected again by the next call, after a pause.' },
+      {
+        action: 'gatehouse upstream test',
+        description: 'An operator sees what fails, and what it was not let through to.',
+      },
+    ],
+  ),
+  UpstreamToolFailed: entry(502, null, false, '{detail}', [
+    {
+      action: 'read the message',
+      description: 'It is what the upstream server says; nobody here has checked it.',
+    },
+  ]),
+  UpstreamNotReviewed: entry(
+    409,
+    null,
+    false,
+    'The tool {tool} of {upstream} is out of service: {detail}',
+    [
+      {
+        action: 'gatehouse upstream show',
+        description: 'An operator looks at the difference and accepts it.',
+      },
+    ],
+  ),
+} as const satisfies Record<string, ErrorEntry>

@@ -1,0 +1,169 @@
+import { z } from 'zod'
+import { PermissionTier } from './capability.ts'
+import { CapabilityName, Timestamp } from './ids.ts'
+import { HostPattern } from './policy.ts'
+
+/** Name of an upstream server, and the group of its tools. */
+export const UpstreamName = z
+  .string()
+  .regex(
+    /^[a-z][a-z0-9-]{0,30}$/,
+    'a lowercase letter, then up to 30 lowercase letters, digits and -',
+  )
+export type UpstreamName = z.infer<typeof UpstreamName>
+
+// biome-ignore lint/suspicious/noControlCharactersInRegex: finding them is the point
+const withoutNul = /^[^\u0000]*$/
+const text = (max: number) => z.string().max(max).regex(withoutNul, 'NUL is not allowed')
+const variableName = z
+  .string()
+  .regex(/^[A-Za-z_][A-Za-z0-9_]{0,127}$/, 'expected the name of a variable')
+const headerName = z
+  .string()
+  .regex(/^[A-Za-z0-9!#$%&'*+.^_`|~-]{1,64}$/, 'expected the name of a header')
+
+/** A server that the gate starts, in the sandbox, and talks to over its standard input and output. */
+export const StdioServer = z.strictObject({
+  kind: z.literal('stdio'),
+  /** A program on the machine: a plain name that is looked for on the PATH, or an absolute path. */
+  command: text(4096).min(1),
+  args: z.array(text(16_384)).max(256).default([]),
+})
+
+/** A server somewhere else, spoken to over HTTP. */
+export const HttpServer = z.strictObject({
+  kind: z.literal('http'),
+  url: z.url({ protocol: /^https?$/ }).max(2048),
+})
+
+export const UpstreamServer = z.discriminatedUnion('kind', [StdioServer, HttpServer])
+export type UpstreamServer = z.infer<typeof UpstreamServer>
+
+export const UpstreamFolder = z.strictObject({
+  path: text(4096).regex(/^\//, 'expected an absolute path'),
+  read_only: z.boolean().default(true),
+})
+
+/** What a server may use of this machine and its network; nothing else is within its reach. */
+export const UpstreamGrants = z.strictObject({
+  folders: z.array(UpstreamFolder).max(64).default([]),
+  /** `host:port` that a stdio server may connect to. */
+  hosts: z.array(HostPattern).max(64).default([]),
+  /** Variables with values that are no secrets. */
+  environment: z.record(variableName, text(16_384)).default({}),
+})
+export type UpstreamGrants = z.infer<typeof UpstreamGrants>
+
+/** A credential: a value to be kept in the vault for this server, or the name of a secret that is there. */
+const Credential = z.union([
+  z.strictObject({ value: z.string().min(1).max(65_536) }),
+  z.strictObject({ secret: z.string().min(1).max(64) }),
+])
+
+export const AddUpstream = z.strictObject({
+  name: UpstreamName,
+  server: UpstreamServer,
+  grants: UpstreamGrants.prefault({}),
+  /** By the variable that a stdio server reads it from, or by the header that an HTTP server wants it in. */
+  credentials: z.record(z.union([variableName, headerName]), Credential).default({}),
+  /** A process, or a session over HTTP, for each agent; otherwise all agents share one. */
+  per_agent: z.boolean().default(true),
+  /** Connects and shows what is there; stores nothing. */
+  dry_run: z.boolean().default(false),
+})
+export type AddUpstream = z.infer<typeof AddUpstream>
+
+/**
+ * `offered`: accepted, and the server still has it so. `new`, `changed`, `vanished`: out of service until a
+ * person has seen the difference and accepted it. `refused`: it can't be offered; `problem` says why.
+ */
+export const UpstreamToolState = z.enum(['offered', 'new', 'changed', 'vanished', 'refused'])
+export type UpstreamToolState = z.infer<typeof UpstreamToolState>
+
+/** Something in a definition that a person should look at before a model reads it. */
+export const ToolMark = z.object({
+  kind: z.enum(['control_characters', 'hidden_characters', 'instructions', 'names_other_tool']),
+  detail: z.string(),
+})
+export type ToolMark = z.infer<typeof ToolMark>
+
+export const UpstreamTool = z.object({
+  /** Under which agents call it; null where its name can't be made to fit. */
+  capability: CapabilityName.nullable(),
+  /** As the server calls it. */
+  tool: z.string(),
+  title: z.string().nullable(),
+  description: z.string(),
+  state: UpstreamToolState,
+  problem: z.string().nullable(),
+  /** Name of the tool that stood here with the same content when it was accepted. */
+  renamed_from: z.string().nullable(),
+  /** From what the server says of itself. Nothing follows from it. */
+  suggested_tier: PermissionTier,
+  arguments: z.array(z.string()),
+  marks: z.array(ToolMark),
+  /** Of the definition as the server sent it. */
+  definition_hash: z.string(),
+  /** The definition that was accepted and the one found now, as JSON over several lines, where they differ. */
+  accepted: z.string().nullable(),
+  found: z.string().nullable(),
+})
+export type UpstreamTool = z.infer<typeof UpstreamTool>
+
+/**
+ * `ready`: its tools are offered. `needs_review`: something of it waits for a person. `failing`: the last
+ * connection failed. `unconnected`: nobody has used it since the service started.
+ */
+export const UpstreamStatus = z.enum(['ready', 'needs_review', 'failing', 'unconnected'])
+export type UpstreamStatus = z.infer<typeof UpstreamStatus>
+
+export const Upstream = z.object({
+  name: UpstreamName,
+  server: UpstreamServer,
+  grants: UpstreamGrants,
+  /** Where each credential comes from; never its value. */
+  credentials: z.record(z.string(), z.object({ secret: z.string() })),
+  per_agent: z.boolean(),
+  status: UpstreamStatus,
+  reason: z.string().nullable(),
+  /** What the server says of itself. */
+  identity: z.object({ name: z.string(), version: z.string(), protocol: z.string() }).nullable(),
+  /** Connections that are open now. */
+  connections: z.int().min(0),
+  offered: z.int().min(0),
+  waiting: z.int().min(0),
+  refused: z.int().min(0),
+  added_at: Timestamp,
+  seen_at: Timestamp.nullable(),
+})
+export type Upstream = z.infer<typeof Upstream>
+
+export const UpstreamList = z.object({ upstreams: z.array(Upstream) })
+export type UpstreamList = z.infer<typeof UpstreamList>
+
+/** A server with its tools. `digest` is of what was found: who accepts it names it. */
+export const UpstreamReview = z.object({
+  upstream: Upstream,
+  tools: z.array(UpstreamTool),
+  digest: z.string(),
+  /** Hosts that a stdio server tried to reach without a grant, as `host:port`. */
+  hosts_refused: z.array(z.string()),
+})
+export type UpstreamReview = z.infer<typeof UpstreamReview>
+
+export const AcceptUpstream = z.strictObject({
+  /** Of the review that the person has seen; another one is a 409. */
+  digest: z.string().min(1).max(128),
+  /** Names of tools as the server calls them; all that wait where it is left out. */
+  tools: z.array(z.string().min(1).max(256)).max(1024).optional(),
+})
+export type AcceptUpstream = z.infer<typeof AcceptUpstream>
+
+export const RemovedUpstream = z.object({ name: UpstreamName, removed: z.literal(true) })
+export type RemovedUpstream = z.infer<typeof RemovedUpstream>
+
+export const SuggestedRules = z.object({
+  /** A layer of policy to read, change and keep: nothing of it holds before a person sets it. */
+  policy: z.string(),
+})
+export type SuggestedRules = z.infer<typeof SuggestedRules>

@@ -1,0 +1,141 @@
+import { type AddUpstream, GatehouseError, type UpstreamReview } from '@gatehouse/contract'
+import { compareTools, type Seen } from '../../domain/upstream/pins.ts'
+import type { UpstreamConfig, UpstreamConnection, WireTool } from '../../ports/upstream.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import type { Op } from '../call/op.ts'
+import { reviewOf } from './show-upstream.ts'
+import { toRow, type UpstreamRecord } from './stored.ts'
+import type { UpstreamDeps } from './upstream-deps.ts'
+
+const upstreamsMax = 100
+
+const refused = (upstream: string, detail: string): GatehouseError =>
+  new GatehouseError('UpstreamRefused', { upstream, detail })
+
+/** Under which a value that was given with a server is kept for it. */
+export const secretNameOf = (upstream: string, key: string): string =>
+  `service:upstream.${upstream}.${key}`
+
+const configOf = (input: AddUpstream): UpstreamConfig => {
+  const { name, server, grants, credentials, per_agent } = input
+  if (server.kind === 'http') {
+    const { username, password } = new URL(server.url)
+    if (username !== '' || password !== '')
+      throw refused(name, 'its address holds a password: give it as a credential instead')
+    if (grants.folders.length > 0 || grants.hosts.length > 0)
+      throw refused(name, 'folders and hosts are granted to servers that run on this machine alone')
+    if (Object.keys(grants.environment).length > 0)
+      throw refused(name, 'a server over HTTP has no environment: give a header as a credential')
+  } else {
+    const twice = Object.keys(credentials).find((key) => key in grants.environment)
+    if (twice !== undefined) throw refused(name, `${twice} is given as a value and as a credential`)
+  }
+  return {
+    server,
+    grants,
+    per_agent,
+    credentials: Object.fromEntries(
+      Object.entries(credentials).map(([key, one]) => [
+        key,
+        'secret' in one ? one.secret : secretNameOf(name, key),
+      ]),
+    ),
+  }
+}
+
+export const seenOf = (connection: UpstreamConnection, tools: readonly WireTool[]): Seen => {
+  const { name, version, protocol } = connection.identity
+  return { server: name, version, protocol, tools }
+}
+
+/** Connects once, to see what is there. Values that are only tried are kept no longer than that. */
+async function look(op: Op, deps: UpstreamDeps, draft: UpstreamRecord) {
+  const { name, config } = draft
+  const connection = await deps.host.connect({ name, agent: null, config }, op.signal)
+  try {
+    const tools = await connection.listTools(op.signal)
+    return { seen: seenOf(connection, tools), hosts_refused: [...connection.hostsRefused()] }
+  } finally {
+    await connection.close()
+  }
+}
+
+const recovery = [
+  {
+    action: 'grant what it lacks',
+    description:
+      'Files that it names with --folder, hosts that it asks for with --host, tokens with --credential.',
+  },
+  { action: 'gatehouse upstream add', description: 'Try again; nothing was kept.' },
+]
+
+/** A failure before anything is kept leads nowhere but to another try. */
+const lookFailed = (cause: unknown): unknown =>
+  cause instanceof GatehouseError && cause.type === 'UpstreamFailed'
+    ? new GatehouseError(cause.type, cause.facts, { cause, recovery })
+    : cause
+
+async function keepCredentials(deps: UpstreamDeps, input: AddUpstream): Promise<void> {
+  for (const [key, one] of Object.entries(input.credentials))
+    if ('value' in one) await deps.secrets.keepForService(secretNameOf(input.name, key), one.value)
+}
+
+export async function forgetCredentials(
+  { secrets }: Pick<UpstreamDeps, 'secrets'>,
+  { name, config }: Pick<UpstreamRecord, 'name' | 'config'>,
+): Promise<void> {
+  for (const [key, secret] of Object.entries(config.credentials))
+    if (secret === secretNameOf(name, key)) await secrets.forgetForService(secret)
+}
+
+/** Connects a server and shows what it has. Nothing of it is offered before a person has accepted it. */
+export async function addUpstream(
+  op: Op,
+  deps: UpstreamDeps,
+  input: AddUpstream,
+): Promise<UpstreamReview> {
+  const { name } = input
+  deps.table.assertFree(name)
+  const config = configOf(input)
+  if (await deps.storage.upstreams.find(name))
+    throw new GatehouseError('Conflict', {
+      detail: `there is a server ${name} already: remove it first, or choose another name.`,
+    })
+  if ((await deps.storage.upstreams.list()).length >= upstreamsMax)
+    throw new GatehouseError('QuotaExceeded', { limit: upstreamsMax, what: 'upstream servers' })
+  const now = deps.clock.wall()
+  const draft: UpstreamRecord = {
+    name,
+    config,
+    accepted: { server: null, tools: [] },
+    seen: null,
+    change_number: 1,
+    added_ms: now,
+    seen_ms: null,
+  }
+  await keepCredentials(deps, input)
+  try {
+    const { seen, hosts_refused } = await look(op, deps, draft)
+    const record = { ...draft, seen, seen_ms: now }
+    if (input.dry_run) await forgetCredentials(deps, draft)
+    else await store(op, deps, record)
+    const compared = input.dry_run
+      ? compareTools(await deps.table.rules(name), record.accepted, seen)
+      : await deps.table.offer(record)
+    return { ...reviewOf(deps, record, compared), hosts_refused }
+  } catch (cause) {
+    await forgetCredentials(deps, draft)
+    throw lookFailed(cause)
+  }
+}
+
+const store = (op: Op, { auditLog }: UpstreamDeps, record: UpstreamRecord): Promise<void> =>
+  auditLog.transaction(async (tx) => {
+    const { name, config, seen } = record
+    if (await tx.upstreams.find(name))
+      throw new GatehouseError('Conflict', { detail: `${name} was added by somebody else.` })
+    await tx.upstreams.put(toRow(record))
+    const { server, grants, credentials } = config
+    const facts = { name, server, grants, credentials, tools: seen?.tools.length ?? 0 }
+    tx.append(actDraft(op, 'upstream.added', { arguments: facts }))
+  })

@@ -1,0 +1,103 @@
+import { GatehouseError } from '@gatehouse/contract'
+import { type ComparedTool, compareTools, type PinRules } from '../../domain/upstream/pins.ts'
+import type { Capability, ChangingRegistry } from '../../ports/capability.ts'
+import type { Digest } from '../../ports/digest.ts'
+import type { UpstreamHost, UpstreamSchemas, WireTool } from '../../ports/upstream.ts'
+import type { UpstreamRecord } from './stored.ts'
+import { type CallUpstream, toolCapability } from './tool-capability.ts'
+
+export type ToolTableDeps = {
+  readonly registry: ChangingRegistry
+  readonly digest: Digest
+  readonly host: Pick<UpstreamHost, 'schemas'>
+  readonly call: CallUpstream
+}
+
+/** The tools of all servers as capabilities, and which of them are out of service. */
+export class ToolTable {
+  readonly #deps: ToolTableDeps
+  /** Names of capabilities that wait for a person, by server. */
+  readonly #waiting = new Map<string, readonly string[]>()
+  #schemas: UpstreamSchemas | null = null
+
+  constructor(deps: ToolTableDeps) {
+    this.#deps = deps
+  }
+
+  /** Capabilities that no call passes now: listings leave them out. */
+  lacking(): readonly string[] {
+    return [...this.#waiting.values()].flat()
+  }
+
+  async rules(group: string): Promise<PinRules> {
+    const { digest, host } = this.#deps
+    const schemas = (this.#schemas ??= await host.schemas())
+    return {
+      group,
+      hash: (definition) => `sha256:${digest.sha256(digest.canonical(definition))}`,
+      problemOf: ({ inputSchema }) => {
+        if (typeof inputSchema !== 'object' || inputSchema === null || Array.isArray(inputSchema))
+          return 'it has no schema of its arguments'
+        const compiled = schemas.compile(inputSchema as never)
+        return compiled.kind === 'unusable' ? compiled.problem : null
+      },
+    }
+  }
+
+  async compare(record: UpstreamRecord): Promise<readonly ComparedTool[]> {
+    return compareTools(await this.rules(record.name), record.accepted, record.seen)
+  }
+
+  /** Raises `Conflict` where a group of that name is Gatehouse's own. */
+  assertFree(name: string): void {
+    const taken = this.#deps.registry
+      .list()
+      .find((capability) => capability.group === name && capability.origin === 'own')
+    if (taken)
+      throw new GatehouseError('Conflict', {
+        detail: `${name} is a group of Gatehouse's own, such as ${taken.name}: choose another name.`,
+      })
+  }
+
+  /** Puts what is accepted of a server into the registry, in place of what was there of it. */
+  async offer(record: UpstreamRecord): Promise<readonly ComparedTool[]> {
+    const compared = await this.compare(record)
+    const capabilities = compared.flatMap((one) => this.#capabilityOf(record, one))
+    const waits = compared.filter(({ accepted, state }) => accepted !== null && state !== 'offered')
+    const out = new Set(waits.map(({ tool }) => tool))
+    this.#waiting.set(
+      record.name,
+      capabilities.filter(({ tool }) => out.has(tool)).map(({ capability }) => capability.name),
+    )
+    const { registry } = this.#deps
+    registry.replaceGroup(
+      record.name,
+      capabilities.map(({ capability }) => capability),
+    )
+    return compared
+  }
+
+  withdraw(name: string): void {
+    this.#waiting.delete(name)
+    this.#deps.registry.replaceGroup(name, [])
+  }
+
+  /** What was accepted stays known while it is out of service, so that rules and calls of it mean something. */
+  #capabilityOf(
+    { name, config }: UpstreamRecord,
+    { accepted, tool, capability }: ComparedTool,
+  ): { readonly tool: string; readonly capability: Capability }[] {
+    if (accepted === null || this.#schemas === null) return []
+    const { digest, call } = this.#deps
+    const named = capability ?? `${name}.${tool.replace(/[^A-Za-z0-9_-]+/g, '_')}`
+    const definition = accepted.definition as WireTool
+    const { hash } = accepted
+    const definition_hash = `sha256:${digest.sha256(digest.canonical({ config, definition }))}`
+    const made = toolCapability(
+      { upstream: name, capability: named, hash, definition_hash, definition },
+      this.#schemas,
+      call,
+    )
+    return [{ tool, capability: made }]
+  }
+}

@@ -1,0 +1,259 @@
+import {
+  type AcceptUpstream,
+  type AddUpstream,
+  GatehouseError,
+  type RemovedUpstream,
+  type SuggestedRules,
+  type UpstreamList,
+  type UpstreamReview,
+} from '@gatehouse/contract'
+import { acceptTools } from '../../domain/upstream/pins.ts'
+import { suggestedTier, suggestRules } from '../../domain/upstream/suggest-rules.ts'
+import type { CapabilityContext } from '../../ports/capability.ts'
+import type { UpstreamConnection, WireTool } from '../../ports/upstream.ts'
+import type { EndsWithAgent } from '../agents/change-agent.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import { type Op, systemOp } from '../call/op.ts'
+import type { Components, Part } from '../call/part.ts'
+import { PollLoop } from '../call/poll-loop.ts'
+import { addUpstream, forgetCredentials, seenOf } from './add-upstream.ts'
+import { callTool } from './call-tool.ts'
+import { type ConnectionDeps, Connections } from './connections.ts'
+import { reviewDigest, reviewOf, upstreamRecord } from './show-upstream.ts'
+import { readRow, toRow, type UpstreamRecord } from './stored.ts'
+import type { CallUpstream } from './tool-capability.ts'
+import type { ToolTable } from './tool-table.ts'
+import { findUpstream, type UpstreamDeps } from './upstream-deps.ts'
+
+export type UpstreamRoomDeps = Omit<UpstreamDeps, 'connections'> & {
+  readonly settings: ConnectionDeps['settings']
+  readonly signal: AbortSignal
+}
+
+/** MCP servers behind the gate, for people; each change is recorded. */
+export interface UpstreamUseCases {
+  listUpstreams(op: Op): Promise<UpstreamList>
+  showUpstream(op: Op, input: { name: string }): Promise<UpstreamReview>
+  addUpstream(op: Op, input: AddUpstream): Promise<UpstreamReview>
+  acceptUpstream(op: Op, input: { name: string } & AcceptUpstream): Promise<UpstreamReview>
+  refreshUpstream(op: Op, input: { name: string }): Promise<UpstreamReview>
+  restartUpstream(op: Op, input: { name: string }): Promise<UpstreamReview>
+  suggestUpstreamRules(op: Op, input: { name: string }): Promise<SuggestedRules>
+  removeUpstream(op: Op, input: { name: string }): Promise<RemovedUpstream>
+}
+
+export type Upstreams = Part<UpstreamUseCases> & {
+  readonly call: CallUpstream
+  /** Ends what a revoked agent has of its own. */
+  readonly endWithAgent: EndsWithAgent
+  health(): Promise<Components['upstreams']>
+}
+
+type Inner = UpstreamDeps & { readonly connections: Connections; readonly signal: AbortSignal }
+
+const idleLookMs = 15_000
+
+export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
+  const connections: Connections = new Connections({
+    ...deps,
+    seen: (name, connection, tools) => recordSeen(inner, name, connection, tools),
+  })
+  const inner: Inner = { ...deps, connections }
+  const idle = new PollLoop(deps, {
+    name: 'ending idle connections to upstream servers',
+    everyMs: idleLookMs,
+    look: () => connections.endIdle(),
+  })
+  const calls = {
+    connections,
+    find: (name: string) => findUpstream(deps, name),
+    hash: (definition: object) => `sha256:${deps.digest.sha256(deps.digest.canonical(definition))}`,
+  }
+  return {
+    useCases: {
+      listUpstreams: async () => ({
+        upstreams: await Promise.all(
+          (await deps.storage.upstreams.list())
+            .map(readRow)
+            .map(async (record) => upstreamRecord(inner, record, await deps.table.compare(record))),
+        ),
+      }),
+      showUpstream: (_op, { name }) => show(inner, name),
+      addUpstream: (op, input) => addUpstream(op, inner, input),
+      acceptUpstream: (op, input) => acceptUpstream(op, inner, input),
+      refreshUpstream: (op, { name }) => refreshUpstream(op, inner, name),
+      restartUpstream: (op, { name }) => restartUpstream(op, inner, name),
+      suggestUpstreamRules: (_op, { name }) => suggest(inner, name),
+      removeUpstream: (op, { name }) => removeUpstream(op, inner, name),
+    },
+    call: (call, context: CapabilityContext) => callTool(calls, call, context),
+    endWithAgent: async (_op, _tx, agent) => () => void connections.endOfAgent(agent),
+    health: () => healthOf(inner),
+    async start() {
+      idle.start('later')
+    },
+    async stopped() {
+      await idle.stopped()
+      await connections.stopped()
+    },
+  }
+}
+
+async function show(inner: Inner, name: string): Promise<UpstreamReview> {
+  const record = await findUpstream(inner, name)
+  return reviewOf(inner, record, await inner.table.compare(record))
+}
+
+async function healthOf(inner: Inner): Promise<Components['upstreams']> {
+  const records = (await inner.storage.upstreams.list()).map(readRow)
+  const reasons: string[] = []
+  for (const record of records) {
+    const { name, status, reason } = upstreamRecord(
+      inner,
+      record,
+      await inner.table.compare(record),
+    )
+    if (status === 'failing' || status === 'needs_review') reasons.push(`${name}: ${reason}`)
+  }
+  const servers = records.length
+  return reasons.length === 0
+    ? { status: 'healthy', servers }
+    : { status: 'degraded', reason: reasons.join('; ').slice(0, 500), servers }
+}
+
+const sameTools = (inner: Inner, a: UpstreamRecord['seen'], b: UpstreamRecord['seen']): boolean =>
+  inner.digest.canonical(a) === inner.digest.canonical(b)
+
+/** Keeps what a server has now. What differs from what was accepted is out of service before this resolves. */
+async function recordSeen(
+  inner: Inner,
+  name: string,
+  connection: UpstreamConnection,
+  tools: readonly WireTool[],
+): Promise<void> {
+  const seen = seenOf(connection, tools)
+  const known = await findUpstream(inner, name)
+  if (sameTools(inner, known.seen, seen)) return
+  const record = await inner.auditLog.transaction(async (tx) => {
+    const row = await tx.upstreams.find(name)
+    if (!row) throw new GatehouseError('UpstreamNotFound', { upstream: name })
+    const current = readRow(row)
+    const next = {
+      ...current,
+      seen,
+      seen_ms: inner.clock.wall(),
+      change_number: current.change_number + 1,
+    }
+    await tx.upstreams.put(toRow(next))
+    const compared = await inner.table.compare(next)
+    const changes = compared.filter(({ state }) => state !== 'offered')
+    const facts = {
+      name,
+      server: `${seen.server} ${seen.version}`,
+      tools: tools.length,
+      waiting: changes.map(({ tool, state }) => `${tool}: ${state}`).slice(0, 100),
+    }
+    tx.append(actDraft(systemOp(inner), 'upstream.changed', { arguments: facts }))
+    return next
+  })
+  await inner.table.offer(record)
+}
+
+async function acceptUpstream(
+  op: Op,
+  inner: Inner,
+  { name, digest, tools }: { name: string } & AcceptUpstream,
+): Promise<UpstreamReview> {
+  const record = await inner.auditLog.transaction(async (tx) => {
+    const row = await tx.upstreams.find(name)
+    if (!row) throw new GatehouseError('UpstreamNotFound', { upstream: name.slice(0, 100) })
+    const current = readRow(row)
+    if (current.seen === null || reviewDigest(inner, current) !== digest)
+      throw new GatehouseError('Conflict', {
+        detail: `what ${name} has changed since it was shown: look at it again.`,
+      })
+    const compared = await inner.table.compare(current)
+    const waiting = compared.filter(({ state }) => state !== 'offered' && state !== 'refused')
+    const chosen = new Set(tools ?? waiting.map(({ tool }) => tool))
+    assertWaiting(name, chosen, compared)
+    const accepted = acceptTools(compared, current.seen, chosen)
+    const next = { ...current, accepted, change_number: current.change_number + 1 }
+    await tx.upstreams.put(toRow(next))
+    const facts = {
+      name,
+      digest,
+      tools: waiting
+        .filter(({ tool }) => chosen.has(tool))
+        .map(({ tool, state, hash }) => ({ tool, state, hash })),
+    }
+    tx.append(actDraft(op, 'upstream.accepted', { arguments: facts }))
+    return next
+  })
+  return reviewOf(inner, record, await inner.table.offer(record))
+}
+
+function assertWaiting(
+  name: string,
+  chosen: ReadonlySet<string>,
+  compared: Awaited<ReturnType<ToolTable['compare']>>,
+): void {
+  for (const tool of chosen) {
+    const found = compared.find((one) => one.tool === tool)
+    const detail =
+      found === undefined
+        ? `it has no tool ${tool}`
+        : found.state === 'refused'
+          ? `its tool ${tool} can't be offered: ${found.problem}`
+          : null
+    if (detail !== null) throw new GatehouseError('UpstreamRefused', { upstream: name, detail })
+  }
+}
+
+async function refreshUpstream(op: Op, inner: Inner, name: string): Promise<UpstreamReview> {
+  const record = await findUpstream(inner, name)
+  await inner.connections.end(name)
+  const connection = await inner.host.connect(
+    { name, agent: null, config: record.config },
+    op.signal,
+  )
+  let refused: readonly string[]
+  try {
+    await recordSeen(inner, name, connection, await connection.listTools(op.signal))
+    refused = connection.hostsRefused()
+  } finally {
+    await connection.close()
+  }
+  return { ...(await show(inner, name)), hosts_refused: [...refused] }
+}
+
+async function restartUpstream(op: Op, inner: Inner, name: string): Promise<UpstreamReview> {
+  await findUpstream(inner, name)
+  await inner.auditLog.append(actDraft(op, 'upstream.restarted', { arguments: { name } }))
+  await inner.connections.end(name)
+  return show(inner, name)
+}
+
+async function suggest(inner: Inner, name: string): Promise<SuggestedRules> {
+  const record = await findUpstream(inner, name)
+  const compared = await inner.table.compare(record)
+  const tools = compared.flatMap(({ capability, found }) => {
+    if (capability === null || found === null) return []
+    const description = typeof found['description'] === 'string' ? found['description'] : found.name
+    return [{ capability, tier: suggestedTier(found), description }]
+  })
+  return { policy: suggestRules(name, tools) }
+}
+
+async function removeUpstream(op: Op, inner: Inner, name: string): Promise<RemovedUpstream> {
+  const record = await findUpstream(inner, name)
+  inner.table.withdraw(name)
+  await inner.connections.end(name)
+  await inner.auditLog.transaction(async (tx) => {
+    await tx.upstreams.remove(name)
+    const { server } = record.config
+    tx.append(actDraft(op, 'upstream.removed', { arguments: { name, server } }))
+  })
+  await forgetCredentials(inner, record)
+  await inner.host.forget(name)
+  return { name, removed: true }
+}

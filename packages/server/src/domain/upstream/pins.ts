@@ -1,0 +1,175 @@
+import type { UpstreamToolState } from '@gatehouse/contract'
+import { fitToolNames } from './tool-names.ts'
+
+/** A definition as the server sent it. */
+type Definition = { readonly name: string; readonly [key: string]: unknown }
+
+/** A tool that a person has accepted: where it stood, and everything that was said of it. */
+export type AcceptedTool = {
+  readonly position: number
+  readonly hash: string
+  readonly definition: Definition
+}
+
+export type Accepted = {
+  /** Name that the server gave itself when the first of its tools was accepted; null before. */
+  readonly server: string | null
+  readonly tools: readonly AcceptedTool[]
+}
+
+export type Seen = {
+  readonly server: string
+  readonly version: string
+  readonly protocol: string
+  readonly tools: readonly Definition[]
+}
+
+export type PinRules = {
+  readonly group: string
+  /** Must be the same for equal definitions alone. */
+  hash(definition: Definition): string
+  /** Why a definition can't be offered, whatever a person says; null where it can. */
+  problemOf(definition: Definition): string | null
+}
+
+export type ComparedTool = {
+  readonly tool: string
+  readonly capability: string | null
+  readonly state: UpstreamToolState
+  readonly problem: string | null
+  readonly renamed_from: string | null
+  readonly position: number
+  readonly hash: string
+  /** What the server has now; null for one that vanished. */
+  readonly found: Definition | null
+  readonly accepted: AcceptedTool | null
+}
+
+const contentHash = (rules: PinRules, definition: Definition): string =>
+  rules.hash({ ...definition, name: '' })
+
+/**
+ * What a server has now beside what was accepted of it. A definition is pinned as a whole, by its name: one that
+ * changed, and one under another name, is out of service until a person has seen it.
+ * @SECURITY Nothing but `offered` may be called; pins.test.ts.
+ */
+export const compareTools = (
+  rules: PinRules,
+  accepted: Accepted,
+  seen: Seen | null,
+): readonly ComparedTool[] => {
+  const pinned = new Map(accepted.tools.map((one) => [one.definition.name, one]))
+  if (seen === null)
+    return named(
+      rules,
+      accepted.tools.map(({ definition }) => definition),
+    ).map(({ definition, capability }) => {
+      const known = pinned.get(definition.name) ?? null
+      return {
+        tool: definition.name,
+        capability,
+        state: 'offered',
+        problem: null,
+        renamed_from: null,
+        position: known?.position ?? 0,
+        hash: known?.hash ?? '',
+        found: definition,
+        accepted: known,
+      }
+    })
+  const names = new Set(seen.tools.map(({ name }) => name))
+  const gone = accepted.tools.filter(({ definition }) => !names.has(definition.name))
+  const isOther = accepted.server !== null && accepted.server !== seen.server
+  const found = named(rules, seen.tools).map(
+    ({ definition, capability, problem }, position): ComparedTool => {
+      const known = pinned.get(definition.name) ?? null
+      const hash = rules.hash(definition)
+      const refused = problem ?? rules.problemOf(definition)
+      const same = known?.hash === hash && !isOther
+      const state = refused ? 'refused' : known === null ? 'new' : same ? 'offered' : 'changed'
+      return {
+        tool: definition.name,
+        capability,
+        state,
+        problem:
+          refused ??
+          (known !== null && isOther && known.hash === hash
+            ? `the server called itself ${accepted.server}, and now ${seen.server}`
+            : null),
+        renamed_from: known === null ? renamedFrom(rules, gone, definition, position) : null,
+        position,
+        hash,
+        found: definition,
+        accepted: known,
+      }
+    },
+  )
+  const vanished = gone.map(
+    (one): ComparedTool => ({
+      tool: one.definition.name,
+      capability: null,
+      state: 'vanished',
+      problem: null,
+      renamed_from: null,
+      position: one.position,
+      hash: one.hash,
+      found: null,
+      accepted: one,
+    }),
+  )
+  return [...found, ...vanished]
+}
+
+type Named = {
+  readonly definition: Definition
+  readonly capability: string | null
+  readonly problem: string | null
+}
+
+const named = ({ group }: PinRules, definitions: readonly Definition[]): readonly Named[] => {
+  const names = definitions.map(({ name }) => name)
+  const fitted = fitToolNames(group, [...new Set(names)])
+  const byName = new Map([...new Set(names)].map((name, i) => [name, fitted[i]]))
+  return definitions.map((definition) => {
+    const fit = byName.get(definition.name)
+    const twice = names.filter((name) => name === definition.name).length > 1
+    return {
+      definition,
+      capability: !twice && fit?.kind === 'fits' ? fit.capability : null,
+      problem: twice
+        ? 'the server lists it more than once'
+        : fit?.kind === 'problem'
+          ? fit.problem
+          : null,
+    }
+  })
+}
+
+/** The tool that a new one takes the place of: with the same content, or else at the same position. */
+const renamedFrom = (
+  rules: PinRules,
+  gone: readonly AcceptedTool[],
+  definition: Definition,
+  position: number,
+): string | null => {
+  const content = contentHash(rules, definition)
+  const same = gone.find((one) => contentHash(rules, one.definition) === content)
+  return (same ?? gone.find((one) => one.position === position))?.definition.name ?? null
+}
+
+/** What is accepted after a person has accepted these of the tools that wait. */
+export const acceptTools = (
+  compared: readonly ComparedTool[],
+  seen: Seen,
+  names: ReadonlySet<string>,
+): Accepted => ({
+  server: seen.server,
+  tools: compared.flatMap((one) => {
+    const { found } = one
+    const chosen = names.has(one.tool)
+    if (found === null) return chosen || one.accepted === null ? [] : [one.accepted]
+    if (one.state === 'offered' || (chosen && one.state !== 'refused'))
+      return [{ position: one.position, hash: one.hash, definition: found }]
+    return one.accepted ? [one.accepted] : []
+  }),
+})

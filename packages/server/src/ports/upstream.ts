@@ -1,0 +1,110 @@
+import type { UpstreamGrants, UpstreamServer } from '@gatehouse/contract'
+import type { Explained } from '@gatehouse/contract/explain-issue'
+import type { JsonObject } from './json.ts'
+
+/** An MCP server behind the gate. Times are ms since 1970 of the wall clock. */
+export type StoredUpstream = {
+  readonly name: string
+  /** `UpstreamConfig`. */
+  readonly config_json: string
+  /** `AcceptedTool[]`: what a person has accepted, which is what agents are offered. */
+  readonly accepted_json: string
+  /** `SeenTools`: what the server had when it was last asked; null where it never answered. */
+  readonly seen_json: string | null
+  /** Rises with every change, so that two people do not overwrite each other. */
+  readonly change_number: number
+  readonly added_ms: number
+  readonly seen_ms: number | null
+}
+
+export interface UpstreamStore {
+  /** Must return all, by name in the order of their bytes. */
+  list(): Promise<readonly StoredUpstream[]>
+
+  /** Must return null for an unknown name. */
+  find(name: string): Promise<StoredUpstream | null>
+
+  /** Must store it in place of what has that name. Must be durable when the promise resolves (of its transaction, inside one). */
+  put(upstream: StoredUpstream): Promise<void>
+
+  /** Must delete it, and say whether it was there. */
+  remove(name: string): Promise<boolean>
+}
+
+/** How a server is reached, and what is within its reach. */
+export type UpstreamConfig = {
+  readonly server: UpstreamServer
+  readonly grants: UpstreamGrants
+  /** Names of secrets by the variable or header that carries the value. */
+  readonly credentials: Readonly<Record<string, string>>
+  readonly per_agent: boolean
+}
+
+/** A tool as the server lists it, nothing left out. */
+export type WireTool = JsonObject & { readonly name: string }
+
+export type UpstreamIdentity = {
+  readonly name: string
+  readonly version: string
+  readonly protocol: string
+}
+
+/** What came of a call: the result object of MCP, nothing left out. */
+export type UpstreamAnswer = {
+  readonly content: readonly JsonObject[]
+  readonly structuredContent?: unknown
+  readonly isError?: boolean
+  readonly _meta?: JsonObject
+}
+
+export type UpstreamCall = {
+  readonly tool: string
+  readonly arguments: Readonly<Record<string, unknown>>
+  /** Aborting cancels the call at the server, too. */
+  readonly signal: AbortSignal
+  readonly timeout_ms: number
+  progress(done: number, total?: number, message?: string): void
+}
+
+/** One open connection. */
+export interface UpstreamConnection {
+  readonly identity: UpstreamIdentity
+  /** Must return the whole list, page by page. Raises `UpstreamFailed` where it is too large or makes no sense. */
+  listTools(signal: AbortSignal): Promise<readonly WireTool[]>
+  /** Raises `UpstreamFailed`, and what the signal aborts with. */
+  call(call: UpstreamCall): Promise<UpstreamAnswer>
+  /** Must call the listener whenever the server says that its tools have changed. */
+  onToolsChanged(listener: () => void): void
+  /** Resolves with the reason when it is closed, by whichever side. Never rejects. */
+  readonly closed: Promise<string>
+  /** Hosts that a stdio server was not let through to, as `host:port`. */
+  hostsRefused(): readonly string[]
+  /** Must end it, and whatever process stands behind it. */
+  close(): Promise<void>
+}
+
+export type UpstreamOrder = {
+  readonly name: string
+  /** The agent that it is for; null for all. */
+  readonly agent: string | null
+  readonly config: UpstreamConfig
+}
+
+export type CompiledSchema =
+  | { readonly kind: 'usable'; readonly check: (given: unknown) => readonly Explained[] }
+  | { readonly kind: 'unusable'; readonly problem: string }
+
+export interface UpstreamSchemas {
+  /** Must bound a schema in size, depth and the time of its check, and compile that when it is first used. */
+  compile(schema: JsonObject): CompiledSchema
+}
+
+/** Connects to servers. */
+export interface UpstreamHost {
+  /** Must be ready for calls when it resolves. Raises `UpstreamFailed`, `SandboxUnavailable`, `SecretNotAllowed`. */
+  connect(order: UpstreamOrder, signal: AbortSignal): Promise<UpstreamConnection>
+  /** Must delete the folders that the processes of a server had for themselves. */
+  forget(name: string): Promise<void>
+  /** The checks of arguments against schemas that servers sent. */
+  schemas(): Promise<UpstreamSchemas>
+}

@@ -1,0 +1,258 @@
+import { chmodSync, mkdirSync, realpathSync, statSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
+import { delimiter, dirname, isAbsolute, join } from 'node:path'
+import { GatehouseError, type UpstreamServer } from '@gatehouse/contract'
+import type { Egress, Outbound } from '../ports/outbound.ts'
+import type { Sandbox, SandboxMount, SandboxSpec } from '../ports/sandbox.ts'
+import type { Secrets } from '../ports/secrets.ts'
+import type {
+  UpstreamConnection,
+  UpstreamHost,
+  UpstreamOrder,
+  UpstreamSchemas,
+} from '../ports/upstream.ts'
+import { outboundFetch } from './outbound-fetch.ts'
+import { SandboxedTransport } from './sandboxed-transport.ts'
+
+export type UpstreamHostOptions = {
+  readonly sandbox: Sandbox
+  readonly outbound: Outbound
+  readonly secrets: Pick<Secrets, 'use'>
+  /** For the folders that the servers have for themselves. */
+  readonly folder: string
+  /** Where programs are looked for, as in the variable PATH. */
+  readonly searchPath: string
+  readonly version: string
+  readonly connectMs?: number
+}
+
+const MiB = 1024 * 1024
+
+/** A program may fetch what it needs before it answers for the first time. */
+const connectMsDefault = 60_000
+
+/** Folders that every program in the sandbox sees anyway. */
+const ofTheSystem = /^\/(?:usr|bin|sbin|lib|lib32|lib64)\//
+
+const failed = (name: string, detail: string, cause?: unknown): GatehouseError =>
+  new GatehouseError('UpstreamFailed', { upstream: name, detail }, { cause })
+
+const isProgram = (path: string): boolean => {
+  const stat = statSync(path, { throwIfNoEntry: false })
+  return stat !== undefined && stat.isFile() && (stat.mode & 0o111) !== 0
+}
+
+type Program = { readonly path: string; readonly mounts: readonly SandboxMount[] }
+
+/** A program, and the folder of its installation where the sandbox would not show it. */
+const findProgram = (name: string, command: string, searchPath: string): Program => {
+  const found = isAbsolute(command)
+    ? isProgram(command)
+      ? command
+      : undefined
+    : searchPath
+        .split(delimiter)
+        .filter((folder) => isAbsolute(folder) && !command.includes('/'))
+        .map((folder) => join(folder, command))
+        .find(isProgram)
+  if (found === undefined) throw failed(name, `there is no program ${command}`)
+  if (ofTheSystem.test(realpathSync(found)) && ofTheSystem.test(found))
+    return { path: found, mounts: [] }
+  const installation = dirname(dirname(realpathSync(found)))
+  // A program in a folder of nobody's, such as one in the home folder itself, shows that file alone.
+  const isInstalled = dirname(realpathSync(found)) === join(installation, 'bin')
+  const source = isInstalled ? installation : realpathSync(found)
+  return { path: realpathSync(found), mounts: [{ source, writable: false }] }
+}
+
+/** Mounts in which none stands twice: what is granted outweighs what a program needs. */
+const distinct = (mounts: readonly SandboxMount[]): SandboxMount[] => [
+  ...new Map(mounts.map((mount) => [mount.target ?? mount.source, mount])).values(),
+]
+
+const prepareFolder = (path: string): string => {
+  mkdirSync(path, { recursive: true, mode: 0o700 })
+  chmodSync(path, 0o700)
+  return realpathSync(path)
+}
+
+/** Connects to MCP servers: in the sandbox over their standard input and output, elsewhere over HTTP. */
+class Host implements UpstreamHost {
+  readonly #options: UpstreamHostOptions
+
+  constructor(options: UpstreamHostOptions) {
+    this.#options = options
+  }
+
+  async connect(order: UpstreamOrder, signal: AbortSignal): Promise<UpstreamConnection> {
+    const { server } = order.config
+    return server.kind === 'stdio'
+      ? this.#connectProgram(order, server, signal)
+      : this.#connectUrl(order, server.url, signal)
+  }
+
+  async forget(name: string): Promise<void> {
+    await rm(join(this.#options.folder, name), { recursive: true, force: true })
+  }
+
+  async schemas(): Promise<UpstreamSchemas> {
+    return { compile: (await import('./argument-schema.ts')).compileSchema }
+  }
+
+  async #connectProgram(
+    order: UpstreamOrder,
+    server: Extract<UpstreamServer, { kind: 'stdio' }>,
+    signal: AbortSignal,
+  ): Promise<UpstreamConnection> {
+    try {
+      return await this.#startProgram(order, server, 'legacy', signal)
+    } catch (cause) {
+      // A server of the modern era alone refuses to be initialized.
+      const inner = (cause as { readonly cause?: { readonly code?: unknown } }).cause
+      if (signal.aborted || (inner?.code !== -32_601 && inner?.code !== -32_022)) throw cause
+      return await this.#startProgram(order, server, 'auto', signal)
+    }
+  }
+
+  async #startProgram(
+    order: UpstreamOrder,
+    server: Extract<UpstreamServer, { kind: 'stdio' }>,
+    mode: 'legacy' | 'auto',
+    signal: AbortSignal,
+  ): Promise<UpstreamConnection> {
+    const { sandbox, outbound, version } = this.#options
+    // Without a host too: what it asks for and may not reach is worth knowing.
+    const egress = await outbound.openEgress(order.config.grants.hosts)
+    const dispose = async () => egress[Symbol.asyncDispose]()
+    const hostsRefused = () => egress.refused().map(({ host, port }) => `${host}:${port}`)
+    try {
+      const spec = await this.#specOf(order, server, egress)
+      const transport = new SandboxedTransport(await sandbox.spawn(spec))
+      const { SdkConnection } = await import('./sdk-connection.ts')
+      return await SdkConnection.open(
+        {
+          name: order.name,
+          version,
+          transport,
+          mode,
+          connectMs: this.#options.connectMs ?? connectMsDefault,
+          reason: () => transport.reason,
+          heard: () => heardFrom(transport.lastSaid, hostsRefused()),
+          hostsRefused,
+          dispose,
+        },
+        signal,
+      )
+    } catch (cause) {
+      await dispose()
+      throw cause
+    }
+  }
+
+  async #specOf(
+    order: UpstreamOrder,
+    { command, args }: Extract<UpstreamServer, { kind: 'stdio' }>,
+    egress: Egress,
+  ): Promise<SandboxSpec> {
+    const { folder, searchPath } = this.#options
+    const { grants } = order.config
+    const program = findProgram(order.name, command, searchPath)
+    // Agents can't be called "shared", so no agent's folder is everybody's.
+    const home = prepareFolder(join(folder, order.name, order.agent ?? 'shared'))
+    return {
+      program: program.path,
+      args,
+      environment: {
+        HOME: home,
+        PATH: `${dirname(program.path)}:/usr/local/bin:/usr/bin:/bin`,
+        ...grants.environment,
+        ...(await this.#credentials(order, null)),
+      },
+      working_directory: home,
+      mounts: distinct([
+        ...program.mounts,
+        ...grants.folders.map(({ path, read_only }) => ({ source: path, writable: !read_only })),
+        { source: home, writable: true },
+      ]),
+      network: { kind: 'egress', socket: egress.socket },
+      limits: {
+        memory_bytes: 4096 * MiB,
+        processes: 256,
+        cpu_seconds: 100_000_000,
+        file_bytes: 1024 * MiB,
+        temporary_bytes: 512 * MiB,
+      },
+    }
+  }
+
+  async #connectUrl(order: UpstreamOrder, given: string, signal: AbortSignal) {
+    const url = new URL(given)
+    const { outbound, version, connectMs = connectMsDefault } = this.#options
+    const credentials = await this.#credentials(order, url.host)
+    const fetch = outboundFetch(outbound, url, credentials)
+    const { StreamableHTTPClientTransport, SSEClientTransport } = await import(
+      '@modelcontextprotocol/client'
+    )
+    const { SdkConnection } = await import('./sdk-connection.ts')
+    const opening = {
+      ...{ name: order.name, version, connectMs, reason: () => null },
+      heard: () => [],
+      hostsRefused: () => [],
+      dispose: async () => {},
+    }
+    try {
+      const transport = new StreamableHTTPClientTransport(url, { fetch })
+      return await SdkConnection.open({ ...opening, transport, mode: 'auto' }, signal)
+    } catch (cause) {
+      const status = statusOf(cause)
+      if (signal.aborted || (status !== 404 && status !== 405 && status !== 400)) throw cause
+      // Servers of 2024 know another way.
+      const transport = new SSEClientTransport(url, { fetch })
+      return await SdkConnection.open({ ...opening, transport, mode: 'legacy' }, signal).catch(
+        () => {
+          throw cause
+        },
+      )
+    }
+  }
+
+  /** Values of the secrets, as the server wants them; each use is in the log. */
+  async #credentials(
+    { name, config }: UpstreamOrder,
+    host: string | null,
+  ): Promise<Record<string, string>> {
+    const values: Record<string, string> = {}
+    for (const [key, secret] of Object.entries(config.credentials)) {
+      const use = { name: secret, agent: null, capability: `service:upstream.${name}`, host }
+      await this.#options.secrets.use(use, async (value) => {
+        values[host === null ? key : key.toLowerCase()] = value
+      })
+    }
+    return values
+  }
+}
+
+const heardFrom = (said: string | null, hosts: readonly string[]): string[] => [
+  ...(said === null ? [] : [`It said: ${said}`]),
+  ...(hosts.length === 0 ? [] : [`It asked for ${hosts.join(', ')}, which it may not reach`]),
+]
+
+const statusOf = (cause: unknown): number | null => {
+  for (let at: unknown = cause; typeof at === 'object' && at !== null; ) {
+    const {
+      status,
+      data,
+      cause: inner,
+    } = at as {
+      readonly status?: unknown
+      readonly data?: { readonly status?: unknown }
+      readonly cause?: unknown
+    }
+    const found = typeof status === 'number' ? status : data?.status
+    if (typeof found === 'number') return found
+    at = inner
+  }
+  return null
+}
+
+export const createUpstreamHost = (options: UpstreamHostOptions): UpstreamHost => new Host(options)

@@ -1,0 +1,160 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { hasProgram } from '@gatehouse/testkit/programs'
+import { describe, expect, test } from 'vitest'
+import { tool, UpstreamKit } from './upstream-kit.ts'
+
+const names = ['say', 'environment', 'read', 'fail', 'picture', 'die', 'pid', 'stuck']
+const tools = names.map((name) => tool(name))
+
+const opened = async (script: object = {}, order = {}) => {
+  const kit = await UpstreamKit.open()
+  kit.says({ tools, ...script })
+  await kit.add(order)
+  await kit.accept()
+  await kit.allow()
+  return kit
+}
+
+const textOf = (outcome: unknown): string => (outcome as { text: string }).text
+const alive = (pid: number): boolean => {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+describe.skipIf(!hasProgram('bwrap'))('calls of upstream tools', () => {
+  test('pass results through, marked as from outside, and failures in the server’s words', async () => {
+    await using kit = await opened()
+    expect(await kit.kit.invoke('alpha', 'scripted.picture')).toMatchObject({
+      kind: 'succeeded',
+      data: {
+        content: [{ type: 'image', data: 'aGk=', mimeType: 'image/png' }],
+        structuredContent: { width: 1 },
+        _meta: { kept: true, 'gatehouse/upstream': 'scripted' },
+      },
+    })
+    expect(await kit.kit.invoke('alpha', 'scripted.fail')).toMatchObject({
+      kind: 'failed',
+      error: { type: 'UpstreamToolFailed', message: 'it went wrong' },
+    })
+    const [entry] = await kit.kit.audit({ capability: 'scripted.fail' })
+    expect(entry).toMatchObject({ result: 'error', detail: { upstream: { server: 'scripted' } } })
+  })
+
+  test('tell how far they are, and are cancelled at the server', async () => {
+    await using kit = await opened({ misbehave: { stuck: 'silent' } })
+    const told: unknown[] = []
+    await kit.kit.invoke(
+      'alpha',
+      'scripted.say',
+      { text: 'x' },
+      { progress: (...all) => told.push(all) },
+    )
+    expect(told).toEqual([[1, 2, 'half']])
+    const gone = new AbortController()
+    const call = kit.kit.invoke('alpha', 'scripted.stuck', {}, { signal: gone.signal })
+    await expect.poll(() => kit.notedLines().filter((line) => line === 'tools/call').length).toBe(2)
+    gone.abort()
+    expect(await call).toMatchObject({ kind: 'failed', error: { type: 'Cancelled' } })
+    await expect.poll(() => kit.notedLines()).toContain('notifications/cancelled')
+  })
+
+  test('reach what was granted, and nothing else', async () => {
+    await using kit = await opened(
+      {},
+      {
+        credentials: { TOKEN: { value: 'a-long-secret' } },
+        per_agent: false,
+      },
+    )
+    const told = textOf(await kit.kit.invoke('alpha', 'scripted.environment'))
+    const seen = JSON.parse(told) as Record<string, string>
+    const proxies = ['HTTPS_PROXY', 'HTTP_PROXY', 'http_proxy', 'https_proxy']
+    const given = ['HOME', 'LANG', 'PATH', 'TMPDIR', 'TOKEN', ...proxies]
+    expect(
+      Object.keys(seen)
+        .filter((name) => name !== 'PWD')
+        .toSorted(),
+    ).toEqual(given.toSorted())
+    // What comes back from where a secret went is without it.
+    expect(seen['TOKEN']).toBe('[secret:service:upstream.scripted.TOKEN]')
+    const script = readFileSync(kit.script, 'utf8')
+    expect(textOf(await kit.kit.invoke('alpha', 'scripted.read', { path: kit.script }))).toBe(
+      script,
+    )
+    for (const path of [join(kit.kit.folder, 'vault.key'), '/root/.profile', '/home']) {
+      await kit.kit.invoke('alpha', 'scripted.read', { path })
+      expect(await kit.kit.invoke('alpha', 'scripted.read', { path })).toMatchObject({
+        kind: 'failed',
+      })
+      await kit.kit.app.restartUpstream(kit.kit.operator(), { name: 'scripted' })
+    }
+  })
+
+  test('one process an agent, kept while it is used, ended with the agent and with the service', async () => {
+    let pids: number[] = []
+    {
+      await using kit = await opened()
+      await kit.kit.agent('beta')
+      const startsAfter = async (agent: string) => {
+        expect(await kit.kit.invoke(agent, 'scripted.pid')).toMatchObject({ kind: 'succeeded' })
+        return kit.notedLines().filter((line) => line.startsWith('start')).length
+      }
+      const first = await startsAfter('alpha')
+      expect(await startsAfter('alpha')).toBe(first)
+      expect(await startsAfter('beta')).toBe(first + 1)
+      expect((await kit.show()).upstream.connections).toBe(2)
+      await kit.kit.app.revokeAgent(kit.kit.operator(), { name: 'beta' })
+      await expect.poll(async () => (await kit.show()).upstream.connections).toBe(1)
+      pids = childrenOf(process.pid)
+      expect(pids.length).toBeGreaterThan(0)
+    }
+    await expect.poll(() => pids.filter(alive)).toEqual([])
+  })
+
+  test('a server that dies is started again after a pause that grows, and the agent is told why', async () => {
+    await using kit = await opened({ says: 'no licence\n' })
+    const died = await kit.kit.invoke('alpha', 'scripted.die')
+    expect(died).toMatchObject({ kind: 'failed', error: { type: 'UpstreamFailed' } })
+    expect(died).toMatchObject({ error: { message: expect.stringContaining('no licence') } })
+    const soon = await kit.kit.invoke('alpha', 'scripted.say', { text: 'hi' })
+    expect(soon).toMatchObject({ error: { message: expect.stringMatching(/tried again in 1 s/) } })
+    expect((await kit.show()).upstream).toMatchObject({ status: 'failing' })
+    const health = await kit.kit.app.health(kit.kit.operator())
+    expect(health.reasons.join()).toContain('scripted')
+    kit.kit.clock.move(1_000)
+    expect(await kit.kit.invoke('alpha', 'scripted.say', { text: 'hi' })).toMatchObject({
+      text: 'hi',
+    })
+    expect((await kit.show()).upstream).toMatchObject({ status: 'ready' })
+  })
+
+  test.each(['flood', 'nonsense', 'wrong_id', 'endless_line', 'silent'])(
+    'a server that answers with %s harms no other call',
+    async (kind) => {
+      await using kit = await opened({ misbehave: { stuck: kind } })
+      await kit.kit.agent('beta')
+      const gone = new AbortController()
+      const bad = kit.kit.invoke('alpha', 'scripted.stuck', {}, { signal: gone.signal })
+      const others = await Promise.all(
+        Array.from({ length: 20 }, (_, i) =>
+          kit.kit.invoke('beta', 'scripted.say', { text: `${i}` }),
+        ),
+      )
+      expect(others.map(textOf)).toEqual(Array.from({ length: 20 }, (_, i) => `${i}`))
+      gone.abort()
+      expect(await bad).toMatchObject({ kind: 'failed' })
+    },
+  )
+})
+
+const childrenOf = (pid: number): number[] =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8')
+    .trim()
+    .split(' ')
+    .filter(Boolean)
+    .map(Number)

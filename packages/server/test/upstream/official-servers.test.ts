@@ -1,0 +1,27 @@
+import { hasProgram } from '@gatehouse/testkit/programs'
+import { describe, expect, test } from 'vitest'
+import { UpstreamKit } from './upstream-kit.ts'
+
+describe.skipIf(!hasProgram('bwrap'))('official servers', () => {
+  test('everything: found, reviewed, held, approved, answered', async () => {
+    await using kit = await UpstreamKit.open()
+    const review = await kit.add(kit.official('everything', ['stdio']))
+    expect(review.upstream).toMatchObject({ status: 'needs_review', offered: 0 })
+    expect(review.tools.map(({ capability }) => capability)).toContain('everything.echo')
+    const unknown = await kit.kit.invoke('alpha', 'everything.echo', { message: 'hi' })
+    expect(unknown.kind).toBe('unknown')
+    await kit.accept(undefined, 'everything')
+    const id = await kit.kit.pending('alpha', 'everything.echo', { message: 'hi' })
+    await kit.kit.decide(id, 'approve')
+    const { result } = await kit.kit.resolved('alpha', id)
+    expect(result).toMatchObject({
+      success: true,
+      data: { content: [{ type: 'text', text: 'Echo: hi' }] },
+    })
+    await kit.allow('everything')
+    const sum = await kit.kit.invoke('alpha', 'everything.get-sum', { a: 2, b: 3 })
+    expect(sum).toMatchObject({ kind: 'succeeded', text: 'The sum of 2 and 3 is 5.' })
+    const wrong = await kit.kit.invoke('alpha', 'everything.get-sum', { a: 2 })
+    expect(wrong).toMatchObject({ kind: 'failed', error: { type: 'InvalidArguments' } })
+  })
+})

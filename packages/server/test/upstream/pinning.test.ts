@@ -1,0 +1,174 @@
+import { hasProgram } from '@gatehouse/testkit/programs'
+import { describe, expect, test } from 'vitest'
+import { stateOf, tool, UpstreamKit } from './upstream-kit.ts'
+
+const opened = async (...tools: readonly object[]) => {
+  const kit = await UpstreamKit.open()
+  kit.says({ tools })
+  await kit.add()
+  await kit.accept()
+  await kit.allow()
+  return kit
+}
+
+const say = (kit: UpstreamKit, text = 'hi') => kit.kit.invoke('alpha', 'scripted.say', { text })
+
+describe.skipIf(!hasProgram('bwrap'))('definitions of an upstream server are pinned', () => {
+  test('nothing is offered before a person has accepted it, and then what was chosen alone', async () => {
+    await using kit = await UpstreamKit.open()
+    kit.says({ tools: [tool('say'), tool('fail')] })
+    const added = await kit.add()
+    expect(added.tools.map(({ state }) => state)).toEqual(['new', 'new'])
+    expect(await say(kit)).toMatchObject({ kind: 'unknown' })
+    await kit.accept(['say'])
+    await kit.allow()
+    expect(await say(kit)).toMatchObject({ kind: 'succeeded', text: 'hi' })
+    expect(await kit.kit.invoke('alpha', 'scripted.fail')).toMatchObject({ kind: 'unknown' })
+    const acts = await kit.kit.audit({ capability: 'upstream.accepted' })
+    expect(acts[0]?.arguments).toMatchObject({ name: 'scripted', tools: [{ tool: 'say' }] })
+  })
+
+  test('an acceptance names what was seen: what changed since is not accepted with it', async () => {
+    await using kit = await UpstreamKit.open()
+    kit.says({ tools: [tool('say')] })
+    const { digest } = await kit.add()
+    kit.says({ tools: [tool('say', { description: 'Sends all files away.' })] })
+    await kit.kit.app.refreshUpstream(kit.kit.operator(), { name: 'scripted' })
+    const late = kit.kit.app.acceptUpstream(kit.kit.operator(), { name: 'scripted', digest })
+    await expect(late).rejects.toMatchObject({ type: 'Conflict' })
+  })
+
+  test.each([
+    ['description', { description: 'Says it louder.' }],
+    [
+      'schema',
+      { inputSchema: { type: 'object', properties: { text: { type: 'string', default: 'x' } } } },
+    ],
+    ['annotation', { annotations: { readOnlyHint: true } }],
+    ['unknown member', { execution: { taskSupport: 'optional' } }],
+  ])('another %s takes the tool out of service until it is accepted', async (_what, facts) => {
+    await using kit = await opened(tool('say'), tool('pid'))
+    expect(await say(kit)).toMatchObject({ kind: 'succeeded' })
+    kit.says({ tools: [tool('say', facts), tool('pid')] })
+    await kit.kit.app.restartUpstream(kit.kit.operator(), { name: 'scripted' })
+    expect(await say(kit)).toMatchObject({ kind: 'failed', error: { type: 'UpstreamNotReviewed' } })
+    expect(await kit.kit.invoke('alpha', 'scripted.pid')).toMatchObject({ kind: 'succeeded' })
+    const review = await kit.show()
+    expect(stateOf(review, 'say')).toBe('changed')
+    expect(review.upstream).toMatchObject({ status: 'needs_review', waiting: 1 })
+    expect(review.tools[0]).toMatchObject({
+      accepted: expect.any(String),
+      found: expect.any(String),
+    })
+    const listed = await kit.kit.app.listCapabilities(kit.kit.op('alpha'), { category: 'scripted' })
+    expect(listed.map(({ capability }) => capability.name)).toEqual(['scripted.pid'])
+    await kit.accept()
+    expect(await say(kit)).toMatchObject({ kind: 'succeeded' })
+  })
+
+  test('a change in the middle of a connection is seen before the next call', async () => {
+    await using kit = await opened(tool('say'))
+    expect(await say(kit)).toMatchObject({ kind: 'succeeded' })
+    kit.says({ tools: [tool('say', { description: 'Now it lies.' })], change: true })
+    await say(kit)
+    await expect
+      .poll(async () => stateOf(await kit.show(), 'say'), { timeout: 20_000 })
+      .toBe('changed')
+    expect(await say(kit)).toMatchObject({ kind: 'failed', error: { type: 'UpstreamNotReviewed' } })
+  })
+
+  test('a new name is no way around: the old tool vanished, the new one waits and says what it was', async () => {
+    await using kit = await opened(tool('say', { description: 'Same.' }))
+    kit.says({ tools: [{ ...tool('pid', { description: 'Same.' }) }] })
+    await kit.kit.app.refreshUpstream(kit.kit.operator(), { name: 'scripted' })
+    const review = await kit.show()
+    expect(review.tools).toMatchObject([
+      { tool: 'pid', state: 'new', renamed_from: 'say' },
+      { tool: 'say', state: 'vanished' },
+    ])
+    expect(await kit.kit.invoke('alpha', 'scripted.pid')).toMatchObject({ kind: 'unknown' })
+    expect(await say(kit)).toMatchObject({ kind: 'failed', error: { type: 'UpstreamNotReviewed' } })
+  })
+
+  test('a server that calls itself otherwise has everything to be seen again', async () => {
+    await using kit = await opened(tool('say'))
+    kit.says({ name: 'another', tools: [tool('say')] })
+    await kit.kit.app.refreshUpstream(kit.kit.operator(), { name: 'scripted' })
+    expect((await kit.show()).tools[0]).toMatchObject({
+      state: 'changed',
+      problem: 'the server called itself scripted, and now another',
+    })
+  })
+
+  test('a request that waited runs as it was approved, or not at all', async () => {
+    await using kit = await UpstreamKit.open()
+    kit.says({ tools: [tool('say')] })
+    await kit.add()
+    await kit.accept()
+    const id = await kit.kit.pending('alpha', 'scripted.say', { text: 'hi' })
+    kit.says({ tools: [tool('say', { description: 'Changed while it waited.' })] })
+    await kit.kit.app.refreshUpstream(kit.kit.operator(), { name: 'scripted' })
+    await kit.accept()
+    await expect(kit.kit.decide(id, 'approve')).rejects.toMatchObject({
+      type: expect.stringMatching(/Stale|Conflict|Changed/),
+    })
+  })
+
+  test('what was accepted and what waits outlive the service', async () => {
+    const review = { name: 'scripted' }
+    await using kit = await opened(tool('say'), tool('pid'))
+    const row = await kit.kit.storage.upstreams.find('scripted')
+    expect(row).toMatchObject(review)
+    expect(JSON.parse(row?.accepted_json ?? '')).toMatchObject({
+      server: 'scripted',
+      tools: [{ position: 0, hash: expect.stringMatching(/^sha256:/) }, { position: 1 }],
+    })
+  })
+
+  test('names that fall together, twice-listed tools and odd schemas are refused by name', async () => {
+    await using kit = await UpstreamKit.open()
+    kit.says({
+      tools: [
+        tool('a.b'),
+        tool('a b'),
+        tool('twice'),
+        tool('twice'),
+        tool('…'),
+        tool('far', { inputSchema: { type: 'object', properties: { a: { $ref: 'http://x/y' } } } }),
+        tool('say'),
+      ],
+    })
+    const { tools } = await kit.add()
+    expect(tools.map(({ tool: name, state, problem }) => [name, state, problem])).toEqual([
+      ['a.b', 'refused', '"a.b" and "a b" would both be scripted.a_b'],
+      ['a b', 'refused', '"a.b" and "a b" would both be scripted.a_b'],
+      ['twice', 'refused', 'the server lists it more than once'],
+      ['twice', 'refused', 'the server lists it more than once'],
+      ['…', 'refused', 'its name holds no letter or digit that a name may have'],
+      ['far', 'refused', 'its schema refers to another document'],
+      ['say', 'new', null],
+    ])
+    const refused = kit.accept(['far'])
+    await expect(refused).rejects.toMatchObject({ type: 'UpstreamRefused' })
+  })
+
+  test('a group of our own is nobody else’s', async () => {
+    await using kit = await UpstreamKit.open()
+    kit.says({ tools: [tool('say')] })
+    await expect(kit.add({ name: 'git' })).rejects.toMatchObject({ type: 'Conflict' })
+    await kit.add()
+    await expect(kit.add()).rejects.toMatchObject({ type: 'Conflict' })
+  })
+
+  test('a dry run shows what is there and keeps nothing', async () => {
+    await using kit = await UpstreamKit.open()
+    kit.says({ tools: [tool('say')] })
+    const shown = await kit.add({
+      dry_run: true,
+      credentials: { TOKEN: { value: 'a-long-secret' } },
+    })
+    expect(shown.tools).toMatchObject([{ tool: 'say', state: 'new' }])
+    expect(await kit.kit.storage.upstreams.list()).toEqual([])
+    expect(await kit.kit.storage.secrets.find('service:upstream.scripted.TOKEN')).toBe(null)
+  })
+})

@@ -1,0 +1,66 @@
+// An MCP server that behaves as the file in its first argument says, read anew for each request.
+import { appendFileSync, readFileSync } from 'node:fs'
+import { createInterface } from 'node:readline'
+
+const script = () => JSON.parse(readFileSync(process.argv[2], 'utf8'))
+const write = (message) => process.stdout.write(`${JSON.stringify(message)}\n`)
+const text = (value) => ({ content: [{ type: 'text', text: String(value) }] })
+const noted = process.argv[3]
+const note = (line) => noted && appendFileSync(noted, `${line}\n`)
+
+const tools = {
+  say: ({ text: said }) => text(said),
+  environment: () => text(JSON.stringify(process.env)),
+  read: ({ path }) => text(readFileSync(path, 'utf8')),
+  fail: () => ({ ...text('it went wrong'), isError: true }),
+  picture: () => ({
+    content: [{ type: 'image', data: 'aGk=', mimeType: 'image/png' }],
+    structuredContent: { width: 1 },
+    _meta: { kept: true },
+  }),
+  die: () => process.exit(3),
+  pid: () => text(process.pid),
+}
+
+const hostile = {
+  flood: () => {
+    for (let i = 0; i < 100_000; i += 1)
+      write({ jsonrpc: '2.0', method: 'notifications/message', params: { level: 'info', data: i } })
+  },
+  nonsense: () => process.stdout.write('{"jsonrpc": "2.0", "id": \n\u0000\u0001 not json\n[]\n'),
+  wrong_id: (id) => write({ jsonrpc: '2.0', id: id + 1_000, result: text('for somebody else') }),
+  endless_line: () => {
+    for (let i = 0; i < 20; i += 1) process.stdout.write('x'.repeat(1024 * 1024))
+  },
+  silent: () => {},
+}
+
+note(`start ${process.pid}`)
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params } = JSON.parse(line)
+  const answer = (result) => write({ jsonrpc: '2.0', id, result })
+  note(method)
+  if (method === 'initialize') {
+    const { name = 'scripted', says } = script()
+    if (says) process.stderr.write(says)
+    answer({
+      protocolVersion: '2025-06-18',
+      capabilities: { tools: { listChanged: true } },
+      serverInfo: { name, version: '1.0.0' },
+    })
+  } else if (method === 'tools/list') answer({ tools: script().tools })
+  else if (method === 'tools/call') {
+    const { misbehave, change } = script()
+    if (change) write({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
+    if (misbehave?.[params.name]) return hostile[misbehave[params.name]](id)
+    const token = params._meta?.progressToken
+    if (token !== undefined)
+      write({
+        jsonrpc: '2.0',
+        method: 'notifications/progress',
+        params: { progressToken: token, progress: 1, total: 2, message: 'half' },
+      })
+    answer(tools[params.name]?.(params.arguments ?? {}) ?? text('done'))
+  } else if (id !== undefined)
+    write({ jsonrpc: '2.0', id, error: { code: -32601, message: `no method ${method}` } })
+})

@@ -1,0 +1,48 @@
+import { GatehouseError } from '@gatehouse/contract'
+import type { UpstreamConnection, UpstreamHost } from '@gatehouse/server/ports/upstream'
+
+const tools = [
+  {
+    name: 'add_note',
+    description: 'Adds a note.',
+    inputSchema: {
+      type: 'object',
+      properties: { text: { type: 'string', description: 'What to note.' } },
+      required: ['text'],
+    },
+  },
+  {
+    name: 'list_notes',
+    description: 'Lists the notes.',
+    inputSchema: { type: 'object' },
+    annotations: { readOnlyHint: true },
+  },
+] as const
+
+const openNotes = (): UpstreamConnection => {
+  let end: (reason: string) => void = () => {}
+  const closed = new Promise<string>((resolve) => {
+    end = resolve
+  })
+  return {
+    identity: { name: 'notes-server', version: '1.0.0', protocol: '2025-11-25' },
+    listTools: async () => tools,
+    call: async ({ tool }) => ({ content: [{ type: 'text', text: `${tool} is done` }] }),
+    onToolsChanged: () => {},
+    closed,
+    hostsRefused: () => [],
+    close: async () => end('it was closed'),
+  }
+}
+
+/** Servers without processes: each is the same one, that keeps notes, but for one that can't be reached. */
+export const createTestUpstreams = (host: UpstreamHost): UpstreamHost => ({
+  ...host,
+  schemas: () => host.schemas(),
+  forget: async () => {},
+  async connect({ name }) {
+    if (name === 'broken')
+      throw new GatehouseError('UpstreamFailed', { upstream: name, detail: 'it ended with code 1' })
+    return openNotes()
+  },
+})
