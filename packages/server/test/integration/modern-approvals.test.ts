@@ -286,6 +286,25 @@ describe('a page for the person at the client', () => {
     expect(kit.clock.now() - startMs).toBeLessThan(60_000)
   })
 
+  test('a call that came back and is taken back withdraws its request', async () => {
+    const { key, requestState, id } = await asked()
+    const leave = new AbortController()
+    const inputResponses = { [key]: { action: 'accept' } }
+    const params = { name: tool, arguments: line, requestState, inputResponses }
+    const call = peer(declares.urls).request('tools/call', params, leave.signal)
+    call.catch(() => {})
+    for (let n = 0; n < 20; n++) await new Promise((resolve) => setTimeout(resolve, 2))
+    leave.abort()
+    await expect(call).rejects.toThrow()
+    while ((await statusOf(id)) === 'pending') await new Promise((r) => setTimeout(r, 2))
+    expect(await statusOf(id)).toBe('cancelled')
+  })
+
+  test('is not shown by a client that can follow a task', async () => {
+    const { result } = await peer({ ...declares.urls, ...declares.tasks }).call(tool, line)
+    expect(result).toMatchObject({ resultType: 'task' })
+  })
+
   test('without one there is the pending answer', async () => {
     await gateway.close(0)
     gateway = await appends.open()

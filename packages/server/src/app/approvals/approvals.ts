@@ -13,6 +13,7 @@ import type { EndsWithAgent } from '../agents/change-agent.ts'
 import type { AskPerson } from '../call/ask-person.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Call } from '../call/call.ts'
+import type { Hold } from '../call/hold.ts'
 import { type AgentOp, actorText, type Op } from '../call/op.ts'
 import type { Part } from '../call/part.ts'
 import { readInRoom } from '../call/read-in-room.ts'
@@ -29,7 +30,7 @@ import { type DecideDeps, type DecideInput, decideApproval } from './decide-appr
 import { type DecideManyInput, decideApprovals } from './decide-approvals.ts'
 import { type FollowedApproval, followApproval } from './follow-approval.ts'
 import { type GrantDeps, listGrants, revokedDraft, revokeGrant } from './grants.ts'
-import { type HoldDeps, holdCall } from './hold-call.ts'
+import { type HoldDeps, holdCall, holdOpen } from './hold-call.ts'
 import { requestApproval } from './request-approval.ts'
 import { listApprovals, showApproval, subscribeApprovals } from './show-approvals.ts'
 import { StaleChecks } from './stale-checks.ts'
@@ -48,11 +49,13 @@ export interface ApprovalUseCases {
     input: { approval_id: string; timeout_ms: number },
   ): Promise<ApprovalOutcome>
 
-  /** How the approval stands once it is resolved or the time is over; `deliver`: the result counts as delivered. */
+  /** How the approval stands; `deliver`: the result counts as delivered. */
   followApproval(
     op: AgentOp,
-    input: { approval_id: string; timeout_ms: number; deliver: boolean },
+    input: { approval_id: string; deliver: boolean },
   ): Promise<FollowedApproval>
+  /** Waits for the decision and the run as a call does that stays open, as long as its `hold` allows. */
+  holdForDecision(op: AgentOp, input: { approval_id: string; hold: Hold }): Promise<void>
   /** Withdraws the request. Raises `ApprovalNotPending` where it was decided before. */
   cancelApproval(op: AgentOp, input: { approval_id: string }): Promise<void>
   /** A text by which a repetition of the call finds its request again, for this agent and an hour. */
@@ -140,7 +143,12 @@ export function bindApprovals(given: ApprovalDeps): Approvals {
           waitApprovalOutcome(op, deps, input, takeRoom),
         ),
       followApproval: (op, input) =>
-        readInRoom(op, deps, memoryOf, (takeRoom) => followApproval(op, deps, input, takeRoom)),
+        readInRoom(op, deps, memoryOf, async (takeRoom) => {
+          await takeRoom()
+          return followApproval(op, deps, input)
+        }),
+      holdForDecision: async (op, { approval_id, hold }) =>
+        void (await holdOpen(op, deps, hold, await findOwnApproval(op, deps, approval_id))),
       cancelApproval: async (op, input) => void (await cancelApproval(op, deps, input)),
       sealCall: async (op, { approval_id, call }) =>
         sealCall(deps, await findOwnApproval(op, deps, approval_id), call),

@@ -6,8 +6,9 @@ import type {
 } from '@gatehouse/contract'
 import { editNote, isResolved, resultOf } from '../../domain/approvals/outcome.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
+import type { Basics } from '../call/basics.ts'
 import { type AgentOp, isRead } from '../call/op.ts'
-import { type ApprovalWaitDeps, findOwnApproval, waitUntilResolved } from './approval-outcomes.ts'
+import { findOwnApproval } from './approval-outcomes.ts'
 import { recordDelivery } from './record-delivery.ts'
 import { toPending } from './request-approval.ts'
 
@@ -47,23 +48,15 @@ const followed = (approval: StoredApproval): FollowedApproval => ({
 })
 
 /**
- * Shows how an approval of the agent stands, after it was resolved or the time is over. With `deliver` the
- * result that is shown counts as delivered, unless nobody reads the answer.
+ * Shows how an approval of the agent stands. With `deliver` the result that is shown counts as delivered,
+ * unless nobody reads the answer.
  */
 export async function followApproval(
   op: AgentOp,
-  deps: ApprovalWaitDeps,
-  input: {
-    readonly approval_id: string
-    readonly timeout_ms: number
-    readonly deliver: boolean
-  },
-  roomForResult: () => Promise<void>,
+  deps: Pick<Basics, 'storage'>,
+  input: { readonly approval_id: string; readonly deliver: boolean },
 ): Promise<FollowedApproval> {
-  const { approval_id, timeout_ms, deliver } = input
-  await findOwnApproval(op, deps, approval_id)
-  if (timeout_ms > 0) await waitUntilResolved(deps, approval_id, timeout_ms, [op.signal, op.gone])
-  await roomForResult()
+  const { approval_id, deliver } = input
   const approval = await findOwnApproval(op, deps, approval_id)
   if (deliver && isRead(op)) await recordDelivery(deps.storage.approvals, approval)
   return followed(approval)

@@ -1,11 +1,13 @@
 import { GatehouseError } from '@gatehouse/contract'
+import type { StoredApproval } from '../../ports/approvals.ts'
 import type { AgentDirectory } from '../agents/agent-directory.ts'
 import type { AgentSlots } from '../call/agent-slots.ts'
 import type { HeldCall } from '../call/ask-person.ts'
 import type { Call } from '../call/call.ts'
+import type { Hold } from '../call/hold.ts'
 import type { InvokeOutcome } from '../call/invoke.ts'
 import type { CallRoom, Held, MemoryBudget } from '../call/memory-budget.ts'
-import { isRead } from '../call/op.ts'
+import { type AgentOp, isRead } from '../call/op.ts'
 import { memoryOf } from '../call/result-bytes.ts'
 import { waitUntilResolved } from './approval-outcomes.ts'
 import { cancelApproval } from './cancel-approval.ts'
@@ -22,26 +24,17 @@ export type HoldDeps = RequestDeps & {
 
 /**
  * Keeps a call open until its approval is resolved, the time is over, the service stops or nobody waits
- * for the answer. It
- * has given back its executing place and the memory for its result by then. An outcome that nobody
- * reads, or that finds no memory, is left for the other ways of delivery.
+ * for the answer. The call has given back its executing place and the memory for its result by then. An
+ * outcome that nobody reads, or that finds no memory, is left for the other ways of delivery.
  */
 export async function holdCall(
   deps: HoldDeps,
   held: HeldCall,
   memory: Held,
 ): Promise<InvokeOutcome> {
-  const { call, approval } = held
-  const { op, agent } = call
-  if (!deps.slots.hold(agent.name)) return pendingAnswer(approval)
-  op.waiting?.()
-  let resolved: boolean
-  try {
-    resolved = await waitWithProgress(deps, held)
-  } finally {
-    deps.slots.release(agent.name)
-  }
-  await withdrawCancelled(deps, held)
+  const { call, hold, approval } = held
+  const { op } = call
+  const resolved = await holdOpen(op, deps, hold, approval)
   const isDue = (): boolean => {
     const { name, credential } = op.actor
     // @SECURITY A token that was replaced while the call waited gets no result; held-calls.test.ts.
@@ -71,9 +64,32 @@ async function resultRoom(
   }
 }
 
-async function waitWithProgress(
+/**
+ * Keeps a call open in one of the places for that, not at all where none is free. Whether its request is
+ * resolved; a caller that took its call back has withdrawn the request.
+ */
+export async function holdOpen(
+  op: AgentOp,
   deps: HoldDeps,
-  { call: { op, capability }, hold, approval: { id } }: HeldCall,
+  hold: Hold,
+  approval: StoredApproval,
+): Promise<boolean> {
+  const { name } = op.actor
+  if (!deps.slots.hold(name)) return false
+  op.waiting?.()
+  try {
+    return await waitWithProgress(op, deps, hold, approval)
+  } finally {
+    deps.slots.release(name)
+    await withdrawCancelled(op, deps, approval)
+  }
+}
+
+async function waitWithProgress(
+  op: AgentOp,
+  deps: HoldDeps,
+  hold: Hold,
+  { id, capability }: StoredApproval,
 ): Promise<boolean> {
   const startMs = deps.clock.now()
   const endMs = hold.endMs(startMs, deps.settings['approvals.hold'])
@@ -83,15 +99,16 @@ async function waitWithProgress(
     const resolved = await waitUntilResolved(deps, id, Math.min(leftMs, progressMs), ends)
     const nowMs = deps.clock.now()
     if (resolved || nowMs >= endMs || !isRead(op) || hold.stops?.aborted) return resolved
-    const message = `${capability.name} waits for a person to approve it (${id})`
+    const message = `${capability} waits for a person to approve it (${id})`
     op.progress?.((nowMs - startMs) / 1000, undefined, message)
   }
 }
 
 /** Only the caller's word withdraws the request, and only while nobody has decided. */
 async function withdrawCancelled(
+  op: AgentOp,
   deps: HoldDeps,
-  { call: { op }, approval }: HeldCall,
+  approval: StoredApproval,
 ): Promise<void> {
   const { aborted, reason } = op.signal
   if (!aborted || !(reason instanceof GatehouseError) || reason.type !== 'Cancelled') return

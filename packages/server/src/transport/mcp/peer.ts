@@ -141,7 +141,9 @@ export const listTools = async (
 export type Progress = { readonly progress: number; readonly total?: number; message?: string }
 
 /** Progress may only grow, so what does not is left out. */
-const progressOf = (tell: (progress: Progress) => void): NonNullable<AgentOp['progress']> => {
+export const progressOf = (
+  tell: (progress: Progress) => void,
+): NonNullable<AgentOp['progress']> => {
   let last = Number.NEGATIVE_INFINITY
   return (done, total, message) => {
     if (done <= last) return

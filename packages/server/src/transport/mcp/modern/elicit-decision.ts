@@ -1,12 +1,12 @@
 import type { PendingApproval } from '@gatehouse/contract'
+import { Hold } from '../../../app/call/hold.ts'
 import { isMembers, type Members } from '../../http/envelope.ts'
-import { invalidParams, type Progress, type ToolCall } from '../peer.ts'
+import { invalidParams, type Progress, progressOf, type ToolCall } from '../peer.ts'
 import { pendingResult, resultOfStored, type ToolOutcome } from '../tools.ts'
 import { type ModernCall, opOf } from './modern-request.ts'
 
 /** Clients give up after a minute as a rule, and that would withdraw the request. */
 export const holdMaxMs = 45_000
-const progressMs = 5_000
 const requestKey = 'decide'
 
 /** The link to the page on which a person decides; null where no page is served or nobody would see it. */
@@ -39,23 +39,6 @@ const declined = (responses: unknown): boolean => {
   return isMembers(response) && response['action'] !== 'accept'
 }
 
-/** Waits for the decision as long as the client does, and tells it every few seconds that we still wait. */
-const waitForDecision = async (
-  call: ModernCall,
-  approval_id: string,
-  tell: ((progress: Progress) => void) | undefined,
-): Promise<void> => {
-  const { deps, exchange } = call
-  const op = opOf(call)
-  for (let waitedMs = 0; waitedMs < holdMaxMs; waitedMs += progressMs) {
-    const wait = { approval_id, timeout_ms: progressMs, deliver: false }
-    const { result, capability } = await deps.app.followApproval(op, wait)
-    if (result || exchange.aborted || deps.stops.aborted) return
-    const message = `${capability} waits for a person to approve it (${approval_id})`
-    tell?.({ progress: (waitedMs + progressMs) / 1_000, message })
-  }
-}
-
 /**
  * Answers a call that comes back with its state. What the client says of its person's answer decides
  * nothing: the approval is looked up again, and is what people made of it.
@@ -71,10 +54,14 @@ export const answerReturned = async (
   if (typeof seal !== 'string') return { error: invalidParams('requestState', 'must be a string') }
   const op = opOf(call)
   const approval_id = await deps.app.openCallSeal(op, { seal, call: { name, arguments: args } })
-  if (!declined(params['inputResponses'])) await waitForDecision(call, approval_id, tell)
+  if (!declined(params['inputResponses'])) {
+    const hold = new Hold(deps.stops, holdMaxMs)
+    const waiting = opOf(call, { progress: tell && progressOf(tell) })
+    await deps.app.holdForDecision(waiting, { approval_id, hold })
+  }
   // @SECURITY A token that was replaced while the call waited gets no result; client-cannot-decide.test.ts.
   const deliver = deps.app.stillValid(exchange.actor.name, exchange.actor.credential)
-  const followed = await deps.app.followApproval(op, { approval_id, timeout_ms: 0, deliver })
+  const followed = await deps.app.followApproval(op, { approval_id, deliver })
   const result = deliver ? followed.result : null
   if (!result) return { result: pendingResult(followed.pending, deps.names) }
   return { result: resultOfStored({ ...followed, result }, deps.names) }

@@ -62,7 +62,7 @@ const findTask = async (
   approval_id: string,
 ): Promise<FollowedApproval | null> => {
   try {
-    const look = { approval_id, timeout_ms: 0, deliver: false }
+    const look = { approval_id, deliver: false }
     return await call.deps.app.followApproval(opOf(call), look)
   } catch (thrown) {
     if (thrown instanceof GatehouseError && thrown.type === 'ApprovalNotFound') return null

@@ -113,7 +113,7 @@ const answerPending = async (
   if (!pending) return bounded(call)(result)
   if (!client.tasks) return (await elicitDecision(call, read, pending)) ?? result
   const { approval_id } = pending
-  const look = { approval_id, timeout_ms: 0, deliver: false }
+  const look = { approval_id, deliver: false }
   const followed = await deps.app.followApproval(opOf(call), look)
   return { resultType: 'task', ...taskOf(followed, deps.names) }
 }

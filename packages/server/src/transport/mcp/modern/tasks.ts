@@ -77,7 +77,7 @@ export const answerTask = async (
   const op = opOf(call)
   const deliver = method === 'tasks/get'
   try {
-    const followed = await deps.app.followApproval(op, { approval_id, timeout_ms: 0, deliver })
+    const followed = await deps.app.followApproval(op, { approval_id, deliver })
     if (deliver) return { result: detailedTaskOf(followed, deps.names, bounded) }
     // No task asks its client for anything, so an update has nothing to answer.
     if (method === 'tasks/cancel' && followed.status === 'pending') {
