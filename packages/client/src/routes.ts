@@ -10,7 +10,7 @@ export const routes: readonly RouteEntry[] = [
   { name: 'probeSandbox', method: 'POST', path: '/api/sandbox/probe', fields: 'usable backend detail remedy' },
   { name: 'listAgents', method: 'GET', path: '/api/agents', fields: 'agents' },
   { name: 'createAgent', method: 'POST', path: '/api/agents', sends: 'body', fields: 'agent token warnings' },
-  { name: 'showAgent', method: 'GET', path: '/api/agents/:name', fields: 'name purpose status created_at last_connected total_invocations approvals workspace mounts tools version token_fingerprint sessions stats' },
+  { name: 'showAgent', method: 'GET', path: '/api/agents/:name', fields: 'name purpose status created_at last_connected total_invocations approvals workspace mounts tools version token_fingerprint tool_list sessions stats' },
   { name: 'editAgent', method: 'PATCH', path: '/api/agents/:name', sends: 'body', fields: 'agent warnings' },
   { name: 'pauseAgent', method: 'POST', path: '/api/agents/:name/pause', fields: 'name purpose status created_at last_connected total_invocations approvals workspace mounts tools version token_fingerprint' },
   { name: 'resumeAgent', method: 'POST', path: '/api/agents/:name/resume', fields: 'name purpose status created_at last_connected total_invocations approvals workspace mounts tools version token_fingerprint' },

@@ -101,6 +101,15 @@ export const Session = z.object({
 export type Session = z.infer<typeof Session>
 
 export const AgentDetail = Agent.extend({
+  /** The list of tools that an MCP client of the agent gets now. */
+  tool_list: z.object({
+    offered: z.int(),
+    /** Tools that it may call, by their name or by way of `tools.call`. */
+    callable: z.int(),
+    size_bytes: z.int(),
+    /** About as many as a model pays for the list: a quarter of the bytes. */
+    tokens_estimate: z.int(),
+  }),
   sessions: z.array(
     Session.pick({
       session_id: true,

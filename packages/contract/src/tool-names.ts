@@ -4,3 +4,9 @@ export const toolName = (capability: string): string => capability.replace('.', 
 /** `filesystem__read` or `filesystem.read` → `filesystem.read`. Both are accepted everywhere. */
 export const capabilityName = (name: string): string =>
   name.includes('.') ? name : name.replace('__', '.')
+
+/** The capability that stands for any other: a call of it is the call that its arguments name. */
+export const anyCapability = 'tools.call'
+
+/** A longer name is none of a capability. */
+export const nameCharsMax = 256

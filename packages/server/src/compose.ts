@@ -47,6 +47,7 @@ import { createIds } from './platform/ids.ts'
 import { createNotifier } from './platform/notifier.ts'
 import { createPasswords } from './platform/passwords.ts'
 import { isInstalled, recordedStore, recordStore } from './platform/store-record.ts'
+import { createToolSearch } from './platform/tool-search.ts'
 import { createWakeCommands } from './platform/wake-commands.ts'
 import { openPolicySource } from './policy/source.ts'
 import type { ChangingRegistry } from './ports/capability.ts'
@@ -366,6 +367,7 @@ export async function compose(
     outbound,
     sandbox,
     processHost,
+    toolSearch: createToolSearch(registry),
     git: createGit({
       sandbox,
       outbound,

@@ -331,6 +331,7 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
       sessions: [],
       stats: { by_capability: [], by_day: [], rate_limits: [] },
     }),
+    listToolsOf: async () => [],
     pauseAgent: async (_op, { name }) => change(name, { status: 'paused' }),
     async resumeAgent(_op, { name }) {
       const { status } = agent(name)

@@ -1,6 +1,14 @@
+import type { AgentDetail } from '@gatehouse/contract'
 import { defineCommand } from '../define.ts'
 import { renderFields, renderTable } from '../table.ts'
 import { shownTimes } from '../times.ts'
+
+const offeredText = ({ offered, callable, tokens_estimate }: AgentDetail['tool_list']): string => {
+  const cost = `about ${tokens_estimate} tokens to list (estimate: bytes / 4)`
+  return offered === callable
+    ? `${offered} offered, ${cost}`
+    : `${offered} offered of ${callable} that it may call, ${cost}`
+}
 
 export const agentShow = defineCommand({
   name: 'agent show',
@@ -23,6 +31,7 @@ export const agentShow = defineCommand({
           ['Workspace', agent.workspace],
           ['Mounts', mounts.join(', ') || 'none'],
           ['Tool set', agent.tools.join(', ') || 'all'],
+          ['Tools', offeredText(agent.tool_list)],
           ['Token', `${agent.token_fingerprint}… (fingerprint)`],
         ],
         view,

@@ -14,6 +14,7 @@ import type { Sandbox } from '../ports/sandbox.ts'
 import type { Calendar } from '../ports/schedules.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type { ServiceAdapters } from '../ports/service-adapter.ts'
+import type { ToolSearch } from '../ports/tool-search.ts'
 import type { Tracing } from '../ports/tracing.ts'
 import type { Vault } from '../ports/vault.ts'
 import type { WakeCommands } from '../ports/wakes.ts'
@@ -21,6 +22,7 @@ import type { BindDeps } from './approvals/bind-request.ts'
 import type { HoldDeps } from './approvals/hold-call.ts'
 import type { Basics } from './call/basics.ts'
 import type { MemoryBudget } from './call/memory-budget.ts'
+import type { ListDeps } from './gate/list-capabilities.ts'
 import type { EngineParts, InferenceDeps } from './inference/inference.ts'
 import type { ModelParts, ModelsDeps } from './models/models.ts'
 import type { ProxySettings } from './proxy/deps.ts'
@@ -48,6 +50,7 @@ export type AppDeps = Basics & {
   readonly wakeCommands: Pick<WakeCommands, 'start'>
   /** Settings of the parts, each named by the part that needs it. */
   readonly settings: BindDeps['settings'] &
+    ListDeps['settings'] &
     HoldDeps['settings'] &
     MonitorDeps['settings'] &
     ModelsDeps['settings'] &
@@ -62,6 +65,7 @@ export type AppDeps = Basics & {
   /** Heap that requests, runs and answers may take. */
   readonly memory: MemoryBudget
   readonly git: GitFactory
+  readonly toolSearch: ToolSearch
   readonly processHost: ProcessHost
   readonly backups: Backups
   readonly notifier: Notifier

@@ -16,6 +16,7 @@ import { secretCapabilities } from './secrets/index.ts'
 import { sharedCapabilities } from './shared/index.ts'
 import { stateCapabilities } from './state/index.ts'
 import { systemCapabilities } from './system/index.ts'
+import { toolCapabilities } from './tools/index.ts'
 import { writeCapabilities } from './writes/index.ts'
 
 /** Every built-in capability. To add one: write its file, name it here. */
@@ -37,5 +38,6 @@ export const standardCapabilities: readonly Capability[] = [
   ...sharedCapabilities,
   ...stateCapabilities,
   ...systemCapabilities,
+  ...toolCapabilities,
   ...writeCapabilities,
 ]

@@ -269,6 +269,15 @@ export const fields = [
       'Refuse to read, change, copy or move files that have more than one hard link: the other name may lie outside of the folders of the agent.',
   },
   {
+    key: 'mcp.tools_max',
+    type: 'integer',
+    default: 150,
+    min: 0,
+    max: 2_000,
+    description:
+      'Most tools that an agent is listed over MCP. One that may use more is offered tools.search, tools.describe and tools.call beside a few.',
+  },
+  {
     key: 'git.config_allowed',
     type: 'list',
     default: [],

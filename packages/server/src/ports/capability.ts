@@ -78,10 +78,23 @@ export interface AgentSelf {
     readonly category?: string | undefined
     readonly name?: string | undefined
   }): Promise<Record<string, unknown>>
+  /** Tools it may use in which words of the query occur, the best first; `total` counts all. */
+  searchTools(query: string, limit: number): Promise<FoundTools>
+  /** Everything about one of them. Raises `InvalidArguments` for a name that it may not use. */
+  describeTool(name: string): Promise<{ readonly definition: Record<string, unknown> }>
   session(): Promise<Record<string, unknown>>
   policy(): Promise<Record<string, unknown>>
   /** Changes since the last briefing, or since an ISO 8601 time; asking moves the starting point. */
   briefing(since?: string): Promise<Briefing>
+}
+
+export type FoundTools = {
+  readonly tools: {
+    readonly name: string
+    readonly purpose: string
+    readonly permission_tier: string
+  }[]
+  readonly total: number
 }
 
 export type Briefing = {

@@ -132,7 +132,7 @@ export class TestCapabilities {
 }
 
 /** More tools than some clients show. */
-export const manyCapabilities: readonly Capability[] = Array.from({ length: 230 }, (_, i) =>
+export const manyCapabilities: readonly Capability[] = Array.from({ length: 130 }, (_, i) =>
   defineCapability({
     ...common,
     name: `test.many_${String(i).padStart(3, '0')}`,

@@ -1,3 +1,4 @@
+import type { AgentDetail } from '@gatehouse/contract'
 import { expect, test } from 'vitest'
 import { openRestKit } from './kit.ts'
 
@@ -38,6 +39,19 @@ test('a malformed pattern is refused by its place and its text', async () => {
   }
   const body = { tools: ['*', 'github.list_*', '*.get', 'jira-*.getIssue'] }
   expect((await kit.call('PATCH', path, { role, body })).status).toBe(200)
+})
+
+test('an agent is shown with what its list of tools costs', async () => {
+  await using kit = await openRestKit({ settings: { 'mcp.tools_max': 30 } })
+  const list = async () => (await kit.call('GET', path, { role })).body['tool_list']
+  const searched = (await list()) as AgentDetail['tool_list']
+  expect(searched.offered).toBe(12)
+  expect(searched.callable).toBeGreaterThan(60)
+  expect(searched.tokens_estimate).toBe(Math.ceil(searched.size_bytes / 4))
+  const changes = { tools: ['filesystem.*'] }
+  await kit.call('PATCH', path, { role, body: changes })
+  const whole = (await list()) as AgentDetail['tool_list']
+  expect(whole.offered).toBe(whole.callable)
 })
 
 test('nothing but what may be edited is taken', async () => {

@@ -56,7 +56,8 @@ export interface AgentUseCases {
   createAgent(op: Op, input: CreateAgent): Promise<CreatedAgent>
   editAgent(op: Op, input: EditInput): Promise<EditOutcome>
   listAgents(op: Op): Promise<readonly Agent[]>
-  showAgent(op: Op, input: { name: string }): Promise<AgentDetail>
+  /** All but its list of tools, which is a matter of the transport. */
+  showAgent(op: Op, input: { name: string }): Promise<Omit<AgentDetail, 'tool_list'>>
   pauseAgent(op: Op, input: { name: string }): Promise<Agent>
   resumeAgent(op: Op, input: { name: string }): Promise<Agent>
   rotateAgent(op: Op, input: { name: string } & RotateAgent): Promise<AgentWithToken>

@@ -15,7 +15,7 @@ type Deps = LimitDeps & {
 export async function showAgent(
   deps: Deps,
   { name }: { readonly name: string },
-): Promise<AgentDetail> {
+): Promise<Omit<AgentDetail, 'tool_list'>> {
   const agent = await deps.storage.agents.find(name)
   if (!agent) throw new GatehouseError('AgentNotFound', { agent: name })
   const [sessions, stats] = await Promise.all([

@@ -52,14 +52,15 @@ export class ToolChanges implements Disposable {
    * A listing that cannot be read counts as a change: to list once more costs less than to miss one.
    */
   async #signature(name: string): Promise<string> {
-    const { availability, clock, directory } = this.#deps
+    const { availability, clock, directory, settings } = this.#deps
     const [capabilities, rules] = [this.#deps.registry.list(), this.#deps.policy.current()]
     const registry = { list: () => capabilities }
     const policy = { current: () => rules }
+    const deps = { availability, clock, registry, policy, settings }
     try {
       const agent = await directory.find(name)
       if (!agent) return ''
-      return (await listFor({ availability, clock, registry, policy }, agent, null))
+      return (await listFor(deps, agent, null))
         .map(({ capability, tier }) => `${capability.definition_hash}=${tier}`)
         .join(',')
     } catch (cause) {

@@ -1,6 +1,7 @@
 import { didYouMean, GatehouseError } from '@gatehouse/contract'
 import type { AgentSelf, Briefing } from '../../ports/capability.ts'
 import type { Storage } from '../../ports/storage.ts'
+import type { ToolSearch } from '../../ports/tool-search.ts'
 import { type SessionTable, sessionRecord } from '../agents/session-table.ts'
 import { limitsOf } from '../call/agent-limits.ts'
 import type { Call } from '../call/call.ts'
@@ -10,21 +11,37 @@ import { describe, type ListDeps, listFor, listing } from './list-capabilities.t
 type Deps = ListDeps & {
   readonly storage: Pick<Storage, 'limits'>
   readonly sessions: SessionTable
+  readonly toolSearch: ToolSearch
   readonly briefingOf: (call: Call, since: string | undefined) => Promise<Briefing>
 }
 
 const isNamed = ({ capability }: ListedCapability, name: string): boolean =>
   capability.name === name
 
-const unlisted = (wanted: string, listed: readonly ListedCapability[]): GatehouseError => {
-  const names = listed.map(({ capability }) => capability.name)
+const brief = (entry: ListedCapability) => {
+  const { name, purpose, permission_tier } = listing(entry)
+  return { name, purpose, permission_tier }
+}
+
+const recoveryOf = {
+  'agent.capabilities': [
+    { action: 'agent.capabilities', description: 'Leave name out to list all.' },
+  ],
+  'tools.describe': [{ action: 'tools.search', description: 'Find the tool by what it does.' }],
+} as const
+
+/** The one of that name. Raises `InvalidArguments` in the name of the capability that looks for it. */
+const meant = (
+  capability: keyof typeof recoveryOf,
+  wanted: string,
+  listed: readonly ListedCapability[],
+): ListedCapability => {
+  const found = listed.find((one) => isNamed(one, wanted))
+  if (found) return found
+  const names = listed.map((one) => one.capability.name)
   const detail = `you may use no ${wanted}.${didYouMean(wanted, names)}`
-  const recovery = [{ action: 'agent.capabilities', description: 'Leave name out to list all.' }]
-  return new GatehouseError(
-    'InvalidArguments',
-    { capability: 'agent.capabilities', detail },
-    { recovery },
-  )
+  const recovery = recoveryOf[capability]
+  throw new GatehouseError('InvalidArguments', { capability, detail }, { recovery })
 }
 
 /** Facts that an agent may learn about itself, as of this call. */
@@ -47,15 +64,20 @@ export const buildSelf = (deps: Deps, call: Call): AgentSelf => {
     }),
     async capabilities({ category, name: wanted }) {
       const listed = await listFor(deps, agent, session, category)
-      const meant = wanted === undefined ? listed : listed.filter((one) => isNamed(one, wanted))
-      const [first] = meant
-      if (wanted !== undefined && !first) throw unlisted(wanted, listed)
-      const capabilities = meant.map((entry) => {
-        const { name, purpose, permission_tier } = listing(entry)
-        return { name, purpose, permission_tier }
-      })
-      const found = { capabilities, total: capabilities.length }
-      return wanted !== undefined && first ? { ...found, definition: describe(first) } : found
+      if (wanted === undefined) return { capabilities: listed.map(brief), total: listed.length }
+      const one = meant('agent.capabilities', wanted, listed)
+      return { capabilities: [brief(one)], total: 1, definition: describe(one) }
+    },
+    async searchTools(query, limit) {
+      const listed = await listFor(deps, agent, session)
+      const byName = new Map(listed.map((entry) => [entry.capability.name, entry]))
+      const found = (await deps.toolSearch.search(query)).flatMap((name) => byName.get(name) ?? [])
+      return { tools: found.slice(0, limit).map(brief), total: found.length }
+    },
+    async describeTool(name) {
+      const one = meant('tools.describe', name, await listFor(deps, agent, session))
+      const { input_schema } = one.capability
+      return { definition: { ...describe(one), input_schema } }
     },
     session: async () => ({ session: session ? sessionRecord(session) : null }),
     async policy() {

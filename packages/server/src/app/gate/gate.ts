@@ -3,6 +3,7 @@ import type { Decision, TraceStep } from '../../domain/policy/types.ts'
 import type { PolicyCheck, PolicyFiles } from '../../ports/policy.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import type { Invoke, ListedCapability } from '../call/invoke.ts'
+import { namedCall } from '../call/named-call.ts'
 import type { AgentOp, Op } from '../call/op.ts'
 import { type InvokeDeps, invokeCapability } from './invoke-capability.ts'
 import {
@@ -11,6 +12,7 @@ import {
   type ListDeps,
   listCapabilities,
   listing,
+  listToolsOf,
 } from './list-capabilities.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
 import { TickBatch } from './tick-batch.ts'
@@ -25,6 +27,8 @@ export type GateDeps = InvokeDeps &
 export interface GateUseCases {
   readonly invoke: Invoke
   listCapabilities(op: AgentOp, input: { category?: string }): Promise<readonly ListedCapability[]>
+  /** The same for people, of any agent. Raises `AgentNotFound`. */
+  listToolsOf(op: Op, input: { name: string }): Promise<readonly ListedCapability[]>
   describeCapability(op: AgentOp, input: { name: string }): Promise<Described>
   /** Of all capabilities there are, whoever may use them; the same array until something changes. */
   capabilityNames(): readonly string[]
@@ -68,10 +72,12 @@ export function bindGate(deps: GateDeps): { readonly useCases: GateUseCases } {
     await tick.over()
     return await invokeCapability(op, deps, input)
   }
+  const invoke = tracing ? traceCalls(tracing, untraced) : untraced
   return {
     useCases: {
-      invoke: tracing ? traceCalls(tracing, untraced) : untraced,
+      invoke: (op, input) => invoke(op, namedCall(input)),
       listCapabilities: (op, input) => listCapabilities(op, deps, input),
+      listToolsOf: (_op, input) => listToolsOf(deps, input),
       describeCapability: (op, input) => describeCapability(op, deps, input),
       capabilityNames: () => registry.names(),
       listing,

@@ -20,14 +20,18 @@ export type ListDeps = {
   readonly sessions: SessionTable
   readonly clock: Clock
   readonly availability: Pick<Availability, 'lacking' | 'signature'>
+  readonly settings: { readonly 'mcp.tools_max': number }
 }
+
+/** The group that finds and calls the others. */
+const searchGroup = 'tools'
 
 /**
  * Capabilities for an agent: each of its tool set that some call of it could pass and that has here what it
- * needs, with the tier to expect.
+ * needs, with the tier to expect. Those that find and call the others are among them where there are many.
  */
 export const listFor = async (
-  deps: Pick<ListDeps, 'availability' | 'clock'> & {
+  deps: Pick<ListDeps, 'availability' | 'clock' | 'settings'> & {
     readonly registry: Pick<CapabilityRegistry, 'list'>
     readonly policy: Pick<PolicySource, 'current'>
   },
@@ -38,13 +42,17 @@ export const listFor = async (
   const lacking = await deps.availability.lacking(agent.name)
   const policy = deps.policy.current()
   const nowMs = deps.clock.wall()
-  return deps.registry.list().flatMap((capability) => {
+  const all = deps.registry.list().flatMap((capability): ListedCapability[] => {
     const { name, group } = capability
-    if (category !== undefined && group !== category) return []
     if (lacking.has(group) || lacking.has(name) || !inToolSet(agent.tools, name)) return []
     const tier = policy.listed(buildQuestion(agent, session, name, {}, nowMs))
     return tier === 'blocked' ? [] : [{ capability, tier }]
   })
+  const others = all.filter(({ capability }) => capability.group !== searchGroup)
+  const listed = others.length <= deps.settings['mcp.tools_max'] ? others : all
+  return category === undefined
+    ? listed
+    : listed.filter(({ capability }) => capability.group === category)
 }
 
 const callerOf = (op: AgentOp, deps: ListDeps) => {
@@ -64,6 +72,16 @@ export const listCapabilities = async (
 ): Promise<readonly ListedCapability[]> => {
   const { agent, session } = callerOf(op, deps)
   return listFor(deps, agent, session, input.category)
+}
+
+/** What an agent may use now, for people. Raises `AgentNotFound`. */
+export const listToolsOf = async (
+  deps: ListDeps,
+  { name }: { readonly name: string },
+): Promise<readonly ListedCapability[]> => {
+  const agent = await deps.directory.find(name)
+  if (!agent) throw new GatehouseError('AgentNotFound', { agent: name })
+  return listFor(deps, agent, null)
 }
 
 export const listing = ({ capability, tier }: ListedCapability): CapabilityListing => {

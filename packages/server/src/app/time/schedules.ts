@@ -1,10 +1,12 @@
 import { GatehouseError, type Schedule } from '@gatehouse/contract'
+import { inToolSet } from '../../domain/tool-set.ts'
 import type { AgentSchedules, CapabilityRegistry, NewSchedule } from '../../ports/capability.ts'
 import type { PolicySource } from '../../ports/policy.ts'
 import type { Calendar, StoredSchedule } from '../../ports/schedules.ts'
 import { actDraft, callFacts } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Call } from '../call/call.ts'
+import { namedCall } from '../call/named-call.ts'
 import type { Op } from '../call/op.ts'
 import { buildQuestion } from '../call/policy-question.ts'
 import { validateArguments } from '../call/validate-arguments.ts'
@@ -54,6 +56,8 @@ const assertCallable = (deps: ScheduleDeps, call: Call, input: NewSchedule): voi
     throw new GatehouseError('UnknownCapability', { capability: name }, { recovery })
   }
   const { agent, session } = call
+  if (!inToolSet(agent.tools, name))
+    throw new GatehouseError('OutsideToolSet', { agent: agent.name, capability: name })
   const question = buildQuestion(agent, session, name, {}, deps.clock.wall())
   if (deps.policy.current().listed(question) === 'blocked')
     throw new GatehouseError('PolicyDenied', {
@@ -70,6 +74,15 @@ const assertCallable = (deps: ScheduleDeps, call: Call, input: NewSchedule): voi
     )
 }
 
+/** The schedule of the call that is meant, whether it is named itself or by `tools.call`. */
+const meantBy = (input: NewSchedule): NewSchedule => {
+  const { capability, arguments: args } = namedCall({
+    capability: input.capability,
+    arguments: input.arguments,
+  })
+  return { ...input, capability, arguments: args as NewSchedule['arguments'] }
+}
+
 /** An agent's own schedules; those of others do not exist for it. */
 export const schedulesOf = (deps: ScheduleDeps, call: Call): AgentSchedules => {
   const agent = call.agent.name
@@ -83,10 +96,11 @@ export const schedulesOf = (deps: ScheduleDeps, call: Call): AgentSchedules => {
     return firstTime(deps, input)
   }
   return {
-    plan: async (input) => ({ next_run_at: new Date(planned(input)).toISOString() }),
+    plan: async (input) => ({ next_run_at: new Date(planned(meantBy(input))).toISOString() }),
     find: async (id) => scheduleRecord(await mine(id)),
 
-    async create(input) {
+    async create(given) {
+      const input = meantBy(given)
       const next_ms = planned(input)
       const schedule: StoredSchedule = {
         id: deps.ids.next('sched'),

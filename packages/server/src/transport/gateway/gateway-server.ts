@@ -34,7 +34,7 @@ import {
 } from '../http/respond.ts'
 import { bearerToken, presentedToken, splitToken } from '../http/token.ts'
 import { type TokenFailureReport, TokenFailures } from '../http/token-failures.ts'
-import { ToolNames } from '../http/tool-names.ts'
+import { type ToolNames, toolNamesOf } from '../http/tool-names.ts'
 import { AgentConnections } from '../mcp/agent-connections.ts'
 import { isModern } from '../mcp/modern/is-modern.ts'
 import { errorText } from '../mcp/peer.ts'
@@ -140,7 +140,7 @@ export class GatewayServer {
     this.#exchanges = new Exchanges(app)
     this.#headless = new HeadlessSockets(limits.headlessSocketsMax)
     const { resultBytesMax } = limits
-    this.#names = new ToolNames(() => app.capabilityNames())
+    this.#names = toolNamesOf(app)
     const [memory, names] = [this.#memory, this.#names]
     const stops = this.#stops.signal
     const deps = { app, ids, log, limits, now, memory, names, resultBytesMax, stops }

@@ -1,4 +1,5 @@
 import type { CapabilityError } from '@gatehouse/contract'
+import type { App } from '../../app/app.ts'
 import { isMembers } from './envelope.ts'
 
 /** A dotted name that stands by itself: not inside of a path, an address or a longer name. */
@@ -10,7 +11,13 @@ const ownTexts: ReadonlySet<string> = new Set([
 ])
 
 /** Groups whose results tell of other calls, and so name capabilities. */
-const tellingGroups: ReadonlySet<string> = new Set(['agent', 'approvals', 'scheduler', 'writes'])
+const tellingGroups: ReadonlySet<string> = new Set([
+  'agent',
+  'approvals',
+  'scheduler',
+  'tools',
+  'writes',
+])
 
 /** Arguments that an agent wrote come back to it as they were. */
 const given: ReadonlySet<string> = new Set(['arguments', 'data'])
@@ -94,4 +101,15 @@ export class ToolNames {
       ]),
     )
   }
+}
+
+const known = new WeakMap<object, ToolNames>()
+
+/** The names of an application, the same for all that speak of it. */
+export const toolNamesOf = (app: Pick<App, 'capabilityNames'>): ToolNames => {
+  const before = known.get(app)
+  if (before) return before
+  const made = new ToolNames(() => app.capabilityNames())
+  known.set(app, made)
+  return made
 }

@@ -3,11 +3,14 @@ import {
   GatehouseError,
   type RpcErrorObject,
   type RpcId,
+  toolName,
 } from '@gatehouse/contract'
 import type { App } from '../../app/app.ts'
 import type { Hold } from '../../app/call/hold.ts'
 import type { UnreadableValue } from '../../app/call/invoke.ts'
 import type { Held } from '../../app/call/memory-budget.ts'
+import { namedCall } from '../../app/call/named-call.ts'
+import { offeredTools } from '../../app/call/offered-tools.ts'
 import type { AgentOp } from '../../app/call/op.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
@@ -68,7 +71,8 @@ const instructions =
   'tier approval_required wait for a person. The answer of a waiting call has status ' +
   'pending_approval and an approval_id: follow it with approvals__wait, or repeat the same call. ' +
   "Don't try another way around. Paths are absolute inside your folders, or relative to your " +
-  'workspace; agent__whoami names both. agent__capabilities with a name describes a tool in full.'
+  'workspace; agent__whoami names both. agent__capabilities with a name describes a tool in full. ' +
+  'Where tools__search is listed, it finds tools that are not.'
 
 export const serverInfo = (app: App) => ({
   name: 'gatehouse',
@@ -135,7 +139,7 @@ export const listTools = async (
   cursor: string | undefined,
 ): Promise<ToolPage | null> => {
   const op = opOf(call, deps.ids.next('req'), undefined)
-  return pageOfTools(await deps.app.listCapabilities(op, {}), cursor, deps.names)
+  return pageOfTools(offeredTools(await deps.app.listCapabilities(op, {})), cursor, deps.names)
 }
 
 export type Progress = { readonly progress: number; readonly total?: number; message?: string }
@@ -222,10 +226,14 @@ export const readToolCall = (
   } = isMembers(meta) ? meta : {}
   const fault = reason === undefined ? null : agentReasonFault(reason)
   if (fault !== null) return { error: invalidParams(`_meta["${reasonKey}"]`, fault) }
+  // What the client reads of its call is said of the one that it names, as if it had called that directly.
+  const sent = { capability: capabilityName(name), arguments: given ?? {} }
+  const called = unreadable ? { ...sent, unreadable } : sent
+  const named = namedCall(called)
   return {
-    name,
-    arguments: given ?? {},
-    unreadable,
+    name: named === called ? name : toolName(named.capability),
+    arguments: named.arguments as Members,
+    unreadable: named.unreadable,
     progressToken: typeof token === 'string' || typeof token === 'number' ? token : undefined,
     trace: typeof trace === 'string' ? trace : undefined,
     agent_reason: reason === '' ? undefined : (reason as string | undefined),

@@ -1,33 +1,14 @@
 import {
   type CapabilityResult,
   type PendingApproval,
-  type PermissionTier,
   type Recovery,
   type RpcErrorObject,
   toolName,
 } from '@gatehouse/contract'
 import { type InvokeOutcome, type ListedCapability, upstreamKey } from '../../app/call/invoke.ts'
-import type { Capability } from '../../ports/capability.ts'
 import { refusedOutcome } from '../http/outcome.ts'
+import { type RenderedTool, renderTool } from '../http/tool-entry.ts'
 import type { ToolNames } from '../http/tool-names.ts'
-import { firstSentence, shortInput } from './tool-schema.ts'
-
-type Schema = Readonly<Record<string, unknown>>
-
-/**
- * How MCP says what a capability is. Used by the WebSocket and by Streamable HTTP alike. What a model does not
- * need to call it is left out: it pays for each tool with every request. `agent.capabilities` tells all.
- */
-export type Tool = {
-  readonly name: string
-  readonly description: string
-  readonly inputSchema: Schema & { readonly type: 'object' }
-  readonly annotations: {
-    readonly readOnlyHint?: true
-    readonly destructiveHint?: boolean
-    readonly openWorldHint: boolean
-  }
-}
 
 /** A text, or whatever else an upstream server answers with. */
 type Content = { readonly type: string; readonly text?: string }
@@ -36,50 +17,6 @@ export type ToolResult = {
   readonly structuredContent?: Readonly<Record<string, unknown>>
   readonly _meta?: Readonly<Record<string, unknown>>
   readonly isError?: true
-}
-
-/** A hint that is missing is read as false by some clients and as true by others, but for `readOnlyHint`. */
-const annotationsOf = ({ side_effects, destructive, reach }: Capability): Tool['annotations'] => ({
-  ...(side_effects.length > 0 ? { destructiveHint: destructive } : { readOnlyHint: true }),
-  openWorldHint: reach === 'open',
-})
-
-/** Said of the tools whose calls wait for a person; those of the others run at once. */
-const asks = 'Tier: approval_required.'
-
-/** A tool, and the JSON of it. */
-export type RenderedTool = { readonly tool: Tool; readonly json: string }
-type ByTier = { [tier in PermissionTier]?: RenderedTool }
-
-/** A definition never changes, so each is put into MCP's words once for each tier. */
-const rendered = new WeakMap<Capability, ByTier>()
-
-/** Puts a capability into MCP's words, with the names that are called there. */
-export const renderTool = (
-  { capability, tier }: ListedCapability,
-  names: ToolNames,
-): RenderedTool => {
-  const known = rendered.get(capability) ?? {}
-  const before = known[tier]
-  if (before) return before
-  const { purpose } = capability
-  const when = firstSentence(capability.when_to_use)
-  const said = tier === 'autonomous' ? `${purpose} ${when}` : `${purpose} ${when} ${asks}`
-  const isOwn = capability.origin === 'own'
-  const schema = capability.input_schema
-  const tool: Tool = {
-    name: toolName(capability.name),
-    description: isOwn ? names.text(said) : said,
-    inputSchema: {
-      // Of a server's own schema nothing may be left out: we don't know what its model needs.
-      ...((isOwn ? names.schema(shortInput(schema)) : schema) as Schema),
-      type: 'object',
-    },
-    annotations: annotationsOf(capability),
-  }
-  const made = { tool, json: JSON.stringify(tool) }
-  rendered.set(capability, { ...known, [tier]: made })
-  return made
 }
 
 /** Many clients read the first page alone, so it holds whatever one agent is likely to have. */

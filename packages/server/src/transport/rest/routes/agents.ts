@@ -1,5 +1,6 @@
 import type { agentRoutes } from '@gatehouse/contract/routes/agents'
 import { type Handlers, Refusal, Reply } from '../handler.ts'
+import { toolListOf } from '../tool-list.ts'
 import { etagOf } from '../versions.ts'
 
 const versioned = <T>(record: T, version: number): Reply<T> =>
@@ -10,7 +11,8 @@ export const agentHandlers: Handlers<typeof agentRoutes> = {
   createAgent: (op, app, input) => app.createAgent(op, input),
   async showAgent(op, app, input) {
     const agent = await app.showAgent(op, input)
-    return versioned(agent, agent.version)
+    const tool_list = toolListOf(app, await app.listToolsOf(op, input))
+    return versioned({ ...agent, tool_list }, agent.version)
   },
   async editAgent(op, app, { name, ...changes }, { versions }) {
     const { kind, ...edited } = await app.editAgent(op, { name, changes, versions })
