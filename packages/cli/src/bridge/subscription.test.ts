@@ -4,8 +4,11 @@ import { readMessage } from './message.ts'
 import { subscribe } from './subscription.ts'
 
 const key = 'io.modelcontextprotocol/subscriptionId'
-const acknowledged = (notifications: object) =>
-  JSON.stringify({ method: 'notifications/subscriptions/acknowledged', params: { notifications } })
+const acknowledged = (notifications: object, eventId?: string) =>
+  JSON.stringify({
+    method: 'notifications/subscriptions/acknowledged',
+    params: { notifications, _meta: { 'gatehouse/eventId': eventId } },
+  })
 const complete = JSON.stringify({ id: 's', result: { resultType: 'complete' } })
 const event = (id: string) =>
   JSON.stringify({ method: 'notifications/wake', params: { _meta: { 'gatehouse/eventId': id } } })
@@ -57,6 +60,18 @@ test('makes a subscription anew from the last event on, and acknowledges it once
     JSON.stringify({ jsonrpc: '2.0', ...changed }),
     event('evt-3'),
   ])
+})
+
+test('goes on from the first acknowledgement where nothing was told after it', async () => {
+  const asked = { 'gatehouse/events': true }
+  const { sent } = await listen(
+    asked,
+    [acknowledged(asked, 'evt-1')],
+    [acknowledged(asked, 'evt-9')],
+    [],
+  )
+  const after = { 'gatehouse/events': { after: 'evt-1' } }
+  expect(sent).toEqual([asked, after, after])
 })
 
 test('ends a subscription to nothing, and one that is refused', async () => {

@@ -54,6 +54,8 @@ function createSubscribed(request: Request, write: (text: string) => Promise<voi
       if (told['method'] === acknowledged) {
         const again = honoured !== null
         honoured = honouredBy(told)
+        // What follows an acknowledgement of a later attempt may be older than it.
+        lastEvent ??= eventIn(told)
         if (!again) return write(text)
         if (honoured['toolsListChanged'] === true) await write(toolsChanged(request))
       } else if ('error' in told) ended = text

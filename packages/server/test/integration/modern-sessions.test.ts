@@ -107,11 +107,29 @@ describe('a subscription', () => {
     const asked = { toolsListChanged: true, promptsListChanged: true, ...events, nonsense: 1 }
     const stream = await peer().listen(asked)
     const acknowledged = await stream.next('notifications/subscriptions/acknowledged')
-    expect(acknowledged).toEqual({
+    expect(acknowledged).toMatchObject({
       notifications: { toolsListChanged: true, ...events },
       ...tagged,
     })
+    expect(acknowledged['notifications']).not.toHaveProperty('promptsListChanged')
     await stream.leave()
+  })
+
+  test('can be gone on with before anything was told on it', async () => {
+    await gateway.close(0)
+    gateway = await appends.open({}, { ids: kit.parts.ids })
+    await wake('before')
+    const { events: bus } = kit.parts
+    const seen = () => bus.poll('alpha', undefined, 0, new AbortController().signal)
+    while ((await seen()).length === 0) await new Promise((resolve) => setTimeout(resolve, 2))
+    const stream = await peer().listen(events)
+    const { _meta: meta } = await stream.next('notifications/subscriptions/acknowledged')
+    await stream.leave()
+    await wake('missed')
+    const after = (meta as Record<string, string>)['gatehouse/eventId'] ?? ''
+    const again = await peer().listen({ 'gatehouse/events': { after } })
+    expect(await again.next('notifications/wake')).toMatchObject({ reason: 'missed' })
+    await again.leave()
   })
 
   test('carries wakes, watched files and approvals under the names of the other eras', async () => {

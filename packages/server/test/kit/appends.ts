@@ -21,7 +21,10 @@ export const line = { path: 'log.txt', content: 'one\n' }
 export type Appends = {
   readonly kit: Kit
   readonly token: string
-  open(limits?: Partial<GatewayLimits>, options?: Pick<GatewayOptions, 'page'>): Promise<Gateway>
+  open(
+    limits?: Partial<GatewayLimits>,
+    options?: Partial<Pick<GatewayOptions, 'ids' | 'page'>>,
+  ): Promise<Gateway>
   /** Approves a request and waits until it has run. */
   approve(id: string): Promise<void>
   content(): string
@@ -41,7 +44,6 @@ export const openAppends = async (
     token,
     open: (limits = {}, given = {}) =>
       openGateway({
-        ...given,
         host: '127.0.0.1',
         port: 0,
         app: kit.app,
@@ -51,6 +53,7 @@ export const openAppends = async (
         allowedHosts: [],
         allowedOrigins: [],
         limits,
+        ...given,
       }),
     async approve(id) {
       await kit.decide(id, 'approve')

@@ -102,10 +102,11 @@ class Subscription {
     this.#openTasks = new Set(filter.taskIds)
   }
 
-  /** The first message; nothing else may go out before it. */
+  /** The first message; nothing else may go out before it. With events it says after which one they begin. */
   acknowledge(): void {
     const method = 'notifications/subscriptions/acknowledged'
-    void this.#send(method, { notifications: honouredOf(this.#filter) })
+    const begin = this.#filter.events ? { [eventKey]: this.#call.deps.ids.next('evt') } : {}
+    void this.#send(method, { notifications: honouredOf(this.#filter) }, begin)
   }
 
   /** Tells what the client missed, and of tasks that have ended. */
