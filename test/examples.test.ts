@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { readdirSync } from 'node:fs'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { expect, test } from 'vitest'
@@ -20,10 +20,18 @@ const runExample = (name: string): Promise<{ code: number | null; said: string }
     child.once('close', (code) => resolve({ code, said }))
   })
 
-test.skipIf(!hasProgram('git') || !hasProgram('bwrap')).each(readdirSync(folder))(
-  'the example %s does what it says',
-  async (name) => {
+/** Each example, and whether this machine has what it needs. */
+const examples: Readonly<Record<string, boolean>> = {
+  'mend-and-push': hasProgram('git') && hasProgram('bwrap'),
+  'python-client': spawnSync('python3', ['--version']).status === 0,
+}
+
+test('knows what each example needs', () => {
+  expect(Object.keys(examples).toSorted()).toEqual(readdirSync(folder).toSorted())
+})
+
+for (const [name, runs] of Object.entries(examples))
+  test.skipIf(!runs)(`the example ${name} does what it says`, async () => {
     const { code, said } = await runExample(name)
     expect(code, said).toBe(0)
-  },
-)
+  })

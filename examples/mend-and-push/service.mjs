@@ -46,6 +46,8 @@ export const startService = async (dataDir, flags) => {
   }
 
   return {
+    gateway_url,
+    cli,
     /** An agent, as a function that calls a capability; `person` decides on what must be approved. */
     agent(name, person) {
       const { token } = cli('agent', 'create', name)
