@@ -45,6 +45,25 @@ describe.skipIf(!hasProgram('bwrap'))('calls of upstream tools', () => {
     expect(entry).toMatchObject({ result: 'error', detail: { upstream: { server: 'scripted' } } })
   })
 
+  test('are found by a search, and the same when they are called by name', async () => {
+    await using kit = await opened()
+    const args = { text: 'x' }
+    expect(await kit.kit.invoke('alpha', 'tools.search', { query: 'picture' })).toMatchObject({
+      data: { tools: [{ name: 'scripted.picture' }], total: 1 },
+    })
+    const named = { name: 'scripted__picture', arguments: args }
+    const direct = await kit.kit.invoke('alpha', 'scripted.picture', args)
+    expect(await kit.kit.invoke('alpha', 'tools.call', named)).toEqual(direct)
+    expect(await kit.kit.audit({ capability: 'tools.call' })).toEqual([])
+    await kit.kit.app.editAgent(kit.kit.operator(), {
+      ...{ name: 'alpha', changes: { tools: ['scripted.s*'] }, versions: null },
+    })
+    expect(await kit.kit.invoke('alpha', 'tools.call', named)).toMatchObject({
+      kind: 'denied',
+      reason: 'tool_set',
+    })
+  })
+
   test('tell how far they are, and are cancelled at the server', async () => {
     await using kit = await opened({ misbehave: { stuck: 'silent' } })
     const told: unknown[] = []
