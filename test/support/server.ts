@@ -101,7 +101,8 @@ export class Installation implements AsyncDisposable {
 
   /** Runs the command as a person would. */
   async cli(args: readonly string[], input?: string): Promise<CliResult> {
-    const child = spawn(process.execPath, [bin, ...args, '--data-dir', this.dataDir], {
+    // Before the words: behind -- it would be an argument of somebody else's program.
+    const child = spawn(process.execPath, [bin, '--data-dir', this.dataDir, ...args], {
       stdio: ['pipe', 'pipe', 'pipe'],
       env: { ...process.env, NO_COLOR: '1' },
     })
@@ -119,7 +120,7 @@ export class Installation implements AsyncDisposable {
   }
 
   async json<T>(args: readonly string[]): Promise<T> {
-    const { code, stdout, stderr } = await this.cli([...args, '--json'])
+    const { code, stdout, stderr } = await this.cli(['--json', ...args])
     if (code !== 0)
       throw new Error(`gatehouse ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`)
     return JSON.parse(stdout) as T

@@ -60,19 +60,21 @@ async function look(op: Op, deps: UpstreamDeps, draft: UpstreamRecord) {
   }
 }
 
-const recovery = [
-  {
-    action: 'grant what it lacks',
-    description:
-      'Files that it names with --folder, hosts that it asks for with --host, tokens with --credential.',
-  },
+const lacks: Readonly<Record<UpstreamConfig['server']['kind'], string>> = {
+  stdio:
+    'Files that it names with --folder, hosts that it asks for with --host, tokens with --credential.',
+  http: 'A header with --credential. A server in your own network must be listed in outbound.private_targets, and a port other than 80 and 443 in outbound.ports.',
+}
+
+const recoveryOf = ({ server }: UpstreamConfig) => [
+  { action: 'grant what it lacks', description: lacks[server.kind] },
   { action: 'gatehouse upstream add', description: 'Try again; nothing was kept.' },
 ]
 
 /** A failure before anything is kept leads nowhere but to another try. */
-const lookFailed = (cause: unknown): unknown =>
+const lookFailed = (cause: unknown, config: UpstreamConfig): unknown =>
   cause instanceof GatehouseError && cause.type === 'UpstreamFailed'
-    ? new GatehouseError(cause.type, cause.facts, { cause, recovery })
+    ? new GatehouseError(cause.type, cause.facts, { cause, recovery: recoveryOf(config) })
     : cause
 
 async function keepCredentials(deps: UpstreamDeps, input: AddUpstream): Promise<void> {
@@ -125,7 +127,7 @@ export async function addUpstream(
     return { ...reviewOf(deps, record, compared), hosts_refused }
   } catch (cause) {
     await forgetCredentials(deps, draft)
-    throw lookFailed(cause)
+    throw lookFailed(cause, config)
   }
 }
 
