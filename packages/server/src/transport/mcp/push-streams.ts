@@ -113,6 +113,8 @@ export class PushStreams {
 
   /** Opens the stream of a session with GET; the answer is a refusal where that cannot be. */
   open(res: ServerResponse, actor: Actor, sessionId: string): Refusal | null {
+    // Its close was before anyone listened for it, and would never give its place back.
+    if (res.destroyed) return null
     // One stream a session, so that no event is told twice.
     if (this.#ofSessions.has(sessionId)) return alreadyOpen
     const stream = this.begin(res, actor)
