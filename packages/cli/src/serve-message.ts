@@ -20,11 +20,14 @@ const setupLines = (link: string, next: NextStep): readonly string[] => [
   `Your browser warns of the certificate until it is trusted: ${next('trust')}`,
 ]
 
-/** How to connect a client, with the token or with a word in its place. */
-const connectLines = (run: RunFile, token: string): readonly string[] => {
+/** How to connect a client, by a command or by hand: with the token or with a word in its place. */
+const connectLines = (run: RunFile, token: string, next: NextStep): readonly string[] => {
   const http = run.mcp_url.replace(/^ws/, 'http')
   const server = { type: 'http', url: http, headers: { Authorization: `Bearer ${token}` } }
   return [
+    '',
+    `A coding agent, with an agent of its own: ${next('connect claude-code')}`,
+    '(or claude-desktop, cursor, vscode, codex, gemini, zed, windsurf)',
     '',
     'A first call:',
     '',
@@ -32,15 +35,15 @@ const connectLines = (run: RunFile, token: string): readonly string[] => {
     `    -H 'Authorization: Bearer ${token}' \\`,
     `    -d '{"jsonrpc":"2.0","id":1,"method":"capabilities.list"}'`,
     '',
-    'Claude Code:',
+    'Claude Code, by hand:',
     '',
     `  claude mcp add --transport http gatehouse ${http} --header "Authorization: Bearer ${token}"`,
     '',
-    'Cursor (.cursor/mcp.json):',
+    'Cursor, by hand (.cursor/mcp.json):',
     '',
     `  ${JSON.stringify({ mcpServers: { gatehouse: { url: http, headers: server.headers } } })}`,
     '',
-    'VS Code (.vscode/mcp.json):',
+    'VS Code, by hand (.vscode/mcp.json):',
     '',
     `  ${JSON.stringify({ servers: { gatehouse: server } })}`,
   ]
@@ -60,13 +63,13 @@ const agentLines = ({
       `  ${token}`,
       '',
       `A new one, if it gets lost: ${next('agent rotate first-agent')}`,
-      ...connectLines(run, token),
+      ...connectLines(run, token, next),
     ]
   if (unconnectedAgent === null) return []
   return [
     '',
     `No agent has connected yet. A new token for ${unconnectedAgent}, in place of TOKEN below: ${next(`agent rotate ${unconnectedAgent}`)}`,
-    ...connectLines(run, 'TOKEN'),
+    ...connectLines(run, 'TOKEN', next),
   ]
 }
 

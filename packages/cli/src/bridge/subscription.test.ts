@@ -74,6 +74,14 @@ test('goes on from the first acknowledgement where nothing was told after it', a
   expect(sent).toEqual([asked, after, after])
 })
 
+test('knows after which event a subscription began that was told of nothing', async () => {
+  const asked = { 'gatehouse/events': true }
+  const params = { notifications: asked, _meta: { 'gatehouse/eventId': 'evt-0' } }
+  const begun = JSON.stringify({ method: 'notifications/subscriptions/acknowledged', params })
+  const { sent } = await listen(asked, [begun], null)
+  expect(sent).toEqual([asked, { 'gatehouse/events': { after: 'evt-0' } }])
+})
+
 test('ends a subscription to nothing, and one that is refused', async () => {
   const nothing = await listen({}, [acknowledged({}), complete], null)
   expect(nothing.answer).toEqual({ status: 200, text: complete })

@@ -54,6 +54,7 @@ function createSubscribed(request: Request, write: (text: string) => Promise<voi
       if (told['method'] === acknowledged) {
         const again = honoured !== null
         honoured = honouredBy(told)
+        lastEvent ??= eventIn(told)
         // What follows an acknowledgement of a later attempt may be older than it.
         lastEvent ??= eventIn(told)
         if (!again) return write(text)
