@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, test } from 'vitest'
+import { survivors } from '../../../../test/support/survivors.ts'
 import { tool, UpstreamKit } from './upstream-kit.ts'
 
 const names = ['say', 'environment', 'read', 'fail', 'picture', 'die', 'pid', 'stuck']
@@ -150,6 +151,29 @@ describe.skipIf(!hasProgram('bwrap'))('calls of upstream tools', () => {
       text: 'hi',
     })
     expect((await kit.show()).upstream).toMatchObject({ status: 'ready' })
+  })
+
+  const crashes = process.env['GATEHOUSE_FULL'] === '1' ? 200 : 15
+
+  test(`${crashes} crashes in a row leave nothing behind`, async () => {
+    await using kit = await opened({}, { per_agent: false })
+    const told: string[] = []
+    for (let i = 0; i < crashes; i += 1) {
+      const [died, other] = await Promise.all([
+        kit.kit.invoke('alpha', 'scripted.die'),
+        kit.kit.invoke('alpha', 'scripted.say', { text: `${i}` }),
+      ])
+      expect(died).toMatchObject({ kind: 'failed', error: { type: 'UpstreamFailed' } })
+      // The call beside it had its answer or a failure: never somebody else's.
+      told.push(other.kind === 'succeeded' ? (other.text ?? '') : `${i}`)
+      kit.kit.clock.move(60_000)
+    }
+    expect(told).toEqual(Array.from({ length: crashes }, (_, i) => `${i}`))
+    expect((await kit.show()).upstream.connections).toBe(0)
+    await expect.poll(() => survivors(kit.script)).toEqual([])
+    expect(await kit.kit.invoke('alpha', 'scripted.say', { text: 'on' })).toMatchObject({
+      text: 'on',
+    })
   })
 
   test.each(['flood', 'nonsense', 'wrong_id', 'endless_line', 'silent'])(

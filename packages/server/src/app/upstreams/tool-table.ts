@@ -18,6 +18,8 @@ export class ToolTable {
   readonly #deps: ToolTableDeps
   /** Names of capabilities that wait for a person, by server. */
   readonly #waiting = new Map<string, readonly string[]>()
+  /** The change of each server that is offered here. */
+  readonly #offered = new Map<string, number>()
   #schemas: UpstreamSchemas | null = null
 
   constructor(deps: ToolTableDeps) {
@@ -62,6 +64,7 @@ export class ToolTable {
   /** Puts what is accepted of a server into the registry, in place of what was there of it. */
   async offer(record: UpstreamRecord): Promise<readonly ComparedTool[]> {
     const compared = await this.compare(record)
+    this.#offered.set(record.name, record.change_number)
     const capabilities = compared.flatMap((one) => this.#capabilityOf(record, one))
     const waits = compared.filter(({ accepted, state }) => accepted !== null && state !== 'offered')
     const out = new Set(waits.map(({ tool }) => tool))
@@ -77,7 +80,19 @@ export class ToolTable {
     return compared
   }
 
+  /** Takes in what another node has changed, and returns the names of servers that are gone. */
+  async follow(records: readonly UpstreamRecord[]): Promise<readonly string[]> {
+    for (const record of records)
+      if (this.#offered.get(record.name) !== record.change_number) await this.offer(record)
+    const gone = [...this.#offered.keys()].filter(
+      (name) => !records.some((one) => one.name === name),
+    )
+    for (const name of gone) this.withdraw(name)
+    return gone
+  }
+
   withdraw(name: string): void {
+    this.#offered.delete(name)
     this.#waiting.delete(name)
     this.#deps.registry.replaceGroup(name, [])
   }

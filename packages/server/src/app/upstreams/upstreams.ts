@@ -52,6 +52,7 @@ export type Upstreams = Part<UpstreamUseCases> & {
 type Inner = UpstreamDeps & { readonly connections: Connections; readonly signal: AbortSignal }
 
 const idleLookMs = 15_000
+const followMs = 2_000
 
 export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
   const connections: Connections = new Connections({
@@ -63,6 +64,14 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
     name: 'ending idle connections to upstream servers',
     everyMs: idleLookMs,
     look: () => connections.endIdle(),
+  })
+  const followed = new PollLoop(deps, {
+    name: 'following upstream servers of other nodes',
+    everyMs: followMs,
+    look: async () => {
+      const records = (await deps.storage.upstreams.list()).map(readRow)
+      for (const name of await deps.table.follow(records)) await connections.end(name)
+    },
   })
   const calls = {
     connections,
@@ -91,9 +100,11 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
     health: () => healthOf(inner),
     async start() {
       idle.start('later')
+      // Nobody else changes a store that is not shared.
+      if (deps.storage.isShared) followed.start('later')
     },
     async stopped() {
-      await idle.stopped()
+      await Promise.all([idle.stopped(), followed.stopped()])
       await connections.stopped()
     },
   }
