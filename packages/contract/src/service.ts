@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Timestamp } from './ids.ts'
 import { SandboxBackend } from './sandbox.ts'
+import { UpstreamStatus } from './upstream.ts'
 
 export const HealthStatus = z.enum(['healthy', 'degraded', 'unhealthy'])
 export type HealthStatus = z.infer<typeof HealthStatus>
@@ -36,7 +37,7 @@ export const Health = z.object({
     audit: z.object({ ...component, entries: z.int() }),
     proxy: z.object({ ...component, services: z.int() }),
     /** MCP servers behind the gate. */
-    upstreams: z.object({ ...component, servers: z.int() }),
+    upstreams: z.object({ ...component, servers: z.record(z.string(), UpstreamStatus) }),
     dashboard: z.object(component),
     policy: z.object({ ...component, version: z.string() }),
     storage: z.object({ ...component, engine: z.string() }),

@@ -581,7 +581,7 @@ export function createFakeApp(override: Partial<App> = {}): FakeApp {
         models: { status: 'healthy', installed: 1, catalog: 'current' },
         audit: { status: 'healthy', entries: 2 },
         proxy: { status: 'disabled', reason: 'this version has no proxy', services: 0 },
-        upstreams: { status: 'healthy', servers: 0 },
+        upstreams: { status: 'healthy', servers: {} },
         dashboard: { status: 'healthy' },
         policy: { status: 'healthy', version: 'sha256:00' },
         storage: { status: 'healthy', engine: 'sqlite' },

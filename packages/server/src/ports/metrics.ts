@@ -12,6 +12,8 @@ export type Gauges = {
   readonly services: Readonly<Record<'connected' | 'syncing' | 'degraded', number>>
   /** Writes to services: those that wait for their time, those that failed and wait for a person. */
   readonly writes: Readonly<Record<'pending' | 'dead', number>>
+  /** 1 for an upstream server that is well, 0.5 for one that waits for a person, 0 for one that fails. */
+  readonly upstreams: Readonly<Record<string, number>>
   readonly audit_entries: number
   /** 1 for a part that is well or not there, 0.5 for a degraded one, 0 for one that is not. */
   readonly health: Readonly<Record<string, number>>

@@ -11,6 +11,7 @@ const gauges: Gauges = {
   processes_running: 6,
   services: { connected: 1, syncing: 0, degraded: 2 },
   writes: { pending: 7, dead: 8 },
+  upstreams: { github: 0.5 },
   audit_entries: 6,
   health: { audit: 0.5 },
 }

@@ -193,6 +193,12 @@ const gaugesOf = (now: () => Gauges | null): Described[] => {
       'state',
       (g) => g.writes,
     ),
+    many(
+      'gatehouse_upstreams',
+      'Upstream MCP servers: 1 well, 0.5 waiting for a person, 0 failing.',
+      'upstream',
+      (g) => g.upstreams,
+    ),
     many('gatehouse_agents', 'Agents, by status.', 'status', (g) => g.agents),
     many(
       'gatehouse_health',

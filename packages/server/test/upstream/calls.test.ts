@@ -146,6 +146,8 @@ describe.skipIf(!hasProgram('bwrap'))('calls of upstream tools', () => {
     expect((await kit.show()).upstream).toMatchObject({ status: 'failing' })
     const health = await kit.kit.app.health(kit.kit.operator())
     expect(health.reasons.join()).toContain('scripted')
+    const metrics = await kit.kit.app.renderMetrics(kit.kit.operator())
+    expect(metrics).toContain('gatehouse_upstreams{upstream="scripted"} 0\n')
     kit.kit.clock.move(1_000)
     expect(await kit.kit.invoke('alpha', 'scripted.say', { text: 'hi' })).toMatchObject({
       text: 'hi',

@@ -8,6 +8,8 @@ type Deps = HealthDeps & {
   readonly metrics: Metrics
 }
 
+const upstreamLevels = { ready: 1, unconnected: 1, needs_review: 0.5, failing: 0 } as const
+
 const levels = { healthy: 1, disabled: 1, degraded: 0.5, unhealthy: 0 } as const
 
 async function gaugesOf(deps: Deps): Promise<Gauges> {
@@ -43,6 +45,12 @@ async function gaugesOf(deps: Deps): Promise<Gauges> {
       pending: counted.reduce((sum, { buffered }) => sum + buffered, 0),
       dead: counted.reduce((sum, { dead }) => sum + dead, 0),
     },
+    upstreams: Object.fromEntries(
+      Object.entries(components.upstreams.servers).map(([name, status]) => [
+        name,
+        upstreamLevels[status],
+      ]),
+    ),
     audit_entries: components.audit.entries,
     health: Object.fromEntries(
       Object.entries(components).map(([name, { status }]) => [name, levels[status]]),

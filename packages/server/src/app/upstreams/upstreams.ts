@@ -6,6 +6,7 @@ import {
   type SuggestedRules,
   type UpstreamList,
   type UpstreamReview,
+  type UpstreamStatus,
 } from '@gatehouse/contract'
 import { acceptTools } from '../../domain/upstream/pins.ts'
 import { suggestedTier, suggestRules } from '../../domain/upstream/suggest-rules.ts'
@@ -116,17 +117,15 @@ async function show(inner: Inner, name: string): Promise<UpstreamReview> {
 }
 
 async function healthOf(inner: Inner): Promise<Components['upstreams']> {
-  const records = (await inner.storage.upstreams.list()).map(readRow)
   const reasons: string[] = []
-  for (const record of records) {
-    const { name, status, reason } = upstreamRecord(
-      inner,
-      record,
-      await inner.table.compare(record),
-    )
+  const servers: Record<string, UpstreamStatus> = {}
+  for (const row of await inner.storage.upstreams.list()) {
+    const record = readRow(row)
+    const compared = await inner.table.compare(record)
+    const { name, status, reason } = upstreamRecord(inner, record, compared)
+    servers[name] = status
     if (status === 'failing' || status === 'needs_review') reasons.push(`${name}: ${reason}`)
   }
-  const servers = records.length
   return reasons.length === 0
     ? { status: 'healthy', servers }
     : { status: 'degraded', reason: reasons.join('; ').slice(0, 500), servers }
