@@ -134,11 +134,14 @@ test('brings back every JSON that it can read, and says the same of everything e
   })
   fc.assert(
     fc.property(documents, ({ others, servers: given, space }) => {
-      const before = { ...others, ...(given === undefined ? {} : { mcpServers: given }) }
-      const text = JSON.stringify(before, null, space)
+      const made = { ...others, ...(given === undefined ? {} : { mcpServers: given }) }
+      const text = JSON.stringify(made, null, space)
+      // As it is read: JSON has no -0.
+      const before = JSON.parse(text)
       const after = set(text)
-      expect(JSON.parse(after)).toEqual({ ...before, mcpServers: { ...given, gatehouse: entry } })
-      expect(JSON.parse(unset(after))).toEqual({ ...before, mcpServers: given ?? {} })
+      const mcpServers = { ...before.mcpServers, gatehouse: entry }
+      expect(JSON.parse(after)).toEqual({ ...before, mcpServers })
+      expect(JSON.parse(unset(after))).toEqual({ ...before, mcpServers: before.mcpServers ?? {} })
     }),
   )
 })
