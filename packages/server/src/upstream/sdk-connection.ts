@@ -1,6 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import {
   Client,
+  type Progress,
   ProtocolError,
   SdkError,
   SdkErrorCode,
@@ -17,6 +18,7 @@ import type {
   UpstreamIdentity,
   WireTool,
 } from '../ports/upstream.ts'
+import { type FeatureTool, featureTools } from './feature-tools.ts'
 
 const toolsMax = 1_000
 const pagesMax = 50
@@ -73,6 +75,8 @@ export class SdkConnection implements UpstreamConnection {
   readonly #opening: Opening
   readonly #client: Client
   readonly #listeners = new Set<() => void>()
+  /** By their names, since the tools were last listed. */
+  #features: ReadonlyMap<string, FeatureTool> = new Map()
   #end: (reason: string) => void = () => {}
 
   private constructor(opening: Opening) {
@@ -122,7 +126,14 @@ export class SdkConnection implements UpstreamConnection {
   }
 
   async listTools(signal: AbortSignal): Promise<readonly WireTool[]> {
-    if (!this.#client.getServerCapabilities()?.tools) return []
+    const offers = this.#client.getServerCapabilities() ?? {}
+    const own = offers.tools ? await this.#listOwnTools(signal) : []
+    const features = featureTools(offers, own)
+    this.#features = new Map(features.map((feature) => [feature.tool.name, feature]))
+    return [...own, ...features.map(({ tool }) => tool)]
+  }
+
+  async #listOwnTools(signal: AbortSignal): Promise<readonly WireTool[]> {
     const tools: WireTool[] = []
     let cursor: string | undefined
     let bytes = 0
@@ -149,13 +160,30 @@ export class SdkConnection implements UpstreamConnection {
 
   async call(call: UpstreamCall): Promise<UpstreamAnswer> {
     const { tool, signal, timeout_ms } = call
-    const params = { name: tool, arguments: call.arguments }
-    return (await this.#request('tools/call', params, Answer, {
+    const options = {
       signal,
       timeout: timeout_ms,
       maxTotalTimeout: timeout_ms,
-      onprogress: ({ progress, total, message }) => call.progress(progress, total, message),
-    })) as unknown as UpstreamAnswer
+      onprogress: ({ progress, total, message }: Progress) =>
+        call.progress(progress, total, message),
+    }
+    const feature = this.#features.get(tool)
+    try {
+      if (feature)
+        return feature.answer(
+          await this.#request(feature.method, call.arguments, z.looseObject({}), options),
+        )
+      const params = { name: tool, arguments: call.arguments }
+      const answer = await this.#request('tools/call', params, Answer, options)
+      return answer as unknown as UpstreamAnswer
+    } catch (failure) {
+      // It did answer, and what it says of the call is for whoever made it.
+      const cause = failure instanceof GatehouseError ? failure.cause : null
+      if (!(cause instanceof ProtocolError)) throw failure
+      const { code } = cause
+      const detail = `${tool} of ${this.#opening.name} failed with code ${code}: ${visibleText(cause.message, detailMax)}`
+      throw new GatehouseError('UpstreamToolFailed', { detail }, { cause })
+    }
   }
 
   onToolsChanged(listener: () => void): void {
@@ -175,7 +203,7 @@ export class SdkConnection implements UpstreamConnection {
   }
 
   async #request<S extends z.ZodType>(
-    method: 'tools/list' | 'tools/call',
+    method: string,
     params: Readonly<Record<string, unknown>>,
     schema: S,
     options: NonNullable<Parameters<Client['request']>[2]> & { readonly signal: AbortSignal },

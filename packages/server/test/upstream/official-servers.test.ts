@@ -21,6 +21,20 @@ describe.skipIf(!hasProgram('bwrap'))('official servers', () => {
     await kit.allow('everything')
     const sum = await kit.kit.invoke('alpha', 'everything.get-sum', { a: 2, b: 3 })
     expect(sum).toMatchObject({ kind: 'succeeded', text: 'The sum of 2 and 3 is 5.' })
+    const listed = await kit.kit.invoke('alpha', 'everything.list_resources')
+    const [first] = JSON.parse((listed as { text: string }).text).resources
+    const read = await kit.kit.invoke('alpha', 'everything.read_resource', { uri: first.uri })
+    expect(read).toMatchObject({
+      kind: 'succeeded',
+      data: { content: [{ type: 'resource', resource: { uri: first.uri } }] },
+    })
+    const prompt = await kit.kit.invoke('alpha', 'everything.get_prompt', { name: 'simple-prompt' })
+    expect(prompt).toMatchObject({ kind: 'succeeded', text: expect.stringContaining('messages') })
+    const absent = await kit.kit.invoke('alpha', 'everything.get_prompt', { name: 'no-such' })
+    expect(absent).toMatchObject({
+      kind: 'failed',
+      error: { type: 'UpstreamToolFailed', message: expect.stringMatching(/code -32\d+/) },
+    })
     const wrong = await kit.kit.invoke('alpha', 'everything.get-sum', { a: 2 })
     expect(wrong).toMatchObject({ kind: 'failed', error: { type: 'InvalidArguments' } })
   })
