@@ -1,10 +1,11 @@
 import type { AgentDetail } from '@gatehouse/contract'
+import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { renderFields, renderTable } from '../table.ts'
 import { shownTimes } from '../times.ts'
 
 const offeredText = ({ offered, callable, tokens_estimate }: AgentDetail['tool_list']): string => {
-  const cost = `about ${tokens_estimate} tokens to list (estimate: bytes / 4)`
+  const cost = `about ${counted(tokens_estimate, 'token')} to list (estimate: bytes / 4)`
   return offered === callable
     ? `${offered} offered, ${cost}`
     : `${offered} offered of ${callable} that it may call, ${cost}`
