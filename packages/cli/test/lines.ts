@@ -16,6 +16,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   mcp: null,
   connect: null,
   disconnect: null,
+  import: null,
   status: [],
   doctor: [],
   watch: [],

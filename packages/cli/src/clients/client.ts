@@ -29,6 +29,8 @@ export type ClientSpec = {
     readonly project?: (place: Place) => string
   }
   readonly entry: (start: Start) => Entry
+  /** What it fills in of the environment in the texts of a server: nothing, `${NAME}`, or `$NAME` as well. */
+  readonly placeholders: 'none' | 'braces' | 'dollars'
   /** What is left to do for it to take effect. */
   readonly afterwards: string
 }
@@ -62,6 +64,7 @@ export const clients: readonly ClientSpec[] = [
       project: ({ folder }) => join(folder, '.mcp.json'),
     },
     entry: typed,
+    placeholders: 'braces',
     afterwards: 'Start a new session of Claude Code; /mcp shows the server.',
   },
   {
@@ -71,6 +74,7 @@ export const clients: readonly ClientSpec[] = [
     key: 'mcpServers',
     files: { user: (place) => join(appData(place), 'Claude', 'claude_desktop_config.json') },
     entry: plain,
+    placeholders: 'none',
     afterwards: 'Quit Claude Desktop and start it again.',
   },
   {
@@ -83,6 +87,7 @@ export const clients: readonly ClientSpec[] = [
       project: ({ folder }) => join(folder, '.cursor', 'mcp.json'),
     },
     entry: typed,
+    placeholders: 'braces',
     afterwards: 'Restart Cursor, and see in its settings that the server is switched on.',
   },
   {
@@ -95,6 +100,7 @@ export const clients: readonly ClientSpec[] = [
       project: ({ folder }) => join(folder, '.vscode', 'mcp.json'),
     },
     entry: typed,
+    placeholders: 'braces',
     afterwards:
       'In VS Code run "MCP: List Servers" and start the server; VS Code asks whether you trust it.',
   },
@@ -108,6 +114,7 @@ export const clients: readonly ClientSpec[] = [
       project: ({ folder }) => join(folder, '.codex', 'config.toml'),
     },
     entry: plain,
+    placeholders: 'none',
     afterwards:
       'Start a new session of Codex. It reads the file of a project only where the project is trusted.',
   },
@@ -121,6 +128,7 @@ export const clients: readonly ClientSpec[] = [
       project: ({ folder }) => join(folder, '.gemini', 'settings.json'),
     },
     entry: plain,
+    placeholders: 'dollars',
     afterwards: 'Start Gemini CLI again; /mcp shows the server.',
   },
   {
@@ -134,6 +142,7 @@ export const clients: readonly ClientSpec[] = [
     },
     // Older versions ask for `source`, newer ones for `args`, and none minds the other.
     entry: (start) => ({ source: 'custom', ...plain(start), env: {} }),
+    placeholders: 'none',
     afterwards: 'Zed takes it over at once; the settings of the agent panel show the server.',
   },
   {
@@ -143,6 +152,7 @@ export const clients: readonly ClientSpec[] = [
     key: 'mcpServers',
     files: { user: (place) => join(homeOf(place), '.codeium', 'windsurf', 'mcp_config.json') },
     entry: plain,
+    placeholders: 'braces',
     afterwards: 'Refresh the list of MCP servers in Windsurf, or restart it.',
   },
 ]

@@ -145,3 +145,15 @@ test('brings back every JSON that it can read, and says the same of everything e
     }),
   )
 })
+
+test('puts back into TOML a server with what it holds', () => {
+  const text =
+    '# mine\n\n[mcp_servers."a b"]\ncommand = "x"\nargs = ["1"]\nenabled = true\ntimeout = 1.5\n\n[mcp_servers."a b".env]\n"X.Y" = "é\\u0001"\nZ = "2"\n'
+  const change = { file: 'f.toml', text, key: 'mcp_servers', name: 'a b' }
+  const removed = changeEntry(toml, { ...change, entry: undefined })
+  expect(removed).toBe('# mine\n')
+  const { mcp_servers: servers } = toml.read(text) as { mcp_servers: { 'a b': object } }
+  const entry = { ...servers['a b'] }
+  const back = changeEntry(toml, { ...change, text: removed, entry })
+  expect(toml.read(back)).toEqual(toml.read(text))
+})

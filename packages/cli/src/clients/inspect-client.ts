@@ -11,8 +11,6 @@ export type Inspected = {
   readonly missing: readonly string[]
   /** Names of its other servers. */
   readonly others: readonly string[]
-  /** Configuration that has them. */
-  readonly file: string
 }
 
 const isThere = (path: string): Promise<boolean> =>
@@ -30,6 +28,10 @@ const tokenFileOf = (entry: unknown): string | null => {
   const file = at < 0 || !args.includes('mcp') ? undefined : args[at + 1]
   return typeof file === 'string' ? file : null
 }
+
+/** Whether an entry starts the bridge, or reaches the gateway under our name. */
+export const isGate = (name: string, entry: unknown): boolean =>
+  name === entryName || tokenFileOf(entry) !== null
 
 const isOff = (entry: unknown): boolean =>
   isMembers(entry) && (entry['disabled'] === true || entry['enabled'] === false)
@@ -55,12 +57,10 @@ export async function inspectClient(client: ClientSpec, place: Place): Promise<I
   const isFound = (await isThere(file)) || (folder !== homeOf(place) && (await isThere(folder)))
   if (!isFound) return null
   const servers = Object.entries(await serversOf(client, place)).filter(([, one]) => !isOff(one))
-  const isGate = ([name, entry]: readonly [string, unknown]) =>
-    name === entryName || tokenFileOf(entry) !== null
-  const gates = servers.filter(isGate)
+  const gates = servers.filter(([name, entry]) => isGate(name, entry))
   const tokens = gates.map(([, entry]) => tokenFileOf(entry)).filter((path) => path !== null)
   const missing: string[] = []
   for (const path of tokens) if (!(await stat(path).catch(() => null))) missing.push(path)
-  const others = servers.filter((one) => !isGate(one)).map(([name]) => name)
-  return { connected: gates.length > 0, missing, others, file }
+  const others = servers.filter(([name, entry]) => !isGate(name, entry)).map(([name]) => name)
+  return { connected: gates.length > 0, missing, others }
 }

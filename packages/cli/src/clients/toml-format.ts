@@ -4,10 +4,17 @@ import { type ConfigFormat, isMembers, Malformed } from './config-format.ts'
 /** A string of TOML: its escapes are those of JSON. */
 const quoted = (value: unknown): string => JSON.stringify(value)
 
-const valueText = (value: unknown): string =>
-  Array.isArray(value) ? `[${value.map(quoted).join(', ')}]` : quoted(value)
+const keyText = (name: string): string => (/^[\w-]+$/.test(name) ? name : quoted(name))
 
-const headerOf = (key: string, name: string): string => `[${key}.${name}]`
+const valueText = (value: unknown): string => {
+  if (Array.isArray(value)) return `[${value.map(valueText).join(', ')}]`
+  if (value instanceof Date) return value.toISOString()
+  if (!isMembers(value)) return quoted(value)
+  const members = Object.entries(value).map(([name, one]) => `${keyText(name)} = ${valueText(one)}`)
+  return `{ ${members.join(', ')} }`
+}
+
+const headerOf = (key: string, name: string): string => `[${key}.${keyText(name)}]`
 
 const isHeader = (line: string): boolean => /^\s*\[/.test(line)
 
@@ -56,7 +63,9 @@ export const tomlFormat: ConfigFormat = {
   set(text, key, name, entry) {
     const end = endOf(text)
     const others = remove(text, key, name).trimEnd()
-    const lines = Object.entries(entry).map(([member, value]) => `${member} = ${valueText(value)}`)
+    const lines = Object.entries(entry).map(
+      ([member, value]) => `${keyText(member)} = ${valueText(value)}`,
+    )
     const table = [headerOf(key, name), ...lines, ''].join(end)
     return others === '' ? table : `${others}${end}${end}${table}`
   },

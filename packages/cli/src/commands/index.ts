@@ -37,6 +37,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./disconnect.ts')).disconnectClient,
   },
   {
+    name: 'import',
+    summary: 'Put the MCP servers that clients have configured behind the gate',
+    load: async () => (await import('./import.ts')).importServers,
+  },
+  {
     name: 'watch',
     summary: 'Show calls and events as they happen',
     load: async () => (await import('./watch.ts')).watch,

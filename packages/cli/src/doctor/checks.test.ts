@@ -201,9 +201,10 @@ test('says of each client that is there whether it is connected, and what bypass
     'Claude Code: warning: connected; these of its servers bypass Gatehouse: files, github',
     'Cursor: ok: not connected; to connect it, run gatehouse connect cursor',
     'Codex: ok: connected',
-    'Gemini CLI: ok: not connected; its servers: mail; to connect it, run gatehouse connect gemini',
+    'Gemini CLI: ok: not connected; its servers: mail; to connect it and put them behind the gate, run gatehouse import gemini',
     `Zed: warning: ${join(home, '.config/zed/settings.json')}:2:5: Colon expected.`,
   ])
+  expect(findings[0]?.fix).toBe('gatehouse import claude-code')
   expect(JSON.stringify(findings)).not.toContain('s3cret')
   await rm(token)
   expect((await found()).find(({ name }) => name === 'Codex')).toMatchObject({

@@ -14,15 +14,19 @@ const checkOf = (client: ClientSpec): Check => ({
     })
     if (found instanceof CliError) return warn(found.message, 'correct its configuration')
     if (!found) return null
-    const { connected, missing, others, file } = found
+    const { connected, missing, others } = found
     const command = `gatehouse connect ${client.id}`
     const named = others.join(', ')
     const also = named === '' ? '' : `; its servers: ${named}`
-    if (!connected) return fine(`not connected${also}; to connect it, run ${command}`)
+    const todo =
+      named === ''
+        ? `to connect it, run ${command}`
+        : `to connect it and put them behind the gate, run gatehouse import ${client.id}`
+    if (!connected) return fine(`not connected${also}; ${todo}`)
     const [token] = missing
     if (token !== undefined) return warn(`connected, but there is no ${token}`, command)
     if (named === '') return fine('connected')
-    const fix = `take out of ${file} what is not to go around Gatehouse`
+    const fix = `gatehouse import ${client.id}`
     return warn(`connected; these of its servers bypass Gatehouse: ${named}`, fix)
   },
 })

@@ -1,0 +1,62 @@
+import { scopes } from '../clients/client.ts'
+import { defineCommand } from '../define.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { importedText, questionText, undoneText } from '../imports/import-text.ts'
+import { foundText } from '../imports/list-found.ts'
+import { prepareImport } from '../imports/prepare-import.ts'
+import { runImport } from '../imports/run-import.ts'
+import { planUndo, undoImports, undoneOf } from '../imports/undo-import.ts'
+
+export const importServers = defineCommand({
+  name: 'import',
+  summary: 'Put the MCP servers that clients have configured behind the gate',
+  args: {
+    client: { about: 'clients, as connect names them (all)', many: true, optional: true },
+  },
+  options: {
+    server: { value: 'NAMES', many: true, about: 'only these, as the clients name them' },
+    scope: { value: 'SCOPE', choices: scopes, about: 'only of you everywhere, or of one project' },
+    folder: { value: 'DIR', about: "the project's folder (the working folder)" },
+    grant: {
+      value: 'PATHS',
+      many: true,
+      about: 'folders that the one server may read; PATH:rw to write',
+    },
+    host: { value: 'HOSTS', many: true, about: 'HOST:PORT that the one server may connect to' },
+    secret: {
+      value: 'NAMES',
+      many: true,
+      about: 'variables that go into the vault, beside those that look like secrets',
+    },
+    undo: { about: 'put the files of the clients back, and remove what was added' },
+    'dry-run': { about: 'show what there is, and start and change nothing' },
+  },
+  examples: [
+    'gatehouse import --dry-run',
+    'gatehouse import claude-code cursor',
+    'gatehouse import codex --server files --grant /srv/docs:rw',
+    'gatehouse import --undo',
+  ],
+  async look(context, given) {
+    if (given.undo) return { kind: 'undo' as const, plan: await planUndo(context, given.client) }
+    return { kind: 'import' as const, prepared: await prepareImport(context, given) }
+  },
+  question(given, found) {
+    if (given['dry-run']) return null
+    if (found.kind === 'undo') return `${undoneText(undoneOf(found.plan, true))}\nUndo the import?`
+    return questionText(found.prepared)
+  },
+  async run(context, given, found) {
+    const isDry = given['dry-run']
+    if (found.kind === 'import')
+      return { kind: found.kind, dry_run: isDry, ...(await runImport(context, found.prepared)) }
+    if (!isDry) await undoImports(context, found.plan)
+    return { kind: found.kind, ...undoneOf(found.plan, isDry) }
+  },
+  text(result, view) {
+    if (result.kind === 'undo') return undoneText(result)
+    return result.dry_run ? foundText(result, view) : importedText(result, view)
+  },
+  exitCode: (result) =>
+    result.kind === 'import' && result.failed ? exitCodes.failed : exitCodes.done,
+})

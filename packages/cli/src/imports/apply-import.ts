@@ -1,0 +1,133 @@
+import { isDeepStrictEqual } from 'node:util'
+import { CliError } from '../cli-error.ts'
+import { readConfigFile, textOf, writeConfigFile } from '../clients/config-file.ts'
+import { changeEntry, loadFormat, readServers } from '../clients/config-format.ts'
+import { makeConnection } from '../clients/connect-client.ts'
+import { sha256 } from '../clients/connection.ts'
+import type { Context } from '../define.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { toFailure } from '../failure.ts'
+import { isWaiting } from '../upstream-text.ts'
+import type { Candidate } from './candidates.ts'
+import type { FoundConfig, FoundServer } from './find-servers.ts'
+import { forgetImport, keepImport } from './import-record.ts'
+import { type Connecting, type Left, leftOf } from './plan-import.ts'
+import type { Tried } from './try-server.ts'
+
+/** A server that is behind the gate. */
+export type Behind = {
+  readonly candidate: Candidate
+  readonly upstream: string
+  readonly tools: number
+  /** Whether this import added it. */
+  readonly added: boolean
+}
+
+/** Adds a server and accepts what was shown of it; what can't be accepted is not kept. */
+export async function putBehind(
+  { api }: Context,
+  { candidate, order, review }: Tried,
+): Promise<Behind> {
+  const { name } = order
+  const added = await api.addUpstream(order)
+  const behind = { candidate, upstream: name, added: true }
+  if (!added.tools.some(isWaiting)) return { ...behind, tools: 0 }
+  try {
+    const { upstream } = await api.acceptUpstream({ name, digest: review.digest })
+    return { ...behind, tools: upstream.offered }
+  } catch (error) {
+    await api.removeUpstream({ name })
+    throw error
+  }
+}
+
+/** One configuration with the servers to be taken out of it. */
+export type TakenOut = {
+  readonly config: FoundConfig
+  readonly servers: readonly { readonly server: FoundServer; readonly behind: Behind }[]
+}
+
+export const byFile = (behind: readonly Behind[]): readonly TakenOut[] => {
+  const all = behind.flatMap((one) => one.candidate.from.map((server) => ({ server, behind: one })))
+  const configs = new Map(all.map(({ server: { config } }) => [config.file, config]))
+  return [...configs.values()].map((config) => ({
+    config,
+    servers: all.filter(({ server }) => server.config.file === config.file),
+  }))
+}
+
+/** The text without the servers, which must be as they were found. */
+async function textWithout({ config, servers }: TakenOut, text: string): Promise<string> {
+  const { file, client } = config
+  const format = await loadFormat(client.format)
+  const present = readServers(format, file, text, client.key)
+  return servers.reduce((before, { server: { name, entry } }) => {
+    if (!isDeepStrictEqual(present[name], entry))
+      throw new CliError(
+        'Conflict',
+        exitCodes.failed,
+        `${name} has changed in ${file} in the meantime.`,
+      )
+    return changeEntry(format, { file, text: before, key: client.key, name, entry: undefined })
+  }, text)
+}
+
+/** Takes servers out of one file; the record of it is there before, so that it can be undone. */
+async function takeOut(dataDir: string, taken: TakenOut, connected: boolean): Promise<string> {
+  const { client, scope, folder } = taken.config
+  const file = await readConfigFile(taken.config.file, 0o600)
+  const after = await textWithout(taken, textOf(file))
+  const kept = await keepImport(
+    dataDir,
+    {
+      client: client.id,
+      scope,
+      folder,
+      file: file.path,
+      written: sha256(after),
+      connected,
+      servers: taken.servers.map(({ server, behind }) => ({
+        name: server.name,
+        upstream: behind.upstream,
+        definition: behind.candidate.fingerprint,
+      })),
+    },
+    file.bytes ?? Buffer.alloc(0),
+  )
+  try {
+    await writeConfigFile(file, after)
+    return kept.backup
+  } catch (error) {
+    await forgetImport(kept)
+    throw error
+  }
+}
+
+export type Changed = {
+  readonly file: string
+  readonly backup: string
+  readonly connected: boolean
+}
+
+/** Edits the files, the last step; what could not be edited is named, and stays as it was. */
+export async function editFiles(
+  context: Context,
+  dataDir: string,
+  behind: readonly Behind[],
+  connecting: readonly Connecting[],
+): Promise<{ readonly changed: readonly Changed[]; readonly left: readonly Left[] }> {
+  const changed: Changed[] = []
+  const left: Left[] = []
+  for (const taken of byFile(behind)) {
+    const { file } = taken.config
+    const missing = connecting.find(({ config }) => config.file === file)
+    try {
+      if (missing) await makeConnection(context, missing.plan, [])
+      const backup = await takeOut(dataDir, taken, missing !== undefined)
+      changed.push({ file, backup, connected: missing !== undefined })
+    } catch (error) {
+      left.push(...taken.servers.map(({ server }) => leftOf(server, toFailure(error).message)))
+    }
+  }
+  return { changed, left }
+}

@@ -1,0 +1,78 @@
+import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Scope } from '../clients/client.ts'
+import { replaceFile } from '../clients/config-file.ts'
+
+/** What an import did to one file, kept in the data directory so that it can be undone. */
+export type ImportRecord = {
+  readonly client: string
+  readonly scope: Scope
+  /** Folder of the project. */
+  readonly folder: string
+  readonly file: string
+  /** SHA-256 of the file as it was written; while it is that, the backup brings back what was before. */
+  readonly written: string
+  /** Whether the client was connected for it, and is to be taken off again. */
+  readonly connected: boolean
+  readonly servers: readonly {
+    /** Its name in the client, and behind the gate. */
+    readonly name: string
+    readonly upstream: string
+    /** Fingerprint of its definition. */
+    readonly definition: string
+  }[]
+}
+
+export type KeptImport = ImportRecord & {
+  readonly number: number
+  readonly record: string
+  /** The bytes of before, with whatever secrets they hold. */
+  readonly backup: string
+}
+
+const folderOf = (dataDir: string): string => join(dataDir, 'imports')
+
+const pathsOf = (dataDir: string, number: number) => {
+  const start = join(folderOf(dataDir), `${number}`.padStart(6, '0'))
+  return { number, record: `${start}.json`, backup: `${start}.backup` }
+}
+
+/** Imports that were not undone, the latest first. */
+export async function readImports(dataDir: string): Promise<readonly KeptImport[]> {
+  const names = await readdir(folderOf(dataDir)).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'ENOENT') return []
+    throw error
+  })
+  const numbers = names
+    .filter((name) => /^\d+\.json$/.test(name))
+    .map((name) => Number.parseInt(name, 10))
+  const kept: KeptImport[] = []
+  for (const number of numbers.toSorted((a, b) => b - a)) {
+    const paths = pathsOf(dataDir, number)
+    kept.push({ ...(JSON.parse(await readFile(paths.record, 'utf8')) as ImportRecord), ...paths })
+  }
+  return kept
+}
+
+/**
+ * Keeps the record and the bytes of before, the record last: what has one can be undone.
+ * @SECURITY The bytes hold secrets that are in no configuration any more: private to this user, deleted by the undo;
+ * import-clients.test.ts.
+ */
+export async function keepImport(
+  dataDir: string,
+  record: ImportRecord,
+  before: Buffer,
+): Promise<KeptImport> {
+  await mkdir(folderOf(dataDir), { recursive: true, mode: 0o700 })
+  const [latest] = await readImports(dataDir)
+  const paths = pathsOf(dataDir, (latest?.number ?? 0) + 1)
+  await replaceFile(paths.backup, before, 0o600)
+  await replaceFile(paths.record, `${JSON.stringify(record, null, 2)}\n`, 0o600)
+  return { ...record, ...paths }
+}
+
+export async function forgetImport({ record, backup }: KeptImport): Promise<void> {
+  await rm(backup, { force: true })
+  await rm(record, { force: true })
+}

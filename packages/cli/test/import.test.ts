@@ -1,0 +1,160 @@
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { type AddUpstream, GatehouseError } from '@gatehouse/contract'
+import { createFakeApp } from '@gatehouse/testkit/fake-app'
+import { beforeEach, expect, test } from 'vitest'
+import { createCliKit } from './kit.ts'
+
+const secret = 'not-a-real-token-1b7e'
+let home = ''
+let docs = ''
+beforeEach(() => {
+  home = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-home-')))
+  docs = join(home, 'docs')
+  mkdirSync(docs)
+  return () => rmSync(home, { recursive: true, force: true })
+})
+
+const put = (servers: object): string => {
+  const file = join(home, '.claude.json')
+  const gatehouse = { command: 'node', args: ['x', 'mcp', '--token-file', file] }
+  writeFileSync(file, JSON.stringify({ mcpServers: { ...servers, gatehouse } }, null, 2))
+  return file
+}
+
+/** A service that knows a group of its own, and of which one server does not start. */
+function service() {
+  const orders: AddUpstream[] = []
+  const upstreams = createFakeApp().app
+  const fake = createFakeApp({
+    async addUpstream(op, order) {
+      if (order.name === 'filesystem')
+        throw new GatehouseError('Conflict', { detail: 'filesystem is a group of its own.' })
+      if (order.server.kind === 'stdio' && order.server.command === 'broken')
+        throw new GatehouseError('UpstreamFailed', { upstream: order.name, detail: 'it ended' })
+      orders.push(order)
+      return upstreams.addUpstream(op, order)
+    },
+    acceptUpstream: upstreams.acceptUpstream,
+    removeUpstream: upstreams.removeUpstream,
+  })
+  const kit = createCliKit(fake)
+  const env = { HOME: home, XDG_DATA_HOME: join(home, 'data') }
+  const run = (line: string[], terminal: object = {}) =>
+    kit.gatehouse(['import', 'claude-code', ...line], { env, ...terminal })
+  return { kit, orders, run }
+}
+
+const servers = () => ({
+  filesystem: {
+    command: 'npx',
+    args: ['-y', 'files', docs],
+    env: { FILES_TOKEN: secret, LEVEL: '2' },
+  },
+  bad: { command: 'broken' },
+})
+
+const namesIn = (file: string): string[] =>
+  Object.keys((JSON.parse(readFileSync(file, 'utf8')) as { mcpServers: object }).mcpServers)
+
+test('shows and asks at a terminal, and does what was said', async () => {
+  const file = put(servers())
+  const { run, orders } = service()
+  const { code, out, err } = await run([], { columns: 100, answer: 'y' })
+  expect(code).toBe(1)
+  expect(err).toContain('filesystem: into the vault go FILES_TOKEN')
+  expect(err).toContain('filesystem: kept as they are LEVEL')
+  expect(err).toContain(`May filesystem read ${docs}? [y, w to write too, N]`)
+  expect(err).toContain('May filesystem connect to registry.npmjs.org:443? [y/N]')
+  expect(err).toContain('The name filesystem is taken: it becomes filesystem-claude-code.')
+  expect(err).toContain('add_note')
+  expect(err).toContain('bad of claude-code was left as it was: The upstream server bad')
+  expect(err).toContain(`Put filesystem-claude-code behind the gate, and out of ${file}?`)
+  expect(out).toContain('filesystem-claude-code is behind the gate: 1 tool offered')
+  expect(out).toContain('import --undo')
+  expect(`${out}${err}`).not.toContain(secret)
+  expect(orders.map(({ dry_run }) => dry_run)).toEqual([true, false])
+  expect(orders[1]).toMatchObject({
+    grants: {
+      folders: [{ path: docs, read_only: true }],
+      hosts: ['registry.npmjs.org:443'],
+      environment: { LEVEL: '2' },
+    },
+    credentials: { FILES_TOKEN: { value: secret } },
+  })
+  expect(namesIn(file)).toEqual(['bad', 'gatehouse'])
+})
+
+test('grants and changes nothing where the answer is no', async () => {
+  const file = put(servers())
+  const { run, orders, kit } = service()
+  const { code } = await run(['--server', 'filesystem'], { columns: 100, answer: 'n' })
+  expect(code).toBe(1)
+  expect(orders).toMatchObject([{ dry_run: true, grants: { folders: [], hosts: [] } }])
+  expect(kit.operations).toEqual(['addUpstream', 'addUpstream'])
+  expect(namesIn(file)).toEqual(['filesystem', 'bad', 'gatehouse'])
+})
+
+test('starts nothing where nobody can be asked, and needs --yes', async () => {
+  put(servers())
+  const { run, kit } = service()
+  const { code, err } = await run([])
+  expect([code, kit.operations]).toEqual([2, []])
+  expect(err).toContain('--yes')
+  expect(existsSync(join(home, 'data'))).toBe(false)
+})
+
+test('prints JSON without values, and grants the one server more', async () => {
+  put(servers())
+  const { run, orders } = service()
+  const line = ['--server', 'filesystem', '--grant', `${docs}:rw`, '--host', 'api.example.org:443']
+  const { code, out } = await run([...line, '--secret', 'LEVEL', '--yes', '--json'])
+  expect(code).toBe(0)
+  expect(JSON.parse(out)).toMatchObject({
+    imported: [{ upstream: 'filesystem-claude-code', tools: 1, added: true }],
+    left: [],
+  })
+  expect(out).not.toContain(secret)
+  expect(orders[0]).toMatchObject({
+    grants: {
+      folders: [{ path: docs, read_only: false }],
+      hosts: ['api.example.org:443', 'registry.npmjs.org:443'],
+    },
+    credentials: { FILES_TOKEN: {}, LEVEL: {} },
+  })
+})
+
+test('leaves a file that changed in the meantime, and takes back what it had added', async () => {
+  const file = put(servers())
+  const { run, kit } = service()
+  const onWrite = (text: string) => {
+    if (text.includes('add_note')) put({ filesystem: { command: 'another' } })
+  }
+  const { code, out } = await run(['--server', 'filesystem'], {
+    columns: 100,
+    answer: 'y',
+    onWrite,
+  })
+  expect(code).toBe(1)
+  expect(out).toContain('has changed')
+  expect(out).toContain('Nothing was imported.')
+  expect(kit.operations).toContain('removeUpstream')
+  expect(namesIn(file)).toEqual(['filesystem', 'gatehouse'])
+})
+
+test('refuses what it does not know', async () => {
+  put(servers())
+  const { run, kit } = service()
+  for (const line of [['--server', 'nobody'], ['--grant', docs], ['cursr']])
+    expect((await run(line)).code).toBe(2)
+  expect(kit.operations).toEqual([])
+})
