@@ -79,7 +79,7 @@ export const startServer = async (dataDir) => {
 }
 
 export const cli = async (dataDir, ...args) => {
-  const { stdout } = await run(process.execPath, [bin, ...args, '--data-dir', dataDir], {
+  const { stdout } = await run(process.execPath, [bin, '--data-dir', dataDir, ...args], {
     maxBuffer: 64 * 2 ** 20,
   })
   return stdout

@@ -9,6 +9,7 @@ import { policyDecisions } from './policy-decisions.mjs'
 import { processRun } from './process-run.mjs'
 import { sandboxedPrograms } from './sandboxed-programs.mjs'
 import { commandTimes, idleConnections, idleMemory, muchOfEverything } from './supervision.mjs'
+import { upstreamCalls } from './upstream-calls.mjs'
 
 const { values } = parseArgs({
   options: {
@@ -34,6 +35,7 @@ if (wants('P1', 'P2', 'P3')) {
   rows.push(...result.rows)
   y4 = result.y4_microseconds
 }
+if (wants('P4')) rows.push(...(await upstreamCalls(options)))
 if (wants('P5')) rows.push(...(await policyDecisions(options)))
 if (wants('P8')) rows.push(...(await idleConnections(options)))
 if (wants('P10')) rows.push(...(await commandTimes(options)))

@@ -3,13 +3,12 @@ import type { CapabilityContext } from '../../ports/capability.ts'
 import type { UpstreamAnswer } from '../../ports/upstream.ts'
 import { upstreamKey } from '../call/invoke.ts'
 import type { Connections, Live } from './connections.ts'
-import type { UpstreamRecord } from './stored.ts'
 import type { CallUpstream } from './tool-capability.ts'
+import type { ToolTable } from './tool-table.ts'
 
 export type CallDeps = {
   readonly connections: Connections
-  readonly find: (name: string) => Promise<UpstreamRecord>
-  readonly hash: (definition: { readonly name: string }) => string
+  readonly table: Pick<ToolTable, 'find' | 'hash'>
 }
 
 /** The gate's own deadline is what a call is bounded by; this one only has to lie behind it. */
@@ -39,7 +38,7 @@ const assertPinned = (
   const detail =
     found === undefined
       ? 'the server does not have it any more'
-      : deps.hash(found) === hash
+      : deps.table.hash(found) === hash
         ? null
         : 'the server describes it otherwise than when it was accepted'
   if (detail !== null) throw new GatehouseError('UpstreamNotReviewed', { upstream, tool, detail })
@@ -52,7 +51,7 @@ export async function callTool(
   context: CapabilityContext,
 ): Promise<Record<string, unknown>> {
   const { upstream, tool } = call
-  const record = await deps.find(upstream)
+  const record = deps.table.find(upstream)
   return deps.connections.with(record, context.agent.name, context.signal, async (live) => {
     assertPinned(deps, call, live)
     context.note({ upstream: { server: upstream, tool } })

@@ -30,6 +30,8 @@ const descriptionMax = 4_000
 const schemaTextMax = 1_000
 const titleMax = 100
 const timeoutSeconds = 300
+/** Nearly all results are smaller. Room for the largest would make calls wait for each other. */
+const usualResultBytes = 512 * 1024
 
 const errors: readonly ErrorType[] = [
   'UpstreamToolFailed',
@@ -165,6 +167,7 @@ export const toolCapability = (
     waits: false,
     timeout_seconds: timeoutSeconds,
     result_bytes_max: resultBytesMax,
+    result_bytes: () => usualResultBytes,
     definition_hash,
     input_schema,
     output_schema: outputSchema,

@@ -18,8 +18,10 @@ export class ToolTable {
   readonly #deps: ToolTableDeps
   /** Names of capabilities that wait for a person, by server. */
   readonly #waiting = new Map<string, readonly string[]>()
-  /** The change of each server that is offered here. */
-  readonly #offered = new Map<string, number>()
+  /** Each server as it is offered here. */
+  readonly #offered = new Map<string, UpstreamRecord>()
+  /** A definition is hashed once: the same object is compared with each call. */
+  readonly #hashes = new WeakMap<object, string>()
   #schemas: UpstreamSchemas | null = null
 
   constructor(deps: ToolTableDeps) {
@@ -31,12 +33,28 @@ export class ToolTable {
     return [...this.#waiting.values()].flat()
   }
 
+  /** The server as it is offered here. Raises `UpstreamNotFound`. */
+  find(name: string): UpstreamRecord {
+    const record = this.#offered.get(name)
+    if (!record) throw new GatehouseError('UpstreamNotFound', { upstream: name })
+    return record
+  }
+
+  hash(definition: object): string {
+    const { digest } = this.#deps
+    const known = this.#hashes.get(definition)
+    if (known !== undefined) return known
+    const hash = `sha256:${digest.sha256(digest.canonical(definition))}`
+    this.#hashes.set(definition, hash)
+    return hash
+  }
+
   async rules(group: string): Promise<PinRules> {
-    const { digest, host } = this.#deps
+    const { host } = this.#deps
     const schemas = (this.#schemas ??= await host.schemas())
     return {
       group,
-      hash: (definition) => `sha256:${digest.sha256(digest.canonical(definition))}`,
+      hash: (definition) => this.hash(definition),
       problemOf: ({ inputSchema }) => {
         if (typeof inputSchema !== 'object' || inputSchema === null || Array.isArray(inputSchema))
           return 'it has no schema of its arguments'
@@ -64,7 +82,7 @@ export class ToolTable {
   /** Puts what is accepted of a server into the registry, in place of what was there of it. */
   async offer(record: UpstreamRecord): Promise<readonly ComparedTool[]> {
     const compared = await this.compare(record)
-    this.#offered.set(record.name, record.change_number)
+    this.#offered.set(record.name, record)
     const capabilities = compared.flatMap((one) => this.#capabilityOf(record, one))
     const waits = compared.filter(({ accepted, state }) => accepted !== null && state !== 'offered')
     const out = new Set(waits.map(({ tool }) => tool))
@@ -83,7 +101,8 @@ export class ToolTable {
   /** Takes in what another node has changed, and returns the names of servers that are gone. */
   async follow(records: readonly UpstreamRecord[]): Promise<readonly string[]> {
     for (const record of records)
-      if (this.#offered.get(record.name) !== record.change_number) await this.offer(record)
+      if (this.#offered.get(record.name)?.change_number !== record.change_number)
+        await this.offer(record)
     const gone = [...this.#offered.keys()].filter(
       (name) => !records.some((one) => one.name === name),
     )

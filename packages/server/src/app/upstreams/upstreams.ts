@@ -74,11 +74,7 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
       for (const name of await deps.table.follow(records)) await connections.end(name)
     },
   })
-  const calls = {
-    connections,
-    find: (name: string) => findUpstream(deps, name),
-    hash: (definition: object) => `sha256:${deps.digest.sha256(deps.digest.canonical(definition))}`,
-  }
+  const calls = { connections, table: deps.table }
   return {
     useCases: {
       listUpstreams: async () => ({
