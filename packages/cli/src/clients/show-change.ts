@@ -2,8 +2,8 @@ import { createTwoFilesPatch } from 'diff'
 import { green, red } from '../colour.ts'
 import { escapeText } from '../escape-text.ts'
 
-/** Few lines around a change: a configuration often has secrets of other servers beside it. */
-const contextLines = 1
+/** No lines around a change: a configuration often has secrets of other servers beside it. */
+const contextLines = 0
 
 /** Change of a file as a unified diff; empty where there is none. */
 export function diffOf(file: string, before: string, after: string): string {
