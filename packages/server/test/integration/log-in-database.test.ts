@@ -3,6 +3,7 @@ import {
   cpSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   writeFileSync,
@@ -93,7 +94,9 @@ test('a log that lay in the database moves into files, entry by entry, and says 
   }
   expect(existsSync(join(folder, 'audit/audit.mark'))).toBe(false)
   expect(existsSync(join(folder, 'audit/audit.mark.before-log-files'))).toBe(true)
-  expect(existsSync(join(folder, 'gatehouse.db.before-0015-index-in-files'))).toBe(true)
+  expect(
+    readdirSync(folder).filter((name) => name.startsWith('gatehouse.db.before-')),
+  ).toHaveLength(1)
 
   await using log = await openLog(folder)
   expect((await log.auditLog.append(draft())).seq).toBe(before + 1)
