@@ -29,6 +29,16 @@ export const upstreamCommands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/upstream-accept.ts')).upstreamAccept,
   },
   {
+    name: 'upstream login',
+    summary: 'Log in to a server over HTTP with a browser (OAuth), and show its tools',
+    load: async () => (await import('./commands/upstream-login.ts')).upstreamLogin,
+  },
+  {
+    name: 'upstream logout',
+    summary: 'Delete the tokens of a server, and have them revoked where it can be done',
+    load: async () => (await import('./commands/upstream-logout.ts')).upstreamLogout,
+  },
+  {
     name: 'upstream test',
     summary: 'Connect to a server now, and say what came of it',
     load: async () => (await import('./commands/upstream-test.ts')).upstreamTest,

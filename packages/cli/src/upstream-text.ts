@@ -47,6 +47,13 @@ export const refusedHostsText = ({ upstream, hosts_refused }: UpstreamReview): s
         `${upstream.name} tried to reach ${hosts_refused.map(escapeText).join(', ')}, which it may not. Grant a host with --host.`,
       ]
 
+const loginLines = ({ login }: Upstream): string[] =>
+  login === null
+    ? []
+    : [
+        `Login: at ${login.issuer} as ${login.client_id}, since ${login.at}${login.scopes.length > 0 ? `, for ${login.scopes.join(' ')}` : ''}`,
+      ]
+
 const grantLines = ({ server, grants, credentials, per_agent }: Upstream): string[] => {
   const keys = Object.keys(credentials)
   if (server.kind === 'http') return keys.length > 0 ? [`Credentials: ${keys.join(', ')}`] : []
@@ -67,6 +74,7 @@ export const upstreamText = (upstream: Upstream): string => {
     `${name} is ${status.replaceAll('_', ' ')}${reason === null ? '' : `: ${reason}`}`,
     `Server: ${serverText(upstream)}`,
     `Calls itself: ${said}`,
+    ...loginLines(upstream),
     ...grantLines(upstream),
     `Tools: ${upstream.offered} offered, ${upstream.waiting} waiting, ${upstream.refused} refused`,
   ]

@@ -43,6 +43,7 @@ const harmless: readonly RouteName[] = [
   ...(['startEngine', 'stopEngine', 'syncService', 'testNotification', 'testPolicy'] as const),
   ...(['testService', 'tryModel', 'unlockVault', 'validatePolicy', 'verifyAudit'] as const),
   ...(['addUpstream', 'refreshUpstream', 'restartUpstream'] as const),
+  ...(['finishUpstreamLogin', 'loginUpstream', 'logoutUpstream'] as const),
   'verifyModel',
 ]
 

@@ -95,6 +95,8 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'upstream test': ['notes'],
   'upstream refresh': ['notes'],
   'upstream restart': ['notes'],
+  'upstream login': null,
+  'upstream logout': ['notes'],
   'upstream tiers': ['notes', '--suggest'],
   'upstream remove': ['notes', '--yes'],
   'proxy connect': ['mail', '--agent', 'mailbot'],

@@ -112,9 +112,16 @@ export type UpstreamTool = z.infer<typeof UpstreamTool>
 
 /**
  * `ready`: its tools are offered. `needs_review`: something of it waits for a person. `failing`: the last
- * connection failed. `unconnected`: nobody has used it since the service started.
+ * connection failed. `needs_login`: a person has to log in to it first. `unconnected`: nobody has used it since the
+ * service started.
  */
-export const UpstreamStatus = z.enum(['ready', 'needs_review', 'failing', 'unconnected'])
+export const UpstreamStatus = z.enum([
+  'ready',
+  'needs_review',
+  'needs_login',
+  'failing',
+  'unconnected',
+])
 export type UpstreamStatus = z.infer<typeof UpstreamStatus>
 
 export const Upstream = z.object({
@@ -124,6 +131,16 @@ export const Upstream = z.object({
   /** Where each credential comes from; never its value. */
   credentials: z.record(z.string(), z.object({ secret: z.string() })),
   per_agent: z.boolean(),
+  /** The login that a person has done for it (OAuth); never a token. */
+  login: z
+    .object({
+      /** Of the authorization server. */
+      issuer: z.string(),
+      client_id: z.string(),
+      scopes: z.array(z.string()),
+      at: Timestamp,
+    })
+    .nullable(),
   status: UpstreamStatus,
   reason: z.string().nullable(),
   /** What the server says of itself. */
@@ -158,6 +175,38 @@ export const AcceptUpstream = z.strictObject({
   tools: z.array(z.string().min(1).max(256)).max(1024).optional(),
 })
 export type AcceptUpstream = z.infer<typeof AcceptUpstream>
+
+export const LoginUpstream = z.strictObject({
+  /** Where the browser brings the answer, on the machine of whoever logs in. */
+  redirect_url: z
+    .string()
+    .regex(
+      /^http:\/\/127\.0\.0\.1:[1-9]\d{0,4}\/[A-Za-z0-9/_-]{0,100}$/,
+      'expected http://127.0.0.1:PORT/…',
+    ),
+  /** Of a client that is registered at the authorization server already. */
+  client_id: text(2048).min(1).optional(),
+  client_secret: z.string().min(1).max(4096).optional(),
+})
+export type LoginUpstream = z.infer<typeof LoginUpstream>
+
+/** A login that waits for a person with a browser. */
+export const UpstreamLoginStart = z.object({
+  name: UpstreamName,
+  /** Where the person logs in. */
+  address: z.string(),
+  /** Comes back with the answer. */
+  state: z.string(),
+  issuer: z.string(),
+  expires_at: Timestamp,
+})
+export type UpstreamLoginStart = z.infer<typeof UpstreamLoginStart>
+
+export const FinishUpstreamLogin = z.strictObject({
+  /** The whole address that the browser was sent to at the end. */
+  redirected: z.url({ protocol: /^http$/ }).max(8192),
+})
+export type FinishUpstreamLogin = z.infer<typeof FinishUpstreamLogin>
 
 export const RemovedUpstream = z.object({ name: UpstreamName, removed: z.literal(true) })
 export type RemovedUpstream = z.infer<typeof RemovedUpstream>

@@ -69,6 +69,7 @@ import { createMetrics } from './telemetry/metrics.ts'
 import { openTracing } from './telemetry/tracing.ts'
 import { heldBytesFor } from './transport/http/held-bytes.ts'
 import { createUpstreamHost } from './upstream/create-upstream-host.ts'
+import { Logins } from './upstream/oauth/logins.ts'
 import { openVault } from './vault/open-vault.ts'
 import type { Scrubber } from './vault/scrub/scrubber.ts'
 import type { LogPlace } from './verify-log.ts'
@@ -192,21 +193,23 @@ const openSandbox = (
 
 /** The servers behind the gate, and the tools of them that were accepted. */
 const openUpstreams = async (
-  { data_dir: dataDir, commandEnvironment }: Settings,
-  given: Pick<AppDeps, 'storage' | 'digest' | 'sandbox' | 'outbound' | 'secrets'> & {
+  { data_dir: dataDir, commandEnvironment, 'upstream.client_metadata_url': url }: Settings,
+  given: Pick<AppDeps, 'storage' | 'digest' | 'sandbox' | 'outbound' | 'secrets' | 'clock'> & {
     readonly registry: ChangingRegistry
     readonly call: CallUpstream
   },
 ): Promise<AppDeps['upstreams']> => {
+  const logins = new Logins({ ...given, clientMetadataUrl: url })
   const host = createUpstreamHost({
     ...given,
+    tokens: logins.tokens,
     folder: join(dataDir, 'upstreams'),
     searchPath: commandEnvironment['PATH'] ?? '',
     version,
   })
   const table = new ToolTable({ ...given, host })
   for (const row of await given.storage.upstreams.list()) await table.offer(readRow(row))
-  return { host, table }
+  return { host, logins, table }
 }
 
 /** Takes the data directory for this process, and returns the id that its store must have. */
@@ -304,7 +307,7 @@ export async function compose(
     })
   // Before policy is read: its rules name these tools.
   const upstreams = await openUpstreams(settings, {
-    ...{ storage, registry, digest, sandbox, outbound, secrets },
+    ...{ storage, registry, digest, sandbox, outbound, secrets, clock },
     call: (call, context) => app.callUpstream(call, context),
   })
   const policy = opening.use(

@@ -32,6 +32,7 @@ const upstreamOf = (
   grants,
   credentials: {},
   per_agent,
+  login: null,
   status: offered ? 'ready' : 'needs_review',
   reason: offered ? null : '1 tool waits for a person',
   identity: { name: 'notes-server', version: '1.0.0', protocol: '2025-11-25' },
@@ -77,6 +78,23 @@ export const fakeUpstreams = (): UpstreamUseCases => {
     acceptUpstream: async (_op, { name }) => found(name, true),
     refreshUpstream: async (_op, { name }) => found(name),
     restartUpstream: async (_op, { name }) => found(name),
+    loginUpstream: async (_op, { name, redirect_url }) => ({
+      name: found(name).upstream.name,
+      address: `https://login.example/authorize?redirect_uri=${encodeURIComponent(redirect_url)}`,
+      state: 'a-state',
+      issuer: 'https://login.example',
+      expires_at: '2126-03-01T12:10:00.000Z',
+    }),
+    async finishUpstreamLogin(_op, { name, redirected }) {
+      const { searchParams } = new URL(redirected)
+      if (searchParams.get('code') !== 'a-code')
+        throw new GatehouseError('UpstreamLoginRefused', {
+          upstream: name,
+          detail: 'its authorization server answers access_denied',
+        })
+      return found(name)
+    },
+    logoutUpstream: async (_op, { name }) => found(name),
     suggestUpstreamRules: async (_op, { name }) => ({
       policy: `# Of ${found(name).upstream.name}.\nversion: 1\n`,
     }),

@@ -117,7 +117,7 @@ export const upstreamAdd = defineCommand({
     for (const path of ungranted(order))
       await note(`It names ${escapeText(path)}, which it may not see: grant it with --folder.`)
     const review = await api.addUpstream({ ...order, dry_run: true })
-    if (!json)
+    if (!json && review.upstream.status !== 'needs_login')
       await note(
         [
           toolTable(review.tools, views.stderr),
@@ -128,7 +128,7 @@ export const upstreamAdd = defineCommand({
     return { order, review }
   },
   question: ({ name, 'dry-run': dryRun }, { review }) =>
-    dryRun
+    dryRun || review.upstream.status === 'needs_login'
       ? null
       : `Offer ${counted(review.tools.filter(isWaiting).length, 'tool')} of ${name} to agents? Each call asks a person, unless policy says otherwise.`,
   async run({ api }, { name, 'dry-run': dryRun }, { order, review }) {
@@ -138,11 +138,17 @@ export const upstreamAdd = defineCommand({
     // What was shown, and nothing that came since.
     return { added: true, ...(await api.acceptUpstream({ name, digest: review.digest })) }
   },
-  text: ({ added, upstream }, { next }) =>
-    added
+  text: ({ added, upstream }, { next }) => {
+    const { name, status } = upstream
+    if (status === 'needs_login')
+      return added
+        ? `${name} is kept, and wants a login before it shows its tools: ${next(`upstream login ${name}`)}`
+        : `${name} wants a login before it shows its tools. Nothing was kept.`
+    return added
       ? [
-          `${upstream.name} is behind the gate: ${counted(upstream.offered, 'tool')} offered.`,
-          `Rules for it, to read and change: ${next(`upstream tiers ${upstream.name} --suggest`)}`,
+          `${name} is behind the gate: ${counted(upstream.offered, 'tool')} offered.`,
+          `Rules for it, to read and change: ${next(`upstream tiers ${name} --suggest`)}`,
         ].join('\n')
-      : 'Nothing was kept.',
+      : 'Nothing was kept.'
+  },
 })

@@ -21,6 +21,24 @@ export const upstreamErrors = {
       },
     ],
   ),
+  UpstreamNeedsLogin: entry(
+    409,
+    null,
+    false,
+    'The upstream server {upstream} wants a login, which a person does once: gatehouse upstream login {upstream}',
+    [
+      {
+        action: 'gatehouse upstream login',
+        description: 'An operator logs in to it with a browser.',
+      },
+    ],
+  ),
+  UpstreamLoginRefused: entry(400, null, false, 'The login at {upstream} is refused: {detail}', [
+    {
+      action: 'gatehouse upstream login',
+      description: 'Begin anew; nothing was kept of this login.',
+    },
+  ]),
   UpstreamToolFailed: entry(502, null, false, '{detail}', [
     {
       action: 'read the message',

@@ -1,19 +1,25 @@
 import {
   AcceptUpstream,
   AddUpstream,
+  FinishUpstreamLogin,
+  LoginUpstream,
   RemovedUpstream,
   SuggestedRules,
   UpstreamList,
+  UpstreamLoginStart,
   UpstreamReview,
 } from '../upstream.ts'
 import { defineRoutes } from './define-routes.ts'
 
 const connecting = [
   'UpstreamFailed',
+  'UpstreamNeedsLogin',
   'SandboxUnavailable',
   'SecretNotAllowed',
   'VaultLocked',
 ] as const
+
+const loggingIn = ['UpstreamFailed', 'SecretRefused', 'VaultLocked'] as const
 
 export const upstreamRoutes = defineRoutes({
   listUpstreams: {
@@ -65,6 +71,32 @@ export const upstreamRoutes = defineRoutes({
     permission: 'upstreams.manage',
     answer: UpstreamReview,
     errors: ['UpstreamNotFound'],
+  },
+  loginUpstream: {
+    method: 'POST',
+    path: '/api/upstreams/:name/login',
+    summary: 'Begin a login (OAuth): answers the address that a person opens in a browser',
+    permission: 'upstreams.manage',
+    body: LoginUpstream,
+    answer: UpstreamLoginStart,
+    errors: ['UpstreamNotFound', 'UpstreamRefused', 'UpstreamLoginRefused', ...loggingIn],
+  },
+  finishUpstreamLogin: {
+    method: 'POST',
+    path: '/api/upstreams/:name/login/finish',
+    summary: 'Finish a login with the address that the browser was sent to, and show the tools',
+    permission: 'upstreams.manage',
+    body: FinishUpstreamLogin,
+    answer: UpstreamReview,
+    errors: ['UpstreamNotFound', 'UpstreamLoginRefused', 'SecretRefused', ...connecting],
+  },
+  logoutUpstream: {
+    method: 'POST',
+    path: '/api/upstreams/:name/logout',
+    summary: 'Delete the tokens of a server, and revoke them where it can be done',
+    permission: 'upstreams.manage',
+    answer: UpstreamReview,
+    errors: ['UpstreamNotFound', 'VaultLocked'],
   },
   suggestUpstreamRules: {
     method: 'GET',

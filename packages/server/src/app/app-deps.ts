@@ -72,7 +72,7 @@ export type AppDeps = Basics & {
   readonly adapters: ServiceAdapters
   readonly models: ModelParts
   readonly engine: EngineParts
-  readonly upstreams: Pick<UpstreamRoomDeps, 'host' | 'table'>
+  readonly upstreams: Pick<UpstreamRoomDeps, 'host' | 'logins' | 'table'>
   /** Lines of the service's own log that could not be written. */
   readonly droppedLogLines: () => number
   /** Aborts when the service stops. */

@@ -262,6 +262,13 @@ export const fields = [
       'How long a connection to an upstream MCP server, and its process, may be without a call before it is ended.',
   },
   {
+    key: 'upstream.client_metadata_url',
+    type: 'string',
+    default: null,
+    description:
+      'Where a description of Gatehouse as an OAuth client is published (client id metadata document), https only. Authorization servers that read such descriptions then need no registration.',
+  },
+  {
     key: 'files.deny_hardlinks',
     type: 'boolean',
     default: false,

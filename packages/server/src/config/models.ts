@@ -35,5 +35,8 @@ export const mirrorsOf = (
   return mirrors
 }
 
-export const catalogUrlOf = (url: string | null, { origin }: Surroundings): string | null =>
-  url === null ? null : httpsOf(url, origin, 'catalog.url').href
+/** An address that something is fetched from. */
+export const addressOf =
+  (key: 'catalog.url' | 'upstream.client_metadata_url') =>
+  (url: string | null, { origin }: Surroundings): string | null =>
+    url === null ? null : httpsOf(url, origin, key).href

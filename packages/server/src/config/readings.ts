@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { delaysOf } from './delays.ts'
 import type { Key } from './fields.ts'
-import { catalogUrlOf, mirrorsOf } from './models.ts'
+import { addressOf, mirrorsOf } from './models.ts'
 import { noProxyOf, portsOf, proxyOf } from './outbound.ts'
 import { refuse } from './refuse.ts'
 import type { Surroundings } from './surroundings.ts'
@@ -27,7 +27,8 @@ export const readings = {
   'proxy.delays': delaysOf,
   notifications: (targets: readonly Target[], around: Surroundings): readonly Target[] =>
     targets.map((target) => ({ ...target, secretFile: besideData(target.secretFile, around) })),
-  'catalog.url': catalogUrlOf,
+  'catalog.url': addressOf('catalog.url'),
+  'upstream.client_metadata_url': addressOf('upstream.client_metadata_url'),
   'models.mirrors': mirrorsOf,
   'outbound.ports': portsOf,
   'outbound.ca_file': besideData,

@@ -5,7 +5,7 @@ import type { JsonObject } from './json.ts'
 /** An MCP server behind the gate. Times are ms since 1970 of the wall clock. */
 export type StoredUpstream = {
   readonly name: string
-  /** `UpstreamConfig`. */
+  /** `UpstreamConfig`, and the state of its login where there is one. */
   readonly config_json: string
   /** `AcceptedTool[]`: what a person has accepted, which is what agents are offered. */
   readonly accepted_json: string
@@ -88,6 +88,8 @@ export type UpstreamOrder = {
   /** The agent that it is for; null for all. */
   readonly agent: string | null
   readonly config: UpstreamConfig
+  /** Whether a person has logged in to it. */
+  readonly logged_in: boolean
 }
 
 export type CompiledSchema =
@@ -101,7 +103,7 @@ export interface UpstreamSchemas {
 
 /** Connects to servers. */
 export interface UpstreamHost {
-  /** Must be ready for calls when it resolves. Raises `UpstreamFailed`, `SandboxUnavailable`, `SecretNotAllowed`. */
+  /** Must be ready for calls when it resolves. Raises `UpstreamFailed`, `UpstreamNeedsLogin`, `SandboxUnavailable`, `SecretNotAllowed`. */
   connect(order: UpstreamOrder, signal: AbortSignal): Promise<UpstreamConnection>
   /** Must delete the folders that the processes of a server had for themselves. */
   forget(name: string): Promise<void>

@@ -11,13 +11,17 @@ import type {
   UpstreamOrder,
   UpstreamSchemas,
 } from '../ports/upstream.ts'
-import { outboundFetch } from './outbound-fetch.ts'
+import { createWay, type Way } from './oauth/authorized-fetch.ts'
+import { loadClient } from './oauth/load-client.ts'
+import type { Tokens } from './oauth/tokens.ts'
 import { SandboxedTransport } from './sandboxed-transport.ts'
 
 export type UpstreamHostOptions = {
   readonly sandbox: Sandbox
   readonly outbound: Outbound
   readonly secrets: Pick<Secrets, 'use'>
+  /** Of servers that a person has logged in to. */
+  readonly tokens: Tokens
   /** For the folders that the servers have for themselves. */
   readonly folder: string
   /** Where programs are looked for, as in the variable PATH. */
@@ -187,15 +191,32 @@ class Host implements UpstreamHost {
 
   async #connectUrl(order: UpstreamOrder, given: string, signal: AbortSignal) {
     const url = new URL(given)
-    const { outbound, version, connectMs = connectMsDefault } = this.#options
+    const way = await this.#wayTo(order, url, signal)
+    try {
+      const connection = await this.#openUrl(order.name, url, way, signal)
+      way.onFailure(() => void connection.close())
+      return connection
+    } catch (cause) {
+      throw signal.aborted ? cause : (way.failure() ?? cause)
+    }
+  }
+
+  async #wayTo(order: UpstreamOrder, url: URL, signal: AbortSignal): Promise<Way> {
+    const { outbound, tokens } = this.#options
+    const { name, logged_in } = order
     const credentials = await this.#credentials(order, url.host)
-    const fetch = outboundFetch(outbound, url, credentials)
-    const { StreamableHTTPClientTransport, SSEClientTransport } = await import(
-      '@modelcontextprotocol/client'
-    )
+    if (logged_in) await tokens.open(name, url.href)
+    return createWay({ outbound, tokens, name, url, credentials, logged_in, signal })
+  }
+
+  async #openUrl(name: string, url: URL, way: Way, signal: AbortSignal) {
+    const { version, connectMs = connectMsDefault } = this.#options
+    const { fetch } = way
+    const { StreamableHTTPClientTransport, SSEClientTransport } = await loadClient()
     const { SdkConnection } = await import('./sdk-connection.ts')
     const opening = {
-      ...{ name: order.name, version, connectMs, reason: () => null },
+      ...{ name, version, connectMs },
+      reason: () => detailOf(way.failure()),
       heard: () => [],
       hostsRefused: () => [],
       dispose: async () => {},
@@ -230,6 +251,11 @@ class Host implements UpstreamHost {
     }
     return values
   }
+}
+
+const detailOf = (failure: GatehouseError | null): string | null => {
+  const detail = failure?.facts['detail']
+  return typeof detail === 'string' ? detail : (failure?.message ?? null)
 }
 
 const heardFrom = (said: string | null, hosts: readonly string[]): string[] => [

@@ -5,6 +5,13 @@ import type { Outbound, OutboundResponse } from '../ports/outbound.ts'
 /** Streams of events stay open; each is bounded by the call that it belongs to, or by its session. */
 const exchangeMs = 24 * 60 * 60 * 1_000
 
+export type OutboundFetch = {
+  /** Headers for an address: empty for all but the origin that they are for. */
+  readonly credentials: (to: URL) => Readonly<Record<string, string>>
+  readonly timeoutMs?: number
+  readonly bodyBytesMax?: number
+}
+
 /** Set by the way out itself. */
 const ownHeaders: ReadonlySet<string> = new Set(['host', 'content-length', 'connection'])
 
@@ -36,11 +43,10 @@ const streamOf = (answer: OutboundResponse): ReadableStream<Uint8Array> => {
   })
 }
 
-/** `fetch` over the one way out, with headers that the server's own origin alone gets. */
+/** `fetch` over the one way out. */
 export const outboundFetch = (
   outbound: Outbound,
-  server: URL,
-  credentials: Readonly<Record<string, string>>,
+  { credentials, timeoutMs = exchangeMs, bodyBytesMax }: OutboundFetch,
 ): FetchLike => {
   const ended = new AbortController()
   return async (given, init) => {
@@ -52,10 +58,11 @@ export const outboundFetch = (
         method: init?.method ?? 'GET',
         headers: headersOf(init?.headers),
         body: bodyOf(init?.body),
-        timeout_ms: exchangeMs,
+        timeout_ms: timeoutMs,
         redirects_max: 0,
         https_only: false,
-        credentials: (to) => (to.origin === server.origin ? credentials : {}),
+        credentials,
+        ...(bodyBytesMax === undefined ? {} : { body_bytes_max: bodyBytesMax }),
       },
       signal,
     )

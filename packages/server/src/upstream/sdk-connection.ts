@@ -1,6 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import {
   Client,
+  InsufficientScopeError,
   type Progress,
   ProtocolError,
   SdkError,
@@ -65,6 +66,7 @@ const textOf = (cause: unknown): string => {
     return `it answered with error ${code}: ${visibleText(message, detailMax)}`
   }
   if (cause instanceof SdkHttpError) return `it answered with status ${cause.status}`
+  if (cause instanceof InsufficientScopeError) return 'its login does not reach that far'
   const code = cause instanceof SdkError ? said[cause.code] : undefined
   return code ?? 'the connection failed'
 }

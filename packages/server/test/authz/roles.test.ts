@@ -57,6 +57,8 @@ const bodies: Readonly<Partial<Record<RouteName, object>>> = {
   testPolicy: { agent: 'mailbot', capability: 'email.send' },
   saveOrganisationPolicy: { text: 'version: 1\nrules: []\n' },
   saveAgentPolicy: { text: 'version: 1\nrules: []\n' },
+  loginUpstream: { redirect_url: 'http://127.0.0.1:4711/callback' },
+  finishUpstreamLogin: { redirected: 'http://127.0.0.1:4711/callback?code=c&state=s' },
   addUpstream: { name: 'other', server: { kind: 'stdio', command: 'other-server' } },
   connectService: {
     kind: 'mail',
@@ -94,6 +96,9 @@ const things: Readonly<Partial<Record<RouteName, string>>> = {
   acceptUpstream: seeded.upstream,
   refreshUpstream: seeded.upstream,
   restartUpstream: seeded.upstream,
+  loginUpstream: 'tickets',
+  finishUpstreamLogin: 'tickets',
+  logoutUpstream: 'tickets',
   suggestUpstreamRules: seeded.upstream,
   removeUpstream: seeded.upstream,
   cancelWrite: seeded.write,
@@ -128,6 +133,14 @@ const withoutOperator: Before = async ({ kit }) => {
   return undefined
 }
 
+const overHttp: Before = async ({ kit }) => {
+  const server = { kind: 'http', url: 'https://tickets.example/mcp' } as const
+  const grants = { folders: [], hosts: [], environment: {} }
+  const rest = { credentials: {}, per_agent: true, dry_run: false }
+  await kit.app.addUpstream(kit.operator(), { name: 'tickets', server, grants, ...rest })
+  return undefined
+}
+
 /** What must have happened before, for some routes, and what of it goes into the body. */
 const before: Readonly<Partial<Record<RouteName, Before>>> = {
   async resumeAgent({ kit }) {
@@ -139,6 +152,9 @@ const before: Readonly<Partial<Record<RouteName, Before>>> = {
     return undefined
   },
   createSetupLink: withoutOperator,
+  loginUpstream: overHttp,
+  finishUpstreamLogin: overHttp,
+  logoutUpstream: overHttp,
   async acceptUpstream({ kit }) {
     const { digest } = await kit.app.showUpstream(kit.operator(), { name: seeded.upstream })
     return { digest }

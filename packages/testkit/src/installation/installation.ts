@@ -24,7 +24,7 @@ import {
   policy,
   seedMs,
 } from './seeds.ts'
-import { createTestUpstreams } from './upstream-host.ts'
+import { createTestLogins, createTestUpstreams } from './upstream-host.ts'
 
 /** A whole service in which there is one of everything. */
 export type Installation = AsyncDisposable & {
@@ -72,7 +72,11 @@ const partsOf = (server: FakeServer, options: InstallationOptions): Partial<KitO
     ...(options.ports ? { ports: options.ports } : {}),
     capabilities: [...mailboxCapabilities, ...(options.capabilities ?? [])],
     parts: ({ upstreams }, folder) => ({
-      upstreams: { ...upstreams, host: createTestUpstreams(upstreams.host) },
+      upstreams: {
+        ...upstreams,
+        host: createTestUpstreams(upstreams.host),
+        logins: createTestLogins(),
+      },
       version: '1.2.3',
       processHost: createTestProcessHost(),
       engine: createTestEngine(options.engine),

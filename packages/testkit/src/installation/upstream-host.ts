@@ -1,5 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { UpstreamConnection, UpstreamHost } from '@gatehouse/server/ports/upstream'
+import type { UpstreamLogins } from '@gatehouse/server/ports/upstream-login'
 
 const tools = [
   {
@@ -45,4 +46,16 @@ export const createTestUpstreams = (host: UpstreamHost): UpstreamHost => ({
       throw new GatehouseError('UpstreamFailed', { upstream: name, detail: 'it ended with code 1' })
     return openNotes()
   },
+})
+
+/** Logins at which everybody is let in. */
+export const createTestLogins = (): UpstreamLogins => ({
+  begin: async () => ({
+    address: 'https://login.example/authorize',
+    state: 'a-state',
+    issuer: 'https://login.example',
+    expires_ms: 0,
+  }),
+  finish: async () => ({ issuer: 'https://login.example', client_id: 'gatehouse', scopes: [] }),
+  end: async () => ({ revoked: true }),
 })

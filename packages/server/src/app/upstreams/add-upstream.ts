@@ -4,7 +4,7 @@ import type { UpstreamConfig, UpstreamConnection, WireTool } from '../../ports/u
 import { actDraft } from '../call/audit-draft.ts'
 import type { Op } from '../call/op.ts'
 import { reviewOf } from './show-upstream.ts'
-import { toRow, type UpstreamRecord } from './stored.ts'
+import { orderOf, toRow, type UpstreamRecord } from './stored.ts'
 import type { UpstreamDeps } from './upstream-deps.ts'
 
 const upstreamsMax = 100
@@ -48,10 +48,23 @@ export const seenOf = (connection: UpstreamConnection, tools: readonly WireTool[
   return { server: name, version, protocol, tools }
 }
 
+type Found = Pick<UpstreamRecord, 'seen' | 'seen_ms' | 'login'> & {
+  readonly hosts_refused: string[]
+}
+
+/** A server that wants a login first is kept without its tools: they are seen once a person has logged in. */
+async function look(op: Op, deps: UpstreamDeps, draft: UpstreamRecord): Promise<Found> {
+  try {
+    return { ...(await connectOnce(op, deps, draft)), seen_ms: deps.clock.wall(), login: null }
+  } catch (cause) {
+    if (!(cause instanceof GatehouseError) || cause.type !== 'UpstreamNeedsLogin') throw cause
+    return { seen: null, seen_ms: null, login: { state: 'needed' }, hosts_refused: [] }
+  }
+}
+
 /** Connects once, to see what is there. Values that are only tried are kept no longer than that. */
-async function look(op: Op, deps: UpstreamDeps, draft: UpstreamRecord) {
-  const { name, config } = draft
-  const connection = await deps.host.connect({ name, agent: null, config }, op.signal)
+async function connectOnce(op: Op, deps: UpstreamDeps, draft: UpstreamRecord) {
+  const connection = await deps.host.connect(orderOf(draft, null), op.signal)
   try {
     const tools = await connection.listTools(op.signal)
     return { seen: seenOf(connection, tools), hosts_refused: [...connection.hostsRefused()] }
@@ -111,18 +124,19 @@ export async function addUpstream(
     config,
     accepted: { server: null, tools: [] },
     seen: null,
+    login: null,
     change_number: 1,
     added_ms: now,
     seen_ms: null,
   }
   await keepCredentials(deps, input)
   try {
-    const { seen, hosts_refused } = await look(op, deps, draft)
-    const record = { ...draft, seen, seen_ms: now }
+    const { hosts_refused, ...found } = await look(op, deps, draft)
+    const record = { ...draft, ...found }
     if (input.dry_run) await forgetCredentials(deps, draft)
     else await store(op, deps, record)
     const compared = input.dry_run
-      ? compareTools(await deps.table.rules(name), record.accepted, seen)
+      ? compareTools(await deps.table.rules(name), record.accepted, record.seen)
       : await deps.table.offer(record)
     return { ...reviewOf(deps, record, compared), hosts_refused }
   } catch (cause) {

@@ -2,7 +2,7 @@ import { GatehouseError } from '@gatehouse/contract'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type { UpstreamConnection, UpstreamHost, WireTool } from '../../ports/upstream.ts'
-import type { UpstreamRecord } from './stored.ts'
+import { orderOf, type UpstreamRecord } from './stored.ts'
 
 export type ConnectionDeps = {
   readonly host: Pick<UpstreamHost, 'connect'>
@@ -143,9 +143,9 @@ export class Connections {
 
   async #connect(key: string, record: UpstreamRecord, agent: string | null): Promise<Live> {
     const { host, clock, signal, seen } = this.#deps
-    const { name, config } = record
+    const { name } = record
     await this.#makeRoom(name)
-    const connection = await host.connect({ name, agent, config }, signal)
+    const connection = await host.connect(orderOf(record, agent), signal)
     try {
       const live = {
         connection,

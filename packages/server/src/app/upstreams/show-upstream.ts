@@ -64,10 +64,12 @@ const count = (compared: readonly ComparedTool[], ...states: readonly ComparedTo
 
 /** New tools beside accepted ones are an offer, which a person may leave; what was accepted and is out of service is not. */
 const statusOf = (
-  { seen }: UpstreamRecord,
+  { name, seen, login }: UpstreamRecord,
   compared: readonly ComparedTool[],
   failure: string | null,
 ): { readonly status: UpstreamStatus; readonly reason: string | null } => {
+  if (login?.state === 'needed')
+    return { status: 'needs_login', reason: `it wants a login: gatehouse upstream login ${name}` }
   if (failure !== null) return { status: 'failing', reason: failure }
   const out = count(compared, 'changed', 'vanished')
   const unaccepted = count(compared, 'offered') === 0 ? count(compared, 'new') : 0
@@ -78,6 +80,12 @@ const statusOf = (
       reason: waiting === 1 ? '1 tool waits for a person' : `${waiting} tools wait for a person`,
     }
   return seen === null ? { status: 'unconnected', reason: null } : { status: 'ready', reason: null }
+}
+
+const loginOf = ({ login }: UpstreamRecord): Upstream['login'] => {
+  if (login?.state !== 'done') return null
+  const { issuer, client_id, scopes, at_ms } = login
+  return { issuer, client_id, scopes: [...scopes], at: iso(at_ms) }
 }
 
 export const upstreamRecord = (
@@ -94,6 +102,7 @@ export const upstreamRecord = (
       Object.entries(config.credentials).map(([key, secret]) => [key, { secret }]),
     ),
     per_agent: config.per_agent,
+    login: loginOf(record),
     ...statusOf(record, compared, connections.failureOf(name)),
     identity: seen && { name: seen.server, version: seen.version, protocol: seen.protocol },
     connections: connections.countOf(name),

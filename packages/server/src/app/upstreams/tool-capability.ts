@@ -36,6 +36,7 @@ const usualResultBytes = 512 * 1024
 const errors: readonly ErrorType[] = [
   'UpstreamToolFailed',
   'UpstreamFailed',
+  'UpstreamNeedsLogin',
   'UpstreamNotReviewed',
   'SandboxUnavailable',
 ]

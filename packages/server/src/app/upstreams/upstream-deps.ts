@@ -1,6 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { UpstreamHost } from '../../ports/upstream.ts'
+import type { UpstreamLogins } from '../../ports/upstream-login.ts'
 import type { Basics } from '../call/basics.ts'
 import type { ShowDeps } from './show-upstream.ts'
 import { readRow, type UpstreamRecord } from './stored.ts'
@@ -12,6 +13,7 @@ export type UpstreamDeps = Pick<
 > &
   ShowDeps & {
     readonly host: UpstreamHost
+    readonly logins: UpstreamLogins
     readonly table: ToolTable
     readonly secrets: Pick<Secrets, 'keepForService' | 'forgetForService'>
   }

@@ -1,10 +1,13 @@
 import {
   type AcceptUpstream,
   type AddUpstream,
+  type FinishUpstreamLogin,
   GatehouseError,
+  type LoginUpstream,
   type RemovedUpstream,
   type SuggestedRules,
   type UpstreamList,
+  type UpstreamLoginStart,
   type UpstreamReview,
   type UpstreamStatus,
 } from '@gatehouse/contract'
@@ -20,8 +23,9 @@ import { PollLoop } from '../call/poll-loop.ts'
 import { addUpstream, forgetCredentials, seenOf } from './add-upstream.ts'
 import { callTool } from './call-tool.ts'
 import { type ConnectionDeps, Connections } from './connections.ts'
+import { beginLogin, endLogin, finishLogin, logout } from './login.ts'
 import { reviewDigest, reviewOf, upstreamRecord } from './show-upstream.ts'
-import { readRow, toRow, type UpstreamRecord } from './stored.ts'
+import { orderOf, readRow, toRow, type UpstreamRecord } from './stored.ts'
 import type { CallUpstream } from './tool-capability.ts'
 import type { ToolTable } from './tool-table.ts'
 import { findUpstream, type UpstreamDeps } from './upstream-deps.ts'
@@ -39,6 +43,12 @@ export interface UpstreamUseCases {
   acceptUpstream(op: Op, input: { name: string } & AcceptUpstream): Promise<UpstreamReview>
   refreshUpstream(op: Op, input: { name: string }): Promise<UpstreamReview>
   restartUpstream(op: Op, input: { name: string }): Promise<UpstreamReview>
+  loginUpstream(op: Op, input: { name: string } & LoginUpstream): Promise<UpstreamLoginStart>
+  finishUpstreamLogin(
+    op: Op,
+    input: { name: string } & FinishUpstreamLogin,
+  ): Promise<UpstreamReview>
+  logoutUpstream(op: Op, input: { name: string }): Promise<UpstreamReview>
   suggestUpstreamRules(op: Op, input: { name: string }): Promise<SuggestedRules>
   removeUpstream(op: Op, input: { name: string }): Promise<RemovedUpstream>
 }
@@ -89,6 +99,15 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
       acceptUpstream: (op, input) => acceptUpstream(op, inner, input),
       refreshUpstream: (op, { name }) => refreshUpstream(op, inner, name),
       restartUpstream: (op, { name }) => restartUpstream(op, inner, name),
+      loginUpstream: (op, input) => beginLogin(op, inner, input),
+      async finishUpstreamLogin(op, input) {
+        await finishLogin(op, inner, input)
+        return await refreshUpstream(op, inner, input.name)
+      },
+      async logoutUpstream(op, { name }) {
+        await logout(op, inner, name)
+        return await show(inner, name)
+      },
       suggestUpstreamRules: (_op, { name }) => suggest(inner, name),
       removeUpstream: (op, { name }) => removeUpstream(op, inner, name),
     },
@@ -120,7 +139,7 @@ async function healthOf(inner: Inner): Promise<Components['upstreams']> {
     const compared = await inner.table.compare(record)
     const { name, status, reason } = upstreamRecord(inner, record, compared)
     servers[name] = status
-    if (status === 'failing' || status === 'needs_review') reasons.push(`${name}: ${reason}`)
+    if (status !== 'ready' && status !== 'unconnected') reasons.push(`${name}: ${reason}`)
   }
   return reasons.length === 0
     ? { status: 'healthy', servers }
@@ -218,10 +237,7 @@ function assertWaiting(
 async function refreshUpstream(op: Op, inner: Inner, name: string): Promise<UpstreamReview> {
   const record = await findUpstream(inner, name)
   await inner.connections.end(name)
-  const connection = await inner.host.connect(
-    { name, agent: null, config: record.config },
-    op.signal,
-  )
+  const connection = await inner.host.connect(orderOf(record, null), op.signal)
   let refused: readonly string[]
   try {
     await recordSeen(inner, name, connection, await connection.listTools(op.signal))
@@ -260,6 +276,7 @@ async function removeUpstream(op: Op, inner: Inner, name: string): Promise<Remov
     tx.append(actDraft(op, 'upstream.removed', { arguments: { name, server } }))
   })
   await forgetCredentials(inner, record)
+  if (record.config.server.kind === 'http') await endLogin(op, inner, name)
   await inner.host.forget(name)
   return { name, removed: true }
 }

@@ -8,6 +8,9 @@ export const upstreamHandlers: Handlers<typeof upstreamRoutes> = {
   acceptUpstream: (op, app, input) => app.acceptUpstream(op, input),
   refreshUpstream: (op, app, input) => app.refreshUpstream(op, input),
   restartUpstream: (op, app, input) => app.restartUpstream(op, input),
+  loginUpstream: (op, app, input) => app.loginUpstream(op, input),
+  finishUpstreamLogin: (op, app, input) => app.finishUpstreamLogin(op, input),
+  logoutUpstream: (op, app, input) => app.logoutUpstream(op, input),
   suggestUpstreamRules: (op, app, input) => app.suggestUpstreamRules(op, input),
   removeUpstream: (op, app, input) => app.removeUpstream(op, input),
 }
