@@ -24,6 +24,7 @@ const others = {
 } as const
 
 const linesOfTheirOwn: Readonly<Record<string, readonly string[]>> = {
+  'upstream login': ['notes', '--no-browser'],
   'audit check-proof': ['/does/not/exist'],
   'catalog validate': ['/does/not/exist'],
   wake: ['mailbot'],

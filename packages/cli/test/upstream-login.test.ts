@@ -24,11 +24,12 @@ const onceShown = (act: (redirect: string) => void) => {
 test('a login is finished by the browser that comes back, and shows the tools', async () => {
   const kit = createCliKit()
   const pages: number[] = []
-  const onWrite = onceShown(async (redirect) => {
+  const browse = async (redirect: string) => {
     // A page that only guesses is sent away, and ends nothing.
     for (const state of ['guessed', 'a-state'])
       pages.push((await fetch(`${redirect}?code=a-code&state=${state}`)).status)
-  })
+  }
+  const onWrite = onceShown((redirect) => void browse(redirect))
   const { code, out, err } = await kit.gatehouse(line, { onWrite })
   expect([code, pages[0]]).toEqual([0, 404])
   expect(out).toContain('add_note')

@@ -122,5 +122,5 @@ export class OauthKit implements AsyncDisposable {
 
 const withErrors = (_key: string, value: unknown): unknown =>
   value instanceof Error
-    ? { ...value, message: value.message, stack: value.stack, cause: value.cause }
+    ? { facts: Object.entries(value), text: String(value), stack: value.stack, cause: value.cause }
     : value

@@ -145,8 +145,8 @@ export class OauthServers implements AsyncDisposable {
     const { pathname } = new URL(request.url ?? '/', this.issuer)
     if (pathname.startsWith('/interaction/')) return await this.#consent(request, response)
     if (pathname.includes('/.well-known/') && this.bent.metadata) {
-      const plain = this.#provider.callback()
-      return answerChanged(plain, request, response, (text) =>
+      const answer: RequestListener = (...both) => void this.#provider.callback()(...both)
+      return answerChanged(answer, request, response, (text) =>
         JSON.stringify({ ...JSON.parse(text), ...this.bent.metadata }),
       )
     }
@@ -159,7 +159,8 @@ export class OauthServers implements AsyncDisposable {
       return
     }
     Object.assign(request, { body })
-    answerChanged(this.#provider.callback(), request, response, (text) => {
+    const answer: RequestListener = (...both) => void this.#provider.callback()(...both)
+    answerChanged(answer, request, response, (text) => {
       const { access_token, refresh_token } = JSON.parse(text)
       for (const token of [access_token, refresh_token]) if (token) this.secrets.add(token)
       return text

@@ -8,7 +8,13 @@ type Deps = HealthDeps & {
   readonly metrics: Metrics
 }
 
-const upstreamLevels = { ready: 1, unconnected: 1, needs_review: 0.5, failing: 0 } as const
+const upstreamLevels = {
+  ready: 1,
+  unconnected: 1,
+  needs_review: 0.5,
+  needs_login: 0.5,
+  failing: 0,
+} as const
 
 const levels = { healthy: 1, disabled: 1, degraded: 0.5, unhealthy: 0 } as const
 
