@@ -44,18 +44,22 @@ export async function beginLogin(
 
 async function setLogin(
   op: Op,
-  { auditLog }: LoginDeps,
+  { auditLog, table }: LoginDeps,
   name: string,
   change: { readonly act: string; readonly login: LoginState; readonly facts: object },
 ): Promise<void> {
-  await auditLog.transaction(async (tx) => {
+  const record = await auditLog.transaction(async (tx) => {
     const row = await tx.upstreams.find(name)
     if (!row) throw new GatehouseError('UpstreamNotFound', { upstream: name.slice(0, 100) })
     const current = readRow(row)
     const { login, act, facts } = change
-    await tx.upstreams.put(toRow({ ...current, login, change_number: current.change_number + 1 }))
+    const next = { ...current, login, change_number: current.change_number + 1 }
+    await tx.upstreams.put(toRow(next))
     tx.append(actDraft(op, act, { arguments: { name, ...facts } }))
+    return next
   })
+  // Calls go by what is offered.
+  await table.offer(record)
 }
 
 /** Redeems the answer of a login. Codes and tokens are in no entry. */
