@@ -85,8 +85,9 @@ describe.skipIf(!hasProgram('bwrap'))('servers that people use, behind the gate'
       writeFileSync(join(shown, 'notes.txt'), 'hello')
       await gate.start()
       const { token } = await gate.createAgent('coder')
-      const client = await connect(kind, gate, token)
-      expect((await client.names()).filter((name) => name.startsWith('everything'))).toEqual([])
+      const before = await connect(kind, gate, token)
+      expect((await before.names()).filter((name) => name.startsWith('everything'))).toEqual([])
+      await before.close()
       for (const [name, args, flags] of [
         ['everything', ['stdio'], []],
         ['filesystem', [shown], ['--folder', shown]],
@@ -108,6 +109,8 @@ describe.skipIf(!hasProgram('bwrap'))('servers that people use, behind the gate'
         ...['upstream', 'add', 'files', '--yes', '--folder', `${packages},${shown}`, '--'],
         ...[process.execPath, program('filesystem'), shown],
       ])
+      // A new one: a client may keep a list for as long as it is told to.
+      const client = await connect(kind, gate, token)
       const names = await client.names()
       for (const name of ['everything__echo', 'files__read_text_file', 'memory__read_graph'])
         expect(names).toContain(name)
