@@ -12,10 +12,10 @@ const program = join(packages, '@modelcontextprotocol/server-everything/dist/ind
 const policy = `version: 1
 rules:
   - { match: "everything.*", tier: autonomous }
-  - { match: "state.*", tier: autonomous }
+  - { match: "filesystem.*", tier: autonomous }
 limits:
   - { match: "everything.*", limit: 100000, window: 1s }
-  - { match: "state.*", limit: 100000, window: 1s }
+  - { match: "filesystem.*", limit: 100000, window: 1s }
 `
 
 const bodyOf = (capability, args) =>
@@ -26,7 +26,8 @@ const bodyOf = (capability, args) =>
     params: { capability, arguments: args },
   })
 const upstream = bodyOf('everything.echo', { message: 'x'.repeat(256) })
-const own = bodyOf('state.set', { key: 'a', value: 'x'.repeat(256) })
+// It has an effect, too, and does next to nothing once the folder is there.
+const own = bodyOf('filesystem.mkdir', { path: 'a' })
 
 const ticksPerSecond = 100
 /** Processor time of one process, in microseconds, as the system counts it. */
