@@ -102,7 +102,7 @@ export function createApp(given: AppDeps): BoundApp {
     partsHealth: async () => ({
       proxy: proxy.health(),
       models: await models.health(),
-      upstreams: await upstreams.health(),
+      upstreams: upstreams.health(),
     }),
   })
   const knowing = { ...shared, briefingOf: time.briefingOf }

@@ -106,7 +106,7 @@ describe.skipIf(!hasProgram('bwrap'))('calls of upstream tools', () => {
     expect(textOf(await kit.kit.invoke('alpha', 'scripted.read', { path: kit.script }))).toBe(
       script,
     )
-    for (const path of [join(kit.kit.folder, 'vault.key'), '/root/.profile', '/home']) {
+    for (const path of [join(kit.kit.folder, 'vault.key'), '/etc/shadow', '/home']) {
       await kit.kit.invoke('alpha', 'scripted.read', { path })
       expect(await kit.kit.invoke('alpha', 'scripted.read', { path })).toMatchObject({
         kind: 'failed',
@@ -134,6 +134,16 @@ describe.skipIf(!hasProgram('bwrap'))('calls of upstream tools', () => {
       expect(pids.length).toBeGreaterThan(0)
     }
     await expect.poll(() => pids.filter(alive)).toEqual([])
+  })
+
+  test('a connection that nobody uses is ended, and made again by the next call', async () => {
+    await using kit = await opened()
+    await kit.kit.invoke('alpha', 'scripted.say', { text: 'hi' })
+    expect((await kit.show()).upstream.connections).toBe(1)
+    kit.kit.clock.move(10 * 60_000)
+    await expect.poll(async () => (await kit.show()).upstream.connections).toBe(0)
+    const again = await kit.kit.invoke('alpha', 'scripted.say', { text: 'hi' })
+    expect(again).toMatchObject({ kind: 'succeeded' })
   })
 
   test('a server that dies is started again after a pause that grows, and the agent is told why', async () => {

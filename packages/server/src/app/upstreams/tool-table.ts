@@ -1,5 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
 import { type ComparedTool, compareTools, type PinRules } from '../../domain/upstream/pins.ts'
+import { fittedAction } from '../../domain/upstream/tool-names.ts'
 import type { Capability, ChangingRegistry } from '../../ports/capability.ts'
 import type { Digest } from '../../ports/digest.ts'
 import type { UpstreamHost, UpstreamSchemas, WireTool } from '../../ports/upstream.ts'
@@ -13,13 +14,20 @@ export type ToolTableDeps = {
   readonly call: CallUpstream
 }
 
+type Offered = { readonly record: UpstreamRecord; readonly compared: readonly ComparedTool[] }
+
+const nameOf = (group: string, tool: string): string | null => {
+  const action = fittedAction(tool)
+  return action === null ? null : `${group}.${action}`
+}
+
 /** The tools of all servers as capabilities, and which of them are out of service. */
 export class ToolTable {
   readonly #deps: ToolTableDeps
   /** Names of capabilities that wait for a person, by server. */
   readonly #waiting = new Map<string, readonly string[]>()
   /** Each server as it is offered here. */
-  readonly #offered = new Map<string, UpstreamRecord>()
+  readonly #offered = new Map<string, Offered>()
   /** A definition is hashed once: the same object is compared with each call. */
   readonly #hashes = new WeakMap<object, string>()
   #schemas: UpstreamSchemas | null = null
@@ -35,9 +43,14 @@ export class ToolTable {
 
   /** The server as it is offered here. Raises `UpstreamNotFound`. */
   find(name: string): UpstreamRecord {
-    const record = this.#offered.get(name)
-    if (!record) throw new GatehouseError('UpstreamNotFound', { upstream: name })
-    return record
+    const offered = this.#offered.get(name)
+    if (!offered) throw new GatehouseError('UpstreamNotFound', { upstream: name })
+    return offered.record
+  }
+
+  /** All servers as they are offered here. */
+  offered(): readonly Offered[] {
+    return [...this.#offered.values()]
   }
 
   hash(definition: object): string {
@@ -70,38 +83,53 @@ export class ToolTable {
 
   /** Raises `Conflict` where a group of that name is Gatehouse's own. */
   assertFree(name: string): void {
-    const taken = this.#deps.registry
-      .list()
-      .find((capability) => capability.group === name && capability.origin === 'own')
+    const taken = this.#ownOf(name)
     if (taken)
       throw new GatehouseError('Conflict', {
         detail: `${name} is a group of Gatehouse's own, such as ${taken.name}: choose another name.`,
       })
   }
 
-  /** Puts what is accepted of a server into the registry, in place of what was there of it. */
+  #ownOf(group: string): Capability | undefined {
+    return this.#deps.registry
+      .list()
+      .find((capability) => capability.group === group && capability.origin === 'own')
+  }
+
+  /**
+   * Puts what is accepted of a server into the registry, in place of what was there of it.
+   * @SECURITY Whatever the server lists and whatever the store holds, it takes no place of our own and keeps no start
+   * from succeeding; tool-table.test.ts.
+   */
   async offer(record: UpstreamRecord): Promise<readonly ComparedTool[]> {
     const compared = await this.compare(record)
-    this.#offered.set(record.name, record)
-    const capabilities = compared.flatMap((one) => this.#capabilityOf(record, one))
-    const waits = compared.filter(({ accepted, state }) => accepted !== null && state !== 'offered')
-    const out = new Set(waits.map(({ tool }) => tool))
+    const { name } = record
+    this.#offered.set(name, { record, compared })
+    const byName = new Map<string, ComparedTool & { readonly capability: string }>()
+    for (const one of compared) {
+      // What was accepted stays known while it is out of service, so that rules and calls of it mean something.
+      const capability = one.capability ?? nameOf(name, one.tool)
+      if (one.accepted === null || capability === null) continue
+      if (one.state === 'offered' || !byName.has(capability))
+        byName.set(capability, { ...one, capability })
+    }
+    const known = [...byName.values()]
     this.#waiting.set(
-      record.name,
-      capabilities.filter(({ tool }) => out.has(tool)).map(({ capability }) => capability.name),
+      name,
+      known.filter(({ state }) => state !== 'offered').map(({ capability }) => capability),
     )
-    const { registry } = this.#deps
-    registry.replaceGroup(
-      record.name,
-      capabilities.map(({ capability }) => capability),
-    )
+    if (!this.#ownOf(name))
+      this.#deps.registry.replaceGroup(
+        name,
+        known.flatMap((one) => this.#capabilityOf(record, one)),
+      )
     return compared
   }
 
   /** Takes in what another node has changed, and returns the names of servers that are gone. */
   async follow(records: readonly UpstreamRecord[]): Promise<readonly string[]> {
     for (const record of records)
-      if (this.#offered.get(record.name)?.change_number !== record.change_number)
+      if (this.#offered.get(record.name)?.record.change_number !== record.change_number)
         await this.offer(record)
     const gone = [...this.#offered.keys()].filter(
       (name) => !records.some((one) => one.name === name),
@@ -113,25 +141,19 @@ export class ToolTable {
   withdraw(name: string): void {
     this.#offered.delete(name)
     this.#waiting.delete(name)
-    this.#deps.registry.replaceGroup(name, [])
+    if (!this.#ownOf(name)) this.#deps.registry.replaceGroup(name, [])
   }
 
-  /** What was accepted stays known while it is out of service, so that rules and calls of it mean something. */
   #capabilityOf(
     { name, config }: UpstreamRecord,
-    { accepted, tool, capability }: ComparedTool,
-  ): { readonly tool: string; readonly capability: Capability }[] {
+    { accepted, capability }: ComparedTool & { readonly capability: string },
+  ): Capability[] {
     if (accepted === null || this.#schemas === null) return []
     const { digest, call } = this.#deps
-    const named = capability ?? `${name}.${tool.replace(/[^A-Za-z0-9_-]+/g, '_')}`
     const definition = accepted.definition as WireTool
     const { hash } = accepted
     const definition_hash = `sha256:${digest.sha256(digest.canonical({ config, definition }))}`
-    const made = toolCapability(
-      { upstream: name, capability: named, hash, definition_hash, definition },
-      this.#schemas,
-      call,
-    )
-    return [{ tool, capability: made }]
+    const given = { upstream: name, capability, hash, definition_hash, definition }
+    return [toolCapability(given, this.#schemas, call)]
   }
 }

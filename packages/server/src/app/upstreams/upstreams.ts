@@ -57,7 +57,7 @@ export type Upstreams = Part<UpstreamUseCases> & {
   readonly call: CallUpstream
   /** Ends what a revoked agent has of its own. */
   readonly endWithAgent: EndsWithAgent
-  health(): Promise<Components['upstreams']>
+  health(): Components['upstreams']
 }
 
 type Inner = UpstreamDeps & { readonly connections: Connections; readonly signal: AbortSignal }
@@ -131,12 +131,10 @@ async function show(inner: Inner, name: string): Promise<UpstreamReview> {
   return reviewOf(inner, record, await inner.table.compare(record))
 }
 
-async function healthOf(inner: Inner): Promise<Components['upstreams']> {
+function healthOf(inner: Inner): Components['upstreams'] {
   const reasons: string[] = []
   const servers: Record<string, UpstreamStatus> = {}
-  for (const row of await inner.storage.upstreams.list()) {
-    const record = readRow(row)
-    const compared = await inner.table.compare(record)
+  for (const { record, compared } of inner.table.offered()) {
     const { name, status, reason } = upstreamRecord(inner, record, compared)
     servers[name] = status
     if (status !== 'ready' && status !== 'unconnected') reasons.push(`${name}: ${reason}`)

@@ -164,12 +164,19 @@ export const acceptTools = (
   names: ReadonlySet<string>,
 ): Accepted => ({
   server: seen.server,
-  tools: compared.flatMap((one) => {
-    const { found } = one
-    const chosen = names.has(one.tool)
-    if (found === null) return chosen || one.accepted === null ? [] : [one.accepted]
-    if (one.state === 'offered' || (chosen && one.state !== 'refused'))
-      return [{ position: one.position, hash: one.hash, definition: found }]
-    return one.accepted ? [one.accepted] : []
-  }),
+  // A name that a server lists twice was accepted once.
+  tools: distinct(
+    compared.flatMap((one) => {
+      const { found } = one
+      const chosen = names.has(one.tool)
+      if (found === null) return chosen || one.accepted === null ? [] : [one.accepted]
+      if (one.state === 'offered' || (chosen && one.state !== 'refused'))
+        return [{ position: one.position, hash: one.hash, definition: found }]
+      return one.accepted ? [one.accepted] : []
+    }),
+  ),
 })
+
+const distinct = (tools: readonly AcceptedTool[]): readonly AcceptedTool[] => [
+  ...new Map(tools.map((one) => [one.definition.name, one])).values(),
+]
