@@ -2,6 +2,7 @@
 // with the suites that do not run without it.
 import { access, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import path from 'node:path'
+import { installForeignPrograms, listForeignPrograms } from './lib/foreign-programs.mjs'
 import { npm, root, run } from './lib/run.mjs'
 
 const exists = (file) =>
@@ -146,6 +147,9 @@ export const setUpTests = async (needs) => {
 
   if (wants('python') && !(await quietly(['python3', '--version'], 10_000)))
     missing.push({ what: 'Python 3', suites: "the audit log's second verifier" })
+
+  const foreign = (await listForeignPrograms()).filter((name) => wants(`npm:${name}`))
+  missing.push(...(await installForeignPrograms(foreign)))
 
   const wanted = await lacking(wants)
   if (wanted.length > 0) await aptInstall(wanted.map(({ from }) => from))

@@ -10,6 +10,7 @@ const asks = [
   [/\bhasEngine\(/g, () => ['engine', 'bwrap']],
   [/\bstartPostgres\(|\bdescribeStorage\('postgres'/g, () => ['postgres']],
   [/'python3'/g, () => ['python']],
+  [/\bforeignProgram\('([a-z\d-]+)'\)/g, (match) => [`npm:${match[1]}`]],
 ]
 /** Defines these questions and asks none. */
 const asked = 'packages/testkit/src/programs.ts'

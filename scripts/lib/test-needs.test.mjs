@@ -1,6 +1,7 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'
 import { expect, test } from 'vitest'
+import { listForeignPrograms } from './foreign-programs.mjs'
 import { root } from './run.mjs'
 import { needsOf } from './test-needs.mjs'
 
@@ -33,4 +34,14 @@ test('every program that a suite can ask for is one that the set-up knows', () =
   const names = [...kit.matchAll(/^ {2}([a-z]+): '\//gm)].map((match) => match[1])
   expect(names.length).toBeGreaterThan(3)
   for (const name of names) expect(setUp).toContain(`name: '${name}'`)
+})
+
+test('every foreign program that a suite asks for has a folder, and every folder is asked for', async () => {
+  const suites = readdirSync(path.join(root, 'test'), { recursive: true })
+    .filter((file) => file.endsWith('.ts'))
+    .map((file) => `test/${file}`)
+  const asked = needs(...suites).filter((name) => name.startsWith('npm:'))
+  const folders = await listForeignPrograms()
+  expect(asked).toEqual(folders.map((name) => `npm:${name}`).toSorted((a, b) => a.localeCompare(b)))
+  expect(asked.length).toBeGreaterThan(0)
 })

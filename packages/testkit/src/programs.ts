@@ -1,5 +1,5 @@
-import { existsSync, readdirSync } from 'node:fs'
-import { join } from 'node:path'
+import { existsSync, readdirSync, readFileSync, realpathSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const places = {
@@ -23,3 +23,31 @@ export const hasEngine = (): boolean =>
   hasProgram('bwrap') &&
   existsSync(engineFolder) &&
   readdirSync(engineFolder).some((name) => existsSync(join(engineFolder, name, 'complete.json')))
+
+/** A program of others that is no dependency of ours, in its folder below `test/programs`. */
+export type ForeignProgram = {
+  readonly folder: string
+  /** The Node that it runs on: its own where its package.json brings one. */
+  readonly node: string
+  /** A file of one of its packages. */
+  readonly file: (path: string) => string
+}
+
+/** The program as its lock has it, or null where the test set-up could not get it, and named it. */
+export const foreignProgram = (name: string): ForeignProgram | null => {
+  const folder = fileURLToPath(new URL(`../../../test/programs/${name}`, import.meta.url))
+  const modules = join(folder, 'node_modules')
+  if (!existsSync(modules)) return null
+  const installed = dirname(realpathSync(modules))
+  for (const file of ['package.json', 'package-lock.json'])
+    if (readFileSync(join(folder, file), 'utf8') !== readFileSync(join(installed, file), 'utf8'))
+      return null
+  const own = join(modules, `node-${process.platform}-${process.arch}`, 'bin/node')
+  const { engines } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as {
+    readonly engines?: { readonly node: string }
+  }
+  const node = existsSync(own) ? own : process.execPath
+  const majorMin = Number(/\d+/.exec(engines?.node ?? '')?.[0] ?? 0)
+  if (node !== own && Number.parseInt(process.versions.node, 10) < majorMin) return null
+  return { folder, node, file: (path) => join(modules, path) }
+}
