@@ -45,7 +45,8 @@ async function readTrusted(file: string, forbidden: number): Promise<Trusted> {
   }
 }
 
-const isLoopback = (url: string): boolean => {
+/** Whether an address is of this machine, where a token may go without encryption. */
+export const isLoopback = (url: string): boolean => {
   try {
     const { protocol, hostname } = new URL(url)
     return protocol === 'http:' && /^(127(\.\d{1,3}){3}|\[::1\]|localhost)$/.test(hostname)
@@ -79,11 +80,14 @@ export async function readRunFile(dataDir: string): Promise<RunFile | null> {
   return value
 }
 
+export const isUserToken = (text: string): boolean =>
+  /^gatehouse_user_[A-Za-z0-9_-]{43}$/.test(text)
+
 export async function readCliToken(dataDir: string): Promise<string> {
   const file = join(dataDir, 'cli-token')
   const found = await readTrusted(file, 0o077)
   const token = found?.text.trim()
-  if (token && /^gatehouse_user_[A-Za-z0-9_-]{43}$/.test(token)) return token
+  if (token && isUserToken(token)) return token
   throw new CliError(
     'NoToken',
     exitCodes.notAllowed,
@@ -110,6 +114,14 @@ export async function readAgentToken(file: string): Promise<string> {
     })
   if (/^[0-9a-f]{64}$/.test(token)) return token
   throw new CliError('NoToken', exitCodes.notAllowed, `${file} holds no agent token.`)
+}
+
+/** The token of a client's hook, in a file of its own that nobody else can read. */
+export async function readHookToken(file: string): Promise<string> {
+  const token = (await readTrusted(file, 0o077))?.text.trim()
+  if (token === undefined) throw new CliError('NoToken', exitCodes.notFound, `There is no ${file}.`)
+  if (isUserToken(token)) return token
+  throw new CliError('NoToken', exitCodes.notAllowed, `${file} holds no user token.`)
 }
 
 /** Whether a process of this number exists, ours or not. */

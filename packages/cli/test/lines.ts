@@ -14,6 +14,7 @@ const proc = id('proc')
 export const commandLines: Readonly<Record<string, readonly string[] | null>> = {
   serve: null,
   mcp: null,
+  hook: null,
   connect: null,
   disconnect: null,
   import: null,

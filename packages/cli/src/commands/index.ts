@@ -27,6 +27,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./mcp.ts')).mcp,
   },
   {
+    name: 'hook',
+    summary: 'Ask the gate whether a coding agent may use a tool of its own',
+    load: async () => (await import('./hook.ts')).hook,
+  },
+  {
     name: 'connect',
     summary: 'Connect a coding agent: an agent for it, and an entry in its configuration',
     load: async () => (await import('./connect.ts')).connectClient,

@@ -4,25 +4,11 @@ import { Gateway } from '../bridge/gateway.ts'
 import { readLines } from '../bridge/read-lines.ts'
 import { usageError } from '../cli-error.ts'
 import { defineLoneCommand } from '../define.ts'
+import { endedBy } from '../ended.ts'
 import { exitCodes } from '../exit-codes.ts'
 
 /** Above what the service takes with any sensible setting. */
 const lineBytesMax = 64 * 1024 * 1024
-
-/** Aborts when the client ends the bridge by a signal, or by closing its output. */
-function endOf(signal: AbortSignal): AbortSignal & Disposable {
-  const ended = new AbortController()
-  const end = () => ended.abort()
-  const names = ['SIGTERM', 'SIGHUP'] as const
-  for (const name of names) process.once(name, end)
-  signal.addEventListener('abort', end)
-  return Object.assign(ended.signal, {
-    [Symbol.dispose]() {
-      for (const name of names) process.off(name, end)
-      signal.removeEventListener('abort', end)
-    },
-  })
-}
 
 export const mcp = defineLoneCommand({
   name: 'mcp',
@@ -53,7 +39,7 @@ export const mcp = defineLoneCommand({
           }
         : {}),
     }
-    using ended = endOf(io.signal)
+    using ended = endedBy(io.signal)
     const bridge = new Bridge({
       way,
       write: (text) => io.stdout.write(`${text}\n`),
