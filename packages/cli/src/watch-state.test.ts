@@ -1,4 +1,4 @@
-import { fakeApproval } from '@gatehouse/testkit/fake-app'
+import { Approval } from '@gatehouse/contract'
 import { expect, test } from 'vitest'
 import {
   emptyWatch,
@@ -12,8 +12,30 @@ import {
   type WatchStep,
 } from './watch-state.ts'
 
-const one = fakeApproval(1)
-const two = fakeApproval(2, { requested_at: '2026-03-01T12:00:01.000Z' })
+const requested = (n: number): Approval =>
+  Approval.parse({
+    id: `appr-${String(n).padStart(26, '0')}`,
+    agent: 'mailbot',
+    capability: 'email.send',
+    arguments: { to: ['ana@example.com'] },
+    effective_arguments: { to: ['ana@example.com'] },
+    stale: null,
+    digest: `sha256:${String(n).repeat(64)}`,
+    requested_at: `2026-03-01T12:00:0${n}.000Z`,
+    expires_at: '2026-03-02T12:00:00.000Z',
+    status: 'pending',
+    session_id: null,
+    reason: null,
+    agent_reason: null,
+    rule: null,
+    critical: false,
+    preview: null,
+    decided_at: null,
+    decided_by: null,
+    decision_reason: null,
+    execution: { state: 'waiting' },
+  })
+const [one, two, three] = [requested(1), requested(2), requested(3)]
 const start = onSnapshot(emptyWatch, [two, one])
 
 /** The card is on the screen at this time. */
@@ -145,7 +167,6 @@ test('asks after a lost connection how a run ended that was approved here', () =
 })
 
 test('does not change the card because more comes', () => {
-  const three = fakeApproval(3, { requested_at: '2026-03-01T12:00:02.000Z' })
   const step = onApproval(ready, three)
   expect([step.show, step.say, step.state.shownId]).toEqual([
     undefined,

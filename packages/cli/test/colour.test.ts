@@ -1,19 +1,16 @@
-import { fakeApproval } from '@gatehouse/testkit/fake-app'
+import { seeded } from '@gatehouse/testkit/installation/seeds'
 import { expect, test } from 'vitest'
 import { createCliKit } from './kit.ts'
 import { commandLines } from './lines.ts'
 
 const given = 'hunter2-hunter2\nhunter3-hunter3\n'
 
-const run = (line: readonly string[], columns?: number, env: Record<string, string> = {}) => {
-  const kit = createCliKit()
-  kit.fake.tell(fakeApproval(1))
-  return kit.gatehouse(line, {
+const run = (line: readonly string[], columns?: number, env: Record<string, string> = {}) =>
+  createCliKit().gatehouse(line, {
     ...(columns === undefined ? {} : { columns }),
     input: given,
     env: { NO_COLOR: '', ...env },
   })
-}
 const list = ['approvals', 'list']
 const wrong = ['agent', 'show', 'nobody']
 const escape = '\u001b['
@@ -24,9 +21,18 @@ test('colours titles, status words, tiers and errors on a terminal', async () =>
   expect(listed).toContain(`${escape}33mpending${escape}0m`)
   const audited = (await run(['audit', 'query'], 200)).out
   expect(audited).toContain(`${escape}32mautonomous${escape}0m`)
-  expect((await run(['status'], 80)).out).toContain(`${escape}32mhealthy${escape}0m`)
-  const card = (await run(['approvals', 'show', fakeApproval(1).id], 80)).out
-  expect(card).toContain(`${escape}1mArguments${escape}0m\n`)
+  const accept = ['upstream', 'accept', seeded.waitingUpstream, '--yes']
+  const kit = createCliKit()
+  for (const [colour, word] of [
+    [33, 'degraded'],
+    [32, 'healthy'],
+  ]) {
+    const { out } = await kit.gatehouse(['status'], { columns: 80, env: { NO_COLOR: '' } })
+    expect(out).toContain(`${escape}${colour}m${word}${escape}0m`)
+    await kit.gatehouse(accept)
+  }
+  const card = (await run(['approvals', 'show', seeded.approval], 80)).out
+  expect(card).toContain(`${escape}1mArguments that will run${escape}0m\n`)
   expect((await run(wrong, 80)).err).toContain(`${escape}31merror:${escape}0m `)
 })
 

@@ -1,5 +1,4 @@
 import { type Route, type RouteName, routes } from '@gatehouse/contract/routes'
-import { fakeApproval } from '@gatehouse/testkit/fake-app'
 import { expect, test } from 'vitest'
 import { commands } from '../src/commands/index.ts'
 import { createCliKit } from './kit.ts'
@@ -71,7 +70,6 @@ const isDestructive = (name: string) =>
 /** The operations of the server that one command line came to. */
 async function operationsOf(line: readonly string[], answer?: string): Promise<string[]> {
   const kit = createCliKit()
-  kit.fake.tell(fakeApproval(1))
   const terminal = answer === undefined ? {} : { columns: 80, answer }
   const signal = AbortSignal.abort()
   await kit.gatehouse(line, { input: 'hunter2-hunter2\n', signal, ...terminal })
@@ -110,5 +108,5 @@ test('says what was missing where nobody can be asked, and asks where somebody c
   const json = await kit.gatehouse(['agent', 'revoke', 'mailbot', '--json'])
   expect(JSON.parse(json.err)).toMatchObject({ error: { type: 'NotConfirmed' } })
   const asked = await kit.gatehouse(['agent', 'revoke', 'mailbot'], { columns: 80, answer: 'y' })
-  expect([asked.code, kit.fake.agents.get('mailbot')?.status]).toEqual([0, 'revoked'])
+  expect([asked.code, (await kit.agent('mailbot')).status]).toEqual([0, 'revoked'])
 })

@@ -1,8 +1,7 @@
 import type { Answer } from '@gatehouse/client'
 import { type ErrorType, errorTable, GatehouseError } from '@gatehouse/contract'
-import { fakeApproval } from '@gatehouse/testkit/fake-app'
-import { fakeWrite } from '@gatehouse/testkit/fake-service/fake-proxy'
-import { expect, test } from 'vitest'
+import { seeded } from '@gatehouse/testkit/installation/seeds'
+import { beforeAll, expect, test } from 'vitest'
 import { createProblem } from '../../server/src/transport/rest/problem.ts'
 import { commands } from '../src/commands/index.ts'
 import type { Connect } from '../src/connect.ts'
@@ -90,10 +89,8 @@ test.each(lines)('%s says each error of the table in a sentence', async (name, l
   }
 })
 
-const records: readonly unknown[] = [
+const records: unknown[] = [
   { agent: 'mailbot', key: 'notes/a', value: 1, version: 3, updated_at: 'x' },
-  fakeApproval(1),
-  fakeWrite,
   { id: 'x', agent: 'y' },
   null,
   7,
@@ -101,6 +98,12 @@ const records: readonly unknown[] = [
   [],
   {},
 ]
+
+beforeAll(async () => {
+  const kit = createCliKit()
+  const { out } = await kit.gatehouse(['proxy', 'writes', '--json'])
+  records.push(await kit.approval(seeded.approval), JSON.parse(out).writes[0])
+})
 
 test.each(lines)('%s shows whatever record a conflict carries', async (_name, line) => {
   const kit = createCliKit()

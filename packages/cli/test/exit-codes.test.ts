@@ -2,11 +2,12 @@ import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UnreachableError } from '@gatehouse/client'
-import { createFakeApp, fakeApproval } from '@gatehouse/testkit/fake-app'
+import { seeded } from '@gatehouse/testkit/installation/seeds'
 import { expect, test } from 'vitest'
 import { commands } from '../src/commands/index.ts'
 import { serverNeeded } from '../src/connect.ts'
 import { exitCodes } from '../src/exit-codes.ts'
+import { forgeEntry } from './forge-entry.ts'
 import { createCliKit } from './kit.ts'
 
 test('pins the exit codes', () => {
@@ -71,31 +72,24 @@ test('ends with 3 when no server answers, and with 4 when the token may not', as
 })
 
 test('ends with 1 when the log was tampered with, and when a policy is not valid', async () => {
-  const broken = createFakeApp({
-    verifyAudit: async () => ({
-      integrity: 'failed',
-      kind: 'modified',
-      first_bad_id: 'aud-1',
-      verified_through: 0,
-      verified_at: '2026-03-01T12:00:00.000Z',
-    }),
-  })
-  const verified = await createCliKit(broken).gatehouse(['audit', 'verify'])
+  const broken = createCliKit()
+  await forgeEntry(broken)
+  const verified = await broken.gatehouse(['audit', 'verify'])
   expect([verified.code, verified.out.split('\n')[0]]).toEqual([1, 'THE LOG IS NOT VERIFIED.'])
   const file = join(await mkdtemp(join(tmpdir(), 'gatehouse-test-')), 'policy.yaml')
   await writeFile(file, 'version: 2\n')
   const kit = createCliKit()
   expect((await kit.gatehouse(['policy', 'validate', file])).code).toBe(1)
   expect((await kit.gatehouse(['policy', 'set', file])).code).toBe(1)
-  await writeFile(file, 'version: 1\n')
+  await writeFile(file, 'version: 1\nrules: []\n')
   expect((await kit.gatehouse(['policy', 'validate', file])).code).toBe(0)
   expect((await kit.gatehouse(['policy', 'set', file])).code).toBe(0)
 })
 
 test('says who was first when a decision comes too late', async () => {
   const kit = createCliKit()
-  kit.fake.tell(fakeApproval(1, { status: 'approved', decided_by: 'user:ben' }))
-  const late = await kit.gatehouse(['approvals', 'reject', fakeApproval(1).id])
+  await (await kit.open()).kit.decide(seeded.approval, 'approve', { as: 'ben' })
+  const late = await kit.gatehouse(['approvals', 'reject', seeded.approval])
   expect(late.code).toBe(1)
   expect(late.err).toContain('already approved')
   expect(late.err).toContain('user:ben')
@@ -103,8 +97,7 @@ test('says who was first when a decision comes too late', async () => {
 
 test('puts data on the output and everything else on the error output, as JSON too', async () => {
   const kit = createCliKit()
-  kit.fake.tell(fakeApproval(1))
-  const done = await kit.gatehouse(['approvals', 'approve', fakeApproval(1).id, '--json'])
+  const done = await kit.gatehouse(['approvals', 'approve', seeded.approval, '--json'])
   expect(JSON.parse(done.out)).toMatchObject({ status: 'approved' })
   expect(done.err).toBe('')
   const failed = await kit.gatehouse(['agent', 'show', 'nobody', '--json'])
@@ -124,10 +117,10 @@ test.each(commands.filter(({ name }) => !namesNothing.has(name)).map(({ name }) 
     const words = Object.values(command?.args ?? {})
     if (words.length === 0) return
     const kit = createCliKit()
-    const before = JSON.stringify([...kit.fake.agents.values()])
+    const before = await kit.agent('mailbot')
     const line = [...name.split(' '), ...words.map(() => '..'), '--yes']
     const ran = await kit.gatehouse(line, { input: '{}' })
     expect(ran.code, ran.out).not.toBe(0)
-    expect(JSON.stringify([...kit.fake.agents.values()])).toBe(before)
+    expect(await kit.agent('mailbot')).toEqual(before)
   },
 )

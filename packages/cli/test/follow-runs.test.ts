@@ -1,34 +1,21 @@
-import { createFakeApp, fakeApproval } from '@gatehouse/testkit/fake-app'
+import { seeded } from '@gatehouse/testkit/installation/seeds'
 import { expect, test } from 'vitest'
 import { createCliKit } from './kit.ts'
 
-const approval = fakeApproval(1)
-const approve = ['approvals', 'approve', approval.id]
+const approve = ['approvals', 'approve', seeded.approval]
 
 test('says what became of the run after an approval', async () => {
-  const fake = createFakeApp()
-  const { decideApproval } = fake.app
-  fake.app.decideApproval = async (op, input) => {
-    const decided = await decideApproval(op, { ...input, decision: 'reject' })
-    const approved = { ...decided.approval, status: 'approved' } as const
-    fake.tell(approved)
-    const failed: typeof decided.approval.execution = {
-      state: 'failed',
-      result: {
-        success: false,
-        error: { type: 'ServiceRefused', message: 'No such mailbox.', recovery: [] },
-      },
-    }
-    setTimeout(() => fake.tell({ ...approved, execution: failed }), 1)
-    return { kind: 'decided', approval: approved }
-  }
-  fake.tell(approval)
-  const { code, out } = await createCliKit(fake).gatehouse(approve)
+  const kit = createCliKit()
+  const { kit: service } = await kit.open()
+  await service.app.savePolicy(service.operator(), { text: 'version: 1\nrules: []\n' })
+  const url = 'https://models.example/nothing'
+  const id = await service.pending('mailbot', 'network.download', { url, path: 'nothing' })
+  const { code, out } = await kit.gatehouse(['approvals', 'approve', id])
   expect(code).toBe(0)
   expect(out).toContain(
-    `${approval.id} (email.send to ana@example.com) is approved by user:the operator.`,
+    `${id} (network.download ${url} → nothing) is approved by user:the operator.`,
   )
-  expect(out).toContain('to ana@example.com ran and failed: No such mailbox. (ServiceRefused)')
+  expect(out).toMatch(/network.download .* ran and failed: .* \(\w+\)/)
 })
 
 test('does not wait where it is told not to, nor where no server runs it', async () => {
@@ -37,7 +24,6 @@ test('does not wait where it is told not to, nor where no server runs it', async
     [approve, true],
   ] as const) {
     const kit = createCliKit()
-    kit.fake.tell(approval)
     const { out } = await kit.gatehouse(line, { offline })
     expect(out).toContain('has not run yet')
     expect(kit.operations).not.toContain('streamApprovals')

@@ -9,8 +9,6 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type AddUpstream, GatehouseError } from '@gatehouse/contract'
-import { createFakeApp } from '@gatehouse/testkit/fake-app'
 import { beforeEach, expect, test } from 'vitest'
 import { createCliKit } from './kit.ts'
 
@@ -31,34 +29,19 @@ const put = (servers: object): string => {
   return file
 }
 
-/** A service that knows a group of its own, and of which one server does not start. */
 function service() {
-  const orders: AddUpstream[] = []
-  const upstreams = createFakeApp().app
-  const fake = createFakeApp({
-    async addUpstream(op, order) {
-      if (order.name === 'filesystem')
-        throw new GatehouseError('Conflict', { detail: 'filesystem is a group of its own.' })
-      if (order.server.kind === 'stdio' && order.server.command === 'broken')
-        throw new GatehouseError('UpstreamFailed', { upstream: order.name, detail: 'it ended' })
-      orders.push(order)
-      return upstreams.addUpstream(op, order)
-    },
-    acceptUpstream: upstreams.acceptUpstream,
-    removeUpstream: upstreams.removeUpstream,
-  })
-  const kit = createCliKit(fake)
+  const kit = createCliKit()
   const env = { HOME: home, XDG_DATA_HOME: join(home, 'data') }
   const run = (line: string[], terminal: object = {}) =>
     kit.gatehouse(['import', 'claude-code', ...line], { env, ...terminal })
-  return { kit, orders, run }
+  return { kit, run }
 }
 
 const servers = () => ({
   filesystem: {
     command: 'npx',
     args: ['-y', 'files', docs],
-    env: { FILES_TOKEN: secret, LEVEL: '2' },
+    env: { FILES_TOKEN: secret, LEVEL: 'verbose!' },
   },
   bad: { command: 'broken' },
 })
@@ -68,7 +51,7 @@ const namesIn = (file: string): string[] =>
 
 test('shows and asks at a terminal, and does what was said', async () => {
   const file = put(servers())
-  const { run, orders } = service()
+  const { run, kit } = service()
   const { code, out, err } = await run([], { columns: 100, answer: 'y' })
   expect(code).toBe(1)
   expect(err).toContain('filesystem: into the vault go FILES_TOKEN')
@@ -79,15 +62,16 @@ test('shows and asks at a terminal, and does what was said', async () => {
   expect(err).toContain('add_note')
   expect(err).toContain('bad of claude-code was left as it was: The upstream server bad')
   expect(err).toContain(`Put filesystem-claude-code behind the gate, and out of ${file}?`)
-  expect(out).toContain('filesystem-claude-code is behind the gate: 1 tool offered')
+  expect(out).toContain('filesystem-claude-code is behind the gate: 2 tools offered')
   expect(out).toContain('import --undo')
   expect(`${out}${err}`).not.toContain(secret)
-  expect(orders.map(({ dry_run }) => dry_run)).toEqual([true, false])
-  expect(orders[1]).toMatchObject({
+  const orders = kit.sentTo('addUpstream')
+  expect(orders.slice(-2)).toMatchObject([{ dry_run: true }, { dry_run: false }])
+  expect(orders.at(-1)).toMatchObject({
     grants: {
       folders: [{ path: docs, read_only: true }],
       hosts: ['registry.npmjs.org:443'],
-      environment: { LEVEL: '2' },
+      environment: { LEVEL: 'verbose!' },
     },
     credentials: { FILES_TOKEN: { value: secret } },
   })
@@ -96,10 +80,13 @@ test('shows and asks at a terminal, and does what was said', async () => {
 
 test('grants and changes nothing where the answer is no', async () => {
   const file = put(servers())
-  const { run, orders, kit } = service()
+  const { run, kit } = service()
   const { code } = await run(['--server', 'filesystem'], { columns: 100, answer: 'n' })
   expect(code).toBe(1)
-  expect(orders).toMatchObject([{ dry_run: true, grants: { folders: [], hosts: [] } }])
+  expect(kit.sentTo('addUpstream')).toMatchObject([
+    { name: 'filesystem', dry_run: true, grants: { folders: [], hosts: [] } },
+    { name: 'filesystem-claude-code', dry_run: true, grants: { folders: [], hosts: [] } },
+  ])
   expect(kit.operations).toEqual(['addUpstream', 'addUpstream'])
   expect(namesIn(file)).toEqual(['filesystem', 'bad', 'gatehouse'])
 })
@@ -115,16 +102,16 @@ test('starts nothing where nobody can be asked, and needs --yes', async () => {
 
 test('prints JSON without values, and grants the one server more', async () => {
   put(servers())
-  const { run, orders } = service()
+  const { run, kit } = service()
   const line = ['--server', 'filesystem', '--grant', `${docs}:rw`, '--host', 'api.example.org:443']
   const { code, out } = await run([...line, '--secret', 'LEVEL', '--yes', '--json'])
   expect(code).toBe(0)
   expect(JSON.parse(out)).toMatchObject({
-    imported: [{ upstream: 'filesystem-claude-code', tools: 1, added: true }],
+    imported: [{ upstream: 'filesystem-claude-code', tools: 2, added: true }],
     left: [],
   })
   expect(out).not.toContain(secret)
-  expect(orders[0]).toMatchObject({
+  expect(kit.sentTo('addUpstream').at(-1)).toMatchObject({
     grants: {
       folders: [{ path: docs, read_only: false }],
       hosts: ['api.example.org:443', 'registry.npmjs.org:443'],

@@ -1,6 +1,13 @@
+import type { Agent, Approval, Role } from '@gatehouse/contract'
 import { type Route, type RouteName, routes } from '@gatehouse/contract/routes'
-import { createFakeApp, type FakeApp, fakeTokens } from '@gatehouse/testkit/fake-app'
-import { createRestApp } from '../../server/src/transport/rest/create-rest-app.ts'
+import { CountedIds } from '@gatehouse/testkit/counted-ids'
+import type {
+  Installation,
+  InstallationOptions,
+} from '@gatehouse/testkit/installation/installation'
+import { type WatchedApp, watchApp } from '@gatehouse/testkit/watched-app'
+import { afterAll, afterEach } from 'vitest'
+import type { RestApp } from '../../server/src/transport/rest/create-rest-app.ts'
 import type { Connect } from '../src/connect.ts'
 import type { Io, KeyPress, Output } from '../src/io.ts'
 import { run } from '../src/run.ts'
@@ -30,13 +37,22 @@ process.env.TZ = 'UTC'
 export type Ran = { readonly code: number; readonly out: string; readonly err: string }
 
 export type CliKit = {
-  readonly fake: FakeApp
   /** The operations of the server that were asked for, in order. */
   readonly operations: RouteName[]
+  /** Bodies of the requests of one operation, in order. */
+  sentTo(operation: RouteName): readonly unknown[]
   /** Role of the token that this command line uses. */
-  role: keyof typeof fakeTokens
+  role: Role
+  /** The service that answers, for a test that changes something in it or watches it. */
+  open(): Promise<Service>
+  /** Another request for a mail, which waits for a person: its id. */
+  ask(subject: string, change?: object): Promise<string>
+  approval(id: string): Promise<Approval>
+  agent(name: string): Promise<Agent>
   gatehouse(line: readonly string[], terminal?: Terminal): Promise<Ran>
 }
+
+type Service = Installation & WatchedApp
 
 export type Terminal = {
   readonly columns?: number
@@ -63,20 +79,60 @@ const patterns = Object.entries<Route>(routes).map(([name, { method, path }]) =>
 const operationOf = (method: string, url: string): RouteName | undefined =>
   patterns.find(({ pattern }) => pattern.test(`${method} ${new URL(url).pathname}`))?.name
 
-/** Runs command lines in process, against the real routes on the fake application. */
-export function createCliKit(fake: FakeApp = createFakeApp()): CliKit {
-  let requests = 0
+const openService = async (options: InstallationOptions): Promise<Service> => {
+  const { openInstallation } = await import('@gatehouse/testkit/installation/installation')
+  const installation = await openInstallation(options)
+  return { ...installation, ...watchApp(installation.kit.app) }
+}
+
+/** A service in which nothing was changed: lines that only read share it. */
+let unchanged: Promise<Service> | null = null
+const changed: Promise<Service>[] = []
+
+afterEach(async () => {
+  for (const service of changed.splice(0)) await (await service)[Symbol.asyncDispose]()
+})
+afterAll(async () => (await unchanged)?.[Symbol.asyncDispose]())
+
+const createRest = async ({ app }: Service): Promise<RestApp> => {
+  const { createRestApp } = await import('../../server/src/transport/rest/create-rest-app.ts')
   const silent = () => undefined
-  const rest = createRestApp({
-    app: fake.app,
-    version: '1.2.3',
-    ids: { next: (prefix) => `${prefix}-${String(++requests).padStart(26, '0')}` },
-    log: { debug: silent, info: silent, warn: silent, error: silent },
-  })
+  const log = { debug: silent, info: silent, warn: silent, error: silent }
+  return createRestApp({ app, version: '1.2.3', ids: new CountedIds(), log })
+}
+
+/** Runs command lines in process, against the real routes of a service in which there is one of everything. */
+export function createCliKit(options?: InstallationOptions): CliKit {
+  let service: Promise<Service> | null = null
+  let rest: Promise<RestApp> | null = null
+  const bodies: (readonly [RouteName, string])[] = []
+  const toRead = (): Promise<Service> =>
+    (service ??= options ? openService(options) : (unchanged ??= openService({})))
+  const toChange = (): Promise<Service> => {
+    const mine = toRead()
+    if (mine === unchanged) unchanged = null
+    if (!changed.includes(mine)) changed.push(mine)
+    return mine
+  }
   const kit: CliKit = {
-    fake,
     operations: [],
+    sentTo: (operation) =>
+      bodies.filter(([name]) => name === operation).map(([, body]) => JSON.parse(body) as unknown),
     role: 'operator',
+    open: toChange,
+    async ask(subject, change) {
+      const { kit: given } = await toChange()
+      const mail = { to: ['ana@example.com'], subject, body: 'Hi Ana', ...change }
+      return given.pending('mailbot', 'email.send', mail)
+    },
+    async approval(approval_id) {
+      const { kit: given } = await toRead()
+      return given.app.showApproval(given.operator(), { approval_id })
+    },
+    async agent(name) {
+      const { kit: given } = await toRead()
+      return given.app.showAgent(given.operator(), { name })
+    },
     async gatehouse(line, terminal = {}) {
       const isTTY = terminal.columns !== undefined
       let pressedMs = 0
@@ -108,7 +164,6 @@ export function createCliKit(fake: FakeApp = createFakeApp()): CliKit {
         signal: terminal.signal ?? new AbortController().signal,
         nowMs: terminal.nowMs ?? (() => pressedMs),
       }
-      const authorization = `Bearer ${fakeTokens[kit.role]}`
       const connect: Connect = async ({ places }) => ({
         dataDir: places.dirs[0],
         run: terminal.offline
@@ -123,19 +178,27 @@ export function createCliKit(fake: FakeApp = createFakeApp()): CliKit {
               dashboard_url: 'https://127.0.0.1:7800',
               wake_port: 7702,
             },
-        fetch(url, init) {
+        async fetch(url, init) {
           const operation = operationOf(init.method, url)
           if (operation) kit.operations.push(operation)
+          if (operation && typeof init.body === 'string') bodies.push([operation, init.body])
+          const asked = init.method === 'GET' ? toRead() : toChange()
+          rest ??= asked.then(createRest)
+          const { fetch } = await rest
+          const { tokens } = await asked
+          const authorization = `Bearer ${tokens[kit.role]}`
           const headers = { ...init.headers, authorization }
           const request = new Request(url, { ...init, headers })
           // A request that is collected no longer passes its caller's abort on, and a stream that is
           // read outlives it: whatever can abort holds it. A socket has no such gap.
           init.signal?.addEventListener('abort', () => void request, { once: true })
-          return rest.fetch(request)
+          return fetch(request)
         },
         [Symbol.asyncDispose]: () => Promise.resolve(),
       })
       const code = await run(line, io, terminal.connect ?? connect)
+      // To the command line a service that could not be opened is one that does not answer.
+      await rest
       return { code, out: stdout.text(), err: stderr.text() }
     },
   }

@@ -1,14 +1,10 @@
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fakeAlert, fakeApproval, fakeGrant } from '@gatehouse/testkit/fake-app'
-import { fakeDeadLetter, fakeRollback, fakeWrite } from '@gatehouse/testkit/fake-service/fake-proxy'
-
-const id = (prefix: string) => `${prefix}-00000000000000000000000001`
-const proc = id('proc')
+import { seeded } from '@gatehouse/testkit/installation/seeds'
 
 /**
- * For each command a line that does what it is for, against the fake application. Null for what is no
+ * For each command a line that does what it is for, against an installation. Null for what is no
  * command for people, runs a server, changes files of other programs, or speaks to none over HTTP. A test of every command begins here, so a new one must be added.
  */
 export const commandLines: Readonly<Record<string, readonly string[] | null>> = {
@@ -33,18 +29,18 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'agent revoke': ['mailbot', '--yes'],
   'agent restore': ['mailbot'],
   'approvals list': [],
-  'approvals show': [fakeApproval(1).id],
-  'approvals approve': [fakeApproval(1).id, '--yes'],
-  'approvals reject': [fakeApproval(1).id],
+  'approvals show': [seeded.approval],
+  'approvals approve': [seeded.approval, '--yes'],
+  'approvals reject': [seeded.approval],
   'approvals watch': [],
   'grants list': [],
-  'grants revoke': [fakeGrant.id],
+  'grants revoke': [seeded.grant],
   'audit query': [],
-  'audit show': [id('aud')],
+  'audit show': [seeded.auditEntry],
   'audit verify': [],
   'audit acknowledge': ['--reason', 'restored', '--yes'],
   'audit reindex': [],
-  'audit prove': [id('aud')],
+  'audit prove': [seeded.auditEntry],
   'audit check-proof': null,
   'audit export': [],
   'notifications list': [],
@@ -63,17 +59,17 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'state set': ['mailbot', 'notes/a', '1', '--expected-version', '9'],
   'state delete': ['mailbot', 'notes/a', '--yes'],
   'alerts list': [],
-  'alerts ack': [fakeAlert.id],
+  'alerts ack': [seeded.alert],
   'processes list': [],
-  'processes show': [proc],
-  'processes logs': [proc],
-  'processes kill': [proc, '--yes'],
+  'processes show': [seeded.process],
+  'processes logs': [seeded.process],
+  'processes kill': [seeded.process, '--yes'],
   'schedules list': [],
-  'schedules delete': [id('sched'), '--yes'],
+  'schedules delete': [seeded.schedule, '--yes'],
   'models list': [],
   'models show': ['tiny'],
   'models install': ['tiny'],
-  'models cancel': ['tiny'],
+  'models cancel': ['slow'],
   'models remove': ['tiny', '--yes'],
   'models verify': ['tiny'],
   'models default': ['tiny'],
@@ -88,16 +84,16 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   wake: null,
   'proxy status': [],
   'proxy kinds': [],
-  'upstream add': ['tickets', '--url', 'https://tickets.example/mcp', '--yes'],
+  'upstream add': ['other', '--url', 'https://other.example/mcp', '--yes'],
   'upstream list': [],
   'upstream show': ['notes'],
   'upstream tools': ['notes'],
-  'upstream accept': ['notes', '--yes'],
+  'upstream accept': [seeded.waitingUpstream, '--yes'],
   'upstream test': ['notes'],
   'upstream refresh': ['notes'],
   'upstream restart': ['notes'],
   'upstream login': null,
-  'upstream logout': ['notes'],
+  'upstream logout': [seeded.waitingUpstream],
   'upstream tiers': ['notes', '--suggest'],
   'upstream remove': ['notes', '--yes'],
   'proxy connect': ['mail', '--agent', 'mailbot'],
@@ -105,11 +101,11 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'proxy sync': ['mail'],
   'proxy disconnect': ['mail', '--yes'],
   'proxy writes': [],
-  'proxy cancel': [fakeWrite.id],
-  'proxy retry': [fakeDeadLetter.id, '--yes'],
-  'proxy discard': [fakeDeadLetter.id, '--yes'],
+  'proxy cancel': [seeded.write],
+  'proxy retry': [seeded.deadLetter, '--yes'],
+  'proxy discard': [seeded.deadLetter, '--yes'],
   'proxy rollbacks': [],
-  'proxy rollback': [fakeRollback.id, '--yes'],
+  'proxy rollback': [seeded.rollback, '--yes'],
   'vault status': [],
   'vault list': [],
   'vault show': ['github_token'],
@@ -124,7 +120,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'vault rotate-key': [],
   'user-token create': ['--label', 'phone'],
   'user-token list': [],
-  'user-token revoke': [id('ut'), '--yes'],
+  'user-token revoke': [seeded.userToken, '--yes'],
   'setup sandbox': [],
   'setup-link': [],
   'operator set-password': [],

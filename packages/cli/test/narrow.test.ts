@@ -1,8 +1,7 @@
-import { fakeApproval } from '@gatehouse/testkit/fake-app'
 import { expect, test } from 'vitest'
 import { cells } from '../src/table.ts'
 import { inZone } from './in-zone.ts'
-import { createCliKit } from './kit.ts'
+import { type CliKit, createCliKit } from './kit.ts'
 import { commandLines } from './lines.ts'
 
 // The usual terminal has 80 columns, and a row that wraps is not read as a table.
@@ -13,11 +12,21 @@ const lists = Object.entries(commandLines).flatMap(([name, rest]) =>
     : [],
 )
 
+/** A stale request of an agent with a longer name. */
+const askOfAnother = async (cli: CliKit) => {
+  const { kit } = await cli.open()
+  await kit.agent('first-agent')
+  await kit.run('first-agent', 'filesystem.write', { path: 'a.txt', content: 'x' })
+  await kit.pending('first-agent', 'filesystem.delete', { path: 'a.txt' })
+  await kit.run('first-agent', 'filesystem.write', { path: 'a.txt', content: 'y' })
+  kit.clock.move(1_000)
+}
+
 test.each(lists.map((line) => [line.join(' '), line] as const))(
   'no row of %s wraps in 80 columns, in a zone with another day',
   async (_name, line) => {
     const kit = createCliKit()
-    kit.fake.tell({ ...fakeApproval(1), agent: 'first-agent' as never, stale: 'it has changed' })
+    await askOfAnother(kit)
     const { out } = await inZone('Pacific/Kiritimati', () => kit.gatehouse(line, { columns: 80 }))
     const rows = out.split('\n').filter((row) => !/ is stale: /.test(row))
     for (const row of rows) expect(cells(row), row).toBeLessThanOrEqual(80)

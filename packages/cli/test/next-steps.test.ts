@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { type ErrorType, errorTable, GatehouseError } from '@gatehouse/contract'
-import { createFakeApp, fakeApproval } from '@gatehouse/testkit/fake-app'
 import { expect, test } from 'vitest'
 import { createProblem } from '../../server/src/transport/rest/problem.ts'
 import { commands } from '../src/commands/index.ts'
@@ -28,8 +27,7 @@ const input = 'hunter2-hunter2\nhunter3-hunter3\n'
 
 test.each(lines)('%s prints commands that work as printed', async (_name, line) => {
   for (const flag of [[], ['--json']]) {
-    const kit = createCliKit(createFakeApp())
-    kit.fake.tell(fakeApproval(1))
+    const kit = createCliKit()
     const signal = AbortSignal.timeout(50)
     const given = [...line, ...flag, '--data-dir', '/srv/g']
     const { out, err } = await kit.gatehouse(given, { ...there, input, signal })

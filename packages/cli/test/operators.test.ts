@@ -18,7 +18,7 @@ test('sets a password from the input, for the first operator or for one by name'
 
 test('makes the operator called operator where there is none', async () => {
   const kit = createCliKit()
-  kit.fake.app.listOperators = async () => []
+  await kit.gatehouse(['operator', 'remove', 'ana', '--yes'])
   const made = await kit.gatehouse(['operator', 'set-password'], { input: 'correct horse' })
   expect(made.out).toContain('operator can now log in')
 })
@@ -34,11 +34,12 @@ test('lists and removes operators', async () => {
 
 test('prints a link for the browser, which a script reads too', async () => {
   const kit = createCliKit()
+  await kit.gatehouse(['operator', 'remove', 'ana', '--yes'])
+  const url = /https:\/\/gatehouse\.localhost:7800\/#setup=[\w-]{43}$/m
   const { out } = await kit.gatehouse(['setup-link'])
-  const url = `https://gatehouse.localhost:7800/#setup=${'s'.repeat(43)}`
-  expect(out).toContain(url)
+  expect(out).toMatch(url)
   const { out: json } = await kit.gatehouse(['setup-link', '--json'])
-  expect(JSON.parse(json)).toMatchObject({ url })
+  expect(JSON.parse(json)).toMatchObject({ url: expect.stringMatching(url) })
 })
 
 test.each([['trust'], ['tls', 'fingerprint']])(

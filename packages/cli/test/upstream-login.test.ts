@@ -1,8 +1,9 @@
+import { seeded } from '@gatehouse/testkit/installation/seeds'
 import { expect, test } from 'vitest'
 import { openLoopback } from '../src/loopback.ts'
 import { createCliKit } from './kit.ts'
 
-const line = ['upstream', 'login', 'notes', '--no-browser']
+const line = ['upstream', 'login', seeded.waitingUpstream, '--no-browser']
 
 /** The address that the browser is to come back to, from what the command prints. */
 const redirectIn = (text: string): string | undefined =>
@@ -33,7 +34,7 @@ test('a login is finished by the browser that comes back, and shows the tools', 
   const { code, out, err } = await kit.gatehouse(line, { onWrite })
   expect([code, pages[0]]).toEqual([0, 404])
   expect(out).toContain('add_note')
-  expect(out).toContain('gatehouse upstream accept notes')
+  expect(out).toContain('gatehouse upstream accept tickets')
   expect(err).toContain('https://login.example/authorize')
   expect(out + err).not.toContain('a-code')
   expect(kit.operations).toEqual(['loginUpstream', 'finishUpstreamLogin'])

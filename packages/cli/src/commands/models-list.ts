@@ -2,6 +2,8 @@ import { defineCommand } from '../define.ts'
 import { catalogText, fitText, shownBytes, stateText } from '../model-text.ts'
 import { renderTable } from '../table.ts'
 
+const asItIs = (text: string): string => text
+
 export const modelsList = defineCommand({
   name: 'models list',
   summary: 'List local models: installed and available ones, and whether they fit in memory',
@@ -16,9 +18,9 @@ export const modelsList = defineCommand({
           { title: 'DEFAULT', value: (model) => (model.default ? 'yes' : '-') },
           { title: 'SIZE', value: ({ size_bytes }) => shownBytes(size_bytes), align: 'right' },
           { title: 'MEMORY', value: ({ fit }) => fitText(fit) },
-          { title: 'LICENCE', value: ({ license_tag }) => license_tag ?? '-' },
-          { title: 'SOURCE', value: ({ source }) => source },
-          { title: 'NAME', value: ({ label }) => label ?? '-', cut: true },
+          { title: 'LICENCE', value: ({ license_tag }) => license_tag ?? '-', below: asItIs },
+          { title: 'SOURCE', value: ({ source }) => source, below: asItIs },
+          { title: 'NAME', value: ({ label }) => label ?? '-', cut: true, below: true },
         ],
         models,
         view,

@@ -13,14 +13,19 @@ export const notificationsList = defineCommand({
           [
             { title: 'NAME', value: (target) => target.name },
             { title: 'KIND', value: (target) => target.kind },
-            { title: 'AT', value: (target) => target.origin },
+            { title: 'AT', value: (target) => target.origin, below: true },
             { title: 'WAITING', value: (target) => String(target.waiting) },
             { title: 'GIVEN UP', value: (target) => String(target.failed) },
             {
               title: 'LAST TOLD',
               time: ({ last_delivered_at: at }) => at,
             },
-            { title: 'TROUBLE', value: ({ last_failure: why }) => why ?? '-', cut: true },
+            {
+              title: 'TROUBLE',
+              value: ({ last_failure: why }) => why ?? '-',
+              cut: true,
+              below: true,
+            },
           ],
           targets,
           view,

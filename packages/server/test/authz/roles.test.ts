@@ -96,9 +96,9 @@ const things: Readonly<Partial<Record<RouteName, string>>> = {
   acceptUpstream: seeded.upstream,
   refreshUpstream: seeded.upstream,
   restartUpstream: seeded.upstream,
-  loginUpstream: 'tickets',
-  finishUpstreamLogin: 'tickets',
-  logoutUpstream: 'tickets',
+  loginUpstream: seeded.waitingUpstream,
+  finishUpstreamLogin: seeded.waitingUpstream,
+  logoutUpstream: seeded.waitingUpstream,
   suggestUpstreamRules: seeded.upstream,
   removeUpstream: seeded.upstream,
   cancelWrite: seeded.write,
@@ -133,14 +133,6 @@ const withoutOperator: Before = async ({ kit }) => {
   return undefined
 }
 
-const overHttp: Before = async ({ kit }) => {
-  const server = { kind: 'http', url: 'https://tickets.example/mcp' } as const
-  const grants = { folders: [], hosts: [], environment: {} }
-  const rest = { credentials: {}, per_agent: true, dry_run: false }
-  await kit.app.addUpstream(kit.operator(), { name: 'tickets', server, grants, ...rest })
-  return undefined
-}
-
 /** What must have happened before, for some routes, and what of it goes into the body. */
 const before: Readonly<Partial<Record<RouteName, Before>>> = {
   async resumeAgent({ kit }) {
@@ -152,9 +144,6 @@ const before: Readonly<Partial<Record<RouteName, Before>>> = {
     return undefined
   },
   createSetupLink: withoutOperator,
-  loginUpstream: overHttp,
-  finishUpstreamLogin: overHttp,
-  logoutUpstream: overHttp,
   async acceptUpstream({ kit }) {
     const { digest } = await kit.app.showUpstream(kit.operator(), { name: seeded.upstream })
     return { digest }

@@ -112,16 +112,20 @@ const fillApprovals = async (kit: Kit): Promise<void> => {
 /** Puts one of everything into a service whose clock stands a minute before the time of the rest. */
 const fillUpstreams = async (kit: Kit): Promise<void> => {
   const op = kit.operator()
+  const grants = { folders: [], hosts: [], environment: {} }
+  const rest = { grants, credentials: {}, per_agent: true, dry_run: false }
   const name = seeded.upstream
   const { digest } = await kit.app.addUpstream(op, {
     name,
     server: { kind: 'stdio', command: 'notes-server', args: [] },
-    grants: { folders: [], hosts: [], environment: {} },
-    credentials: {},
-    per_agent: true,
-    dry_run: false,
+    ...rest,
   })
   await kit.app.acceptUpstream(op, { name, digest })
+  await kit.app.addUpstream(op, {
+    name: seeded.waitingUpstream,
+    server: { kind: 'http', url: 'https://tickets.example/mcp' },
+    ...rest,
+  })
 }
 
 export const fill = async (kit: Kit): Promise<Tokens> => {

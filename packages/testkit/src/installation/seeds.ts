@@ -26,6 +26,8 @@ export const seeded = {
   service: 'mail',
   /** Two tools, both accepted. */
   upstream: 'notes',
+  /** Over HTTP; its tools wait for a person. */
+  waitingUpstream: 'tickets',
 } as const
 
 export const password = 'correct horse battery'

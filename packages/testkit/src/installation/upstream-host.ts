@@ -36,26 +36,32 @@ const openNotes = (): UpstreamConnection => {
   }
 }
 
-/** Servers without processes: each is the same one, that keeps notes, but for one that can't be reached. */
+/** Servers without processes: each is the same one, that keeps notes, but for a program that ends at once. */
 export const createTestUpstreams = (host: UpstreamHost): UpstreamHost => ({
   ...host,
   schemas: () => host.schemas(),
   forget: async () => {},
-  async connect({ name }) {
-    if (name === 'broken')
+  async connect({ name, config: { server } }) {
+    if (server.kind === 'stdio' && server.command === 'broken')
       throw new GatehouseError('UpstreamFailed', { upstream: name, detail: 'it ended with code 1' })
     return openNotes()
   },
 })
 
-/** Logins at which everybody is let in. */
+/** Logins at which everybody is let in who comes back with a code. */
 export const createTestLogins = (): UpstreamLogins => ({
-  begin: async () => ({
-    address: 'https://login.example/authorize',
+  begin: async ({ redirect_url }) => ({
+    address: `https://login.example/authorize?redirect_uri=${encodeURIComponent(redirect_url)}`,
     state: 'a-state',
     issuer: 'https://login.example',
-    expires_ms: 0,
+    expires_ms: Date.UTC(2126, 2, 1),
   }),
-  finish: async () => ({ issuer: 'https://login.example', client_id: 'gatehouse', scopes: [] }),
+  async finish({ name }, redirected) {
+    const { searchParams } = new URL(redirected)
+    const detail = `its authorization server answers ${searchParams.get('error')}`
+    if (!searchParams.has('code'))
+      throw new GatehouseError('UpstreamLoginRefused', { upstream: name, detail })
+    return { issuer: 'https://login.example', client_id: 'gatehouse', scopes: [] }
+  },
   end: async () => ({ revoked: true }),
 })
