@@ -175,8 +175,9 @@ test('says when to come back while it cannot serve', async () => {
 })
 
 test('is not ready while a part is unhealthy, and tells strangers no more than that', async () => {
-  const healthy = await shared().call('GET', '/readyz')
-  expect([healthy.status, healthy.body]).toEqual([200, { status: 'healthy' }])
+  // Tools that wait for a person keep nobody out.
+  const ready = await shared().call('GET', '/readyz')
+  expect([ready.status, ready.body]).toEqual([200, { status: 'degraded' }])
   await using sick = await openStored(({ clock }) => ({
     clock: replacing(clock, { read: () => Promise.reject(new Error('it is gone')) }),
   }))
