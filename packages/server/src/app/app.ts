@@ -12,6 +12,7 @@ import type { VaultUseCases } from './reach/vault-access.ts'
 import type { StateUseCases } from './state/state.ts'
 import type { SupervisionUseCases } from './supervision/supervision.ts'
 import type { TimeUseCases } from './time/time.ts'
+import type { FeatureUseCases } from './upstreams/features.ts'
 import type { UpstreamUseCases } from './upstreams/upstreams.ts'
 
 /** Every use case, bound to its dependencies: all that a transport may know. */
@@ -19,6 +20,7 @@ export interface App
   extends AgentUseCases,
     ApprovalUseCases,
     EventUseCases,
+    FeatureUseCases,
     GateUseCases,
     InferenceUseCases,
     ModelUseCases,

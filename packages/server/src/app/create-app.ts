@@ -22,6 +22,7 @@ import { Listeners } from './supervision/listeners.ts'
 import { Notifications } from './supervision/notifications.ts'
 import { bindSupervision } from './supervision/supervision.ts'
 import { bindTime } from './time/time.ts'
+import { bindFeatures } from './upstreams/features.ts'
 import type { CallUpstream } from './upstreams/tool-capability.ts'
 import { bindUpstreams } from './upstreams/upstreams.ts'
 
@@ -92,6 +93,7 @@ export function createApp(given: AppDeps): BoundApp {
     bursts: proxy.bursts,
     notified: (facts) => notifications.called(facts),
   })
+  const features = bindFeatures({ ...base, ...gate.useCases })
   const time = bindTime({ ...shared, invoke: gate.useCases.invoke })
   const events = bindEvents({ ...shared, delivered: time.delivered })
   const supervision = bindSupervision({
@@ -143,6 +145,7 @@ export function createApp(given: AppDeps): BoundApp {
     ...agents.useCases,
     ...approvals.useCases,
     ...events.useCases,
+    ...features.useCases,
     ...gate.useCases,
     ...inference.useCases,
     ...models.useCases,

@@ -342,6 +342,8 @@ export interface Capability {
   readonly when_to_use: string
   /** `upstream`: of an MCP server behind the gate, whose texts, schemas and results are its own. */
   readonly origin: 'own' | 'upstream'
+  /** Of an upstream server: the method of MCP that it stands for, where it is no tool. */
+  readonly method?: string
   /** Top-level arguments, in the order of their definition. */
   readonly argument_names: readonly string[]
   /** Must check arguments against the closed schema and fill the defaults, whatever it is given. */

@@ -7,6 +7,7 @@ import {
   SdkError,
   SdkErrorCode,
   SdkHttpError,
+  type Tool,
   type Transport,
   type VersionNegotiationMode,
 } from '@modelcontextprotocol/client'
@@ -35,6 +36,13 @@ const Answer = z.looseObject({
   content: z.array(z.looseObject({ type: z.string() })).default([]),
   isError: z.boolean().optional(),
 })
+
+type RequestOptions = NonNullable<Parameters<Client['request']>[2]> & {
+  readonly signal: AbortSignal
+}
+
+const isMirroring = ({ inputSchema }: WireTool): boolean =>
+  JSON.stringify(inputSchema)?.includes('"x-mcp-header"') ?? false
 
 export type Opening = {
   readonly name: string
@@ -79,6 +87,8 @@ export class SdkConnection implements UpstreamConnection {
   readonly #listeners = new Set<() => void>()
   /** By their names, since the tools were last listed. */
   #features: ReadonlyMap<string, FeatureTool> = new Map()
+  /** Definitions of tools that want an argument in a header, too. */
+  #mirroring: ReadonlyMap<string, WireTool> = new Map()
   #end: (reason: string) => void = () => {}
 
   private constructor(opening: Opening) {
@@ -130,6 +140,11 @@ export class SdkConnection implements UpstreamConnection {
   async listTools(signal: AbortSignal): Promise<readonly WireTool[]> {
     const offers = this.#client.getServerCapabilities() ?? {}
     const own = offers.tools ? await this.#listOwnTools(signal) : []
+    this.#mirroring = new Map(
+      own
+        .filter(isMirroring)
+        .map(({ name, inputSchema }) => [name, { name, inputSchema: inputSchema ?? {} }] as const),
+    )
     const features = featureTools(offers, own)
     this.#features = new Map(features.map((feature) => [feature.tool.name, feature]))
     return [...own, ...features.map(({ tool }) => tool)]
@@ -175,16 +190,41 @@ export class SdkConnection implements UpstreamConnection {
         return feature.answer(
           await this.#request(feature.method, call.arguments, z.looseObject({}), options),
         )
-      const params = { name: tool, arguments: call.arguments }
-      const answer = await this.#request('tools/call', params, Answer, options)
-      return answer as unknown as UpstreamAnswer
+      return await this.#callOwnTool({ name: tool, arguments: call.arguments }, options)
     } catch (failure) {
       // It did answer, and what it says of the call is for whoever made it.
       const cause = failure instanceof GatehouseError ? failure.cause : null
       if (!(cause instanceof ProtocolError)) throw failure
       const { code } = cause
+      // These say of a prompt or a resource that there is none, or that it lacks an argument.
+      if (feature && (code === -32602 || code === -32002))
+        throw new GatehouseError('InvalidArguments', {
+          capability: `${this.#opening.name}.${tool}`,
+          detail: visibleText(cause.message, detailMax),
+        })
       const detail = `${tool} of ${this.#opening.name} failed with code ${code}: ${visibleText(cause.message, detailMax)}`
       throw new GatehouseError('UpstreamToolFailed', { detail }, { cause })
+    }
+  }
+
+  async #callOwnTool(
+    params: { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> },
+    options: RequestOptions,
+  ): Promise<UpstreamAnswer> {
+    const mirroring = this.#mirroring.get(params.name)
+    if (!mirroring)
+      return (await this.#request(
+        'tools/call',
+        params,
+        Answer,
+        options,
+      )) as unknown as UpstreamAnswer
+    try {
+      const toolDefinition = mirroring as unknown as Tool
+      const answer = await this.#client.callTool(params, { ...options, toolDefinition })
+      return Answer.parse(answer) as unknown as UpstreamAnswer
+    } catch (cause) {
+      throw this.#failure(cause, options.signal)
     }
   }
 
@@ -208,7 +248,7 @@ export class SdkConnection implements UpstreamConnection {
     method: string,
     params: Readonly<Record<string, unknown>>,
     schema: S,
-    options: NonNullable<Parameters<Client['request']>[2]> & { readonly signal: AbortSignal },
+    options: RequestOptions,
   ): Promise<z.output<S>> {
     try {
       return (await this.#client.request({ method, params }, schema, options)) as z.output<S>

@@ -24,6 +24,8 @@ export type ToolOf = {
   /** Of the definition and of the server that it belongs to. */
   readonly definition_hash: string
   readonly definition: WireTool
+  /** Where it stands for another method of MCP. */
+  readonly method: string | undefined
 }
 
 const descriptionMax = 4_000
@@ -52,17 +54,22 @@ const textAt = (value: unknown, key: string): string | null => {
 /** Keywords that tell a reader something and mean nothing to a check. */
 const telling: ReadonlySet<string> = new Set(['description', 'title', '$comment'])
 
+/** Asks clients to write an argument into a header, too. The gate does that for the server; its own clients need not. */
+const mirroring = 'x-mcp-header'
+
 /** The schema as models are shown it: its texts hold nothing that a person would not see. */
 const shownSchema = (value: unknown, isMap = false): unknown => {
   if (Array.isArray(value)) return value.map((item) => shownSchema(item))
   if (!isSchema(value)) return value
   return Object.fromEntries(
-    Object.entries(value).map(([key, inner]) => [
-      key,
-      !isMap && telling.has(key) && typeof inner === 'string'
-        ? visibleText(inner, schemaTextMax)
-        : shownSchema(inner, !isMap && key === 'properties'),
-    ]),
+    Object.entries(value)
+      .filter(([key]) => isMap || key !== mirroring)
+      .map(([key, inner]) => [
+        key,
+        !isMap && telling.has(key) && typeof inner === 'string'
+          ? visibleText(inner, schemaTextMax)
+          : shownSchema(inner, !isMap && key === 'properties'),
+      ]),
   )
 }
 
@@ -142,6 +149,7 @@ export const toolCapability = (
     purpose: told.purpose,
     when_to_use: told.when_to_use,
     origin: 'upstream' as const,
+    ...(given.method === undefined ? {} : { method: given.method }),
     argument_names: told.inputs.map(({ name }) => name),
     parse(arguments_: unknown) {
       const problems =

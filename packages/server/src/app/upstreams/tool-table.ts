@@ -1,4 +1,9 @@
 import { GatehouseError } from '@gatehouse/contract'
+import {
+  type FeatureMethod,
+  featureDefinitions,
+  featureMethods,
+} from '../../domain/upstream/features.ts'
 import { type ComparedTool, compareTools, type PinRules } from '../../domain/upstream/pins.ts'
 import { fittedAction } from '../../domain/upstream/tool-names.ts'
 import type { Capability, ChangingRegistry } from '../../ports/capability.ts'
@@ -144,6 +149,11 @@ export class ToolTable {
     if (!this.#ownOf(name)) this.#deps.registry.replaceGroup(name, [])
   }
 
+  /** A server that describes a tool in exactly these words answers for it, too. */
+  #methodOf(hash: string): FeatureMethod | undefined {
+    return featureMethods.find((method) => this.hash(featureDefinitions[method]) === hash)
+  }
+
   #capabilityOf(
     { name, config }: UpstreamRecord,
     { accepted, capability }: ComparedTool & { readonly capability: string },
@@ -153,7 +163,8 @@ export class ToolTable {
     const definition = accepted.definition as WireTool
     const { hash } = accepted
     const definition_hash = `sha256:${digest.sha256(digest.canonical({ config, definition }))}`
-    const given = { upstream: name, capability, hash, definition_hash, definition }
+    const method = this.#methodOf(hash)
+    const given = { upstream: name, capability, hash, definition_hash, definition, method }
     return [toolCapability(given, this.#schemas, call)]
   }
 }

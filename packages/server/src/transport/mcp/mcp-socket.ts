@@ -321,11 +321,13 @@ export class McpSocket {
 
   async #initialize(id: RpcId, params: unknown): Promise<string> {
     if (this.#version !== null) return this.#refuse(id, 'this connection is initialized already')
-    const opened = initialize(this.#deps.app, params)
+    const { app } = this.#deps
+    const opened = initialize(app, params)
     if ('error' in opened) return errorText(id, opened.error)
     this.#version = opened.version
-    await this.#open(opened.client)
-    return JSON.stringify({ jsonrpc: '2.0', id, result: opened.result })
+    const session_id = await this.#open(opened.client)
+    const result = opened.result(await app.offeredFeatures(this.#op(session_id)))
+    return JSON.stringify({ jsonrpc: '2.0', id, result })
   }
 
   async #call(request: Request, call: Call, held: Held, alone: boolean): Promise<string> {

@@ -12,13 +12,22 @@ import type { Held } from '../../app/call/memory-budget.ts'
 import { namedCall } from '../../app/call/named-call.ts'
 import { offeredTools } from '../../app/call/offered-tools.ts'
 import type { AgentOp } from '../../app/call/op.ts'
+import type { OfferedFeatures } from '../../app/upstreams/features.ts'
 import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
 import { agentReasonFault } from '../http/agent-reason.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
 import { type Envelope, isMembers, type Members } from '../http/envelope.ts'
 import type { ToolNames } from '../http/tool-names.ts'
-import { type Cancellation, type OpenFor, TransportOp } from '../http/transport-op.ts'
+import type { Cancellation } from '../http/transport-op.ts'
+import {
+  answerFeature,
+  type ClientFeature,
+  capabilitiesOf,
+  hasFeature,
+  isClientFeature,
+} from './features.ts'
+import { opOfCall } from './op-of-call.ts'
 import {
   failedTool,
   jsonOfResult,
@@ -89,7 +98,7 @@ export type Initialized =
   | {
       readonly version: LegacyVersion
       readonly client: ClientInfo | null
-      readonly result: Members
+      readonly result: (offered: OfferedFeatures) => Members
     }
   | { readonly error: RpcErrorObject }
 
@@ -111,25 +120,13 @@ export const initialize = (app: App, params: unknown): Initialized => {
   return {
     version,
     client: readClient(params['clientInfo']),
-    result: {
+    result: (offered) => ({
       protocolVersion: version,
-      capabilities: { tools: { listChanged: true } },
+      capabilities: { tools: { listChanged: true }, ...capabilitiesOf(offered) },
       serverInfo: serverInfo(app),
       instructions,
-    },
+    }),
   }
-}
-
-const opOf = (
-  call: McpCall,
-  requestId: string,
-  progress: AgentOp['progress'],
-  said: Pick<OpenFor, 'trace' | 'agent_reason'> = {},
-): AgentOp => {
-  const { hold, gone, waiting } = call
-  const { trace, agent_reason } = said
-  const open = { hold, gone, waiting, progress, trace, agent_reason }
-  return new TransportOp(call, requestId, call.cancellation, open)
 }
 
 /** One page of the agent's tools; null for a cursor that is none of ours. */
@@ -138,7 +135,7 @@ export const listTools = async (
   call: McpCall,
   cursor: string | undefined,
 ): Promise<ToolPage | null> => {
-  const op = opOf(call, deps.ids.next('req'), undefined)
+  const op = opOfCall(call, deps.ids.next('req'))
   return pageOfTools(offeredTools(await deps.app.listCapabilities(op, {})), cursor, deps.names)
 }
 
@@ -174,7 +171,7 @@ export const callTool = async (
   },
   tell: ((progress: Progress) => void) | undefined,
 ): Promise<ToolOutcome> => {
-  const op = opOf(call, requestId, tell ? progressOf(tell) : undefined, input)
+  const op = opOfCall(call, requestId, tell ? progressOf(tell) : undefined, input)
   try {
     return toolOutcome(
       await deps.app.invoke(op, {
@@ -312,6 +309,24 @@ const answerToolsList = async (
     : resultText(JSON.stringify(id), pageText(page))
 }
 
+const answerClientFeature = async (
+  deps: McpDeps,
+  call: McpCall,
+  method: ClientFeature,
+  { id, params }: Request,
+  requestId: string,
+): Promise<string> => {
+  const op = opOfCall(call, requestId)
+  if (!hasFeature(await deps.app.offeredFeatures(op), method)) return methodNotFound(id, method)
+  const given = isMembers(params) ? params : {}
+  const answer = await answerFeature(deps, op, method, given)
+  if ('error' in answer) return errorText(id, answer.error)
+  return resultText(JSON.stringify(id), JSON.stringify(answer.result))
+}
+
+const methodNotFound = (id: RpcId, method: string): string =>
+  errorText(id, rpcError('MethodNotFound', { method: method.slice(0, 64) }))
+
 /** Answers one request of an opened peer: everything but `initialize`, which its carrier knows. */
 export const answerRequest = async (
   deps: McpDeps,
@@ -334,8 +349,15 @@ export const answerRequest = async (
     case 'ping':
     case 'logging/setLevel':
       return resultText(JSON.stringify(id), '{}')
-    default:
-      return errorText(id, rpcError('MethodNotFound', { method: method.slice(0, 64) }))
+    default: {
+      if (!isClientFeature(method)) return methodNotFound(id, method)
+      const requestId = deps.ids.next('req')
+      try {
+        return await answerClientFeature(deps, call, method, request, requestId)
+      } catch (thrown) {
+        return errorText(id, describeThrown(thrown, requestId, deps.log).error)
+      }
+    }
   }
 }
 

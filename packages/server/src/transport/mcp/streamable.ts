@@ -194,15 +194,17 @@ export class StreamableHttp {
 
   async #initialize(exchange: Post, { id, params }: Request): Promise<void> {
     const { res, actor } = exchange
-    const opened = initialize(this.#deps.app, params)
+    const { app } = this.#deps
+    const opened = initialize(app, params)
     if ('error' in opened) return this.#fault(res, 200, id, opened.error)
     const op = this.#op(actor, null)
     try {
-      const { session_id } = await this.#deps.app.openSession(op, {
+      const result = opened.result(await app.offeredFeatures(op))
+      const { session_id } = await app.openSession(op, {
         transport: 'mcp-http',
         client: opened.client,
       })
-      const text = JSON.stringify({ jsonrpc: '2.0', id, result: opened.result })
+      const text = JSON.stringify({ jsonrpc: '2.0', id, result })
       sendJson(res, 200, text, { 'Mcp-Session-Id': session_id })
     } catch (thrown) {
       this.#thrown(res, op.request_id, thrown)

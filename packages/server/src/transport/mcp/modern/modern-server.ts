@@ -7,7 +7,19 @@ import {
   type ServerContext,
 } from '@modelcontextprotocol/server'
 import { Hold } from '../../../app/call/hold.ts'
+import type { OfferedFeatures } from '../../../app/upstreams/features.ts'
 import { describeThrown } from '../../http/describe-thrown.ts'
+import { TransportOp } from '../../http/transport-op.ts'
+import {
+  answerFeature,
+  type ClientFeature,
+  capabilitiesOf,
+  clientFeatures,
+  hasFeature,
+  isClientFeature,
+  isListing,
+} from '../features.ts'
+import { opOfCall } from '../op-of-call.ts'
 import {
   callTool,
   invalidParams,
@@ -89,6 +101,19 @@ const mcpCallOf = (call: ModernCall): McpCall => {
   return { actor, session_id, cancellation: exchange, held, gone, ...hold }
 }
 
+/** How long a client may trust what it was told of prompts and resources: nobody tells it when that changes. */
+const featureTtlMs = 5_000
+
+const answerClientFeature = async (call: ModernCall, method: ClientFeature): Promise<unknown> => {
+  const op = opOfCall(mcpCallOf(call), call.requestId)
+  const answer = await answerFeature(call.deps, op, method, call.params)
+  if ('error' in answer) throw failed(answer.error)
+  const isCached = isListing(method) || method === 'resources/read'
+  return isCached
+    ? { ...answer.result, ttlMs: isListing(method) ? featureTtlMs : 0, cacheScope: 'private' }
+    : answer.result
+}
+
 const answerList = async (call: ModernCall): Promise<unknown> => {
   const { cursor } = call.params
   if (cursor !== undefined && typeof cursor !== 'string')
@@ -139,15 +164,28 @@ const answerCall = async (call: ModernCall, ctx: ServerContext): Promise<unknown
   return answerPending(call, read, outcome)
 }
 
+const nothing: OfferedFeatures = { prompts: false, resources: false, completions: false }
+
+/** What is offered beside tools, for requests that have to do with it. */
+const featuresFor = (request: ModernRequest, method: unknown): Promise<OfferedFeatures> => {
+  if (method !== 'server/discover' && !isClientFeature(method)) return Promise.resolve(nothing)
+  const { app, ids } = request.deps
+  const { exchange, held } = request
+  const who = { actor: exchange.actor, session_id: null, held }
+  return app.offeredFeatures(new TransportOp(who, ids.next('req'), exchange, {}))
+}
+
 /** The server for one request; what the tools are and do is the same as everywhere. */
-export const modernServer = (request: ModernRequest): Server => {
+export const modernServer = async (request: ModernRequest, method: unknown): Promise<Server> => {
   const { app } = request.deps
+  const offered = await featuresFor(request, method)
   const { name, title, version } = serverInfo(app)
   const server = new ModernServer(
     { name, title, version },
     {
       capabilities: {
         tools: { listChanged: true },
+        ...capabilitiesOf(offered),
         extensions: { [tasksExtension]: {}, [eventsExtension]: {} },
       },
       instructions: serverInstructions,
@@ -157,6 +195,11 @@ export const modernServer = (request: ModernRequest): Server => {
   server.setRequestHandler('tools/call', anyParams, (_params, ctx) =>
     answered(request, (call) => answerCall(call, ctx)),
   )
+  for (const feature of clientFeatures)
+    if (hasFeature(offered, feature))
+      server.setRequestHandler(feature, anyParams, () =>
+        answered(request, (call) => answerClientFeature(call, feature)),
+      )
   for (const method of ['tasks/get', 'tasks/update', 'tasks/cancel'] as const) {
     server.setRequestHandler(method, anyParams, () => {
       if (!request.client.tasks) throw withoutTasks()

@@ -115,7 +115,10 @@ export const serveModern = async (
   const members = isMembers(params) ? params : {}
   const client = readClientSaid(members)
   const request: ModernRequest = { deps, exchange, held, params: members, unreadable, client }
-  const handler = createMcpHandler(() => modernServer(request), { legacy: 'reject', bus: noBus })
+  const handler = createMcpHandler(() => modernServer(request, method), {
+    legacy: 'reject',
+    bus: noBus,
+  })
   const asked = new Request('http://gateway.invalid/mcp', {
     method: 'POST',
     headers: headersOf(req),

@@ -1,0 +1,144 @@
+import { GatehouseError, type RpcErrorObject, rpcCodes } from '@gatehouse/contract'
+import type { AgentOp } from '../../app/call/op.ts'
+import type {
+  FeatureOutcome,
+  ListMethod,
+  OfferedFeatures,
+  UseFeature,
+} from '../../app/upstreams/features.ts'
+import { rpcError } from '../http/describe-thrown.ts'
+import { isMembers, type Members } from '../http/envelope.ts'
+import { refusedOutcome } from '../http/outcome.ts'
+import type { McpDeps } from './peer.ts'
+
+/** Member of the answer to each listing. */
+const listMembers: Readonly<Record<ListMethod, string>> = {
+  'prompts/list': 'prompts',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resourceTemplates',
+}
+
+const families: Readonly<Record<ListMethod | UseFeature['method'], keyof OfferedFeatures>> = {
+  'prompts/list': 'prompts',
+  'prompts/get': 'prompts',
+  'resources/list': 'resources',
+  'resources/templates/list': 'resources',
+  'resources/read': 'resources',
+  'completion/complete': 'completions',
+}
+
+export type ClientFeature = keyof typeof families
+
+/** Methods for clients that use more than tools. */
+export const clientFeatures = Object.keys(families) as readonly ClientFeature[]
+
+export const isClientFeature = (method: unknown): method is ClientFeature =>
+  typeof method === 'string' && Object.hasOwn(families, method)
+
+export const isListing = (method: ClientFeature): method is ListMethod =>
+  Object.hasOwn(listMembers, method)
+
+/** Whether what is offered has this method. */
+export const hasFeature = (offered: OfferedFeatures, method: ClientFeature): boolean =>
+  offered[families[method]]
+
+/** What is declared of them: nothing where no server that the agent may use has any. */
+export const capabilitiesOf = (offered: OfferedFeatures): Members =>
+  Object.fromEntries(
+    Object.entries(offered)
+      .filter(([, isOffered]) => isOffered)
+      .map(([family]) => [family, {}]),
+  )
+
+export type FeatureAnswer = { readonly result: Members } | { readonly error: RpcErrorObject }
+
+const wrong = (member: string, detail: string): { readonly error: RpcErrorObject } => ({
+  error: rpcError('InvalidParams', { detail: `${member} ${detail}`, member }),
+})
+
+const readUse = (
+  method: UseFeature['method'],
+  params: Members,
+): UseFeature | { readonly error: RpcErrorObject } => {
+  const { name, uri, ref, argument, context, arguments: given } = params
+  switch (method) {
+    case 'prompts/get':
+      return typeof name === 'string'
+        ? { method, name, arguments: given }
+        : wrong('name', 'must be a string')
+    case 'resources/read':
+      return typeof uri === 'string' ? { method, uri } : wrong('uri', 'must be a string')
+    case 'completion/complete':
+      return isMembers(ref) && isMembers(argument)
+        ? { method, ref, argument, context }
+        : wrong(isMembers(ref) ? 'argument' : 'ref', 'must be an object')
+  }
+}
+
+const failure = (
+  use: UseFeature,
+  outcome: Exclude<FeatureOutcome, { readonly kind: 'answered' }>,
+): RpcErrorObject => {
+  switch (outcome.kind) {
+    case 'absent':
+      return use.method === 'resources/read'
+        ? {
+            code: rpcCodes.invalidParams,
+            message: `There is no resource ${use.uri.slice(0, 200)}`,
+            data: { uri: use.uri },
+          }
+        : rpcError('InvalidParams', {
+            detail: 'no server here has it',
+            member: use.method === 'prompts/get' ? 'name' : 'ref',
+          })
+    case 'failed': {
+      const { type, message, recovery } = outcome.error
+      if (type !== 'InvalidArguments')
+        return { code: rpcCodes.internalError, message, data: { type, recovery } }
+      return use.method === 'resources/read'
+        ? { code: rpcCodes.invalidParams, message, data: { uri: use.uri } }
+        : { code: rpcCodes.invalidParams, message, data: { type, recovery } }
+    }
+    case 'pending': {
+      const { message } = outcome.pending
+      return { code: rpcCodes.approvalRequired, message, data: outcome.pending }
+    }
+    default:
+      return refusedOutcome(outcome)
+  }
+}
+
+const withinLimit = (answer: FeatureAnswer, limit_bytes: number): FeatureAnswer => {
+  const size_bytes = JSON.stringify(answer).length
+  return size_bytes <= limit_bytes
+    ? answer
+    : { error: rpcError('ResultTooLarge', { size_bytes, limit_bytes }) }
+}
+
+/** Lists or uses what upstream servers have beside tools. Raises what the gate raises. */
+export const answerFeature = async (
+  { app, names, resultBytesMax }: Pick<McpDeps, 'app' | 'names' | 'resultBytesMax'>,
+  op: AgentOp,
+  method: ClientFeature,
+  params: Members,
+): Promise<FeatureAnswer> => {
+  if (isListing(method)) {
+    if (params['cursor'] !== undefined) return wrong('cursor', 'is none of ours')
+    const items = await app.listFeatures(op, { method })
+    return withinLimit({ result: { [listMembers[method]]: items } }, resultBytesMax)
+  }
+  const use = readUse(method, params)
+  if ('error' in use) return use
+  try {
+    const outcome = await app.useFeature(op, use)
+    if (outcome.kind === 'answered') return withinLimit({ result: outcome.result }, resultBytesMax)
+    const error = failure(use, outcome)
+    return { error: { ...error, message: names.text(error.message) } }
+  } catch (thrown) {
+    // A failure of the server stays one, whichever way it reaches us.
+    if (!(thrown instanceof GatehouseError) || thrown.entry.rpc !== null) throw thrown
+    const { type, message, recovery } = thrown
+    const error = { type, message, recovery: [...recovery] }
+    return { error: failure(use, { kind: 'failed', error }) }
+  }
+}
