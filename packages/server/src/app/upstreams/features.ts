@@ -230,10 +230,35 @@ const callOf = (input: UseFeature): (Named & { readonly args: Members }) | null 
   }
 }
 
-export function bindFeatures(deps: FeatureDeps): { readonly useCases: FeatureUseCases } {
-  const offersOf = async (op: AgentOp): Promise<Offers> =>
-    offersIn(await deps.listCapabilities(op, {}))
+const offersFor = async (op: AgentOp, deps: FeatureDeps): Promise<Offers> =>
+  offersIn(await deps.listCapabilities(op, {}))
 
+async function useFeature(
+  op: AgentOp,
+  deps: FeatureDeps,
+  input: UseFeature,
+): Promise<FeatureOutcome> {
+  const called = callOf(input)
+  const offers = called && (await offersFor(op, deps)).get(called.server)
+  const found = offers?.get(input.method)
+  if (!called || !offers || !found) return { kind: 'absent' }
+  if (input.method === 'completion/complete' && !mayComplete(offers)) return { kind: 'absent' }
+  const { args, server } = called
+  const outcome = await deps.invoke(op, {
+    capability: found.capability.name,
+    arguments: args,
+  })
+  if (outcome.kind !== 'succeeded') return outcome
+  const result = resultOf(server, input.method, outcome.data)
+  if (result === null)
+    throw new GatehouseError('UpstreamFailed', {
+      upstream: server,
+      detail: 'its answer has not the form that the protocol asks for',
+    })
+  return { kind: 'answered', result: { ...result, _meta: { [upstreamKey]: server } } }
+}
+
+export function bindFeatures(deps: FeatureDeps): { readonly useCases: FeatureUseCases } {
   const listOf = async (
     op: AgentOp,
     signal: AbortSignal,
@@ -279,7 +304,7 @@ export function bindFeatures(deps: FeatureDeps): { readonly useCases: FeatureUse
   return {
     useCases: {
       async offeredFeatures(op) {
-        const offers = await offersOf(op)
+        const offers = await offersFor(op, deps)
         return {
           prompts: listersIn(offers, 'prompts/list').length > 0,
           resources: listersIn(offers, 'resources/list').length > 0,
@@ -287,31 +312,11 @@ export function bindFeatures(deps: FeatureDeps): { readonly useCases: FeatureUse
         }
       },
       async listFeatures(op, { method }) {
-        const listers = listersIn(await offersOf(op), method)
+        const listers = listersIn(await offersFor(op, deps), method)
         const lists = await Promise.all(listers.map((lister) => listIfAnswered(op, method, lister)))
         return lists.flat().slice(0, itemsMax)
       },
-      async useFeature(op, input) {
-        const called = callOf(input)
-        const offers = called && (await offersOf(op)).get(called.server)
-        const found = offers?.get(input.method)
-        if (!called || !offers || !found) return { kind: 'absent' }
-        if (input.method === 'completion/complete' && !mayComplete(offers))
-          return { kind: 'absent' }
-        const { args, server } = called
-        const outcome = await deps.invoke(op, {
-          capability: found.capability.name,
-          arguments: args,
-        })
-        if (outcome.kind !== 'succeeded') return outcome
-        const result = resultOf(server, input.method, outcome.data)
-        if (result === null)
-          throw new GatehouseError('UpstreamFailed', {
-            upstream: server,
-            detail: 'its answer has not the form that the protocol asks for',
-          })
-        return { kind: 'answered', result: { ...result, _meta: { [upstreamKey]: server } } }
-      },
+      useFeature: (op, input) => useFeature(op, deps, input),
     },
   }
 }
