@@ -5,13 +5,13 @@ import type { FetchedPart } from '../../ports/service-adapter.ts'
 import type { StoredService } from '../../ports/services.ts'
 import type { StoredWrite } from '../../ports/writes.ts'
 import type { Call } from '../call/call.ts'
+import { TimeUp, within } from '../call/within.ts'
 import { bufferWrite } from './buffer-write.ts'
 import { cancelWrite, listWrites, recordOf } from './change-write.ts'
 import type { ProxyDeps } from './deps.ts'
 import { failureText } from './failure-text.ts'
 import { previewRollback } from './preview-rollback.ts'
 import { rollback } from './rollback.ts'
-import { TimeUp, within } from './within.ts'
 
 const freshness = ({ name, status, last_sync_ms }: StoredService) => ({
   service: name,

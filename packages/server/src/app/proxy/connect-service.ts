@@ -10,11 +10,11 @@ import type { ServiceAdapter } from '../../ports/service-adapter.ts'
 import type { StoredService } from '../../ports/services.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Op } from '../call/op.ts'
+import { within } from '../call/within.ts'
 import type { ProxyDeps } from './deps.ts'
 import { failureText } from './failure-text.ts'
 import { existing, serviceRecordOf } from './find-service.ts'
 import { connectionOf, secretName } from './open-services.ts'
-import { within } from './within.ts'
 
 const testSeconds = 60
 const servicesMax = 100

@@ -1,7 +1,7 @@
 import { GatehouseError, type WriteError } from '@gatehouse/contract'
 import type { WriteReason } from '../../ports/service-adapter.ts'
+import { TimeUp } from '../call/within.ts'
 import type { ProxyDeps } from './deps.ts'
-import { TimeUp } from './within.ts'
 
 const charsMax = 500
 

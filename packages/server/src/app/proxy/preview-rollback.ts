@@ -1,12 +1,12 @@
 import { GatehouseError, type RollbackPreview } from '@gatehouse/contract'
 import type { UndoPlan } from '../../ports/service-adapter.ts'
 import type { StoredService } from '../../ports/services.ts'
+import { within } from '../call/within.ts'
 import type { ProxyDeps } from './deps.ts'
 import { failureText } from './failure-text.ts'
 import { rollbackRecord } from './records.ts'
 import { findRollback, type NamedRollback } from './rollback.ts'
 import { isOpen, loadRollbackPoint, notReady } from './rollback-point.ts'
-import { within } from './within.ts'
 
 /** Preview of a rollback; changes nothing. */
 export async function previewRollback(

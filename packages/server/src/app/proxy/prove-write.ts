@@ -3,13 +3,13 @@ import type { StoredService } from '../../ports/services.ts'
 import type { StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import { systemOp } from '../call/op.ts'
+import { within } from '../call/within.ts'
 import { leaseAfter, serviceWriteOf } from './attempt.ts'
 import { writeFacts } from './buffer-write.ts'
 import { backOffMs, type ProxyDeps } from './deps.ts'
 import { failureText } from './failure-text.ts'
 import { finalizeExecuted, finalizeUnknown, postponeWrite } from './finalize-write.ts'
 import { operationOf } from './records.ts'
-import { within } from './within.ts'
 
 const proofsMax = 8
 

@@ -8,6 +8,7 @@ import type { UndoOutcome } from '../../ports/service-adapter.ts'
 import type { StoredRollback } from '../../ports/writes.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import { actorText, type Op, systemOp } from '../call/op.ts'
+import { within } from '../call/within.ts'
 import { leaseAfter } from './attempt.ts'
 import { writeFacts } from './buffer-write.ts'
 import type { ProxyDeps } from './deps.ts'
@@ -15,7 +16,6 @@ import { failureText, writeError } from './failure-text.ts'
 import { showChanges } from './finalize-write.ts'
 import { operationOf, rollbackRecord } from './records.ts'
 import { isOpen, type LoadedPoint, loadRollbackPoint, notReady } from './rollback-point.ts'
-import { within } from './within.ts'
 
 const againMs = 30_000
 

@@ -12,6 +12,7 @@ import type { StoredRollback, StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import { systemOp } from '../call/op.ts'
 import { buildQuestion } from '../call/policy-question.ts'
+import { TimeUp, within } from '../call/within.ts'
 import { leaseAfter, serviceWriteOf } from './attempt.ts'
 import { writeFacts } from './buffer-write.ts'
 import type { ProxyDeps } from './deps.ts'
@@ -24,7 +25,6 @@ import {
 } from './finalize-write.ts'
 import { proveWrite } from './prove-write.ts'
 import { operationOf } from './records.ts'
-import { TimeUp, within } from './within.ts'
 
 type Operation = ServiceOperation<AsyncDisposable>
 

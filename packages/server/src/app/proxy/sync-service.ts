@@ -5,9 +5,9 @@ import type { Stores } from '../../ports/storage.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import { systemOp } from '../call/op.ts'
 import { PollLoop } from '../call/poll-loop.ts'
+import { within } from '../call/within.ts'
 import { backOffMs, type ProxyDeps } from './deps.ts'
 import { failureText } from './failure-text.ts'
-import { within } from './within.ts'
 
 /** Changes in a transaction: other writers wait for no more than this. */
 const changesAtOnce = 20

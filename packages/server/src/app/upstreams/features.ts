@@ -10,7 +10,7 @@ import {
   upstreamKey,
 } from '../call/invoke.ts'
 import type { AgentOp } from '../call/op.ts'
-import { TimeUp, within } from '../proxy/within.ts'
+import { TimeUp, within } from '../call/within.ts'
 
 type Members = Readonly<Record<string, unknown>>
 

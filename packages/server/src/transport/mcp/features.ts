@@ -9,7 +9,7 @@ import type {
 import { rpcError } from '../http/describe-thrown.ts'
 import { isMembers, type Members } from '../http/envelope.ts'
 import { refusedOutcome } from '../http/outcome.ts'
-import type { McpDeps } from './peer.ts'
+import type { McpDeps } from './mcp-call.ts'
 
 /** Member of the answer to each listing. */
 const listMembers: Readonly<Record<ListMethod, string>> = {

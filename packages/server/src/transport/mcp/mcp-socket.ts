@@ -10,16 +10,10 @@ import type { GatewayLimits } from '../http/limits.ts'
 import { needsSlices } from '../http/parse-json.ts'
 import { parseRequests, parseRequestsInSlices } from '../http/parse-requests.ts'
 import { atOnce, Cancellation, TransportOp } from '../http/transport-op.ts'
+import type { McpDeps } from './mcp-call.ts'
 import { notificationOf } from './notifications.ts'
 import { Outbox } from './outbox.ts'
-import {
-  answerRequest,
-  type ClientInfo,
-  errorText,
-  initialize,
-  isMcpId,
-  type McpDeps,
-} from './peer.ts'
+import { answerRequest, type ClientInfo, errorText, initialize, isMcpId } from './peer.ts'
 import { batchingVersion, type LegacyVersion, unspokenVersion } from './versions.ts'
 
 /** Codes a socket is closed with, beside those that `ws` gives. */

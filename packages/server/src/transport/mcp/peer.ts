@@ -6,20 +6,14 @@ import {
   toolName,
 } from '@gatehouse/contract'
 import type { App } from '../../app/app.ts'
-import type { Hold } from '../../app/call/hold.ts'
 import type { UnreadableValue } from '../../app/call/invoke.ts'
-import type { Held } from '../../app/call/memory-budget.ts'
 import { namedCall } from '../../app/call/named-call.ts'
 import { offeredTools } from '../../app/call/offered-tools.ts'
 import type { AgentOp } from '../../app/call/op.ts'
 import type { OfferedFeatures } from '../../app/upstreams/features.ts'
-import type { Ids } from '../../ports/ids.ts'
-import type { Log } from '../../ports/log.ts'
 import { agentReasonFault } from '../http/agent-reason.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
 import { type Envelope, isMembers, type Members } from '../http/envelope.ts'
-import type { ToolNames } from '../http/tool-names.ts'
-import type { Cancellation } from '../http/transport-op.ts'
 import {
   answerFeature,
   type ClientFeature,
@@ -27,7 +21,7 @@ import {
   hasFeature,
   isClientFeature,
 } from './features.ts'
-import { opOfCall } from './op-of-call.ts'
+import { type McpCall, type McpDeps, opOfCall } from './mcp-call.ts'
 import {
   failedTool,
   jsonOfResult,
@@ -40,38 +34,7 @@ import { type LegacyVersion, negotiateVersion } from './versions.ts'
 
 type Request = Omit<Extract<Envelope, { kind: 'request' }>, 'kind'>
 
-/** Dependencies of every message of a peer. */
-export type McpDeps = {
-  readonly app: App
-  readonly ids: Pick<Ids, 'next'>
-  readonly log: Log
-  readonly names: ToolNames
-  readonly resultBytesMax: number
-  /** Aborted when the service stops: calls that wait for a person are answered. */
-  readonly stops: AbortSignal
-}
-
 export type ClientInfo = { readonly name: string; readonly version: string }
-
-/** Operation that one message is answered in. */
-export type McpCall = {
-  readonly actor: AgentOp['actor']
-  readonly session_id: string | null
-  readonly cancellation: Cancellation
-  /** How long it may stay open for a person, with the others of its request; absent where it may not. */
-  readonly hold?: Hold
-  /** Aborted when nobody will read the answer, where that alone cancels nothing. */
-  readonly gone?: Cancellation
-  /** Told when a tool's call stays open for a person. */
-  readonly waiting?: () => void
-  readonly held: Held
-  /** Waits until the peer has read enough of what it was sent; false where it never will. */
-  readonly room?: () => Promise<boolean> | null
-  /** Takes the answer of a tool the moment it is text, so that `room` counts it for the next one. */
-  readonly deliver?: (text: string) => void
-  /** Sends a notification that belongs to this call; absent where the carrier has no way. */
-  readonly notify?: (text: string) => void
-}
 
 const clientTextMax = 200
 

@@ -5,8 +5,8 @@ import type { GatewayLimits } from '../http/limits.ts'
 import { type Refusal, tooManyConnections } from '../http/respond.ts'
 import type { AgentConnections } from './agent-connections.ts'
 import { beginEventStream, writeEvent, writeHeartbeat } from './event-stream.ts'
+import type { McpDeps } from './mcp-call.ts'
 import { notificationOf } from './notifications.ts'
-import type { McpDeps } from './peer.ts'
 
 type Actor = AgentOp['actor']
 type PushDeps = Pick<McpDeps, 'app' | 'names'> & {

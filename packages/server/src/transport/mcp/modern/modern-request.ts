@@ -3,7 +3,7 @@ import type { Held } from '../../../app/call/memory-budget.ts'
 import type { Members } from '../../http/envelope.ts'
 import type { Exchange } from '../../http/exchanges.ts'
 import { type OpenFor, TransportOp } from '../../http/transport-op.ts'
-import type { McpDeps } from '../peer.ts'
+import type { McpDeps } from '../mcp-call.ts'
 import type { PushStreams } from '../push-streams.ts'
 import type { ClientSaid } from './client-said.ts'
 

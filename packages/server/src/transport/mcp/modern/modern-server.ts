@@ -19,12 +19,11 @@ import {
   isClientFeature,
   isListing,
 } from '../features.ts'
-import { opOfCall } from '../op-of-call.ts'
+import { type McpCall, opOfCall } from '../mcp-call.ts'
 import {
   callTool,
   invalidParams,
   listTools,
-  type McpCall,
   type Progress,
   readToolCall,
   serverInfo,
