@@ -19,7 +19,7 @@ export const mcp = {
     const { entries } = pageOfTools(listed, undefined, names)
     const page = {
       'protocol versions': legacyVersions,
-      initialize: result,
+      initialize: result({ prompts: false, resources: false, completions: false }),
       tools: entries.map(({ tool }) => tool),
     }
     return `${JSON.stringify(page, null, 2)}\n`
