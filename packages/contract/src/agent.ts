@@ -86,7 +86,7 @@ export const RotateAgent = z.strictObject({
 })
 export type RotateAgent = z.infer<typeof RotateAgent>
 
-export const Transport = z.enum(['mcp-websocket', 'mcp-http', 'rpc', 'internal'])
+export const Transport = z.enum(['mcp-websocket', 'mcp-http', 'rpc', 'hook', 'internal'])
 export type Transport = z.infer<typeof Transport>
 
 export const Session = z.object({

@@ -1,28 +1,48 @@
 import { z } from 'zod'
-import { Timestamp, UserTokenId } from './ids.ts'
+import { AgentName, Timestamp, UserTokenId } from './ids.ts'
 
 /** `operator`: all. `approver`: read, decide approvals, cancel writes. `viewer`: read. */
-export const Role = z.enum(['operator', 'approver', 'viewer'])
+export const PersonRole = z.enum(['operator', 'approver', 'viewer'])
+export type PersonRole = z.infer<typeof PersonRole>
+
+/** `hook`: ask, in the name of one agent, whether its client may use a tool of its own; nothing else. */
+export const Role = z.enum([...PersonRole.options, 'hook'])
 export type Role = z.infer<typeof Role>
 
 export const UserToken = z.object({
   id: UserTokenId,
   label: z.string(),
   role: Role,
+  /** Of the role `hook`: the agent in whose name it asks. */
+  agent: AgentName.nullable(),
   created_at: Timestamp,
   last_used_at: Timestamp.nullable(),
   revoked_at: Timestamp.nullable(),
 })
 export type UserToken = z.infer<typeof UserToken>
 
-export const CreateUserToken = z.strictObject({
-  label: z.string().min(1).max(100),
-  role: Role.default('operator'),
-})
+export const CreateUserToken = z
+  .strictObject({
+    label: z.string().min(1).max(100),
+    role: Role.default('operator'),
+    agent: AgentName.optional(),
+  })
+  .refine(({ role, agent }) => (role === 'hook') === (agent !== undefined), {
+    path: ['agent'],
+    error: ({ input }) =>
+      (input as { readonly role: Role }).role === 'hook'
+        ? 'is required for the role hook: it asks in the name of one agent'
+        : 'is for the role hook only',
+  })
 export type CreateUserToken = z.infer<typeof CreateUserToken>
 
 /** The token is shown here and never again. */
-export const CreatedUserToken = UserToken.pick({ id: true, label: true, role: true }).extend({
+export const CreatedUserToken = UserToken.pick({
+  id: true,
+  label: true,
+  role: true,
+  agent: true,
+}).extend({
   token: z.string(),
 })
 export type CreatedUserToken = z.infer<typeof CreatedUserToken>
@@ -65,7 +85,7 @@ export type SetupLink = z.infer<typeof SetupLink>
 
 export const Operator = z.object({
   name: z.string(),
-  role: Role,
+  role: PersonRole,
   created_at: Timestamp,
   password_changed_at: Timestamp,
 })

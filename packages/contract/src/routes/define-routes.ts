@@ -9,6 +9,7 @@ export type Permission =
   | 'alerts.manage'
   | 'audit.manage'
   | 'backup.make'
+  | 'hooks.ask'
   | 'models.manage'
   | 'models.use'
   | 'notifications.manage'

@@ -7,6 +7,7 @@ import { backupRoutes } from './backup.ts'
 import { engineRoutes } from './engine.ts'
 import { grantRoutes } from './grants.ts'
 import { healthRoutes } from './health.ts'
+import { hookRoutes } from './hooks.ts'
 import { modelRoutes } from './models.ts'
 import { notificationRoutes } from './notifications.ts'
 import { openApiRoutes } from './openapi.ts'
@@ -34,6 +35,7 @@ export const routes = {
   ...activityRoutes,
   ...approvalRoutes,
   ...grantRoutes,
+  ...hookRoutes,
   ...alertRoutes,
   ...stateRoutes,
   ...processRoutes,

@@ -73,7 +73,7 @@ export function createApp(given: AppDeps): BoundApp {
   })
   const shared = { ...base, contexts, directory, sessions, availability: reach.availability }
   const state = bindState(base)
-  const people = bindPeople(base)
+  const people = bindPeople({ ...base, directory })
   const processes = bindProcesses({ ...shared, host: given.processHost })
   const proxy = bindProxy({ ...shared, adapters: given.adapters })
   const models = bindModels({

@@ -10,6 +10,7 @@ import type {
   CapabilityContext,
   ParsedArguments,
   PreviewContext,
+  StandsFor,
 } from '../ports/capability.ts'
 import { pathArgumentsOf } from './path-argument.ts'
 import { typedSchema } from './typed-schema.ts'
@@ -27,6 +28,7 @@ type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
   readonly notify?: boolean
   readonly effect: 'none' | 'immediate' | 'buffered'
   readonly reach?: 'open'
+  readonly performer?: 'client'
   readonly critical?: boolean
   readonly grants_bind?: boolean
   readonly side_effects?: Capability['side_effects']
@@ -41,6 +43,7 @@ type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
   readonly deadline?: (args: z.output<I>) => number
   readonly text?: (data: z.output<O>) => string
   readonly preview?: (args: z.output<I>, ctx: PreviewContext) => Preview | Promise<Preview>
+  readonly stands_for?: (args: z.output<I>) => StandsFor
   readonly resolve?: (
     args: z.output<I>,
     ctx: PreviewContext,
@@ -60,7 +63,7 @@ const jsonSchema = (schema: z.ZodObject, io: 'input' | 'output'): JsonSchema => 
   }
 }
 
-const optional = ['deadline', 'result_bytes', 'text', 'preview', 'resolve'] as const
+const optional = ['deadline', 'result_bytes', 'text', 'preview', 'stands_for', 'resolve'] as const
 type Optional = (typeof optional)[number]
 
 /** The functions that a capability may do without; one that is not there is no member. */
@@ -76,6 +79,22 @@ const parsedBy = (inputs: z.ZodObject, schema: JsonSchema, given: unknown): Pars
   if (parsed.success) return { kind: 'valid', args: parsed.data }
   const problems = parsed.error.issues.flatMap((issue) => explainIssue(issue, given, schema))
   return { kind: 'invalid', problems }
+}
+
+/** What most capabilities do not say. */
+const unlessSaid = {
+  notify: false,
+  reach: 'closed',
+  performer: 'service',
+  critical: false,
+  grants_bind: false,
+} as const
+
+type Unsaid = keyof typeof unlessSaid
+
+const unsaidOf = (said: Partial<Pick<Capability, Unsaid>>): Pick<Capability, Unsaid> => {
+  const { notify, reach, performer, critical, grants_bind } = { ...unlessSaid, ...said }
+  return { notify, reach, performer, critical, grants_bind }
 }
 
 /** Declares a capability. Freezes it and derives what listings need; touches nothing else. */
@@ -115,11 +134,8 @@ export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
     argument_names: Object.keys(d.inputs.shape),
     parse: (given: unknown) => parsedBy(d.inputs, input_schema, given),
     tier: d.tier,
-    notify: d.notify ?? false,
     effect: d.effect,
-    reach: d.reach ?? 'closed',
-    critical: d.critical ?? false,
-    grants_bind: d.grants_bind ?? false,
+    ...unsaidOf(d),
     side_effects: told.side_effects,
     destructive: d.destructive ?? told.side_effects.some(({ reversible }) => !reversible),
     common_patterns: told.common_patterns,

@@ -3,6 +3,7 @@ import { agentCapabilities } from './agent/index.ts'
 import { alertCapabilities } from './alerts/index.ts'
 import { approvalCapabilities } from './approvals/index.ts'
 import { calendarCapabilities } from './calendar/index.ts'
+import { clientCapabilities } from './client/index.ts'
 import { commsCapabilities } from './comms/index.ts'
 import { emailCapabilities } from './email/index.ts'
 import { filesystemCapabilities } from './filesystem/index.ts'
@@ -25,6 +26,7 @@ export const standardCapabilities: readonly Capability[] = [
   ...alertCapabilities,
   ...approvalCapabilities,
   ...calendarCapabilities,
+  ...clientCapabilities,
   ...commsCapabilities,
   ...emailCapabilities,
   ...filesystemCapabilities,

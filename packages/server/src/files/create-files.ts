@@ -2,7 +2,7 @@ import type { Files } from '../ports/files.ts'
 import { appendFile } from './append.ts'
 import { copyPath, type Deps } from './copy.ts'
 import { fingerprintOf } from './fingerprint.ts'
-import { canLeadTo, locate } from './locate.ts'
+import { canLeadTo, locate, reaches } from './locate.ts'
 import { listFolder, statPath } from './look.ts'
 import { makeFolder } from './make-folder.ts'
 import { movePath } from './move.ts'
@@ -32,6 +32,7 @@ export const createFiles = (deps: Deps & { readonly trash: Trash }): Files => {
   return {
     resolve: (path) => roots.resolve(path),
     locate: (path, options) => locate(roots, path, options?.entry),
+    reaches: (path, intent) => reaches(roots, path, intent),
     asks: roots.reach !== null,
     permits: (place) => roots.permits(place),
     mayRead: (place) => roots.reach?.reads(roots.told(place)) ?? true,

@@ -1,4 +1,5 @@
 import { posix } from 'node:path'
+import { GatehouseError } from '@gatehouse/contract'
 import type { Told } from '../ports/files.ts'
 import type { Roots } from './roots.ts'
 import { walkTo } from './walk.ts'
@@ -38,6 +39,19 @@ const whereItLeads = (roots: Roots, shown: string, entry: boolean): string => {
  */
 export const locate = (roots: Roots, shown: string, entry = false): Told =>
   roots.told(whereItLeads(roots, shown, entry))
+
+/** Whether the whole way lies in the roots; of a way that ends in nothing, whether its last folder does. */
+export const reaches = (roots: Roots, shown: string, intent: 'read' | 'write'): boolean => {
+  try {
+    using walk = walkTo(roots, shown, intent)
+    followToStat(walk)
+    return true
+  } catch (cause) {
+    if (!(cause instanceof GatehouseError) || cause.type !== 'FileNotFound') return false
+    const parent = posix.dirname(byText(roots, shown))
+    return parent !== '/' && reaches(roots, parent, intent)
+  }
+}
 
 /**
  * Whether `locate` can give an absolute path that begins so. Known by the text alone where it cannot: what

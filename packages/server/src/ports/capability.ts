@@ -340,6 +340,11 @@ export interface Capability {
   readonly title: string
   readonly purpose: string
   readonly when_to_use: string
+  /**
+   * `client`: the agent's own program does it, and a run here only says that it may. A hook asks for it; no
+   * agent is offered it or can call it.
+   */
+  readonly performer: 'service' | 'client'
   /** `upstream`: of an MCP server behind the gate, whose texts, schemas and results are its own. */
   readonly origin: 'own' | 'upstream'
   /** Of an upstream server: the method of MCP that it stands for, where it is no tool. */
@@ -391,12 +396,24 @@ export interface Capability {
   /** Natural text of the result, where there is one; otherwise its data as JSON. */
   readonly text?: (data: Readonly<Record<string, unknown>>) => string
   readonly preview?: (args: never, ctx: PreviewContext) => Preview | Promise<Preview>
+  /** What policy must allow beside the call itself: the strictest answer holds. */
+  readonly stands_for?: (args: never) => StandsFor
   /** Facts that the arguments resolve to now; bound by the digest and compared again before execution. */
   readonly resolve?: (
     args: never,
     ctx: PreviewContext,
   ) => Promise<Readonly<Record<string, unknown>>>
   readonly run: (ctx: CapabilityContext, args: never) => Promise<Record<string, unknown>>
+}
+
+/** Other calls that come to the same as one that a client makes by itself. */
+export type StandsFor = {
+  readonly calls: readonly {
+    readonly capability: string
+    readonly arguments: Readonly<Record<string, unknown>>
+  }[]
+  /** Why a person has to decide even where policy allows it all; null where none has to. */
+  readonly held: string | null
 }
 
 export type ParsedArguments =

@@ -77,6 +77,12 @@ export interface Files {
    */
   locate(path: string, options?: { readonly entry: boolean }): Told
 
+  /**
+   * Whether what the path leads to, links followed, lies in the roots and may be read or written there. Of what
+   * is missing the folder that it would be in decides. Never raises.
+   */
+  reaches(path: string, intent: 'read' | 'write'): boolean
+
   /** Whether there is a `Reach`, so that some place could be refused. */
   readonly asks: boolean
 

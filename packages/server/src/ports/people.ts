@@ -1,9 +1,11 @@
-import type { Role } from '@gatehouse/contract'
+import type { PersonRole, Role } from '@gatehouse/contract'
 
 export type StoredUserToken = {
   readonly id: string
   readonly label: string
   readonly role: Role
+  /** Of the role `hook`: the agent in whose name it asks. */
+  readonly agent: string | null
   readonly token_hash: string
   readonly created_ms: number
   readonly last_used_ms: number | null
@@ -30,7 +32,7 @@ export interface UserTokenStore {
 /** A person who logs in at the dashboard with a password. */
 export type StoredOperator = {
   readonly name: string
-  readonly role: Role
+  readonly role: PersonRole
   readonly password_hash: string
   readonly created_ms: number
   readonly password_changed_ms: number

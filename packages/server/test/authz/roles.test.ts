@@ -33,6 +33,7 @@ const exceptions: Readonly<Partial<Record<RouteName, Promised>>> = {
   showSecret: manage,
   checkSecret: manage,
   previewRollback: manage,
+  askHook: ['hook'],
 }
 
 const promisedTo = (name: RouteName, { method }: Route): Promised =>
@@ -48,6 +49,7 @@ const bodies: Readonly<Partial<Record<RouteName, object>>> = {
   setPassword: { password },
   makeBackup: { passphrase: password },
   createUserToken: { label: 'phone', role: 'viewer' },
+  askHook: { tool_name: 'TodoWrite', tool_input: {}, cwd: '/' },
   setDefaultModel: { id: null },
   tryModel: { prompt: 'hi' },
   setVaultPassphrase: { passphrase: password },
@@ -120,6 +122,7 @@ const things: Readonly<Partial<Record<RouteName, string>>> = {
 function pathOf(name: RouteName, { path }: Route): string {
   const query = name === 'checkSecret' ? '?agent=mailbot&capability=git.push' : ''
   return `${path}${query}`
+    .replace(':hook_client', 'claude-code')
     .replace(':name', things[name] ?? 'mailbot')
     .replace(':id', things[name] ?? seeded.auditEntry)
     .replace(':agent', 'mailbot')
@@ -197,7 +200,7 @@ describe.each(all)('%s', (name, route) => {
   test('is refused to nobody or to a stranger as promised', async () => {
     expect(await answered()).toBe(isAllowed() ? (route.success ?? 200) : 401)
   })
-  test.each(['viewer', 'approver', 'operator'] as const)(
+  test.each(['viewer', 'approver', 'operator', 'hook'] as const)(
     'answers a %s as promised',
     async (role) => {
       expect(await answered(role)).toBe(isAllowed(role) ? (route.success ?? 200) : 403)

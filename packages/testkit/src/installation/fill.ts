@@ -1,4 +1,4 @@
-import type { Role } from '@gatehouse/contract'
+import { AgentName, type PersonRole, type Role } from '@gatehouse/contract'
 import type { Kit } from '../kit.ts'
 import { change, password, roles, seeded, seedMs } from './seeds.ts'
 
@@ -14,15 +14,15 @@ const eventually = async (what: string, holds: () => Promise<boolean>): Promise<
   throw new Error(`${what} did not come about`)
 }
 
-const fillPeople = async (kit: Kit): Promise<Record<Role, string>> => {
+const fillPeople = async (kit: Kit): Promise<Record<PersonRole, string>> => {
   const op = kit.operator()
   await kit.app.setPassword(op, { name: 'ana', password, present: null })
-  const tokens: [Role, string][] = []
+  const tokens: [PersonRole, string][] = []
   for (const role of roles) {
     const { token } = await kit.app.createUserToken(op, { label: `the ${role}`, role })
     tokens.push([role, token])
   }
-  return Object.fromEntries(tokens) as Record<Role, string>
+  return Object.fromEntries(tokens) as Record<PersonRole, string>
 }
 
 /** One write that took place, one of which nobody knows, and one that waits. */
@@ -148,5 +148,7 @@ export const fill = async (kit: Kit): Promise<Tokens> => {
   await fillAgent(kit)
   await fillApprovals(kit)
   await kit.run('mailbot', 'mailbox.put', { id: 'b', value: 'later' })
-  return { ...people, mailbot }
+  const asks = { label: 'the hook', role: 'hook', agent: AgentName.parse('mailbot') } as const
+  const { token: hook } = await kit.app.createUserToken(op, asks)
+  return { ...people, hook, mailbot }
 }

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import type { Role } from '@gatehouse/contract'
+import type { PersonRole } from '@gatehouse/contract'
 import { FakeServer } from '../fake-service/fake-server.ts'
 import { scriptModel } from '../models/script-model.ts'
 import { sentence } from './engine.ts'
@@ -32,7 +32,7 @@ export const seeded = {
 
 export const password = 'correct horse battery'
 
-export const roles: readonly Role[] = ['operator', 'approver', 'viewer']
+export const roles: readonly PersonRole[] = ['operator', 'approver', 'viewer']
 
 /** All that is at rest has stood since then. */
 export const seedMs = Date.UTC(2026, 2, 1, 12)

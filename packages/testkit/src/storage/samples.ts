@@ -82,6 +82,7 @@ export const tokenOf = (id: string, over: Partial<StoredUserToken> = {}): Stored
   id,
   label: `token ${id}`,
   role: 'operator',
+  agent: null,
   token_hash: `hash of ${id}`,
   created_ms: newYear,
   last_used_ms: null,

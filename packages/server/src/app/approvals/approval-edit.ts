@@ -44,6 +44,8 @@ export async function prepareEdit(
     throw refuse(
       `${called} is critical and runs only as it was shown; reject it and say what to change`,
     )
+  if (capability.performer === 'client')
+    throw refuse('the client does it by itself, as it asked for; reject it and say what to change')
   const validated = validateArguments(capability, decided)
   if (validated.kind === 'invalid') {
     const { recovery } = validated.error

@@ -10,8 +10,9 @@ import type { AgentDirectory } from '../agents/agent-directory.ts'
 import type { Basics } from '../call/basics.ts'
 import { type Call, callDraft, recordedAs } from '../call/call.ts'
 import type { ContextFactory } from '../call/capability-context.ts'
+import { decideCall } from '../call/decide-call.ts'
 import type { CallRoom, Held, MemoryBudget } from '../call/memory-budget.ts'
-import { buildQuestion, placesOf } from '../call/policy-question.ts'
+import { placesOf } from '../call/policy-question.ts'
 import { untilStored } from '../call/until-stored.ts'
 import { outcomeDraft } from '../gate/invoke-capability.ts'
 import { type RunDeps, type RunResult, runCapability } from '../gate/invoke-run.ts'
@@ -94,7 +95,7 @@ export async function prepareExecution(
     return refused(`agent ${approval.agent} is ${agent?.status ?? 'gone'}`)
   const capability = deps.registry.find(approval.capability)
   if (!capability) return refused(`there is no ${approval.capability} any more`)
-  if (!inToolSet(agent.tools, capability.name))
+  if (capability.performer === 'service' && !inToolSet(agent.tools, capability.name))
     return refused(`${capability.name} is outside of the tool set of ${agent.name}`)
   // @SECURITY Exactly what was shown runs: the stored text is hashed again; approvals.test.ts.
   if (`sha256:${deps.digest.sha256(digestPrefix + approval.bound_json)}` !== approval.digest)
@@ -108,12 +109,9 @@ export async function prepareExecution(
   if (bound.definition_hash !== capability.definition_hash)
     return refused(`${capability.name} was changed meanwhile`)
   const args = freezeDeep(bound.arguments)
-  const decision = deps.policy.current().decide(
-    buildQuestion(agent, null, capability.name, args, deps.clock.wall(), {
-      capability,
-      contexts: deps.contexts,
-    }),
-  )
+  const nowMs = deps.clock.wall()
+  const asked = { agent, session: null, capability, args, nowMs }
+  const decision = decideCall(deps, deps.policy.current(), asked)
   if (decision.kind === 'deny') return refused('policy blocks it now')
   // @SECURITY A person approved this place, wherever its path leads by now; swapped-places.test.ts.
   const places = placesOf(deps.contexts.filesOf({ agent }), capability, args)

@@ -59,8 +59,14 @@ type Facts = {
 export type Recorded = Pick<Capability, 'name' | 'redact'>
 
 /** What is kept beside the call, with what the agent said of it. */
-const detailOf = ({ agent_reason }: AgentOp, { detail }: Facts): AuditDraft['detail'] =>
-  agent_reason === undefined ? (detail ?? null) : { ...detail, agent_reason }
+const detailOf = ({ agent_reason, tool_use }: AgentOp, { detail }: Facts): AuditDraft['detail'] =>
+  agent_reason === undefined && tool_use === undefined
+    ? (detail ?? null)
+    : {
+        ...detail,
+        ...(agent_reason === undefined ? {} : { agent_reason }),
+        ...(tool_use === undefined ? {} : { tool_use }),
+      }
 
 /** The audit entry of a call: also of one that was denied, limited or could not be understood. */
 export const callDraft = (

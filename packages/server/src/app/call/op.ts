@@ -1,3 +1,4 @@
+import type { Role } from '@gatehouse/contract'
 import type { Ids } from '../../ports/ids.ts'
 import type { Hold } from './hold.ts'
 import type { Held } from './memory-budget.ts'
@@ -8,8 +9,10 @@ export type Actor =
   | {
       readonly kind: 'user'
       readonly label: string
-      readonly role: 'operator' | 'approver' | 'viewer'
+      readonly role: Role
       readonly token_id: string
+      /** Of the role `hook`: the agent in whose name it asks. */
+      readonly agent?: string
     }
   | { readonly kind: 'system' }
 
@@ -33,8 +36,17 @@ export interface Op {
   readonly waiting?: () => void
 }
 
+/** A use of a client's own tool that its hook asks about, as the client names it. */
+export type ToolUse = {
+  readonly client: string
+  readonly tool: string
+  readonly tool_use_id: string | null
+}
+
 /** An operation of an agent. */
 export interface AgentOp extends Op {
+  /** Present where a hook asks about what the client would do itself. */
+  readonly tool_use?: ToolUse
   /** Memory of the request that the call came with; absent where it came with none. */
   readonly held?: Held
   readonly actor: Extract<Actor, { kind: 'agent' }>

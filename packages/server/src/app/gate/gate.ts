@@ -17,6 +17,7 @@ import {
 import { savePolicy, testPolicy } from './policy-access.ts'
 import { TickBatch } from './tick-batch.ts'
 import { traceCalls } from './trace-calls.ts'
+import { type ToolAnswer, type ToolQuestion, useTool } from './use-tool.ts'
 
 export type GateDeps = InvokeDeps &
   ListDeps & {
@@ -26,6 +27,8 @@ export type GateDeps = InvokeDeps &
 
 export interface GateUseCases {
   readonly invoke: Invoke
+  /** The same for what a client would do by itself: whoever asks holds a token of the role `hook`. */
+  useTool(op: Op, input: ToolQuestion): Promise<ToolAnswer>
   listCapabilities(op: AgentOp, input: { category?: string }): Promise<readonly ListedCapability[]>
   /** The same for people, of any agent. Raises `AgentNotFound`. */
   listToolsOf(op: Op, input: { name: string }): Promise<readonly ListedCapability[]>
@@ -76,6 +79,7 @@ export function bindGate(deps: GateDeps): { readonly useCases: GateUseCases } {
   return {
     useCases: {
       invoke: (op, input) => invoke(op, namedCall(input)),
+      useTool: (op, input) => useTool(op, { ...deps, invoke }, input),
       listCapabilities: (op, input) => listCapabilities(op, deps, input),
       listToolsOf: (_op, input) => listToolsOf(deps, input),
       describeCapability: (op, input) => describeCapability(op, deps, input),

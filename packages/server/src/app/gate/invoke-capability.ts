@@ -16,11 +16,11 @@ import type { LimitStamp } from '../../ports/limits.ts'
 import type { PolicySource } from '../../ports/policy.ts'
 import type { AgentDirectory } from '../agents/agent-directory.ts'
 import type { SessionTable } from '../agents/session-table.ts'
-import { countedLimits } from '../call/agent-limits.ts'
 import { type AgentSlots, callsAtOnceMax } from '../call/agent-slots.ts'
 import type { AskPerson, HeldCall } from '../call/ask-person.ts'
 import type { Basics } from '../call/basics.ts'
 import { type Call, callDraft, type RoomyCall, recordedAs } from '../call/call.ts'
+import { decideCall, limitsOfCall } from '../call/decide-call.ts'
 import type { InvokeInput, InvokeOutcome } from '../call/invoke.ts'
 import type { CallRoom, Held, MemoryBudget } from '../call/memory-budget.ts'
 import type { AgentOp } from '../call/op.ts'
@@ -69,7 +69,7 @@ export async function invokeCapability(
   input: InvokeInput,
 ): Promise<InvokeOutcome> {
   const agent = holderOf(op, deps)
-  const capability = deps.registry.find(input.capability)
+  const capability = callable(deps, op, input.capability)
   const waits = capability?.waits ?? false
   const place = deps.slots.take(agent.name, waits)
   if (place === null) {
@@ -103,6 +103,12 @@ export async function invokeCapability(
   } finally {
     if (!op.held) held.release()
   }
+}
+
+/** @SECURITY What a client does itself is asked for by its hook alone; client-tools.test.ts, "nobody else". */
+const callable = ({ registry }: InvokeDeps, op: AgentOp, name: string): Capability | null => {
+  const capability = registry.find(name)
+  return capability?.performer === 'client' && !op.tool_use ? null : capability
 }
 
 const holderOf = ({ actor }: AgentOp, { directory }: InvokeDeps): StoredAgent => {
@@ -166,7 +172,7 @@ function judge(
   input: InvokeInput,
 ): Judged {
   if (agent.status === 'paused') return refused(() => refusePaused(op, deps, agent, input))
-  if (!inToolSet(agent.tools, capability.name))
+  if (capability.performer === 'service' && !inToolSet(agent.tools, capability.name))
     return refused(() => refuseOutside(op, deps, agent, input))
   const session = op.session_id === null ? null : deps.sessions.use(op.session_id, agent.name)
   const policy = deps.policy.current()
@@ -187,12 +193,7 @@ function judge(
     })
   }
   const { args } = validated
-  const decision = policy.decide(
-    buildQuestion(agent, session, capability.name, args, nowMs, {
-      capability,
-      contexts: deps.contexts,
-    }),
-  )
+  const decision = decideCall(deps, policy, { agent, session, capability, args, nowMs })
   if (decision.kind !== 'deny') return { kind: 'passed', agent, session, args, policy, decision }
   const { rule, reason } = decision
   return refused(() => deny(deps, { op, agent, capability, args, rule, reason }))
@@ -276,7 +277,7 @@ async function proceed(
   const sent = input.arguments
   const plain = { op, agent, session, capability, args, sent, rule, reason, startedAt, room }
   const call: RoomyCall = decision.network ? { ...plain, network: decision.network } : plain
-  const keys = countedLimits(agent.name, policy.limitsFor(agent.name, capability.name))
+  const keys = limitsOfCall(policy, agent.name, call)
   const verdict = await deps.storage.limits.take(keys, deps.clock.now())
   if (verdict.kind === 'limited') {
     const limit = keys.find(({ key }) => key === verdict.key.key) ?? {

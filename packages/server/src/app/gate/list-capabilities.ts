@@ -43,8 +43,14 @@ export const listFor = async (
   const policy = deps.policy.current()
   const nowMs = deps.clock.wall()
   const all = deps.registry.list().flatMap((capability): ListedCapability[] => {
-    const { name, group } = capability
-    if (lacking.has(group) || lacking.has(name) || !inToolSet(agent.tools, name)) return []
+    const { name, group, performer } = capability
+    if (
+      performer === 'client' ||
+      lacking.has(group) ||
+      lacking.has(name) ||
+      !inToolSet(agent.tools, name)
+    )
+      return []
     const tier = policy.listed(buildQuestion(agent, session, name, {}, nowMs))
     return tier === 'blocked' ? [] : [{ capability, tier }]
   })
@@ -115,7 +121,7 @@ export const describeCapability = async (
 ): Promise<Described> => {
   const { agent, session } = callerOf(op, deps)
   const capability = deps.registry.find(name)
-  if (!capability) return unknownCapability(deps.registry, name)
+  if (capability?.performer !== 'service') return unknownCapability(deps.registry, name)
   if (!inToolSet(agent.tools, name)) return outsideToolSet(agent, name)
   const tier = deps.policy
     .current()

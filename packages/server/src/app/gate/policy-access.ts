@@ -6,8 +6,8 @@ import type { AgentDirectory } from '../agents/agent-directory.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { ContextFactory } from '../call/capability-context.ts'
+import { traceCall } from '../call/decide-call.ts'
 import type { Op } from '../call/op.ts'
-import { buildQuestion } from '../call/policy-question.ts'
 import { validateArguments } from '../call/validate-arguments.ts'
 
 type TestInput = {
@@ -37,12 +37,7 @@ export async function testPolicy(
   const nowMs = input.at === undefined ? deps.clock.wall() : Date.parse(input.at)
   if (Number.isNaN(nowMs))
     throw new GatehouseError('InvalidParams', { detail: 'at is not an ISO 8601 time' })
-  return deps.policy.current().trace(
-    buildQuestion(agent, null, input.capability, args, nowMs, {
-      capability,
-      contexts: deps.contexts,
-    }),
-  )
+  return traceCall(deps, deps.policy.current(), { agent, session: null, capability, args, nowMs })
 }
 
 /** Stores a policy file that has no error, and says so in the log. */

@@ -1,4 +1,4 @@
-import { GatehouseError, type Role, type Whoami } from '@gatehouse/contract'
+import { GatehouseError, type PersonRole, type Whoami } from '@gatehouse/contract'
 import { normalPassword } from '../../domain/password.ts'
 import type { Passwords } from '../../ports/passwords.ts'
 import type { StoredOperator, StoredWebSession } from '../../ports/people.ts'
@@ -86,7 +86,7 @@ export async function sweepLogins(deps: LoginDeps): Promise<void> {
 /** A session of an operator, not yet stored. */
 export function newSession(
   deps: Pick<LoginDeps, 'clock' | 'ids' | 'digest'>,
-  { name, role }: { readonly name: string; readonly role: Role },
+  { name, role }: { readonly name: string; readonly role: PersonRole },
 ): { readonly loggedIn: LoggedIn; readonly stored: StoredWebSession } {
   const id = deps.ids.secret().toString('base64url')
   const now = deps.clock.now()

@@ -8,6 +8,7 @@ import type {
 } from '@gatehouse/contract'
 import type { Passwords } from '../../ports/passwords.ts'
 import type { StoredUserToken } from '../../ports/people.ts'
+import type { AgentDirectory } from '../agents/agent-directory.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
 import type { Part } from '../call/part.ts'
@@ -32,6 +33,7 @@ import {
 } from './user-tokens.ts'
 
 export type PeopleDeps = Basics & {
+  readonly directory: AgentDirectory
   readonly passwords: Passwords
   readonly signal: AbortSignal
 }

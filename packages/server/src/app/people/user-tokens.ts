@@ -6,6 +6,7 @@ import {
   type UserTokenId,
 } from '@gatehouse/contract'
 import type { StoredUserToken } from '../../ports/people.ts'
+import type { AgentDirectory } from '../agents/agent-directory.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
@@ -14,7 +15,9 @@ const tokenForm = /^gatehouse_user_[A-Za-z0-9_-]{43}$/
 /** `last_used_at` is for people: a minute is close enough, and saves a write a call. */
 const usedEveryMs = 60_000
 
-type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'digest'>
+type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'digest'> & {
+  readonly directory: AgentDirectory
+}
 
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
 
@@ -22,6 +25,7 @@ const record = (token: StoredUserToken): UserToken => ({
   id: token.id as UserTokenId,
   label: token.label,
   role: token.role,
+  agent: token.agent as UserToken['agent'],
   created_at: new Date(token.created_ms).toISOString(),
   last_used_at: iso(token.last_used_ms),
   revoked_at: iso(token.revoked_ms),
@@ -32,11 +36,15 @@ export async function createUserToken(
   deps: Deps,
   input: CreateUserToken,
 ): Promise<CreatedUserToken> {
+  const { agent } = input
+  if (agent !== undefined && !(await deps.directory.standIn(agent)))
+    throw new GatehouseError('AgentNotFound', { agent })
   const token = `gatehouse_user_${deps.ids.secret().toString('base64url')}`
   const stored: StoredUserToken = {
     id: deps.ids.next('ut'),
     label: input.label,
     role: input.role,
+    agent: agent ?? null,
     token_hash: deps.digest.sha256(token),
     created_ms: deps.clock.wall(),
     last_used_ms: null,
@@ -46,11 +54,17 @@ export async function createUserToken(
     await tx.userTokens.insert(stored)
     tx.append(
       actDraft(op, 'user_token.created', {
-        arguments: { id: stored.id, label: input.label, role: input.role },
+        arguments: {
+          id: stored.id,
+          label: input.label,
+          role: input.role,
+          ...(agent ? { agent } : {}),
+        },
       }),
     )
   })
-  return { id: stored.id as UserTokenId, label: stored.label, role: stored.role, token }
+  const { id, ...shown } = record(stored)
+  return { id, label: shown.label, role: shown.role, agent: shown.agent, token }
 }
 
 export const listUserTokens = async (deps: Deps): Promise<readonly UserToken[]> =>

@@ -50,7 +50,7 @@ const firstTime = ({ calendar, clock }: ScheduleDeps, input: NewSchedule): numbe
 const assertCallable = (deps: ScheduleDeps, call: Call, input: NewSchedule): void => {
   const { capability: name } = input
   const capability = deps.registry.find(name)
-  if (!capability) {
+  if (capability?.performer !== 'service') {
     const similar = deps.registry.similar(name)
     const recovery = similar.map((action) => ({ action, description: 'Perhaps this was meant.' }))
     throw new GatehouseError('UnknownCapability', { capability: name }, { recovery })

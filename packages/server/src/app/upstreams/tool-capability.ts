@@ -148,6 +148,7 @@ export const toolCapability = (
     title: told.title,
     purpose: told.purpose,
     when_to_use: told.when_to_use,
+    performer: 'service' as const,
     origin: 'upstream' as const,
     ...(given.method === undefined ? {} : { method: given.method }),
     argument_names: told.inputs.map(({ name }) => name),

@@ -1,8 +1,8 @@
 import { z } from 'zod'
 import { defineCapability, smallResult } from '../define.ts'
+import { changePreview, contentBefore } from '../file-preview.ts'
 import { diffBytesMax } from '../text-diff.ts'
 import { pathField, version, writeErrors } from './fields.ts'
-import { changePreview, contentBefore } from './preview.ts'
 import { encode } from './text.ts'
 
 export const append = defineCapability({

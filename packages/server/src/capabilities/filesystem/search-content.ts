@@ -3,12 +3,12 @@ import { z } from 'zod'
 import { globCharsMax, parseGlob } from '../../domain/glob.ts'
 import type { CapabilityContext } from '../../ports/capability.ts'
 import { defineCapability } from '../define.ts'
+import { isBinary } from '../file-preview.ts'
 import { pathErrors, pathField, version, withheldField } from './fields.ts'
 import { filesBelow } from './files-below.ts'
 import { linesOf, shownLine } from './lines.ts'
 import { patternCharsMax, Regex } from './regex.ts'
 import type { LineMatch } from './regex-steps.mjs'
-import { isBinary } from './text.ts'
 
 const fileBytesMax = 4 * 1024 * 1024
 const allBytesMax = 512 * 1024 * 1024

@@ -47,6 +47,3 @@ export const wholeCharacters = (
   while (end < bytes.length && end - to < 3 && isContinuation(bytes[end])) end++
   return [start, end]
 }
-
-/** Text by the rule that grep and git use: no NUL near the beginning. */
-export const isBinary = (bytes: Uint8Array): boolean => bytes.subarray(0, 8192).includes(0)

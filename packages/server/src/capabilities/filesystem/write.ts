@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { defineCapability, smallResult } from '../define.ts'
+import { changePreview, contentBefore } from '../file-preview.ts'
 import { encodingField, pathField, sha256Field, version, writeErrors } from './fields.ts'
-import { changePreview, contentBefore } from './preview.ts'
 import { encode } from './text.ts'
 
 export const write = defineCapability({

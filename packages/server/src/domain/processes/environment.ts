@@ -193,29 +193,29 @@ const endings = [
   'FLAGS',
 ]
 
-const refuse = (name: string, detail: string): never => {
-  throw new GatehouseError('EnvironmentRefused', { name, detail })
-}
-
 const wellFormed = /^[A-Za-z_][A-Za-z0-9_]{0,127}$/
 
 /**
- * Remaining variables are settings that a program reads as data. Case is not looked at: some programs do not either.
+ * Why a variable is refused; null for those that remain, which are settings that a program reads as data. Case is not
+ * looked at: some programs do not either.
  * @SECURITY A variable can run a file that nobody approved (environment.test.ts).
  */
-const assertName = (name: string): void => {
+export const refusedVariable = (name: string): string | null => {
   if (!wellFormed.test(name))
-    refuse(name, 'a name has letters, digits and _, and does not begin with a digit')
+    return 'a name has letters, digits and _, and does not begin with a digit'
   const upper = name.toUpperCase()
-  if (given.has(upper)) refuse(name, 'the service sets it')
+  if (given.has(upper)) return 'the service sets it'
   const chooses =
     names.has(upper) ||
     prefixes.some((prefix) => upper.startsWith(prefix)) ||
     endings.some((ending) => upper.endsWith(ending))
-  if (chooses) refuse(name, 'it can make a program load or run something else')
+  return chooses ? 'it can make a program load or run something else' : null
 }
 
 /** Refuses variables by which more would run than what is shown. */
 export const assertEnvironment = (environment: Readonly<Record<string, string>>): void => {
-  for (const name of Object.keys(environment)) assertName(name)
+  for (const name of Object.keys(environment)) {
+    const detail = refusedVariable(name)
+    if (detail !== null) throw new GatehouseError('EnvironmentRefused', { name, detail })
+  }
 }

@@ -33,6 +33,7 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0016-agent-tools': { up: (db) => agentTools(db, dialect.text) },
   '0017-agent-reason': { up: (db) => agentReason(db, dialect.text) },
   '0018-upstreams': { up: (db) => upstreamTables(db, dialect.text) },
+  '0019-hook-tokens': { up: (db) => hookTokens(db, dialect.text) },
 })
 
 async function agentTools(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
@@ -56,6 +57,10 @@ async function sentArguments(db: Kysely<unknown>, text: RawBuilder<unknown>): Pr
 
 async function agentReason(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
   await db.schema.alterTable('approvals').addColumn('agent_reason', text).execute()
+}
+
+async function hookTokens(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
+  await db.schema.alterTable('user_tokens').addColumn('agent', text).execute()
 }
 
 async function start(db: Kysely<unknown>, dialect: SchemaDialect): Promise<void> {

@@ -88,6 +88,7 @@ export type UserTokensTable = {
   id: string
   label: string
   role: string
+  agent: string | null
   token_hash: string
   created_ms: number
   last_used_ms: number | null

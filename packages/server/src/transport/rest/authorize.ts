@@ -32,9 +32,9 @@ export async function authenticate(app: App, header: string | null): Promise<Adm
   }
   const found = await find()
   if (!found) throw failed('the token is unknown or revoked')
-  const { label, role, id } = found
+  const { label, role, id, agent } = found
   return {
-    actor: { kind: 'user', label, role, token_id: id },
+    actor: { kind: 'user', label, role, token_id: id, ...(agent === null ? {} : { agent }) },
     stillValid: async () => (await find())?.role === role,
   }
 }

@@ -10,6 +10,7 @@ import { backupHandlers } from './routes/backup.ts'
 import { engineHandlers } from './routes/engine.ts'
 import { grantHandlers } from './routes/grants.ts'
 import { healthHandlers } from './routes/health.ts'
+import { hookHandlers } from './routes/hooks.ts'
 import { modelHandlers } from './routes/models.ts'
 import { notificationHandlers } from './routes/notifications.ts'
 import { operatorHandlers } from './routes/operators.ts'
@@ -32,6 +33,7 @@ export function createHandlers(version: string): Handlers<Routes> {
   return {
     ...statusHandlers,
     ...healthHandlers,
+    ...hookHandlers,
     ...sandboxHandlers,
     ...agentHandlers,
     ...pauseHandlers,

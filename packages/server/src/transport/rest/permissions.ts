@@ -6,6 +6,8 @@ import type { Permission } from '@gatehouse/contract/routes'
  */
 const granted: Readonly<Record<Role, readonly Permission[]>> = {
   // The token in an editor should be the weakest there is, and a model shows nothing of the service.
+  // It lies in an editor's folder, where what the agent runs can read it: it asks, and learns nothing else.
+  hook: ['hooks.ask'],
   viewer: ['read', 'models.use'],
   approver: ['read', 'models.use', 'approvals.decide', 'writes.cancel'],
   operator: [

@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { GatehouseError, type Preview } from '@gatehouse/contract'
-import type { Files } from '../../ports/files.ts'
-import { diffBytesMax, diffOf } from '../text-diff.ts'
-import { isBinary } from './text.ts'
+import type { Files } from '../ports/files.ts'
+import { diffBytesMax, diffOf } from './text-diff.ts'
+
+/** Text by the rule that grep and git use: no NUL near the beginning. */
+export const isBinary = (bytes: Uint8Array): boolean => bytes.subarray(0, 8192).includes(0)
 
 const isSmallText = (bytes: Buffer): boolean =>
   bytes.length <= diffBytesMax && !isBinary(bytes) && isUtf8(bytes)
