@@ -11,6 +11,7 @@ export const mcp = {
     const { legacyVersions } = await import(`${dist}/transport/mcp/versions.js`)
     const listed = createRegistry(standardCapabilities)
       .list()
+      .filter(({ performer }) => performer === 'service')
       .filter(({ tier }) => tier !== 'blocked')
       .map((capability) => ({ capability, tier: capability.tier }))
     const known = listed.map(({ capability }) => capability.name)

@@ -92,6 +92,10 @@ const pathText = (fields: Fields): string => {
 const keyText = ({ area, key, prefix }: Fields): string =>
   joined([toText(area), toText(key) || (toText(prefix) && `${toText(prefix)}*`)], ' ')
 
+/** A tool of a server that a client talks to by itself. */
+const serverText = ({ server, tool }: Fields): string =>
+  toText(server) === '' ? '' : joined([toText(server), toText(tool)])
+
 const laterText = ({ capability, arguments: later }: Fields): string =>
   typeof later === 'object' && later !== null
     ? joined([toText(capability), describeCall(toText(capability), later as Fields)])
@@ -126,6 +130,7 @@ const named = [
     'status',
     'severity',
     'capability',
+    ...['paths', 'deletes', 'tool'],
   ],
 ]
 
@@ -164,6 +169,7 @@ export function describeCall(capability: string, fields: Fields): string {
           keyText,
           pathText,
           writeText,
+          serverText,
           namedText,
         ]
   for (const way of ways) {

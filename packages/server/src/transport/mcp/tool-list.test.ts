@@ -15,6 +15,7 @@ const known = registry.list().map(({ name }) => name)
 const names = new ToolNames(() => known)
 const tools = registry
   .list()
+  .filter(({ performer }) => performer === 'service')
   .map((capability) => renderTool({ capability, tier: capability.tier }, names).tool)
 const named = tools.map((tool) => [tool.name, tool] as const)
 
