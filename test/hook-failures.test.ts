@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer, type RequestListener } from 'node:http'
@@ -6,6 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeEach, expect, test } from 'vitest'
+import { hookLine } from '../packages/cli/src/clients/client-hooks.ts'
 import { bin, type CliResult } from './support/server.ts'
 
 const call = JSON.stringify({ tool_name: 'Bash', tool_input: { command: 'ls "ä" \\ $HOME' } })
@@ -261,4 +262,26 @@ test('blocks the call where nobody can read the answer', async () => {
   child.stdout.destroy()
   child.stdin.end(call)
   expect((await ended).code).toBe(2)
+})
+
+test('asks only once where Cursor has an event of its own for the call', async () => {
+  const flags = ['--others', '--token-file', join(dataDir, 'token'), '--data-dir', dataDir]
+  const about = (tool_name: string, hook_event_name = 'preToolUse') =>
+    ask('cursor', { args: flags, input: JSON.stringify({ hook_event_name, tool_name }) })
+  answer = (_request, response) => response.end('{"permission":"deny"}')
+  for (const tool of ['Shell', 'MCP:echo'])
+    expect(await about(tool)).toEqual({ code: 0, stdout: '{"permission":"allow"}\n', stderr: '' })
+  expect(asked).toEqual([])
+  for (const tool of ['Write', 'Shells']) expect((await about(tool)).stdout).toContain('deny')
+  expect((await about('Shell', 'beforeShellExecution')).stdout).toContain('deny')
+  expect(asked).toHaveLength(3)
+})
+
+test.each([
+  ['is not there', ['/does/not/exist/node', bin]],
+  ['is killed', [process.execPath, '-e', 'process.kill(process.pid, "SIGKILL")']],
+  ['breaks', [process.execPath, '-e', 'throw new Error("x")']],
+])('blocks the call where the program of the hook %s', (_how, words) => {
+  const line = hookLine([...words, 'hook', 'codex'], 'linux')
+  expect(spawnSync('/bin/sh', ['-c', line]).status).toBe(2)
 })

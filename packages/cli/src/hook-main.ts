@@ -6,14 +6,16 @@ const valued = ['--token-file', '--data-dir', '--url']
 
 /** The line as connect writes it, read without the parser: that takes as long to load as the rest. */
 function readPlainLine(argv: readonly string[]) {
-  const [client = '-', ...words] = argv
+  const [client = '-', ...all] = argv
+  const words = all.filter((word) => word !== '--others')
   const pairs = words.flatMap((word, i) =>
     i % 2 === 0 ? [[word, words[i + 1] ?? '-'] as const] : [],
   )
   const isPlain = pairs.every(([name, value]) => valued.includes(name) && !value.startsWith('-'))
   if (client.startsWith('-') || !isPlain) return null
   const given = Object.fromEntries(pairs)
-  const input = { client, 'token-file': given['--token-file'], url: given['--url'] }
+  const others = words.length < all.length
+  const input = { client, 'token-file': given['--token-file'], url: given['--url'], others }
   return { input, dataDir: given['--data-dir'] }
 }
 

@@ -132,6 +132,20 @@ export const clients: readonly ClientSpec[] = [
     afterwards: 'Start Gemini CLI again; /mcp shows the server.',
   },
   {
+    id: 'copilot',
+    title: 'Copilot CLI',
+    format: 'json',
+    key: 'mcpServers',
+    files: {
+      user: (place) =>
+        join(place.env.COPILOT_HOME || join(homeOf(place), '.copilot'), 'mcp-config.json'),
+      project: ({ folder }) => join(folder, '.github', 'mcp.json'),
+    },
+    entry: (start) => ({ ...typed(start), tools: ['*'] }),
+    placeholders: 'braces',
+    afterwards: 'Start Copilot CLI again; /mcp show lists the server.',
+  },
+  {
     id: 'zed',
     title: 'Zed',
     format: 'jsonc',

@@ -37,13 +37,14 @@ export const loadFormat = async (name: FormatName): Promise<ConfigFormat> =>
     ? (await import('./toml-format.ts')).tomlFormat
     : (await import('./json-format.ts')).jsonFormat(name)
 
-const unusable = (file: string, message: string, cause?: unknown): CliError =>
+export const unusable = (file: string, message: string, cause?: unknown): CliError =>
   new CliError('ConfigUnusable', exitCodes.failed, `${file} was left as it is: ${message}`, {
     ...(cause === undefined ? {} : { cause }),
     recovery: [{ action: 'correct the file', description: 'and try again.' }],
   })
 
-function readText(format: ConfigFormat, file: string, text: string): Members {
+/** Raises `ConfigMalformed`. */
+export function readText(format: ConfigFormat, file: string, text: string): Members {
   try {
     return format.read(text)
   } catch (cause) {

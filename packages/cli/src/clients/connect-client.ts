@@ -1,19 +1,22 @@
-import { stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { resolve } from 'node:path'
 import type { Context } from '../define.ts'
-import { entryName, type Scope } from './client.ts'
-import { readConfigFile, textOf, writeConfigFile } from './config-file.ts'
+import { changeHooks, readHooks } from './change-hooks.ts'
+import { entryName, type Place, type Scope } from './client.ts'
+import { gateLine, type HookSpec, hookLine, hookSpecs } from './client-hooks.ts'
 import { changeEntry, loadFormat, readServers } from './config-format.ts'
 import {
+  type Backup,
   type Connection,
+  type ConnectionFiles,
   connectionFiles,
   connectionName,
   keepConnection,
   readConnection,
-  sha256,
 } from './connection.ts'
 import { findTarget, type Target } from './find-client.ts'
+import { type HookToken, planHookToken, provideHookToken } from './hook-token.ts'
 import { type AgentStep, planAgent, provideToken } from './plan-agent.ts'
+import { type Change, type Edit, keptOf, makeEdit, planEdit } from './plan-edit.ts'
 
 export type ConnectRequest = {
   readonly client: string
@@ -21,6 +24,7 @@ export type ConnectRequest = {
   readonly folder: string | undefined
   readonly agent: string | undefined
   readonly start: boolean
+  readonly 'no-hooks': boolean
   readonly 'dry-run': boolean
 }
 
@@ -49,26 +53,90 @@ const bridgeArgs = (
   return [script, 'mcp', '--token-file', token, '--data-dir', dataDir, ...flags]
 }
 
-async function planConfig(context: Context, target: Target, dataDir: string, start: boolean) {
-  const { client, scope, folder } = target
-  const { io } = context
-  const files = connectionFiles(dataDir, connectionName(client, scope, folder))
-  const file = await readConfigFile(target.file, modes[scope])
-  const before = textOf(file)
+type Planning = {
+  readonly context: Context
+  readonly target: Target
+  readonly dataDir: string
+  readonly files: ConnectionFiles
+  readonly known: Connection | null
+}
+
+async function setEntry(
+  { context, target, dataDir, files }: Planning,
+  start: boolean,
+  { file, text }: { readonly file: string; readonly text: string },
+): Promise<Change> {
+  const { client } = target
   const format = await loadFormat(client.format)
   const { key } = client
   const args = bridgeArgs(context, dataDir, files.token, start)
-  const entry = client.entry({ command: io.self[0], args })
-  const had = entryName in readServers(format, file.path, before, key)
-  const change = { file: file.path, text: before, key, name: entryName, entry }
-  const after = changeEntry(format, change)
-  return { files, file, before, after, had }
+  const entry = client.entry({ command: context.io.self[0], args })
+  const had = entryName in readServers(format, file, text, key)
+  return { had, after: changeEntry(format, { file, text, key, name: entryName, entry }) }
 }
 
-export type ConnectPlan = Awaited<ReturnType<typeof planConfig>> & {
+async function setHooks(
+  { context, target, dataDir, files }: Planning,
+  spec: HookSpec,
+  { file, text }: { readonly file: string; readonly text: string },
+): Promise<Change> {
+  const { id } = target.client
+  const format = await loadFormat(spec.format)
+  const flags = ['--token-file', files.hookToken, '--data-dir', dataDir]
+  const { platform } = process
+  const line = hookLine([...context.io.self, 'hook', id, ...flags], platform)
+  const items = spec.items(line, platform)
+  const lists = Object.values(readHooks(format, file, text, Object.keys(items)))
+  const had = lists.flat().some((item) => gateLine(item, id) !== null)
+  const { isVersioned } = spec
+  return { had, after: changeHooks(format, { file, text, client: id, items, isVersioned }) }
+}
+
+export const hooksFile = (
+  spec: HookSpec,
+  { scope, folder }: Target,
+  place: Omit<Place, 'folder'>,
+): string => spec.files[scope]({ ...place, folder })
+
+/** Files to change: the entry of the server, and the hooks in a file of theirs or in the same. */
+async function planEdits(
+  planning: Planning,
+  start: boolean,
+  hooks: { readonly spec: HookSpec; readonly name: string } | null,
+): Promise<{ readonly entry: Edit; readonly hooks: Edit | null }> {
+  const { target, files, known } = planning
+  const mode = modes[target.scope]
+  const isShared = hooks?.name === target.file
+  const entry = await planEdit(
+    target.file,
+    mode,
+    { known, backup: files.backup },
+    async (file, text) => {
+      const server = await setEntry(planning, start, { file, text })
+      if (!hooks || !isShared) return server
+      const both = await setHooks(planning, hooks.spec, { file, text: server.after })
+      return { after: both.after, had: server.had || both.had }
+    },
+  )
+  if (!hooks || isShared) return { entry, hooks: null }
+  const kept = { known: known?.hooks?.file ?? null, backup: files.hooksBackup }
+  const change = (file: string, text: string) => setHooks(planning, hooks.spec, { file, text })
+  return { entry, hooks: await planEdit(hooks.name, mode, kept, change) }
+}
+
+export type ConnectPlan = {
   readonly target: Target
   readonly agent: string
   readonly step: AgentStep
+  readonly files: ConnectionFiles
+  readonly known: Connection | null
+  readonly entry: Edit
+  /** Null where they have no file of their own. */
+  readonly hooks: Edit | null
+  /** Null without hooks. */
+  readonly hookToken: HookToken | null
+  /** Where the hooks are; null without them. */
+  readonly hooksIn: string | null
   readonly isDry: boolean
 }
 
@@ -78,54 +146,73 @@ export async function planConnection(
   given: ConnectRequest,
 ): Promise<ConnectPlan> {
   const { env } = context.io
-  const place = { env, platform: process.platform, folder: given.folder }
-  const target = findTarget(given.client, given.scope ?? 'user', place)
+  const place = { env, platform: process.platform }
+  const target = findTarget(given.client, given.scope ?? 'user', { ...place, folder: given.folder })
   const { dir, isThere } = await findDataDir(context)
-  const config = await planConfig(context, target, dir, given.start)
-  const known = await readConnection(config.files)
   const usual = connectionName(target.client, target.scope, target.folder)
+  const files = connectionFiles(dir, usual)
+  const known = await readConnection(files)
+  const spec = given['no-hooks'] ? undefined : hookSpecs[target.client.id]
+  const hooked = spec ? { spec, name: hooksFile(spec, target, place) } : null
+  const planning = { context, target, dataDir: dir, files, known }
+  const edits = await planEdits(planning, given.start, hooked)
   const agent = given.agent ?? known?.agent ?? usual
-  const step = isThere ? await planAgent(context.api, agent, config.files.token) : 'create'
-  return { ...config, target, agent, step, isDry: given['dry-run'] }
+  const step = isThere ? await planAgent(context.api, agent, files.token) : 'create'
+  const tokens = isThere ? context.api : { listUserTokens: async () => ({ user_tokens: [] }) }
+  const wanted = { agent, file: files.hookToken }
+  const hookToken = hooked ? await planHookToken(tokens, known?.hooks, wanted) : null
+  const hooksIn = hooked ? (edits.hooks ?? edits.entry).file.path : null
+  return {
+    target,
+    agent,
+    step,
+    files,
+    known,
+    ...edits,
+    hookToken,
+    hooksIn,
+    isDry: given['dry-run'],
+  }
 }
 
-/** The record of a connection: what was before the first of several changes stays what is brought back. */
-async function recordOf({ files, file, after, target, agent, had }: ConnectPlan) {
-  const known = await readConnection(files)
-  const isChained = known !== null && file.bytes !== null && known.written === sha256(file.bytes)
-  const made = await stat(dirname(file.path)).then(
-    () => null,
-    () => dirname(file.path),
-  )
+export const editsOf = ({ entry, hooks }: Pick<ConnectPlan, 'entry' | 'hooks'>): readonly Edit[] =>
+  hooks ? [entry, hooks] : [entry]
+
+export const changesNothing = (planned: ConnectPlan): boolean =>
+  editsOf(planned).every(({ before, after }) => before === after) &&
+  planned.step === 'keep' &&
+  planned.hookToken?.step !== 'create'
+
+/** The record of a connection, and the bytes to keep with it. */
+async function recordOf(planned: ConnectPlan, tokenId: string | null) {
+  const { target, agent, known, entry, hooks } = planned
+  const ofEntry = await keptOf(entry)
+  const ofHooks = hooks ? await keptOf(hooks) : null
+  const kept = tokenId === null ? known?.hooks : { token_id: tokenId, file: ofHooks?.kept ?? null }
   const connection: Connection = {
     client: target.client.id,
     scope: target.scope,
-    file: file.path,
     agent,
-    // A file that had an entry of ours before is not brought back with it.
-    written: had && !isChained ? '' : sha256(after),
-    existed: isChained ? known.existed : file.bytes !== null,
-    folder: isChained ? known.folder : made,
+    ...ofEntry.kept,
+    ...(kept ? { hooks: kept } : {}),
   }
-  return { connection, backup: isChained ? null : file.bytes }
+  const backups: Backup[] = [ofEntry.backup, ...(ofHooks ? [ofHooks.backup] : [])]
+  return { connection, backups }
 }
 
-export const changesNothing = ({ before, after, step }: ConnectPlan): boolean =>
-  before === after && step === 'keep'
-
-/** Takes the planned steps: the agent and its token first, the configuration of the client last. */
+/** Takes the planned steps: the agent and its tokens first, the configuration of the client last. */
 export async function makeConnection(
   context: Context,
   planned: ConnectPlan,
   mount: readonly string[],
 ): Promise<void> {
-  const { target, agent, step, files, file, before, after } = planned
-  const { connection, backup } = await recordOf(planned)
+  const { target, agent, step, files, hookToken } = planned
   const wanted = { name: agent, purpose: `Calls of ${target.client.title}`, mount }
   await provideToken(context.api, step, wanted, files)
-  if (before === after) return
-  await keepConnection(files, connection, backup)
-  await writeConfigFile(file, after)
+  const tokenId = hookToken ? await provideHookToken(context.api, hookToken, agent, files) : null
+  const { connection, backups } = await recordOf(planned, tokenId)
+  await keepConnection(files, connection, backups)
+  for (const edit of editsOf(planned)) await makeEdit(edit)
 }
 
 export const agentLine: Readonly<Record<AgentStep, (agent: string) => string>> = {

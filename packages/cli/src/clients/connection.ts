@@ -4,12 +4,9 @@ import { basename, join } from 'node:path'
 import type { ClientSpec, Scope } from './client.ts'
 import { replaceFile } from './config-file.ts'
 
-/** What was done to connect a client, kept in the data directory so that it can be undone. */
-export type Connection = {
-  readonly client: string
-  readonly scope: Scope
+/** A file that was changed, as it was before. */
+export type KeptFile = {
   readonly file: string
-  readonly agent: string
   /** SHA-256 of the file as it was written; while it is that, the backup brings back what was before. */
   readonly written: string
   /** Whether there was a file before; its bytes are the backup. */
@@ -18,12 +15,28 @@ export type Connection = {
   readonly folder: string | null
 }
 
+export type KeptHooks = {
+  readonly token_id: string
+  /** Null where they are in the file of the servers. */
+  readonly file: KeptFile | null
+}
+
+/** What was done to connect a client, kept in the data directory so that it can be undone. */
+export type Connection = KeptFile & {
+  readonly client: string
+  readonly scope: Scope
+  readonly agent: string
+  readonly hooks?: KeptHooks
+}
+
 /** Files of a connection in the data directory. */
 export type ConnectionFiles = {
   readonly dir: string
   readonly record: string
   readonly backup: string
   readonly token: string
+  readonly hooksBackup: string
+  readonly hookToken: string
 }
 
 export const sha256 = (content: string | Buffer): string =>
@@ -49,6 +62,8 @@ export function connectionFiles(dataDir: string, name: string): ConnectionFiles 
     record: join(dir, `${name}.json`),
     backup: join(dir, `${name}.backup`),
     token: join(dir, `${name}.token`),
+    hooksBackup: join(dir, `${name}.hooks.backup`),
+    hookToken: join(dir, `${name}.hook-token`),
   }
 }
 
@@ -60,17 +75,21 @@ export async function readConnection({ record }: ConnectionFiles): Promise<Conne
   return text === null ? null : (JSON.parse(text) as Connection)
 }
 
+/** The bytes of before that a change of a file keeps; null where none are to be kept. */
+export type Backup = { readonly path: string; readonly bytes: Buffer | null }
+
 /** The record and the bytes of before, so that whatever happens next can be undone. */
 export async function keepConnection(
-  files: ConnectionFiles,
+  { record }: ConnectionFiles,
   connection: Connection,
-  before: Buffer | null,
+  backups: readonly Backup[],
 ): Promise<void> {
-  if (before !== null) await replaceFile(files.backup, before, 0o600)
-  await replaceFile(files.record, `${JSON.stringify(connection, null, 2)}\n`, 0o600)
+  for (const { path, bytes } of backups) if (bytes !== null) await replaceFile(path, bytes, 0o600)
+  await replaceFile(record, `${JSON.stringify(connection, null, 2)}\n`, 0o600)
 }
 
-export async function forgetConnection(files: ConnectionFiles, keepBackup: boolean) {
-  const gone = [files.token, files.record, ...(keepBackup ? [] : [files.backup])]
-  for (const file of gone) await rm(file, { force: true })
+export async function forgetConnection(files: ConnectionFiles, keptBackups: readonly string[]) {
+  const { token, hookToken, record, backup, hooksBackup } = files
+  const backups = [backup, hooksBackup].filter((path) => !keptBackups.includes(path))
+  for (const file of [token, hookToken, record, ...backups]) await rm(file, { force: true })
 }

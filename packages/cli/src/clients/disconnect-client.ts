@@ -1,18 +1,15 @@
-import { readFile } from 'node:fs/promises'
 import { CliError } from '../cli-error.ts'
 import type { Context } from '../define.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { entryName, type Scope } from './client.ts'
-import { readConfigFile, removeConfigFile, textOf, writeConfigFile } from './config-file.ts'
+import { changeHooks } from './change-hooks.ts'
+import { type ClientSpec, entryName, type Scope } from './client.ts'
+import { type HookSpec, hookSpecs } from './client-hooks.ts'
 import { changeEntry, loadFormat } from './config-format.ts'
-import {
-  connectionFiles,
-  connectionName,
-  forgetConnection,
-  readConnection,
-  sha256,
-} from './connection.ts'
+import { hooksFile } from './connect-client.ts'
+import { connectionFiles, connectionName, forgetConnection, readConnection } from './connection.ts'
 import { findTarget } from './find-client.ts'
+import { endHookToken } from './hook-token.ts'
+import { planUndo, type Undo, undoEdit } from './plan-edit.ts'
 
 export type DisconnectRequest = {
   readonly client: string
@@ -20,46 +17,55 @@ export type DisconnectRequest = {
   readonly folder: string | undefined
 }
 
-/** The file as it was before, if nothing else has changed since; otherwise without our entry. */
+const withoutEntry = async ({ format, key }: ClientSpec, file: string, text: string) =>
+  changeEntry(await loadFormat(format), { file, text, key, name: entryName, entry: undefined })
+
+const withoutHooks = async (client: string, spec: HookSpec, file: string, text: string) => {
+  const { format, isVersioned } = spec
+  const change = { file, text, client, items: undefined, isVersioned }
+  return changeHooks(await loadFormat(format), change)
+}
+
+/** Each file as it was before, if nothing else has changed in it since; otherwise without what is ours. */
 export async function planDisconnection(context: Context, given: DisconnectRequest) {
-  const { env } = context.io
-  const place = { env, platform: process.platform, folder: given.folder }
-  const {
-    client,
-    scope,
-    folder,
-    file: name,
-  } = findTarget(given.client, given.scope ?? 'user', place)
+  const place = { env: context.io.env, platform: process.platform }
+  const target = findTarget(given.client, given.scope ?? 'user', { ...place, folder: given.folder })
+  const { client, scope, folder } = target
   const files = connectionFiles(await context.dataDir(), connectionName(client, scope, folder))
   const known = await readConnection(files)
-  const file = await readConfigFile(name, 0o600)
-  const before = textOf(file)
-  const isAsWritten = known !== null && file.bytes !== null && known.written === sha256(file.bytes)
-  const format = await loadFormat(client.format)
-  const change = { file: file.path, text: before, key: client.key, name: entryName }
-  const original = isAsWritten && known.existed ? await readFile(files.backup) : null
-  const after =
-    original ?? Buffer.from(isAsWritten ? '' : changeEntry(format, { ...change, entry: undefined }))
-  if (known === null && after.toString() === before)
+  const spec = hookSpecs[client.id]
+  const hooksName = spec ? hooksFile(spec, target, place) : null
+  const isShared = hooksName === target.file
+  const entry = await planUndo(target.file, { known, backup: files.backup }, async (file, text) => {
+    const without = await withoutEntry(client, file, text)
+    return spec && isShared ? withoutHooks(client.id, spec, file, without) : without
+  })
+  const undos: Undo[] = [entry]
+  if (spec && hooksName !== null && !isShared) {
+    const kept = { known: known?.hooks?.file ?? null, backup: files.hooksBackup }
+    const without = (file: string, text: string) => withoutHooks(client.id, spec, file, text)
+    undos.push(await planUndo(hooksName, kept, without))
+  }
+  const isNothing = undos.every(({ before, after }) => after.toString() === before)
+  if (known === null && isNothing)
     throw new CliError(
       'NotConnected',
       exitCodes.notFound,
-      `${client.title} is not connected in ${name}.`,
+      `${client.title} is not connected in ${target.file}.`,
     )
-  return { client, scope, files, known, file, before, after, isAsWritten }
+  return { client, scope, files, known, undos }
 }
 
 export type DisconnectPlan = Awaited<ReturnType<typeof planDisconnection>>
 
-async function takeOff({ file, before, after, known, isAsWritten }: DisconnectPlan): Promise<void> {
-  if (isAsWritten && !known?.existed) await removeConfigFile(file, known?.folder ?? null)
-  else if (after.toString() !== before) await writeConfigFile(file, after)
-}
+/** Whether a file is left as it was before we came, or as somebody else made it since. */
+export const isRestored = ({ isAsWritten, known, before, after }: Undo): boolean =>
+  isAsWritten || (known === null && after.toString() === before)
 
 /** The agent that was made for the client, unless it is kept or was revoked already. */
 export async function agentToRevoke(
   { api }: Context,
-  { known }: DisconnectPlan,
+  { known }: Pick<DisconnectPlan, 'known'>,
   keep: boolean,
 ): Promise<string | null> {
   if (known === null || keep) return null
@@ -68,13 +74,17 @@ export async function agentToRevoke(
   return agent && agent.status !== 'revoked' ? agent.name : null
 }
 
-/** Takes the entry out first, so that the client does not go on with a token that has ended. */
+/** Takes entry and hooks out first, so that the client does not go on with tokens that have ended. */
 export async function endConnection(
   { api }: Context,
-  planned: DisconnectPlan,
+  { files, known, undos }: DisconnectPlan,
   agent: string | null,
 ): Promise<void> {
-  await takeOff(planned)
+  // The last change first: a folder that was made for both files is empty only then.
+  for (const undo of undos.toReversed()) await undoEdit(undo)
+  if (known?.hooks) await endHookToken(api, known.hooks.token_id)
   if (agent !== null) await api.revokeAgent({ name: agent })
-  await forgetConnection(planned.files, !planned.isAsWritten)
+  // The bytes of before stay where they were not brought back.
+  const kept = undos.filter((undo) => !isRestored(undo)).map(({ backup }) => backup)
+  await forgetConnection(files, kept)
 }

@@ -3,6 +3,7 @@ import { dirname } from 'node:path'
 import { type ClientSpec, entryName, homeOf, type Place } from './client.ts'
 import { readConfigFile, textOf } from './config-file.ts'
 import { isMembers, loadFormat, type Members, readServers } from './config-format.ts'
+import { type HooksFound, inspectHooks } from './inspect-hooks.ts'
 
 export type Inspected = {
   /** Whether one of its entries starts the bridge, or reaches the gateway under our name. */
@@ -11,6 +12,8 @@ export type Inspected = {
   readonly missing: readonly string[]
   /** Names of its other servers. */
   readonly others: readonly string[]
+  /** Null where the client has none. */
+  readonly hooks: HooksFound | null
 }
 
 const isThere = (path: string): Promise<boolean> =>
@@ -62,5 +65,6 @@ export async function inspectClient(client: ClientSpec, place: Place): Promise<I
   const missing: string[] = []
   for (const path of tokens) if (!(await stat(path).catch(() => null))) missing.push(path)
   const others = servers.filter(([name, entry]) => !isGate(name, entry)).map(([name]) => name)
-  return { connected: gates.length > 0, missing, others }
+  const hooks = await inspectHooks(client, place)
+  return { connected: gates.length > 0, missing, others, hooks }
 }

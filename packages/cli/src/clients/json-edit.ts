@@ -1,27 +1,27 @@
 import { createScanner, type Node, parseTree } from 'jsonc-parser'
 
 /** A piece of text that takes the place of another. */
-type Edit = { readonly from: number; readonly to: number; readonly text: string }
+export type Edit = { readonly from: number; readonly to: number; readonly text: string }
 
-const apply = (text: string, edits: readonly Edit[]): string =>
+export const apply = (text: string, edits: readonly Edit[]): string =>
   edits
     .toSorted((a, b) => b.from - a.from)
     .reduce((all, { from, to, text: piece }) => all.slice(0, from) + piece + all.slice(to), text)
 
-const endOf = ({ offset, length }: Node): number => offset + length
+export const endOf = ({ offset, length }: Node): number => offset + length
 
-const lineStart = (text: string, at: number): number => text.lastIndexOf('\n', at - 1) + 1
+export const lineStart = (text: string, at: number): number => text.lastIndexOf('\n', at - 1) + 1
 
-const indentAt = (text: string, at: number): string =>
+export const indentAt = (text: string, at: number): string =>
   /^[^\S\r\n]*/.exec(text.slice(lineStart(text, at)))?.[0] ?? ''
 
 /** How the file is written already. */
-const styleOf = (text: string) => ({
+export const styleOf = (text: string) => ({
   step: /^[^\S\r\n]+(?=[^\s/*])/m.exec(text)?.[0] ?? '  ',
   eol: text.includes('\r\n') ? '\r\n' : '\n',
 })
 
-const written = (value: unknown, text: string, indent: string): string => {
+export const written = (value: unknown, text: string, indent: string): string => {
   const { step, eol } = styleOf(text)
   return JSON.stringify(value, null, step).replaceAll('\n', `${eol}${indent}`)
 }
@@ -29,7 +29,7 @@ const written = (value: unknown, text: string, indent: string): string => {
 const isBlank = (text: string): boolean => text.trim() === ''
 
 /** A member in front of the others, so that no comma and no comment of theirs is touched. */
-function insertFirst(text: string, object: Node, name: string, value: unknown): Edit {
+export function insertFirst(text: string, object: Node, name: string, value: unknown): Edit {
   const { step, eol } = styleOf(text)
   const outer = indentAt(text, object.offset)
   const inner = `${outer}${step}`
@@ -46,7 +46,7 @@ function insertFirst(text: string, object: Node, name: string, value: unknown): 
 }
 
 /** The next comma, if nothing but white space and comments stands before it. */
-function commaAfter(text: string, at: number): number | null {
+export function commaAfter(text: string, at: number): number | null {
   const scanner = createScanner(text, true)
   scanner.setPosition(at)
   scanner.scan()
@@ -55,7 +55,7 @@ function commaAfter(text: string, at: number): number | null {
 }
 
 /** Takes out a member, with its lines where it has them for itself, and the comma that parted it. */
-function removeMember(text: string, object: Node, member: Node): Edit[] {
+export function removeMember(text: string, object: Node, member: Node): Edit[] {
   const after = commaAfter(text, endOf(member))
   const others = object.children ?? []
   const before = others[others.indexOf(member) - 1]
@@ -74,10 +74,10 @@ function removeMember(text: string, object: Node, member: Node): Edit[] {
   return [own, { from: parting, to: parting + 1, text: '' }]
 }
 
-const memberOf = (object: Node | undefined, name: string): Node | undefined =>
+export const memberOf = (object: Node | undefined, name: string): Node | undefined =>
   object?.children?.find(({ children }) => children?.[0]?.value === name)
 
-const treeOf = (text: string): Node => {
+export const treeOf = (text: string): Node => {
   const tree = parseTree(text, [], { allowTrailingComma: true })
   if (!tree) throw new TypeError('an empty text has no members')
   return tree

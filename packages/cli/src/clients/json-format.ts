@@ -23,7 +23,8 @@ const bodyOf = (text: string): string => {
   return body.trim() === '' ? '{}\n' : body
 }
 
-const edit = (text: string, change: (body: string) => string): string =>
+/** Changes a text behind the mark of its byte order, where it has one. */
+export const editJson = (text: string, change: (body: string) => string): string =>
   `${text.startsWith(bom) ? bom : ''}${change(bodyOf(text))}`
 
 const read = (text: string, options: ParseOptions) => {
@@ -41,6 +42,6 @@ export const jsonFormat = (name: Exclude<FormatName, 'toml'>): ConfigFormat => (
   read: (text) =>
     read(text, { disallowComments: name === 'json', allowTrailingComma: name === 'jsonc' }),
   set: (text, key, entryName, entry) =>
-    edit(text, (body) => setMember(body, key, entryName, entry)),
-  remove: (text, key, entryName) => edit(text, (body) => unsetMember(body, key, entryName)),
+    editJson(text, (body) => setMember(body, key, entryName, entry)),
+  remove: (text, key, entryName) => editJson(text, (body) => unsetMember(body, key, entryName)),
 })

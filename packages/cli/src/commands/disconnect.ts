@@ -1,12 +1,17 @@
 import { scopes } from '../clients/client.ts'
-import { agentToRevoke, endConnection, planDisconnection } from '../clients/disconnect-client.ts'
+import {
+  agentToRevoke,
+  endConnection,
+  isRestored,
+  planDisconnection,
+} from '../clients/disconnect-client.ts'
 import { diffOf, paintDiff } from '../clients/show-change.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 
 export const disconnectClient = defineCommand({
   name: 'disconnect',
-  summary: 'Take a coding agent off: its entry, its token and its agent',
+  summary: 'Take a coding agent off: its entry, its hooks, their tokens and its agent',
   args: { client: 'the client, as connect names it' },
   options: {
     scope: { value: 'SCOPE', choices: scopes, about: 'for you everywhere, or for one project' },
@@ -17,9 +22,11 @@ export const disconnectClient = defineCommand({
   examples: ['gatehouse disconnect claude-code', 'gatehouse disconnect cursor --dry-run'],
   async look(context, given) {
     const planned = await planDisconnection(context, given)
-    const { file, before, after } = planned
     const agent = await agentToRevoke(context, planned, given['keep-agent'])
-    const diff = diffOf(file.path, before, after.toString())
+    const diffs = planned.undos.map(({ file, before, after }) =>
+      diffOf(file.path, before, after.toString()),
+    )
+    const diff = diffs.filter((one) => one !== '').join('\n')
     if (!given['dry-run'] && diff !== '')
       await context.note(paintDiff(diff, context.views.stderr.coloured))
     return { ...planned, agent, diff }
@@ -30,25 +37,30 @@ export const disconnectClient = defineCommand({
     return `Disconnect ${client.title}${revoking}?`
   },
   async run(context, { 'dry-run': isDry }, planned) {
-    const { client, scope, file, isAsWritten, agent, diff } = planned
+    const { client, scope, undos, agent, diff } = planned
     if (!isDry) await endConnection(context, planned, agent)
+    const files = undos
+      .filter(({ known, before, after }) => known !== null || after.toString() !== before)
+      .map((undo) => ({ file: undo.file.path, restored: isRestored(undo) && !isDry }))
     return {
       client: client.id,
       scope,
-      file: file.path,
-      restored: isAsWritten && !isDry,
+      files,
+      restored: files.every(({ restored }) => restored),
       revoked: isDry ? null : agent,
       dry_run: isDry,
       diff,
     }
   },
-  text({ client, file, restored, revoked, dry_run, diff }, { next, coloured }) {
+  text({ client, files, revoked, dry_run, diff }, { next, coloured }) {
     if (dry_run) return diff === '' ? 'Nothing would change.' : paintDiff(diff, coloured)
-    const path = escapeText(file)
     return [
-      restored
-        ? `${client} is disconnected; ${path} is as it was before.`
-        : `${client} is disconnected; only the entry of Gatehouse was taken out of ${path}.`,
+      `${client} is disconnected.`,
+      ...files.map(({ file, restored }) =>
+        restored
+          ? `${escapeText(file)} is as it was before.`
+          : `Only what Gatehouse had added was taken out of ${escapeText(file)}.`,
+      ),
       ...(revoked === null ? [] : [`The agent ${revoked} is revoked.`]),
       `Connect it again: ${next(`connect ${client}`)}`,
     ].join('\n')

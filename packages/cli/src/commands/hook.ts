@@ -3,7 +3,12 @@ import { defineLoneCommand } from '../define.ts'
 import { endedBy } from '../ended.ts'
 import { type ExitCode, exitCodes } from '../exit-codes.ts'
 import { askGate, findHookToken, findUserApi, readCall, tokenVariable } from '../hooks/ask-gate.ts'
-import { blockedOutput, type HookClient, hookClients } from '../hooks/hook-clients.ts'
+import {
+  blockedOutput,
+  type HookClient,
+  hookClients,
+  leftToOwnEvent,
+} from '../hooks/hook-clients.ts'
 
 /** Clients take this code for a block, and every other one but 0 for a hook that broke: the call goes on. */
 export const blocked: ExitCode = exitCodes.wrongUsage
@@ -18,10 +23,11 @@ export const hook = defineLoneCommand({
   options: {
     'token-file': { value: 'FILE', about: `the hook's token; without it ${tokenVariable}` },
     url: { value: 'URL', about: 'the User API, where it is not the one of the data directory' },
+    others: { about: 'leave shell lines and MCP tools to hooks of their own, as Cursor has them' },
   },
   examples: ['gatehouse hook claude-code --token-file claude-code.hook-token'],
   /** @SECURITY Whatever goes wrong blocks the call; hook-failures.test.ts fails without it. */
-  async runAlone({ io, places }, { client, 'token-file': file, url: named }) {
+  async runAlone({ io, places }, { client, 'token-file': file, url: named, others }) {
     try {
       if (!isHookClient(client))
         throw usageError(`CLIENT is one of ${hookClients.join(', ')}, not "${client}".`)
@@ -32,8 +38,10 @@ export const hook = defineLoneCommand({
       using signal = endedBy(io.signal)
       const token = await findHookToken(file, io.env[tokenVariable])
       const url = await findUserApi(named, places)
-      const call = await readCall(io.stdin.chunks(signal))
-      await io.stdout.write(`${await askGate({ client, url, token, call, signal })}\n`)
+      const { text, given } = await readCall(io.stdin.chunks(signal))
+      const left = others ? leftToOwnEvent(given) : null
+      const answer = left ?? (await askGate({ client, url, token, call: text, signal }))
+      await io.stdout.write(`${answer}\n`)
       return exitCodes.done
     } catch (error) {
       const { blockedReason } = await import('../hooks/blocked.ts')

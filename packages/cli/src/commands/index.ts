@@ -33,12 +33,12 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'connect',
-    summary: 'Connect a coding agent: an agent for it, and an entry in its configuration',
+    summary: 'Connect a coding agent: an agent for it, and entries in its configuration',
     load: async () => (await import('./connect.ts')).connectClient,
   },
   {
     name: 'disconnect',
-    summary: 'Take a coding agent off: its entry, its token and its agent',
+    summary: 'Take a coding agent off: its entry, its hooks, their tokens and its agent',
     load: async () => (await import('./disconnect.ts')).disconnectClient,
   },
   {

@@ -198,14 +198,33 @@ test('says of each client that is there whether it is connected, and what bypass
   await put('.config/zed/settings.json', '{\n"a" 1}')
   const findings = await found()
   expect(findings.map(({ name, status, detail }) => `${name}: ${status}: ${detail}`)).toEqual([
-    'Claude Code: warning: connected; these of its servers bypass Gatehouse: files, github',
+    'Claude Code: warning: connected; its own tools bypass Gatehouse; these of its servers bypass Gatehouse: files, github',
     'Cursor: ok: not connected; to connect it, run gatehouse connect cursor',
-    'Codex: ok: connected',
+    'Codex: warning: connected; its own tools bypass Gatehouse',
     'Gemini CLI: ok: not connected; its servers: mail; to connect it and put them behind the gate, run gatehouse import gemini',
     `Zed: warning: ${join(home, '.config/zed/settings.json')}:2:5: Colon expected.`,
   ])
-  expect(findings[0]?.fix).toBe('gatehouse import claude-code')
+  expect(findings[0]?.fix).toBe('gatehouse connect claude-code')
   expect(JSON.stringify(findings)).not.toContain('s3cret')
+
+  const hooksFile = join(home, '.codex/hooks.json')
+  const line = `/usr/bin/node '/opt/gatehouse.js' hook codex --token-file ${token} || exit 2`
+  const hooks = (timeout: number) => ({
+    PreToolUse: [{ hooks: [] }, { hooks: [{ type: 'command', command: line, timeout }] }],
+  })
+  const ofCodex = async () => (await found()).find(({ name }) => name === 'Codex')?.detail
+  await put('.codex/hooks.json', JSON.stringify({ hooks: hooks(60) }))
+  const untrusted = 'Codex leaves the hook out until you trust it: run /hooks in Codex'
+  expect(await ofCodex()).toBe(`connected; its hooks were changed; ${untrusted}`)
+  await put('.codex/hooks.json', JSON.stringify({ hooks: hooks(600) }))
+  expect(await ofCodex()).toBe(`connected; ${untrusted}`)
+  const state = `[hooks.state."${hooksFile}:pre_tool_use:1:0"]\ntrusted_hash = "sha256:0"\n`
+  await put('.codex/config.toml', `${toml}${state}`)
+  expect(await ofCodex()).toBe('connected; its own tools are decided by the gate')
+  await put('.codex/config.toml', `${toml}${state}enabled = false\n`)
+  expect(await ofCodex()).toBe('connected; the hook is switched off in Codex: run /hooks there')
+  await put('.codex/config.toml', `${toml}${state}\n[features]\nhooks = false\n`)
+  expect(await ofCodex()).toBe('connected; features.hooks switches its hooks off')
   await rm(token)
   expect((await found()).find(({ name }) => name === 'Codex')).toMatchObject({
     status: 'warning',

@@ -12,7 +12,10 @@ test('reads a call that comes in pieces, and none that is no UTF-8 or too long',
   const text = '{"tool_input":{"command":"echo ü"}}'
   const whole = Buffer.from(text)
   const at = whole.indexOf(0xbc)
-  expect(await readCall(bytes(whole.subarray(0, at), whole.subarray(at)))).toBe(text)
+  expect(await readCall(bytes(whole.subarray(0, at), whole.subarray(at)))).toEqual({
+    text,
+    given: { tool_input: { command: 'echo ü' } },
+  })
   await expect(readCall(bytes(Buffer.from([0x7b, 0xff, 0x7d])))).rejects.toThrow('no JSON object')
   const piece = Buffer.alloc(16 * 1024 * 1024, 0x20)
   await expect(readCall(bytes(piece, piece, whole))).rejects.toThrow('in more than 33554432 bytes')

@@ -9,8 +9,8 @@ export const tokenVariable = 'GATEHOUSE_HOOK_TOKEN'
 
 /** Above what a tool of a client is given with any sense. */
 const inputBytesMax = 32 * 1024 * 1024
-/** A client that ends its hook lets the call through, so this one is over before: connect writes 600 s. */
-const waitMsMax = 590_000
+/** The service answers within 590 s. A client that ends its hook, after the 600 s that connect writes, lets the call go on. */
+const waitMsMax = 595_000
 
 const failed = (message: string, fix?: { readonly action: string }): CliError =>
   new CliError('NotDecided', exitCodes.wrongUsage, message, {
@@ -43,8 +43,10 @@ export async function findUserApi(named: string | undefined, places: DataPlaces)
   throw failed(`No service runs on ${places.dirs[0]}.`, { action: 'gatehouse serve' })
 }
 
-/** What the client says of the call, as it came. */
-export async function readCall(chunks: AsyncIterable<Buffer>): Promise<string> {
+/** What the client says of a call: as it came, and what it says. */
+export type Call = { readonly text: string; readonly given: Readonly<Record<string, unknown>> }
+
+export async function readCall(chunks: AsyncIterable<Buffer>): Promise<Call> {
   const all: Buffer[] = []
   let bytes = 0
   for await (const chunk of chunks) {
@@ -55,7 +57,8 @@ export async function readCall(chunks: AsyncIterable<Buffer>): Promise<string> {
   }
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(all))
-    if (isObject(JSON.parse(text))) return text
+    const given: unknown = JSON.parse(text)
+    if (isObject(given)) return { text, given }
   } catch {
     // Said below, as for JSON that is no object.
   }

@@ -10,3 +10,15 @@ export function blockedOutput(client: string, reason: string): string {
     return JSON.stringify({ permissionDecision: 'deny', permissionDecisionReason: reason })
   return ''
 }
+
+/**
+ * The answer to an event of Cursor for whatever tool, where a shell line and a tool of an MCP server have events of
+ * their own that tell more: a person is not asked twice. Null for what is asked here.
+ */
+export function leftToOwnEvent(given: Readonly<Record<string, unknown>>): string | null {
+  const { hook_event_name: event, tool_name: tool } = given
+  if (event !== 'preToolUse' || typeof tool !== 'string') return null
+  return tool === 'Shell' || tool.startsWith('MCP:')
+    ? JSON.stringify({ permission: 'allow' })
+    : null
+}

@@ -107,7 +107,7 @@ export async function planConnections(
     )
     if (config.connected || isThere) continue
     const request = { client: client.id, scope, folder: scope === 'user' ? undefined : folder }
-    const options = { agent: undefined, start: false, 'dry-run': false }
+    const options = { agent: undefined, start: false, 'no-hooks': true, 'dry-run': false }
     connecting.push({ config, plan: await planConnection(context, { ...request, ...options }) })
   }
   return connecting
