@@ -2,7 +2,6 @@ import type { Question, QuestionField } from '@gatehouse/contract'
 import { bold, red } from './colour.ts'
 import type { View } from './define.ts'
 import { escapeLines, escapeText, mixedScriptWords } from './escape-text.ts'
-import type { NextStep } from './next-step.ts'
 import { renderFields } from './table.ts'
 import { shownTimes } from './times.ts'
 
@@ -73,5 +72,5 @@ export function questionCard(question: Question, view: View): string {
 }
 
 /** The same in a line, for whoever looks at something else. */
-export const questionLine = ({ id, upstream }: Question, next: NextStep): string =>
-  `${upstream} asks a person: ${next(`upstream answer ${id}`)}`
+export const questionLine = ({ id, upstream }: Question): string =>
+  `${upstream} asks a person: gatehouse upstream answer ${id}`

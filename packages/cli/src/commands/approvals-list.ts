@@ -34,11 +34,11 @@ export const approvalsList = defineCommand({
     offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: ['gatehouse approvals list', 'gatehouse approvals list --status all --agent mailbot'],
-  async run({ api, json, note, next }, { status, agent, limit, offset }) {
+  async run({ api, json, note }, { status, agent, limit, offset }) {
     const found = await api.listApprovals({ status, agent, limit, offset })
     if (json) return found
     for (const question of (await api.listQuestions()).questions)
-      await note(escapeText(questionLine(question, next)))
+      await note(escapeText(questionLine(question)))
     return found
   },
   text: ({ approvals, total }, view) =>

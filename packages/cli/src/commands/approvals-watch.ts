@@ -116,9 +116,7 @@ class ApprovalScreen {
         await this.#take((state) => onSnapshot(state, (data as Snapshot).approvals))
       if (name === 'approval') await this.#take((state) => onApproval(state, data as Approval))
       if (name === 'question')
-        await this.#take((state) =>
-          present(state, [questionLine(data as Question, this.#context.next)]),
-        )
+        await this.#take((state) => present(state, [questionLine(data as Question)]))
     }
   }
 
