@@ -51,7 +51,7 @@ const trusting: readonly RouteName[] = ['acceptUpstream']
 
 /** Decisions that the command line spells out; asked about at a terminal only. */
 const decisions: readonly RouteName[] = [
-  ...(['answerQuestion', 'approveApproval', 'askHook', 'decideApprovals'] as const),
+  ...(['approveApproval', 'askHook', 'decideApprovals'] as const),
   ...(['saveAgentPolicy', 'saveOrganisationPolicy'] as const),
 ]
 

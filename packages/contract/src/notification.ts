@@ -4,7 +4,6 @@ import { z } from 'zod'
 export const NotificationEvent = z.enum([
   'approval.pending',
   'approval.settled',
-  'question.pending',
   'alert.raised',
   'capability.notified',
 ])

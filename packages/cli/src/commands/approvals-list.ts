@@ -2,7 +2,6 @@ import type { Approval } from '@gatehouse/contract'
 import { callText, staleText } from '../approval-card.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
-import { questionLine } from '../question-card.ts'
 import { renderTable } from '../table.ts'
 
 const statusText = ({ status, stale, execution }: Approval): string => {
@@ -34,13 +33,8 @@ export const approvalsList = defineCommand({
     offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: ['gatehouse approvals list', 'gatehouse approvals list --status all --agent mailbot'],
-  async run({ api, json, note }, { status, agent, limit, offset }) {
-    const found = await api.listApprovals({ status, agent, limit, offset })
-    if (json) return found
-    for (const question of (await api.listQuestions()).questions)
-      await note(escapeText(questionLine(question)))
-    return found
-  },
+  run: ({ api }, { status, agent, limit, offset }) =>
+    api.listApprovals({ status, agent, limit, offset }),
   text: ({ approvals, total }, view) =>
     approvals.length === 0
       ? 'Nothing is waiting for a decision.'

@@ -16,7 +16,6 @@ import { pauseRoutes } from './pause.ts'
 import { policyRoutes } from './policies.ts'
 import { processRoutes } from './processes.ts'
 import { proxyRoutes } from './proxy.ts'
-import { questionRoutes } from './questions.ts'
 import { sandboxRoutes } from './sandbox.ts'
 import { scheduleRoutes } from './schedules.ts'
 import { sessionRoutes } from './session.ts'
@@ -53,7 +52,6 @@ export const routes = {
   ...policyRoutes,
   ...proxyRoutes,
   ...upstreamRoutes,
-  ...questionRoutes,
   ...openApiRoutes,
 }
 

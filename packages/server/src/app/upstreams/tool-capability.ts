@@ -9,7 +9,6 @@ import type { UpstreamSchemas, WireTool } from '../../ports/upstream.ts'
 export type CallUpstream = (
   call: {
     readonly upstream: string
-    readonly capability: string
     readonly tool: string
     /** Of the definition that was accepted: the server must have it so now. */
     readonly hash: string
@@ -189,6 +188,6 @@ export const toolCapability = (
       text: `${definition.name} of the upstream server ${upstream}\n${JSON.stringify(args, null, 2)}`,
     }),
     run: (context: CapabilityContext, args: Readonly<Record<string, unknown>>) =>
-      call({ upstream, capability, tool: definition.name, hash, arguments: args }, context),
+      call({ upstream, tool: definition.name, hash, arguments: args }, context),
   } satisfies Capability)
 }
