@@ -10,6 +10,8 @@ export type Inspected =
       readonly readsArguments: boolean
       /** Names of the arguments that it reads; null where it could read any. */
       readonly reads: ReadonlySet<string> | null
+      /** Texts that are written out in it. */
+      readonly texts: readonly string[]
       readonly pathForm: PathForm
       readonly shape: Shape
     }
@@ -41,6 +43,7 @@ type Found = {
   absolute: boolean
   readsArguments: boolean
   readonly reads: Set<string>
+  readonly texts: string[]
   readsAny: boolean
   loops: number
   additions: number
@@ -135,6 +138,7 @@ const comparisons: ReadonlySet<string> = new Set(['==', '!=', 'in'])
 const note = (node: ASTNode, found: Found, depth: number): void => {
   if (node.op === 'value' && typeof node.args === 'string') {
     found.absolute ||= node.args.startsWith('/')
+    found.texts.push(node.args)
   }
   if (node.op === 'id') {
     found.readsArguments ||= node.args === 'args' || node.args === 'host'
@@ -172,6 +176,7 @@ export const inspectExpression = (ast: ASTNode): Inspected => {
     absolute: false,
     readsArguments: false,
     reads: new Set(),
+    texts: [],
     readsAny: false,
     loops: 0,
     additions: 0,
@@ -185,11 +190,12 @@ export const inspectExpression = (ast: ASTNode): Inspected => {
     if (!(cause instanceof Refused)) throw cause
     return { kind: 'problem', problem: { message: cause.message, offset: cause.offset } }
   }
-  const { readsArguments, reads, readsAny, absolute, ...shape } = found
+  const { readsArguments, reads, readsAny, texts, absolute, ...shape } = found
   return {
     kind: 'ok',
     readsArguments,
     reads: readsAny ? null : reads,
+    texts,
     pathForm: absolute ? 'absolute' : 'relative',
     shape,
   }

@@ -138,6 +138,7 @@ class CelCondition implements Condition {
   readonly source: string
   readonly readsArguments: boolean
   readonly reads: ReadonlySet<string> | null
+  readonly texts: readonly string[]
   readonly #run: (variables: Variables) => unknown
   readonly #fast: FastCondition | null
   readonly #shape: Shape
@@ -149,10 +150,11 @@ class CelCondition implements Condition {
     run: (variables: Variables) => unknown,
     fast: FastCondition | null,
   ) {
-    const { readsArguments, reads, pathForm, shape } = inspected
+    const { readsArguments, reads, texts, pathForm, shape } = inspected
     this.source = source
     this.readsArguments = readsArguments
     this.reads = reads
+    this.texts = texts
     this.#run = run
     this.#fast = fast
     this.#shape = shape

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import { parse } from 'yaml'
 import { standardCapabilities } from '../capabilities/standard.ts'
 import { compileCondition } from './cel.ts'
-import { knownNamesOf, parsePolicyFile } from './parse-file.ts'
+import { parsePolicyFile } from './parse-file.ts'
+import { knownNamesOf } from './unknown-names.ts'
 
 const guide = readFileSync(new URL('../../../../docs/guide/policy.md', import.meta.url), 'utf8')
 const names = knownNamesOf(

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { knownNamesOf, parsePolicyFile } from './parse-file.ts'
+import { parsePolicyFile } from './parse-file.ts'
+import { knownNamesOf } from './unknown-names.ts'
 
 const names = knownNamesOf(['filesystem.read', 'filesystem.delete', 'email.send', 'process.run'])
 const organisation = { layer: 'organisation', file: 'organisation.yaml', agent: null } as const
@@ -138,7 +139,7 @@ rules:
 test.each([
   [
     '  - { match: filesystem.read, tier: blocked, when: args.file == "x" }',
-    '3:52 condition: filesystem.read has no argument file.',
+    '3:52 condition: filesystem.read has no argument file. Did you mean path?',
   ],
   [
     '  - { match: "filesystem.*", tier: blocked, when: args.recursiv }',
@@ -203,4 +204,32 @@ test('refuses hosts on a rule that starts no program', () => {
   expect(told(text)).toEqual([
     'error organisation.yaml:5:5 network belongs to a rule for process.run or process.*, not for email.send',
   ])
+})
+
+test('lets a rule wait for a tool of an upstream server, and takes a misspelt name of our own for an error', () => {
+  const known = knownNamesOf(
+    ['filesystem.read', 'git.push', 'github.create_issue'],
+    undefined,
+    (name) => !name.startsWith('github.'),
+  )
+  const at = (match: string) => {
+    const result = parsePolicyFile(
+      organisation,
+      `version: 1\nrules:\n  - { match: "${match}", tier: blocked }\n`,
+      known,
+    )
+    const problems = result.kind === 'ok' ? result.parsed.warnings : result.problems
+    return problems.map(({ severity, message }) => `${severity} ${message}`)
+  }
+  expect(at('gitlab.*')).toEqual([
+    'warning nothing is called gitlab.* yet: the rule waits for an upstream server gitlab. Did you mean github?',
+  ])
+  expect(at('github.delete_repository')).toEqual([
+    'warning nothing is called github.delete_repository yet: the rule waits for such a tool.',
+  ])
+  expect(at('github.create_issue')).toEqual([])
+  expect(at('gitt.push')).toEqual([
+    'error there is no capability in a group gitt. Did you mean git?',
+  ])
+  expect(at('git.shove')).toEqual(['error there is no capability git.shove.'])
 })

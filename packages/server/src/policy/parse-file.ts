@@ -5,11 +5,12 @@ import {
   type PolicyProblem,
   type PolicyTest,
 } from '@gatehouse/contract'
-import { covers, groupOf } from '../domain/policy/match.ts'
+import { covers } from '../domain/policy/match.ts'
 import type { Layer, LayerRule } from '../domain/policy/types.ts'
 import { parseWindow } from '../domain/policy/window.ts'
 import { compileCondition } from './cel.ts'
 import { shapeFaults } from './shape-faults.ts'
+import { type KnownNames, noArgument, unknownName } from './unknown-names.ts'
 import { type Fault, type PlacedYaml, type Position, readYaml } from './yaml-text.ts'
 
 /** Identity of a file: its place says for whom it applies. */
@@ -36,20 +37,6 @@ export type FileParse =
   | { readonly kind: 'ok'; readonly parsed: ParsedFile }
   | { readonly kind: 'refused'; readonly problems: readonly PolicyProblem[] }
 
-/** Names a rule or a test may speak of, each capability with its arguments (null: not known). */
-export type KnownNames = {
-  readonly capabilities: ReadonlyMap<string, readonly string[] | null>
-  readonly groups: ReadonlySet<string>
-}
-
-export const knownNamesOf = (
-  capabilities: readonly string[],
-  argumentsOf?: (capability: string) => readonly string[],
-): KnownNames => ({
-  capabilities: new Map(capabilities.map((name) => [name, argumentsOf?.(name) ?? null])),
-  groups: new Set(capabilities.map(groupOf)),
-})
-
 /**
  * Treatment of a name that is not known: `refused` in a file that is offered, `warned` in the copy of
  * one that was valid, so that a version of the service with fewer capabilities does not close the gate.
@@ -67,17 +54,6 @@ type Reader = {
   readonly warnings: Fault[]
 }
 
-const unknownName = (match: string, names: KnownNames): string | null => {
-  if (match === '*') return null
-  if (match.endsWith('.*')) {
-    const group = groupOf(match)
-    if (names.groups.has(group)) return null
-    return `there is no capability in a group ${group}.${didYouMean(group, [...names.groups])}`
-  }
-  if (names.capabilities.has(match)) return null
-  return `there is no capability ${match}.${didYouMean(match, [...names.capabilities.keys()])}`
-}
-
 /** @SECURITY A rule for a name that nothing has would look like protection and be none; parse-file.test.ts. */
 const noteUnknown = (reader: Reader, at: Position, message: string): void => {
   const faults = reader.unknown === 'refused' ? reader.errors : reader.warnings
@@ -85,8 +61,9 @@ const noteUnknown = (reader: Reader, at: Position, message: string): void => {
 }
 
 const checkName = (reader: Reader, match: string, at: Position): void => {
-  const message = unknownName(match, reader.names)
-  if (message) noteUnknown(reader, at, message)
+  const unknown = unknownName(match, reader.names)
+  if (unknown?.mayCome) reader.warnings.push({ ...at, message: unknown.message })
+  else if (unknown) noteUnknown(reader, at, unknown.message)
 }
 
 /** The arguments of all that a pattern matches; null where those of one are not known. */
@@ -95,11 +72,6 @@ const argumentsFor = (match: string, { capabilities }: KnownNames): readonly str
   if (lists.length === 0 || lists.includes(null)) return null
   return [...new Set(lists.flatMap((list) => list ?? []))]
 }
-
-const noArgument = (match: string, name: string, known: readonly string[]): string =>
-  match.endsWith('*')
-    ? `nothing that ${match} matches has an argument ${name}.${didYouMean(name, known)}`
-    : `${match} has no argument ${name}.${didYouMean(name, known)}`
 
 const variables = ['args', 'agent', 'session', 'host', 'now']
 

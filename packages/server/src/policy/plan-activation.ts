@@ -4,14 +4,10 @@ import { compilePolicy } from '../domain/policy/compile.ts'
 import { type DeadRule, findDeadRules } from '../domain/policy/dead-rules.ts'
 import { everyPattern } from '../domain/policy/match.ts'
 import type { CompiledPolicy, Layer } from '../domain/policy/types.ts'
-import {
-  type FileId,
-  type FileParse,
-  type KnownNames,
-  type ParsedFile,
-  parsePolicyFile,
-} from './parse-file.ts'
+import { openWayWarnings } from './open-ways.ts'
+import { type FileId, type FileParse, type ParsedFile, parsePolicyFile } from './parse-file.ts'
 import { failingTests, type PathsOf } from './run-tests.ts'
+import type { KnownNames } from './unknown-names.ts'
 
 /** A file as it is offered: its text, or why it has none; and what to fall back on. */
 export type Offer = {
@@ -228,6 +224,9 @@ export const planActivation = (input: ActivationInput): Activation => {
     ...rounds.flatMap((round) => problemsOf(round, standing)),
     ...notes,
     ...deadRuleWarnings(input.system, standing),
+    ...[...standing.values()].flatMap((one) =>
+      one.kind === 'active' ? openWayWarnings(policy, one.parsed, input.pathsOf) : [],
+    ),
   ]
   return { policy, standing, problems, counts: countsOf(standing, failed) }
 }

@@ -1,12 +1,11 @@
 import { posix } from 'node:path'
-import type { PolicyProblem, PolicyTier } from '@gatehouse/contract'
+import type { PolicyProblem, PolicyTest, PolicyTier } from '@gatehouse/contract'
+import { tierOf } from '../domain/policy/tiers.ts'
 import type { CompiledPolicy, Decision, PathForm, PolicyQuestion } from '../domain/policy/types.ts'
 import type { ParsedFile, PlacedTest } from './parse-file.ts'
 
 /** Noon of a Thursday: a test that names no time gives the same answer every day. */
 const quietNoonMs = Date.UTC(2026, 0, 1, 12)
-
-const tierOfKind = { allow: 'autonomous', ask: 'approval_required', deny: 'blocked' } as const
 
 const because = ({ rule }: Decision): string =>
   rule ? `by ${rule.file}:${rule.line}, ${rule.match}` : 'since no rule matches'
@@ -34,23 +33,32 @@ const withPaths = (question: PolicyQuestion, names: readonly string[]): PolicyQu
   },
 })
 
+/** Question about a call that nobody makes, of an agent that is active and has no purpose. */
+export const buildTestQuestion = (
+  { capability, args, at, agent }: Omit<PolicyTest, 'expect'>,
+  pathsOf: PathsOf,
+): PolicyQuestion =>
+  withPaths(
+    {
+      capability,
+      // No agent can have the empty name, so no agent's own file speaks for a test that names none.
+      agent: { name: agent ?? '', purpose: '', status: 'active' },
+      session: { id: '', transport: '', client: '' },
+      args: args ?? {},
+      nowMs: at === undefined ? quietNoonMs : Date.parse(at),
+    },
+    pathsOf(capability),
+  )
+
 const outcome = (
   policy: CompiledPolicy,
   { test }: PlacedTest,
   own: string | null,
   pathsOf: PathsOf,
 ): { readonly tier: PolicyTier; readonly decision: Decision } => {
-  // No agent can have the empty name, so no agent's own file speaks for a test that names none.
-  const name = test.agent ?? own ?? ''
-  const question = {
-    capability: test.capability,
-    agent: { name, purpose: '', status: 'active' },
-    session: { id: '', transport: '', client: '' },
-    args: test.args ?? {},
-    nowMs: test.at === undefined ? quietNoonMs : Date.parse(test.at),
-  }
-  const decision = policy.decide(withPaths(question, pathsOf(test.capability)))
-  return { tier: tierOfKind[decision.kind], decision }
+  const question = buildTestQuestion({ ...test, agent: test.agent ?? own ?? undefined }, pathsOf)
+  const decision = policy.decide(question)
+  return { tier: tierOf(decision), decision }
 }
 
 /** The tests of a file that the whole policy does not pass. */

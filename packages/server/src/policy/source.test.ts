@@ -12,7 +12,7 @@ const offered = (
   name: string,
   tier: Offered['tier'],
   argument_names: readonly string[] = [],
-): Offered => ({ name, tier, notify: false, argument_names, paths: [] })
+): Offered => ({ name, tier, notify: false, argument_names, paths: [], origin: 'own' })
 
 const standard = [
   offered('files.read', 'autonomous', ['path']),
@@ -358,14 +358,19 @@ test('capabilities that come while it runs are held to the tier they came with, 
   const speaks = rules('match: tickets.close, tier: blocked')
   const directory = await folder({ 'organisation.yaml': speaks })
   const source = await open(directory, registry)
-  expect(errors(source)[0]?.message).toContain('there is no capability tickets.close')
+  expect(source.problems()).toMatchObject([
+    {
+      severity: 'warning',
+      message: expect.stringContaining('nothing is called tickets.close yet'),
+    },
+  ])
   const before = source.current().version
   registry.become([
     ...standard,
     offered('tickets.close', 'approval_required', ['id']),
     offered('tickets.list', 'autonomous'),
   ])
-  expect(errors(source)).toEqual([])
+  expect(source.problems()).toEqual([])
   expect(source.current().version).not.toBe(before)
   expect(kind(source, 'tickets.close')).toBe('deny')
   expect(kind(source, 'tickets.list')).toBe('allow')

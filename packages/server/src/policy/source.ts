@@ -6,13 +6,7 @@ import type { CompiledPolicy } from '../domain/policy/types.ts'
 import type { Capability, CapabilityRegistry } from '../ports/capability.ts'
 import type { Log } from '../ports/log.ts'
 import type { PolicyCheck, PolicyFiles, PolicyFileText } from '../ports/policy.ts'
-import {
-  type FileId,
-  type KnownNames,
-  knownNamesOf,
-  type ParsedFile,
-  parsePolicyFile,
-} from './parse-file.ts'
+import { type FileId, type ParsedFile, parsePolicyFile } from './parse-file.ts'
 import { type Activation, type Offer, planActivation, type Standing } from './plan-activation.ts'
 import {
   agentId,
@@ -30,6 +24,7 @@ import {
 } from './policy-files.ts'
 import type { PathsOf } from './run-tests.ts'
 import { type PolicyDefault, renderSystemPolicy } from './system-policy.ts'
+import { type KnownNames, knownNamesOf } from './unknown-names.ts'
 import { watchPolicy } from './watch.ts'
 
 export type PolicySourceOptions = {
@@ -42,7 +37,7 @@ export type PolicySourceOptions = {
 
 /** The capabilities there are, as far as policy speaks of them. */
 export type PolicyRegistry = Pick<CapabilityRegistry, 'onChange'> & {
-  list(): readonly (PolicyDefault & Pick<Capability, 'argument_names' | 'paths'>)[]
+  list(): readonly (PolicyDefault & Pick<Capability, 'argument_names' | 'paths' | 'origin'>)[]
 }
 
 const systemId: FileId = { layer: 'system', file: 'system.yaml', agent: null }
@@ -77,7 +72,11 @@ type Basis = {
 const buildBasis = (registry: PolicyRegistry): Basis => {
   const capabilities = registry.list()
   const known = new Map(capabilities.map((capability) => [capability.name, capability]))
-  const names = knownNamesOf([...known.keys()], (name) => known.get(name)?.argument_names ?? [])
+  const names = knownNamesOf(
+    [...known.keys()],
+    (name) => known.get(name)?.argument_names ?? [],
+    (name) => known.get(name)?.origin === 'own',
+  )
   const system = parsePolicyFile(systemId, renderSystemPolicy(capabilities), names)
   if (system.kind === 'refused') {
     const [first] = system.problems

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
 import { policyJsonSchema } from './json-schema.ts'
-import { knownNamesOf, parsePolicyFile } from './parse-file.ts'
+import { parsePolicyFile } from './parse-file.ts'
 import { renderSystemPolicy } from './system-policy.ts'
+import { knownNamesOf } from './unknown-names.ts'
 
 const capabilities = [
   { name: 'process.run', tier: 'approval_required', notify: false },

@@ -48,6 +48,8 @@ export interface Condition {
   readonly readsArguments: boolean
   /** Names of the arguments that it reads; null or absent where it could read any. */
   readonly reads?: ReadonlySet<string> | null
+  /** Texts that are written out in it, such as the beginnings of paths. */
+  readonly texts?: readonly string[]
   evaluate(question: PolicyQuestion): boolean
   /** Why `evaluate` throws for this question, in words, for a trace. Null when it does not. */
   explain?(question: PolicyQuestion): string | null

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest'
+import { standardCapabilities } from '../capabilities/standard.ts'
+import { compilePolicy } from '../domain/policy/compile.ts'
+import { openWayWarnings } from './open-ways.ts'
+import { type FileId, parsePolicyFile } from './parse-file.ts'
+import { renderSystemPolicy } from './system-policy.ts'
+import { knownNamesOf } from './unknown-names.ts'
+
+const known = new Map(standardCapabilities.map((one) => [one.name, one]))
+const names = knownNamesOf([...known.keys()], (name) => known.get(name)?.argument_names ?? [])
+const pathsOf = (name: string) => known.get(name)?.paths ?? []
+
+const parsed = (id: FileId, text: string) => {
+  const result = parsePolicyFile(id, text, names)
+  if (result.kind !== 'ok') throw new Error(JSON.stringify(result.problems))
+  return result.parsed
+}
+const system = parsed(
+  { layer: 'system', file: 'system.yaml', agent: null },
+  renderSystemPolicy(standardCapabilities),
+)
+
+const warningsOf = (...rules: readonly string[]): readonly string[] => {
+  const id = { layer: 'organisation', file: 'organisation.yaml', agent: null } as const
+  const text = `version: 1\nrules:\n${rules.map((rule) => `  - { ${rule} }\n`).join('')}`
+  const file = parsed(id, text)
+  const policy = compilePolicy('v', [system.layer, file.layer])
+  return openWayWarnings(policy, file, pathsOf).map(
+    ({ line, column, severity, message }) => `${line}:${column} ${severity} ${message}`,
+  )
+}
+
+const inReports = 'when: args.path.startsWith("reports/")'
+
+test('names what can still write where filesystem.write cannot', () => {
+  expect(
+    warningsOf(
+      `match: filesystem.write, ${inReports}, tier: autonomous`,
+      'match: filesystem.write, tier: blocked',
+    ),
+  ).toEqual([
+    '4:5 warning filesystem.write is blocked elsewhere, but filesystem.append, filesystem.edit, filesystem.mkdir, filesystem.copy and filesystem.move can still write there',
+  ])
+})
+
+test('names the place where one is closed, for deleting and reading too', () => {
+  expect(warningsOf('match: filesystem.delete, when: args.path == "keep", tier: blocked')).toEqual([
+    '3:5 warning filesystem.delete is blocked for keep, but filesystem.move can still remove files there',
+  ])
+  expect(
+    warningsOf('match: filesystem.read, when: args.path.endsWith(".env"), tier: approval_required'),
+  ).toEqual([
+    '3:5 warning filesystem.read needs approval for .env, but filesystem.search_content, filesystem.copy and filesystem.move can read files there without it',
+  ])
+})
+
+test('says nothing where each way is closed', () => {
+  const destinations = 'when: args.destination.startsWith("reports/")'
+  expect(
+    warningsOf(
+      ...['write', 'append', 'edit', 'mkdir'].map(
+        (name) => `match: filesystem.${name}, ${inReports}, tier: autonomous`,
+      ),
+      ...['copy', 'move'].map(
+        (name) => `match: filesystem.${name}, ${destinations}, tier: autonomous`,
+      ),
+      'match: "filesystem.*", tier: approval_required',
+    ),
+  ).toEqual([])
+})
+
+test('says nothing of rules that close no way to a place', () => {
+  expect(warningsOf('match: filesystem.delete, tier: blocked')).toEqual([])
+  expect(warningsOf('match: filesystem.write, tier: autonomous')).toEqual([])
+  expect(
+    warningsOf('match: filesystem.write, when: size(args.content) > 9, tier: blocked'),
+  ).toEqual([])
+  expect(warningsOf('match: "filesystem.*", tier: blocked')).toEqual([])
+})
