@@ -58,6 +58,8 @@ const lines: readonly Golden[] = [
   ['policy-validate', ['policy', 'validate', '-'], { input: policy }],
   ['policy-set-dry-run', ['policy', 'set', '-', '--dry-run'], { input: policy }],
   ['policy-test', ['policy', 'test', 'mailbot', 'email.send']],
+  ['policy-simulate', ['policy', 'simulate', 'email.*']],
+  ['policy-simulate-draft', ['policy', 'simulate', '--draft', '-', '--changes'], { input: policy }],
   [
     'policy-set',
     ['policy', 'set', '-', '--agent', 'mailbot'],

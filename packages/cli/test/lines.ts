@@ -53,6 +53,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'policy check': [],
   'policy validate': ['-'],
   'policy test': ['mailbot', 'email.send'],
+  'policy simulate': ['email.send'],
   'policy set': ['-'],
   'state list': ['mailbot'],
   'state get': ['mailbot', 'notes/a'],

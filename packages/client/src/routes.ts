@@ -97,6 +97,7 @@ export const routes: readonly RouteEntry[] = [
   { name: 'showPolicies', method: 'GET', path: '/api/policies', fields: 'version files problems rules tests_passed' },
   { name: 'validatePolicy', method: 'POST', path: '/api/policies/validate', sends: 'body', fields: 'valid problems rules tests_passed' },
   { name: 'testPolicy', method: 'POST', path: '/api/policies/test', sends: 'body', fields: 'decision steps' },
+  { name: 'simulatePolicy', method: 'POST', path: '/api/policies/simulate', sends: 'body', fields: 'version problems results' },
   { name: 'saveOrganisationPolicy', method: 'PUT', path: '/api/policies/organisation', sends: 'body', fields: 'version problems previous' },
   { name: 'saveAgentPolicy', method: 'PUT', path: '/api/policies/agents/:name', sends: 'body', fields: 'version problems previous' },
   { name: 'showProxy', method: 'GET', path: '/api/proxy/status', fields: 'services' },

@@ -159,3 +159,58 @@ export const PolicyTrial = z.object({
   steps: z.array(z.object({ rule: RuleRef, outcome: z.string(), detail: z.string().optional() })),
 })
 export type PolicyTrial = z.infer<typeof PolicyTrial>
+
+/** A text in the place of the policy of `agent`, or of the organisation's; nothing of it is saved. */
+export const PolicyDraft = z.strictObject({
+  text: policyText,
+  agent: z.string().min(1).max(63).optional(),
+})
+export type PolicyDraft = z.infer<typeof PolicyDraft>
+
+/** Calls that nobody makes: each of the agents, each of the capabilities. */
+export const SimulatePolicy = z.strictObject({
+  agents: z
+    .array(z.string().min(1).max(63))
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe('Names of agents; all that are not revoked, unless given.'),
+  capabilities: z
+    .array(MatchPattern)
+    .min(1)
+    .max(500)
+    .optional()
+    .describe('Capabilities, group.* or *; all, unless given.'),
+  arguments: z
+    .record(z.string(), z.unknown())
+    .optional()
+    .describe(
+      'Of each call. Without them the tier is that of a listing, and there is no decision.',
+    ),
+  at: z.string().max(64).optional().describe('Time of the calls, ISO 8601; now, unless given.'),
+  draft: PolicyDraft.optional(),
+  trace: z.boolean().default(false).describe('Tell each rule that was looked at.'),
+})
+export type SimulatePolicy = z.infer<typeof SimulatePolicy>
+
+export const SimulatedCall = z.object({
+  agent: z.string(),
+  capability: z.string(),
+  tier: PolicyTier,
+  active_tier: PolicyTier.nullable().describe('By the active policy; null without a draft.'),
+  barred: z
+    .enum(['tool_set', 'paused', 'revoked'])
+    .nullable()
+    .describe('Why the call is refused whatever policy says.'),
+  arguments_fit: z.boolean().describe('Whether the capability takes such arguments.'),
+  decision: PolicyTrial.shape.decision.nullable(),
+  steps: PolicyTrial.shape.steps.optional(),
+})
+export type SimulatedCall = z.infer<typeof SimulatedCall>
+
+export const PolicySimulation = z.object({
+  version: z.string().describe('Of the policy that decided: the active one, or the draft.'),
+  problems: z.array(PolicyProblem).describe('Warnings about the draft.'),
+  results: z.array(SimulatedCall),
+})
+export type PolicySimulation = z.infer<typeof PolicySimulation>

@@ -233,6 +233,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./policy-test.ts')).policyTest,
   },
   {
+    name: 'policy simulate',
+    summary: 'Show who could do what, by the active policy or by a draft',
+    load: async () => (await import('./policy-simulate.ts')).policySimulate,
+  },
+  {
     name: 'policy set',
     summary: 'Replace the policy of the organisation or of one agent, if it is valid',
     load: async () => (await import('./policy-set.ts')).policySet,

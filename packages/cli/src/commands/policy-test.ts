@@ -1,22 +1,9 @@
-import { usageError } from '../cli-error.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
-import { readInputFile } from '../read-input-file.ts'
-import { renderTable } from '../table.ts'
+import { stepsTable } from '../policy-steps.ts'
+import { readCallArguments } from '../read-call-arguments.ts'
 
 const verdicts = { allow: 'runs at once', ask: 'waits for a person', deny: 'is blocked' } as const
-
-function parseArguments(text: string): Record<string, unknown> {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    value = undefined
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>
-  throw usageError('--args is a JSON object, such as \'{"path":"notes.txt"}\'.')
-}
 
 export const policyTest = defineCommand({
   name: 'policy test',
@@ -31,8 +18,8 @@ export const policyTest = defineCommand({
     'gatehouse policy test coder filesystem.delete --args \'{"path":"/srv/scratch/a"}\'',
   ],
   async run({ api, io }, { agent, capability, args, at }) {
-    const text = args === '-' ? await readInputFile('-', io) : (args ?? '{}')
-    return api.testPolicy({ agent, capability, arguments: parseArguments(text), at })
+    const given = await readCallArguments(args ?? '{}', io)
+    return api.testPolicy({ agent, capability, arguments: given, at })
   },
   text({ decision, steps }, view) {
     const { kind, rule, reason, notify, network } = decision
@@ -43,16 +30,7 @@ export const policyTest = defineCommand({
       `By ${escapeText(by)}${because}`,
       ...(network ? [`A program may reach ${network.map(escapeText).join(', ')}`] : []),
       '',
-      renderTable(
-        [
-          { title: 'RULE', value: (step) => `${step.rule.file}:${step.rule.line}` },
-          { title: 'MATCH', value: (step) => step.rule.match },
-          { title: 'OUTCOME', value: (step) => step.outcome },
-          { title: 'DETAIL', value: (step) => step.detail ?? '', cut: true },
-        ],
-        steps,
-        view,
-      ),
+      stepsTable(steps, view),
     ].join('\n')
   },
 })

@@ -1,9 +1,11 @@
 import {
+  PolicySimulation,
   PolicyTrial,
   PolicyVerdict,
   PolicyView,
   SavedPolicy,
   SavePolicy,
+  SimulatePolicy,
   TryPolicy,
   ValidatePolicy,
 } from '../policy.ts'
@@ -34,6 +36,16 @@ export const policyRoutes = defineRoutes({
     body: TryPolicy,
     answer: PolicyTrial,
     errors: ['AgentNotFound', 'UnknownCapability'],
+  },
+  simulatePolicy: {
+    method: 'POST',
+    path: '/api/policies/simulate',
+    summary:
+      'Decisions on calls that are not made, of many agents, by the active policy or a draft',
+    permission: 'read',
+    body: SimulatePolicy,
+    answer: PolicySimulation,
+    errors: ['AgentNotFound', 'UnknownCapability', 'InvalidParams', 'PolicyInvalid'],
   },
   saveOrganisationPolicy: {
     method: 'PUT',

@@ -5,7 +5,7 @@ import { AgentName, GatehouseError, type PolicyProblem } from '@gatehouse/contra
 import type { CompiledPolicy } from '../domain/policy/types.ts'
 import type { Capability, CapabilityRegistry } from '../ports/capability.ts'
 import type { Log } from '../ports/log.ts'
-import type { PolicyCheck, PolicyFiles, PolicyFileText } from '../ports/policy.ts'
+import type { PolicyCheck, PolicyDraft, PolicyFiles, PolicyFileText } from '../ports/policy.ts'
 import { type FileId, type ParsedFile, parsePolicyFile } from './parse-file.ts'
 import { type Activation, type Offer, planActivation, type Standing } from './plan-activation.ts'
 import {
@@ -160,18 +160,21 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     readonly file: string
     readonly agent?: string
   }): PolicyCheck {
-    const id = this.#idOf(input.agent)
-    const others = [...(this.#snapshot?.files.values() ?? [])]
-      .filter((one) => one.id.file !== id.file)
-      .map(offerOf)
-    const offers = [...others, { id, content: { text: input.text } }]
-    const activation = this.#plan(offers, this.#active.standing, false)
-    const problems = activation.problems
-      .filter(({ file }) => file === id.file)
-      .map((problem) => ({ ...problem, file: input.file }))
+    const { id, activation, problems } = this.#draft(input)
     // Where the text is refused, the file that stands is another.
     const counts = hasError(problems) ? undefined : activation.counts.get(id.file)
-    return { problems, ...(counts ?? { rules: 0, testsPassed: 0 }) }
+    return {
+      problems: problems.map((problem) => ({ ...problem, file: input.file })),
+      ...(counts ?? { rules: 0, testsPassed: 0 }),
+    }
+  }
+
+  compile(draft: PolicyDraft): {
+    readonly policy: CompiledPolicy | null
+    readonly problems: readonly PolicyProblem[]
+  } {
+    const { activation, problems } = this.#draft(draft)
+    return { policy: hasError(problems) ? null : activation.policy, problems }
   }
 
   async save(input: { readonly text: string; readonly agent?: string }): Promise<{
@@ -213,6 +216,17 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     const done = this.#turn.then(work)
     this.#turn = done.catch(() => undefined)
     return done
+  }
+
+  /** The files as they would be with one text in its place; `problems` are those of that text. */
+  #draft({ text, agent }: PolicyDraft) {
+    const id = this.#idOf(agent)
+    const others = [...(this.#snapshot?.files.values() ?? [])]
+      .filter((one) => one.id.file !== id.file)
+      .map(offerOf)
+    const offers = [...others, { id, content: { text } }]
+    const activation = this.#plan(offers, this.#active.standing, false)
+    return { id, activation, problems: activation.problems.filter(({ file }) => file === id.file) }
   }
 
   #plan(offers: readonly Offer[], before: Activation['standing'], starting: boolean): Activation {

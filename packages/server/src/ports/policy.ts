@@ -32,6 +32,9 @@ export type PolicyCheck = {
   readonly testsPassed: number
 }
 
+/** A text in the place of a policy file: of the agent, or else of the organisation. */
+export type PolicyDraft = { readonly text: string; readonly agent?: string | undefined }
+
 /** The files behind a policy, for people who look at them and change them. */
 export interface PolicyFiles extends PolicySource {
   files(): readonly PolicyFileText[]
@@ -45,6 +48,12 @@ export interface PolicyFiles extends PolicySource {
     readonly file: string
     readonly agent?: string
   }): PolicyCheck
+
+  /** Must make the policy that would be active with the text in its place; null where the text is refused. */
+  compile(draft: PolicyDraft): {
+    readonly policy: CompiledPolicy | null
+    readonly problems: readonly PolicyProblem[]
+  }
 
   /** Must store a text only when it has no error, whole or not at all, and activate it. */
   save(input: { readonly text: string; readonly agent?: string }): Promise<{

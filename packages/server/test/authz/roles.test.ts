@@ -23,6 +23,7 @@ const exceptions: Readonly<Partial<Record<RouteName, Promised>>> = {
   logOut: read,
   validatePolicy: read,
   testPolicy: read,
+  simulatePolicy: read,
   approveApproval: decide,
   rejectApproval: decide,
   decideApprovals: decide,

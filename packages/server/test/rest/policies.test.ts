@@ -25,6 +25,96 @@ test('says what would be decided on a call, and why', async () => {
   expect(answer.body).toMatchObject({ decision: { kind: 'ask', rule: { line: 4 } } })
 })
 
+const simulate = (body: object, kit = shared()) =>
+  kit.call('POST', '/api/policies/simulate', { role: 'viewer', body })
+
+test('says who could make a call, by which rule and what else stands in the way', async () => {
+  await using kit = await openRestKit()
+  const op = kit.kit.operator()
+  await kit.kit.app.createAgent(op, {
+    ...{ name: 'reader', purpose: '', approvals: 'pending', mounts: [] },
+    tools: ['filesystem.*'],
+  })
+  const { body } = await simulate(
+    {
+      agents: ['mailbot', 'reader'],
+      capabilities: ['email.send'],
+      arguments: { to: ['a@b.c'], subject: 'Hi', body: 'Hi' },
+      trace: true,
+    },
+    kit,
+  )
+  expect(body).toMatchObject({
+    version: expect.stringMatching(/^sha256:/),
+    results: [
+      {
+        agent: 'mailbot',
+        tier: 'approval_required',
+        barred: null,
+        decision: { rule: { line: 4 } },
+      },
+      { agent: 'reader', tier: 'approval_required', barred: 'tool_set', arguments_fit: true },
+    ],
+  })
+  const [{ steps }] = body['results'] as [{ steps: { outcome: string }[] }]
+  expect(steps.at(-1)).toMatchObject({ outcome: 'decided' })
+})
+
+test('compares a draft with the policy that is active, and activates nothing', async () => {
+  const before = (await shared().call('GET', '/api/policies', { role })).body
+  const text = 'version: 1\nrules:\n  - { match: "email.*", tier: blocked }\n'
+  const { body } = await simulate({
+    agents: ['mailbot'],
+    capabilities: ['email.send', 'git.status'],
+    draft: { text },
+  })
+  expect(body).toMatchObject({
+    results: [
+      {
+        capability: 'email.send',
+        tier: 'blocked',
+        active_tier: 'approval_required',
+        decision: null,
+      },
+      { capability: 'git.status', tier: 'autonomous', active_tier: 'autonomous' },
+    ],
+  })
+  expect(body['version']).not.toBe(before['version'])
+  expect((await shared().call('GET', '/api/policies', { role })).body).toEqual(before)
+})
+
+test('refuses a draft that is not valid, names that nothing has, and more than can be told', async () => {
+  const bad = await simulate({ draft: { text: 'version: 2\nrules: []\n' } })
+  expect([bad.status, bad.body]).toMatchObject([
+    422,
+    {
+      code: 'PolicyInvalid',
+      errors: [{ pointer: '/draft/text', detail: expect.stringMatching(/^1:\d+: version/) }],
+    },
+  ])
+  const failing = 'tests:\n  - { capability: git.push, expect: autonomous }\n'
+  const tested = await simulate({ draft: { text: `version: 1\nrules: []\n${failing}` } })
+  expect(tested.body).toMatchObject({
+    code: 'PolicyInvalid',
+    errors: [{ detail: expect.stringMatching(/^4:5: test: /) }],
+  })
+  expect((await simulate({ agents: ['nobody'] })).status).toBe(404)
+  expect((await simulate({ capabilities: ['git.shove'] })).body).toMatchObject({
+    code: 'UnknownCapability',
+  })
+  const many = Array.from({ length: 9 }, (_, i) => `a${i}`)
+  await using kit = await openRestKit()
+  for (const name of many)
+    await kit.kit.app.createAgent(kit.kit.operator(), {
+      ...{ name, purpose: '', approvals: 'pending', mounts: [], tools: [] },
+    })
+  const traced = await simulate({ agents: many, trace: true, arguments: {} }, kit)
+  expect(traced.body).toMatchObject({
+    code: 'InvalidParams',
+    detail: expect.stringContaining('name fewer in agents or capabilities'),
+  })
+})
+
 test('refuses to save a policy that is not valid, with the place of each error', async () => {
   await using kit = await openRestKit()
   const save = (text: string) =>

@@ -15,6 +15,7 @@ import {
   listToolsOf,
 } from './list-capabilities.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
+import { type SimulateInput, type Simulation, simulatePolicy } from './simulate-policy.ts'
 import { TickBatch } from './tick-batch.ts'
 import { traceCalls } from './trace-calls.ts'
 import { type ToolAnswer, type ToolQuestion, useTool } from './use-tool.ts'
@@ -53,6 +54,8 @@ export interface GateUseCases {
     op: Op,
     input: { agent: string; capability: string; arguments: Record<string, unknown>; at?: string },
   ): Promise<{ readonly decision: Decision; readonly steps: readonly TraceStep[] }>
+  /** Verdicts on calls that nobody makes, by the active policy or with a draft in its place. */
+  simulatePolicy(op: Op, input: SimulateInput): Promise<Simulation>
   validatePolicy(
     op: Op,
     input: { text: string; file: string; agent?: string },
@@ -92,6 +95,7 @@ export function bindGate(deps: GateDeps): { readonly useCases: GateUseCases } {
         ...policy.countActive(),
       }),
       testPolicy: (_op, input) => testPolicy(deps, input),
+      simulatePolicy: (_op, input) => simulatePolicy(deps, input),
       validatePolicy: async (_op, input) => policy.validate(input),
       savePolicy: (op, input) => savePolicy(op, deps, input),
     },

@@ -9,6 +9,7 @@ import type { ContextFactory } from '../call/capability-context.ts'
 import { traceCall } from '../call/decide-call.ts'
 import type { Op } from '../call/op.ts'
 import { validateArguments } from '../call/validate-arguments.ts'
+import { wallTimeOf } from './wall-time.ts'
 
 type TestInput = {
   readonly agent: string
@@ -34,9 +35,7 @@ export async function testPolicy(
   const validated = validateArguments(capability, input.arguments)
   // Arguments that do not fit are still a question: what a rule says of them is worth seeing.
   const args = validated.kind === 'valid' ? validated.args : input.arguments
-  const nowMs = input.at === undefined ? deps.clock.wall() : Date.parse(input.at)
-  if (Number.isNaN(nowMs))
-    throw new GatehouseError('InvalidParams', { detail: 'at is not an ISO 8601 time' })
+  const nowMs = wallTimeOf(deps.clock, input.at)
   return traceCall(deps, deps.policy.current(), { agent, session: null, capability, args, nowMs })
 }
 

@@ -1,30 +1,38 @@
-import type { SavedPolicy } from '@gatehouse/contract'
+import type { PolicyProblem, SavedPolicy } from '@gatehouse/contract'
 import type { policyRoutes } from '@gatehouse/contract/routes/policies'
 import type { App } from '../../../app/app.ts'
 import type { Op } from '../../../app/call/op.ts'
 import { type Handlers, Refusal } from '../handler.ts'
 
-/** A file with an error is not saved, and each error comes back with its place. */
+const errorsIn = (problems: readonly PolicyProblem[]): readonly PolicyProblem[] =>
+  problems.filter(({ severity }) => severity === 'error')
+
+/** Each error of a text comes back with its place. */
+function refusalOf(errors: readonly PolicyProblem[], pointer: string): Refusal {
+  const [first] = errors
+  return new Refusal(
+    'PolicyInvalid',
+    { ...first, detail: first?.message },
+    {
+      errors: errors.map((at) => ({
+        pointer,
+        detail: `${at.line}:${at.column}: ${at.message}`,
+      })),
+    },
+  )
+}
+
+/** A file with an error is not saved. */
 async function save(
   op: Op,
   app: App,
   input: { text: string; agent?: string },
 ): Promise<SavedPolicy | Refusal> {
   const { version, previous, problems } = await app.savePolicy(op, input)
-  const errors = problems.filter(({ severity }) => severity === 'error')
-  const [first] = errors
-  if (!first) return { version, problems: [...problems], previous }
-  const { file, line, column, message } = first
-  return new Refusal(
-    'PolicyInvalid',
-    { file, line, column, detail: message },
-    {
-      errors: errors.map((at) => ({
-        pointer: '/text',
-        detail: `${at.line}:${at.column}: ${at.message}`,
-      })),
-    },
-  )
+  const errors = errorsIn(problems)
+  return errors.length > 0
+    ? refusalOf(errors, '/text')
+    : { version, problems: [...problems], previous }
 }
 
 export const policyHandlers: Handlers<typeof policyRoutes> = {
@@ -42,6 +50,14 @@ export const policyHandlers: Handlers<typeof policyRoutes> = {
   },
 
   testPolicy: (op, app, input) => app.testPolicy(op, input),
+
+  async simulatePolicy(op, app, input) {
+    const simulated = await app.simulatePolicy(op, input)
+    if (simulated.kind === 'refused') return refusalOf(errorsIn(simulated.problems), '/draft/text')
+    const { version, problems, results } = simulated
+    return { version, problems, results }
+  },
+
   saveOrganisationPolicy: (op, app, input) => save(op, app, input),
   saveAgentPolicy: (op, app, { name, text }) => save(op, app, { text, agent: name }),
 }
