@@ -43,6 +43,7 @@ const harmless: readonly RouteName[] = [
   ...(['testService', 'tryModel', 'unlockVault', 'validatePolicy', 'verifyAudit'] as const),
   ...(['addUpstream', 'refreshUpstream', 'restartUpstream'] as const),
   ...(['finishUpstreamLogin', 'loginUpstream', 'logoutUpstream'] as const),
+  'replayPolicy',
   'simulatePolicy',
   'verifyModel',
 ]

@@ -60,6 +60,7 @@ const lines: readonly Golden[] = [
   ['policy-test', ['policy', 'test', 'mailbot', 'email.send']],
   ['policy-simulate', ['policy', 'simulate', 'email.*']],
   ['policy-simulate-draft', ['policy', 'simulate', '--draft', '-', '--changes'], { input: policy }],
+  ['policy-replay', ['policy', 'replay', '-'], { input: policy }],
   [
     'policy-set',
     ['policy', 'set', '-', '--agent', 'mailbot'],

@@ -54,6 +54,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'policy validate': ['-'],
   'policy test': ['mailbot', 'email.send'],
   'policy simulate': ['email.send'],
+  'policy replay': ['-'],
   'policy set': ['-'],
   'state list': ['mailbot'],
   'state get': ['mailbot', 'notes/a'],

@@ -98,6 +98,7 @@ export const routes: readonly RouteEntry[] = [
   { name: 'validatePolicy', method: 'POST', path: '/api/policies/validate', sends: 'body', fields: 'valid problems rules tests_passed' },
   { name: 'testPolicy', method: 'POST', path: '/api/policies/test', sends: 'body', fields: 'decision steps' },
   { name: 'simulatePolicy', method: 'POST', path: '/api/policies/simulate', sends: 'body', fields: 'version problems results' },
+  { name: 'replayPolicy', method: 'POST', path: '/api/policies/replay', sends: 'body', answer: 'lines' },
   { name: 'saveOrganisationPolicy', method: 'PUT', path: '/api/policies/organisation', sends: 'body', fields: 'version problems previous' },
   { name: 'saveAgentPolicy', method: 'PUT', path: '/api/policies/agents/:name', sends: 'body', fields: 'version problems previous' },
   { name: 'showProxy', method: 'GET', path: '/api/proxy/status', fields: 'services' },

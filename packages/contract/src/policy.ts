@@ -214,3 +214,50 @@ export const PolicySimulation = z.object({
   results: z.array(SimulatedCall),
 })
 export type PolicySimulation = z.infer<typeof PolicySimulation>
+
+export const ReplayPolicy = z.strictObject({
+  draft: PolicyDraft,
+  days: z.int().min(1).max(90).default(7).describe('Calls of this many days, up to now.'),
+})
+export type ReplayPolicy = z.infer<typeof ReplayPolicy>
+
+const replayCounts = {
+  calls: z.int().describe('Calls that policy was asked about.'),
+  changed: z.int().describe('Those that the draft decides otherwise than the active policy.'),
+  cannot_say: z
+    .int()
+    .describe('Those that hang on arguments which the log holds only in part or as a hash.'),
+}
+
+export const ReplayedAgent = z.object({
+  agent: z.string(),
+  ...replayCounts,
+  changes: z.array(
+    z.object({
+      capability: z.string(),
+      from: PolicyTier.describe('By the active policy.'),
+      to: PolicyTier.describe('By the draft.'),
+      rule: RuleRef.nullable().describe('Of the draft, on the newest of these calls.'),
+      calls: z.int(),
+      examples: z.array(z.string()).describe('Entries of the audit log, the newest first.'),
+    }),
+  ),
+})
+export type ReplayedAgent = z.infer<typeof ReplayedAgent>
+
+/** A line of a replay: how far it is, and at the end its result. */
+export const PolicyReplayLine = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('progress'),
+    done: z.int().describe('Entries of the log that were read.'),
+    total: z.int(),
+  }),
+  z.object({
+    kind: z.literal('result'),
+    since: z.string(),
+    until: z.string(),
+    ...replayCounts,
+    agents: z.array(ReplayedAgent),
+  }),
+])
+export type PolicyReplayLine = z.infer<typeof PolicyReplayLine>

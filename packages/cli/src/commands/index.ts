@@ -238,6 +238,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./policy-simulate.ts')).policySimulate,
   },
   {
+    name: 'policy replay',
+    summary: 'Show what a policy file would decide otherwise of the calls in the audit log',
+    load: async () => (await import('./policy-replay.ts')).policyReplay,
+  },
+  {
     name: 'policy set',
     summary: 'Replace the policy of the organisation or of one agent, if it is valid',
     load: async () => (await import('./policy-set.ts')).policySet,

@@ -3,6 +3,7 @@ import {
   PolicyTrial,
   PolicyVerdict,
   PolicyView,
+  ReplayPolicy,
   SavedPolicy,
   SavePolicy,
   SimulatePolicy,
@@ -46,6 +47,16 @@ export const policyRoutes = defineRoutes({
     body: SimulatePolicy,
     answer: PolicySimulation,
     errors: ['AgentNotFound', 'UnknownCapability', 'InvalidParams', 'PolicyInvalid'],
+  },
+  replayPolicy: {
+    method: 'POST',
+    path: '/api/policies/replay',
+    summary:
+      'What a draft would decide otherwise of the calls in the log: lines of progress, then the result; closing ends it',
+    permission: 'read',
+    body: ReplayPolicy,
+    answer: 'lines',
+    errors: ['AgentNotFound', 'PolicyInvalid', 'Conflict'],
   },
   saveOrganisationPolicy: {
     method: 'PUT',

@@ -15,6 +15,7 @@ import {
   listToolsOf,
 } from './list-capabilities.ts'
 import { savePolicy, testPolicy } from './policy-access.ts'
+import { type Replay, type ReplayDeps, type ReplayInput, Replays } from './replay-policy.ts'
 import { type SimulateInput, type Simulation, simulatePolicy } from './simulate-policy.ts'
 import { TickBatch } from './tick-batch.ts'
 import { traceCalls } from './trace-calls.ts'
@@ -23,6 +24,7 @@ import { type ToolAnswer, type ToolQuestion, useTool } from './use-tool.ts'
 export type GateDeps = InvokeDeps &
   ListDeps & {
     readonly policy: PolicyFiles
+    readonly audit: ReplayDeps['audit']
     readonly tracing?: Tracing | undefined
   }
 
@@ -56,6 +58,8 @@ export interface GateUseCases {
   ): Promise<{ readonly decision: Decision; readonly steps: readonly TraceStep[] }>
   /** Verdicts on calls that nobody makes, by the active policy or with a draft in its place. */
   simulatePolicy(op: Op, input: SimulateInput): Promise<Simulation>
+  /** What a draft would decide otherwise of the calls in the log. */
+  replayPolicy(op: Op, input: ReplayInput): Promise<Replay>
   validatePolicy(
     op: Op,
     input: { text: string; file: string; agent?: string },
@@ -74,6 +78,7 @@ export interface GateUseCases {
 export function bindGate(deps: GateDeps): { readonly useCases: GateUseCases } {
   const { policy, registry, tracing } = deps
   const tick = new TickBatch()
+  const replays = new Replays()
   const untraced: Invoke = async (op, input) => {
     await tick.over()
     return await invokeCapability(op, deps, input)
@@ -96,6 +101,7 @@ export function bindGate(deps: GateDeps): { readonly useCases: GateUseCases } {
       }),
       testPolicy: (_op, input) => testPolicy(deps, input),
       simulatePolicy: (_op, input) => simulatePolicy(deps, input),
+      replayPolicy: async (op, input) => replays.start(op, deps, input),
       validatePolicy: async (_op, input) => policy.validate(input),
       savePolicy: (op, input) => savePolicy(op, deps, input),
     },

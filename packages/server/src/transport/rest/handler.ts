@@ -58,7 +58,7 @@ export type Streams = {
 
 /** Answer of a handler: the record of its route, or what is sent in place of one. */
 type Answer<R extends Route> = R['answer'] extends keyof Streams
-  ? Streams[R['answer']]
+  ? Streams[R['answer']] | Refusal
   : Frozen<RouteAnswer<R>> | Reply<Frozen<RouteAnswer<R>>> | Refusal
 
 export type Caller = Peer & {

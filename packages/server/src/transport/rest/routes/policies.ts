@@ -4,6 +4,10 @@ import type { App } from '../../../app/app.ts'
 import type { Op } from '../../../app/call/op.ts'
 import { type Handlers, Refusal } from '../handler.ts'
 
+async function* jsonLines(records: AsyncIterable<object>): AsyncGenerator<string> {
+  for await (const record of records) yield JSON.stringify(record)
+}
+
 const errorsIn = (problems: readonly PolicyProblem[]): readonly PolicyProblem[] =>
   problems.filter(({ severity }) => severity === 'error')
 
@@ -56,6 +60,13 @@ export const policyHandlers: Handlers<typeof policyRoutes> = {
     if (simulated.kind === 'refused') return refusalOf(errorsIn(simulated.problems), '/draft/text')
     const { version, problems, results } = simulated
     return { version, problems, results }
+  },
+
+  async replayPolicy(op, app, input) {
+    const replay = await app.replayPolicy(op, input)
+    return replay.kind === 'refused'
+      ? refusalOf(errorsIn(replay.problems), '/draft/text')
+      : jsonLines(replay.lines)
   },
 
   saveOrganisationPolicy: (op, app, input) => save(op, app, input),
