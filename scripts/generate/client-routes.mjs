@@ -5,10 +5,11 @@ const quoted = (text) => `'${text}'`
 const fieldsOf = ({ shape = {} }) =>
   Object.keys(shape).filter((name) => !shape[name].safeParse(undefined).success)
 
-const lineOf = ([name, { method, path, query, body, answer }]) => {
+const lineOf = ([name, { method, path, query, body, answer, versioned }]) => {
   const facts = { name, method, path }
   if (query) facts.sends = 'query'
   if (body) facts.sends = 'body'
+  if (body && versioned) facts.takes = 'if_match'
   if (typeof answer === 'string') facts.answer = answer
   else if (fieldsOf(answer).length > 0) facts.fields = fieldsOf(answer).join(' ')
   const members = Object.entries(facts).map(([key, value]) => `${key}: ${quoted(value)}`)

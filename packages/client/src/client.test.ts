@@ -85,6 +85,13 @@ test.each(withNames)(
   },
 )
 
+test('says which version a record must still have, and sends it in no body', async () => {
+  const { api, sent } = createKit(() => Response.json({ agent: {}, warnings: [] }))
+  await api.editAgent({ name: 'x', purpose: 'Mail', if_match: 3 })
+  expect(sent[0]?.init.headers).toMatchObject({ 'if-match': '"3"' })
+  expect(sent[0]?.init.body).toBe('{"purpose":"Mail"}')
+})
+
 test('throws the problem that the server states', async () => {
   const problem = { code: 'AgentNotFound', detail: 'There is no agent x.', status: 404 }
   const { api } = createKit(() => Response.json(problem, { status: 404 }))

@@ -33,6 +33,8 @@ export type RouteEntry = {
   readonly path: string
   /** Where the input goes that the path does not name. */
   readonly sends?: 'query' | 'body'
+  /** Where the input names the version that the record must have. */
+  readonly takes?: 'if_match'
   /** A record, unless said. */
   readonly answer?: StreamKind
   /** The fields that every record has, with spaces between them. */
@@ -59,8 +61,9 @@ function segmentOf(parameter: string, name: unknown): string {
 
 type Target = { readonly url: string; readonly body?: string }
 
-function targetOf(baseUrl: string, { path, sends }: RouteEntry, input: Input): Target {
+function targetOf(baseUrl: string, { path, sends, takes }: RouteEntry, input: Input): Target {
   const rest = new Map(Object.entries(input))
+  if (takes) rest.delete(takes)
   const filled = path.replaceAll(/:(\w+)/g, (_whole, name: string) => {
     rest.delete(name)
     return segmentOf(name, input[name])
@@ -74,6 +77,13 @@ function targetOf(baseUrl: string, { path, sends }: RouteEntry, input: Input): T
   return { url: search.size > 0 ? `${url}?${search}` : url }
 }
 
+const matchHeader = ({ takes }: RouteEntry, input: Input): Readonly<Record<string, string>> => {
+  const version = takes && input[takes]
+  return typeof version === 'string' || typeof version === 'number'
+    ? { 'if-match': `"${version}"` }
+    : {}
+}
+
 export type Send = (route: RouteEntry, input?: Input, signal?: AbortSignal) => Promise<Answer>
 
 /** Sends one request and returns an answer that is good; everything else is thrown. */
@@ -85,6 +95,7 @@ export function createSend({ baseUrl, token, fetch: send = fetch }: ClientOption
       headers: {
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...matchHeader(route, input),
       },
       ...(body === undefined ? {} : { body }),
       ...(signal ? { signal } : {}),

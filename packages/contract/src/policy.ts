@@ -98,6 +98,9 @@ export const PolicyView = z.object({
       file: z.string(),
       agent: z.string().nullable(),
       text: z.string(),
+      version: z
+        .string()
+        .describe('Of this file: what `If-Match` takes, in quotes, where it is saved.'),
     }),
   ),
   problems: z.array(PolicyProblem),
@@ -113,6 +116,7 @@ export type SavePolicy = z.infer<typeof SavePolicy>
 
 export const SavedPolicy = z.object({
   version: z.string(),
+  file_version: z.string().describe('Of the saved file. Its `ETag`.'),
   problems: z.array(PolicyProblem),
   previous: z
     .string()

@@ -7,17 +7,24 @@ export const agentEdit = defineCommand({
   name: 'agent edit',
   summary: 'Change an agent; each list replaces the present one',
   args: { name: 'the agent' },
-  options: agentOptions,
+  options: {
+    ...agentOptions,
+    'if-version': { value: 'N', integer: true, about: 'only where it still has this version' },
+  },
   examples: [
     'gatehouse agent edit mailbot --tools "filesystem.*,email.search"',
     'gatehouse agent edit mailbot --tools "*"',
     'gatehouse agent edit coder --mount /srv/app:rw --purpose "Looks after the app"',
   ],
-  run({ api }, { name, ...given }) {
+  run({ api }, { name, 'if-version': version, ...given }) {
     const fields = agentFields(given)
     if (Object.keys(fields).length === 0)
       throw usageError('Say what changes: --purpose, --approvals, --mount or --tools.')
-    return api.editAgent({ name, ...fields })
+    return api.editAgent({
+      name,
+      ...fields,
+      ...(version === undefined ? {} : { if_match: version }),
+    })
   },
   text: (edited) => {
     const { name, tools } = edited.agent

@@ -19,6 +19,19 @@ async function showProgress({ io, json, quiet }: Context, progress: Progress): P
   await io.stderr.write(`${clearLine}${done < total ? line : ''}`)
 }
 
+/** A line, from whatever listens at the address. */
+function parseLine(line: string): PolicyReplayLine {
+  let told: Partial<PolicyReplayLine> | null = null
+  try {
+    told = JSON.parse(line) as Partial<PolicyReplayLine> | null
+  } catch {
+    // Said below, as of everything else that is no line of a replay.
+  }
+  if (told?.kind === 'progress' || (told?.kind === 'result' && Array.isArray(told.agents)))
+    return told as PolicyReplayLine
+  throw new UnexpectedAnswerError('replayPolicy', 'a line of it is none of a replay.')
+}
+
 const rowsOf = ({ agent, changes }: ReplayedAgent) =>
   changes.map((change) => ({ agent, ...change }))
 
@@ -43,7 +56,7 @@ export const policyReplay = defineCommand({
     })
     for await (const line of lines) {
       if (io.signal.aborted) return { kind: 'cancelled' }
-      const told = JSON.parse(line) as PolicyReplayLine
+      const told = parseLine(line)
       if (told.kind === 'result') return told
       await showProgress(context, told)
     }

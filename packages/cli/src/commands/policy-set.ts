@@ -12,6 +12,7 @@ export const policySet = defineCommand({
   args: { file: 'the file, or - for the input' },
   options: {
     agent: { value: 'NAME', about: 'the policy of this agent' },
+    'if-version': { value: 'VERSION', about: 'only where the file still has this version' },
     'dry-run': { about: 'check the file without saving it' },
   },
   examples: [
@@ -23,13 +24,14 @@ export const policySet = defineCommand({
   question: ({ file, agent, 'dry-run': dryRun }) =>
     dryRun || file === '-' ? null : `Replace the policy of ${agent ?? 'the organisation'}?`,
   goesOnUnasked: true,
-  async run({ api, dataDir, next }, { agent, 'dry-run': dryRun }, text) {
+  async run({ api, dataDir, next }, { agent, 'dry-run': dryRun, ...more }, text) {
     const of = agent === undefined ? {} : { agent }
     if (dryRun) return { saved: false, undo: null, ...(await api.validatePolicy({ text, ...of })) }
+    const match = more['if-version'] === undefined ? {} : { if_match: more['if-version'] }
     const { previous, ...saved } =
       agent === undefined
-        ? await api.saveOrganisationPolicy({ text })
-        : await api.saveAgentPolicy({ name: agent, text })
+        ? await api.saveOrganisationPolicy({ text, ...match })
+        : await api.saveAgentPolicy({ name: agent, text, ...match })
     const words = [
       'policy set',
       shellWord(join(await dataDir(), 'policies', previous ?? '')),

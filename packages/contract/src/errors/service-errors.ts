@@ -46,6 +46,18 @@ export const serviceErrors = {
       description: 'Correct the line that the message names; the last valid version stays active.',
     },
   ]),
+  PolicyChanged: entry(
+    412,
+    -32602,
+    false,
+    'The policy file {file} was changed by somebody else; its version is {version} now.',
+    [
+      {
+        action: 'policy show',
+        description: 'Read the file again, and save it with the version of that answer.',
+      },
+    ],
+  ),
   PolicyUnavailable: entry(
     503,
     -32603,

@@ -65,7 +65,8 @@ export const policyRoutes = defineRoutes({
     permission: 'policies.manage',
     body: SavePolicy,
     answer: SavedPolicy,
-    errors: ['PolicyInvalid'],
+    versioned: true,
+    errors: ['PolicyInvalid', 'PolicyChanged'],
   },
   saveAgentPolicy: {
     method: 'PUT',
@@ -74,6 +75,7 @@ export const policyRoutes = defineRoutes({
     permission: 'policies.manage',
     body: SavePolicy,
     answer: SavedPolicy,
-    errors: ['PolicyInvalid', 'AgentNotFound'],
+    versioned: true,
+    errors: ['PolicyInvalid', 'PolicyChanged', 'AgentNotFound'],
   },
 })

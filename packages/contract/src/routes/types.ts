@@ -28,8 +28,13 @@ type Query<S> = S extends z.ZodType
   : unknown
 type Body<S> = S extends z.ZodType ? Frozen<z.input<S>> : unknown
 
+/** The version that the record must still have; sent as `If-Match`. */
+type Match<R extends Route> = R extends { readonly versioned: true; readonly body: z.ZodType }
+  ? { readonly if_match?: string | number | undefined }
+  : unknown
+
 /** Input of a route as a caller gives it: parameters, query and body as one object. */
-export type RouteInput<R extends Route> = Params<R> & Query<R['query']> & Body<R['body']>
+export type RouteInput<R extends Route> = Params<R> & Query<R['query']> & Body<R['body']> & Match<R>
 
 /** Fields without `undefined`, which never crosses the wire: a field that may be missing is missing. */
 type Present<S> = S extends z.ZodType

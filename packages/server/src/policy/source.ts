@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -5,7 +6,14 @@ import { AgentName, GatehouseError, type PolicyProblem } from '@gatehouse/contra
 import type { CompiledPolicy } from '../domain/policy/types.ts'
 import type { Capability, CapabilityRegistry } from '../ports/capability.ts'
 import type { Log } from '../ports/log.ts'
-import type { PolicyCheck, PolicyDraft, PolicyFiles, PolicyFileText } from '../ports/policy.ts'
+import type {
+  PolicyCheck,
+  PolicyDraft,
+  PolicyFiles,
+  PolicyFileText,
+  SavedPolicyFile,
+  SavePolicyFile,
+} from '../ports/policy.ts'
 import { type FileId, type ParsedFile, parsePolicyFile } from './parse-file.ts'
 import { type Activation, type Offer, planActivation, type Standing } from './plan-activation.ts'
 import {
@@ -49,6 +57,14 @@ const offerOf = (file: FileOnDisk): Offer => ({
   id: file.id,
   content: file.kind === 'text' ? { text: file.text } : { unreadable: file.message },
 })
+
+const textVersion = (text: string): string =>
+  `sha256:${createHash('sha256').update(text).digest('hex')}`
+
+const fileVersion = (file: FileOnDisk | undefined): string => {
+  if (!file) return 'none'
+  return file.kind === 'text' ? textVersion(file.text) : 'unreadable'
+}
 
 const hasError = (problems: readonly PolicyProblem[]): boolean =>
   problems.some(({ severity }) => severity === 'error')
@@ -143,8 +159,10 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     const below = [...(this.#snapshot?.files.values() ?? [])].map((one) => ({
       ...one.id,
       text: one.kind === 'text' ? one.text : '',
+      version: fileVersion(one),
     }))
-    return [{ layer, file, agent, text: this.#basis.system.text }, ...below]
+    const { text } = this.#basis.system
+    return [{ layer, file, agent, text, version: textVersion(text) }, ...below]
   }
 
   countActive(): Omit<PolicyCheck, 'problems'> {
@@ -177,24 +195,28 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     return { policy: hasError(problems) ? null : activation.policy, problems }
   }
 
-  async save(input: { readonly text: string; readonly agent?: string }): Promise<{
-    readonly version: string
-    readonly problems: readonly PolicyProblem[]
-    readonly previous: string | null
-  }> {
-    const id = this.#idOf(input.agent)
+  async save({ versions = null, record, ...draft }: SavePolicyFile): Promise<SavedPolicyFile> {
+    const id = this.#idOf(draft.agent)
     let previous: string | null = null
-    let { problems } = this.validate({ ...input, file: id.file })
+    let stale = false
+    let { problems } = this.#draft(draft)
     if (!hasError(problems)) {
       await this.#inTurn(async () => {
         const { directory } = this.#options
-        previous = await keepPrevious(directory, id.file, input.text)
-        await writeWhole(join(directory, id.file), input.text)
+        // Whoever edits the file itself is somebody else, too.
+        const now = await readSnapshot(directory, this.#snapshot)
+        stale = versions !== null && !versions.includes(fileVersion(now.files.get(id.file)))
+        if (!stale) {
+          await record?.()
+          previous = await keepPrevious(directory, id.file, draft.text)
+          await writeWhole(join(directory, id.file), draft.text)
+        }
         await this.#look({ starting: false, patient: false })
       })
-      problems = this.#problems.filter(({ file }) => file === id.file)
+      problems = stale ? [] : this.#problems.filter(({ file }) => file === id.file)
     }
-    return { version: this.current().version, problems, previous }
+    const file_version = fileVersion(this.#snapshot?.files.get(id.file))
+    return { version: this.current().version, problems, previous, file_version, stale }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -22,6 +22,8 @@ export type PolicyFileText = {
   readonly file: string
   readonly agent: string | null
   readonly text: string
+  /** Of this file alone; another one for each text. */
+  readonly version: string
 }
 
 /** Result of a check of policy files. */
@@ -34,6 +36,23 @@ export type PolicyCheck = {
 
 /** A text in the place of a policy file: of the agent, or else of the organisation. */
 export type PolicyDraft = { readonly text: string; readonly agent?: string | undefined }
+
+export type SavePolicyFile = PolicyDraft & {
+  /** Null or absent where any will do. */
+  readonly versions?: readonly string[] | null
+  readonly record?: () => Promise<unknown>
+}
+
+export type SavedPolicyFile = {
+  readonly version: string
+  readonly problems: readonly PolicyProblem[]
+  /** The copy of the text that was replaced, below the folder of the policies. */
+  readonly previous: string | null
+  /** Of the file as it is now. */
+  readonly file_version: string
+  /** Whether it was of another version than those named, and is as it was. */
+  readonly stale: boolean
+}
 
 /** The files behind a policy, for people who look at them and change them. */
 export interface PolicyFiles extends PolicySource {
@@ -55,11 +74,10 @@ export interface PolicyFiles extends PolicySource {
     readonly problems: readonly PolicyProblem[]
   }
 
-  /** Must store a text only when it has no error, whole or not at all, and activate it. */
-  save(input: { readonly text: string; readonly agent?: string }): Promise<{
-    readonly version: string
-    readonly problems: readonly PolicyProblem[]
-    /** The copy of the text that was replaced, below the folder of the policies. */
-    readonly previous: string | null
-  }>
+  /**
+   * Must store a text only when it has no error, whole or not at all, and activate it. Must store nothing where the file
+   * has none of the versions that are named; the version of a file that is not there is `none`. Must wait for
+   * `record` before it stores anything.
+   */
+  save(input: SavePolicyFile): Promise<SavedPolicyFile>
 }

@@ -121,6 +121,7 @@ test('refuses to save a policy that is not valid, with the place of each error',
     kit.call('PUT', '/api/policies/organisation', { role, body: { text } })
   expect((await save('version: 1\nrules: []\n')).body).toEqual({
     version: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+    file_version: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
     problems: [],
     previous: '.previous/organisation.yaml',
   })
@@ -131,4 +132,30 @@ test('refuses to save a policy that is not valid, with the place of each error',
     detail: expect.stringContaining('organisation.yaml:1:'),
     errors: [{ pointer: '/text', detail: expect.stringMatching(/^1:\d+: version/) }],
   })
+})
+
+test('saves a policy only where it is as it was read, and records nothing else', async () => {
+  await using kit = await openRestKit()
+  const put = (path: string, tag: string, text: string) =>
+    kit.call('PUT', `/api/policies/${path}`, { role, headers: { 'if-match': tag }, body: { text } })
+  const view = (await kit.call('GET', '/api/policies', { role })).body
+  const files = view['files'] as { file: string; version: string }[]
+  const read = `"${files.find(({ file }) => file === 'organisation.yaml')?.version}"`
+  const text = (match: string) => `version: 1\nrules:\n  - { match: "${match}", tier: blocked }\n`
+  const first = await put('organisation', read, text('git.*'))
+  expect([first.status, first.headers.get('etag')]).toEqual([
+    200,
+    `"${String(first.body['file_version'])}"`,
+  ])
+  const late = await put('organisation', read, text('email.*'))
+  expect([late.status, late.body['code']]).toEqual([412, 'PolicyChanged'])
+  const saved = (await kit.kit.audit()).filter(({ capability }) => capability === 'policy.saved')
+  expect(saved).toHaveLength(1)
+  expect((await kit.call('GET', '/api/policies', { role })).body).toMatchObject({
+    version: first.body['version'],
+  })
+  // A file that is not there yet.
+  expect((await put('agents/mailbot', '"none"', text('git.*'))).status).toBe(200)
+  expect((await put('agents/mailbot', '"none"', text('git.*'))).status).toBe(412)
+  expect((await put('agents/mailbot', '*', text('email.*'))).status).toBe(200)
 })

@@ -15,7 +15,7 @@ export type EditInput = {
   readonly name: string
   readonly changes: EditAgent
   /** Versions of which one must be the agent's; null where any will do. */
-  readonly versions: readonly number[] | null
+  readonly versions: readonly string[] | null
 }
 
 export type EditOutcome =
@@ -43,7 +43,7 @@ export async function editAgent(op: Op, deps: Deps, input: EditInput): Promise<E
   const stored = await deps.auditLog.transaction(async (tx) => {
     const current = await tx.agents.find(name)
     if (!current) throw new GatehouseError('AgentNotFound', { agent: name })
-    if (versions && !versions.includes(current.generation))
+    if (versions && !versions.includes(String(current.generation)))
       return { agent: current, kind: 'changed' }
     if (current.status === 'revoked')
       throw new GatehouseError('AgentStateConflict', {

@@ -71,7 +71,7 @@ test('an agent that listens hears of another set once, and of a change of its pu
 test('an edit is recorded with what is different, and the same again changes nothing', async () => {
   await using kit = await createKit()
   await kit.agent('alpha')
-  const edit = (changes: object, versions: number[] | null = null) =>
+  const edit = (changes: object, versions: string[] | null = null) =>
     kit.app.editAgent(kit.operator(), { name: 'alpha', changes, versions })
   const first = await edit({ purpose: 'Mail', approvals: 'hold', tools: ['email.*', 'emial.*'] })
   expect(first).toMatchObject({
@@ -83,11 +83,11 @@ test('an edit is recorded with what is different, and the same again changes not
     kind: 'edited',
     agent: { version: 2 },
   })
-  expect(await edit({ purpose: 'Late' }, [1])).toMatchObject({
+  expect(await edit({ purpose: 'Late' }, ['1'])).toMatchObject({
     kind: 'changed',
     agent: { purpose: 'Mail', version: 2 },
   })
-  expect(await edit({ purpose: 'In time' }, [2])).toMatchObject({ agent: { version: 3 } })
+  expect(await edit({ purpose: 'In time' }, ['2'])).toMatchObject({ agent: { version: 3 } })
   const entries = await kit.audit({ capability: 'agent.edited' })
   expect(entries.map((entry) => entry.arguments)).toEqual([
     { name: 'alpha', purpose: 'In time' },

@@ -1,6 +1,12 @@
 import type { CapabilityListing, PolicyProblem } from '@gatehouse/contract'
 import type { Decision, TraceStep } from '../../domain/policy/types.ts'
-import type { PolicyCheck, PolicyFiles } from '../../ports/policy.ts'
+import type {
+  PolicyCheck,
+  PolicyFiles,
+  PolicyFileText,
+  SavedPolicyFile,
+  SavePolicyFile,
+} from '../../ports/policy.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import type { Invoke, ListedCapability } from '../call/invoke.ts'
 import { namedCall } from '../call/named-call.ts'
@@ -42,12 +48,7 @@ export interface GateUseCases {
 
   showPolicy(op: Op): Promise<{
     readonly version: string
-    readonly files: readonly {
-      readonly layer: string
-      readonly file: string
-      readonly agent: string | null
-      readonly text: string
-    }[]
+    readonly files: readonly PolicyFileText[]
     readonly problems: readonly PolicyProblem[]
     readonly rules: number
     readonly testsPassed: number
@@ -64,14 +65,7 @@ export interface GateUseCases {
     op: Op,
     input: { text: string; file: string; agent?: string },
   ): Promise<PolicyCheck>
-  savePolicy(
-    op: Op,
-    input: { text: string; agent?: string },
-  ): Promise<{
-    readonly version: string
-    readonly problems: readonly PolicyProblem[]
-    readonly previous: string | null
-  }>
+  savePolicy(op: Op, input: Omit<SavePolicyFile, 'record'>): Promise<SavedPolicyFile>
 }
 
 /** The one way to a capability, and the policy that it asks. */

@@ -1,7 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { Decision, TraceStep } from '../../domain/policy/types.ts'
 import type { CapabilityRegistry } from '../../ports/capability.ts'
-import type { PolicyFiles } from '../../ports/policy.ts'
+import type { PolicyFiles, SavedPolicyFile, SavePolicyFile } from '../../ports/policy.ts'
 import type { AgentDirectory } from '../agents/agent-directory.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
@@ -39,19 +39,17 @@ export async function testPolicy(
   return traceCall(deps, deps.policy.current(), { agent, session: null, capability, args, nowMs })
 }
 
-/** Stores a policy file that has no error, and says so in the log. */
+/** Stores a policy file that has no error, and says so in the log first. */
 export async function savePolicy(
   op: Op,
   deps: Pick<Basics, 'auditLog' | 'digest'> & { readonly policy: PolicyFiles },
-  input: { readonly text: string; readonly agent?: string },
-): ReturnType<PolicyFiles['save']> {
+  input: Omit<SavePolicyFile, 'record'>,
+): Promise<SavedPolicyFile> {
   const file = input.agent === undefined ? 'organisation.yaml' : `agents/${input.agent}.yaml`
-  const { problems } = deps.policy.validate({ ...input, file })
-  if (problems.some(({ severity }) => severity === 'error'))
-    return { version: deps.policy.current().version, problems, previous: null }
-  const sha256 = deps.digest.sha256(input.text)
-  await deps.auditLog.append(
-    actDraft(op, 'policy.saved', { agent: input.agent ?? '', arguments: { file, sha256 } }),
-  )
-  return deps.policy.save(input)
+  const facts = {
+    agent: input.agent ?? '',
+    arguments: { file, sha256: deps.digest.sha256(input.text) },
+  }
+  const record = () => deps.auditLog.append(actDraft(op, 'policy.saved', facts))
+  return deps.policy.save({ ...input, record })
 }

@@ -65,7 +65,7 @@ export type Caller = Peer & {
   /** Where a reader of events wants to go on. */
   readonly lastEventId: string | undefined
   /** Versions that `If-Match` names; null without one, or where any version will do. */
-  readonly versions: readonly number[] | null
+  readonly versions: readonly string[] | null
 }
 
 export type Handler<R extends Route> = (

@@ -2,7 +2,8 @@ import type { PolicyProblem, SavedPolicy } from '@gatehouse/contract'
 import type { policyRoutes } from '@gatehouse/contract/routes/policies'
 import type { App } from '../../../app/app.ts'
 import type { Op } from '../../../app/call/op.ts'
-import { type Handlers, Refusal } from '../handler.ts'
+import { type Caller, type Handlers, Refusal, Reply } from '../handler.ts'
+import { etagOf } from '../versions.ts'
 
 async function* jsonLines(records: AsyncIterable<object>): AsyncGenerator<string> {
   for await (const record of records) yield JSON.stringify(record)
@@ -26,17 +27,23 @@ function refusalOf(errors: readonly PolicyProblem[], pointer: string): Refusal {
   )
 }
 
-/** A file with an error is not saved. */
+/** A file with an error is not saved, nor is one that somebody else has changed. */
 async function save(
   op: Op,
   app: App,
   input: { text: string; agent?: string },
-): Promise<SavedPolicy | Refusal> {
-  const { version, previous, problems } = await app.savePolicy(op, input)
+  { versions }: Caller,
+): Promise<Reply<SavedPolicy> | Refusal> {
+  const saved = await app.savePolicy(op, { ...input, versions })
+  const { version, file_version, previous, problems, stale } = saved
   const errors = errorsIn(problems)
-  return errors.length > 0
-    ? refusalOf(errors, '/text')
-    : { version, problems: [...problems], previous }
+  if (errors.length > 0) return refusalOf(errors, '/text')
+  if (stale) {
+    const file = input.agent === undefined ? 'organisation.yaml' : `agents/${input.agent}.yaml`
+    return new Refusal('PolicyChanged', { file, version: file_version }, {})
+  }
+  const record = { version, file_version, problems: [...problems], previous }
+  return new Reply(record, { headers: { etag: etagOf(file_version) } })
 }
 
 export const policyHandlers: Handlers<typeof policyRoutes> = {
@@ -69,6 +76,7 @@ export const policyHandlers: Handlers<typeof policyRoutes> = {
       : jsonLines(replay.lines)
   },
 
-  saveOrganisationPolicy: (op, app, input) => save(op, app, input),
-  saveAgentPolicy: (op, app, { name, text }) => save(op, app, { text, agent: name }),
+  saveOrganisationPolicy: (op, app, input, caller) => save(op, app, input, caller),
+  saveAgentPolicy: (op, app, { name, text }, caller) =>
+    save(op, app, { text, agent: name }, caller),
 }
