@@ -61,6 +61,9 @@ const lines: readonly Golden[] = [
   ['policy-simulate', ['policy', 'simulate', 'email.*']],
   ['policy-simulate-draft', ['policy', 'simulate', '--draft', '-', '--changes'], { input: policy }],
   ['policy-replay', ['policy', 'replay', '-'], { input: policy }],
+  ['policy-use-dry-run', ['policy', 'use', 'trusted', '--dry-run']],
+  ['policy-use', ['policy', 'use', 'read-only', '--agent', 'mailbot']],
+  ['policy-use-wrong', ['policy', 'use', 'carefull']],
   [
     'policy-set',
     ['policy', 'set', '-', '--agent', 'mailbot'],

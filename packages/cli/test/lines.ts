@@ -55,6 +55,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'policy test': ['mailbot', 'email.send'],
   'policy simulate': ['email.send'],
   'policy replay': ['-'],
+  'policy use': ['careful'],
   'policy set': ['-'],
   'state list': ['mailbot'],
   'state get': ['mailbot', 'notes/a'],

@@ -243,6 +243,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./policy-replay.ts')).policyReplay,
   },
   {
+    name: 'policy use',
+    summary: 'Replace the policy of the organisation or of one agent by a ready one',
+    load: async () => (await import('./policy-use.ts')).policyUse,
+  },
+  {
     name: 'policy set',
     summary: 'Replace the policy of the organisation or of one agent, if it is valid',
     load: async () => (await import('./policy-set.ts')).policySet,

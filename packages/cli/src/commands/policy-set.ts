@@ -1,10 +1,9 @@
-import { join } from 'node:path'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { exitCodes } from '../exit-codes.ts'
-import { shellWord } from '../next-step.ts'
 import { passedText, problemLine } from '../policy-problems.ts'
 import { readInputFile } from '../read-input-file.ts'
+import { savePolicyFile } from '../save-policy-file.ts'
 
 export const policySet = defineCommand({
   name: 'policy set',
@@ -27,22 +26,8 @@ export const policySet = defineCommand({
   async run({ api, dataDir, next }, { agent, 'dry-run': dryRun, ...more }, text) {
     const of = agent === undefined ? {} : { agent }
     if (dryRun) return { saved: false, undo: null, ...(await api.validatePolicy({ text, ...of })) }
-    const match = more['if-version'] === undefined ? {} : { if_match: more['if-version'] }
-    const { previous, ...saved } =
-      agent === undefined
-        ? await api.saveOrganisationPolicy({ text, ...match })
-        : await api.saveAgentPolicy({ name: agent, text, ...match })
-    const words = [
-      'policy set',
-      shellWord(join(await dataDir(), 'policies', previous ?? '')),
-      ...(agent === undefined ? [] : ['--agent', agent]),
-    ]
-    return {
-      saved: true,
-      valid: true,
-      ...saved,
-      undo: previous === null ? null : next(words.join(' ')),
-    }
+    const version = more['if-version']
+    return savePolicyFile({ api, dataDir, next }, { text, agent, version })
   },
   text: ({ saved, valid, problems, undo, ...rest }) => {
     const passed = 'rules' in rest ? passedText(rest) : ''

@@ -1,22 +1,12 @@
-import type { SimulatedCall } from '@gatehouse/contract'
 import { usageError } from '../cli-error.ts'
 import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { problemLine } from '../policy-problems.ts'
+import { simulationTable } from '../policy-simulation.ts'
 import { stepsTable } from '../policy-steps.ts'
 import { readCallArguments } from '../read-call-arguments.ts'
 import { readInputFile } from '../read-input-file.ts'
-import { renderTable } from '../table.ts'
-
-const outcomeOf = ({ tier, active_tier, barred, arguments_fit }: SimulatedCall): string => {
-  if (barred) return `${tier} (${barred.replace('_', ' ')})`
-  if (!arguments_fit) return `${tier} (other arguments)`
-  return active_tier === null || active_tier === tier ? tier : `${active_tier} -> ${tier}`
-}
-
-const ruleOf = ({ decision }: SimulatedCall): string =>
-  decision?.rule ? `${decision.rule.file}:${decision.rule.line}` : ''
 
 export const policySimulate = defineCommand({
   name: 'policy simulate',
@@ -69,18 +59,7 @@ export const policySimulate = defineCommand({
   text: ({ problems, results }, view) =>
     [
       ...problems.map(problemLine),
-      results.length === 0
-        ? 'Nothing is decided otherwise.'
-        : renderTable(
-            [
-              { title: 'AGENT', value: ({ agent }) => agent },
-              { title: 'CAPABILITY', value: ({ capability }) => capability },
-              { title: 'TIER', value: outcomeOf },
-              { title: 'RULE', value: ruleOf },
-            ],
-            results,
-            view,
-          ),
+      results.length === 0 ? 'Nothing is decided otherwise.' : simulationTable(results, view),
       ...results.flatMap(({ agent, capability, steps }) =>
         steps ? ['', escapeText(`${agent}, ${capability}:`), stepsTable(steps, view)] : [],
       ),
