@@ -1,8 +1,7 @@
 import { defineConfig } from 'vitest/config'
+import { compiledSources } from './scripts/lib/compiled-sources.mjs'
 
-// Tests run from the sources: this condition stands first in each package's exports.
-const conditions = ['gatehouse-source', 'node']
-const threads = new URL('./scripts/lib/sources-in-threads.mjs', import.meta.url).href
+const conditions = ['node']
 const postgres = 'packages/*/src/storage/postgres/**/*.test.ts'
 
 type Tests = {
@@ -12,9 +11,15 @@ type Tests = {
   /** Projects of a lower order end before one of a higher order starts. */
   order: number
   workers: number
+  /** Whether each file has a process of its own, for what changes the process or measures it. */
+  isolate?: boolean
 }
 
-const project = (name: string, { include, exclude = [], timeoutMs, order, workers }: Tests) => ({
+const project = (
+  name: string,
+  { include, exclude = [], timeoutMs, order, workers, isolate = true }: Tests,
+) => ({
+  plugins: [compiledSources()],
   resolve: { conditions },
   ssr: { resolve: { conditions } },
   test: {
@@ -22,7 +27,9 @@ const project = (name: string, { include, exclude = [], timeoutMs, order, worker
     include,
     exclude: ['**/node_modules/**', '**/dist/**', ...exclude],
     pool: 'forks' as const,
-    execArgv: ['--import', threads],
+    isolate,
+    // Tests run what ships, read by Node itself; only the tests are transformed.
+    server: { deps: { external: [/\/packages\/[a-z]+\/dist\//] } },
     maxWorkers: workers,
     sequence: { groupOrder: order },
     testTimeout: timeoutMs,
@@ -40,7 +47,8 @@ const alone = [
 
 export default defineConfig({
   test: {
-    // Most of a test's import is the transformation of sources: kept in `node_modules`, by their content.
+    globalSetup: './scripts/lib/build-before-tests.mjs',
+    // Transformed tests are kept in `node_modules`, by their content.
     experimental: { fsModuleCache: true },
     projects: [
       project('unit', {
@@ -49,6 +57,7 @@ export default defineConfig({
         timeoutMs: 30_000,
         order: 0,
         workers: 2,
+        isolate: false,
       }),
       project('postgres', { include: [postgres], timeoutMs: 60_000, order: 1, workers: 2 }),
       project('integration', {

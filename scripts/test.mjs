@@ -38,7 +38,7 @@ const runTests = async (args) => {
 
 const none = { passed: 0, failed: 0, skipped: 0 }
 const installed = (await ensureInstalled()) === 0
-// Tests run from the sources, so a build that fails is one failure and no reason to run none.
+// A build whose types are wrong compiles all the same: it is one failure and no reason to run no test.
 const ready = installed && (await build()) === 0
 const ran = installed ? await runTests(process.argv.slice(2)) : none
 const { passed, skipped } = ran

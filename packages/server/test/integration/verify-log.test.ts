@@ -24,7 +24,7 @@ afterAll(async () => {
 
 const entries = inlineEntriesMax * 3
 const filter = { limit: 5, offset: 0 }
-const program = new URL('../../src/verify-log.ts', import.meta.url)
+const program = new URL('../../dist/verify-log.js', import.meta.url)
 
 const newFolder = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'gatehouse-verify-'))
