@@ -31,6 +31,9 @@ const source = (pieces: number): Outbound => ({
       [Symbol.asyncDispose]: async () => undefined,
     }
   },
+  keepConnections: () => {
+    throw new Error('none')
+  },
   lookup: async () => [],
   connect: async () => ({ open: false, latency_ms: 0 }),
   openEgress: () => Promise.reject(new Error('none')),

@@ -3,13 +3,14 @@ import { readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
 import { GatehouseError } from '@gatehouse/contract'
-import { parseHost } from '../domain/web-address.ts'
+import { parseHost, parseUrl } from '../domain/web-address.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import { Deadline } from './deadline.ts'
-import { createDialler, type Dialling, dial } from './dial.ts'
+import { createDialler, type Dialling, dial, isStillAllowed } from './dial.ts'
 import { Guard } from './guard.ts'
+import { KeptConnections } from './kept-connections.ts'
 import { openEgress } from './open-egress.ts'
-import { sendRequest } from './request.ts'
+import { sendRequest, targetOf } from './request.ts'
 import { type Resolve, resolveBySystem } from './resolve.ts'
 import type { Proxy } from './tunnel.ts'
 
@@ -119,6 +120,19 @@ export const createOutbound = (settings: OutboundSettings, deps: OutboundDeps): 
   const anyPort: Dialling = { ...dialling, isOpenPort: () => true }
   return {
     request: (request, signal) => sendRequest(request, dialling, signal),
+
+    keepConnections(url) {
+      const target = targetOf(parseUrl(url))
+      const kept = new KeptConnections({
+        target,
+        dial: async (to, signal) => dial(await createDialler(dialling), to, signal),
+        isAllowed: (socket) => isStillAllowed(dialling, target, socket),
+      })
+      return {
+        request: (request, signal) => sendRequest(request, dialling, signal, kept),
+        [Symbol.dispose]: () => kept.end(),
+      }
+    },
 
     async lookup(hostname, signal) {
       const host = parseHost(hostname)

@@ -76,6 +76,15 @@ export const createDialler = async (dialling: Dialling): Promise<buildConnector.
   }
 }
 
+/** Whether a connection that was made could be made now. The address behind a proxy is looked at when it is dialled. */
+export const isStillAllowed = (
+  { guard, proxy, isOpenPort }: Dialling,
+  { host, port }: { readonly host: string; readonly port: number },
+  socket: Socket,
+): boolean =>
+  (proxy !== null && !goesDirect(proxy, host)) ||
+  guard.allows(socket.remoteAddress ?? '', port, { listedOnly: !isOpenPort(port) })
+
 /** A connection through the dialler; a caller that gave up gets none, however late it is made. */
 export const dial = (
   connector: buildConnector.connector,

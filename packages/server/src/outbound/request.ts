@@ -9,6 +9,7 @@ import type { Dialling } from './dial.ts'
 import { createDialler, dial } from './dial.ts'
 import { failureOf } from './failure.ts'
 import { checkHeaders, joinedHeaders } from './headers.ts'
+import type { KeptConnections, Target } from './kept-connections.ts'
 import { type Hop, nextHop } from './redirect.ts'
 import { send } from './send.ts'
 
@@ -134,35 +135,48 @@ const responseOf = (
   }
 }
 
-/** Sends a request and follows where it may. Every connection is its own: none is shared with another caller. */
+export const targetOf = (url: URL): Target => ({
+  host: unbracket(url.hostname),
+  port: portOf(url),
+  protocol: url.protocol === 'https:' ? url.protocol : 'http:',
+})
+
+/** A connection that is kept is used again once its answer has come whole, and ended before. */
+const leave = (answer: IncomingMessage): void => {
+  if (answer.complete) answer.resume()
+  else answer.destroy()
+}
+
+/**
+ * Sends a request and follows where it may. Each connection is its own, or one of those that the caller keeps: none is
+ * shared with another caller.
+ */
 export const sendRequest = async (
   request: OutboundRequest,
   dialling: Dialling,
   signal: AbortSignal,
+  kept: KeptConnections | null = null,
 ): Promise<OutboundResponse> => {
   let hop = firstHop(request)
   const deadline = new Deadline(request.timeout_ms, signal)
-  let socket: Socket | null = null
+  let end: () => void = () => {}
   let isClosed = false
   const close = async () => {
     if (isClosed) return
     isClosed = true
     deadline.clear()
-    socket?.destroy()
+    end()
   }
   try {
     const connector = await createDialler(dialling)
     for (let followed = 0; ; followed += 1) {
       assertAllowed(hop, request, dialling)
       const credentials = credentialsFor(hop, request)
-      const { protocol, hostname } = hop.url
-      const target = {
-        host: unbracket(hostname),
-        port: portOf(hop.url),
-        protocol: protocol === 'https:' ? protocol : 'http:',
-      } as const
-      socket = await dial(connector, target, deadline.signal)
-      const answer = await send(socket, hop, messageOf(hop, credentials), deadline.signal)
+      const target = targetOf(hop.url)
+      const over = kept?.serves(target) ? kept : await dial(connector, target, deadline.signal)
+      if (over !== kept) end = () => void (over as Socket).destroy()
+      const answer = await send(over, hop, messageOf(hop, credentials), deadline.signal)
+      if (over === kept) end = () => leave(answer)
       const [location, ...more] = answer.headersDistinct['location'] ?? []
       const status = answer.statusCode ?? 0
       const next =
@@ -179,7 +193,7 @@ export const sendRequest = async (
         throw new GatehouseError('RedirectRefused', {
           detail: `it is one more than the ${Math.min(request.redirects_max, redirectsMax)} allowed`,
         })
-      socket.destroy()
+      end()
       hop = next
     }
   } catch (cause) {

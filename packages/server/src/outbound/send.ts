@@ -1,5 +1,6 @@
 import { request as begin, type IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
+import { KeptConnections } from './kept-connections.ts'
 import type { Hop } from './redirect.ts'
 
 const headBytesMax = 32 * 1024
@@ -9,18 +10,20 @@ const lengthOf = ({ body }: Hop): Record<string, string> =>
   body === null ? {} : { 'content-length': String(body.length) }
 
 /**
- * One request over one connection, which ends with it. By the parser of Node: that of undici has a check that
- * a server can make fail, by closing while nobody reads, and nothing catches it (answers.test.ts).
+ * One request: over a connection that ends with it, or over one of those that are kept. By the parser of Node: that of
+ * undici has a check that a server can make fail, by closing while nobody reads, and nothing catches it (answers.test.ts).
  */
 export const send = (
-  socket: Socket,
+  over: Socket | KeptConnections,
   hop: Hop,
   message: { readonly path: string; readonly headers: Readonly<Record<string, string>> },
   signal: AbortSignal,
 ): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
+    const kept = over instanceof KeptConnections ? over : null
+    kept?.check()
     const request = begin({
-      createConnection: () => socket,
+      ...(kept ? { agent: kept } : { createConnection: () => over as Socket }),
       method: hop.method,
       path: message.path,
       headers: { host: hop.url.host, ...message.headers, ...lengthOf(hop) },
@@ -31,8 +34,9 @@ export const send = (
     })
     request.on('error', reject)
     // A tunnel is handed over paused, so that nothing of it is lost before somebody listens.
-    request.on('socket', () => socket.resume())
+    request.on('socket', (socket) => socket.resume())
     request.on('response', (answer) => {
+      kept?.heard(answer.socket, answer.headersDistinct['keep-alive']?.at(-1))
       // A body that is never read may still fail.
       answer.on('error', () => {})
       resolve(answer)

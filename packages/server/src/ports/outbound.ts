@@ -31,6 +31,12 @@ export type OutboundResponse = {
   [Symbol.asyncDispose](): Promise<void>
 }
 
+/** Connections of one caller to one origin. Requests to others have a connection of their own. */
+export interface KeptOutbound extends Disposable {
+  /** As of `Outbound`. Must not be sent again where its connection broke off: the other side may have acted on it. */
+  request(request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse>
+}
+
 /** A CONNECT proxy on a Unix socket for one sandboxed child. */
 export interface Egress extends AsyncDisposable {
   /** Path on the host. */
@@ -46,6 +52,12 @@ export interface Egress extends AsyncDisposable {
  */
 export interface Outbound {
   request(request: OutboundRequest, signal: AbortSignal): Promise<OutboundResponse>
+
+  /**
+   * Must keep connections to the origin of the URL open for the next request, each under the same checks as a new one
+   * and for a bounded time, until it is disposed. For one caller: what it shows a server must be nobody else's.
+   */
+  keepConnections(url: string): KeptOutbound
 
   /** Addresses a name leads to, checked like a connection. */
   lookup(hostname: string, signal: AbortSignal): Promise<readonly string[]>

@@ -2,7 +2,7 @@ import { chmodSync, mkdirSync, realpathSync, statSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { delimiter, dirname, isAbsolute, join } from 'node:path'
 import { GatehouseError, type UpstreamServer } from '@gatehouse/contract'
-import type { Egress, Outbound } from '../ports/outbound.ts'
+import type { Egress, KeptOutbound, Outbound } from '../ports/outbound.ts'
 import type { Sandbox, SandboxMount, SandboxSpec } from '../ports/sandbox.ts'
 import type { Secrets } from '../ports/secrets.ts'
 import type {
@@ -191,9 +191,20 @@ class Host implements UpstreamHost {
 
   async #connectUrl(order: UpstreamOrder, given: string, signal: AbortSignal) {
     const url = new URL(given)
-    const way = await this.#wayTo(order, url, signal)
+    const kept = this.#options.outbound.keepConnections(url.href)
+    try {
+      return await this.#connectOver(kept, order, url, signal)
+    } catch (cause) {
+      kept[Symbol.dispose]()
+      throw cause
+    }
+  }
+
+  async #connectOver(kept: KeptOutbound, order: UpstreamOrder, url: URL, signal: AbortSignal) {
+    const way = await this.#wayTo(kept, order, url, signal)
     try {
       const connection = await this.#openUrl(order.name, url, way, signal)
+      void connection.closed.then(() => kept[Symbol.dispose]())
       way.onFailure(() => void connection.close())
       return connection
     } catch (cause) {
@@ -201,12 +212,17 @@ class Host implements UpstreamHost {
     }
   }
 
-  async #wayTo(order: UpstreamOrder, url: URL, signal: AbortSignal): Promise<Way> {
+  async #wayTo(
+    kept: KeptOutbound,
+    order: UpstreamOrder,
+    url: URL,
+    signal: AbortSignal,
+  ): Promise<Way> {
     const { outbound, tokens } = this.#options
     const { name, logged_in } = order
     const credentials = await this.#credentials(order, url.host)
     if (logged_in) await tokens.open(name, url.href)
-    return createWay({ outbound, tokens, name, url, credentials, logged_in, signal })
+    return createWay({ outbound, kept, tokens, name, url, credentials, logged_in, signal })
   }
 
   async #openUrl(name: string, url: URL, way: Way, signal: AbortSignal) {

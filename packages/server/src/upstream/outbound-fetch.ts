@@ -45,7 +45,7 @@ const streamOf = (answer: OutboundResponse): ReadableStream<Uint8Array> => {
 
 /** `fetch` over the one way out. */
 export const outboundFetch = (
-  outbound: Outbound,
+  outbound: Pick<Outbound, 'request'>,
   { credentials, timeoutMs = exchangeMs, bodyBytesMax }: OutboundFetch,
 ): FetchLike => {
   const ended = new AbortController()

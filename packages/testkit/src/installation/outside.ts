@@ -29,6 +29,9 @@ export const createOutside = (documents: Readonly<Record<string, OutsideDocument
       [Symbol.asyncDispose]: async () => undefined,
     }
   },
+  keepConnections: () => {
+    throw new Error('connections to this network are not kept')
+  },
   lookup: async () => [],
   connect: async () => ({ open: false, latency_ms: 0 }),
   openEgress: () => Promise.reject(new Error('nothing of this network may be reached by programs')),

@@ -1,6 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { FetchLike } from '@modelcontextprotocol/client'
-import type { Outbound } from '../../ports/outbound.ts'
+import type { KeptOutbound, Outbound } from '../../ports/outbound.ts'
 import { outboundFetch } from '../outbound-fetch.ts'
 import { wantsLogin } from './discover.ts'
 import { oauthFetch } from './oauth-fetch.ts'
@@ -8,6 +8,8 @@ import { failed, type Tokens } from './tokens.ts'
 
 export type WayOptions = {
   readonly outbound: Outbound
+  /** Connections to the server itself. */
+  readonly kept: KeptOutbound
   readonly tokens: Tokens
   readonly name: string
   readonly url: URL
@@ -53,10 +55,10 @@ export const createWay = (options: WayOptions): Way => {
 }
 
 /** @SECURITY Tokens and credentials go to the server's own origin; oauth-hostile.test.ts. */
-const plain = ({ outbound, url, credentials }: WayOptions, token?: string): FetchLike => {
+const plain = ({ kept, url, credentials }: WayOptions, token?: string): FetchLike => {
   const headers =
     token === undefined ? credentials : { ...credentials, authorization: `Bearer ${token}` }
-  return outboundFetch(outbound, {
+  return outboundFetch(kept, {
     credentials: (to) => (to.origin === url.origin ? headers : {}),
   })
 }

@@ -1,0 +1,40 @@
+import { createKit } from '@gatehouse/testkit'
+import { expect, test } from 'vitest'
+import { outboundWith } from '../../src/outbound/testing.ts'
+import { openNotes } from './features-server.ts'
+
+test('calls of an agent follow each other over one connection, which no other agent uses', async () => {
+  await using notes = await openNotes()
+  const outbound = outboundWith({ privateTargets: [new URL(notes.url).host] })
+  await using kit = await createKit({ outbound })
+  const { digest } = await kit.app.addUpstream(kit.operator(), {
+    name: 'notes',
+    server: { kind: 'http', url: notes.url },
+    grants: { folders: [], hosts: [], environment: {} },
+    credentials: {},
+    per_agent: true,
+    dry_run: false,
+  })
+  await kit.app.acceptUpstream(kit.operator(), { name: 'notes', digest })
+  await kit.parts.policy.save({
+    text: 'version: 1\nrules:\n  - {match: notes.*, tier: autonomous}\n',
+  })
+  const used: Set<unknown>[] = []
+  for (const agent of ['alpha', 'beta']) {
+    await kit.agent(agent)
+    const before = notes.requests.length
+    for (let i = 0; i < 5; i += 1)
+      expect(await kit.invoke(agent, 'notes.of_region', { region: 'x' })).toMatchObject({
+        kind: 'succeeded',
+      })
+    const calls = notes.requests
+      .slice(before)
+      .filter(({ headers }) => headers['mcp-method'] === 'tools/call')
+    expect(calls).toHaveLength(5)
+    used.push(new Set(calls.map(({ socket }) => socket)))
+  }
+  expect(used.map((sockets) => sockets.size)).toEqual([1, 1])
+  expect(new Set(used.flatMap((sockets) => [...sockets])).size).toBe(2)
+  await kit.app.restartUpstream(kit.operator(), { name: 'notes' })
+  await expect.poll(() => notes.requests.every(({ socket }) => socket.destroyed)).toBe(true)
+})
