@@ -194,7 +194,10 @@ const openSandbox = (
 /** The servers behind the gate, and the tools of them that were accepted. */
 const openUpstreams = async (
   { data_dir: dataDir, commandEnvironment, 'upstream.client_metadata_url': url }: Settings,
-  given: Pick<AppDeps, 'storage' | 'digest' | 'sandbox' | 'outbound' | 'secrets' | 'clock'> & {
+  given: Pick<
+    AppDeps,
+    'storage' | 'digest' | 'sandbox' | 'outbound' | 'secrets' | 'clock' | 'node'
+  > & {
     readonly registry: ChangingRegistry
     readonly call: CallUpstream
   },
@@ -307,7 +310,7 @@ export async function compose(
     })
   // Before policy is read: its rules name these tools.
   const upstreams = await openUpstreams(settings, {
-    ...{ storage, registry, digest, sandbox, outbound, secrets, clock },
+    ...{ storage, registry, digest, sandbox, outbound, secrets, clock, node },
     call: (call, context) => app.callUpstream(call, context),
   })
   const policy = opening.use(

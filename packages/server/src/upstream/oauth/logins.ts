@@ -4,11 +4,13 @@ import type { FetchLike, OAuthClientInformationMixed } from '@modelcontextprotoc
 import type { Clock } from '../../ports/clock.ts'
 import type { Outbound } from '../../ports/outbound.ts'
 import type { Secrets } from '../../ports/secrets.ts'
+import type { Storage } from '../../ports/storage.ts'
 import type { BegunLogin, Login, LoginOrder, UpstreamLogins } from '../../ports/upstream-login.ts'
 import { type Authorization, discover } from './discover.ts'
 import { loadClient } from './load-client.ts'
 import { loginFailure } from './login-failure.ts'
 import { type Kept, LoginVault, type Pending } from './login-vault.ts'
+import { LoginLease } from './login-lease.ts'
 import { assertSecure, oauthFetch } from './oauth-fetch.ts'
 import { revoke } from './revoke.ts'
 import { Tokens } from './tokens.ts'
@@ -17,6 +19,9 @@ export type LoginDeps = {
   readonly outbound: Outbound
   readonly secrets: Pick<Secrets, 'use' | 'keepForService' | 'forgetForService'>
   readonly clock: Clock
+  readonly storage: Pick<Storage, 'transaction'>
+  /** Name of this node. */
+  readonly node: string
   /** Address of a description of this client (client id metadata document), where there is one. */
   readonly clientMetadataUrl: string | null
 }
@@ -46,13 +51,15 @@ export class Logins implements UpstreamLogins {
   readonly tokens: Tokens
   readonly #deps: LoginDeps
   readonly #vault: LoginVault
+  readonly #lease: LoginLease
   /** Servers with a login that is finished right now. */
   readonly #finishing = new Set<string>()
 
   constructor(deps: LoginDeps) {
     this.#deps = deps
     this.#vault = new LoginVault(deps.secrets)
-    this.tokens = new Tokens({ ...deps, vault: this.#vault })
+    this.#lease = new LoginLease(deps)
+    this.tokens = new Tokens({ ...deps, vault: this.#vault, lease: this.#lease })
   }
 
   async begin(order: LoginOrder, signal: AbortSignal): Promise<BegunLogin> {
@@ -78,10 +85,12 @@ export class Logins implements UpstreamLogins {
 
   async end(name: string): Promise<{ readonly revoked: boolean }> {
     await this.tokens.drop(name)
-    // What is not there, or can't be read, is not revoked; it is deleted all the same.
-    const revoked = await this.#revoke(name).catch(() => false)
-    await this.#vault.forget(name)
-    return { revoked }
+    return await this.#lease.hold(name, async () => {
+      // What is not there, or can't be read, is not revoked; it is deleted all the same.
+      const revoked = await this.#revoke(name).catch(() => false)
+      await this.#vault.forget(name)
+      return { revoked }
+    })
   }
 
   async #begin(order: LoginOrder, fetch: FetchLike): Promise<BegunLogin> {
@@ -164,11 +173,13 @@ export class Logins implements UpstreamLogins {
     const { authorization, client_id, client_secret } = pending
     const tokens = await this.#exchange(server, pending, searchParams, signal)
     await this.tokens.drop(name)
-    if (client_secret === null) await this.#vault.forget(name, ['client_secret'])
-    else await this.#vault.keep(name, 'client_secret', client_secret)
-    const kept = { url, authorization, client_id, has_secret: client_secret !== null }
-    if (tokens.refresh_token === undefined) await this.#vault.forget(name, ['refresh_token'])
-    await this.tokens.keep(name, kept, tokens)
+    await this.#lease.hold(name, async () => {
+      if (client_secret === null) await this.#vault.forget(name, ['client_secret'])
+      else await this.#vault.keep(name, 'client_secret', client_secret)
+      const kept = { url, authorization, client_id, has_secret: client_secret !== null }
+      if (tokens.refresh_token === undefined) await this.#vault.forget(name, ['refresh_token'])
+      await this.tokens.keep(name, kept, tokens)
+    })
     const { issuer } = authorization.metadata
     return { issuer, client_id, scopes: scopesOf(tokens.scope ?? authorization.scope) }
   }

@@ -4,11 +4,13 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Outbound } from '../../ports/outbound.ts'
 import { loadClient } from './load-client.ts'
 import { refusalCode } from './login-failure.ts'
+import type { LoginLease } from './login-lease.ts'
 import type { Kept, LoginVault } from './login-vault.ts'
 import { oauthFetch } from './oauth-fetch.ts'
 
 export type TokenDeps = {
   readonly vault: LoginVault
+  readonly lease: LoginLease
   readonly outbound: Outbound
   readonly clock: Clock
 }
@@ -36,20 +38,13 @@ export class Tokens {
   /** Reads what is kept; each connection is a use of its own in the log. */
   async open(name: string, url: string): Promise<void> {
     await this.#renewing.get(name)?.catch(() => {})
-    const { vault } = this.#deps
-    const kept = JSON.parse(await vault.read(name, 'login', null)) as Kept
-    if (kept.url !== url) throw failed(name, `it moved: gatehouse upstream login ${name}`)
-    const token = await vault.read(name, 'access_token', new URL(url).host)
-    this.#sessions.set(name, { kept, token })
+    this.#sessions.set(name, await this.#read(name, url))
   }
 
   /** One that is good for the next request. Raises `UpstreamFailed` where there is none. */
   async current(name: string): Promise<string> {
-    const { kept, token } = this.#session(name)
-    const { expires_ms, lifetime_ms } = kept
-    if (expires_ms === null) return token
-    const ahead = Math.min(aheadMs, (lifetime_ms ?? 0) / 10)
-    return this.#deps.clock.wall() < expires_ms - ahead ? token : await this.renew(name, token)
+    const session = this.#session(name)
+    return this.#isFresh(session) ? session.token : await this.renew(name, session.token)
   }
 
   /** Another one than that which was used: renewed by now, or renewed for this. */
@@ -58,7 +53,9 @@ export class Tokens {
     if (running) return running
     const session = this.#session(name)
     if (session.token !== used) return Promise.resolve(session.token)
-    const renewing = this.#renew(name, session).finally(() => this.#renewing.delete(name))
+    const renewing = this.#deps.lease
+      .hold(name, () => this.#renewOnce(name, session))
+      .finally(() => this.#renewing.delete(name))
     this.#renewing.set(name, renewing)
     return renewing
   }
@@ -98,6 +95,30 @@ export class Tokens {
     const session = this.#sessions.get(name)
     if (!session) throw failed(name, `it wants a login: gatehouse upstream login ${name}`)
     return session
+  }
+
+  async #read(name: string, url: string): Promise<Session> {
+    const { vault } = this.#deps
+    const kept = JSON.parse(await vault.read(name, 'login', null)) as Kept
+    if (kept.url !== url) throw failed(name, `it moved: gatehouse upstream login ${name}`)
+    return { kept, token: await vault.read(name, 'access_token', new URL(url).host) }
+  }
+
+  #isFresh({ kept: { expires_ms, lifetime_ms } }: Session): boolean {
+    if (expires_ms === null) return true
+    const ahead = Math.min(aheadMs, (lifetime_ms ?? 0) / 10)
+    return this.#deps.clock.wall() < expires_ms - ahead
+  }
+
+  /** Another node may have renewed it, logged in anew or logged out since it was read here. */
+  async #renewOnce(name: string, known: Session): Promise<string> {
+    const found = await this.#read(name, known.kept.url).catch((cause: unknown) => {
+      const isGone = cause instanceof GatehouseError && cause.type === 'SecretNotAllowed'
+      throw isGone ? failed(name, `it wants a login: gatehouse upstream login ${name}`) : cause
+    })
+    if (found.token === known.token || !this.#isFresh(found)) return this.#renew(name, found)
+    this.#sessions.set(name, found)
+    return found.token
   }
 
   /** @SECURITY One request at a time: a refresh token that is used twice is taken for stolen; oauth.test.ts. */

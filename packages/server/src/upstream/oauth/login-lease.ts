@@ -1,0 +1,82 @@
+import { GatehouseError } from '@gatehouse/contract'
+import type { Clock } from '../../ports/clock.ts'
+import type { Storage } from '../../ports/storage.ts'
+
+export type LeaseDeps = {
+  readonly storage: Pick<Storage, 'transaction'>
+  readonly clock: Clock
+  /** Name of this node. */
+  readonly node: string
+}
+
+type Lease = { readonly owner: string; readonly until_ms: number }
+
+/** Longer than any work that is done under a lease, so that it ends by itself only where its node died. */
+const leaseMs = 120_000
+const lookMs = 200
+
+const keyOf = (name: string): string => `upstream.login.${name}`
+
+/**
+ * One node at a time changes what is kept of a login.
+ * @SECURITY A refresh token that two nodes use is taken for stolen, and the login with it; upstream/login-nodes.test.ts.
+ */
+export class LoginLease {
+  readonly #deps: LeaseDeps
+  /** Ends of the work on this node, by login. */
+  readonly #turns = new Map<string, Promise<unknown>>()
+
+  constructor(deps: LeaseDeps) {
+    this.#deps = deps
+  }
+
+  /** Waits for whoever holds it, no longer than for a node that died. */
+  hold<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const before = this.#turns.get(name) ?? Promise.resolve()
+    const turn = before.then(() => this.#hold(name, work))
+    this.#turns.set(
+      name,
+      turn.catch(() => {}),
+    )
+    return turn
+  }
+
+  async #hold<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const { clock } = this.#deps
+    const endsMs = clock.now() + leaseMs
+    while (!(await this.#take(name))) {
+      if (clock.now() >= endsMs)
+        throw new GatehouseError('UpstreamFailed', {
+          upstream: name,
+          detail: 'another node changes its login all the time',
+        })
+      await clock.sleep(lookMs)
+    }
+    try {
+      return await work()
+    } finally {
+      await this.#release(name)
+    }
+  }
+
+  #take(name: string): Promise<boolean> {
+    const { storage, clock, node } = this.#deps
+    return storage.transaction(async ({ meta }) => {
+      const text = await meta.get(keyOf(name))
+      const held = text ? (JSON.parse(text) as Lease) : null
+      const nowMs = clock.now()
+      if (held !== null && held.owner !== node && nowMs < held.until_ms) return false
+      const lease: Lease = { owner: node, until_ms: nowMs + leaseMs }
+      await meta.set(keyOf(name), JSON.stringify(lease))
+      return true
+    })
+  }
+
+  #release(name: string): Promise<void> {
+    const { storage, node } = this.#deps
+    return storage.transaction(async ({ meta }) => {
+      const text = await meta.get(keyOf(name))
+      if (text && (JSON.parse(text) as Lease).owner === node) await meta.set(keyOf(name), '')
+    })
+  }
+}
