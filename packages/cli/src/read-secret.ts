@@ -6,7 +6,7 @@ import { readInputFile } from './read-input-file.ts'
 const backspaces: ReadonlySet<string> = new Set(['\b', '\u007f'])
 
 /** One line from the keyboard that nobody sees. */
-async function typed({ stdin, stderr }: Io, question: string): Promise<string> {
+export async function typedUnseen({ stdin, stderr }: Io, question: string): Promise<string> {
   const ended = new AbortController()
   const characters: string[] = []
   await stderr.write(question)
@@ -39,7 +39,7 @@ const withoutLastBreak = (text: string): string => text.replace(/\r?\n$/, '')
 export async function readSecret(io: Io, file: string | undefined, what: string): Promise<string> {
   const asks = file === undefined && io.stdin.isTTY
   const text = asks
-    ? await typed(io, `${what} (it is not shown): `)
+    ? await typedUnseen(io, `${what} (it is not shown): `)
     : withoutLastBreak(await readInputFile(file ?? '-', io))
   if (text === '') throw usageError(`There is no ${what.toLowerCase()}: send it as the input.`)
   return text
@@ -49,7 +49,8 @@ export async function readSecret(io: Io, file: string | undefined, what: string)
 export async function readSecretLines(io: Io, questions: readonly string[]): Promise<string[]> {
   const lines: string[] = []
   if (io.stdin.isTTY)
-    for (const question of questions) lines.push(await typed(io, `${question} (it is not shown): `))
+    for (const question of questions)
+      lines.push(await typedUnseen(io, `${question} (it is not shown): `))
   else lines.push(...(await io.stdin.readAll()).split(/\r?\n/).slice(0, questions.length))
   const missing = questions.find((_, i) => !lines[i])
   if (missing)

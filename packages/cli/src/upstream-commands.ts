@@ -54,6 +54,16 @@ export const upstreamCommands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/upstream-restart.ts')).upstreamRestart,
   },
   {
+    name: 'upstream questions',
+    summary: 'Show what servers ask people, while a call waits for the answer',
+    load: async () => (await import('./commands/upstream-questions.ts')).upstreamQuestions,
+  },
+  {
+    name: 'upstream answer',
+    summary: 'Show what a server asks, and answer it',
+    load: async () => (await import('./commands/upstream-answer.ts')).upstreamAnswer,
+  },
+  {
     name: 'upstream tiers',
     summary: 'Write rules for the tools of a server, for a person to read and change',
     load: async () => (await import('./commands/upstream-tiers.ts')).upstreamTiers,

@@ -53,7 +53,7 @@ const trusting: readonly RouteName[] = ['acceptUpstream']
 
 /** Decisions that the command line spells out; asked about at a terminal only. */
 const decisions: readonly RouteName[] = [
-  ...(['approveApproval', 'askHook', 'decideApprovals'] as const),
+  ...(['answerQuestion', 'approveApproval', 'askHook', 'decideApprovals'] as const),
   ...(['saveAgentPolicy', 'saveOrganisationPolicy'] as const),
 ]
 

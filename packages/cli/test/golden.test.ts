@@ -89,6 +89,7 @@ const lines: readonly Golden[] = [
   ['proxy-rollback', ['proxy', 'rollback', seeded.rollback, '--yes']],
   ['proxy-disconnect', ['proxy', 'disconnect', 'mail', '--yes']],
   ['schedules-list', ['schedules', 'list'], { columns: 140 }],
+  ['upstream-questions-none', ['upstream', 'questions']],
   ['state-list', ['state', 'list', 'shared']],
   ['state-get', ['state', 'get', 'mailbot', 'notes/a']],
   ['state-set', ['state', 'set', 'mailbot', 'notes/a', '{"open": false}']],

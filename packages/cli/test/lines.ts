@@ -97,6 +97,8 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'upstream restart': ['notes'],
   'upstream login': null,
   'upstream logout': [seeded.waitingUpstream],
+  'upstream questions': [],
+  'upstream answer': [seeded.question, '--decline'],
   'upstream tiers': ['notes', '--suggest'],
   'upstream remove': ['notes', '--yes'],
   'proxy connect': ['mail', '--agent', 'mailbot'],

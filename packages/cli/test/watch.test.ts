@@ -22,7 +22,8 @@ test('prints one JSON line for each approval as it comes', async () => {
       all += text
     },
   })
-  await expect.poll(() => listeners()).toBe(1)
+  // To approvals, and to what servers ask.
+  await expect.poll(() => listeners()).toBe(2)
   const second = await kit.ask('Second')
   await expect.poll(() => all).toContain(second)
   expect(calls.filter((call) => call === 'authenticateUser')).toHaveLength(3)

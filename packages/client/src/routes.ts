@@ -125,5 +125,8 @@ export const routes: readonly RouteEntry[] = [
   { name: 'logoutUpstream', method: 'POST', path: '/api/upstreams/:name/logout', fields: 'upstream tools digest hosts_refused' },
   { name: 'suggestUpstreamRules', method: 'GET', path: '/api/upstreams/:name/suggested-rules', fields: 'policy' },
   { name: 'removeUpstream', method: 'DELETE', path: '/api/upstreams/:name', fields: 'name removed' },
+  { name: 'listQuestions', method: 'GET', path: '/api/questions', fields: 'questions' },
+  { name: 'showQuestion', method: 'GET', path: '/api/questions/:id', fields: 'id upstream agent capability request_id other_calls kind message fields url asked_at expires_at' },
+  { name: 'answerQuestion', method: 'POST', path: '/api/questions/:id/answer', sends: 'body', fields: 'question action' },
   { name: 'getOpenApi', method: 'GET', path: '/api/openapi.json' },
 ]

@@ -35,6 +35,9 @@ export type WriteId = z.infer<typeof WriteId>
 export const RollbackId = idOf('rb')
 export type RollbackId = z.infer<typeof RollbackId>
 
+export const QuestionId = idOf('ques')
+export type QuestionId = z.infer<typeof QuestionId>
+
 export const ProcessId = idOf('proc')
 export type ProcessId = z.infer<typeof ProcessId>
 
@@ -57,6 +60,7 @@ export type IdPrefix =
   | 'grant'
   | 'proc'
   | 'sec'
+  | 'ques'
   | 'wr'
   | 'rb'
 

@@ -4,6 +4,7 @@ import { z } from 'zod'
 export const NotificationEvent = z.enum([
   'approval.pending',
   'approval.settled',
+  'question.pending',
   'alert.raised',
   'capability.notified',
 ])

@@ -2,6 +2,7 @@ import type { Approval } from '@gatehouse/contract'
 import { callText, staleText } from '../approval-card.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
+import { questionLine } from '../question-card.ts'
 import { renderTable } from '../table.ts'
 
 const statusText = ({ status, stale, execution }: Approval): string => {
@@ -33,8 +34,13 @@ export const approvalsList = defineCommand({
     offset: { value: 'N', integer: true, about: 'skip this many' },
   },
   examples: ['gatehouse approvals list', 'gatehouse approvals list --status all --agent mailbot'],
-  run: ({ api }, { status, agent, limit, offset }) =>
-    api.listApprovals({ status, agent, limit, offset }),
+  async run({ api, json, note, next }, { status, agent, limit, offset }) {
+    const found = await api.listApprovals({ status, agent, limit, offset })
+    if (json) return found
+    for (const question of (await api.listQuestions()).questions)
+      await note(escapeText(questionLine(question, next)))
+    return found
+  },
   text: ({ approvals, total }, view) =>
     approvals.length === 0
       ? 'Nothing is waiting for a decision.'

@@ -1,9 +1,10 @@
-import type { Approval } from '@gatehouse/contract'
+import type { Approval, Question } from '@gatehouse/contract'
 import { approvalCard, approvalLine } from '../approval-card.ts'
 import { type Context, defineCommand } from '../define.ts'
 import { escapeText, jsonText } from '../escape-text.ts'
 import { eventsAgain } from '../events-again.ts'
 import { toFailure } from '../failure.ts'
+import { questionLine } from '../question-card.ts'
 import { linePrompt, lineText, type ReasonLine } from '../reason-line.ts'
 import {
   emptyWatch,
@@ -114,6 +115,10 @@ class ApprovalScreen {
       if (name === 'snapshot')
         await this.#take((state) => onSnapshot(state, (data as Snapshot).approvals))
       if (name === 'approval') await this.#take((state) => onApproval(state, data as Approval))
+      if (name === 'question')
+        await this.#take((state) =>
+          present(state, [questionLine(data as Question, this.#context.next)]),
+        )
     }
   }
 

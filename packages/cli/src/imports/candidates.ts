@@ -1,7 +1,7 @@
+import { isLikelySecret } from '@gatehouse/contract/likely-secret'
 import { type Definition, fingerprintOf } from './definition.ts'
 import type { FoundServer } from './find-servers.ts'
 import type { KeptImport } from './import-record.ts'
-import { isLikelySecret } from './likely-secret.ts'
 
 export type UsableServer = Extract<FoundServer, { readonly problem: null }>
 

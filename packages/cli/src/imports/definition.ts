@@ -1,10 +1,10 @@
 import { existsSync, realpathSync } from 'node:fs'
 import { isAbsolute, resolve } from 'node:path'
 import type { UpstreamServer } from '@gatehouse/contract'
+import { hasSecret, secretArguments } from '@gatehouse/contract/likely-secret'
 import { type ClientSpec, homeOf, type Place } from '../clients/client.ts'
 import { isMembers, type Members } from '../clients/config-format.ts'
 import { sha256 } from '../clients/connection.ts'
-import { hasSecret, secretArguments } from './likely-secret.ts'
 
 /** A server as its client would start it, or connect to it. */
 export type Definition = {

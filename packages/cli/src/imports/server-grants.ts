@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, sep } from 'node:path'
+import { isLikelySecret } from '@gatehouse/contract/likely-secret'
 import type { Definition } from './definition.ts'
-import { isLikelySecret } from './likely-secret.ts'
 
 /** Registries that programs which fetch others ask. */
 const npm = ['registry.npmjs.org:443']

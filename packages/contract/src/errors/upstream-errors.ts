@@ -57,4 +57,14 @@ export const upstreamErrors = {
       },
     ],
   ),
+  QuestionNotFound: entry(
+    404,
+    null,
+    false,
+    'There is no question {question_id} that waits: it was answered, or its call has ended.',
+    [{ action: 'gatehouse upstream questions', description: 'List the questions that wait.' }],
+  ),
+  AnswerRefused: entry(400, null, false, 'The answer to {question_id} is refused: {detail}', [
+    { action: 'change the answer', description: 'Correct what is named, and try again.' },
+  ]),
 } as const satisfies Record<string, ErrorEntry>

@@ -16,6 +16,7 @@ import { pauseRoutes } from './pause.ts'
 import { policyRoutes } from './policies.ts'
 import { processRoutes } from './processes.ts'
 import { proxyRoutes } from './proxy.ts'
+import { questionRoutes } from './questions.ts'
 import { sandboxRoutes } from './sandbox.ts'
 import { scheduleRoutes } from './schedules.ts'
 import { sessionRoutes } from './session.ts'
@@ -52,6 +53,7 @@ export const routes = {
   ...policyRoutes,
   ...proxyRoutes,
   ...upstreamRoutes,
+  ...questionRoutes,
   ...openApiRoutes,
 }
 

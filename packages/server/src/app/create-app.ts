@@ -64,7 +64,11 @@ export function createApp(given: AppDeps): BoundApp {
       [time, proxy, approvals, reach, processes, upstreams].map(({ endWithAgent }) => endWithAgent),
   })
   const { directory, sessions } = agents
-  const upstreams = bindUpstreams({ ...base, ...given.upstreams })
+  const upstreams = bindUpstreams({
+    ...base,
+    ...given.upstreams,
+    notified: (question) => notifications.asked(question),
+  })
   const reach = bindReach({
     ...base,
     contexts,

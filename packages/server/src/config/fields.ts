@@ -111,7 +111,7 @@ export const fields = [
     min: 1_000,
     max: 86_400_000,
     description:
-      'How long a call stays open for a decision, for agents created with --approvals hold. Then the answer is that it is pending.',
+      'How long a call stays open for a decision, for agents created with --approvals hold. Then the answer is that it is pending. Questions of upstream servers wait as long.',
   },
   {
     key: 'audit.checkpoint_copy',

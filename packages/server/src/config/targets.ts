@@ -14,7 +14,12 @@ export type MailTarget = {
   /** User name, with the secret as password; null where none is needed. */
   readonly user: string | null
 }
-type TargetEvent = 'approval.pending' | 'approval.settled' | 'alert.raised' | 'capability.notified'
+type TargetEvent =
+  | 'approval.pending'
+  | 'approval.settled'
+  | 'question.pending'
+  | 'alert.raised'
+  | 'capability.notified'
 
 const kinds = ['webhook', 'ntfy', 'slack', 'mail'] as const
 const keys = ['name', 'kind', 'url', 'secret_file', 'events']
@@ -24,11 +29,12 @@ const address = /^[^\s<>,;:"@]{1,64}@[^\s<>,;:"@]{1,255}$/
 const allEvents: readonly TargetEvent[] = [
   'approval.pending',
   'approval.settled',
+  'question.pending',
   'alert.raised',
   'capability.notified',
 ]
 /** Writes inside a workspace are of the last kind by default: whoever wants all of those says so. */
-const usualEvents = allEvents.slice(0, 3)
+const usualEvents = allEvents.slice(0, 4)
 const targetsMax = 50
 
 type Refuse = (detail: string) => never

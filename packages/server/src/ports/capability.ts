@@ -35,6 +35,8 @@ export interface CapabilityContext {
   readonly request_id: string
   /** Aborts when the caller cancels, the deadline passes or the service stops. */
   readonly signal: AbortSignal
+  /** Runs what waits for a person: the deadline does not pass meanwhile, and begins anew after it. */
+  whileAsking<T>(ask: () => Promise<T>): Promise<T>
   readonly clock: Clock
   readonly ids: Ids
   readonly files: Files

@@ -41,6 +41,9 @@ export interface Secrets {
    */
   scrub<T>(value: T): T
 
+  /** Must replace the value by `[secret:<name>]` from now on, too; of each name the newest few are known. */
+  hide(name: string, value: string): void
+
   /** The same for a stream, whatever the chunks: holds back as many bytes as the longest form may need. */
   scrubStream(chunks: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array>
 

@@ -57,6 +57,17 @@ export type UpstreamAnswer = {
   readonly _meta?: JsonObject
 }
 
+/** What a server asks a person, as it came over the wire; whoever shows it checks it. */
+export type UpstreamQuestion =
+  | { readonly kind: 'form'; readonly message: string; readonly schema: unknown }
+  | { readonly kind: 'url'; readonly message: string; readonly url: string }
+
+export type UpstreamReply = {
+  readonly action: 'accept' | 'decline' | 'cancel'
+  /** The values of an accepted form. */
+  readonly content: Readonly<Record<string, string | number | boolean | readonly string[]>> | null
+}
+
 export type UpstreamCall = {
   readonly tool: string
   readonly arguments: Readonly<Record<string, unknown>>
@@ -64,6 +75,11 @@ export type UpstreamCall = {
   readonly signal: AbortSignal
   readonly timeout_ms: number
   progress(done: number, total?: number, message?: string): void
+  /**
+   * Puts a question of the server to a person. `otherCalls`: how many run over the same connection, where the server
+   * does not say for which of them it asks. Raises `UpstreamFailed` for a question that cannot be asked.
+   */
+  ask(question: UpstreamQuestion, otherCalls: number, signal: AbortSignal): Promise<UpstreamReply>
 }
 
 /** One open connection. */

@@ -1,7 +1,9 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { GatehouseError } from '@gatehouse/contract'
 import {
   Client,
   InsufficientScopeError,
+  isInputRequiredResult,
   type Progress,
   ProtocolError,
   SdkError,
@@ -18,14 +20,21 @@ import type {
   UpstreamCall,
   UpstreamConnection,
   UpstreamIdentity,
+  UpstreamQuestion,
+  UpstreamReply,
   WireTool,
 } from '../ports/upstream.ts'
+import { addressesIn, readQuestion, replyToAll, wantedIn, wireReply } from './asked-questions.ts'
 import { type FeatureTool, featureTools } from './feature-tools.ts'
 
 const toolsMax = 1_000
 const pagesMax = 50
 const listBytesMax = 8 * 1024 * 1024
 const detailMax = 500
+/** How often a server may ask before it answers a call. */
+const roundsMax = 10
+/** Before a call is made again that the server wants to be asked about once more. */
+const paceMs = 250
 
 const ToolPage = z.looseObject({
   tools: z.array(z.looseObject({ name: z.string().min(1).max(256) })),
@@ -36,6 +45,12 @@ const Answer = z.looseObject({
   content: z.array(z.looseObject({ type: z.string() })).default([]),
   isError: z.boolean().optional(),
 })
+
+/** What a person answered, with what the server wants to have back. */
+type More = {
+  readonly requestState?: string
+  readonly inputResponses?: Record<string, unknown>
+}
 
 type RequestOptions = NonNullable<Parameters<Client['request']>[2]> & {
   readonly signal: AbortSignal
@@ -89,6 +104,8 @@ export class SdkConnection implements UpstreamConnection {
   #features: ReadonlyMap<string, FeatureTool> = new Map()
   /** Definitions of tools that want an argument in a header, too. */
   #mirroring: ReadonlyMap<string, WireTool> = new Map()
+  /** Calls under way, in their order, each with the end of its questions. */
+  readonly #running = new Map<UpstreamCall, AbortController>()
   #end: (reason: string) => void = () => {}
 
   private constructor(opening: Opening) {
@@ -99,14 +116,17 @@ export class SdkConnection implements UpstreamConnection {
     const onChanged = () => {
       for (const listener of this.#listeners) listener()
     }
-    // Nothing that a server could ask of a model or a person is declared: it is refused by the protocol itself.
+    // Nothing that a server could ask of a model is declared: it is refused by the protocol itself.
     this.#client = new Client(
       { name: 'gatehouse', title: 'Gatehouse', version: opening.version },
       {
-        capabilities: {},
+        capabilities: { elicitation: { form: {}, url: {} } },
         versionNegotiation: { mode: opening.mode },
         listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
       },
+    )
+    this.#client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) =>
+      wireReply(await this.#askedBetween(params, mcpReq.signal)),
     )
     this.#client.onclose = () => {
       this.#end(this.#reason() ?? 'the server closed the connection')
@@ -176,21 +196,23 @@ export class SdkConnection implements UpstreamConnection {
   }
 
   async call(call: UpstreamCall): Promise<UpstreamAnswer> {
-    const { tool, signal, timeout_ms } = call
-    const options = {
-      signal,
-      timeout: timeout_ms,
-      maxTotalTimeout: timeout_ms,
-      onprogress: ({ progress, total, message }: Progress) =>
-        call.progress(progress, total, message),
-    }
+    const { tool } = call
     const feature = this.#features.get(tool)
+    const ended = new AbortController()
+    this.#running.set(call, ended)
     try {
       if (feature)
         return feature.answer(
-          await this.#request(feature.method, call.arguments, z.looseObject({}), options),
+          await this.#ask(call, (more, options) =>
+            this.#request(
+              feature.method,
+              { ...call.arguments, ...more },
+              z.looseObject({}),
+              options,
+            ),
+          ),
         )
-      return await this.#callOwnTool({ name: tool, arguments: call.arguments }, options)
+      return await this.#callOwnTool(call)
     } catch (failure) {
       // It did answer, and what it says of the call is for whoever made it.
       const cause = failure instanceof GatehouseError ? failure.cause : null
@@ -204,28 +226,84 @@ export class SdkConnection implements UpstreamConnection {
         })
       const detail = `${tool} of ${this.#opening.name} failed with code ${code}: ${visibleText(cause.message, detailMax)}`
       throw new GatehouseError('UpstreamToolFailed', { detail }, { cause })
+    } finally {
+      this.#running.delete(call)
+      ended.abort()
     }
   }
 
-  async #callOwnTool(
-    params: { readonly name: string; readonly arguments: Readonly<Record<string, unknown>> },
-    options: RequestOptions,
-  ): Promise<UpstreamAnswer> {
-    const mirroring = this.#mirroring.get(params.name)
-    if (!mirroring)
-      return (await this.#request(
-        'tools/call',
-        params,
-        Answer,
-        options,
-      )) as unknown as UpstreamAnswer
-    try {
-      const toolDefinition = mirroring as unknown as Tool
-      const answer = await this.#client.callTool(params, { ...options, toolDefinition })
-      return Answer.parse(answer) as unknown as UpstreamAnswer
-    } catch (cause) {
-      throw this.#failure(cause, options.signal)
+  async #callOwnTool(call: UpstreamCall): Promise<UpstreamAnswer> {
+    const params = { name: call.tool, arguments: call.arguments }
+    const toolDefinition = this.#mirroring.get(call.tool) as unknown as Tool | undefined
+    const answer = await this.#ask(call, async (more, options) => {
+      const asked = { ...params, ...more }
+      if (!toolDefinition) return await this.#request('tools/call', asked, Answer, options)
+      try {
+        const answered = await this.#client.callTool(asked, { ...options, toolDefinition })
+        return isInputRequiredResult(answered) ? (answered as never) : Answer.parse(answered)
+      } catch (cause) {
+        throw this.#failure(cause, options.signal)
+      }
+    })
+    return answer as unknown as UpstreamAnswer
+  }
+
+  /** The answer to a request, however often the server wants a person to be asked before. */
+  async #ask<T>(
+    call: UpstreamCall,
+    send: (more: More, options: RequestOptions) => Promise<T>,
+  ): Promise<T> {
+    const { signal, timeout_ms: timeout } = call
+    const onprogress = ({ progress, total, message }: Progress) =>
+      call.progress(progress, total, message)
+    const options = {
+      ...{ signal, timeout, maxTotalTimeout: timeout, onprogress },
+      allowInputRequired: true,
     }
+    const failed = (why: string) => this.#failed(why)
+    const ask = (question: UpstreamQuestion, ended: AbortSignal) =>
+      call.ask(question, 0, AbortSignal.any([signal, ended]))
+    let more: More = {}
+    for (let round = 0; round < roundsMax; round += 1) {
+      const answer = await send(more, options).catch((failure: unknown) =>
+        this.#openFirst(failure, ask),
+      )
+      if (answer === null) continue
+      const wanted = wantedIn(answer, failed)
+      if (wanted === null) return answer
+      const { requestState } = wanted
+      const state = requestState === undefined ? {} : { requestState }
+      if (wanted.inputRequests === undefined) await sleep(paceMs, undefined, { signal })
+      more = { ...state, inputResponses: await replyToAll(wanted, ask, failed) }
+    }
+    throw this.#failed(`it asked more than ${roundsMax} times before it answered`)
+  }
+
+  /** Null once a person has opened what the server wants to be opened first; raises the failure otherwise. */
+  async #openFirst(
+    failure: unknown,
+    ask: (question: UpstreamQuestion, ended: AbortSignal) => Promise<UpstreamReply>,
+  ): Promise<null> {
+    const cause = failure instanceof GatehouseError ? failure.cause : null
+    const addresses = addressesIn(cause, (why) => this.#failed(why))
+    const ended = new AbortController()
+    try {
+      const replies = await Promise.all(addresses.map((address) => ask(address, ended.signal)))
+      if (replies.length === 0 || replies.some(({ action }) => action !== 'accept')) throw failure
+      return null
+    } finally {
+      ended.abort()
+    }
+  }
+
+  /** A question beside the calls. It does not say which of them it is for; most often there is one. */
+  async #askedBetween(params: unknown, signal: AbortSignal): Promise<UpstreamReply> {
+    const running = [...this.#running].at(-1)
+    if (!running) throw this.#failed('it asks a person while no call of it is under way')
+    const [call, ended] = running
+    const question = readQuestion('elicitation/create', params, (why) => this.#failed(why))
+    const ends = AbortSignal.any([signal, call.signal, ended.signal])
+    return await call.ask(question, this.#running.size - 1, ends)
   }
 
   onToolsChanged(listener: () => void): void {

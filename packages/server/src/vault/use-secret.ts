@@ -126,6 +126,7 @@ export function secretsOf(parts: VaultParts, keys: VaultKeys, scrubber: Scrubber
         }))
     },
 
+    hide: (name, value) => scrubber.know(name, value),
     scrub: (value) => scrubber.scrub(value),
     scrubStream: (chunks) => scrubber.scrubStream(chunks),
 

@@ -1,7 +1,8 @@
 import type { Role } from '@gatehouse/contract'
 import { type Permission, type Route, type RouteName, routes } from '@gatehouse/contract/routes'
+import { askQuestion } from '@gatehouse/testkit/installation/ask-question'
 import { password, seeded } from '@gatehouse/testkit/installation/seeds'
-import { describe, expect, expectTypeOf, test } from 'vitest'
+import { beforeAll, describe, expect, expectTypeOf, test } from 'vitest'
 import { openRestKit, type RestKit, useRestKit } from '../rest/kit.ts'
 
 // Rights as the documentation promises them, written down apart from the code that grants them.
@@ -25,6 +26,7 @@ const exceptions: Readonly<Partial<Record<RouteName, Promised>>> = {
   testPolicy: read,
   simulatePolicy: read,
   replayPolicy: read,
+  answerQuestion: decide,
   approveApproval: decide,
   rejectApproval: decide,
   decideApprovals: decide,
@@ -45,6 +47,7 @@ const bodies: Readonly<Partial<Record<RouteName, object>>> = {
   createAgent: { name: 'newbot' },
   setState: { value: 1 },
   acknowledgeAudit: { reason: 'disk replaced' },
+  answerQuestion: { action: 'decline' },
   decideApprovals: { ids: ['appr-1'], decision: 'reject' },
   logIn: { password },
   setUp: { password },
@@ -97,6 +100,8 @@ const things: Readonly<Partial<Record<RouteName, string>>> = {
   testService: seeded.service,
   syncService: seeded.service,
   disconnectService: seeded.service,
+  showQuestion: seeded.question,
+  answerQuestion: seeded.question,
   showUpstream: seeded.upstream,
   acceptUpstream: seeded.upstream,
   refreshUpstream: seeded.upstream,
@@ -139,6 +144,12 @@ const withoutOperator: Before = async ({ kit }) => {
   return undefined
 }
 
+/** A call of an upstream tool that waits for an answer. */
+const asks: Before = async ({ kit }) => {
+  await askQuestion(kit)
+  return undefined
+}
+
 /** What must have happened before, for some routes, and what of it goes into the body. */
 const before: Readonly<Partial<Record<RouteName, Before>>> = {
   async resumeAgent({ kit }) {
@@ -149,6 +160,7 @@ const before: Readonly<Partial<Record<RouteName, Before>>> = {
     await kit.app.revokeAgent(kit.operator(), { name: 'mailbot' })
     return undefined
   },
+  answerQuestion: asks,
   createSetupLink: withoutOperator,
   async acceptUpstream({ kit }) {
     const { digest } = await kit.app.showUpstream(kit.operator(), { name: seeded.upstream })
@@ -163,6 +175,8 @@ const before: Readonly<Partial<Record<RouteName, Before>>> = {
 
 /** Routes that are refused, and those that only read, leave everything as it is. */
 const shared = useRestKit({}, { forBrowsers: true })
+
+beforeAll(async () => void (await asks(shared())))
 
 type Asked = { readonly name: RouteName; readonly route: Route; readonly role: Role | undefined }
 

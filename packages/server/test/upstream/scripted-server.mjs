@@ -35,12 +35,24 @@ const hostile = {
   silent: () => {},
 }
 
+/** Answers to what was asked, by the id that it was asked under. */
+const asked = new Map()
+
+const ask = (id, { times = 1, ...params }, answer) => {
+  const all = Array.from({ length: times }, (_, i) => `ask-${id}-${i}`)
+  const replies = []
+  for (const one of all) {
+    asked.set(one, (reply) => {
+      replies.push(reply)
+      if (replies.length === times) answer(text(JSON.stringify(replies)))
+    })
+    write({ jsonrpc: '2.0', id: one, method: 'elicitation/create', params })
+  }
+}
+
 note(`start ${process.pid}`)
-createInterface({ input: process.stdin }).on('line', (line) => {
-  const { id, method, params } = JSON.parse(line)
-  const answer = (result) => write({ jsonrpc: '2.0', id, result })
-  note(method)
-  if (method === 'initialize') {
+const methods = {
+  initialize(answer) {
     const { name = 'scripted', says } = script()
     if (says) process.stderr.write(says)
     answer({
@@ -48,9 +60,15 @@ createInterface({ input: process.stdin }).on('line', (line) => {
       capabilities: { tools: { listChanged: true } },
       serverInfo: { name, version: '1.0.0' },
     })
-  } else if (method === 'tools/list') answer({ tools: script().tools })
-  else if (method === 'tools/call') {
-    const { misbehave, change } = script()
+  },
+  'tools/list'(answer, id) {
+    const { tools: all, ask: question, asksAtOnce } = script()
+    if (asksAtOnce) ask(id, question, () => {})
+    answer({ tools: all })
+  },
+  'tools/call'(answer, id, params) {
+    const { misbehave, change, ask: question } = script()
+    if (params.name === 'ask') return ask(id, question, answer)
     if (change) write({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
     if (misbehave?.[params.name]) return hostile[misbehave[params.name]](id)
     const token = params._meta?.progressToken
@@ -60,7 +78,16 @@ createInterface({ input: process.stdin }).on('line', (line) => {
         method: 'notifications/progress',
         params: { progressToken: token, progress: 1, total: 2, message: 'half' },
       })
-    answer(tools[params.name]?.(params.arguments ?? {}) ?? text('done'))
-  } else if (id !== undefined)
+    answer(tools[params.name]?.(params.arguments ?? {}, params) ?? text('done'))
+  },
+}
+
+createInterface({ input: process.stdin }).on('line', (line) => {
+  const { id, method, params, result, error } = JSON.parse(line)
+  if (method === undefined) return asked.get(id)?.(result ?? { error })
+  note(method)
+  if (Object.hasOwn(methods, method))
+    methods[method]((answer) => write({ jsonrpc: '2.0', id, result: answer }), id, params)
+  else if (id !== undefined)
     write({ jsonrpc: '2.0', id, error: { code: -32601, message: `no method ${method}` } })
 })

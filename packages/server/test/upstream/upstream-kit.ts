@@ -50,14 +50,18 @@ export class UpstreamKit implements AsyncDisposable {
     this.notes = join(folder, 'written', 'notes.txt')
   }
 
-  static async open(options: KitOptions = {}): Promise<UpstreamKit> {
+  /** Without programs it runs where no sandbox is. */
+  static async open({
+    programs = true,
+    ...options
+  }: KitOptions & { readonly programs?: boolean } = {}): Promise<UpstreamKit> {
     const folder = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-upstream-')))
     mkdirSync(join(folder, 'given'))
     mkdirSync(join(folder, 'written'))
     chmodSync(folder, 0o755)
     // Programs run as a user of their own where the service is root.
     chmodSync(join(folder, 'written'), 0o777)
-    const kit = await createKit({ sandbox: 'real', ...options })
+    const kit = await createKit({ ...(programs ? { sandbox: 'real' } : {}), ...options })
     await kit.agent('alpha')
     return new UpstreamKit(kit, folder)
   }

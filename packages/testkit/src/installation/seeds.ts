@@ -28,6 +28,8 @@ export const seeded = {
   upstream: 'notes',
   /** Over HTTP; its tools wait for a person. */
   waitingUpstream: 'tickets',
+  /** What `notes` asks first, where a test has it ask. */
+  question: idOf('ques', 1),
 } as const
 
 export const password = 'correct horse battery'

@@ -20,6 +20,23 @@ const tools = [
   },
 ] as const
 
+const schema = {
+  type: 'object',
+  properties: {
+    folder: { type: 'string', title: 'Folder', maxLength: 20 },
+    password: { type: 'string', description: 'Of the notebook.' },
+    colour: {
+      type: 'string',
+      oneOf: [
+        { const: 'red', title: 'Red' },
+        { const: 'blue', title: 'Blue' },
+      ],
+      default: 'red',
+    },
+  },
+  required: ['folder'],
+}
+
 const openNotes = (): UpstreamConnection => {
   let end: (reason: string) => void = () => {}
   const closed = new Promise<string>((resolve) => {
@@ -28,7 +45,11 @@ const openNotes = (): UpstreamConnection => {
   return {
     identity: { name: 'notes-server', version: '1.0.0', protocol: '2025-11-25' },
     listTools: async () => tools,
-    call: async ({ tool }) => ({ content: [{ type: 'text', text: `${tool} is done` }] }),
+    async call({ tool, arguments: given, signal, ask }) {
+      const asked = { kind: 'form', message: 'Which ones?', schema } as const
+      if (given['ask'] === true) await ask(asked, 0, signal)
+      return { content: [{ type: 'text', text: `${tool} is done` }] }
+    },
     onToolsChanged: () => {},
     closed,
     hostsRefused: () => [],

@@ -63,27 +63,28 @@ export type ContextOffers = {
   ) => AgentProcesses
 }
 
+/** What the run of a call hands to its capability. */
+export type RunOfCall = {
+  readonly deadline: LazyAbort
+  /** Facts for the log. */
+  readonly noted: (facts: Readonly<Record<string, unknown>>) => void
+  readonly whileAsking: CapabilityContext['whileAsking']
+}
+
 /** Everything a capability may reach, made when it is first asked for: most calls need one thing. */
 class Context implements CapabilityContext {
   readonly clock: Clock
   readonly ids: Ids
   readonly #deps: ContextDeps
   readonly #call: Call
-  readonly #deadline: LazyAbort
-  readonly #noted: (facts: Readonly<Record<string, unknown>>) => void
+  readonly #run: RunOfCall
   #signal: AbortSignal | null = null
   #files: Files | null = null
 
-  constructor(
-    deps: ContextDeps,
-    call: Call,
-    deadline: LazyAbort,
-    noted: (facts: Readonly<Record<string, unknown>>) => void,
-  ) {
+  constructor(deps: ContextDeps, call: Call, run: RunOfCall) {
     this.#deps = deps
     this.#call = call
-    this.#deadline = deadline
-    this.#noted = noted
+    this.#run = run
     this.clock = deps.clock
     this.ids = deps.ids
   }
@@ -98,17 +99,20 @@ class Context implements CapabilityContext {
     return this.#call.op.request_id
   }
   get signal(): AbortSignal {
-    this.#signal ??= AbortSignal.any([this.#call.op.signal, this.#deadline.signal])
+    this.#signal ??= AbortSignal.any([this.#call.op.signal, this.#run.deadline.signal])
     return this.#signal
+  }
+  whileAsking<T>(ask: () => Promise<T>): Promise<T> {
+    return this.#run.whileAsking(ask)
   }
   get files(): Files {
     return (this.#files ??= reachableFiles(this.#deps, this.#call))
   }
   get git(): AgentGit {
-    return bindGit(this.#deps, this.#call, this.files, this.signal, this.#noted)
+    return bindGit(this.#deps, this.#call, this.files, this.signal, this.#run.noted)
   }
   get processes(): AgentProcesses {
-    return this.#deps.offers().processesOf(this.#call, this.signal, this.#noted)
+    return this.#deps.offers().processesOf(this.#call, this.signal, this.#run.noted)
   }
   get resolved(): Readonly<Record<string, unknown>> | null {
     return this.#call.resolved ?? null
@@ -156,10 +160,10 @@ class Context implements CapabilityContext {
     return this.#deps.offers().networkOf(this.#call, this.signal)
   }
   get inference(): AgentInference {
-    return this.#deps.offers().inferenceOf(this.#call, this.signal, this.#noted)
+    return this.#deps.offers().inferenceOf(this.#call, this.signal, this.#run.noted)
   }
   note(facts: Readonly<Record<string, unknown>>): void {
-    this.#noted(facts)
+    this.#run.noted(facts)
   }
   progress(done: number, total?: number, message?: string): void {
     const { progress } = this.#call.op
@@ -187,11 +191,7 @@ const bindGit = (
   })
 
 export type ContextFactory = {
-  create(
-    call: Call,
-    deadline: LazyAbort,
-    noted: (facts: Readonly<Record<string, unknown>>) => void,
-  ): CapabilityContext
+  create(call: Call, run: RunOfCall): CapabilityContext
   /** All of the agent's folders, for finding out where a path leads. */
   filesOf(call: Pick<Call, 'agent'>): Files
   /** As far as policy lets the call reach into them, while it runs or for as long as what it started lasts. */
@@ -202,7 +202,7 @@ export type ContextFactory = {
 }
 
 export const createContexts = (deps: ContextDeps): ContextFactory => ({
-  create: (call, deadline, noted) => new Context(deps, call, deadline, noted),
+  create: (call, run) => new Context(deps, call, run),
   filesOf: (call) => deps.files.open(call.agent),
   reachableOf: (call) => reachableFiles(deps, call),
   lastingOf: (call) => deps.files.open(call.agent, deps.offers().buildLastingReach(call)),

@@ -58,3 +58,34 @@ export class Deadlines {
     })
   }
 }
+
+/** The deadline of one call, which stands still while a person is asked. */
+export class CallDeadline implements Disposable {
+  readonly #start: () => Disposable
+  #entry: Disposable | null
+  #asked = 0
+  #ended = false
+
+  constructor(deadlines: Deadlines, ms: number, late: () => void) {
+    this.#start = () => deadlines.start(ms, late)
+    this.#entry = this.#start()
+  }
+
+  /** A call that was answered has its whole time again: whoever waits for a person is bounded elsewhere. */
+  async standStill<T>(ask: () => Promise<T>): Promise<T> {
+    this.#entry?.[Symbol.dispose]()
+    this.#entry = null
+    this.#asked += 1
+    try {
+      return await ask()
+    } finally {
+      this.#asked -= 1
+      if (this.#asked === 0 && !this.#ended) this.#entry = this.#start()
+    }
+  }
+
+  [Symbol.dispose](): void {
+    this.#ended = true
+    this.#entry?.[Symbol.dispose]()
+  }
+}

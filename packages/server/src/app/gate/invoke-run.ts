@@ -6,7 +6,7 @@ import type { Log } from '../../ports/log.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { Call, RoomyCall } from '../call/call.ts'
 import type { ContextFactory } from '../call/capability-context.ts'
-import type { Deadlines } from '../call/deadlines.ts'
+import { CallDeadline, type Deadlines } from '../call/deadlines.ts'
 import { LazyAbort } from '../call/lazy-abort.ts'
 import { memoryWithin } from '../call/result-bytes.ts'
 
@@ -88,20 +88,25 @@ const scrubbed = ({ secrets }: RunDeps, { capability }: Call, result: RunResult)
 export async function runCapability(deps: RunDeps, call: RoomyCall): Promise<RunResult> {
   const { capability, args } = call
   const limit = new LazyAbort()
-  let deadline: Disposable | undefined
+  let deadline: CallDeadline | undefined
   let noted: Noted = null
   let result: RunResult
   try {
-    const context = deps.contexts.create(call, limit, (facts) => {
-      noted = { ...noted, ...facts }
-    })
     const timeout_seconds = capability.deadline?.(args as never) ?? capability.timeout_seconds
     const data = await new Promise<Readonly<Record<string, unknown>>>((resolve, reject) => {
-      deadline = deps.deadlines.start(timeout_seconds * 1000, () => {
+      const running = new CallDeadline(deps.deadlines, timeout_seconds * 1000, () => {
         const facts = { capability: capability.name, timeout_seconds }
         const error = new GatehouseError('DeadlineExceeded', facts)
         limit.abort(error)
         reject(error)
+      })
+      deadline = running
+      const context = deps.contexts.create(call, {
+        deadline: limit,
+        noted(facts) {
+          noted = { ...noted, ...facts }
+        },
+        whileAsking: (ask) => running.standStill(ask),
       })
       capability.run(context, args as never).then(resolve, reject)
     })

@@ -1,4 +1,4 @@
-import type { NotificationEvent } from '@gatehouse/contract'
+import type { NotificationEvent, Question } from '@gatehouse/contract'
 import { describeCall } from '@gatehouse/contract/describe-call'
 import type { StoredAlert } from '../../ports/alerts.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
@@ -50,6 +50,22 @@ export const approvalNews = (approval: StoredApproval): Told => {
     data: { approval_id: id, agent, capability, object, status, critical, decided_by },
   }
 }
+
+/** What it asks stays on the machine: it is the server's own words, and may hold anything. */
+export const questionNews = ({
+  id,
+  upstream,
+  agent,
+  capability,
+  kind,
+  expires_at,
+}: Question): Told => ({
+  title: plain(`${upstream} asks a person, for ${agent}`),
+  text: plain(`A call of ${capability} waits for the answer, until ${expires_at}.`),
+  urgent: true,
+  path: `questions/${id}`,
+  data: { question_id: id, upstream, agent, capability, kind },
+})
 
 export const alertNews = ({ id, source, severity, message }: StoredAlert): Told => ({
   title: plain(`${severity}: ${source}`),

@@ -4,6 +4,7 @@ import {
   type NotificationEvent,
   type NotificationTarget,
   type NotificationTest,
+  type Question,
 } from '@gatehouse/contract'
 import type { StoredAlert } from '../../ports/alerts.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
@@ -22,6 +23,7 @@ import {
   type CallFacts,
   callNews,
   type News,
+  questionNews,
 } from './notification-news.ts'
 
 type Deps = Basics & {
@@ -75,6 +77,11 @@ export class Notifications {
   /** A call of which policy says that people hear. Stored before the call begins. */
   called(facts: CallFacts): Promise<void> {
     return this.#tell(this.#deps.storage, 'capability.notified', () => callNews(facts))
+  }
+
+  /** A question of an upstream server. Stored before anybody can answer it. */
+  asked(question: Question): Promise<void> {
+    return this.#tell(this.#deps.storage, 'question.pending', () => questionNews(question))
   }
 
   async list(): Promise<NotificationTarget[]> {

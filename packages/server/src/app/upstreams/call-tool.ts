@@ -1,12 +1,15 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { CapabilityContext } from '../../ports/capability.ts'
-import type { UpstreamAnswer } from '../../ports/upstream.ts'
+import type { Clock } from '../../ports/clock.ts'
+import type { UpstreamAnswer, UpstreamCall } from '../../ports/upstream.ts'
 import { upstreamKey } from '../call/invoke.ts'
 import type { Connections, Live } from './connections.ts'
+import type { AskingCall, Questions } from './questions.ts'
 import type { CallUpstream } from './tool-capability.ts'
 import type { ToolTable } from './tool-table.ts'
 
 export type CallDeps = {
+  readonly questions: Pick<Questions, 'ask'>
   readonly connections: Connections
   readonly table: Pick<ToolTable, 'find' | 'hash'>
 }
@@ -14,6 +17,9 @@ export type CallDeps = {
 /** The gate's own deadline is what a call is bounded by; this one only has to lie behind it. */
 const timeoutMs = 3_600_000
 const failureMax = 32_768
+/** Each gives the call its whole time again. */
+const questionsMax = 10
+const tellMs = 5_000
 
 const textOf = ({ content }: UpstreamAnswer): string =>
   content
@@ -44,6 +50,61 @@ const assertPinned = (
   if (detail !== null) throw new GatehouseError('UpstreamNotReviewed', { upstream, tool, detail })
 }
 
+/** The progress that the server tells and, while a person is asked, ours: each step beyond the one before. */
+const asking = (
+  { questions }: CallDeps,
+  { upstream, capability }: Parameters<CallUpstream>[0],
+  context: CapabilityContext,
+): Pick<UpstreamCall, 'ask' | 'progress'> => {
+  let asked = 0
+  let told = 0
+  let waited = 0
+  const waiting = () => {
+    waited += 1
+    context.progress(
+      told + waited,
+      undefined,
+      `${upstream} asks a person, and waits for the answer`,
+    )
+  }
+  return {
+    progress(done, total, message) {
+      told = Math.max(told, done)
+      context.progress(done + waited, total === undefined ? total : total + waited, message)
+    },
+    async ask(question, other_calls, signal) {
+      asked += 1
+      if (asked > questionsMax) {
+        const detail = `it asks more than ${questionsMax} questions in one call`
+        throw new GatehouseError('UpstreamFailed', { upstream, detail })
+      }
+      const { request_id, agent } = context
+      const call = {
+        upstream,
+        agent: agent.name,
+        capability,
+        request_id,
+        other_calls,
+      } as AskingCall
+      const told = new AbortController()
+      void repeat(context.clock, waiting, told.signal)
+      try {
+        return await context.whileAsking(() => questions.ask(call, question, signal))
+      } finally {
+        told.abort()
+      }
+    },
+  }
+}
+
+/** Now, and every few seconds until it ends: clients take a call that tells nothing for lost. */
+async function repeat(clock: Clock, tell: () => void, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    tell()
+    await clock.sleep(tellMs, signal)
+  }
+}
+
 /** Calls a tool in the name of an agent. What the server says of a failure reaches the agent as its words. */
 export async function callTool(
   deps: CallDeps,
@@ -60,7 +121,7 @@ export async function callTool(
       arguments: call.arguments,
       signal: context.signal,
       timeout_ms: timeoutMs,
-      progress: (done, total, message) => context.progress(done, total, message),
+      ...asking(deps, call, context),
     })
     if (answer.isError !== true) return marked(upstream, answer)
     const said = textOf(answer).slice(0, failureMax)

@@ -9,6 +9,7 @@ import type { UpstreamSchemas, WireTool } from '../../ports/upstream.ts'
 export type CallUpstream = (
   call: {
     readonly upstream: string
+    readonly capability: string
     readonly tool: string
     /** Of the definition that was accepted: the server must have it so now. */
     readonly hash: string
@@ -188,6 +189,6 @@ export const toolCapability = (
       text: `${definition.name} of the upstream server ${upstream}\n${JSON.stringify(args, null, 2)}`,
     }),
     run: (context: CapabilityContext, args: Readonly<Record<string, unknown>>) =>
-      call({ upstream, tool: definition.name, hash, arguments: args }, context),
+      call({ upstream, capability, tool: definition.name, hash, arguments: args }, context),
   } satisfies Capability)
 }

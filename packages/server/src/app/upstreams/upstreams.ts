@@ -1,9 +1,13 @@
 import {
   type AcceptUpstream,
   type AddUpstream,
+  type AnswerBody,
+  type AnsweredQuestion,
   type FinishUpstreamLogin,
   GatehouseError,
   type LoginUpstream,
+  type Question,
+  type QuestionList,
   type RemovedUpstream,
   type SuggestedRules,
   type UpstreamList,
@@ -24,6 +28,7 @@ import { addUpstream, forgetCredentials, seenOf } from './add-upstream.ts'
 import { callTool } from './call-tool.ts'
 import { type ConnectionDeps, Connections } from './connections.ts'
 import { beginLogin, endLogin, finishLogin, logout } from './login.ts'
+import { type QuestionDeps, Questions } from './questions.ts'
 import { reviewDigest, reviewOf, upstreamRecord } from './show-upstream.ts'
 import { orderOf, readRow, toRow, type UpstreamRecord } from './stored.ts'
 import type { CallUpstream } from './tool-capability.ts'
@@ -31,7 +36,9 @@ import type { ToolTable } from './tool-table.ts'
 import { findUpstream, type UpstreamDeps } from './upstream-deps.ts'
 
 export type UpstreamRoomDeps = Omit<UpstreamDeps, 'connections'> & {
-  readonly settings: ConnectionDeps['settings']
+  readonly settings: ConnectionDeps['settings'] & QuestionDeps['settings']
+  readonly notified: QuestionDeps['notified']
+  readonly secrets: QuestionDeps['secrets']
   readonly signal: AbortSignal
 }
 
@@ -51,6 +58,14 @@ export interface UpstreamUseCases {
   logoutUpstream(op: Op, input: { name: string }): Promise<UpstreamReview>
   suggestUpstreamRules(op: Op, input: { name: string }): Promise<SuggestedRules>
   removeUpstream(op: Op, input: { name: string }): Promise<RemovedUpstream>
+
+  // What servers ask people
+  listQuestions(op: Op): Promise<QuestionList>
+  /** Raises `QuestionNotFound`. */
+  showQuestion(op: Op, input: { question_id: string }): Promise<Question>
+  answerQuestion(op: Op, input: { question_id: string } & AnswerBody): Promise<AnsweredQuestion>
+  /** Calls the listener with each question as it is asked. */
+  subscribeQuestions(listener: (question: Question) => void): Disposable
 }
 
 export type Upstreams = Part<UpstreamUseCases> & {
@@ -84,7 +99,8 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
       for (const name of await deps.table.follow(records)) await connections.end(name)
     },
   })
-  const calls = { connections, table: deps.table }
+  const questions = new Questions(deps)
+  const calls = { connections, questions, table: deps.table }
   return {
     useCases: {
       listUpstreams: async () => ({
@@ -110,6 +126,10 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
       },
       suggestUpstreamRules: (_op, { name }) => suggest(inner, name),
       removeUpstream: (op, { name }) => removeUpstream(op, inner, name),
+      listQuestions: async () => ({ questions: [...questions.list()] }),
+      showQuestion: async (_op, { question_id }) => questions.show(question_id),
+      answerQuestion: (op, input) => questions.answer(op, input),
+      subscribeQuestions: (listener) => questions.subscribe(listener),
     },
     call: (call, context: CapabilityContext) => callTool(calls, call, context),
     endWithAgent: async (_op, _tx, agent) => () => void connections.endOfAgent(agent),

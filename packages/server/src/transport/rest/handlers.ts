@@ -18,6 +18,7 @@ import { pauseHandlers } from './routes/pause.ts'
 import { policyHandlers } from './routes/policies.ts'
 import { processHandlers } from './routes/processes.ts'
 import { proxyHandlers } from './routes/proxy.ts'
+import { questionHandlers } from './routes/questions.ts'
 import { sandboxHandlers } from './routes/sandbox.ts'
 import { scheduleHandlers } from './routes/schedules.ts'
 import { sessionHandlers } from './routes/session.ts'
@@ -56,6 +57,7 @@ export function createHandlers(version: string): Handlers<Routes> {
     ...policyHandlers,
     ...proxyHandlers,
     ...upstreamHandlers,
+    ...questionHandlers,
     getOpenApi: () => (document ??= createOpenApi(version)),
   }
 }

@@ -122,6 +122,23 @@ describe('scrubbing', () => {
     expect(scrubber.scrub(value)).toBe('[secret:later]')
   })
 
+  test('of a name knows the newest values alone, so that what is replaced all the time takes no more', () => {
+    const scrubber = new Scrubber()
+    const tokens = Array.from({ length: 30 }, (_, i) => `token-number-${100 + i}`)
+    scrubber.know('mine', 'never-replaced')
+    for (const token of tokens) scrubber.know('login', token)
+    const seen = tokens.filter((token) => scrubber.scrub(token) === token)
+    expect(seen).toEqual(tokens.slice(0, 10))
+    expect(scrubber.scrub('never-replaced')).toBe('[secret:mine]')
+    // Used again, it is the newest, and it stays known as long as any name has it.
+    scrubber.know('login', tokens[10] ?? '')
+    scrubber.know('other', tokens[11] ?? '')
+    for (let i = 0; i < 19; i += 1) scrubber.know('login', `another-token-${i}`)
+    expect(scrubber.scrub(tokens[10])).toBe('[secret:login]')
+    expect(scrubber.scrub(tokens[11])).toBe('[secret:login]')
+    expect(scrubber.scrub(tokens[12])).toBe(tokens[12])
+  })
+
   test('is done in time that grows with the text, whatever the text', { timeout: 20_000 }, () => {
     const scrubber = knowing(
       ...Array.from({ length: 40 }, () => randomBytes(24).toString('base64')),

@@ -9,6 +9,12 @@ const escapedBytesMax = 14
 /** A cut of a stream may stand in an escape; no escape is longer. */
 const escapeBytesMax = 12
 
+/** Values of one name that are known at once. */
+const valuesMax = 20
+
+const heldBytesFor = (value: string): number =>
+  Buffer.byteLength(value) * escapedBytesMax + 4 * escapeBytesMax
+
 /** The whole, and of a name and password as basic authentication sends them the password too. */
 const partsOf = (value: string): string[] => {
   const password = /^[^:\s]+:(\S+)$/.exec(value)?.[1]
@@ -27,22 +33,37 @@ const isPlain = (value: object): value is Plain => {
  * as none was used it returns what it is given.
  */
 export class Scrubber {
-  readonly #known = new Map<string, string>()
-  #patterns: Pattern[] = []
+  /** Values by the name that they stand under, the newest last. */
+  readonly #values = new Map<string, string[]>()
+  readonly #patterns = new Map<string, readonly Pattern[]>()
   #matcher: Matcher | null = null
   #heldBytes = 0
 
-  /** From now on `value` is blacked out as `[secret:<name>]`. */
+  /** From now on `value` is blacked out as `[secret:<name>]`; of each name the newest are known. */
   know(name: string, value: string): void {
-    if (this.#known.has(value)) return
-    this.#known.set(value, name)
+    const values = this.#values.get(name) ?? []
+    if (values.at(-1) === value) return
+    this.#values.set(name, [...values.filter((one) => one !== value), value])
+    // It stays under the name that it was first used by.
+    if (this.#patterns.has(value)) return
     const forms = partsOf(value).flatMap(formsOf)
-    this.#patterns = [...this.#patterns, ...forms.map((form) => ({ ...form, name }))]
-    this.#matcher = new Matcher(this.#patterns)
-    this.#heldBytes = Math.max(
-      this.#heldBytes,
-      Buffer.byteLength(value) * escapedBytesMax + 4 * escapeBytesMax,
+    this.#patterns.set(
+      value,
+      forms.map((form) => ({ ...form, name })),
     )
+    this.#forget(name)
+    this.#matcher = new Matcher([...this.#patterns.values()].flat())
+    this.#heldBytes = Math.max(0, ...[...this.#patterns.keys()].map(heldBytesFor))
+  }
+
+  /** Tokens are replaced all the time; answers to a call that began with an old one may still come. */
+  #forget(name: string): void {
+    const values = this.#values.get(name) ?? []
+    const gone = values.slice(0, -valuesMax)
+    if (gone.length === 0) return
+    this.#values.set(name, values.slice(-valuesMax))
+    const kept = new Set([...this.#values.values()].flat())
+    for (const value of gone) if (!kept.has(value)) this.#patterns.delete(value)
   }
 
   /** In text, and in every key, text and long number of a JSON value. The same object where nothing was found. */

@@ -40,7 +40,16 @@ export const approvalHandlers: Handlers<typeof approvalRoutes> = {
       const tell = (approval: Approval) =>
         emit({ name: 'approval', key: approval.id, data: approval })
       // Listening begins before the list is read, so that nothing falls between the two.
-      const subscription = app.subscribeApprovals(tell)
+      const approvals = app.subscribeApprovals(tell)
+      const questions = app.subscribeQuestions((question) =>
+        emit({ name: 'question', key: question.id, data: question }),
+      )
+      const subscription = {
+        [Symbol.dispose]() {
+          approvals[Symbol.dispose]()
+          questions[Symbol.dispose]()
+        },
+      }
       const limit = Number.MAX_SAFE_INTEGER
       const pending = { status: 'pending', limit, offset: 0 } as const
       try {

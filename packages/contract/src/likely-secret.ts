@@ -8,7 +8,8 @@ const knownPrefix =
 const hasPassword = (value: string): boolean =>
   /^[a-z][a-z0-9+.-]*:\/\/[^/\s@]*:[^/\s@]+@/i.test(value)
 
-const isKnownForm = (value: string): boolean =>
+/** Whether it has the form of a secret, whatever it is called. */
+export const isKnownSecret = (value: string): boolean =>
   knownPrefix.test(value) || value.includes('-----BEGIN') || hasPassword(value)
 
 /** Bits in each character, were the value drawn from the characters that it has. */
@@ -33,7 +34,7 @@ const isPlain = (value: string): boolean =>
 
 /** Whether the value of a variable should go into the vault: by its name, or by what it looks like. */
 export const isLikelySecret = (name: string, value: string): boolean =>
-  !isPlain(value) && (secretWord.test(name) || isKnownForm(value) || looksRandom(value))
+  !isPlain(value) && (secretWord.test(name) || isKnownSecret(value) || looksRandom(value))
 
 /**
  * Where an argument is likely a secret. An argument is no place for one: it is shown with the server, and is in the log.
@@ -47,7 +48,7 @@ export const secretArguments = (args: readonly string[]): readonly number[] =>
     const given = flag === undefined ? arg : value
     const isNamed = secretWord.test(name) && !isPlain(given) && !/^[./~]/.test(given)
     const [, header = ''] = /^[\w-]+:\s*(.+)$/s.exec(given) ?? []
-    return isNamed || isKnownForm(given) || isKnownForm(header) ? [at] : []
+    return isNamed || isKnownSecret(given) || isKnownSecret(header) ? [at] : []
   })
 
 /** Whether an address has a secret in it: a password, or a member of its query or path. */
