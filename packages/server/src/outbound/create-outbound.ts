@@ -99,6 +99,23 @@ const authOf = (file: string, origins: OutboundSettings['origins']): string => {
   return auth.includes(':') ? auth : refuse(origin, `${file} must hold name:password`)
 }
 
+/** Connections to one server that are used again, and that the guard looks at again each time. */
+const keepConnections = (
+  url: string,
+  dialling: Dialling,
+): ReturnType<Outbound['keepConnections']> => {
+  const target = targetOf(parseUrl(url))
+  const kept = new KeptConnections({
+    target,
+    dial: async (to, signal) => dial(await createDialler(dialling), to, signal),
+    isAllowed: (socket) => isStillAllowed(dialling, target, socket),
+  })
+  return {
+    request: (request, signal) => sendRequest(request, dialling, signal, kept),
+    [Symbol.dispose]: () => kept.end(),
+  }
+}
+
 /** The one way out, under one guard. */
 export const createOutbound = (settings: OutboundSettings, deps: OutboundDeps): Outbound => {
   const guard = new Guard({
@@ -121,18 +138,7 @@ export const createOutbound = (settings: OutboundSettings, deps: OutboundDeps): 
   return {
     request: (request, signal) => sendRequest(request, dialling, signal),
 
-    keepConnections(url) {
-      const target = targetOf(parseUrl(url))
-      const kept = new KeptConnections({
-        target,
-        dial: async (to, signal) => dial(await createDialler(dialling), to, signal),
-        isAllowed: (socket) => isStillAllowed(dialling, target, socket),
-      })
-      return {
-        request: (request, signal) => sendRequest(request, dialling, signal, kept),
-        [Symbol.dispose]: () => kept.end(),
-      }
-    },
+    keepConnections: (url) => keepConnections(url, dialling),
 
     async lookup(hostname, signal) {
       const host = parseHost(hostname)

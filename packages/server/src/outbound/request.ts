@@ -147,6 +147,18 @@ const leave = (answer: IncomingMessage): void => {
   else answer.destroy()
 }
 
+/** Where an answer sends a request on to; null where it is the end. */
+const whereNext = (answer: IncomingMessage, hop: Hop, request: OutboundRequest): Hop | null => {
+  if (request.redirects_max === 0) return null
+  const [location, ...more] = answer.headersDistinct['location'] ?? []
+  const status = answer.statusCode ?? 0
+  return nextHop(
+    hop,
+    { status, location: more.length > 0 ? [location ?? '', ...more] : location },
+    request,
+  )
+}
+
 /**
  * Sends a request and follows where it may. Each connection is its own, or one of those that the caller keeps: none is
  * shared with another caller.
@@ -177,16 +189,7 @@ export const sendRequest = async (
       if (over !== kept) end = () => void (over as Socket).destroy()
       const answer = await send(over, hop, messageOf(hop, credentials), deadline.signal)
       if (over === kept) end = () => leave(answer)
-      const [location, ...more] = answer.headersDistinct['location'] ?? []
-      const status = answer.statusCode ?? 0
-      const next =
-        request.redirects_max === 0
-          ? null
-          : nextHop(
-              hop,
-              { status, location: more.length > 0 ? [location ?? '', ...more] : location },
-              request,
-            )
+      const next = whereNext(answer, hop, request)
       if (next === null) return responseOf(answer, hop, request, deadline, close)
       assertKeeps(hop, next, credentials.values)
       if (followed >= Math.min(request.redirects_max, redirectsMax))

@@ -53,8 +53,8 @@ test('requests of one caller follow each other over one connection, and those of
 
 test('an answer without a body, and one that is encoded, leave the connection good for the next', async () => {
   const { keep, over } = await opened((request, response) => {
-    if (request.method === 'POST') return response.writeHead(202).end()
-    response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('hello'))
+    if (request.method === 'POST') response.writeHead(202).end()
+    else response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('hello'))
   })
   const ask = keep()
   for (let i = 0; i < 3; i += 1) {

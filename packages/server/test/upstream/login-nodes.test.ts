@@ -35,10 +35,11 @@ const openSecond = async (first: OauthKit): Promise<Kit> => {
 /** What becomes of it while the time of both nodes goes on. */
 const settled = async <T>(kits: readonly Kit[], work: Promise<T>, stepMs = 200): Promise<T> => {
   let isDone = false
-  const done = () => {
-    isDone = true
-  }
-  void work.then(done, done)
+  void work
+    .catch(() => undefined)
+    .finally(() => {
+      isDone = true
+    })
   const goOn = () => {
     for (const { clock } of kits) clock.move(stepMs)
     return isDone
