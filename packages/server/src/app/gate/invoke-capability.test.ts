@@ -196,7 +196,9 @@ tests:
 `
   await using kit = await createKit()
   const save = async (expected: string) =>
-    (await kit.app.savePolicy(kit.operator(), { text: text(expected) })).problems
+    (await kit.app.savePolicy(kit.operator(), { text: text(expected) })).problems.filter(
+      ({ severity }) => severity === 'error',
+    )
   expect((await save('autonomous'))[0]?.message).toContain(
     'is expected to be autonomous, but is blocked',
   )
