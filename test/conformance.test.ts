@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { foreignProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, test } from 'vitest'
 import { openDoor, type Rename } from './conformance/door.ts'
+import { openPerson } from './conformance/person.ts'
 import { runWholeSuite, type SpecVersion } from './conformance/run-suite.ts'
 import { openUpstream } from './conformance/upstream.ts'
 import { Installation } from './support/server.ts'
@@ -65,12 +66,11 @@ describe.skipIf(!suite)('the official conformance suite', () => {
       const run = await gate.start([
         ...['--outbound-private-targets', new URL(upstream.url).host],
         ...['--allowed-origins', new URL(door.url).origin],
-        // Nobody answers what the fixture asks.
-        ...['--approvals-hold', '1s'],
       ])
       const { token } = await gate.createAgent('suite')
       door.leadTo(run.gateway_url, token)
       if (tools === 'fixture') await addFixture(gate, upstream.url)
+      await using _person = openPerson(gate, run)
 
       const listed = new Set(
         expectedFailures
