@@ -17,7 +17,7 @@ const lineOf = ([name, { method, path, query, body, answer, versioned }]) => {
 }
 
 export const clientRoutes = {
-  file: 'packages/client/src/routes.ts',
+  file: 'packages/rest-client/src/routes.ts',
   async render() {
     const { routes } = await import('../../packages/contract/dist/routes/index.js')
     const lines = Object.entries(routes).map(lineOf)

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Client, createClient } from '@gatehouse/client'
+import { type Client, createClient } from '@gatehouse/rest-client'
 import type { Approval } from '@gatehouse/contract'
 import { type Installation, until } from './server.ts'
 

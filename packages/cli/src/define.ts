@@ -1,5 +1,5 @@
-import type { Client } from '@gatehouse/client'
 import type { RunFile } from '@gatehouse/contract'
+import type { Client } from '@gatehouse/rest-client'
 import type { WithoutData } from './connect.ts'
 import type { DataPlaces } from './data-places.ts'
 import type { ExitCode } from './exit-codes.ts'

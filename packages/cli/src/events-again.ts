@@ -1,4 +1,4 @@
-import type { Client, ServerEvent } from '@gatehouse/client'
+import type { Client, ServerEvent } from '@gatehouse/rest-client'
 import { streamAgain } from './stream-again.ts'
 
 /** Approvals as they come: each new connection begins with a snapshot, so nothing is missed. */

@@ -1,4 +1,4 @@
-import { createClient, UnexpectedAnswerError } from '@gatehouse/client'
+import { createClient, UnexpectedAnswerError } from '@gatehouse/rest-client'
 import { CliError } from './cli-error.ts'
 import { isColoured } from './colour.ts'
 import {

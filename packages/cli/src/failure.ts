@@ -3,7 +3,7 @@ import {
   InvalidNameError,
   UnexpectedAnswerError,
   UnreachableError,
-} from '@gatehouse/client'
+} from '@gatehouse/rest-client'
 import { asNextStep } from './as-next-step.ts'
 import { CliError, type Recovery } from './cli-error.ts'
 import { red } from './colour.ts'

@@ -1,6 +1,6 @@
 import { type IncomingMessage, request } from 'node:http'
 import { Readable } from 'node:stream'
-import type { Answer, Fetch } from '@gatehouse/client'
+import type { Answer, Fetch } from '@gatehouse/rest-client'
 
 async function readText(message: IncomingMessage): Promise<string> {
   message.setEncoding('utf8')

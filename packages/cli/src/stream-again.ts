@@ -1,4 +1,4 @@
-import { ClientError, type ServerEvent } from '@gatehouse/client'
+import { ClientError, type ServerEvent } from '@gatehouse/rest-client'
 
 const waitMsMax = 10_000
 

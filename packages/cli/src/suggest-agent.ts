@@ -1,5 +1,5 @@
-import { type Client, ClientError } from '@gatehouse/client'
 import { didYouMean } from '@gatehouse/contract/nearest'
+import { type Client, ClientError } from '@gatehouse/rest-client'
 
 /** For an agent that does not exist: which one may have been meant. */
 export async function suggestAgent(api: Client, error: unknown): Promise<unknown> {

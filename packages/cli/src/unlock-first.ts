@@ -1,4 +1,4 @@
-import type { Client } from '@gatehouse/client'
+import type { Client } from '@gatehouse/rest-client'
 import type { Io } from './io.ts'
 import { readSecret } from './read-secret.ts'
 

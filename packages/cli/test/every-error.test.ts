@@ -1,4 +1,3 @@
-import type { Answer } from '@gatehouse/client'
 import { type ErrorType, errorTable, GatehouseError } from '@gatehouse/contract'
 import { seeded } from '@gatehouse/testkit/installation/seeds'
 import { beforeAll, expect, test } from 'vitest'

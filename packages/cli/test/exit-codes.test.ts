@@ -1,7 +1,7 @@
 import { mkdtemp, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { UnreachableError } from '@gatehouse/client'
+import { UnreachableError } from '@gatehouse/rest-client'
 import { seeded } from '@gatehouse/testkit/installation/seeds'
 import { expect, test } from 'vitest'
 import { commands } from '../src/commands/index.ts'

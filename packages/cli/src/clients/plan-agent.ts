@@ -1,5 +1,5 @@
 import { mkdir, readFile, rename, rm } from 'node:fs/promises'
-import type { Client } from '@gatehouse/client'
+import type { Client } from '@gatehouse/rest-client'
 import { withTokenFile } from '../private-file.ts'
 import { type ConnectionFiles, sha256 } from './connection.ts'
 

@@ -1,5 +1,5 @@
-import type { Client } from '@gatehouse/client'
 import type { ApproveBody } from '@gatehouse/contract'
+import type { Client } from '@gatehouse/rest-client'
 import { approvalCard } from '../approval-card.ts'
 import { usageError } from '../cli-error.ts'
 import { allDecided, outcomesText } from '../decide-many.ts'

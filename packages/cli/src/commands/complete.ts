@@ -1,4 +1,4 @@
-import { createClient } from '@gatehouse/client'
+import { createClient } from '@gatehouse/rest-client'
 import { clients } from '../clients/client.ts'
 import { findData, placeholderUrl } from '../connect.ts'
 import type { DataPlaces } from '../data-places.ts'

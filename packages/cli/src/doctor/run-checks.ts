@@ -1,5 +1,5 @@
-import type { Client } from '@gatehouse/client'
 import type { RunFile } from '@gatehouse/contract'
+import type { Client } from '@gatehouse/rest-client'
 import type { Place } from '../clients/client.ts'
 import { toFailure } from '../failure.ts'
 

@@ -1,5 +1,5 @@
-import { ClientError } from '@gatehouse/client'
 import type { AddUpstream, UpstreamReview } from '@gatehouse/contract'
+import { ClientError } from '@gatehouse/rest-client'
 import { counted } from '../counted.ts'
 import type { Context } from '../define.ts'
 import { escapeText } from '../escape-text.ts'

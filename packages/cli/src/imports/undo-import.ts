@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { ClientError } from '@gatehouse/client'
+import { ClientError } from '@gatehouse/rest-client'
 import { CliError } from '../cli-error.ts'
 import { type ClientSpec, clients } from '../clients/client.ts'
 import { type ConfigFile, readConfigFile, textOf, writeConfigFile } from '../clients/config-file.ts'
