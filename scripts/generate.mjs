@@ -6,6 +6,8 @@ import path from 'node:path'
 import { capabilities } from './generate/capabilities.mjs'
 import { catalog } from './generate/catalog.mjs'
 import { cli } from './generate/cli.mjs'
+import { clientCapabilities } from './generate/client-capabilities.mjs'
+import { clientErrors } from './generate/client-errors.mjs'
 import { clientRoutes } from './generate/client-routes.mjs'
 import { config } from './generate/config.mjs'
 import { errors } from './generate/errors.mjs'
@@ -29,6 +31,8 @@ const pages = [
   mcp,
   openapi,
   clientRoutes,
+  clientCapabilities,
+  clientErrors,
   catalog,
 ]
 

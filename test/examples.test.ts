@@ -24,6 +24,7 @@ const runExample = (name: string): Promise<{ code: number | null; said: string }
 const examples: Readonly<Record<string, boolean>> = {
   'mend-and-push': hasProgram('git') && hasProgram('bwrap'),
   'python-client': spawnSync('python3', ['--version']).status === 0,
+  'typescript-client': true,
 }
 
 test('knows what each example needs', () => {

@@ -1,0 +1,9 @@
+export * from './error-classes.ts'
+export {
+  ApprovalPending,
+  GatehouseError,
+  LimitError,
+  UnexpectedAnswer,
+  UnknownNameError,
+  Unreachable,
+} from './gatehouse-error.ts'
