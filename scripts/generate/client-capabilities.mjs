@@ -20,10 +20,12 @@ export const clientCapabilities = {
     const { standardCapabilities } = await import(
       '../../packages/server/dist/capabilities/standard.js'
     )
-    const list = [...standardCapabilities].toSorted((a, b) => (a.name < b.name ? -1 : 1))
+    const list = standardCapabilities
+      .filter(({ performer }) => performer === 'service')
+      .toSorted((a, b) => (a.name < b.name ? -1 : 1))
     return `// Made by \`npm run generate\` from packages/server/src/capabilities.
 
-/** What each capability of Gatehouse takes and answers. */
+/** What each capability of Gatehouse takes and answers, those apart that only a hook may ask for. */
 export type Capabilities = {
 ${list.map(member).join('')}}
 `

@@ -1,4 +1,5 @@
 import { type ErrorType, errorTable, GatehouseError } from '@gatehouse/contract'
+import type { Answer } from '@gatehouse/rest-client'
 import { seeded } from '@gatehouse/testkit/installation/seeds'
 import { beforeAll, expect, test } from 'vitest'
 import { createProblem } from '../../server/src/transport/rest/problem.ts'

@@ -8,6 +8,9 @@ const pauseMsMax = 10_000
 
 const backoffMs = (attempt: number): number => Math.min(firstPauseMs * 2 ** attempt, pauseMsMax)
 
+/** Of JSON-RPC: the gate refused the call. A capability that failed has no code, whatever its type. */
+const rateLimited = -32000
+
 /** How long to wait before the next attempt; null where there must be none. */
 type Patience = (thrown: GatehouseError, attempt: number) => number | null
 
@@ -17,7 +20,9 @@ type Patience = (thrown: GatehouseError, attempt: number) => number | null
  */
 const didNotRun: Patience = (thrown, attempt) => {
   if (thrown instanceof Unreachable) return thrown.sent ? null : backoffMs(attempt)
-  if (!(thrown instanceof LimitError) || thrown.type === 'TooManyPending') return null
+  if (!(thrown instanceof LimitError) || thrown.code !== rateLimited) return null
+  // Only people make room here.
+  if (thrown.type === 'TooManyPending') return null
   const waitMs =
     thrown.retryAfterSeconds === null ? backoffMs(attempt) : thrown.retryAfterSeconds * 1000
   return waitMs <= waitMsMax ? waitMs : null

@@ -1,6 +1,6 @@
 // Made by `npm run generate` from packages/server/src/capabilities.
 
-/** What each capability of Gatehouse takes and answers. */
+/** What each capability of Gatehouse takes and answers, those apart that only a hook may ask for. */
 export type Capabilities = {
   /** Show what changed since your last briefing: decisions, messages, wakes, policy. Call it first when you come back or were woken. Read messages with comms.receive. */
   'agent.briefing': {

@@ -6,6 +6,8 @@ export type FetchInit = {
   readonly method: 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  /** The gate redirects nobody: who does could have the call made twice, or elsewhere. */
+  readonly redirect: 'error'
   readonly signal: AbortSignal
 }
 
@@ -15,20 +17,24 @@ export type Fetch = (
   init: FetchInit,
 ) => Promise<{ readonly status: number; text(): Promise<string> }>
 
-/** Failures of Node's `fetch` before a byte of the request could leave. */
-const unsentCodes: ReadonlySet<unknown> = new Set([
-  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH', 'EADDRNOTAVAIL'],
-  ...['UND_ERR_CONNECT_TIMEOUT', 'ERR_INVALID_URL'],
-])
+/**
+ * Whether no connection came about. The system call tells, not the code: a connection that was open can end
+ * with `EHOSTUNREACH`, too.
+ */
+const isUnconnected = (cause: unknown): boolean => {
+  if (cause instanceof AggregateError)
+    return cause.errors.length > 0 && cause.errors.every(isUnconnected)
+  if (!isMembers(cause)) return false
+  const { syscall, code } = cause
+  return syscall === 'connect' || syscall === 'getaddrinfo' || code === 'UND_ERR_CONNECT_TIMEOUT'
+}
 
 /**
- * Whether a failure shows that nothing was sent. What is not known to be unsent counts as sent: browsers
- * never say, and the call may have run.
+ * Whether a failure of `fetch` shows that nothing was sent. What is not known to be unsent counts as sent:
+ * browsers never say, and the call may have run.
  */
-const isUnsent = (thrown: unknown): boolean => {
-  const cause: unknown = thrown instanceof Error ? thrown.cause : undefined
-  return cause instanceof Error && 'code' in cause && unsentCodes.has(cause.code)
-}
+const isUnsent = (thrown: unknown): boolean =>
+  thrown instanceof Error && isUnconnected(thrown.cause)
 
 export type RpcOptions = {
   /** Address of the gateway, without `/rpc`. */
@@ -65,6 +71,7 @@ export class Rpc {
       method: 'POST',
       headers,
       body,
+      redirect: 'error',
       signal,
     })
     const answer = parseJson(text)

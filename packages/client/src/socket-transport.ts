@@ -20,12 +20,13 @@ type Waiting = { resolve(result: unknown): void; reject(error: Error): void }
 class Connection implements SocketListener {
   readonly #url: string
   readonly #waiting = new Map<number, Waiting>()
+  readonly #ended: () => void
   #socket: Socket | null = null
   #lastId = 0
-  ended = false
 
-  constructor(url: string) {
+  constructor(url: string, ended: () => void) {
     this.#url = url
+    this.#ended = ended
   }
 
   async open(token: string, client: ClientInfo): Promise<void> {
@@ -67,7 +68,8 @@ class Connection implements SocketListener {
 
   text(text: string): void {
     const message = parseJson(text)
-    if (!isMembers(message) || typeof message['id'] !== 'number') return
+    // What has a method is a request of the gate, whose ids are its own.
+    if (!isMembers(message) || 'method' in message || typeof message['id'] !== 'number') return
     const waiting = this.#waiting.get(message['id'])
     if (!waiting) return
     this.#waiting.delete(message['id'])
@@ -76,7 +78,7 @@ class Connection implements SocketListener {
   }
 
   closed(code: number | null): void {
-    this.ended = true
+    this.#ended()
     const error =
       code === tokenInvalid
         ? new AuthenticationFailed('AuthenticationFailed', 'The token is no longer valid.')
@@ -116,8 +118,8 @@ export class SocketTransport implements Transport {
   readonly #url: string
   readonly #token: () => Promise<string>
   readonly #client: ClientInfo
-  #opening: Promise<Connection> | null = null
-  #current: Connection | null = null
+  /** The one that is open or about to be; null after it has ended. */
+  #connection: Promise<Connection> | null = null
 
   constructor(url: string, token: () => Promise<string>, client: ClientInfo) {
     this.#url = `${url.replace(/^http/, 'ws')}/mcp`
@@ -129,7 +131,7 @@ export class SocketTransport implements Transport {
     { capability, arguments: args, reason }: Sent,
     signal: AbortSignal,
   ): Promise<Answer> {
-    const connection = await orAborted(this.#connect(), signal)
+    const connection = await orAborted((this.#connection ??= this.#open()), signal)
     const said = reason === undefined ? {} : { _meta: { [reasonKey]: reason } }
     const params = { name: capability, arguments: args, ...said }
     return readTool(await connection.request('tools/call', params, signal))
@@ -144,23 +146,24 @@ export class SocketTransport implements Transport {
   }
 
   async close(): Promise<void> {
-    const connection = await this.#opening?.catch(() => null)
+    const connection = await this.#connection?.catch(() => null)
     connection?.close()
   }
 
-  #connect(): Promise<Connection> {
-    if (this.#current?.ended) this.#opening = null
-    const opening = (this.#opening ??= this.#open().catch((thrown: unknown) => {
-      this.#opening = null
+  #open(): Promise<Connection> {
+    const forget = () => {
+      if (this.#connection === opening) this.#connection = null
+    }
+    const opening = this.#openNew(forget).catch((thrown: unknown) => {
+      forget()
       throw thrown
-    }))
+    })
     return opening
   }
 
-  async #open(): Promise<Connection> {
-    const connection = new Connection(this.#url)
+  async #openNew(ended: () => void): Promise<Connection> {
+    const connection = new Connection(this.#url, ended)
     await connection.open(await this.#token(), this.#client)
-    this.#current = connection
     return connection
   }
 }

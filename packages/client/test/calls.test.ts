@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest'
+import packageJson from '../package.json' with { type: 'json' }
 import { errors, type Gatehouse } from '../src/index.ts'
 import { AgentKit, transports } from './agent-kit.ts'
 
@@ -122,6 +123,11 @@ describe.each(transports)('over %s', (way) => {
       reason,
     )
   })
+})
+
+test('a program that gives no name has that of the package', async () => {
+  const { session } = await kit.agent('http').call('agent.session')
+  expect(session?.client).toEqual({ name: packageJson.name, version: packageJson.version })
 })
 
 test('lists what the agent may use, and answers any method of the reference', async () => {

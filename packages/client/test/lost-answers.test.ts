@@ -1,6 +1,8 @@
 import { once } from 'node:events'
+import { createServer as createHttpServer } from 'node:http'
 import { type AddressInfo, createServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { WebSocketServer } from 'ws'
 import { errors, type Gatehouse } from '../src/index.ts'
 import { AgentKit, transports } from './agent-kit.ts'
 import { deferred } from './deferred.ts'
@@ -92,11 +94,84 @@ describe.each(transports)('over %s', (way) => {
     expect(effects).toHaveLength(1)
   })
 
+  test('an outcome that was lost on its way is asked for again', async () => {
+    const gate = kit.agent(way)
+    const path = `outcome-${way}.txt`
+    const { written, pending } = asked(gate, path)
+    const id = await pending
+    kit.wire.cutNextAnswer()
+    await kit.kit.decide(id, 'approve')
+    expect(await written).toMatchObject({ created: true })
+    const runs = await kit.kit.audit({ capability: 'filesystem.write' })
+    const effects = runs.filter((entry) => entry.approval_id === id && entry.result === 'success')
+    expect(effects).toHaveLength(1)
+  })
+
   test('where nothing answers, nothing was sent', async () => {
     const error = await caught(append(kit.agent(way, { url: await vacantUrl(), maxRetries: 0 })))
     expect(error).toBeInstanceOf(errors.Unreachable)
     expect(error).toMatchObject({ sent: false })
   })
+})
+
+test('calls after a broken connection share the next one', async () => {
+  const gate = kit.agent('websocket')
+  await gate.call('agent.whoami')
+  kit.wire.cutNextAnswer()
+  await caught(append(gate))
+  const before = kit.wire.connections
+  await Promise.all([append(gate), append(gate), append(gate)])
+  expect(kit.wire.connections).toBe(before + 1)
+})
+
+test('a connection that was open and ends is no connection that did not come about', async () => {
+  for (const syscall of ['read', 'write', undefined]) {
+    const cause = Object.assign(new Error('lost'), { code: 'EHOSTUNREACH', syscall })
+    let made = 0
+    const gate = kit.agent('http', {
+      fetch(url, init) {
+        if (init.body.includes('session.create')) return fetch(url, init)
+        made += 1
+        return Promise.reject(new TypeError('fetch failed', { cause }))
+      },
+    })
+    expect(await caught(append(gate))).toMatchObject({ type: 'Unreachable', sent: true })
+    expect(made).toBe(1)
+  }
+})
+
+test('a call does not follow where it is sent elsewhere', async () => {
+  const asked: string[] = []
+  const server = createHttpServer((request, response) => {
+    asked.push(request.url ?? '')
+    response.writeHead(307, { location: `${kit.wire.url}/rpc` }).end()
+  })
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  const { port } = server.address() as AddressInfo
+  const gate = kit.agent('http', { url: `http://127.0.0.1:${port}`, maxRetries: 0 })
+  const error = await caught(gate.request('capabilities.list'))
+  server.close()
+  expect(error).toMatchObject({ type: 'Unreachable', sent: true })
+  expect(asked).toEqual(['/rpc'])
+})
+
+test('a request of the gate is no answer to one with the same number', async () => {
+  const server = new WebSocketServer({ host: '127.0.0.1', port: 0 })
+  await once(server, 'listening')
+  server.on('connection', (socket) => {
+    socket.on('message', (bytes: Buffer) => {
+      const { id, method } = JSON.parse(bytes.toString()) as { id?: number; method: string }
+      if (id === undefined) return
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, method: 'ping' }))
+      const result = method === 'tools/call' ? { structuredContent: { name: 'alpha' } } : {}
+      socket.send(JSON.stringify({ jsonrpc: '2.0', id, result }))
+    })
+  })
+  const { port } = server.address() as AddressInfo
+  const gate = kit.agent('websocket', { url: `http://127.0.0.1:${port}` })
+  expect(await gate.call('agent.whoami')).toEqual({ name: 'alpha' })
+  await gate.close()
+  server.close()
 })
 
 test('a call that did not come through is made again', async () => {

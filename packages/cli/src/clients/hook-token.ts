@@ -1,5 +1,5 @@
 import { mkdir, readFile, rename, rm } from 'node:fs/promises'
-import { type Client, ClientError } from '@gatehouse/client'
+import { type Client, ClientError } from '@gatehouse/rest-client'
 import { withTokenFile } from '../private-file.ts'
 import type { ConnectionFiles, KeptHooks } from './connection.ts'
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { encodeFrame, FrameReader, opcodes } from './frames.ts'
+import { encodeFrame, FrameReader, MessageReader, opcodes } from './frames.ts'
 
 /** As a server sends it: unmasked. */
 const serverFrame = (payload: Buffer, final = true, opcode: number = opcodes.text): Buffer => {
@@ -59,9 +59,46 @@ test('masks what it sends', () => {
 test.each([
   ['a masked frame', [0x81, 0x81, 0, 0, 0, 0, 65]],
   ['bits of an extension', [0xc1, 0x01, 65]],
+  ['a control frame in pieces', [0x09, 0x01, 65]],
+  ['a control frame that is too long', [0x89, 0x7e, 0, 126]],
   ['a length beyond all reason', [0x81, 0x7f, 1, 0, 0, 0, 0, 0, 0, 0]],
 ])('refuses %s', (_name, bytes) => {
   const reader = new FrameReader()
   reader.add(Buffer.from(bytes))
   expect(() => reader.next()).toThrow(/frame/)
+})
+
+const text = (part: string, final: boolean, opcode: number = opcodes.text) => ({
+  final,
+  opcode,
+  payload: Buffer.from(part, 'latin1'),
+})
+
+test('puts a text together, and the next one after it', () => {
+  const reader = new MessageReader()
+  // The two bytes of one letter, in two frames.
+  expect(reader.add(text('a\xc3', false))).toBeNull()
+  expect(reader.add(text('', false, opcodes.continuation))).toBeNull()
+  expect(reader.add(text('\xa4', true, opcodes.continuation))).toBe('aä')
+  expect(reader.add(text('b', true))).toBe('b')
+})
+
+test.each([
+  ['a frame of bytes', [text('a', true, 2)]],
+  ['a frame of an unknown kind', [text('a', true, 3)]],
+  ['the middle of no text', [text('a', true, opcodes.continuation)]],
+  ['a text within another', [text('a', false), text('b', true)]],
+  ['what is no UTF-8', [text('\xc3', true)]],
+])('takes %s for no text', (_name, frames) => {
+  const reader = new MessageReader()
+  expect(() => frames.map((frame) => reader.add(frame))).toThrow()
+})
+
+test('refuses a text that has no end', () => {
+  const reader = new MessageReader()
+  const payload = Buffer.alloc(64 * 1024 * 1024)
+  reader.add({ final: false, opcode: opcodes.text, payload })
+  const more = () => reader.add({ final: false, opcode: opcodes.continuation, payload })
+  for (let i = 0; i < 3; i += 1) more()
+  expect(more).toThrow(/bytes/)
 })

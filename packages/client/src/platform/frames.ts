@@ -1,5 +1,5 @@
-/** Opcodes of RFC 6455. */
-export const opcodes = { continuation: 0, text: 1, binary: 2, close: 8, ping: 9, pong: 10 } as const
+/** Opcodes of RFC 6455, those of control frames from 8 on. */
+export const opcodes = { continuation: 0, text: 1, close: 8, ping: 9, pong: 10 } as const
 
 export type Frame = {
   readonly final: boolean
@@ -7,8 +7,14 @@ export type Frame = {
   readonly payload: Buffer
 }
 
-/** Above what a gate answers with any sensible setting. */
-const payloadBytesMax = 256 * 1024 * 1024
+/** Of a whole message: above what a gate answers with any sensible setting. */
+const messageBytesMax = 256 * 1024 * 1024
+const controlBytesMax = 125
+
+const isControl = (opcode: number): boolean => opcode >= opcodes.close
+
+const bytesMaxOf = (opcode: number): number =>
+  isControl(opcode) ? controlBytesMax : messageBytesMax
 
 /** One frame of a client: masked, as servers insist. */
 export const encodeFrame = (opcode: number, payload: Buffer, mask: Buffer): Buffer => {
@@ -46,10 +52,12 @@ export class FrameReader {
     if (head.length < start) return null
     const length =
       short < 126 ? short : short === 126 ? head.readUInt16BE(2) : Number(head.readBigUInt64BE(2))
-    if (length > payloadBytesMax) throw new Error(`a frame of ${length} bytes`)
+    const [final, opcode] = [(first & 0x80) !== 0, first & 0x0f]
+    if (length > bytesMaxOf(opcode)) throw new Error(`a frame of ${length} bytes`)
+    if (!final && isControl(opcode)) throw new Error('a control frame in pieces')
     if (this.#length < start + length) return null
     const payload = this.#take(start + length).subarray(start)
-    return { final: (first & 0x80) !== 0, opcode: first & 0x0f, payload }
+    return { final, opcode, payload }
   }
 
   /** Up to so many bytes, which stay. */
@@ -67,5 +75,27 @@ export class FrameReader {
     this.#chunks = rest.length > 0 ? [rest] : []
     this.#length -= bytes
     return (all ?? Buffer.alloc(0)).subarray(0, bytes)
+  }
+}
+
+/** Puts frames together to texts. MCP has nothing else. */
+export class MessageReader {
+  #parts: Buffer[] = []
+  #length = 0
+  #isOpen = false
+
+  /** The text that ends with this frame; null until then. Raises for what is no text. */
+  add({ final, opcode, payload }: Frame): string | null {
+    if (opcode !== (this.#isOpen ? opcodes.continuation : opcodes.text))
+      throw new Error(`a frame of the kind ${opcode}`)
+    this.#length += payload.length
+    if (this.#length > messageBytesMax) throw new Error(`a frame beyond ${messageBytesMax} bytes`)
+    this.#parts.push(payload)
+    this.#isOpen = !final
+    if (!final) return null
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(this.#parts))
+    this.#parts = []
+    this.#length = 0
+    return text
   }
 }

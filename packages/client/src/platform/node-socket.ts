@@ -5,7 +5,7 @@ import type { Socket as Stream } from 'node:net'
 import { UnexpectedAnswer, Unreachable } from '../gatehouse-error.ts'
 import { isMembers, parseJson } from '../members.ts'
 import { toRpcError } from '../to-error.ts'
-import { encodeFrame, type Frame, FrameReader, opcodes } from './frames.ts'
+import { encodeFrame, FrameReader, MessageReader, opcodes } from './frames.ts'
 import type { OpenSocket, Socket, SocketListener } from './socket.ts'
 
 const handshakeMs = 15_000
@@ -13,6 +13,8 @@ const handshakeMs = 15_000
 const silentMs = 60_000
 const refusalBytesMax = 64 * 1024
 const protocolError = 1002
+/** Stands for a close that names no code. */
+const noCode = 1005
 
 const acceptOf = (key: string): string =>
   createHash('sha1').update(`${key}258EAFA5-E914-47DA-95CA-C5AB0DC85B11`).digest('base64')
@@ -21,8 +23,8 @@ const acceptOf = (key: string): string =>
 class NodeSocket implements Socket {
   readonly #stream: Stream
   readonly #listener: SocketListener
-  readonly #reader = new FrameReader()
-  #parts: Buffer[] = []
+  readonly #frames = new FrameReader()
+  readonly #messages = new MessageReader()
   #closed = false
 
   constructor(stream: Stream, listener: SocketListener) {
@@ -47,10 +49,16 @@ class NodeSocket implements Socket {
 
   #receive(chunk: Buffer): void {
     if (this.#closed) return
-    this.#reader.add(chunk)
+    this.#frames.add(chunk)
     try {
-      for (let frame = this.#reader.next(); frame; frame = this.#reader.next()) {
-        this.#take(frame)
+      for (let frame = this.#frames.next(); frame; frame = this.#frames.next()) {
+        const { opcode, payload } = frame
+        if (opcode === opcodes.ping) this.#write(opcodes.pong, payload)
+        else if (opcode === opcodes.close) return this.#answerClose(payload)
+        else if (opcode !== opcodes.pong) {
+          const text = this.#messages.add(frame)
+          if (text !== null) this.#listener.text(text)
+        }
         if (this.#closed) return
       }
     } catch {
@@ -59,18 +67,9 @@ class NodeSocket implements Socket {
     }
   }
 
-  #take({ final, opcode, payload }: Frame): void {
-    if (opcode === opcodes.ping) this.#write(opcodes.pong, payload)
-    else if (opcode === opcodes.close) {
-      this.#write(opcodes.close, payload)
-      this.#end(payload.length >= 2 ? payload.readUInt16BE(0) : 1005)
-    } else if (opcode === opcodes.text || opcode === opcodes.continuation) {
-      this.#parts.push(payload)
-      if (!final) return
-      const text = Buffer.concat(this.#parts).toString()
-      this.#parts = []
-      this.#listener.text(text)
-    }
+  #answerClose(payload: Buffer): void {
+    this.#write(opcodes.close, payload)
+    this.#end(payload.length >= 2 ? payload.readUInt16BE(0) : noCode)
   }
 
   #write(opcode: number, payload: Buffer): void {
