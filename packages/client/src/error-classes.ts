@@ -25,6 +25,9 @@ export class AlreadyExists extends GatehouseError<'AlreadyExists'> {}
 /** {holder} already uses the data in {data_dir}. */
 export class AlreadyRunning extends GatehouseError<'AlreadyRunning'> {}
 
+/** The answer to {question_id} is refused: {detail} */
+export class AnswerRefused extends GatehouseError<'AnswerRefused'> {}
+
 /** The request {approval_id} was cancelled{detail}. */
 export class ApprovalCancelled extends GatehouseError<'ApprovalCancelled'> {}
 
@@ -316,6 +319,9 @@ export class PermissionDenied extends GatehouseError<'PermissionDenied'> {}
 /** The operating system does not let the service touch {path}. */
 export class PermissionRefused extends GatehouseError<'PermissionRefused'> {}
 
+/** The policy file {file} was changed by somebody else; its version is {version} now. */
+export class PolicyChanged extends GatehouseError<'PolicyChanged'> {}
+
 /** Policy does not let {agent} use {capability}: {detail} */
 export class PolicyDenied extends GatehouseError<'PolicyDenied'> {}
 
@@ -348,6 +354,9 @@ export class ProtectedPath extends GatehouseError<'ProtectedPath'> {}
 
 /** The remote did not accept {branch}: {detail} */
 export class PushRejected extends GatehouseError<'PushRejected'> {}
+
+/** There is no question {question_id} that waits: it was answered, or its call has ended. */
+export class QuestionNotFound extends GatehouseError<'QuestionNotFound'> {}
 
 /** At most {limit} {what} are allowed. */
 export class QuotaExceeded extends GatehouseError<'QuotaExceeded'> {}

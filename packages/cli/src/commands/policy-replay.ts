@@ -1,4 +1,4 @@
-import { UnexpectedAnswerError } from '@gatehouse/client'
+import { UnexpectedAnswerError } from '@gatehouse/rest-client'
 import type { PolicyReplayLine, ReplayedAgent } from '@gatehouse/contract'
 import { counted } from '../counted.ts'
 import { type Context, defineCommand } from '../define.ts'
