@@ -1,5 +1,5 @@
-import { UnexpectedAnswerError } from '@gatehouse/rest-client'
 import type { PolicyReplayLine, ReplayedAgent } from '@gatehouse/contract'
+import { UnexpectedAnswerError } from '@gatehouse/rest-client'
 import { counted } from '../counted.ts'
 import { type Context, defineCommand } from '../define.ts'
 import { exitCodes } from '../exit-codes.ts'
