@@ -29,7 +29,7 @@ const project = (
     pool: 'forks' as const,
     isolate,
     // Tests run what ships, read by Node itself; only the tests are transformed.
-    server: { deps: { external: [/\/packages\/[a-z]+\/dist\//] } },
+    server: { deps: { external: [/\/packages\/[a-z-]+\/dist\//] } },
     maxWorkers: workers,
     sequence: { groupOrder: order },
     testTimeout: timeoutMs,

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import path from 'node:path'
 import { root } from './run.mjs'
 
-const source = /^packages\/([a-z]+)\/src\/(.+)\.ts$/
+const source = /^packages\/([a-z-]+)\/src\/(.+)\.ts$/
 
 /** The file that a source of a package is compiled to; null for a test, and for what is no such source. */
 export const compiledOf = (file) => {
