@@ -145,6 +145,8 @@ describe('outside of the folders of the agent a person decides', () => {
     ['Write', { file_path: 'link/new', content: '' }],
     ['Write', { file_path: 'dangling', content: '' }],
     ['Grep', { pattern: 'x', path: '/home' }],
+    ['Glob', { pattern: '/etc/**/*.conf' }],
+    ['Glob', { pattern: '../*/id' }],
   ])('outside: %s %j', async (tool, input) => {
     mkdirSync(join(home, '..', 'elsewhere'), { recursive: true })
     symlinkSync(join(home, '..', 'elsewhere'), join(home, 'link'))
@@ -182,6 +184,19 @@ test('what a person approved is let through once, and the same again joins the r
   const [other] = await pending()
   await kit.decide(other?.id ?? '', 'reject', { reason: 'use npm' })
   expect(reasonOf(await bash('make'))).toContain('use npm')
+})
+
+test('an agent that waits for the decision or reads of it has not used the permission', async () => {
+  await bash('make')
+  const id = (await pending())[0]?.id ?? ''
+  await kit.decide(id, 'approve')
+  await kit.resolved('coder', id)
+  const waited = await kit.invoke('coder', 'approvals.wait', { approval_id: id })
+  expect(waited).toMatchObject({ kind: 'succeeded', data: { status: 'approved' } })
+  const told = await kit.app.pollEvents(kit.op('coder'), { timeout_ms: 0 })
+  expect(told.map(({ type }) => type)).toContain('approval.resolved')
+  expect((await bash('make')).body).toEqual({})
+  expect(reasonOf(await bash('make'))).toContain('waits for a person')
 })
 
 test('a question of an agent that holds stays open until a person has decided', async () => {
@@ -270,6 +285,7 @@ test('a request that is no use of a tool is refused with the field that is wrong
     expect(body['detail']).toContain(field)
   }
   expect((await claude('Bash', {})).body['detail']).toContain('command')
+  expect((await claude('Glob', { pattern: '*/../../x' })).body['detail']).toContain('pattern')
   expect((await answerOf('emacs', {})).status).toBe(404)
 })
 
@@ -291,6 +307,27 @@ describe('each client is answered in its own form', () => {
     expect(await ask('rm -r x')).toMatchObject(denied)
   })
 
+  test('a folder by a name that the client reads counts, and one by another name is refused', async () => {
+    mkdirSync(join(home, 'secret'))
+    const gemini = (tool_name: string, tool_input: object) =>
+      answerOf('gemini', { cwd: home, tool_name, tool_input })
+    const cat = { command: 'cat key' }
+    expect((await gemini('run_shell_command', cat)).body).toEqual({})
+    const there = await gemini('run_shell_command', { ...cat, dir_path: 'secret' })
+    expect(reasonOf(there)).toContain('It is secret')
+    for (const [tool, input] of [
+      ['run_shell_command', { ...cat, dir_path: 'secret', working_directory: home }],
+      ['run_shell_command', { ...cat, directory: 'secret' }],
+      ['grep_search', { pattern: 'x', dir_path: '/etc', path: home }],
+      ['read_file', { file_path: 'a.txt', absolute_path: 'secret/key' }],
+    ] as const) {
+      const { status, body } = await gemini(tool, input)
+      expect([status, body['detail']]).toEqual([400, expect.stringMatching(/directory|path/)])
+    }
+    expect((await claude('Bash', { ...cat, cwd: home })).status).toBe(400)
+    expect((await gemini('update_topic', { title: 'x' })).body).toEqual({})
+  })
+
   test('and its own tools are known', async () => {
     const patch = '*** Begin Patch\n*** Update File: a.txt\n@@\n-a\n+b\n*** End Patch'
     const deletes = patch.replace('*** End', '*** Delete File: b.txt\n*** End')
@@ -300,6 +337,8 @@ describe('each client is answered in its own form', () => {
     const frozen = await codex('apply_patch', { command: patch.replace('a.txt', 'frozen/a') })
     expect(reasonOf(frozen)).toContain('frozen')
     expect(reasonOf(await codex('apply_patch', { command: deletes }))).toContain('a person')
+    const padded = patch.replace('*** End', '  *** Add File: frozen/b \n+x\n*** End')
+    expect(reasonOf(await codex('apply_patch', { command: padded }))).toContain('frozen')
     expect((await codex('shell', { command: ['bash', '-lc', 'npm test'] })).body).toEqual({})
     expect(reasonOf(await codex('shell', { command: ['bash', '-lc', 'rm x'] }))).toContain(
       'removed',

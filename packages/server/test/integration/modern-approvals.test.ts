@@ -262,13 +262,30 @@ describe('a page for the person at the client', () => {
     expect(appends.content()).toBe('one\n')
   })
 
-  test('nobody opened it: the answer is the pending one, and the request waits on', async () => {
+  const expectPending = async (action: 'decline' | 'cancel') => {
     const state = await asked()
-    const { result } = await again(state, 'decline')
+    const { result } = await again(state, action)
     expect(result).toMatchObject({
       structuredContent: { status: 'pending_approval', approval_id: state.id },
     })
     expect(await statusOf(state.id)).toBe('pending')
+  }
+
+  test.each(['decline', 'cancel'] as const)(
+    'nobody opened it (%s): the answer is the pending one, and the request waits on',
+    async (action) => {
+      await expectPending(action)
+    },
+  )
+
+  test('a client that nobody attends waits as any other where calls of the agent stay open', async () => {
+    await end()
+    await begin('hold')
+    await expectPending('decline')
+    const state = await asked()
+    const call = again(state, 'cancel')
+    await appends.approve(state.id)
+    expect((await call).result).toMatchObject({ structuredContent: { size_bytes: 4 } })
   })
 
   test('nobody decides in time: the answer is the pending one before the client gives up', async () => {

@@ -6,7 +6,7 @@ import { type AgentOp, isRead } from '../call/op.ts'
 import { argumentsOf } from './approval-record.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
 import type { CancelDeps } from './cancel-approval.ts'
-import { recordDelivery } from './record-delivery.ts'
+import { recordTold } from './record-delivery.ts'
 
 /** A change on another node sends no signal here: look again this often. */
 const pollMs = 1_000
@@ -41,7 +41,7 @@ async function deliverOutcome(
   deps: Pick<Basics, 'storage'>,
   approval: StoredApproval,
 ): Promise<ApprovalOutcome> {
-  if (isRead(op)) await recordDelivery(deps.storage.approvals, approval)
+  if (isRead(op)) await recordTold(deps.storage.approvals, approval)
   return outcomeOf(approval)
 }
 

@@ -13,7 +13,6 @@ import type { EndsWithAgent } from '../agents/change-agent.ts'
 import type { AskPerson } from '../call/ask-person.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Call } from '../call/call.ts'
-import type { Hold } from '../call/hold.ts'
 import { type AgentOp, actorText, type Op } from '../call/op.ts'
 import type { Part } from '../call/part.ts'
 import { readInRoom } from '../call/read-in-room.ts'
@@ -30,7 +29,7 @@ import { type DecideDeps, type DecideInput, decideApproval } from './decide-appr
 import { type DecideManyInput, decideApprovals } from './decide-approvals.ts'
 import { type FollowedApproval, followApproval } from './follow-approval.ts'
 import { type GrantDeps, listGrants, revokedDraft, revokeGrant } from './grants.ts'
-import { type HoldDeps, holdCall, holdOpen } from './hold-call.ts'
+import { type HoldDeps, type HoldForDecision, holdCall, holdForDecision } from './hold-call.ts'
 import { requestApproval } from './request-approval.ts'
 import { listApprovals, showApproval, subscribeApprovals } from './show-approvals.ts'
 import { StaleChecks } from './stale-checks.ts'
@@ -55,7 +54,7 @@ export interface ApprovalUseCases {
     input: { approval_id: string; deliver: boolean },
   ): Promise<FollowedApproval>
   /** Waits for the decision and the run as a call does that stays open, as long as its `hold` allows. */
-  holdForDecision(op: AgentOp, input: { approval_id: string; hold: Hold }): Promise<void>
+  holdForDecision(op: AgentOp, input: HoldForDecision): Promise<void>
   /** Withdraws the request. Raises `ApprovalNotPending` where it was decided before. */
   cancelApproval(op: AgentOp, input: { approval_id: string }): Promise<void>
   /** A text by which a repetition of the call finds its request again, for this agent and an hour. */
@@ -147,8 +146,8 @@ export function bindApprovals(given: ApprovalDeps): Approvals {
           await takeRoom()
           return followApproval(op, deps, input)
         }),
-      holdForDecision: async (op, { approval_id, hold }) =>
-        void (await holdOpen(op, deps, hold, await findOwnApproval(op, deps, approval_id))),
+      holdForDecision: async (op, input) =>
+        holdForDecision(op, deps, input, await findOwnApproval(op, deps, input.approval_id)),
       cancelApproval: async (op, input) => void (await cancelApproval(op, deps, input)),
       sealCall: async (op, { approval_id, call }) =>
         sealCall(deps, await findOwnApproval(op, deps, approval_id), call),

@@ -9,7 +9,7 @@ import type { StoredApproval } from '../../ports/approvals.ts'
 import type { Basics } from '../call/basics.ts'
 import { type AgentOp, isRead } from '../call/op.ts'
 import { findOwnApproval } from './approval-outcomes.ts'
-import { recordDelivery } from './record-delivery.ts'
+import { recordTold } from './record-delivery.ts'
 import { toPending } from './request-approval.ts'
 
 /** An approval as its agent follows it: how it stands, and what the call that was held would answer. */
@@ -58,6 +58,6 @@ export async function followApproval(
 ): Promise<FollowedApproval> {
   const { approval_id, deliver } = input
   const approval = await findOwnApproval(op, deps, approval_id)
-  if (deliver && isRead(op)) await recordDelivery(deps.storage.approvals, approval)
+  if (deliver && isRead(op)) await recordTold(deps.storage.approvals, approval)
   return followed(approval)
 }

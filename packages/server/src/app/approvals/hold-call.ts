@@ -68,7 +68,7 @@ async function resultRoom(
  * Keeps a call open in one of the places for that, not at all where none is free. Whether its request is
  * resolved; a caller that took its call back has withdrawn the request.
  */
-export async function holdOpen(
+async function holdOpen(
   op: AgentOp,
   deps: HoldDeps,
   hold: Hold,
@@ -83,6 +83,25 @@ export async function holdOpen(
     deps.slots.release(name)
     await withdrawCancelled(op, deps, approval)
   }
+}
+
+export type HoldForDecision = {
+  readonly approval_id: string
+  readonly hold: Hold
+  /** Whether the person at the client went to the page on which to decide. */
+  readonly isOpened: boolean
+}
+
+/** Waits for a decision beside the call: for who went to decide, and for an agent whose calls stay open anyway. */
+export async function holdForDecision(
+  op: AgentOp,
+  deps: HoldDeps,
+  { hold, isOpened }: HoldForDecision,
+  approval: StoredApproval,
+): Promise<void> {
+  const { name, credential } = op.actor
+  const staysOpen = deps.directory.holder(name, credential)?.approvals === 'hold'
+  if (isOpened || staysOpen) await holdOpen(op, deps, hold, approval)
 }
 
 async function waitWithProgress(

@@ -22,6 +22,17 @@ export async function recordDelivery(
   }
 }
 
+/**
+ * Records that the agent was told of the outcome, other than by an answer to the call itself. What a client asked to do
+ * by itself is left: its permission is for the same use again, and whoever reads of it has not used it.
+ */
+export async function recordTold(
+  approvals: Pick<ApprovalStore, 'replace'>,
+  approval: StoredApproval,
+): Promise<void> {
+  if (!approval.capability.startsWith('client.')) await recordDelivery(approvals, approval)
+}
+
 /** The approval whose outcome an event carries, or null. */
 export const resolvedApproval = ({ type, data }: GatehouseEvent): string | null =>
   type === 'approval.resolved' && typeof data['approval_id'] === 'string'
@@ -33,6 +44,6 @@ export async function recordPolled(deps: Deps, events: readonly GatehouseEvent[]
   for (const event of events) {
     const id = resolvedApproval(event)
     const approval = id === null ? null : await deps.storage.approvals.find(id)
-    if (approval) await recordDelivery(deps.storage.approvals, approval)
+    if (approval) await recordTold(deps.storage.approvals, approval)
   }
 }

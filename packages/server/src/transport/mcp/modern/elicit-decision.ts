@@ -33,10 +33,10 @@ export const elicitDecision = async (
   }
 }
 
-/** Whether the person at the client did not open the page; then there is nothing to wait for. */
-const declined = (responses: unknown): boolean => {
+/** What became of the link at the client: `cancel` is also the answer of one that nobody attends. */
+const actionIn = (responses: unknown): unknown => {
   const response = isMembers(responses) ? responses[requestKey] : undefined
-  return isMembers(response) && response['action'] !== 'accept'
+  return isMembers(response) ? response['action'] : 'accept'
 }
 
 /**
@@ -54,10 +54,11 @@ export const answerReturned = async (
   if (typeof seal !== 'string') return { error: invalidParams('requestState', 'must be a string') }
   const op = opOf(call)
   const approval_id = await deps.app.openCallSeal(op, { seal, call: { name, arguments: args } })
-  if (!declined(params['inputResponses'])) {
+  const action = actionIn(params['inputResponses'])
+  if (action === 'accept' || action === 'cancel') {
     const hold = new Hold(deps.stops, holdMaxMs)
     const waiting = opOf(call, { progress: tell && progressOf(tell) })
-    await deps.app.holdForDecision(waiting, { approval_id, hold })
+    await deps.app.holdForDecision(waiting, { approval_id, hold, isOpened: action === 'accept' })
   }
   // @SECURITY A token that was replaced while the call waited gets no result; client-cannot-decide.test.ts.
   const deliver = deps.app.stillValid(exchange.actor.name, exchange.actor.credential)
