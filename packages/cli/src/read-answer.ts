@@ -3,21 +3,10 @@ import { usageError } from './cli-error.ts'
 import { escapeText } from './escape-text.ts'
 import type { Io } from './io.ts'
 import { readInputFile } from './read-input-file.ts'
+import { readJsonObject } from './read-json-object.ts'
 import { typedUnseen } from './read-secret.ts'
 
 type Values = Record<string, unknown>
-
-const parseValues = (text: string): Values => {
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    value = null
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usageError('The values are a JSON object: {"NAME": VALUE, …}.')
-  return value as Values
-}
 
 /** A typed line as a value of its field; what fits none goes as it is, and the service says what is wrong with it. */
 const valueOf = ({ type }: QuestionField, text: string): unknown => {
@@ -63,5 +52,8 @@ export async function readAnswer(
   if (file === undefined && io.stdin.isTTY) return typed(io, fields)
   if (file === undefined)
     throw usageError('Give the values: --values FILE, or --values - for the input.')
-  return parseValues(await readInputFile(file, io))
+  return readJsonObject(
+    await readInputFile(file, io),
+    'The values are a JSON object: {"NAME": VALUE, …}.',
+  )
 }

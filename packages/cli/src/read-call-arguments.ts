@@ -1,6 +1,6 @@
-import { usageError } from './cli-error.ts'
 import type { Io } from './io.ts'
 import { readInputFile } from './read-input-file.ts'
+import { readJsonObject } from './read-json-object.ts'
 
 /** Arguments of a call as they are typed: a JSON object, or `-` for the input. */
 export async function readCallArguments(
@@ -8,13 +8,5 @@ export async function readCallArguments(
   io: Io,
 ): Promise<Readonly<Record<string, unknown>>> {
   const text = given === '-' ? await readInputFile('-', io) : given
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    value = undefined
-  }
-  if (typeof value === 'object' && value !== null && !Array.isArray(value))
-    return value as Record<string, unknown>
-  throw usageError('--args is a JSON object, such as \'{"path":"notes.txt"}\'.')
+  return readJsonObject(text, '--args is a JSON object, such as \'{"path":"notes.txt"}\'.')
 }

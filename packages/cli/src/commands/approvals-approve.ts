@@ -7,6 +7,7 @@ import { defineCommand } from '../define.ts'
 import { jsonText } from '../escape-text.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { followRuns } from '../follow-runs.ts'
+import { readJsonObject } from '../read-json-object.ts'
 import { decidedText, outcomeText } from '../run-outcome.ts'
 import { secondsOf } from '../times.ts'
 
@@ -33,15 +34,8 @@ const rememberOf = ({ remember, for: match, uses }: Given): Pick<ApproveBody, 'r
 
 const changesOf = ({ arguments: text }: Given): Pick<ApproveBody, 'arguments'> => {
   if (text === undefined) return {}
-  let value: unknown
-  try {
-    value = JSON.parse(text)
-  } catch {
-    value = null
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw usageError('--arguments is a JSON object: all arguments, as they are to run.')
-  return { arguments: value as Record<string, unknown> }
+  const complaint = '--arguments is a JSON object: all arguments, as they are to run.'
+  return { arguments: readJsonObject(text, complaint) }
 }
 
 const oneOnly = (given: Given): void => {

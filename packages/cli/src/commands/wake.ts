@@ -1,18 +1,9 @@
-import { CliError, usageError } from '../cli-error.ts'
+import { CliError } from '../cli-error.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { readJsonObject } from '../read-json-object.ts'
 import { sendWake } from '../send-wake.ts'
-
-const objectIn = (text: string): object => {
-  try {
-    const value = JSON.parse(text) as unknown
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value
-  } catch {
-    // Said below.
-  }
-  throw usageError('--data takes a JSON object, such as {"pull_request": 12}.')
-}
 
 export const wake = defineCommand({
   name: 'wake',
@@ -30,7 +21,11 @@ export const wake = defineCommand({
     const sent = {
       agent: name,
       ...(reason === undefined ? {} : { reason }),
-      ...(data === undefined ? {} : { data: objectIn(data) }),
+      ...(data === undefined
+        ? {}
+        : {
+            data: readJsonObject(data, '--data takes a JSON object, such as {"pull_request": 12}.'),
+          }),
     }
     const { wake_port } = await server()
     if (typeof wake_port !== 'number')
