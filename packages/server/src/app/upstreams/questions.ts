@@ -76,6 +76,8 @@ const addressOf = (upstream: string, given: string): string => {
 export class Questions {
   readonly #deps: QuestionDeps
   readonly #open = new Map<string, Open>()
+  /** Being written to the log and told of: they take a place already, and nobody can answer them yet. */
+  readonly #beginning = new Set<Question>()
   readonly #listeners = new Set<(question: Question) => void>()
 
   constructor(deps: QuestionDeps) {
@@ -118,8 +120,13 @@ export class Questions {
       },
       detail: { capability: question.capability, call: question.request_id },
     }
-    await this.#deps.auditLog.append(actDraft(systemOp(this.#deps), 'upstream.asked', facts))
-    await this.#deps.notified(question)
+    this.#beginning.add(question)
+    try {
+      await this.#deps.auditLog.append(actDraft(systemOp(this.#deps), 'upstream.asked', facts))
+      await this.#deps.notified(question)
+    } finally {
+      this.#beginning.delete(question)
+    }
     return await this.#wait(question, fields, signal)
   }
 
@@ -164,8 +171,9 @@ export class Questions {
   #read(call: AskingCall, asked: UpstreamQuestion): Pick<Open, 'question' | 'fields'> {
     const { upstream } = call
     const { clock, ids, secrets, settings } = this.#deps
-    const ofServer = this.list().filter((one) => one.upstream === upstream).length
-    if (this.#open.size >= openMax || ofServer >= openOfServerMax)
+    const all = [...this.list(), ...this.#beginning]
+    const ofServer = all.filter((one) => one.upstream === upstream).length
+    if (all.length >= openMax || ofServer >= openOfServerMax)
       throw refused(upstream, 'it asks while too many of its questions wait for an answer')
     const form =
       asked.kind === 'form' ? readForm(asked.schema) : ({ kind: 'readable', fields: [] } as const)
