@@ -9,6 +9,8 @@ export type Person = {
   readonly api: Client
   /** Waits for the agent's next request and lets it run. */
   approveNext(agent: string): Promise<Approval>
+  /** Waits for the agent's next request and refuses it. */
+  rejectNext(agent: string, reason: string): Promise<Approval>
 }
 
 export const personAt = (gate: Installation): Person => {
@@ -25,5 +27,6 @@ export const personAt = (gate: Installation): Person => {
   return {
     api,
     approveNext: async (agent) => api.approveApproval({ id: await nextOf(agent) }),
+    rejectNext: async (agent, reason) => api.rejectApproval({ id: await nextOf(agent), reason }),
   }
 }
