@@ -90,14 +90,72 @@ describe.skipIf(!hasProgram('bwrap'))('definitions of an upstream server are pin
     expect(await say(kit)).toMatchObject({ kind: 'failed', error: { type: 'UpstreamNotReviewed' } })
   })
 
-  test('a server that calls itself otherwise has everything to be seen again', async () => {
+  test('a server that calls itself otherwise has everything to be seen again, and nothing is called before', async () => {
     await using kit = await opened(tool('say'))
     kit.says({ name: 'another', tools: [tool('say')] })
     await kit.kit.app.refreshUpstream(kit.kit.operator(), { name: 'scripted' })
-    expect((await kit.show()).tools[0]).toMatchObject({
-      state: 'changed',
-      problem: 'the server called itself scripted, and now another',
+    const problem = 'the server called itself scripted, and now another'
+    expect((await kit.show()).tools[0]).toMatchObject({ state: 'changed', problem })
+    const calls = [
+      say(kit),
+      kit.kit.invoke('alpha', 'tools.call', { name: 'scripted.say', arguments: { text: 'hi' } }),
+    ]
+    for (const call of calls)
+      expect(await call).toMatchObject({
+        error: { type: 'UpstreamNotReviewed', message: expect.stringContaining(problem) },
+      })
+    expect(kit.notedLines()).not.toContain('tools/call')
+    await kit.accept()
+    expect(await say(kit)).toMatchObject({ kind: 'succeeded' })
+  })
+
+  test('another name is found with the connection that a call opens, and a call that was approved stays out', async () => {
+    await using kit = await UpstreamKit.open()
+    kit.says({ tools: [tool('say')] })
+    await kit.add()
+    await kit.accept()
+    const id = await kit.kit.pending('alpha', 'scripted.say', { text: 'hi' })
+    kit.says({ name: 'another', tools: [tool('say')] })
+    await kit.kit.decide(id, 'approve')
+    const executed = async () => (await kit.kit.storage.approvals.find(id))?.execution
+    await expect.poll(executed).toBe('failed')
+    const [entry] = await kit.kit.audit({ capability: 'scripted.say' })
+    expect(entry).toMatchObject({ approval_id: id, error: { type: 'UpstreamNotReviewed' } })
+    expect(kit.notedLines()).not.toContain('tools/call')
+  })
+
+  test('what another connection shows takes a tool out of service for every agent, and ends its questions', async () => {
+    await using kit = await UpstreamKit.open()
+    await kit.kit.agent('beta')
+    const ask = { message: 'Where to?', requestedSchema: { type: 'object', properties: {} } }
+    const tools = [tool('ask'), tool('say')]
+    kit.says({ tools, ask } as never)
+    await kit.add()
+    await kit.accept()
+    await kit.allow()
+    expect(await say(kit)).toMatchObject({ kind: 'succeeded' })
+    const asking = kit.kit.invoke('alpha', 'scripted.ask')
+    const questions = async () => (await kit.kit.app.listQuestions(kit.kit.operator())).questions
+    await expect.poll(async () => (await questions()).length).toBe(1)
+    kit.says({ name: 'another', tools, ask } as never)
+    // Each agent has a process of its own: beta's is the first to call itself so.
+    const beta = await kit.kit.invoke('beta', 'scripted.say', { text: 'hi' })
+    expect(beta).toMatchObject({ error: { type: 'UpstreamNotReviewed' } })
+    expect(await questions()).toEqual([])
+    expect(await asking).toMatchObject({ text: expect.stringContaining('error') })
+    const [withdrawn] = await kit.kit.audit({ capability: 'upstream.question_withdrawn' })
+    expect(withdrawn?.detail).toEqual({ reason: 'its tool was taken out of service' })
+    expect(await say(kit)).toMatchObject({ error: { type: 'UpstreamNotReviewed' } })
+    expect(await kit.kit.invoke('alpha', 'scripted.ask')).toMatchObject({
+      error: { type: 'UpstreamNotReviewed' },
     })
+  })
+
+  test('a tool that is listed twice is out of service, whatever its first entry says', async () => {
+    await using kit = await opened(tool('say'))
+    kit.says({ tools: [tool('say'), tool('say', { description: 'Sends all away.' })] })
+    await kit.kit.app.restartUpstream(kit.kit.operator(), { name: 'scripted' })
+    expect(await say(kit)).toMatchObject({ error: { type: 'UpstreamNotReviewed' } })
   })
 
   test('a request that waited runs as it was approved, or not at all', async () => {

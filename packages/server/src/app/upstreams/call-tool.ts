@@ -3,6 +3,7 @@ import type { CapabilityContext } from '../../ports/capability.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../../ports/upstream.ts'
 import { upstreamKey } from '../call/invoke.ts'
+import { seenOf } from './add-upstream.ts'
 import type { Connections, Live } from './connections.ts'
 import type { AskingCall, Questions } from './questions.ts'
 import type { CallUpstream } from './tool-capability.ts'
@@ -11,7 +12,7 @@ import type { ToolTable } from './tool-table.ts'
 export type CallDeps = {
   readonly questions: Pick<Questions, 'ask'>
   readonly connections: Connections
-  readonly table: Pick<ToolTable, 'find' | 'hash'>
+  readonly table: Pick<ToolTable, 'find' | 'hash' | 'outOfService' | 'subscribe'>
 }
 
 /** The gate's own deadline is what a call is bounded by; this one only has to lie behind it. */
@@ -35,27 +36,51 @@ const marked = (upstream: string, { isError: _isError, ...answer }: UpstreamAnsw
 })
 
 /** @SECURITY Compared at each call with what this very connection has; upstream/pinning.test.ts. */
-const assertPinned = (
-  deps: CallDeps,
+const assertInService = (
+  { table }: CallDeps,
   { upstream, tool, hash }: Parameters<CallUpstream>[0],
-  { tools }: Live,
+  live?: Live,
 ): void => {
-  const found = tools.find(({ name }) => name === tool)
+  const seen = live && seenOf(live.connection, live.tools)
+  const found = live?.tools.find(({ name }) => name === tool)
+  const isOther = found !== undefined && table.hash(found) !== hash
   const detail =
-    found === undefined
-      ? 'the server does not have it any more'
-      : deps.table.hash(found) === hash
-        ? null
-        : 'the server describes it otherwise than when it was accepted'
+    table.outOfService(upstream, tool, seen) ??
+    (isOther ? 'another definition was accepted after the call was made' : null)
   if (detail !== null) throw new GatehouseError('UpstreamNotReviewed', { upstream, tool, detail })
+}
+
+/** @SECURITY A tool that is out of service asks nobody, and hears no answer; upstream/pinning.test.ts. */
+async function whileInService<T>(
+  deps: CallDeps,
+  call: Parameters<CallUpstream>[0],
+  signal: AbortSignal,
+  work: (ends: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const ended = new AbortController()
+  const look = () => {
+    try {
+      assertInService(deps, call)
+    } catch (cause) {
+      ended.abort(cause)
+    }
+  }
+  look()
+  ended.signal.throwIfAborted()
+  using _changes = deps.table.subscribe(look)
+  const done = await work(AbortSignal.any([signal, ended.signal]))
+  ended.signal.throwIfAborted()
+  return done
 }
 
 /** The progress that the server tells and, while a person is asked, ours: each step beyond the one before. */
 const asking = (
-  { questions }: CallDeps,
-  { upstream, capability }: Parameters<CallUpstream>[0],
+  deps: CallDeps,
+  made: Parameters<CallUpstream>[0],
   context: CapabilityContext,
 ): Pick<UpstreamCall, 'ask' | 'progress'> => {
+  const { questions } = deps
+  const { upstream, capability } = made
   let asked = 0
   let told = 0
   let waited = 0
@@ -89,7 +114,9 @@ const asking = (
       const told = new AbortController()
       void repeat(context.clock, waiting, told.signal)
       try {
-        return await context.whileAsking(() => questions.ask(call, question, signal))
+        return await whileInService(deps, made, signal, (ends) =>
+          context.whileAsking(() => questions.ask(call, question, ends)),
+        )
       } finally {
         told.abort()
       }
@@ -114,7 +141,7 @@ export async function callTool(
   const { upstream, tool } = call
   const record = deps.table.find(upstream)
   return deps.connections.with(record, context.agent.name, context.signal, async (live) => {
-    assertPinned(deps, call, live)
+    assertInService(deps, call, live)
     context.note({ upstream: { server: upstream, tool } })
     const answer = await live.connection.call({
       tool,

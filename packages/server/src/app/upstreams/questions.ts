@@ -53,6 +53,11 @@ const withoutBounds = (field: FormField): Question['fields'][number] => {
   return choices.length > 0 ? { ...shown, choices: [...choices] } : shown
 }
 
+const endOf = ({ reason }: AbortSignal): string =>
+  reason instanceof GatehouseError && reason.type === 'UpstreamNotReviewed'
+    ? 'its tool was taken out of service'
+    : 'the call has ended'
+
 /** An address that a person may be sent to. Anything but the web, and whatever hides where it leads, is none. */
 const addressOf = (upstream: string, given: string): string => {
   let url: URL
@@ -213,7 +218,7 @@ export class Questions {
       const timer = clock.after(settings['approvals.hold'], () =>
         withdraw('nobody answered in time'),
       )
-      const aborted = () => withdraw('the call has ended')
+      const aborted = () => withdraw(endOf(signal))
       const end = (reply: UpstreamReply) => {
         timer[Symbol.dispose]()
         signal.removeEventListener('abort', aborted)

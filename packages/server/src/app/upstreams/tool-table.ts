@@ -4,7 +4,13 @@ import {
   featureDefinitions,
   featureMethods,
 } from '../../domain/upstream/features.ts'
-import { type ComparedTool, compareTools, type PinRules } from '../../domain/upstream/pins.ts'
+import {
+  type Accepted,
+  type ComparedTool,
+  compareTools,
+  type PinRules,
+  type Seen,
+} from '../../domain/upstream/pins.ts'
 import { fittedAction } from '../../domain/upstream/tool-names.ts'
 import type { Capability, ChangingRegistry } from '../../ports/capability.ts'
 import type { Digest } from '../../ports/digest.ts'
@@ -21,6 +27,21 @@ export type ToolTableDeps = {
 
 type Offered = { readonly record: UpstreamRecord; readonly compared: readonly ComparedTool[] }
 
+type ByTool = ReadonlyMap<string, ComparedTool>
+
+/** What one connection has, beside what was accepted when it was last called over. */
+type ComparedLive = { readonly accepted: Accepted; readonly byTool: ByTool }
+
+const byToolOf = (compared: readonly ComparedTool[]): ByTool =>
+  new Map(compared.map((one) => [one.tool, one]))
+
+/** Why a tool in this state is out of service; null where it is offered. */
+const reasonOf = (one: ComparedTool | undefined): string | null => {
+  if (one === undefined || one.state === 'vanished') return 'the server does not have it any more'
+  if (one.state === 'offered') return null
+  return one.problem ?? 'the server describes it otherwise than when it was accepted'
+}
+
 const nameOf = (group: string, tool: string): string | null => {
   const action = fittedAction(tool)
   return action === null ? null : `${group}.${action}`
@@ -32,7 +53,10 @@ export class ToolTable {
   /** Names of capabilities that wait for a person, by server. */
   readonly #waiting = new Map<string, readonly string[]>()
   /** Each server as it is offered here. */
-  readonly #offered = new Map<string, Offered>()
+  readonly #offered = new Map<string, Offered & { readonly byTool: ByTool }>()
+  /** By the list of tools that a connection has: another list is another object. */
+  readonly #live = new WeakMap<Seen['tools'], ComparedLive>()
+  readonly #listeners = new Set<() => void>()
   /** A definition is hashed once: the same object is compared with each call. */
   readonly #hashes = new WeakMap<object, string>()
   #schemas: UpstreamSchemas | null = null
@@ -67,9 +91,38 @@ export class ToolTable {
     return hash
   }
 
+  /**
+   * Why no call of a tool may pass now; null where it is in service. With what a connection has: over that one.
+   * @SECURITY By the comparison that listings go by, so that calls end when listings do; upstream/pinning.test.ts.
+   */
+  outOfService(name: string, tool: string, live?: Seen): string | null {
+    const offered = this.#offered.get(name)
+    if (!offered) return 'the server was removed'
+    const reason = reasonOf(offered.byTool.get(tool))
+    if (reason !== null || live === undefined) return reason
+    return reasonOf(this.#compareLive(offered.record, live).get(tool))
+  }
+
+  #compareLive({ name, accepted }: UpstreamRecord, live: Seen): ByTool {
+    const known = this.#live.get(live.tools)
+    if (known?.accepted === accepted) return known.byTool
+    const rules = this.#schemas && this.#rulesBy(this.#schemas, name)
+    const byTool = byToolOf(rules ? compareTools(rules, accepted, live) : [])
+    this.#live.set(live.tools, { accepted, byTool })
+    return byTool
+  }
+
+  /** Calls the listener whenever another set of tools is out of service. */
+  subscribe(listener: () => void): Disposable {
+    this.#listeners.add(listener)
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) }
+  }
+
   async rules(group: string): Promise<PinRules> {
-    const { host } = this.#deps
-    const schemas = (this.#schemas ??= await host.schemas())
+    return this.#rulesBy((this.#schemas ??= await this.#deps.host.schemas()), group)
+  }
+
+  #rulesBy(schemas: UpstreamSchemas, group: string): PinRules {
     return {
       group,
       hash: (definition) => this.hash(definition),
@@ -109,7 +162,7 @@ export class ToolTable {
   async offer(record: UpstreamRecord): Promise<readonly ComparedTool[]> {
     const compared = await this.compare(record)
     const { name } = record
-    this.#offered.set(name, { record, compared })
+    this.#offered.set(name, { record, compared, byTool: byToolOf(compared) })
     const byName = new Map<string, ComparedTool & { readonly capability: string }>()
     for (const one of compared) {
       // What was accepted stays known while it is out of service, so that rules and calls of it mean something.
@@ -128,6 +181,7 @@ export class ToolTable {
         name,
         known.flatMap((one) => this.#capabilityOf(record, one)),
       )
+    for (const listener of this.#listeners) listener()
     return compared
   }
 
@@ -147,6 +201,7 @@ export class ToolTable {
     this.#offered.delete(name)
     this.#waiting.delete(name)
     if (!this.#ownOf(name)) this.#deps.registry.replaceGroup(name, [])
+    for (const listener of this.#listeners) listener()
   }
 
   /** A server that describes a tool in exactly these words answers for it, too. */
