@@ -7,6 +7,7 @@ const said = {
   not_found: 'is not there',
   digest_mismatch: 'is not what was shown, so it still waits',
   stale: 'is stale, so it cannot be approved; reject it or let the agent ask again',
+  login_too_old: 'is critical and wants a login of the last 15 minutes, so it still waits',
   digest_required: 'is critical and wants the digest that was shown, so it still waits',
 } as const
 

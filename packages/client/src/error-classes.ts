@@ -199,6 +199,9 @@ export class JobNotFound extends GatehouseError<'JobNotFound'> {}
 /** Passwords are taken by the dashboard only. */
 export class LoginElsewhere extends GatehouseError<'LoginElsewhere'> {}
 
+/** {approval_id} is critical: it is approved within {minutes} minutes of a login. */
+export class LoginTooOld extends GatehouseError<'LoginTooOld'> {}
+
 /** There are copies of {message_id} in {folders}. */
 export class MailAmbiguous extends GatehouseError<'MailAmbiguous'> {}
 

@@ -102,6 +102,7 @@ export const DecideOutcome = z.object({
     'not_found',
     'digest_mismatch',
     'digest_required',
+    'login_too_old',
     'stale',
   ]),
   approval: Approval.optional(),

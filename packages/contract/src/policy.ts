@@ -41,6 +41,8 @@ export const PolicyRule = z.strictObject({
   notify: z.boolean().optional(),
   reason: z.string().max(500).optional(),
   floor: z.boolean().optional(),
+  /** For `approval_required`: decided on each time, by the digest that was shown and a recent login. */
+  critical: z.boolean().optional(),
   /** For `process.run` and `process.*`: what the program may reach. Without it there is no network. */
   network: z.array(HostPattern).max(50).optional(),
 })
@@ -157,6 +159,8 @@ export const PolicyTrial = z.object({
     rule: RuleRef.nullable(),
     reason: z.string().nullable(),
     notify: z.boolean(),
+    /** Present where each call is decided on by itself, whatever was remembered. */
+    critical: z.literal(true).optional(),
     /** Hosts that a program started by the call may reach. */
     network: z.array(z.string()).optional(),
   }),

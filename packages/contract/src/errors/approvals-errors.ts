@@ -29,6 +29,13 @@ export const approvalsErrors = {
       },
     ],
   ),
+  LoginTooOld: entry(
+    403,
+    -32602,
+    false,
+    '{approval_id} is critical: it is approved within {minutes} minutes of a login.',
+    [{ action: 'log in', description: 'Log in again with your password, and decide then.' }],
+  ),
   RememberRefused: entry(400, -32602, false, 'This approval cannot be remembered: {detail}', [
     { action: 'approve once', description: 'Approve this request alone, without remembering it.' },
   ]),

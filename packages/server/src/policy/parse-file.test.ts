@@ -199,6 +199,13 @@ test.each([
   expect(told(text).join()).toContain(message)
 })
 
+test.each(['autonomous', 'blocked'])('refuses critical on a rule that asks nobody: %s', (tier) => {
+  const text = `version: 1\nrules:\n  - match: email.send\n    tier: ${tier}\n    critical: true\n`
+  expect(told(text)).toEqual([
+    `error organisation.yaml:5:5 critical belongs to a rule of the tier approval_required, not ${tier}`,
+  ])
+})
+
 test('refuses hosts on a rule that starts no program', () => {
   const text = `version: 1\nrules:\n  - match: email.send\n    tier: blocked\n    network: ["a.org:443"]\n`
   expect(told(text)).toEqual([

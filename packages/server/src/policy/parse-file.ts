@@ -129,15 +129,24 @@ const assertNetwork = (reader: Reader, match: string, index: number): void => {
   reader.errors.push({ ...reader.yaml.atKey(['rules', index, 'network']), message })
 }
 
+/** @SECURITY A rule that asks nobody would look like care and be none; parse-file.test.ts. */
+const assertAsks = (reader: Reader, tier: LayerRule['tier'], index: number): void => {
+  if (tier === 'approval_required') return
+  const message = `critical belongs to a rule of the tier approval_required, not ${tier}`
+  reader.errors.push({ ...reader.yaml.atKey(['rules', index, 'critical']), message })
+}
+
 const rulesOf = (reader: Reader, file: PolicyFile): readonly LayerRule[] =>
   file.rules.map((rule, index) => {
     checkName(reader, rule.match, reader.yaml.at(['rules', index, 'match']))
     if (rule.network !== undefined) assertNetwork(reader, rule.match, index)
+    if (rule.critical) assertAsks(reader, rule.tier, index)
     return {
       match: rule.match,
       tier: rule.tier,
       notify: rule.notify ?? false,
       floor: rule.floor ?? false,
+      ...(rule.critical ? { critical: true as const } : {}),
       reason: rule.reason ?? null,
       when: rule.when === undefined ? null : conditionOf(reader, rule.match, rule.when, index),
       ...(rule.network === undefined ? {} : { network: rule.network }),

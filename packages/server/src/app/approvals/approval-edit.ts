@@ -67,6 +67,8 @@ export async function prepareEdit(
     session_id: original.session_id,
     signal: op.signal,
   } as const
+  if (decision.critical)
+    throw refuse('policy calls it critical with these arguments; reject it and say what to change')
   const bound = await bindRequest(deps, {
     op: agentOp,
     agent,

@@ -52,7 +52,7 @@ export async function bindRequest(deps: BindDeps, call: Call): Promise<StoredApp
     reason: call.reason,
     agent_reason: null,
     rule: call.rule,
-    critical: capability.critical,
+    critical: capability.critical || call.critical === true,
     preview,
     decided_ms: null,
     decided_by: null,

@@ -1,5 +1,5 @@
 import { type Approval, GatehouseError, type Remember } from '@gatehouse/contract'
-import { decideTransition } from '../../domain/approvals/transition.ts'
+import { decideTransition, recentLoginMs } from '../../domain/approvals/transition.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import { actorText, type Op } from '../call/op.ts'
@@ -46,6 +46,7 @@ export async function decideApproval(
       digest: input.digest,
       reason: input.reason,
       by: actorText(op.actor),
+      ...loginOf(op),
     }
     const verdict = decideTransition(current, request, {
       nowMs: deps.clock.now(),
@@ -54,6 +55,8 @@ export async function decideApproval(
     switch (verdict.kind) {
       case 'not_pending':
         return { kind: 'not_pending', approval: current }
+      case 'login_too_old':
+        throw new GatehouseError('LoginTooOld', { approval_id, minutes: recentLoginMs / 60_000 })
       case 'digest_mismatch':
       case 'digest_required':
         throw new GatehouseError('ApprovalDigestMismatch', { approval_id, digest: current.digest })
@@ -97,6 +100,9 @@ export async function decideApproval(
     approval: approvalRecord(step.approval),
   }
 }
+
+const loginOf = ({ actor }: Op): { readonly login_ms?: number } =>
+  actor.kind === 'user' && actor.login_ms !== undefined ? { login_ms: actor.login_ms } : {}
 
 /** A person approves what would run now, or nothing: not a request that would only fail afterwards. */
 async function assertFresh(deps: DecideDeps, { approval_id }: DecideInput): Promise<void> {

@@ -46,6 +46,8 @@ async function refusal(
   const stored = await deps.storage.approvals.find(id)
   if (error.type === 'ApprovalStale' && stored)
     return { id, outcome: 'stale', approval: approvalRecord(stored, String(error.facts['detail'])) }
+  if (error.type === 'LoginTooOld' && stored)
+    return { id, outcome: 'login_too_old', approval: approvalRecord(stored) }
   if (error.type !== 'ApprovalDigestMismatch' || !stored) throw error
   const outcome = digest === undefined ? 'digest_required' : 'digest_mismatch'
   return { id, outcome, approval: approvalRecord(stored) }

@@ -113,6 +113,8 @@ export async function prepareExecution(
   const asked = { agent, session: null, capability, args, nowMs }
   const decision = decideCall(deps, deps.policy.current(), asked)
   if (decision.kind === 'deny') return refused('policy blocks it now')
+  // @SECURITY Nobody decided on it as on a critical call; critical.test.ts.
+  if (decision.critical && !approval.critical) return refused('policy calls it critical by now')
   // @SECURITY A person approved this place, wherever its path leads by now; swapped-places.test.ts.
   const places = placesOf(deps.contexts.filesOf({ agent }), capability, args)
   if (bound.places && deps.digest.canonical(places) !== deps.digest.canonical(bound.places))

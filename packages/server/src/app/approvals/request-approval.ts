@@ -53,8 +53,9 @@ export async function requestApproval(
   const facts = { policy_decision: 'approval_required', rule } as const
   const found = await deps.auditLog.transaction(async (tx): Promise<Found> => {
     const open = await tx.approvals.findOpenCall(agent.name, draft.call_key)
-    if (open && !isStale(deps, open, draft)) return join(tx, call, open)
-    const superseded = open ? await supersede(deps, tx, call, open, draft) : null
+    const stale = open && staleness(deps, open, draft)
+    if (open && stale === null) return join(tx, call, open)
+    const superseded = open && stale ? await supersede(deps, tx, call, open, draft, stale) : null
     if ((await tx.approvals.countPending(agent.name)) >= pendingMax) {
       const error = new GatehouseError('TooManyPending', { agent: agent.name, limit: pendingMax })
       tx.append(
@@ -91,15 +92,20 @@ export async function requestApproval(
   return pendingAnswer(approval)
 }
 
-/** Whether a pending request binds something else than the same call would bind now. */
-const isStale = ({ digest }: RequestDeps, open: StoredApproval, draft: StoredApproval): boolean => {
-  if (open.status !== 'pending') return false
+/** Why a pending request can't stand for the same call as it is made now; null where it can. */
+const staleness = (
+  { digest }: RequestDeps,
+  open: StoredApproval,
+  draft: StoredApproval,
+): string | null => {
+  if (open.status !== 'pending') return null
+  if (draft.critical && !open.critical) return 'policy calls it critical by now'
   const [was, is] = [open, draft].map(({ bound_json }) => {
     const bound = JSON.parse(bound_json) as Record<string, unknown>
     const { nonce: _nonce, policy_version: _version, ...rest } = bound
     return digest.canonical(rest)
   })
-  return was !== is
+  return was === is ? null : 'what it touches has changed since it was asked for'
 }
 
 /** A call that could not run takes no person's time: the request as it stands now takes its place. */
@@ -109,9 +115,10 @@ async function supersede(
   { op }: Call,
   open: StoredApproval,
   draft: StoredApproval,
+  why: string,
 ): Promise<StoredApproval | null> {
   const moment = { nowMs: deps.clock.now(), wallMs: deps.clock.wall() }
-  const decision_reason = `what it touches has changed since it was asked for; ${draft.id} takes its place`
+  const decision_reason = `${why}; ${draft.id} takes its place`
   const { changed, approval } = await tx.approvals.replace(open, {
     ...cancel(open, moment, 'system'),
     decision_reason,

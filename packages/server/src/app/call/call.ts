@@ -22,6 +22,8 @@ export type Call = {
   readonly room?: CallRoom
   /** The hosts that a program it starts may reach, by policy; absent = none. */
   readonly network?: readonly string[]
+  /** Whether policy wants each call decided on by itself, whatever was remembered. */
+  readonly critical?: true
   /** Whether a person or a standing grant lets it run: then it may do what policy asks a person about. */
   readonly agreed?: boolean
   /** Of an approved call: the places that its path arguments led to when it was approved. */

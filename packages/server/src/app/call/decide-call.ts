@@ -28,7 +28,11 @@ const held = (reason: string): Decision => ({ kind: 'ask', rule: null, reason, n
 
 const stricter = (a: Decision, b: Decision): Decision => {
   const strictest = strictness[b.kind] > strictness[a.kind] ? b : a
-  return a.notify === b.notify ? strictest : { ...strictest, notify: true }
+  return {
+    ...strictest,
+    notify: a.notify || b.notify,
+    ...(a.critical || b.critical ? { critical: true as const } : {}),
+  }
 }
 
 /** Places that a call names and that the agent's folders do not hold, or do not let it change. */

@@ -11,6 +11,8 @@ export type Actor =
       readonly label: string
       readonly role: Role
       readonly token_id: string
+      /** When the person logged in, by the service clock; absent where a token acts. */
+      readonly login_ms?: number
       /** Of the role `hook`: the agent in whose name it asks. */
       readonly agent?: string
     }

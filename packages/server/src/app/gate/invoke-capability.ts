@@ -276,7 +276,12 @@ async function proceed(
   const { rule, reason } = decision
   const sent = input.arguments
   const plain = { op, agent, session, capability, args, sent, rule, reason, startedAt, room }
-  const call: RoomyCall = decision.network ? { ...plain, network: decision.network } : plain
+  const { network, critical } = decision
+  const call: RoomyCall = {
+    ...plain,
+    ...(network ? { network } : {}),
+    ...(critical ? { critical } : {}),
+  }
   const keys = limitsOfCall(policy, agent.name, call)
   const verdict = await deps.storage.limits.take(keys, deps.clock.now())
   if (verdict.kind === 'limited') {

@@ -62,7 +62,7 @@ export async function takeGrant(
 ): Promise<TakenGrant | null> {
   const { op, agent, capability, args, rule } = call
   // @SECURITY A critical call is decided on each time, whatever was remembered; grants.test.ts.
-  if (capability.critical) return null
+  if (capability.critical || call.critical) return null
   const call_key = callKeyOf(deps, agent.name, capability.name, args)
   const { name, definition_hash } = capability
   const question = { agent: agent.name, capability: name, definition_hash, call_key }

@@ -148,7 +148,11 @@ export async function authenticateWebSession(
   if (session.expires_ms <= deps.clock.now()) return null
   const operator = await deps.storage.operators.find(session.operator)
   return operator
-    ? { actor: actorOf(operator), id_hash: hash, expires_at: expiresAt(deps, session) }
+    ? {
+        actor: { ...actorOf(operator), login_ms: session.created_ms },
+        id_hash: hash,
+        expires_at: expiresAt(deps, session),
+      }
     : null
 }
 

@@ -5,7 +5,12 @@ export type DecisionRequest = {
   readonly digest: string | undefined
   readonly reason: string | undefined
   readonly by: string
+  /** When the person logged in, by the service clock; absent where a token decides. */
+  readonly login_ms?: number
 }
+
+/** A critical request is approved by somebody who gave a password since; an older login may be a page left open. */
+export const recentLoginMs = 15 * 60_000
 
 export type Moment = { readonly nowMs: number; readonly wallMs: number }
 
@@ -15,6 +20,7 @@ export type Transition =
   | { readonly kind: 'expired'; readonly next: StoredApproval }
   | { readonly kind: 'digest_mismatch' }
   | { readonly kind: 'digest_required' }
+  | { readonly kind: 'login_too_old' }
 
 /** Whichever clock says so first: neither a wall clock set back nor one set forward keeps it alive. */
 export const isExpired = (approval: StoredApproval, moment: Moment): boolean =>
@@ -46,6 +52,9 @@ export const decideTransition = (
     if (request.digest !== undefined && request.digest !== current.digest)
       return { kind: 'digest_mismatch' }
     if (current.critical && request.digest === undefined) return { kind: 'digest_required' }
+    const { login_ms } = request
+    if (current.critical && login_ms !== undefined && moment.nowMs - login_ms > recentLoginMs)
+      return { kind: 'login_too_old' }
   }
   return {
     kind: 'changed',

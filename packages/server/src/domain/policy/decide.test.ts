@@ -86,6 +86,22 @@ test('names the floor that tightened, and notifies for a floor that holds', () =
   })
 })
 
+test('a floor that is critical stays so under a lower rule that asks, and one that lets pass', () => {
+  const floor = layer('organisation', [
+    { match: 'files.*', tier: 'approval_required', floor: true, critical: true },
+  ])
+  for (const tier of ['approval_required', 'autonomous'] as const)
+    expect(decideWith([floor, layer('agent', [{ match: '*', tier }])])).toMatchObject({
+      kind: 'ask',
+      critical: true,
+    })
+  const loose = layer('organisation', [
+    { match: 'files.*', tier: 'approval_required', critical: true },
+  ])
+  const own = layer('agent', [{ match: '*', tier: 'approval_required' }])
+  expect(decideWith([loose, own])).not.toHaveProperty('critical')
+})
+
 test('takes a condition that fails to hold only where that is the safe side', () => {
   const rules = (tier: PolicyTier) => [
     layer('organisation', [

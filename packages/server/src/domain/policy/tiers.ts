@@ -31,11 +31,14 @@ export const verdictOf = (deciding: LayerRule | null, floors: readonly LayerRule
     }
   }
   const network = networkOf(deciding, floors)
+  // @SECURITY A matched floor that is critical stays so under a lower rule that asks; decide.test.ts.
+  const critical = [deciding, ...floors].some((rule) => rule.critical)
   return {
     kind: kinds[named.tier],
     rule: named.ref,
     reason: named.reason,
     notify,
+    ...(critical ? { critical } : {}),
     ...(network ? { network } : {}),
   }
 }

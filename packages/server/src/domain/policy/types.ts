@@ -60,6 +60,8 @@ export type LayerRule = {
   readonly tier: PolicyTier
   readonly notify: boolean
   readonly floor: boolean
+  /** Present on a rule that asks a person each time, whatever was remembered. */
+  readonly critical?: true
   readonly reason: string | null
   readonly when: Condition | null
   /** `host:port` patterns that a program may reach; absent where the rule names none. */
@@ -89,6 +91,8 @@ type Basis = {
   readonly rule: RuleRef | null
   readonly reason: string | null
   readonly notify: boolean
+  /** Each call is decided on by itself, by the digest that the person was shown. */
+  readonly critical?: true
   /** Hosts that a program started by the call may reach; absent = none. */
   readonly network?: readonly string[]
 }
