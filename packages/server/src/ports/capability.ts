@@ -33,6 +33,8 @@ export interface CapabilityContext {
   }
   readonly session_id: string | null
   readonly request_id: string
+  /** What the client put into `_meta` of a call that policy alone let through, as it was sent; null otherwise. */
+  readonly meta: Readonly<Record<string, unknown>> | null
   /** Aborts when the caller cancels, the deadline passes or the service stops. */
   readonly signal: AbortSignal
   /** Runs what waits for a person: the deadline does not pass meanwhile, and begins anew after it. */

@@ -71,6 +71,8 @@ export type UpstreamReply = {
 export type UpstreamCall = {
   readonly tool: string
   readonly arguments: Readonly<Record<string, unknown>>
+  /** Sent beside the arguments. */
+  readonly meta?: Readonly<Record<string, unknown>>
   /** Aborting cancels the call at the server, too. */
   readonly signal: AbortSignal
   readonly timeout_ms: number

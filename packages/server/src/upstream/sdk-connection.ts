@@ -14,6 +14,7 @@ import {
   type VersionNegotiationMode,
 } from '@modelcontextprotocol/client'
 import { z } from 'zod'
+import { withoutReservedMeta } from '../domain/upstream/meta.ts'
 import { visibleText } from '../domain/upstream/visible-text.ts'
 import type {
   UpstreamAnswer,
@@ -203,12 +204,14 @@ export class SdkConnection implements UpstreamConnection {
     try {
       if (feature)
         return feature.answer(
-          await this.#ask(call, (more, options) =>
-            this.#request(
-              feature.method,
-              { ...call.arguments, ...more },
-              z.looseObject({}),
-              options,
+          this.#foreign(
+            await this.#ask(call, (more, options) =>
+              this.#request(
+                feature.method,
+                { ...call.arguments, ...more },
+                z.looseObject({}),
+                options,
+              ),
             ),
           ),
         )
@@ -233,7 +236,8 @@ export class SdkConnection implements UpstreamConnection {
   }
 
   async #callOwnTool(call: UpstreamCall): Promise<UpstreamAnswer> {
-    const params = { name: call.tool, arguments: call.arguments }
+    const { tool: name, arguments: args, meta } = call
+    const params = { name, arguments: args, ...(meta ? { _meta: meta } : {}) }
     const toolDefinition = this.#mirroring.get(call.tool) as unknown as Tool | undefined
     const answer = await this.#ask(call, async (more, options) => {
       const asked = { ...params, ...more }
@@ -245,7 +249,13 @@ export class SdkConnection implements UpstreamConnection {
         throw this.#failure(cause, options.signal)
       }
     })
-    return answer as unknown as UpstreamAnswer
+    return this.#foreign(answer) as unknown as UpstreamAnswer
+  }
+
+  #foreign<T>(answer: T): T {
+    const cleaned = withoutReservedMeta(answer)
+    if (cleaned === null) throw this.#failed('its answer is nested too deeply')
+    return cleaned
   }
 
   /** The answer to a request, however often the server wants a person to be asked before. */

@@ -98,6 +98,10 @@ class Context implements CapabilityContext {
   get request_id() {
     return this.#call.op.request_id
   }
+  // @SECURITY What a person or a grant agreed to is the call without it; upstream/meta.test.ts.
+  get meta(): Readonly<Record<string, unknown>> | null {
+    return this.#call.agreed === true ? null : (this.#call.op.meta ?? null)
+  }
   get signal(): AbortSignal {
     this.#signal ??= AbortSignal.any([this.#call.op.signal, this.#run.deadline.signal])
     return this.#signal

@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { sendableMeta } from '../../domain/upstream/meta.ts'
 import type { CapabilityContext } from '../../ports/capability.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../../ports/upstream.ts'
@@ -21,6 +22,7 @@ const failureMax = 32_768
 /** Each gives the call its whole time again. */
 const questionsMax = 10
 const tellMs = 5_000
+const metaBytesMax = 8_192
 
 const textOf = ({ content }: UpstreamAnswer): string =>
   content
@@ -28,6 +30,13 @@ const textOf = ({ content }: UpstreamAnswer): string =>
       typeof text === 'string' ? text : `[${typeof type === 'string' ? type : 'content'}]`,
     )
     .join('\n')
+
+/** What the agent's client says beside its call: as much as a server may be sent of it. */
+const metaOf = ({ meta, secrets }: CapabilityContext): UpstreamCall['meta'] | null => {
+  const sent = meta && secrets.scrub(sendableMeta(meta))
+  if (!sent || Object.keys(sent).length === 0) return null
+  return Buffer.byteLength(JSON.stringify(sent)) <= metaBytesMax ? sent : null
+}
 
 /** @SECURITY Whoever reads the result can tell that it is from outside; upstream/calls.test.ts. */
 const marked = (upstream: string, { isError: _isError, ...answer }: UpstreamAnswer) => ({
@@ -142,10 +151,13 @@ export async function callTool(
   const record = deps.table.find(upstream)
   return deps.connections.with(record, context.agent.name, context.signal, async (live) => {
     assertInService(deps, call, live)
-    context.note({ upstream: { server: upstream, tool } })
+    const meta = metaOf(context)
+    const sent = meta ? { meta: Object.keys(meta) } : {}
+    context.note({ upstream: { server: upstream, tool, ...sent } })
     const answer = await live.connection.call({
       tool,
       arguments: call.arguments,
+      ...(meta ? { meta } : {}),
       signal: context.signal,
       timeout_ms: timeoutMs,
       ...asking(deps, call, context),

@@ -44,7 +44,10 @@ const formats: Readonly<Record<Format, { readonly say: string; readonly test: Re
 }
 
 const secretWord =
-  /passw|passphrase|secret|token|credential|(?:api|access|private)[-_ ]?key|(?:^|[^a-z])(?:pin|otp)(?:$|[^a-z])/i
+  /passw|passphrase|secret|token|credential|authori[sz]ation|cookie|bearer|jwt|(?:api|access|private)[-_ ]?key|(?:^|[^a-z])(?:pin|otp)(?:$|[^a-z])/i
+
+/** Whether something with this name is better kept by nobody. */
+export const isSecretName = (name: string): boolean => secretWord.test(name)
 
 const isSchema = (value: unknown): value is Schema =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -129,7 +132,7 @@ const limitsOf = ({ type, min, max, format }: Kind): string | null => {
 const isSecret = (name: string, schema: Schema): boolean =>
   schema['format'] === 'password' ||
   schema['writeOnly'] === true ||
-  [name, schema['title']].some((said) => typeof said === 'string' && secretWord.test(said))
+  [name, schema['title']].some((said) => typeof said === 'string' && isSecretName(said))
 
 /** Fields of the form that a server asks with. It may ask for plain values only, each by its name. */
 export const readForm = (schema: unknown): ReadForm => {

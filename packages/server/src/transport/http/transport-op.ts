@@ -53,6 +53,8 @@ export type OpenFor = {
   readonly trace?: string | undefined
   /** What the agent says of the call. */
   readonly agent_reason?: string | undefined
+  /** `_meta` of the call. */
+  readonly meta?: Readonly<Record<string, unknown>> | undefined
 }
 
 /** An agent's operation as a transport makes it. Its signal comes into being when it is looked at. */
@@ -63,6 +65,7 @@ export class TransportOp implements AgentOp {
   readonly hold?: Hold
   readonly trace?: string
   readonly agent_reason?: string
+  readonly meta?: Readonly<Record<string, unknown>>
   readonly held?: Held
   readonly progress?: NonNullable<AgentOp['progress']>
   readonly waiting?: () => void
@@ -88,6 +91,7 @@ export class TransportOp implements AgentOp {
     if (open.progress) this.progress = open.progress
     if (open.trace !== undefined) this.trace = open.trace
     if (open.agent_reason !== undefined) this.agent_reason = open.agent_reason
+    if (open.meta) this.meta = open.meta
     this.#cancellation = cancellation
     this.#gone = open.gone
   }

@@ -43,10 +43,10 @@ export const opOfCall = (
   call: McpCall,
   requestId: string,
   progress?: AgentOp['progress'],
-  said: Pick<OpenFor, 'trace' | 'agent_reason'> = {},
+  said: Pick<OpenFor, 'trace' | 'agent_reason' | 'meta'> = {},
 ): AgentOp => {
   const { hold, gone, waiting } = call
-  const { trace, agent_reason } = said
-  const open = { hold, gone, waiting, progress, trace, agent_reason }
+  const { trace, agent_reason, meta } = said
+  const open = { hold, gone, waiting, progress, trace, agent_reason, meta }
   return new TransportOp(call, requestId, call.cancellation, open)
 }

@@ -131,6 +131,7 @@ export const callTool = async (
     readonly unreadable?: readonly UnreadableValue[] | undefined
     readonly trace?: string | undefined
     readonly agent_reason?: string | undefined
+    readonly meta?: Members | undefined
   },
   tell: ((progress: Progress) => void) | undefined,
 ): Promise<ToolOutcome> => {
@@ -164,9 +165,19 @@ export type ToolCall = {
   readonly trace: string | undefined
   /** `_meta["gatehouse/reason"]`: why the agent makes the call. */
   readonly agent_reason: string | undefined
+  readonly meta: Members | undefined
 }
 
 const reasonKey = 'gatehouse/reason'
+
+const saidIn = (meta: Members = {}) => {
+  const { progressToken: token, traceparent: trace, [reasonKey]: reason } = meta
+  return {
+    token: typeof token === 'string' || typeof token === 'number' ? token : undefined,
+    trace: typeof trace === 'string' ? trace : undefined,
+    reason,
+  }
+}
 
 /** The parameters of `tools/call`; members we do not know are dropped, as MCP has it. */
 export const readToolCall = (
@@ -179,11 +190,8 @@ export const readToolCall = (
   if (given !== undefined && !isMembers(given)) {
     return { error: invalidParams('arguments', 'must be an object') }
   }
-  const {
-    progressToken: token,
-    traceparent: trace,
-    [reasonKey]: reason,
-  } = isMembers(meta) ? meta : {}
+  const said = isMembers(meta) ? meta : undefined
+  const { token, trace, reason } = saidIn(said)
   const fault = reason === undefined ? null : agentReasonFault(reason)
   if (fault !== null) return { error: invalidParams(`_meta["${reasonKey}"]`, fault) }
   // What the client reads of its call is said of the one that it names, as if it had called that directly.
@@ -194,9 +202,10 @@ export const readToolCall = (
     name: named === called ? name : toolName(named.capability),
     arguments: named.arguments as Members,
     unreadable: named.unreadable,
-    progressToken: typeof token === 'string' || typeof token === 'number' ? token : undefined,
-    trace: typeof trace === 'string' ? trace : undefined,
+    progressToken: token,
+    trace,
     agent_reason: reason === '' ? undefined : (reason as string | undefined),
+    meta: said,
   }
 }
 
