@@ -36,6 +36,10 @@ const buffering = (operation: string, inputs: z.ZodObject) =>
     effect: 'buffered',
     side_effects: [{ what: 'a change at the fake', reversible: false }],
     errors: ['ServiceNotFound', 'ServiceAmbiguous'],
+    async resolve({ service: name }, ctx) {
+      const service = await ctx.services.open('fake', name as string | undefined)
+      return { service: service.name }
+    },
     async run(ctx, { service: name, ...args }) {
       const service = await ctx.services.open('fake', name as string | undefined)
       return service.buffer({ operation, arguments: args as JsonObject })

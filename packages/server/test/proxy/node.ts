@@ -122,7 +122,7 @@ export async function openNode(
     storage,
     audit: auditLog,
     async buffer(operation, args) {
-      const service = await proxy.servicesOf(call).open(kind)
+      const service = await proxy.servicesOf(call, () => {}).open(kind)
       return (await service.buffer({ operation, arguments: args })).write_id
     },
     async [Symbol.asyncDispose]() {

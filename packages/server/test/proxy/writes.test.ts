@@ -50,6 +50,32 @@ test('a write is held until its time, runs once, and shows in the replica at onc
   expect(await proxy.service()).toMatchObject({ buffered_writes: 0, rollback_points: 1 })
 })
 
+test('the log names the service that a call used, and the one that a request is about', async () => {
+  const policy = `version: 1
+rules:
+  - { match: fake.send, tier: approval_required }
+  - { match: "*", tier: autonomous }
+`
+  await using proxy = await openProxyKit({ policy })
+  const { kit } = proxy
+  const asked = await kit.pending('alpha', 'fake.send', { text: 'asked' })
+  await kit.invoke('alpha', 'fake.send', { text: 'asked' })
+  await kit.decide(asked, 'approve')
+  await kit.resolved('alpha', asked)
+  await kit.invoke('alpha', 'fake.search', { words: 'x' })
+  await kit.invoke('alpha', 'fake.search', { words: 'x', service: 'nowhere' })
+  const calls = (await kit.audit()).filter(({ kind }) => kind === 'call').toReversed()
+  const named = calls.map(({ result, detail }) => [result, detail?.['service']])
+  expect(named).toEqual([
+    ['pending', 'fake'],
+    ['pending', 'fake'],
+    ['pending', undefined],
+    ['success', 'fake'],
+    ['success', 'fake'],
+    ['error', undefined],
+  ])
+})
+
 test('what was cancelled never runs, and what ran cannot be cancelled', async () => {
   await using proxy = await openProxyKit()
   const { kit, server } = proxy

@@ -69,7 +69,7 @@ export async function prepareEdit(
   } as const
   if (decision.critical)
     throw refuse('policy calls it critical with these arguments; reject it and say what to change')
-  const bound = await bindRequest(deps, {
+  const { request: bound } = await bindRequest(deps, {
     op: agentOp,
     agent,
     session: null,

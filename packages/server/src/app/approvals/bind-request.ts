@@ -14,11 +14,20 @@ export type BindDeps = Basics & {
 
 export const digestPrefix = 'gatehouse-approval-v1\0'
 
+/** A request, and facts about it for the log. */
+export type BoundRequest = {
+  readonly request: StoredApproval
+  readonly noted: Readonly<Record<string, unknown>> | null
+}
+
 /** Everything that an approval binds, in one canonical text: what is shown is what runs. */
-export async function bindRequest(deps: BindDeps, call: Call): Promise<StoredApproval> {
+export async function bindRequest(deps: BindDeps, call: Call): Promise<BoundRequest> {
   const { op, agent, capability, args } = call
   const places = placesOf(deps.contexts.filesOf(call), capability, args)
-  const context = deps.contexts.previewOf({ ...call, places }, op.signal)
+  let noted: BoundRequest['noted'] = null
+  const context = deps.contexts.previewOf({ ...call, places }, op.signal, (facts) => {
+    noted = { ...noted, ...facts }
+  })
   const resolved = capability.resolve ? await capability.resolve(args as never, context) : {}
   const preview = capability.preview ? await capability.preview(args as never, context) : null
   const bound_json = deps.digest.canonical({
@@ -34,7 +43,7 @@ export async function bindRequest(deps: BindDeps, call: Call): Promise<StoredApp
   const arguments_json = deps.digest.canonical(args)
   const sent_json = deps.digest.canonical(call.sent ?? {})
   const wallMs = deps.clock.wall()
-  return {
+  const request: StoredApproval = {
     id: deps.ids.next('appr'),
     agent: agent.name,
     capability: capability.name,
@@ -64,4 +73,5 @@ export async function bindRequest(deps: BindDeps, call: Call): Promise<StoredApp
     delivered: 'no',
     edit: null,
   }
+  return { request, noted }
 }

@@ -16,7 +16,7 @@ import { isRead } from '../call/op.ts'
 import { announceChange } from './announce-change.ts'
 import type { ApprovalWaitDeps } from './approval-outcomes.ts'
 import { requestFacts } from './approval-record.ts'
-import { type BindDeps, bindRequest } from './bind-request.ts'
+import { type BindDeps, type BoundRequest, bindRequest } from './bind-request.ts'
 import { recordDelivery } from './record-delivery.ts'
 
 const pendingMax = 100
@@ -49,12 +49,13 @@ export async function requestApproval(
   const { op, agent, capability, args, rule } = call
   // Beside what the digest binds: the agent's words are shown to people, and no part of the call.
   const agent_reason = deps.secrets.scrub(op.agent_reason) ?? null
-  const draft = { ...(await bindRequest(deps, call)), agent_reason }
-  const facts = { policy_decision: 'approval_required', rule } as const
+  const { request: bound, noted: detail } = await bindRequest(deps, call)
+  const draft = { ...bound, agent_reason }
+  const facts = { policy_decision: 'approval_required', rule, detail } as const
   const found = await deps.auditLog.transaction(async (tx): Promise<Found> => {
     const open = await tx.approvals.findOpenCall(agent.name, draft.call_key)
     const stale = open && staleness(deps, open, draft)
-    if (open && stale === null) return join(tx, call, open)
+    if (open && stale === null) return join(tx, call, open, detail)
     const superseded = open && stale ? await supersede(deps, tx, call, open, draft, stale) : null
     if ((await tx.approvals.countPending(agent.name)) >= pendingMax) {
       const error = new GatehouseError('TooManyPending', { agent: agent.name, limit: pendingMax })
@@ -135,7 +136,12 @@ async function supersede(
   return approval
 }
 
-async function join(tx: AuditTransaction, call: Call, open: StoredApproval): Promise<Found> {
+async function join(
+  tx: AuditTransaction,
+  call: Call,
+  open: StoredApproval,
+  detail: BoundRequest['noted'],
+): Promise<Found> {
   const facts = {
     policy_decision: 'approval_required',
     rule: call.rule,
@@ -144,7 +150,7 @@ async function join(tx: AuditTransaction, call: Call, open: StoredApproval): Pro
   const { op, capability, args } = call
   // An answer that nobody reads is delivered to nobody.
   if (!isResolved(open) || !isRead(op)) {
-    tx.append(callDraft(op, capability, args, { ...facts, result: 'pending' }), {
+    tx.append(callDraft(op, capability, args, { ...facts, detail, result: 'pending' }), {
       counts: true,
     })
     return { kind: 'waits', approval: open }

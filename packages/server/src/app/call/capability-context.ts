@@ -47,7 +47,10 @@ export type ContextOffers = {
   /** Values: the agent's own, those of all, those of its session. */
   readonly stateOf: (call: Call, kind: 'own' | 'shared' | 'scratch') => StateArea
   readonly alertsOf: (call: Call) => AgentAlerts
-  readonly servicesOf: (call: Call) => AgentServices
+  readonly servicesOf: (
+    call: Call,
+    noted: (facts: Readonly<Record<string, unknown>>) => void,
+  ) => AgentServices
   readonly writesOf: (call: Call) => AgentWrites
   readonly secretsOf: (call: Call) => AgentSecrets
   readonly networkOf: (call: Call, signal: AbortSignal) => AgentNetwork
@@ -149,7 +152,7 @@ class Context implements CapabilityContext {
     return this.#deps.offers().stateOf(this.#call, 'scratch')
   }
   get services(): AgentServices {
-    return this.#deps.offers().servicesOf(this.#call)
+    return this.#deps.offers().servicesOf(this.#call, this.#run.noted)
   }
   get writes(): AgentWrites {
     return this.#deps.offers().writesOf(this.#call)
@@ -201,8 +204,8 @@ export type ContextFactory = {
   /** As far as policy lets the call reach into them, while it runs or for as long as what it started lasts. */
   reachableOf(call: Call): Files
   lastingOf(call: Call): Files
-  /** For showing and binding a call that has not run. */
-  previewOf(call: Call, signal: AbortSignal): PreviewContext
+  /** For showing and binding a call that has not run. `noted` takes facts for the log. */
+  previewOf(call: Call, signal: AbortSignal, noted?: RunOfCall['noted']): PreviewContext
 }
 
 export const createContexts = (deps: ContextDeps): ContextFactory => ({
@@ -210,7 +213,7 @@ export const createContexts = (deps: ContextDeps): ContextFactory => ({
   filesOf: (call) => deps.files.open(call.agent),
   reachableOf: (call) => reachableFiles(deps, call),
   lastingOf: (call) => deps.files.open(call.agent, deps.offers().buildLastingReach(call)),
-  previewOf: (call, signal) => ({
+  previewOf: (call, signal, noted = () => {}) => ({
     files: reachableFiles(deps, call),
     get git() {
       return bindGit(deps, call, this.files, signal, () => {})
@@ -219,7 +222,7 @@ export const createContexts = (deps: ContextDeps): ContextFactory => ({
       return deps.offers().processesOf(call, signal, () => {})
     },
     get services() {
-      return deps.offers().servicesOf(call)
+      return deps.offers().servicesOf(call, noted)
     },
     get state() {
       return deps.offers().stateOf(call, 'own')

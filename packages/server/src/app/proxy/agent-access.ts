@@ -83,10 +83,14 @@ const opened = (deps: ProxyDeps, call: Call, service: StoredService): AgentServi
 }
 
 /**
- * The services an agent may use; those of others do not exist for it.
+ * The services an agent may use; those of others do not exist for it. The one that is opened is noted for the log.
  * @SECURITY Who is not named has no access, whatever policy lets it call; test/proxy/connect.test.ts.
  */
-export const servicesOf = (deps: ProxyDeps, call: Call): AgentServices => {
+export const servicesOf = (
+  deps: ProxyDeps,
+  call: Call,
+  noted: (facts: Readonly<Record<string, unknown>>) => void,
+): AgentServices => {
   const agent = call.agent.name
   const mine = async (kind: string): Promise<readonly StoredService[]> =>
     (await deps.storage.services.list()).filter(
@@ -103,6 +107,7 @@ export const servicesOf = (deps: ProxyDeps, call: Call): AgentServices => {
         throw new GatehouseError('ServiceAmbiguous', {
           services: services.map((service) => service.name).join(', '),
         })
+      noted({ service: only.name })
       return opened(deps, call, only)
     },
   }

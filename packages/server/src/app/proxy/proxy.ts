@@ -17,6 +17,7 @@ import { toJSONSchema } from 'zod'
 import type { AgentServices, AgentWrites } from '../../ports/agent-services.ts'
 import type { EndsWithAgent } from '../agents/change-agent.ts'
 import type { Call } from '../call/call.ts'
+import type { RunOfCall } from '../call/capability-context.ts'
 import type { Op } from '../call/op.ts'
 import type { Components, Part } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
@@ -77,7 +78,7 @@ export type Proxy = Part<ProxyUseCases> & {
   readonly bursts: Bursts
   /** Cancels the buffered writes of an agent. */
   readonly endWithAgent: EndsWithAgent
-  servicesOf(call: Call): AgentServices
+  servicesOf(call: Call, noted: RunOfCall['noted']): AgentServices
   writesOf(call: Call): AgentWrites
 }
 
@@ -148,7 +149,7 @@ export function bindProxy(given: Omit<ProxyDeps, 'opened' | 'nudge'>): Proxy {
       const reason = failing.map(({ name, reason: why }) => `${name}: ${why}`).join('; ')
       return { status: 'degraded', reason, services }
     },
-    servicesOf: (call) => servicesOf(deps, call),
+    servicesOf: (call, noted) => servicesOf(deps, call, noted),
     writesOf: (call) => writesOf(deps, call),
     async endWithAgent(op, tx, agent) {
       await cancelAll(op, deps, tx, { agent })
