@@ -126,6 +126,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'user-token create': ['--label', 'phone'],
   'user-token list': [],
   'user-token revoke': [seeded.userToken, '--yes'],
+  'config explain': [],
   'setup sandbox': [],
   'setup-link': [],
   'operator set-password': [],

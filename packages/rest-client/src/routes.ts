@@ -8,6 +8,7 @@ export const routes: readonly RouteEntry[] = [
   { name: 'isReady', method: 'GET', path: '/readyz', fields: 'status' },
   { name: 'getMetrics', method: 'GET', path: '/metrics', answer: 'text' },
   { name: 'probeSandbox', method: 'POST', path: '/api/sandbox/probe', fields: 'usable backend detail remedy' },
+  { name: 'getConfiguration', method: 'GET', path: '/api/configuration', fields: 'settings file version' },
   { name: 'listAgents', method: 'GET', path: '/api/agents', fields: 'agents' },
   { name: 'createAgent', method: 'POST', path: '/api/agents', sends: 'body', fields: 'agent token warnings' },
   { name: 'showAgent', method: 'GET', path: '/api/agents/:name', fields: 'name purpose status created_at last_connected total_invocations approvals workspace mounts tools version token_fingerprint tool_list sessions stats' },

@@ -1,5 +1,5 @@
 import { compose } from './compose.ts'
-import { loadSettings } from './config/load.ts'
+import { loadSettings, usualDataDir } from './config/load.ts'
 import { createLog } from './telemetry/log.ts'
 import { LogOutput } from './telemetry/log-output.ts'
 import { createRestApp } from './transport/rest/create-rest-app.ts'
@@ -17,18 +17,17 @@ export async function openOffline(input: {
 }): Promise<
   { fetch(request: Request): Promise<Response>; readonly token: string } & AsyncDisposable
 > {
+  const environment = input.temporary
+    ? Object.fromEntries(
+        Object.entries(process.env).filter(([name]) => !name.startsWith('GATEHOUSE_')),
+      )
+    : process.env
   const flags = {
-    'data-dir': input.dataDir,
+    // A directory that needs no flag has another origin.
+    ...(usualDataDir(environment) === input.dataDir ? {} : { 'data-dir': input.dataDir }),
     ...(input.configFile ? { config: input.configFile } : {}),
   }
-  const settings = input.temporary
-    ? loadSettings(
-        flags,
-        Object.fromEntries(
-          Object.entries(process.env).filter(([name]) => !name.startsWith('GATEHOUSE_')),
-        ),
-      )
-    : loadSettings(flags)
+  const settings = loadSettings(flags, environment)
   const scrubber = new Scrubber()
   const output = new LogOutput(process.stderr.fd)
   const log = createLog('warn', output, (line) => scrubber.scrub(line))

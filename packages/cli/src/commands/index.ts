@@ -531,6 +531,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./user-token-revoke.ts')).userTokenRevoke,
   },
   {
+    name: 'config explain',
+    summary: 'Show the active settings and where each value comes from',
+    load: async () => (await import('./config-explain.ts')).configExplain,
+  },
+  {
     name: 'setup sandbox',
     summary: 'Test the sandbox for programs, and say what to install or allow',
     load: async () => (await import('./setup-sandbox.ts')).setupSandbox,

@@ -4,6 +4,7 @@ import { alertRoutes } from './alerts.ts'
 import { approvalRoutes } from './approvals.ts'
 import { auditRoutes } from './audit.ts'
 import { backupRoutes } from './backup.ts'
+import { configurationRoutes } from './configuration.ts'
 import { engineRoutes } from './engine.ts'
 import { grantRoutes } from './grants.ts'
 import { healthRoutes } from './health.ts'
@@ -31,6 +32,7 @@ export const routes = {
   ...statusRoutes,
   ...healthRoutes,
   ...sandboxRoutes,
+  ...configurationRoutes,
   ...agentRoutes,
   ...pauseRoutes,
   ...activityRoutes,

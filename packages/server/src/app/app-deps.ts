@@ -26,8 +26,8 @@ import type { ListDeps } from './gate/list-capabilities.ts'
 import type { EngineParts, InferenceDeps } from './inference/inference.ts'
 import type { ModelParts, ModelsDeps } from './models/models.ts'
 import type { ProxySettings } from './proxy/deps.ts'
-import type { MonitorDeps } from './supervision/alert-monitors.ts'
 import type { AuditAccess } from './supervision/audit-access.ts'
+import type { SupervisionDeps } from './supervision/supervision.ts'
 import type { UpstreamRoomDeps } from './upstreams/upstreams.ts'
 
 /** Dependencies of the application. Each part names by its own type what it takes of them. */
@@ -52,7 +52,7 @@ export type AppDeps = Basics & {
   readonly settings: BindDeps['settings'] &
     ListDeps['settings'] &
     HoldDeps['settings'] &
-    MonitorDeps['settings'] &
+    SupervisionDeps['settings'] &
     ModelsDeps['settings'] &
     InferenceDeps['settings'] &
     ProxySettings &

@@ -22,6 +22,8 @@ export type Field = {
   readonly min?: number
   readonly max?: number
   readonly choices?: readonly string[]
+  /** The value is never shown: it is a secret, or one is part of it. */
+  readonly secret?: true
   /** Name of the flag that takes no value and sets the opposite: `--no-first-agent`. */
   readonly negated?: string
 }

@@ -56,6 +56,7 @@ export const fields = [
   {
     key: 'database_url',
     type: 'string',
+    secret: true,
     default: null,
     description:
       'postgres://… when one machine is outgrown. Default: SQLite in the data directory.',
@@ -209,6 +210,7 @@ export const fields = [
   {
     key: 'notifications',
     type: 'targets',
+    secret: true,
     default: [],
     description:
       'Notification targets: a list of name, kind (webhook, ntfy or slack), url, secret_file and events.',

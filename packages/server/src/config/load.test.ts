@@ -94,10 +94,11 @@ test('files with several names are refused where the operator says so', () => {
 
 test('every field is a setting by its key, of the type that the field gives it', () => {
   const settings = loadSettings({ 'data-dir': folderWith() }, {})
-  const { commandEnvironment, origins, ...values } = settings
+  const { commandEnvironment, origins, configuration, ...values } = settings
   const keys = fields.map(({ key }) => key).toSorted()
   expect(Object.keys(values).toSorted()).toEqual(keys)
   expect(Object.keys(origins).toSorted()).toEqual(keys)
+  expect(configuration.settings.map(({ key }) => key).toSorted()).toEqual(keys)
   expect(commandEnvironment).toEqual({})
   expectTypeOf(settings.data_dir).toEqualTypeOf<string>()
   expectTypeOf(settings.database_url).toEqualTypeOf<string | null>()

@@ -21,6 +21,7 @@ const pairedWith =
 /** Settings whose value is more than what was written: checked, found in the file system, or made into something. */
 export const readings = {
   data_dir: (_written: string | null, { dataDir }: Surroundings): string => dataDir,
+  config: (_written: string | null, { file }: Surroundings): string => file,
   'tls.cert': pairedWith('tls.key', 'a certificate needs tls.key, its private key, too'),
   'tls.key': pairedWith('tls.cert', 'a private key needs tls.cert, its certificate, too'),
   'audit.checkpoint_copy': besideData,

@@ -1,3 +1,4 @@
+import type { Configuration } from '@gatehouse/contract'
 import type { fields, Key } from './fields.ts'
 import type { readings } from './readings.ts'
 import type { Target } from './targets.ts'
@@ -29,4 +30,6 @@ export type Settings = {
   readonly commandEnvironment: Readonly<Record<string, string>>
   /** Origin of each value by key: `--flag`, `VARIABLE`, `file:line:column` or `default`. */
   readonly origins: Readonly<Record<string, string>>
+  /** The same for people, without secrets. */
+  readonly configuration: Pick<Configuration, 'settings' | 'file'>
 }

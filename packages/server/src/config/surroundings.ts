@@ -7,6 +7,8 @@ export type Surroundings = {
   /** Where the value came from, for a refusal. */
   readonly origin: string
   readonly dataDir: string
+  /** Path of the configuration file, which need not exist. */
+  readonly file: string
   readonly environment: Environment
   /** Another setting as it was written. */
   readonly given: (key: string) => Value

@@ -1,3 +1,4 @@
+import { Configuration } from '@gatehouse/contract'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 import { createRestApp } from '../../src/transport/rest/create-rest-app.ts'
@@ -116,4 +117,18 @@ test('pauses and resumes everything, and shows metrics of it', async () => {
   expect(body).toContain('gatehouse_calls_total{capability="system.time",outcome="denied"} 1\n')
   expect(await call('POST', '/api/resume')).toMatchObject({ status: 200, body: { count: 2 } })
   expect((await kit.invoke('alpha', 'system.time')).kind).toBe('succeeded')
+})
+
+test('explains every setting, with the version and the file that was read', async () => {
+  await using kit = await openKit()
+  const call = await openApi(kit)
+  const { status, body } = await call('GET', '/api/configuration')
+  expect(status).toBe(200)
+  expect(body).toMatchObject({ version: expect.stringMatching(/^\d+\.\d+\.\d+/), file: null })
+  const { settings } = Configuration.parse(body)
+  expect(settings.find(({ key }) => key === 'data_dir')).toMatchObject({
+    value: kit.folder,
+    origin: 'flag',
+    source: '--data-dir',
+  })
 })

@@ -6,6 +6,7 @@ import type {
   AuditFilter,
   AuditPage,
   AuditProof,
+  Configuration,
   FailedNotification,
   Health,
   HealthStatus,
@@ -47,6 +48,7 @@ export type SupervisionDeps = Basics &
   Omit<HealthDeps, 'startedMs'> &
   MonitorDeps & {
     readonly version: string
+    readonly settings: { readonly configuration: Pick<Configuration, 'settings' | 'file'> }
     readonly audit: AuditReader & AuditAccess
     readonly metrics: Metrics
     readonly sessions: SessionTable
@@ -61,6 +63,8 @@ export interface SupervisionUseCases {
   health(op: Op): Promise<Health>
   /** The same in a word, at once. */
   readiness(): HealthStatus
+  /** Every active setting and where its value comes from, without secrets. */
+  configuration(op: Op): Configuration
   /** Runs a small program in the sandbox, and says what holds. */
   probeSandbox(op: Op): Promise<SandboxReport>
   /** In the Prometheus text format. */
@@ -125,6 +129,7 @@ export function bindSupervision(given: SupervisionDeps): Supervision {
       status: () => status(deps),
       health: () => health(deps),
       readiness: () => readiness(deps),
+      configuration: () => ({ ...deps.settings.configuration, version: deps.version }),
       probeSandbox: () => probeSandbox(deps),
       renderMetrics: () => renderMetrics(deps),
 

@@ -7,6 +7,7 @@ import { alertHandlers } from './routes/alerts.ts'
 import { approvalHandlers } from './routes/approvals.ts'
 import { auditHandlers } from './routes/audit.ts'
 import { backupHandlers } from './routes/backup.ts'
+import { configurationHandlers } from './routes/configuration.ts'
 import { engineHandlers } from './routes/engine.ts'
 import { grantHandlers } from './routes/grants.ts'
 import { healthHandlers } from './routes/health.ts'
@@ -36,6 +37,7 @@ export function createHandlers(version: string): Handlers<Routes> {
     ...healthHandlers,
     ...hookHandlers,
     ...sandboxHandlers,
+    ...configurationHandlers,
     ...agentHandlers,
     ...pauseHandlers,
     ...activityHandlers,
