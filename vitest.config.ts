@@ -42,7 +42,7 @@ const unit = ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.mjs']
 /** They measure, race, lay siege to a server or watch its memory: one file at a time, with both cores. */
 const alone = [
   'test/attacks/**/*.test.ts',
-  'test/{crash,dashboard-browser,first-minutes,memory,process}.test.ts',
+  'test/{crash,dashboard-browser,first-minutes,memory,process,upstream-endurance}.test.ts',
 ]
 
 export default defineConfig({

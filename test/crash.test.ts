@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { exportedEntries } from './support/exported-entries.ts'
 import { Installation, invoke, pause, type Run, rpc } from './support/server.ts'
 
 const full = process.env['GATEHOUSE_FULL'] === '1'
@@ -17,13 +18,6 @@ limits:
   - { match: "filesystem.*", limit: 100000, window: 1m }
 `
 
-type Entry = {
-  readonly id: string
-  readonly capability: string
-  readonly result: string
-  readonly arguments: Record<string, unknown>
-  readonly approval_id: string | null
-}
 type Approval = {
   readonly id: string
   readonly execution: { readonly state: string }
@@ -93,14 +87,6 @@ const approveUntilDead = async (run: Run, userToken: string): Promise<void> => {
   } catch {
     return
   }
-}
-
-const exportedEntries = async (gate: Installation): Promise<Entry[]> => {
-  const { stdout } = await gate.cli(['audit', 'export'])
-  return stdout
-    .split('\n')
-    .filter((line) => line.includes('"body"'))
-    .map((line) => JSON.parse((JSON.parse(line) as { body: string }).body) as Entry)
 }
 
 const linesOf = (file: string): string[] => readFileSync(file, 'utf8').split('\n').filter(Boolean)
