@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import {
   chmodSync,
   existsSync,
@@ -17,7 +19,7 @@ import { hasProgram } from '@gatehouse/testkit/programs'
 import { Client } from '@modelcontextprotocol/sdk/client/index.js'
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { afterAll, beforeEach, describe, expect, test } from 'vitest'
-import { Installation } from './support/server.ts'
+import { bin, Installation, until } from './support/server.ts'
 
 type Imported = {
   imported: { upstream: string; tools: number; from: { client: string; server: string }[] }[]
@@ -189,6 +191,26 @@ describe.skipIf(!hasProgram('bwrap'))('import with a real server', () => {
     expect(text).toContain('web = true')
     expect(text).not.toContain('mcp_servers.gatehouse')
     expect(existsSync(done.files[0]?.backup ?? '')).toBe(false)
+  }, 120_000)
+})
+
+describe.skipIf(!hasProgram('bwrap'))('import that is killed', () => {
+  test('is told of by doctor, and undone byte for byte', async () => {
+    if (!gate.run) await gate.start()
+    const texts = [claude(), codex()] as const
+    const files = [put('.claude.json', texts[0]), put('.codex/config.toml', texts[1])] as const
+    const journal = join(gate.dataDir, 'imports', 'journal.json')
+    const line = [bin, '--data-dir', gate.dataDir, 'import', '--yes', '--server', 'Memory,memory']
+    const child = spawn(process.execPath, line, { stdio: 'ignore' })
+    await until(async () => existsSync(journal))
+    child.kill('SIGKILL')
+    await once(child, 'exit')
+    const { stdout } = await gate.cli(['doctor'])
+    expect(stdout).toContain('Import: one was interrupted')
+    await undo()
+    for (const [at, file] of files.entries()) expect(readFileSync(file, 'utf8')).toBe(texts[at])
+    expect(readdirSync(join(gate.dataDir, 'imports'))).toEqual([])
+    expect((await gate.cli(['doctor'])).stdout).not.toContain('Import:')
   }, 120_000)
 })
 

@@ -62,6 +62,8 @@ export type Terminal = {
   readonly keys?: AsyncIterable<string | KeyPress>
   readonly nowMs?: () => number
   readonly onWrite?: (text: string) => void
+  /** Before each request to the server. */
+  readonly onRequest?: () => void
   readonly signal?: AbortSignal
   readonly connect?: Connect
   /** No server runs: the same routes answer in this process. */
@@ -179,6 +181,7 @@ export function createCliKit(options?: InstallationOptions): CliKit {
               wake_port: 7702,
             },
         async fetch(url, init) {
+          terminal.onRequest?.()
           const operation = operationOf(init.method, url)
           if (operation) kit.operations.push(operation)
           if (operation && typeof init.body === 'string') bodies.push([operation, init.body])

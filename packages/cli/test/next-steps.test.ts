@@ -73,7 +73,7 @@ test.each(
     (file) =>
       file.endsWith('.ts') &&
       !file.endsWith('.test.ts') &&
-      !/^(help|doctor.(client-)?checks)\.ts$/.test(file),
+      !/^(help|doctor.((client-)?checks|import-check))\.ts$/.test(file),
   ),
 )('%s leaves the name of the program to next()', (file) => {
   const source = readFileSync(new URL(file, sources), 'utf8').replaceAll(

@@ -1,5 +1,16 @@
 import { randomBytes } from 'node:crypto'
-import { lstat, mkdir, open, readFile, realpath, rename, rm, rmdir, stat } from 'node:fs/promises'
+import {
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  rmdir,
+  stat,
+} from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { CliError } from '../cli-error.ts'
 import { exitCodes } from '../exit-codes.ts'
@@ -94,6 +105,14 @@ export async function replaceFile(path: string, content: string | Buffer, mode: 
     await rm(beside, { force: true })
     throw error
   }
+}
+
+/** Takes away what a process that was killed has left of replacing a file. */
+export async function sweepBeside(path: string): Promise<void> {
+  const [folder, start] = [dirname(path), `.${basename(path)}.`]
+  for (const name of (await readdir(folder).catch(orNull)) ?? [])
+    if (name.startsWith(start) && /^[0-9a-f]{12}$/.test(name.slice(start.length)))
+      await rm(join(folder, name))
 }
 
 /** Writes what was planned, and names the folder that had to be made for it. */

@@ -91,5 +91,6 @@ export async function keepConnection(
 export async function forgetConnection(files: ConnectionFiles, keptBackups: readonly string[]) {
   const { token, hookToken, record, backup, hooksBackup } = files
   const backups = [backup, hooksBackup].filter((path) => !keptBackups.includes(path))
-  for (const file of [token, hookToken, record, ...backups]) await rm(file, { force: true })
+  // The record last: until then the same can be done again.
+  for (const file of [token, hookToken, ...backups, record]) await rm(file, { force: true })
 }

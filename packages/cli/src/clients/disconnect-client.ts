@@ -58,10 +58,6 @@ export async function planDisconnection(context: Context, given: DisconnectReque
 
 export type DisconnectPlan = Awaited<ReturnType<typeof planDisconnection>>
 
-/** Whether a file is left as it was before we came, or as somebody else made it since. */
-export const isRestored = ({ isAsWritten, known, before, after }: Undo): boolean =>
-  isAsWritten || (known === null && after.toString() === before)
-
 /** The agent that was made for the client, unless it is kept or was revoked already. */
 export async function agentToRevoke(
   { api }: Context,
@@ -85,6 +81,6 @@ export async function endConnection(
   if (known?.hooks) await endHookToken(api, known.hooks.token_id)
   if (agent !== null) await api.revokeAgent({ name: agent })
   // The bytes of before stay where they were not brought back.
-  const kept = undos.filter((undo) => !isRestored(undo)).map(({ backup }) => backup)
+  const kept = undos.filter(({ isRestored }) => !isRestored).map(({ backup }) => backup)
   await forgetConnection(files, kept)
 }

@@ -67,8 +67,20 @@ export type Undo = {
   readonly before: string
   readonly after: Buffer
   readonly isAsWritten: boolean
+  /** Whether it is then as it was before we came, or as somebody else made it since. */
+  readonly isRestored: boolean
   readonly known: KeptFile | null
   readonly backup: string
+}
+
+/** Whether the bytes are those of before: of a file that was there, or of none. */
+async function isOriginal(
+  bytes: Buffer | null,
+  { existed }: KeptFile,
+  backup: string,
+): Promise<boolean> {
+  const original = existed ? await readFile(backup).catch(() => null) : null
+  return bytes === null ? !existed : original !== null && original.equals(bytes)
 }
 
 export async function planUndo(
@@ -78,10 +90,16 @@ export async function planUndo(
 ): Promise<Undo> {
   const file = await readConfigFile(name, 0o600)
   const before = textOf(file)
-  const undo = { file, before, known, backup, isAsWritten: isAsWritten({ file, known }) }
-  if (undo.isAsWritten)
-    return { ...undo, after: known?.existed ? await readFile(backup) : Buffer.alloc(0) }
-  return { ...undo, after: Buffer.from(await withoutOurs(file.path, before)) }
+  const undo = { file, before, known, backup }
+  if (isAsWritten({ file, known })) {
+    const after = known?.existed ? await readFile(backup) : Buffer.alloc(0)
+    return { ...undo, after, isAsWritten: true, isRestored: true }
+  }
+  const after = Buffer.from(await withoutOurs(file.path, before))
+  const left = file.bytes === null && after.length === 0 ? null : after
+  const isRestored =
+    known === null ? after.toString() === before : await isOriginal(left, known, backup)
+  return { ...undo, after, isAsWritten: false, isRestored }
 }
 
 export async function undoEdit({ file, before, after, known, isAsWritten }: Undo): Promise<void> {

@@ -1,10 +1,5 @@
 import { scopes } from '../clients/client.ts'
-import {
-  agentToRevoke,
-  endConnection,
-  isRestored,
-  planDisconnection,
-} from '../clients/disconnect-client.ts'
+import { agentToRevoke, endConnection, planDisconnection } from '../clients/disconnect-client.ts'
 import { diffOf, paintDiff } from '../clients/show-change.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
@@ -41,7 +36,7 @@ export const disconnectClient = defineCommand({
     if (!isDry) await endConnection(context, planned, agent)
     const files = undos
       .filter(({ known, before, after }) => known !== null || after.toString() !== before)
-      .map((undo) => ({ file: undo.file.path, restored: isRestored(undo) && !isDry }))
+      .map((undo) => ({ file: undo.file.path, restored: undo.isRestored && !isDry }))
     return {
       client: client.id,
       scope,

@@ -1,6 +1,8 @@
 import { scopes } from '../clients/client.ts'
+import { findDataDir } from '../clients/connect-client.ts'
 import { defineCommand } from '../define.ts'
 import { exitCodes } from '../exit-codes.ts'
+import { readInterrupted } from '../imports/import-journal.ts'
 import { importedText, questionText, undoneText } from '../imports/import-text.ts'
 import { foundText } from '../imports/list-found.ts'
 import { prepareImport } from '../imports/prepare-import.ts'
@@ -38,25 +40,36 @@ export const importServers = defineCommand({
     'gatehouse import --undo',
   ],
   async look(context, given) {
-    if (given.undo) return { kind: 'undo' as const, plan: await planUndo(context, given.client) }
-    return { kind: 'import' as const, prepared: await prepareImport(context, given) }
+    const { dir } = await findDataDir(context)
+    const interrupted = await readInterrupted(dir)
+    if (!given.undo && !interrupted)
+      return { kind: 'import' as const, prepared: await prepareImport(context, given) }
+    const ids = given.undo ? given.client : null
+    return { kind: 'undo' as const, plan: await planUndo(context, ids, interrupted) }
   },
   question(given, found) {
     if (given['dry-run']) return null
-    if (found.kind === 'undo') return `${undoneText(undoneOf(found.plan, true))}\nUndo the import?`
-    return questionText(found.prepared)
+    if (found.kind === 'import') return questionText(found.prepared)
+    const { plan } = found
+    const what = given.undo || plan.interrupted?.kind === 'undo' ? 'the import' : 'what it has done'
+    return `${undoneText(undoneOf(plan, true))}\nUndo ${what}?`
   },
   async run(context, given, found) {
     const isDry = given['dry-run']
     if (found.kind === 'import')
       return { kind: found.kind, dry_run: isDry, ...(await runImport(context, found.prepared)) }
     if (!isDry) await undoImports(context, found.plan)
-    return { kind: found.kind, ...undoneOf(found.plan, isDry) }
+    const undone = undoneOf(found.plan, isDry)
+    return { kind: found.kind, ...undone, import_again: !isDry && !given.undo }
   },
   text(result, view) {
-    if (result.kind === 'undo') return undoneText(result)
-    return result.dry_run ? foundText(result, view) : importedText(result, view)
+    if (result.kind === 'import')
+      return result.dry_run ? foundText(result, view) : importedText(result, view)
+    const again = result.import_again ? [`Import again: ${view.next('import')}`] : []
+    return [undoneText(result), ...again].join('\n')
   },
   exitCode: (result) =>
-    result.kind === 'import' && result.failed ? exitCodes.failed : exitCodes.done,
+    (result.kind === 'import' ? result.failed : result.import_again)
+      ? exitCodes.failed
+      : exitCodes.done,
 })

@@ -6,6 +6,7 @@ import { counted } from '../counted.ts'
 import { hasError, problemLine } from '../policy-problems.ts'
 import { isAlive, readCliToken, readRunFile } from '../run-file.ts'
 import { clientChecks } from './client-checks.ts'
+import { importCheck } from './import-check.ts'
 import { type Check, type Finding, fail, fine, warn } from './run-checks.ts'
 
 const nodeMinimum = [20, 20] as const
@@ -287,5 +288,6 @@ export const checks: readonly Check[] = [
   log,
   policy,
   audit,
+  importCheck,
   ...clientChecks,
 ]

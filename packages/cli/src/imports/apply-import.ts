@@ -11,6 +11,7 @@ import { isWaiting } from '../upstream-text.ts'
 import type { Candidate } from './candidates.ts'
 import type { FoundConfig, FoundServer } from './find-servers.ts'
 import { forgetImport, keepImport } from './import-record.ts'
+import { endMadeConnection, type MadeConnection, madeConnectionOf } from './made-connection.ts'
 import { type Connecting, type Left, leftOf } from './plan-import.ts'
 import type { Tried } from './try-server.ts'
 
@@ -42,12 +43,12 @@ export async function putBehind(
 }
 
 /** One configuration with the servers to be taken out of it. */
-export type TakenOut = {
+type TakenOut = {
   readonly config: FoundConfig
   readonly servers: readonly { readonly server: FoundServer; readonly behind: Behind }[]
 }
 
-export const byFile = (behind: readonly Behind[]): readonly TakenOut[] => {
+const byFile = (behind: readonly Behind[]): readonly TakenOut[] => {
   const all = behind.flatMap((one) => one.candidate.from.map((server) => ({ server, behind: one })))
   const configs = new Map(all.map(({ server: { config } }) => [config.file, config]))
   return [...configs.values()].map((config) => ({
@@ -73,7 +74,11 @@ async function textWithout({ config, servers }: TakenOut, text: string): Promise
 }
 
 /** Takes servers out of one file; the record of it is there before, so that it can be undone. */
-async function takeOut(dataDir: string, taken: TakenOut, connected: boolean): Promise<string> {
+async function takeOut(
+  dataDir: string,
+  taken: TakenOut,
+  connection: MadeConnection | null,
+): Promise<string> {
   const { client, scope, folder } = taken.config
   const file = await readConfigFile(taken.config.file, 0o600)
   const after = await textWithout(taken, textOf(file))
@@ -85,7 +90,7 @@ async function takeOut(dataDir: string, taken: TakenOut, connected: boolean): Pr
       folder,
       file: file.path,
       written: sha256(after),
-      connected,
+      connection,
       servers: taken.servers.map(({ server, behind }) => ({
         name: server.name,
         upstream: behind.upstream,
@@ -109,25 +114,53 @@ export type Changed = {
   readonly connected: boolean
 }
 
-/** Edits the files, the last step; what could not be edited is named, and stays as it was. */
+type Edited = { readonly changed: readonly Changed[]; readonly left: readonly Left[] }
+
+/** Edits the files of one client, once it is connected; what could not be edited is named, and stays as it was. */
+async function editClient(
+  context: Context,
+  dataDir: string,
+  files: readonly TakenOut[],
+  missing: Connecting | undefined,
+): Promise<Edited> {
+  const changed: Changed[] = []
+  const left: Left[] = []
+  const leave = ({ servers }: TakenOut, error: unknown) =>
+    left.push(...servers.map(({ server }) => leftOf(server, toFailure(error).message)))
+  const made = missing ? madeConnectionOf(missing.plan) : null
+  try {
+    if (missing) await makeConnection(context, missing.plan, [])
+    for (const taken of files)
+      try {
+        const { file } = taken.config
+        const backup = await takeOut(dataDir, taken, changed.length === 0 ? made : null)
+        changed.push({ file, backup, connected: missing?.config.file === file })
+      } catch (error) {
+        leave(taken, error)
+      }
+  } catch (error) {
+    for (const taken of files) leave(taken, error)
+  }
+  if (made && changed.length === 0) await endMadeConnection(context, made)
+  return { changed, left }
+}
+
+/** Edits the files, the last step. */
 export async function editFiles(
   context: Context,
   dataDir: string,
   behind: readonly Behind[],
   connecting: readonly Connecting[],
-): Promise<{ readonly changed: readonly Changed[]; readonly left: readonly Left[] }> {
-  const changed: Changed[] = []
-  const left: Left[] = []
-  for (const taken of byFile(behind)) {
-    const { file } = taken.config
-    const missing = connecting.find(({ config }) => config.file === file)
-    try {
-      if (missing) await makeConnection(context, missing.plan, [])
-      const backup = await takeOut(dataDir, taken, missing !== undefined)
-      changed.push({ file, backup, connected: missing !== undefined })
-    } catch (error) {
-      left.push(...taken.servers.map(({ server }) => leftOf(server, toFailure(error).message)))
-    }
+): Promise<Edited> {
+  const files = byFile(behind)
+  const edited: Edited[] = []
+  for (const client of new Set(files.map(({ config }) => config.client))) {
+    const isOfClient = ({ config }: { config: FoundConfig }) => config.client === client
+    const missing = connecting.find(isOfClient)
+    edited.push(await editClient(context, dataDir, files.filter(isOfClient), missing))
   }
-  return { changed, left }
+  return {
+    changed: edited.flatMap(({ changed }) => changed),
+    left: edited.flatMap(({ left }) => left),
+  }
 }

@@ -1,7 +1,8 @@
-import { mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Scope } from '../clients/client.ts'
 import { replaceFile } from '../clients/config-file.ts'
+import type { MadeConnection } from './made-connection.ts'
 
 /** What an import did to one file, kept in the data directory so that it can be undone. */
 export type ImportRecord = {
@@ -12,8 +13,8 @@ export type ImportRecord = {
   readonly file: string
   /** SHA-256 of the file as it was written; while it is that, the backup brings back what was before. */
   readonly written: string
-  /** Whether the client was connected for it, and is to be taken off again. */
-  readonly connected: boolean
+  /** The connection that was made for it, which ends with it. */
+  readonly connection: MadeConnection | null
   readonly servers: readonly {
     /** Its name in the client, and behind the gate. */
     readonly name: string
@@ -30,16 +31,16 @@ export type KeptImport = ImportRecord & {
   readonly backup: string
 }
 
-const folderOf = (dataDir: string): string => join(dataDir, 'imports')
+export const importsFolder = (dataDir: string): string => join(dataDir, 'imports')
 
 const pathsOf = (dataDir: string, number: number) => {
-  const start = join(folderOf(dataDir), `${number}`.padStart(6, '0'))
+  const start = join(importsFolder(dataDir), `${number}`.padStart(6, '0'))
   return { number, record: `${start}.json`, backup: `${start}.backup` }
 }
 
 /** Imports that were not undone, the latest first. */
 export async function readImports(dataDir: string): Promise<readonly KeptImport[]> {
-  const names = await readdir(folderOf(dataDir)).catch((error: NodeJS.ErrnoException) => {
+  const names = await readdir(importsFolder(dataDir)).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return []
     throw error
   })
@@ -54,6 +55,12 @@ export async function readImports(dataDir: string): Promise<readonly KeptImport[
   return kept
 }
 
+/** Number of the next record. */
+export async function nextNumber(dataDir: string): Promise<number> {
+  const [latest] = await readImports(dataDir)
+  return (latest?.number ?? 0) + 1
+}
+
 /**
  * Keeps the record and the bytes of before, the record last: what has one can be undone.
  * @SECURITY The bytes hold secrets that are in no configuration any more: private to this user, deleted by the undo;
@@ -64,15 +71,14 @@ export async function keepImport(
   record: ImportRecord,
   before: Buffer,
 ): Promise<KeptImport> {
-  await mkdir(folderOf(dataDir), { recursive: true, mode: 0o700 })
-  const [latest] = await readImports(dataDir)
-  const paths = pathsOf(dataDir, (latest?.number ?? 0) + 1)
+  const paths = pathsOf(dataDir, await nextNumber(dataDir))
   await replaceFile(paths.backup, before, 0o600)
   await replaceFile(paths.record, `${JSON.stringify(record, null, 2)}\n`, 0o600)
   return { ...record, ...paths }
 }
 
 export async function forgetImport({ record, backup }: KeptImport): Promise<void> {
-  await rm(backup, { force: true })
+  // A record without its backup could not be undone.
   await rm(record, { force: true })
+  await rm(backup, { force: true })
 }

@@ -40,8 +40,14 @@ export function importedText(result: Imported, { next }: View): string {
   return [...lines, ...changes, ...leftText(left), ...unreadLines(unread), ...then].join('\n')
 }
 
-export const undoneText = ({ dry_run, files, removed }: Undone): string =>
+const interruptedText = {
+  import: 'An import was interrupted.',
+  undo: 'The undo of an import was interrupted.',
+} as const
+
+export const undoneText = ({ dry_run, interrupted, files, removed }: Undone): string =>
   [
+    ...(interrupted === null ? [] : [interruptedText[interrupted]]),
     ...files.map(({ file, restored }) =>
       restored
         ? `${file} ${dry_run ? 'would be' : 'is'} as it was before.`

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { usageError } from '../cli-error.ts'
-import { homeOf, type Place, type Scope } from '../clients/client.ts'
+import { homeOf, type Place, type Scope, scopes } from '../clients/client.ts'
 import { type ConnectPlan, findDataDir, planConnection } from '../clients/connect-client.ts'
 import { findTarget } from '../clients/find-client.ts'
 import type { Context } from '../define.ts'
@@ -91,7 +91,7 @@ export async function chooseServers(context: Context, given: ImportRequest): Pro
 /** A client that is to be connected before its servers are taken out. */
 export type Connecting = { readonly config: FoundConfig; readonly plan: ConnectPlan }
 
-/** Connections that are missing, one for each configuration, and one for a client where it has one for the person. */
+/** Connections that are missing, one for each client: for the person, where a configuration of theirs is among them. */
 export async function planConnections(
   context: Context,
   candidates: readonly Candidate[],
@@ -100,12 +100,10 @@ export async function planConnections(
     candidates.flatMap(({ from }) => from.map(({ config }) => [config.file, config])),
   )
   const connecting: Connecting[] = []
-  for (const config of configs.values()) {
+  const byScope = (of: Scope) => [...configs.values()].filter(({ scope }) => scope === of)
+  for (const config of scopes.flatMap(byScope)) {
     const { client, scope, folder } = config
-    const isThere = connecting.some(
-      ({ config: one }) => one.client === client && one.scope === 'user',
-    )
-    if (config.connected || isThere) continue
+    if (config.connected || connecting.some(({ config: one }) => one.client === client)) continue
     const request = { client: client.id, scope, folder: scope === 'user' ? undefined : folder }
     const options = { agent: undefined, start: false, 'no-hooks': true, 'dry-run': false }
     connecting.push({ config, plan: await planConnection(context, { ...request, ...options }) })

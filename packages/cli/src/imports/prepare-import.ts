@@ -15,7 +15,7 @@ import {
 import { type Tried, tryServer } from './try-server.ts'
 
 /** Servers that were tried within what they may use. */
-type Ready = {
+export type Ready = {
   readonly tried: readonly Tried[]
   /** Servers that an earlier import has put behind the gate. */
   readonly known: readonly Candidate[]

@@ -1,16 +1,28 @@
 import { readFile } from 'node:fs/promises'
+import { isDeepStrictEqual } from 'node:util'
 import { ClientError } from '@gatehouse/rest-client'
 import { CliError } from '../cli-error.ts'
 import { type ClientSpec, clients } from '../clients/client.ts'
-import { type ConfigFile, readConfigFile, textOf, writeConfigFile } from '../clients/config-file.ts'
+import {
+  type ConfigFile,
+  readConfigFile,
+  sweepBeside,
+  textOf,
+  writeConfigFile,
+} from '../clients/config-file.ts'
 import { changeEntry, isMembers, loadFormat, readServers } from '../clients/config-format.ts'
 import { sha256 } from '../clients/connection.ts'
-import { agentToRevoke, endConnection, planDisconnection } from '../clients/disconnect-client.ts'
 import type { Context } from '../define.ts'
 import { exitCodes } from '../exit-codes.ts'
+import {
+  type AddedServer,
+  closeJournal,
+  type ImportSteps,
+  type Journal,
+  openJournal,
+} from './import-journal.ts'
 import { forgetImport, type KeptImport, readImports } from './import-record.ts'
-
-type Restored = { readonly bytes: Buffer; readonly exact: boolean }
+import { endMadeConnection } from './made-connection.ts'
 
 export type FileUndo = {
   readonly file: ConfigFile
@@ -21,9 +33,10 @@ export type FileUndo = {
 }
 
 export type UndoPlan = {
+  /** An import or undo that was killed, which is undone, or completed, as well. */
+  readonly interrupted: Journal | null
+  readonly steps: ImportSteps
   readonly files: readonly FileUndo[]
-  /** Servers behind the gate that no other import needs. */
-  readonly upstreams: readonly string[]
 }
 
 const clientOf = (id: string): ClientSpec => {
@@ -37,36 +50,71 @@ const clientOf = (id: string): ClientSpec => {
 }
 
 /** One import taken back: the bytes of before, or only the entries, where the file has changed since. */
-async function restored(before: Restored, kept: KeptImport): Promise<Restored> {
+async function restored(before: Buffer, kept: KeptImport): Promise<Buffer> {
   const { file, backup, client, servers } = kept
   const original = await readFile(backup)
-  if (sha256(before.bytes) === kept.written) return { ...before, bytes: original }
+  if (sha256(before) === kept.written) return original
   const { format: name, key } = clientOf(client)
   const format = await loadFormat(name)
   const source = readServers(format, backup, original.toString(), key)
-  let text = before.bytes.toString()
+  let text = before.toString()
   for (const { name: server } of servers.toReversed()) {
     const entry = source[server]
     // One that somebody has put there since is theirs.
     if (isMembers(entry) && !(server in readServers(format, file, text, key)))
       text = changeEntry(format, { file, text, key, name: server, entry })
   }
-  return { bytes: Buffer.from(text), exact: false }
+  return Buffer.from(text)
 }
 
+/** `kept` are the imports of one file, the latest first. */
 async function planFile(name: string, kept: readonly KeptImport[]): Promise<FileUndo> {
   const file = await readConfigFile(name, 0o600)
-  let now: Restored = { bytes: Buffer.from(textOf(file)), exact: true }
-  for (const one of kept) now = await restored(now, one)
-  return { file, after: now.bytes, exact: now.exact, kept }
+  let after: Buffer = Buffer.from(textOf(file))
+  for (const one of kept) after = await restored(after, one)
+  const [first] = kept.toReversed()
+  const exact = first !== undefined && after.equals(await readFile(first.backup))
+  return { file, after, exact, kept }
 }
 
-/** What undoing the imports of some clients, or of all, would do. Raises `NotImported` where there is none. */
-export async function planUndo(context: Context, ids: readonly string[]): Promise<UndoPlan> {
+/** Servers behind the gate that no import but those to be undone needs. */
+async function upstreamsOf(
+  { api }: Context,
+  kept: readonly KeptImport[],
+  others: readonly KeptImport[],
+  interrupted: Journal | null,
+): Promise<readonly AddedServer[]> {
+  const namesOf = (imports: readonly KeptImport[]) =>
+    new Set(imports.flatMap((one) => one.servers.map(({ upstream }) => upstream)))
+  const [names, needed] = [namesOf(kept), namesOf(others)]
+  const { upstreams } = await api.listUpstreams()
+  return upstreams
+    .map(({ name, server }) => ({ name, server }))
+    .filter(
+      (one) =>
+        !needed.has(one.name) &&
+        (names.has(one.name) ||
+          interrupted?.upstreams.some((added) => isDeepStrictEqual(added, one))),
+    )
+}
+
+/**
+ * What undoing imports would do, with what is left of one that was killed. `ids` are clients, or none for all; null is
+ * for that one alone. Raises `NotImported` where there is none.
+ */
+export async function planUndo(
+  context: Context,
+  ids: readonly string[] | null,
+  interrupted: Journal | null,
+): Promise<UndoPlan> {
   const all = await readImports(await context.dataDir())
-  const kept = all.filter(({ client }) => ids.length === 0 || ids.includes(client))
-  if (kept.length === 0)
+  const isMeant = ({ number, client }: KeptImport) =>
+    interrupted?.imports.includes(number) ||
+    (ids !== null && (ids.length === 0 || ids.includes(client)))
+  const kept = all.filter(isMeant)
+  if (kept.length === 0 && !interrupted)
     throw new CliError('NotImported', exitCodes.notFound, 'There is no import to undo.')
+  const others = all.filter((one) => !kept.includes(one))
   const names = [...new Set(kept.map(({ file }) => file))]
   const files: FileUndo[] = []
   for (const name of names)
@@ -76,23 +124,17 @@ export async function planUndo(context: Context, ids: readonly string[]): Promis
         kept.filter(({ file }) => file === name),
       ),
     )
-  const needed = new Set(
-    all
-      .filter((one) => !kept.includes(one))
-      .flatMap((one) => one.servers.map(({ upstream }) => upstream)),
-  )
-  const upstreams = new Set(kept.flatMap((one) => one.servers.map(({ upstream }) => upstream)))
-  return { files, upstreams: [...upstreams].filter((name) => !needed.has(name)) }
-}
-
-/** Takes a client off that an import has connected, unless somebody has done so already. */
-async function disconnect(context: Context, { client, scope, folder }: KeptImport): Promise<void> {
-  try {
-    const place = { client, scope, folder: scope === 'project' ? folder : undefined }
-    const planned = await planDisconnection(context, place)
-    await endConnection(context, planned, await agentToRevoke(context, planned, false))
-  } catch (error) {
-    if (!(error instanceof CliError && error.type === 'NotConnected')) throw error
+  const connections = kept.flatMap(({ connection }) => (connection ? [connection] : []))
+  return {
+    interrupted,
+    steps: {
+      kind: 'undo',
+      imports: kept.map(({ number }) => number),
+      files: [...new Set([...names, ...(interrupted?.files ?? [])])],
+      upstreams: await upstreamsOf(context, kept, others, interrupted),
+      connections: [...connections, ...(interrupted?.connections ?? [])],
+    },
+    files,
   }
 }
 
@@ -104,23 +146,29 @@ async function removeUpstream({ api }: Context, name: string): Promise<void> {
   }
 }
 
-/** Puts the files back first, so that no client is without a server; forgets the secrets last. */
-export async function undoImports(context: Context, { files, upstreams }: UndoPlan): Promise<void> {
-  for (const { file, after } of files)
+/** Puts the files back first, so that no client is without a server. Every step can be taken again. */
+export async function undoImports(
+  context: Context,
+  { interrupted, steps, files }: UndoPlan,
+): Promise<void> {
+  const dataDir = await context.dataDir()
+  await openJournal(dataDir, steps, interrupted)
+  if (interrupted) for (const file of steps.files) await sweepBeside(file)
+  for (const { file, after, kept } of files) {
     if (file.bytes === null || !file.bytes.equals(after)) await writeConfigFile(file, after)
-  for (const name of upstreams) await removeUpstream(context, name)
-  for (const { kept } of files) {
-    const connecting = kept.find(({ connected }) => connected)
-    if (connecting) await disconnect(context, connecting)
+    for (const one of kept) await forgetImport(one)
   }
-  for (const { kept } of files) for (const one of kept) await forgetImport(one)
+  for (const { name } of steps.upstreams) await removeUpstream(context, name)
+  for (const connection of steps.connections) await endMadeConnection(context, connection)
+  await closeJournal(dataDir)
 }
 
 /** What an undo has done, or would do. */
-export const undoneOf = ({ files, upstreams }: UndoPlan, isDry: boolean) => ({
+export const undoneOf = ({ interrupted, steps, files }: UndoPlan, isDry: boolean) => ({
   dry_run: isDry,
+  interrupted: interrupted?.kind ?? null,
   files: files.map(({ file, exact }) => ({ file: file.path, restored: exact })),
-  removed: upstreams,
+  removed: steps.upstreams.map(({ name }) => name),
 })
 
 export type Undone = ReturnType<typeof undoneOf>
