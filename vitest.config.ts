@@ -13,11 +13,13 @@ type Tests = {
   workers: number
   /** Whether each file has a process of its own, for what changes the process or measures it. */
   isolate?: boolean
+  /** Run before each file, also where a process runs many. */
+  setup?: string[]
 }
 
 const project = (
   name: string,
-  { include, exclude = [], timeoutMs, order, workers, isolate = true }: Tests,
+  { include, exclude = [], timeoutMs, order, workers, isolate = true, setup = [] }: Tests,
 ) => ({
   plugins: [compiledSources()],
   resolve: { conditions },
@@ -28,6 +30,7 @@ const project = (
     exclude: ['**/node_modules/**', '**/dist/**', ...exclude],
     pool: 'forks' as const,
     isolate,
+    setupFiles: setup,
     // Tests run what ships, read by Node itself; only the tests are transformed.
     server: { deps: { external: [/\/packages\/[a-z-]+\/dist\//] } },
     maxWorkers: workers,
@@ -65,6 +68,8 @@ export default defineConfig({
         timeoutMs: 60_000,
         order: 1,
         workers: 2,
+        isolate: false,
+        setup: ['packages/cli/test/setup.ts'],
       }),
       project('e2e', {
         include: ['test/*.test.ts'],

@@ -135,6 +135,8 @@ const steady = (text: string): string =>
     .replace(/\d+ offered, about \d+/, '… offered, about …')
     .replaceAll(/system\.yaml:\d+ +/g, 'system.yaml:…  ')
     .replace(/(# system\.yaml .*\n)[^]*(?=# organisation)/, '$1…\n\n')
+    .replace(/(tokens in )[\d.]+( s)/, '$1…$2')
+    .replace(/[\d.]+( tokens\/s)/, '…$1')
     .replace(/(active: sha256:)\w+/i, '$1…')
 
 const cases = lines.map(([name, line, given = {}]) => [name, line, given] as const)

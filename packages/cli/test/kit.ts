@@ -6,7 +6,6 @@ import type {
   InstallationOptions,
 } from '@gatehouse/testkit/installation/installation'
 import { type WatchedApp, watchApp } from '@gatehouse/testkit/watched-app'
-import { afterAll, afterEach } from 'vitest'
 import type { RestApp } from '../../server/src/transport/rest/create-rest-app.ts'
 import type { Connect } from '../src/connect.ts'
 import type { Io, KeyPress, Output } from '../src/io.ts'
@@ -91,10 +90,17 @@ const openService = async (options: InstallationOptions): Promise<Service> => {
 let unchanged: Promise<Service> | null = null
 const changed: Promise<Service>[] = []
 
-afterEach(async () => {
+/** After each test: what it changed is of no use to another. */
+export const closeChanged = async (): Promise<void> => {
   for (const service of changed.splice(0)) await (await service)[Symbol.asyncDispose]()
-})
-afterAll(async () => (await unchanged)?.[Symbol.asyncDispose]())
+}
+
+/** After each file. */
+export const closeUnchanged = async (): Promise<void> => {
+  const last = unchanged
+  unchanged = null
+  await (await last)?.[Symbol.asyncDispose]()
+}
 
 const createRest = async ({ app }: Service): Promise<RestApp> => {
   const { createRestApp } = await import('../../server/src/transport/rest/create-rest-app.ts')

@@ -47,7 +47,10 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'notifications test': ['phone'],
   'notifications failed': ['phone'],
   'notifications retry': ['phone'],
-  backup: [join(mkdtempSync(join(tmpdir(), 'gatehouse-test-')), 'gatehouse.backup')],
+  /** Elsewhere each time: a backup is not written over another. */
+  get backup() {
+    return [join(mkdtempSync(join(tmpdir(), 'gatehouse-test-')), 'gatehouse.backup')]
+  },
   restore: ['/does/not/exist.backup', '--yes'],
   'policy show': [],
   'policy check': [],

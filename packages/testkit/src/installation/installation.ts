@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createCatalogSource } from '@gatehouse/server/inference/create-catalog-source'
@@ -97,41 +97,52 @@ const partsOf = (server: FakeServer, options: InstallationOptions): Partial<KitO
 
 type Template = {
   readonly folder: string
+  /** One folder for all installations of a process, because what is stored names it. */
   readonly workspaces: string
+  /** What lies in it at first. */
+  readonly files: string
   readonly ids: CountedIds
   readonly tokens: Tokens
+}
+
+const fillOnce = async (options: KitOptions): Promise<Tokens> => {
+  await using kit = await createKit(options)
+  return await fill(kit)
 }
 
 /** Done once by each process: what takes time lies on a disk in memory from then on. */
 const makeTemplate = async (): Promise<Template> => {
   const { path: folder } = makeQuickFolder()
+  const { path: files } = makeQuickFolder()
   const workspaces = mkdtempSync(join(tmpdir(), 'gatehouse-workspaces-'))
   process.once('exit', () => {
-    for (const path of [folder, workspaces]) rmSync(path, { recursive: true, force: true })
+    for (const path of [folder, files, workspaces]) rmSync(path, { recursive: true, force: true })
   })
   const ids = new CountedIds()
   const server = createMailServer()
   // The connection breaks when something is sent: whether it arrived cannot be told.
   server.fault = ({ kind }) => (kind === 'send' ? 'drop' : null)
-  await using kit = await createKit({
+  const tokens = await fillOnce({
     ...partsOf(server, {}),
     ids,
     workspaces,
     leaves: folder,
     nowMs: seedMs - 60_000,
   })
-  const tokens = await fill(kit)
-  return { folder, workspaces, ids, tokens }
+  cpSync(workspaces, files, { recursive: true })
+  return { folder, workspaces, files, ids, tokens }
 }
 
 let template: Promise<Template> | null = null
 
-/** What is at rest is there already; the program and the engine are started anew. */
+/** What is at rest is there already, as if no other had been; the program and the engine are started anew. */
 export const openInstallation = async (
   options: InstallationOptions = {},
 ): Promise<Installation> => {
   template ??= makeTemplate()
-  const { folder, workspaces, ids, tokens } = await template
+  const { folder, workspaces, files, ids, tokens } = await template
+  rmSync(workspaces, { recursive: true })
+  cpSync(files, workspaces, { recursive: true })
   const kit = await createKit({
     ...partsOf(createChangedServer(), options),
     ids: new CountedIds([], ids),
