@@ -145,3 +145,49 @@ test('refuses what it does not know', async () => {
     expect((await run(line)).code).toBe(2)
   expect(kit.operations).toEqual([])
 })
+
+test('takes the servers that Claude Code keeps for single folders, and brings them back', async () => {
+  const file = join(home, '.claude.json')
+  const [app, other] = [join(home, 'app'), join(home, 'other')]
+  const desk = { desk: { command: 'desk', env: { DESK_TOKEN: secret } } }
+  const text = JSON.stringify(
+    {
+      mcpServers: { files: { command: 'x' } },
+      projects: { [app]: { mcpServers: desk, cost: 1 }, [other]: { mcpServers: desk } },
+    },
+    null,
+    2,
+  )
+  writeFileSync(file, text)
+  // As where a service has run.
+  mkdirSync(join(home, 'data', 'gatehouse', 'audit'), { recursive: true })
+  const { run } = service()
+  const listed = await run(['--dry-run'])
+  expect(listed.out).toContain(`desk: for ${app} alone`)
+  expect(listed.out).not.toContain(secret)
+
+  const done = await run(['--server', 'desk', '--yes', '--json'])
+  expect(JSON.parse(done.out)).toMatchObject({
+    imported: [{ upstream: 'desk', from: [{ server: 'desk' }, { server: 'desk' }] }],
+    files: [{ file, connected: true }],
+  })
+  const changed = JSON.parse(readFileSync(file, 'utf8')) as object
+  expect(changed).toEqual({
+    mcpServers: { files: { command: 'x' }, gatehouse: expect.anything() as unknown },
+    projects: { [app]: { mcpServers: {}, cost: 1 }, [other]: { mcpServers: {} } },
+  })
+  expect((await run(['--undo', '--yes'])).code).toBe(0)
+  expect(readFileSync(file, 'utf8')).toBe(text)
+
+  // What Claude Code has changed since stays as it is.
+  await run(['--server', 'desk', '--yes', '--json'])
+  const since = JSON.parse(readFileSync(file, 'utf8')) as { projects: Record<string, object> }
+  since.projects = { [app]: { mcpServers: {}, cost: 2 } }
+  writeFileSync(file, JSON.stringify(since))
+  const undone = await run(['--undo', '--yes'])
+  expect(undone.out).toContain('only its servers were put back')
+  expect(JSON.parse(readFileSync(file, 'utf8'))).toEqual({
+    mcpServers: { files: { command: 'x' } },
+    projects: { [app]: { mcpServers: desk, cost: 2 }, [other]: { mcpServers: desk } },
+  })
+})

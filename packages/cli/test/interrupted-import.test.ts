@@ -30,7 +30,8 @@ const configs = () => [
 ]
 const env = { NOTES_TOKEN: secret }
 const before = [
-  `{\n\t"theme": "dark",\n\t"mcpServers": ${JSON.stringify({ notebook: { command: 'notes', args: [], env } })}\n}`,
+  `{\n\t"projects": {"/srv/app": {"history": [], "mcpServers": ${JSON.stringify({ desk: { command: 'desk' } })}}},
+\t"mcpServers": ${JSON.stringify({ notebook: { command: 'notes', args: [], env } })}\n}`,
   JSON.stringify({ mcpServers: { board: { type: 'http', url: 'https://board.example/mcp' } } }),
   `# mine\n[mcp_servers.notebook]\ncommand = "notes"\n[mcp_servers.notebook.env]\nNOTES_TOKEN = "${secret}"\n`,
 ]

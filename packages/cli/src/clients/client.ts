@@ -24,6 +24,8 @@ export type ClientSpec = {
   readonly format: FormatName
   /** Member of the file that holds the servers, each under its name. */
   readonly key: string
+  /** Member of the file of the person that holds such lists of single folders, under their paths. */
+  readonly folders?: string
   readonly files: {
     readonly user: (place: Place) => string
     readonly project?: (place: Place) => string
@@ -59,6 +61,7 @@ export const clients: readonly ClientSpec[] = [
     title: 'Claude Code',
     format: 'json',
     key: 'mcpServers',
+    folders: 'projects',
     files: {
       user: (place) => join(place.env.CLAUDE_CONFIG_DIR || homeOf(place), '.claude.json'),
       project: ({ folder }) => join(folder, '.mcp.json'),

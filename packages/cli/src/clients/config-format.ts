@@ -5,13 +5,15 @@ import { exitCodes } from '../exit-codes.ts'
 export type Members = Readonly<Record<string, unknown>>
 /** A server in a configuration. */
 export type Entry = Members
+/** Names of the members that lead to a list of servers. */
+export type List = readonly string[]
 
 /** Reads and changes the text of a configuration, and leaves everything else in it as it is. */
 export interface ConfigFormat {
   /** Raises `Malformed`. */
   read(text: string): Members
-  set(text: string, key: string, name: string, entry: Entry): string
-  remove(text: string, key: string, name: string): string
+  set(text: string, list: List, name: string, entry: Entry): string
+  remove(text: string, list: List, name: string): string
 }
 
 /** Why a text is no configuration, and where. */
@@ -59,16 +61,25 @@ export function readText(format: ConfigFormat, file: string, text: string): Memb
 }
 
 /** Servers of a configuration, by name. Raises `ConfigMalformed` and `ConfigUnusable`. */
-export function readServers(
-  format: ConfigFormat,
-  file: string,
-  text: string,
-  key: string,
+export function readServers(format: ConfigFormat, file: string, text: string, list: List): Members {
+  let at = readText(format, file, text)
+  for (const name of list) {
+    const inner = at[name] ?? {}
+    if (!isMembers(inner)) throw unusable(file, `${list.join('.')} is no list of servers by name.`)
+    at = inner
+  }
+  return at
+}
+
+/** The members with a change of the list, which may be there or not: an empty one says the same. */
+function withList(
+  members: Members,
+  [name, ...rest]: List,
+  change: (servers: Members) => Members,
 ): Members {
-  const servers = readText(format, file, text)[key]
-  if (servers === undefined || servers === null) return {}
-  if (isMembers(servers)) return servers
-  throw unusable(file, `${key} is no list of servers by name.`)
+  if (name === undefined) return change(members)
+  const inner = members[name]
+  return { ...members, [name]: withList(isMembers(inner) ? inner : {}, rest, change) }
 }
 
 const without = (members: Members, name: string): Members => {
@@ -79,7 +90,7 @@ const without = (members: Members, name: string): Members => {
 type Change = {
   readonly file: string
   readonly text: string
-  readonly key: string
+  readonly list: List
   readonly name: string
   /** Undefined to take it out. */
   readonly entry: Entry | undefined
@@ -88,23 +99,27 @@ type Change = {
 /** The text with the entry in it or out of it. It is read again: what else would have changed is refused. */
 export function changeEntry(
   format: ConfigFormat,
-  { file, text, key, name, entry }: Change,
+  { file, text, list, name, entry }: Change,
 ): string {
   const before = readText(format, file, text)
-  const servers = readServers(format, file, text, key)
-  const others = without(servers, name)
+  const servers = readServers(format, file, text, list)
   if (entry === undefined && !(name in servers)) return text
   const after =
-    entry === undefined ? format.remove(text, key, name) : format.set(text, key, name, entry)
-  const wanted = { ...before, [key]: entry === undefined ? others : { ...others, [name]: entry } }
+    entry === undefined ? format.remove(text, list, name) : format.set(text, list, name, entry)
+  const wanted = withList(before, list, (present) => {
+    const others = without(present, name)
+    return entry === undefined ? others : { ...others, [name]: entry }
+  })
   let found: Members
   try {
     found = format.read(after)
   } catch (cause) {
     throw unusable(file, `the entry ${name} cannot be changed without changing more.`, cause)
   }
-  // A table of servers that is empty may be there or not: it says the same.
-  const same = isDeepStrictEqual({ [key]: {}, ...found }, wanted)
+  const same = isDeepStrictEqual(
+    withList(found, list, (servers) => servers),
+    wanted,
+  )
   if (same) return after
   throw unusable(file, `the entry ${name} cannot be changed without changing more.`)
 }

@@ -68,11 +68,11 @@ async function setEntry(
 ): Promise<Change> {
   const { client } = target
   const format = await loadFormat(client.format)
-  const { key } = client
+  const list = [client.key]
   const args = bridgeArgs(context, dataDir, files.token, start)
   const entry = client.entry({ command: context.io.self[0], args })
-  const had = entryName in readServers(format, file, text, key)
-  return { had, after: changeEntry(format, { file, text, key, name: entryName, entry }) }
+  const had = entryName in readServers(format, file, text, list)
+  return { had, after: changeEntry(format, { file, text, list, name: entryName, entry }) }
 }
 
 async function setHooks(

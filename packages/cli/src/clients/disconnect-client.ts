@@ -17,8 +17,10 @@ export type DisconnectRequest = {
   readonly folder: string | undefined
 }
 
-const withoutEntry = async ({ format, key }: ClientSpec, file: string, text: string) =>
-  changeEntry(await loadFormat(format), { file, text, key, name: entryName, entry: undefined })
+const withoutEntry = async ({ format, key }: ClientSpec, file: string, text: string) => {
+  const change = { file, text, list: [key], name: entryName, entry: undefined }
+  return changeEntry(await loadFormat(format), change)
+}
 
 const withoutHooks = async (client: string, spec: HookSpec, file: string, text: string) => {
   const { format, isVersioned } = spec

@@ -6,17 +6,17 @@ const entry = { command: '/usr/bin/node', args: ['/opt/a b', 'mcp', '--x="y"\\']
 const json = await loadFormat('jsonc')
 const toml = await loadFormat('toml')
 
-const set = (text: string, key = 'mcpServers') =>
-  changeEntry(json, { file: 'f.json', text, key, name: 'gatehouse', entry })
-const unset = (text: string, key = 'mcpServers') =>
-  changeEntry(json, { file: 'f.json', text, key, name: 'gatehouse', entry: undefined })
+const set = (text: string, list = ['mcpServers']) =>
+  changeEntry(json, { file: 'f.json', text, list, name: 'gatehouse', entry })
+const unset = (text: string, list = ['mcpServers']) =>
+  changeEntry(json, { file: 'f.json', text, list, name: 'gatehouse', entry: undefined })
 const setToml = (text: string) =>
-  changeEntry(toml, { file: 'f.toml', text, key: 'mcp_servers', name: 'gatehouse', entry })
+  changeEntry(toml, { file: 'f.toml', text, list: ['mcp_servers'], name: 'gatehouse', entry })
 const unsetToml = (text: string) =>
   changeEntry(toml, {
     file: 'f.toml',
     text,
-    key: 'mcp_servers',
+    list: ['mcp_servers'],
     name: 'gatehouse',
     entry: undefined,
   })
@@ -73,7 +73,7 @@ test.each([
 
 test('says where a configuration is malformed, and refuses servers that are no list by name', async () => {
   expect(() => set('{\n  "a": 1\n  "b": 2\n}')).toThrow('f.json:3:3: Comma expected.')
-  const strict = { file: 'f.json', key: 'servers', name: 'gatehouse', entry }
+  const strict = { file: 'f.json', list: ['servers'], name: 'gatehouse', entry }
   const plain = changeEntry.bind(null, await loadFormat('json'))
   expect(() => plain({ ...strict, text: '{\n // no\n}' })).toThrow('f.json:2:2: Invalid comment')
   const gemini = changeEntry.bind(null, await loadFormat('json with comments'))
@@ -146,10 +146,37 @@ test('brings back every JSON that it can read, and says the same of everything e
   )
 })
 
+test('changes a list of servers within others, and makes those that are missing', () => {
+  const list = ['projects', '/srv/a "b"', 'mcpServers']
+  const text = `{
+  "projects": {
+    "/srv/a \\"b\\"": { "history": [1], "mcpServers": { "x": {} } },
+    "/srv/c": {
+      "mcpServers": {
+        "x": { "command": "y" }
+      }
+    }
+  }
+}`
+  const after = set(text, list)
+  expect(after).not.toBe(text)
+  expect(JSON.parse(unset(after, list))).toEqual(JSON.parse(text))
+  const [projects] = list
+  const ofOther = [`${projects}`, '/srv/c', 'mcpServers']
+  const change = { file: 'f.json', text, list: ofOther, name: 'x' }
+  const without = changeEntry(json, { ...change, entry: undefined })
+  expect(without).toBe(text.replace(/\{\n +"x": \{ "command": "y" \}\n +\}/, '{\n      }'))
+  for (const start of ['{}', '{"projects": {}}', '{"projects": {"/srv/c": {"a": 1}}}']) {
+    const made = JSON.parse(set(start, ofOther)) as { projects: Record<string, object> }
+    expect(made.projects['/srv/c']).toMatchObject({ mcpServers: { gatehouse: entry } })
+  }
+  expect(() => set('{"projects": []}', list)).toThrow('is no list of servers by name')
+})
+
 test('puts back into TOML a server with what it holds', () => {
   const text =
     '# mine\n\n[mcp_servers."a b"]\ncommand = "x"\nargs = ["1"]\nenabled = true\ntimeout = 1.5\n\n[mcp_servers."a b".env]\n"X.Y" = "é\\u0001"\nZ = "2"\n'
-  const change = { file: 'f.toml', text, key: 'mcp_servers', name: 'a b' }
+  const change = { file: 'f.toml', text, list: ['mcp_servers'], name: 'a b' }
   const removed = changeEntry(toml, { ...change, entry: undefined })
   expect(removed).toBe('# mine\n')
   const { mcp_servers: servers } = toml.read(text) as { mcp_servers: { 'a b': object } }

@@ -1,16 +1,16 @@
 import { access, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { type ClientSpec, entryName, homeOf, type Place } from './client.ts'
-import { readConfigFile, textOf } from './config-file.ts'
-import { isMembers, loadFormat, type Members, readServers } from './config-format.ts'
+import { type ClientSpec, entryName, homeOf, type Place, scopes } from './client.ts'
+import { isMembers } from './config-format.ts'
 import { type HooksFound, inspectHooks } from './inspect-hooks.ts'
+import { readServerLists, type ServerList } from './server-lists.ts'
 
 export type Inspected = {
   /** Whether one of its entries starts the bridge, or reaches the gateway under our name. */
   readonly connected: boolean
   /** Token files of those entries that are not there. */
   readonly missing: readonly string[]
-  /** Names of its other servers. */
+  /** Names of its other servers; one of a single folder with the folder. */
   readonly others: readonly string[]
   /** Null where the client has none. */
   readonly hooks: HooksFound | null
@@ -39,17 +39,18 @@ export const isGate = (name: string, entry: unknown): boolean =>
 const isOff = (entry: unknown): boolean =>
   isMembers(entry) && (entry['disabled'] === true || entry['enabled'] === false)
 
-/** Servers that are in force in the folder: of the person, and of the project. */
-async function serversOf(client: ClientSpec, place: Place): Promise<Members> {
-  const { key, files } = client
-  const format = await loadFormat(client.format)
-  const found: Record<string, unknown> = {}
-  for (const name of [files.user(place), files.project?.(place)]) {
-    if (name === undefined) continue
-    const file = await readConfigFile(name, 0o600)
-    if (file.bytes !== null) Object.assign(found, readServers(format, file.path, textOf(file), key))
-  }
-  return found
+type Server = Pick<ServerList, 'scope' | 'folder'> & {
+  readonly name: string
+  readonly entry: unknown
+}
+
+/** Servers of the person, and of the project in the folder; those of single folders with the folder. */
+async function serversOf(client: ClientSpec, place: Place): Promise<readonly Server[]> {
+  const lists: ServerList[] = []
+  for (const scope of scopes) lists.push(...(await readServerLists(client, scope, place)))
+  const entriesOf = ({ scope, folder, entries }: ServerList) =>
+    Object.entries(entries).map(([name, entry]) => ({ scope, folder, name, entry }))
+  return lists.flatMap(entriesOf).filter(({ entry }) => !isOff(entry))
 }
 
 /** What the configuration of a client says; null where the client is not on this machine. */
@@ -59,12 +60,17 @@ export async function inspectClient(client: ClientSpec, place: Place): Promise<I
   // A folder of its own tells of a client that was never configured; the home folder tells nothing.
   const isFound = (await isThere(file)) || (folder !== homeOf(place) && (await isThere(folder)))
   if (!isFound) return null
-  const servers = Object.entries(await serversOf(client, place)).filter(([, one]) => !isOff(one))
-  const gates = servers.filter(([name, entry]) => isGate(name, entry))
-  const tokens = gates.map(([, entry]) => tokenFileOf(entry)).filter((path) => path !== null)
+  const servers = await serversOf(client, place)
+  const gates = servers.filter(
+    ({ scope, folder, name, entry }) =>
+      isGate(name, entry) && (scope !== 'local' || folder === place.folder),
+  )
+  const tokens = gates.map(({ entry }) => tokenFileOf(entry)).filter((path) => path !== null)
   const missing: string[] = []
   for (const path of tokens) if (!(await stat(path).catch(() => null))) missing.push(path)
-  const others = servers.filter(([name, entry]) => !isGate(name, entry)).map(([name]) => name)
+  const others = servers
+    .filter(({ name, entry }) => !isGate(name, entry))
+    .map(({ scope, folder, name }) => (scope === 'local' ? `${name} (in ${folder})` : name))
   const hooks = await inspectHooks(client, place)
-  return { connected: gates.length > 0, missing, others, hooks }
+  return { connected: gates.length > 0, missing, others: [...new Set(others)], hooks }
 }

@@ -83,21 +83,35 @@ export const treeOf = (text: string): Node => {
   return tree
 }
 
-/** Sets one member of one object of the root, and touches nothing else. */
-export function setMember(text: string, key: string, name: string, value: unknown): string {
-  const root = treeOf(text)
-  const object = memberOf(root, key)?.children?.[1]
-  if (object?.type !== 'object')
-    return apply(text, [insertFirst(text, root, key, { [name]: value })])
-  const present = memberOf(object, name)?.children?.[1]
+const valueOf = (object: Node | undefined, name: string): Node | undefined =>
+  memberOf(object, name)?.children?.[1]
+
+/** Sets one member of one object, which is made where it is missing, and touches nothing else. */
+export function setMember(
+  text: string,
+  path: readonly string[],
+  name: string,
+  value: unknown,
+): string {
+  let object = treeOf(text)
+  for (const [at, key] of path.entries()) {
+    const inner = valueOf(object, key)
+    if (inner?.type !== 'object') {
+      const wrap = (within: unknown, outer: string) => ({ [outer]: within })
+      const missing = path.slice(at + 1).reduceRight<unknown>(wrap, { [name]: value })
+      return apply(text, [insertFirst(text, object, key, missing)])
+    }
+    object = inner
+  }
+  const present = valueOf(object, name)
   if (!present) return apply(text, [insertFirst(text, object, name, value)])
   const indent = indentAt(text, present.offset)
   const piece = written(value, text, indent)
   return apply(text, [{ from: present.offset, to: endOf(present), text: piece }])
 }
 
-export function unsetMember(text: string, key: string, name: string): string {
-  const object = memberOf(treeOf(text), key)?.children?.[1]
+export function unsetMember(text: string, path: readonly string[], name: string): string {
+  const object = path.reduce<Node | undefined>(valueOf, treeOf(text))
   const member = memberOf(object, name)
   return object && member ? apply(text, removeMember(text, object, member)) : text
 }

@@ -41,7 +41,6 @@ const read = (text: string, options: ParseOptions) => {
 export const jsonFormat = (name: Exclude<FormatName, 'toml'>): ConfigFormat => ({
   read: (text) =>
     read(text, { disallowComments: name === 'json', allowTrailingComma: name === 'jsonc' }),
-  set: (text, key, entryName, entry) =>
-    editJson(text, (body) => setMember(body, key, entryName, entry)),
-  remove: (text, key, entryName) => editJson(text, (body) => unsetMember(body, key, entryName)),
+  set: (text, list, name, entry) => editJson(text, (body) => setMember(body, list, name, entry)),
+  remove: (text, list, name) => editJson(text, (body) => unsetMember(body, list, name)),
 })

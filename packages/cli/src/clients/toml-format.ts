@@ -14,23 +14,23 @@ const valueText = (value: unknown): string => {
   return `{ ${members.join(', ')} }`
 }
 
-const headerOf = (key: string, name: string): string => `[${key}.${keyText(name)}]`
+const headerOf = (path: readonly string[]): string => `[${path.map(keyText).join('.')}]`
 
 const isHeader = (line: string): boolean => /^\s*\[/.test(line)
 
 /** Whether a line opens the table of a server, or one within it. */
-const opens = (line: string, key: string, name: string): boolean => {
+const opens = (line: string, server: readonly string[]): boolean => {
   const [, path] = /^\s*\[([^[\]]+)\]\s*(?:#.*)?$/.exec(line) ?? []
   const words = (path ?? '').split('.').map((word) => word.trim().replaceAll(/^["']|["']$/g, ''))
-  return words[0] === key && words[1] === name
+  return server.every((word, at) => words[at] === word)
 }
 
 /** The lines without the table of a server. Comments in front of the next table stay with it. */
-function linesWithout(lines: readonly string[], key: string, name: string): string[] {
+function linesWithout(lines: readonly string[], server: readonly string[]): string[] {
   const kept: string[] = []
   let skipping = false
   for (const line of lines) {
-    if (isHeader(line)) skipping = opens(line, key, name)
+    if (isHeader(line)) skipping = opens(line, server)
     if (!skipping || line.trimStart().startsWith('#')) kept.push(line)
   }
   return kept
@@ -38,8 +38,8 @@ function linesWithout(lines: readonly string[], key: string, name: string): stri
 
 const endOf = (text: string): string => (text.includes('\r\n') ? '\r\n' : '\n')
 
-const remove: ConfigFormat['remove'] = (text, key, name) =>
-  linesWithout(text.split('\n'), key, name).join('\n')
+const remove: ConfigFormat['remove'] = (text, list, name) =>
+  linesWithout(text.split('\n'), [...list, name]).join('\n')
 
 /** Tables as the plain objects that other readers make. */
 const plain = (value: unknown): unknown => {
@@ -60,13 +60,13 @@ export const tomlFormat: ConfigFormat = {
       throw new Malformed(message, cause)
     }
   },
-  set(text, key, name, entry) {
+  set(text, list, name, entry) {
     const end = endOf(text)
-    const others = remove(text, key, name).trimEnd()
+    const others = remove(text, list, name).trimEnd()
     const lines = Object.entries(entry).map(
       ([member, value]) => `${keyText(member)} = ${valueText(value)}`,
     )
-    const table = [headerOf(key, name), ...lines, ''].join(end)
+    const table = [headerOf([...list, name]), ...lines, ''].join(end)
     return others === '' ? table : `${others}${end}${end}${table}`
   },
   remove,

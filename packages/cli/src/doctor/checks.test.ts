@@ -191,14 +191,15 @@ test('says of each client that is there whether it is connected, and what bypass
   await put('.codex/config.toml', toml)
   await put(
     '.claude.json',
-    '{"mcpServers": {"gatehouse": {}, "files": {"env": {"KEY": "s3cret"}}, "off": {"disabled": true}}}',
+    '{"mcpServers": {"gatehouse": {}, "files": {"env": {"KEY": "s3cret"}}, "off": {"disabled": true}},' +
+      '"projects": {"/srv/app": {"mcpServers": {"board": {}, "gatehouse": {}}}}}',
   )
   await put('project/.mcp.json', '{"mcpServers": {"github": {}}}')
   await put('.gemini/settings.json', '{"mcpServers": {"mail": {}}}')
   await put('.config/zed/settings.json', '{\n"a" 1}')
   const findings = await found()
   expect(findings.map(({ name, status, detail }) => `${name}: ${status}: ${detail}`)).toEqual([
-    'Claude Code: warning: connected; its own tools bypass Gatehouse; these of its servers bypass Gatehouse: files, github',
+    'Claude Code: warning: connected; its own tools bypass Gatehouse; these of its servers bypass Gatehouse: files, board (in /srv/app), github',
     'Cursor: ok: not connected; to connect it, run gatehouse connect cursor',
     'Codex: warning: connected; its own tools bypass Gatehouse',
     'Gemini CLI: ok: not connected; its servers: mail; to connect it and put them behind the gate, run gatehouse import gemini',

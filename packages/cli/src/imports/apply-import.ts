@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { CliError } from '../cli-error.ts'
+import type { ClientSpec } from '../clients/client.ts'
 import { readConfigFile, textOf, writeConfigFile } from '../clients/config-file.ts'
 import { changeEntry, loadFormat, readServers } from '../clients/config-format.ts'
 import { makeConnection } from '../clients/connect-client.ts'
@@ -9,7 +10,7 @@ import { exitCodes } from '../exit-codes.ts'
 import { toFailure } from '../failure.ts'
 import { isWaiting } from '../upstream-text.ts'
 import type { Candidate } from './candidates.ts'
-import type { FoundConfig, FoundServer } from './find-servers.ts'
+import type { FoundServer } from './find-servers.ts'
 import { forgetImport, keepImport } from './import-record.ts'
 import { endMadeConnection, type MadeConnection, madeConnectionOf } from './made-connection.ts'
 import { type Connecting, type Left, leftOf } from './plan-import.ts'
@@ -44,32 +45,33 @@ export async function putBehind(
 
 /** One configuration with the servers to be taken out of it. */
 type TakenOut = {
-  readonly config: FoundConfig
+  readonly client: ClientSpec
+  readonly file: string
   readonly servers: readonly { readonly server: FoundServer; readonly behind: Behind }[]
 }
 
 const byFile = (behind: readonly Behind[]): readonly TakenOut[] => {
   const all = behind.flatMap((one) => one.candidate.from.map((server) => ({ server, behind: one })))
-  const configs = new Map(all.map(({ server: { config } }) => [config.file, config]))
-  return [...configs.values()].map((config) => ({
-    config,
-    servers: all.filter(({ server }) => server.config.file === config.file),
+  const clients = new Map(all.map(({ server: { config } }) => [config.file, config.client]))
+  return [...clients].map(([file, client]) => ({
+    client,
+    file,
+    servers: all.filter(({ server }) => server.config.file === file),
   }))
 }
 
 /** The text without the servers, which must be as they were found. */
-async function textWithout({ config, servers }: TakenOut, text: string): Promise<string> {
-  const { file, client } = config
+async function textWithout({ file, client, servers }: TakenOut, text: string): Promise<string> {
   const format = await loadFormat(client.format)
-  const present = readServers(format, file, text, client.key)
-  return servers.reduce((before, { server: { name, entry } }) => {
-    if (!isDeepStrictEqual(present[name], entry))
+  return servers.reduce((before, { server: { config, name, entry } }) => {
+    const { list } = config
+    if (!isDeepStrictEqual(readServers(format, file, text, list)[name], entry))
       throw new CliError(
         'Conflict',
         exitCodes.failed,
         `${name} has changed in ${file} in the meantime.`,
       )
-    return changeEntry(format, { file, text: before, key: client.key, name, entry: undefined })
+    return changeEntry(format, { file, text: before, list, name, entry: undefined })
   }, text)
 }
 
@@ -79,20 +81,18 @@ async function takeOut(
   taken: TakenOut,
   connection: MadeConnection | null,
 ): Promise<string> {
-  const { client, scope, folder } = taken.config
-  const file = await readConfigFile(taken.config.file, 0o600)
+  const file = await readConfigFile(taken.file, 0o600)
   const after = await textWithout(taken, textOf(file))
   const kept = await keepImport(
     dataDir,
     {
-      client: client.id,
-      scope,
-      folder,
+      client: taken.client.id,
       file: file.path,
       written: sha256(after),
       connection,
       servers: taken.servers.map(({ server, behind }) => ({
         name: server.name,
+        list: server.config.list,
         upstream: behind.upstream,
         definition: behind.candidate.fingerprint,
       })),
@@ -132,7 +132,7 @@ async function editClient(
     if (missing) await makeConnection(context, missing.plan, [])
     for (const taken of files)
       try {
-        const { file } = taken.config
+        const { file } = taken
         const backup = await takeOut(dataDir, taken, changed.length === 0 ? made : null)
         changed.push({ file, backup, connected: missing?.config.file === file })
       } catch (error) {
@@ -154,10 +154,10 @@ export async function editFiles(
 ): Promise<Edited> {
   const files = byFile(behind)
   const edited: Edited[] = []
-  for (const client of new Set(files.map(({ config }) => config.client))) {
-    const isOfClient = ({ config }: { config: FoundConfig }) => config.client === client
-    const missing = connecting.find(isOfClient)
-    edited.push(await editClient(context, dataDir, files.filter(isOfClient), missing))
+  for (const client of new Set(files.map((one) => one.client))) {
+    const missing = connecting.find(({ config }) => config.client === client)
+    const ofClient = files.filter((one) => one.client === client)
+    edited.push(await editClient(context, dataDir, ofClient, missing))
   }
   return {
     changed: edited.flatMap(({ changed }) => changed),

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { beforeEach, expect, test } from 'vitest'
-import type { Place } from '../clients/client.ts'
+import type { Place, Scope } from '../clients/client.ts'
 import { candidatesOf, fittingName, namesFor, type UsableServer } from './candidates.ts'
 import { findServers } from './find-servers.ts'
 
@@ -20,13 +20,13 @@ const put = (path: string, content: string | object): void => {
   )
 }
 
-const find = (env: Record<string, string> = {}, ids: string[] = []) => {
+const find = (env: Record<string, string> = {}, ids: string[] = [], scope?: Scope) => {
   const place: Place = {
     env: { HOME: home, ...env },
     platform: 'linux',
     folder: join(home, 'project'),
   }
-  return findServers({ ids, scope: undefined, place })
+  return findServers({ ids, scope, place })
 }
 
 /** What was found, in short: where, and what it is or why it stays. */
@@ -129,6 +129,41 @@ test('reads the servers of a project from its folder, and knows a client that is
     [true, stdio(join(project, 'run'), [join(project, 'server.js'), './gone.js', '--x'])],
     [false, stdio('x', [join(project, 'a')])],
   ])
+})
+
+test('reads the servers that Claude Code keeps for single folders, each as it is in its own', async () => {
+  const [app, other] = [join(home, 'project'), join(home, 'other')]
+  put('project/server.js', '')
+  put('other/.mcp.json', { mcpServers: { gate: { args: ['mcp', '--token-file', 'x'] } } })
+  put('.claude.json', {
+    mcpServers: { all: { command: 'x' } },
+    projects: {
+      [app]: { mcpServers: { here: { command: 'x', args: ['./server.js'] } }, history: [] },
+      [other]: { mcpServers: { there: { command: './run' } } },
+      '/empty': { mcpServers: {} },
+      '/odd': null,
+      '/odder': { mcpServers: [] },
+    },
+  })
+  put('project/.mcp.json', { mcpServers: { shared: { command: 'y' } } })
+  const shown = async (scope: Scope | undefined) => {
+    const { servers } = await find({}, [], scope)
+    return servers.map(({ config, name, definition }) => [
+      ...[name, config.scope, config.list.join(' '), config.connected],
+      definition?.server.kind === 'stdio' && [definition.server.command, ...definition.server.args],
+    ])
+  }
+  const all = ['all', 'user', 'mcpServers', false, ['x']]
+  const local = [
+    ['here', 'local', `projects ${app} mcpServers`, false, ['x', join(app, 'server.js')]],
+    ['there', 'local', `projects ${other} mcpServers`, true, [join(other, 'run')]],
+  ]
+  const shared = ['shared', 'project', 'mcpServers', false, ['y']]
+  expect(await shown(undefined)).toEqual([all, ...local, shared])
+  expect(await shown('user')).toEqual([all])
+  expect(await shown('project')).toEqual([local[0], shared])
+  put('.claude.json', { projects: 'none' })
+  expect(await shown(undefined)).toEqual([shared])
 })
 
 test('says why a server stays where it is, and goes on with the others', async () => {

@@ -1,23 +1,21 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Scope } from '../clients/client.ts'
 import { replaceFile } from '../clients/config-file.ts'
+import type { List } from '../clients/config-format.ts'
 import type { MadeConnection } from './made-connection.ts'
 
 /** What an import did to one file, kept in the data directory so that it can be undone. */
 export type ImportRecord = {
   readonly client: string
-  readonly scope: Scope
-  /** Folder of the project. */
-  readonly folder: string
   readonly file: string
   /** SHA-256 of the file as it was written; while it is that, the backup brings back what was before. */
   readonly written: string
   /** The connection that was made for it, which ends with it. */
   readonly connection: MadeConnection | null
   readonly servers: readonly {
-    /** Its name in the client, and behind the gate. */
+    /** Its name in the client, where its list is in the file, and its name behind the gate. */
     readonly name: string
+    readonly list: List
     readonly upstream: string
     /** Fingerprint of its definition. */
     readonly definition: string

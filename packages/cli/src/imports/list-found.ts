@@ -10,6 +10,8 @@ import { foldersOf, hostsOf } from './server-grants.ts'
 export type Listed = {
   readonly client: string
   readonly scope: string
+  /** The folder that it is for, where it is for one. */
+  readonly folder: string | null
   readonly file: string
   readonly server: string
   /** Its command line or its address; null where that can't be told. */
@@ -32,9 +34,10 @@ export function listedOf({ found, candidates }: Choice): readonly Listed[] {
   return found.servers.map((server) => {
     const { config, name, problem } = server
     const { client, scope, file } = config
+    const folder = scope === 'user' ? null : config.folder
     const candidate = candidates.find(({ from }) => (from as readonly unknown[]).includes(server))
     return {
-      ...{ client: client.id, scope, file, server: name, problem },
+      ...{ client: client.id, scope, folder, file, server: name, problem },
       starts: candidate ? startOf(candidate) : null,
       secrets: candidate?.secrets ?? [],
       variables: candidate ? plainOf(candidate) : [],
@@ -44,13 +47,17 @@ export function listedOf({ found, candidates }: Choice): readonly Listed[] {
   })
 }
 
-const detailLines = ({ server, secrets, variables, folders, hosts, problem }: Listed): string[] => [
-  ...(problem === null ? [] : [`${server} stays where it is: ${problem}.`]),
-  ...(secrets.length === 0 ? [] : [`${server}: into the vault go ${secrets.join(', ')}`]),
-  ...(variables.length === 0 ? [] : [`${server}: kept as they are ${variables.join(', ')}`]),
-  ...(folders.length === 0 ? [] : [`${server}: it names ${folders.join(', ')}`]),
-  ...(hosts.length === 0 ? [] : [`${server}: to start it needs ${hosts.join(', ')}`]),
-]
+const detailLines = (listed: Listed): string[] => {
+  const { server, scope, folder, secrets, variables, folders, hosts, problem } = listed
+  return [
+    ...(scope === 'local' ? [`${server}: for ${folder} alone`] : []),
+    ...(problem === null ? [] : [`${server} stays where it is: ${problem}.`]),
+    ...(secrets.length === 0 ? [] : [`${server}: into the vault go ${secrets.join(', ')}`]),
+    ...(variables.length === 0 ? [] : [`${server}: kept as they are ${variables.join(', ')}`]),
+    ...(folders.length === 0 ? [] : [`${server}: it names ${folders.join(', ')}`]),
+    ...(hosts.length === 0 ? [] : [`${server}: to start it needs ${hosts.join(', ')}`]),
+  ]
+}
 
 export const unreadLines = (unread: readonly UnreadConfig[]): string[] =>
   unread.map(({ client, problem }) => escapeText(`${client} was left out: ${problem}`))

@@ -96,13 +96,13 @@ export async function planConnections(
   context: Context,
   candidates: readonly Candidate[],
 ): Promise<readonly Connecting[]> {
-  const configs = new Map(
-    candidates.flatMap(({ from }) => from.map(({ config }) => [config.file, config])),
-  )
+  const configs = new Set(candidates.flatMap(({ from }) => from.map(({ config }) => config)))
+  const scopeOf = (config: FoundConfig): Scope => (config.scope === 'project' ? 'project' : 'user')
+  const byScope = (scope: Scope) => [...configs].filter((config) => scopeOf(config) === scope)
   const connecting: Connecting[] = []
-  const byScope = (of: Scope) => [...configs.values()].filter(({ scope }) => scope === of)
   for (const config of scopes.flatMap(byScope)) {
-    const { client, scope, folder } = config
+    const { client, folder } = config
+    const scope = scopeOf(config)
     if (config.connected || connecting.some(({ config: one }) => one.client === client)) continue
     const request = { client: client.id, scope, folder: scope === 'user' ? undefined : folder }
     const options = { agent: undefined, start: false, 'no-hooks': true, 'dry-run': false }

@@ -54,15 +54,13 @@ async function restored(before: Buffer, kept: KeptImport): Promise<Buffer> {
   const { file, backup, client, servers } = kept
   const original = await readFile(backup)
   if (sha256(before) === kept.written) return original
-  const { format: name, key } = clientOf(client)
-  const format = await loadFormat(name)
-  const source = readServers(format, backup, original.toString(), key)
+  const format = await loadFormat(clientOf(client).format)
   let text = before.toString()
-  for (const { name: server } of servers.toReversed()) {
-    const entry = source[server]
+  for (const { name, list } of servers.toReversed()) {
+    const entry = readServers(format, backup, original.toString(), list)[name]
     // One that somebody has put there since is theirs.
-    if (isMembers(entry) && !(server in readServers(format, file, text, key)))
-      text = changeEntry(format, { file, text, key, name: server, entry })
+    if (isMembers(entry) && !(name in readServers(format, file, text, list)))
+      text = changeEntry(format, { file, text, list, name, entry })
   }
   return Buffer.from(text)
 }
