@@ -45,7 +45,7 @@ const unit = ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.mjs']
 /** They measure, race, lay siege to a server or watch its memory: one file at a time, with both cores. */
 const alone = [
   'test/attacks/**/*.test.ts',
-  'test/{crash,dashboard-browser,first-minutes,memory,process,upstream-endurance}.test.ts',
+  'test/{crash,first-minutes,memory,process,upstream-endurance}.test.ts',
 ]
 
 export default defineConfig({
@@ -72,7 +72,7 @@ export default defineConfig({
         setup: ['packages/cli/test/setup.ts'],
       }),
       project('e2e', {
-        include: ['test/*.test.ts'],
+        include: ['test/*.test.ts', 'test/dashboard/**/*.test.ts'],
         exclude: alone,
         timeoutMs: 180_000,
         order: 2,

@@ -16,7 +16,7 @@ const biome = (command) => [
 
 /** By name. `after` names the step whose output a step reads. */
 const steps = {
-  build: { command: [...tools.tsc, '-b'] },
+  build: { command: script('build') },
   // Types across packages are read from what the build writes: without it, all of them are `any`.
   lint: { command: script('check-lint'), after: 'build' },
   types: { command: [...tools.tsc, '-p', 'tsconfig.tests.json'], after: 'build' },

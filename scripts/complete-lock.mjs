@@ -9,7 +9,7 @@ import { lockedFolders } from './lib/locked-folders.mjs'
 import { root } from './lib/run.mjs'
 
 const systems = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32', 'aix', 'sunos']
-const processors = ['x64', 'arm64', 'arm', 'ia32', 'ppc64', 'riscv64', 's390x', 'loong64']
+const processors = ['x64', 'arm64', 'arm', 'ia32', 'ppc64', 'riscv64', 's390x', 'loong64', 'wasm32']
 
 /** Such packages say in their name what they are for: `…-linux-arm64-musl`. */
 const platformOf = (name) => {
@@ -17,8 +17,10 @@ const platformOf = (name) => {
   const os = systems.find((system) => words.includes(system))
   const cpu = processors.find((processor) => words.includes(processor))
   const libc = words.includes('musl') ? 'musl' : words.includes('gnu') ? 'glibc' : null
-  if (!os || !cpu) throw new Error(`${name} does not say which system it is for; add it by hand.`)
-  return { os: [os], cpu: [cpu], ...(libc ? { libc: [libc] } : {}) }
+  // WebAssembly runs on every system.
+  if (!cpu || (!os && cpu !== 'wasm32'))
+    throw new Error(`${name} does not say which system it is for; add it by hand.`)
+  return { ...(os ? { os: [os] } : {}), cpu: [cpu], ...(libc ? { libc: [libc] } : {}) }
 }
 
 for (const folder of lockedFolders()) {

@@ -1,8 +1,37 @@
-import { run, tools } from './run.mjs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { root, run, tools } from './run.mjs'
+import { sourceHash } from './source-hash.mjs'
+
+const page = path.join(root, 'packages/dashboard')
+const stamp = path.join(page, 'dist/.built-from')
+
+/** What the page is made of: its own files, the packages in it, and the versions of its libraries. */
+const pageSources = [
+  'packages/dashboard/src',
+  'packages/dashboard/public',
+  'packages/dashboard/index.html',
+  'packages/dashboard/vite.config.ts',
+  'packages/dashboard/package.json',
+  'packages/contract/src',
+  'packages/rest-client/src',
+]
+
+/** Bundles the page where something it is made of has changed. Returns the exit code. */
+const buildPage = async () => {
+  const made = sourceHash(pageSources)
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === made) return 0
+  const { code } = await run([...tools.vite, 'build', '--logLevel', 'warn'], { cwd: page })
+  if (code === 0) writeFileSync(stamp, made)
+  return code
+}
 
 /** Compiles what has changed since the last time. Returns the exit code. */
 export const build = async (options = []) => {
-  const { code } = await run([...tools.tsc, '-b', ...options])
-  if (code !== 0) console.error('The build failed; see the messages above.')
-  return code
+  const [{ code }, pageCode] = await Promise.all([
+    run([...tools.tsc, '-b', ...options]),
+    options.includes('--clean') ? 0 : buildPage(),
+  ])
+  if (code !== 0 || pageCode !== 0) console.error('The build failed; see the messages above.')
+  return code || pageCode
 }

@@ -3,7 +3,7 @@ import path from 'node:path'
 import { root } from './run.mjs'
 
 const isSource = (name) =>
-  /\.(?:ts|m?js)$/.test(name) && !name.endsWith('.test.ts') && !name.endsWith('.d.ts')
+  /\.(?:tsx?|m?js)$/.test(name) && !/\.test\.tsx?$/.test(name) && !name.endsWith('.d.ts')
 const isLauncher = (name) => name.endsWith('.pl')
 
 /** Every source file of the packages, tests aside, with its path from the root: `src`, and `public` of the page. */

@@ -12,6 +12,7 @@ export const tools = {
   knip: tool('knip/bin/knip.js'),
   oxlint: tool('oxlint/bin/oxlint'),
   tsc: tool('typescript/bin/tsc'),
+  vite: tool('vite/bin/vite.js'),
   vitest: tool('vitest/vitest.mjs'),
 }
 

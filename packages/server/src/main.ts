@@ -26,7 +26,7 @@ import { version } from './version.ts'
 const graceMs = 8_000
 
 /** The web page, beside this package whether it runs from its sources or compiled. */
-const pages = fileURLToPath(new URL('../../dashboard/public/', import.meta.url))
+const pages = fileURLToPath(new URL('../../dashboard/dist/', import.meta.url))
 
 export type Started = {
   readonly run: RunFile

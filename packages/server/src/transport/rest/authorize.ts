@@ -1,8 +1,8 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { Permission } from '@gatehouse/contract/routes'
+import { permits } from '@gatehouse/contract/routes/permissions'
 import type { App } from '../../app/app.ts'
 import type { Actor } from '../../app/call/op.ts'
-import { permits } from './permissions.ts'
 
 const userToken = /^gatehouse_user_[A-Za-z0-9_-]{43}$/
 const failed = (detail: string) => new GatehouseError('AuthenticationFailed', { detail })

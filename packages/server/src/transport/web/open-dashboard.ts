@@ -53,9 +53,9 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
   const files = loadPageFiles(options.pages)
   const guard = createHostGuard(options.allowedHosts ?? [], options.allowedOrigins ?? [], 'https')
 
-  const servePage = (request: Request, path: string): Response => {
+  const servePage = async (request: Request, path: string): Promise<Response> => {
     guard.assertAllowed(request.headers, true)
-    const file = files.get(path)
+    const file = files(path)
     if (!file) throw new GatehouseError('NotFound', { path })
     if (request.method === 'GET' || request.method === 'HEAD') return pageResponse(request, file)
     const { method } = request
@@ -89,7 +89,7 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
     let response: Response
     try {
       const path = (incoming.url ?? '/').split('?', 1)[0] ?? '/'
-      response = isApi(path) ? await serveApi(request, visit) : servePage(request, path)
+      response = isApi(path) ? await serveApi(request, visit) : await servePage(request, path)
     } catch (error) {
       const requestId = ids.next('req')
       const known = toGatehouseError(error, requestId)

@@ -1,11 +1,19 @@
 import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
-import { extname, join } from 'node:path'
+import { extname, join, relative, sep } from 'node:path'
+import { promisify } from 'node:util'
+import { gzip } from 'node:zlib'
 
-type PageFile = {
-  readonly bytes: Uint8Array<ArrayBuffer>
+type Bytes = Uint8Array<ArrayBuffer>
+
+export type PageFile = {
+  readonly bytes: Bytes
+  /** The same, compressed when it is first asked for. */
+  readonly compressed: () => Promise<Bytes>
   readonly type: string
   readonly tag: string
+  /** A name that changes with the content: a browser may keep the file for good. */
+  readonly lasting: boolean
 }
 
 const types: Readonly<Record<string, string>> = {
@@ -13,37 +21,65 @@ const types: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.webmanifest': 'application/manifest+json',
 }
 
-const read = (file: string, type: string): PageFile => {
+const compress = promisify(gzip)
+
+const read = (file: string, type: string, lasting: boolean): PageFile => {
   const bytes = new Uint8Array(readFileSync(file))
   const tag = `"${createHash('sha256').update(bytes).digest('base64url').slice(0, 22)}"`
-  return { bytes, type, tag }
+  let compressing: Promise<Bytes> | undefined
+  const compressed = () => {
+    compressing ??= compress(bytes).then((made) => new Uint8Array(made))
+    return compressing
+  }
+  return { bytes, compressed, type, tag, lasting }
 }
+
+export type PageFiles = (path: string) => PageFile | undefined
+
+/** Addresses of the page's own views, as `/agents/mailbot`: words, none of them a way up or out. */
+const view = /^\/[a-z][a-z-]*(?:\/(?!\.)(?:[\w.:~@+-]|%(?!2f|5c|00|2e)[\da-f]{2})+)*\/?$/i
 
 /**
- * The files of the page, read once.
+ * The files of the page, read once. Its views are addresses of the one page, which shows what they name.
  * @SECURITY A request only ever names a key of this map: there is no path to leave; web/dashboard.test.ts.
  */
-export function loadPageFiles(folder: string): ReadonlyMap<string, PageFile> {
+export function loadPageFiles(folder: string): PageFiles {
   const files = new Map<string, PageFile>()
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+  for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const type = types[extname(entry.name)]
     if (!entry.isFile() || type === undefined) continue
-    files.set(
-      entry.name === 'index.html' ? '/' : `/${entry.name}`,
-      read(join(folder, entry.name), type),
-    )
+    const file = join(entry.parentPath, entry.name)
+    const path = `/${relative(folder, file).split(sep).join('/')}`
+    files.set(path === '/index.html' ? '/' : path, read(file, type, path.startsWith('/assets/')))
   }
-  return files
+  const isView = (path: string) => view.test(path) && !path.startsWith('/assets')
+  return (path) => files.get(path) ?? (isView(path) ? files.get('/') : undefined)
 }
 
+const takesGzip = (headers: Headers): boolean =>
+  /(?:^|,)\s*gzip\s*(?:,|$)/i.test(headers.get('accept-encoding') ?? '')
+
 /** The answer to a GET or HEAD for one of them. */
-export function pageResponse(request: Request, { bytes, type, tag }: PageFile): Response {
-  const headers = { 'content-type': type, etag: tag, 'cache-control': 'no-cache' }
+export async function pageResponse(request: Request, file: PageFile): Promise<Response> {
+  const { type, tag, lasting } = file
+  const headers = {
+    'content-type': type,
+    etag: tag,
+    'cache-control': lasting ? 'public, max-age=31536000, immutable' : 'no-cache',
+    vary: 'accept-encoding',
+  }
   if (request.headers.get('if-none-match') === tag)
     return new Response(null, { status: 304, headers })
+  const zipped = takesGzip(request.headers)
+  const bytes = zipped ? await file.compressed() : file.bytes
   return new Response(request.method === 'HEAD' ? null : bytes, {
-    headers: { ...headers, 'content-length': String(bytes.byteLength) },
+    headers: {
+      ...headers,
+      'content-length': String(bytes.byteLength),
+      ...(zipped ? { 'content-encoding': 'gzip' } : {}),
+    },
   })
 }

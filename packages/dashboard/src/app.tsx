@@ -1,0 +1,103 @@
+import type { Whoami } from '@gatehouse/contract'
+import { RouterProvider } from '@tanstack/react-router'
+import { useCallback, useMemo, useState } from 'react'
+import { api, queryClient } from './api.ts'
+import { entryText } from './messages/entry.ts'
+import { Entry } from './pages/entry/entry.tsx'
+import { LoginForm } from './pages/entry/login-form.tsx'
+import { router } from './router.tsx'
+import { SessionContext, sessionKey, useLogin } from './session.tsx'
+import { Dialog } from './ui/dialog.tsx'
+import { Notice } from './ui/notice.tsx'
+import { Loaded } from './ui/states.tsx'
+import { Toasts } from './ui/toasts.tsx'
+
+/** Takes the token of a setup link out of the address at once, so that no history keeps it. */
+function takeSetupToken(): string | null {
+  const token = new URLSearchParams(location.hash.slice(1)).get('setup')
+  if (token !== null) history.replaceState(null, '', location.pathname)
+  return token
+}
+const setupToken = takeSetupToken()
+addEventListener('hashchange', () => {
+  if (location.hash.startsWith('#setup=')) location.reload()
+})
+
+/** Another person sees nothing of what the one before has read. */
+async function enter(whoami: Whoami, before: Whoami | null): Promise<void> {
+  if (before && (before.name !== whoami.name || before.role !== whoami.role)) queryClient.clear()
+  queryClient.setQueryData(sessionKey, whoami)
+  await queryClient.invalidateQueries({
+    predicate: ({ queryKey }) => queryKey[0] !== sessionKey[0],
+  })
+}
+
+/** The frame for the person who is logged in; while they log in again, the page stays as it was. */
+const Inside = ({
+  whoami,
+  ended,
+  onDone,
+  onLeave,
+}: {
+  readonly whoami: Whoami
+  readonly ended: boolean
+  readonly onDone: (whoami: Whoami) => void
+  readonly onLeave: () => void
+}) => {
+  const session = useMemo(
+    () => ({
+      whoami,
+      logOut: async () => {
+        await api.logOut()
+        onLeave()
+      },
+    }),
+    [whoami, onLeave],
+  )
+  return (
+    <SessionContext value={session}>
+      <RouterProvider router={router} />
+      {ended && (
+        <Dialog title={entryText.ended} onClose={onLeave}>
+          <div className="mb-4">
+            <Notice>{entryText.pageKept}</Notice>
+          </div>
+          <LoginForm name={whoami.name} onDone={onDone} />
+        </Dialog>
+      )}
+    </SessionContext>
+  )
+}
+
+export const App = () => {
+  const login = useLogin()
+  /** The person who was logged in last, until they log out. */
+  const [last, setLast] = useState<Whoami | null>(null)
+  const [loggedOut, setLoggedOut] = useState(false)
+  if (login.data && login.data !== last) setLast(login.data)
+  const done = (whoami: Whoami) => {
+    setLoggedOut(false)
+    void enter(whoami, last)
+  }
+  const leave = useCallback(() => {
+    setLast(null)
+    queryClient.clear()
+    queryClient.setQueryData(sessionKey, null)
+    setLoggedOut(true)
+  }, [])
+  return (
+    <>
+      <Loaded query={login}>
+        {(whoami) => {
+          const shown = whoami ?? last
+          return shown ? (
+            <Inside whoami={shown} ended={whoami === null} onDone={done} onLeave={leave} />
+          ) : (
+            <Entry setupToken={setupToken} loggedOut={loggedOut} onDone={done} />
+          )
+        }}
+      </Loaded>
+      <Toasts />
+    </>
+  )
+}

@@ -1,0 +1,82 @@
+import type { Approval, ApprovalList } from '@gatehouse/contract'
+import type { QueryClient } from '@tanstack/react-query'
+import type { LiveMessage } from './live-message.ts'
+
+const pendingKey = ['listApprovals', {}]
+
+/** The list of what waits, after one more thing was heard of a request. */
+export function withApproval(list: ApprovalList, approval: Approval): ApprovalList {
+  const without = list.approvals.filter(({ id }) => id !== approval.id)
+  const was = without.length < list.approvals.length
+  const waits = approval.status === 'pending'
+  const at = list.approvals.findIndex(({ id }) => id === approval.id)
+  const place = was ? at : without.length
+  return {
+    approvals: waits ? without.toSpliced(place, 0, approval) : without,
+    total: list.total + Number(waits) - Number(was),
+  }
+}
+
+/** Reads of these change with each call; others with what people and the service do. */
+const movedByCalls = ['getStatus', 'listAgents', 'showAgent', 'listAudit', 'getFigures']
+const callPaceMs = 3_000
+const actPaceMs = 400
+
+/** Runs the work at most once in so long, the last time always. */
+function paced(everyMs: number, work: () => void): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let ran = 0
+  return () => {
+    timer ??= setTimeout(
+      () => {
+        timer = undefined
+        ran = Date.now()
+        work()
+      },
+      Math.max(50, ran + everyMs - Date.now()),
+    )
+  }
+}
+
+/** Keeps what pages have read in step with what the service tells. */
+export function createApplier(client: QueryClient): (messages: readonly LiveMessage[]) => void {
+  const refetch = (names: (name: string) => boolean) =>
+    void client.invalidateQueries({
+      predicate: ({ queryKey: [name] }) => typeof name === 'string' && names(name),
+      refetchType: 'active',
+    })
+  const afterCalls = paced(callPaceMs, () => refetch((name) => movedByCalls.includes(name)))
+  const afterActs = paced(actPaceMs, () =>
+    refetch((name) => !['showSession', 'showSetup'].includes(name)),
+  )
+  return (messages) => {
+    for (const message of messages) {
+      switch (message.kind) {
+        case 'approvals':
+          client.setQueryData(pendingKey, message.list)
+          break
+        case 'approval':
+          client.setQueryData<ApprovalList>(
+            pendingKey,
+            (list) => list && withApproval(list, message.approval),
+          )
+          client.setQueryData(['showApproval', { id: message.approval.id }], message.approval)
+          afterActs()
+          break
+        case 'question':
+          void client.invalidateQueries({ queryKey: ['listQuestions'] })
+          break
+        case 'activity':
+          if (message.event.type === 'capability_invoked') afterCalls()
+          else afterActs()
+          break
+        case 'state':
+          // Whatever happened meanwhile is read anew.
+          if (message.state === 'live') afterActs()
+          if (message.state === 'refused')
+            void client.invalidateQueries({ queryKey: ['showSession'] })
+          break
+      }
+    }
+  }
+}

@@ -1,0 +1,12 @@
+import type { ActivityEvent, Approval, ApprovalList } from '@gatehouse/contract'
+
+/** What the open streams of the service tell, in the order it came. */
+export type LiveMessage =
+  | { readonly kind: 'activity'; readonly place: string; readonly event: ActivityEvent }
+  | { readonly kind: 'approval'; readonly approval: Approval }
+  | { readonly kind: 'approvals'; readonly list: ApprovalList }
+  | { readonly kind: 'question' }
+  | { readonly kind: 'state'; readonly state: LiveState }
+
+/** `refused`: the service said no; a login has ended. */
+export type LiveState = 'connecting' | 'live' | 'reconnecting' | 'refused'

@@ -1,0 +1,63 @@
+import type { ActivityEvent, Approval, ApprovalList } from '@gatehouse/contract'
+import type { LiveMessage, LiveState } from './live-message.ts'
+
+/** Messages that came within this time are told together. */
+const gatherMs = 60
+
+/** The activity and approval streams of the service, as one. A browser reconnects by itself, from the last event. */
+export function openStreams(
+  after: string | null,
+  tell: (messages: readonly LiveMessage[]) => void,
+): Disposable {
+  let gathered: LiveMessage[] = []
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const flush = () => {
+    timer = undefined
+    const messages = gathered
+    gathered = []
+    tell(messages)
+  }
+  const add = (message: LiveMessage) => {
+    gathered.push(message)
+    timer ??= setTimeout(flush, gatherMs)
+  }
+
+  const query = after === null ? '' : `?${new URLSearchParams({ after })}`
+  const activity = new EventSource(`/api/activity/stream${query}`)
+  const approvals = new EventSource('/api/approvals/stream')
+  let state: LiveState = 'connecting'
+  const look = () => {
+    const all = [activity, approvals]
+    const next = all.some(({ readyState }) => readyState === EventSource.CLOSED)
+      ? 'refused'
+      : all.every(({ readyState }) => readyState === EventSource.OPEN)
+        ? 'live'
+        : state === 'connecting'
+          ? 'connecting'
+          : 'reconnecting'
+    if (next === state) return
+    state = next
+    add({ kind: 'state', state })
+  }
+  for (const stream of [activity, approvals]) {
+    stream.addEventListener('open', look)
+    stream.addEventListener('error', look)
+  }
+  activity.addEventListener('activity', ({ data, lastEventId }: MessageEvent<string>) =>
+    add({ kind: 'activity', place: lastEventId, event: JSON.parse(data) as ActivityEvent }),
+  )
+  approvals.addEventListener('approval', ({ data }: MessageEvent<string>) =>
+    add({ kind: 'approval', approval: JSON.parse(data) as Approval }),
+  )
+  approvals.addEventListener('snapshot', ({ data }: MessageEvent<string>) =>
+    add({ kind: 'approvals', list: JSON.parse(data) as ApprovalList }),
+  )
+  approvals.addEventListener('question', () => add({ kind: 'question' }))
+  return {
+    [Symbol.dispose]: () => {
+      clearTimeout(timer)
+      activity.close()
+      approvals.close()
+    },
+  }
+}

@@ -1,0 +1,23 @@
+/** Words that several pages use. */
+export const common = {
+  retry: 'Try again',
+  loading: 'Loading…',
+  close: 'Close',
+  cancel: 'Cancel',
+  dismiss: 'Dismiss',
+  copy: 'Copy',
+  copied: 'Copied',
+  typeName: (name: string) => `Type ${name} to confirm`,
+  agent: 'Agent',
+  capability: 'Capability',
+  allAgents: 'All agents',
+  any: 'Any',
+  never: 'Never',
+  none: 'None',
+  all: 'All',
+  refresh: 'Refresh',
+  details: 'Details',
+  save: 'Save',
+  showMore: 'Show more',
+  person: (actor: string) => actor.replace(/^user:/, '').replace(/^system$/, 'the service'),
+} as const

@@ -1,0 +1,37 @@
+import { useRead } from '../../api.ts'
+import { approvalsText as text } from '../../messages/approvals.ts'
+import { Page } from '../../ui/page.tsx'
+import { TabPanel, Tabs } from '../../ui/tabs.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
+import { Decided } from './decided.tsx'
+import { Grants } from './grants.tsx'
+import { Waiting } from './waiting.tsx'
+
+export const ApprovalsPage = () => {
+  const [{ tab }, change] = useFilters({ tab: 'waiting' })
+  const count = useRead('listApprovals').data?.total ?? 0
+  return (
+    <Page title={text.title}>
+      <Tabs
+        label={text.tabsLabel}
+        value={tab}
+        onChange={(next) => change({ tab: next })}
+        tabs={[
+          { value: 'waiting', text: text.tabs.waiting, count },
+          { value: 'decided', text: text.tabs.decided },
+          { value: 'grants', text: text.tabs.grants },
+        ]}
+      >
+        <TabPanel value="waiting">
+          <Waiting />
+        </TabPanel>
+        <TabPanel value="decided">
+          <Decided />
+        </TabPanel>
+        <TabPanel value="grants">
+          <Grants />
+        </TabPanel>
+      </Tabs>
+    </Page>
+  )
+}

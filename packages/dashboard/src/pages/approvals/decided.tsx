@@ -1,0 +1,104 @@
+import type { Approval } from '@gatehouse/contract'
+import { describeCall } from '@gatehouse/contract/describe-call'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { Link } from '@tanstack/react-router'
+import { read } from '../../api.ts'
+import { approvalsText as text } from '../../messages/approvals.ts'
+import { common } from '../../messages/common.ts'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { SelectField } from '../../ui/field.tsx'
+import { AgentFilter, Filters } from '../../ui/filters.tsx'
+import { Pager } from '../../ui/pager.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
+import { Time } from '../../ui/time.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
+import { Visible } from '../../ui/visible.tsx'
+import { States } from './outcome.tsx'
+
+const statuses = ['all', 'approved', 'rejected', 'expired', 'cancelled'] as const
+const limit = 50
+
+const columns: readonly Column<Approval>[] = [
+  {
+    id: 'request',
+    header: text.request,
+    wide: true,
+    cell: ({ id, agent, capability, effective_arguments }) => (
+      <>
+        <Link to="/approvals/$id" params={{ id }} className="font-medium underline">
+          {capability}
+        </Link>{' '}
+        <span className="text-ink-soft">{agent}</span>
+        <p className="mono line-clamp-2 text-ink-soft">
+          <Visible text={describeCall(capability, effective_arguments)} />
+        </p>
+      </>
+    ),
+  },
+  { id: 'state', header: text.state, cell: (approval) => <States approval={approval} /> },
+  {
+    id: 'by',
+    header: text.by,
+    cell: ({ decided_by }) => (decided_by === null ? '–' : common.person(decided_by)),
+  },
+  {
+    id: 'when',
+    header: text.when,
+    cell: ({ decided_at, requested_at }) => <Time at={decided_at ?? requested_at} />,
+  },
+]
+
+/** What was decided, newest first, with what became of it. */
+export const Decided = () => {
+  const [{ agent, status, offset }, change] = useFilters({ agent: '', status: 'all', offset: '0' })
+  const chosen = statuses.find((one) => one === status) ?? 'all'
+  const list = useQuery({
+    ...read('listApprovals', {
+      status: chosen,
+      limit,
+      offset: Number(offset),
+      ...(agent === '' ? {} : { agent }),
+    }),
+    placeholderData: keepPreviousData,
+  })
+  return (
+    <>
+      <Filters>
+        <AgentFilter value={agent} onChange={(next) => change({ agent: next, offset: '0' })} />
+        <SelectField
+          label={text.filterStatus}
+          value={chosen}
+          onChange={({ target }) => change({ status: target.value, offset: '0' })}
+          options={statuses.map((value) => ({
+            value,
+            text: value === 'all' ? text.anyStatus : text.status[value],
+          }))}
+        />
+      </Filters>
+      <Loaded query={list}>
+        {({ approvals, total }) =>
+          approvals.length === 0 ? (
+            <Empty icon="approvals" title={text.nothingDecided}>
+              {text.nothingDecidedNext}
+            </Empty>
+          ) : (
+            <>
+              <DataTable
+                caption={text.tabs.decided}
+                rows={approvals}
+                columns={columns}
+                keyOf={({ id }) => id}
+              />
+              <Pager
+                offset={Number(offset)}
+                limit={limit}
+                total={total}
+                onGo={(next) => change({ offset: String(next) })}
+              />
+            </>
+          )
+        }
+      </Loaded>
+    </>
+  )
+}

@@ -1,0 +1,94 @@
+import type { Approval, ExecutionState } from '@gatehouse/contract'
+import { Link } from '@tanstack/react-router'
+import { approvalsText as text } from '../../messages/approvals.ts'
+import { common } from '../../messages/common.ts'
+import { Badge, type BadgeTone } from '../../ui/badge.tsx'
+import { Json } from '../../ui/code.tsx'
+import { Time } from '../../ui/time.tsx'
+import { Visible } from '../../ui/visible.tsx'
+
+const statusTones: Readonly<Record<Approval['status'], BadgeTone>> = {
+  pending: 'warn',
+  approved: 'good',
+  rejected: 'bad',
+  expired: 'neutral',
+  cancelled: 'neutral',
+}
+
+const executionTones: Readonly<Record<ExecutionState, BadgeTone>> = {
+  waiting: 'neutral',
+  running: 'accent',
+  succeeded: 'good',
+  failed: 'bad',
+  refused: 'bad',
+  interrupted: 'warn',
+}
+
+/** The decision and what became of it, in words. */
+export const States = ({ approval }: { readonly approval: Approval }) => (
+  <span className="inline-flex flex-wrap gap-1.5">
+    <Badge tone={statusTones[approval.status]}>{text.status[approval.status]}</Badge>
+    {approval.status === 'approved' && (
+      <Badge tone={executionTones[approval.execution.state]}>
+        {text.execution[approval.execution.state]}
+      </Badge>
+    )}
+  </span>
+)
+
+const EditedLink = ({ approval }: { readonly approval: Approval }) => {
+  const { edit } = approval
+  if (!edit) return null
+  const isOriginal = edit.original === approval.id
+  const other = isOriginal ? edit.request : edit.original
+  return (
+    <p className="text-ink-soft">
+      {text.edited} {isOriginal ? text.editedTo : text.editedFrom}{' '}
+      <Link to="/approvals/$id" params={{ id: other }} className="mono underline">
+        {other}
+      </Link>
+      .
+    </p>
+  )
+}
+
+/** How a decided request stands: by whom, why, and what ran or came back. */
+export const Outcome = ({ approval }: { readonly approval: Approval }) => {
+  const { decided_by, decided_at, decision_reason, execution } = approval
+  const { result } = execution
+  return (
+    <div role="status" className="grid gap-2">
+      <p className="flex flex-wrap items-center gap-2">
+        <States approval={approval} />
+        {decided_by !== null && (
+          <span>
+            {text.decidedBy(text.status[approval.status], common.person(decided_by))}
+            {decided_at !== null && (
+              <>
+                {' '}
+                <Time at={decided_at} />
+              </>
+            )}
+          </span>
+        )}
+      </p>
+      {decision_reason !== null && (
+        <p>
+          “<Visible text={decision_reason} />”
+        </p>
+      )}
+      <EditedLink approval={approval} />
+      {result?.success === false && (
+        <p className="text-bad">
+          <Visible text={result.error.message} />
+        </p>
+      )}
+      {result?.success === true && (
+        <details>
+          <summary className="py-1 text-ink-soft">{text.result}</summary>
+          <Json value={result.data} label={text.result} />
+        </details>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,36 @@
+import { lazyRouteComponent } from '@tanstack/react-router'
+import { shellText } from '../messages/shell.ts'
+import type { IconName } from '../ui/icon.tsx'
+
+type PageEntry = {
+  readonly path: string
+  readonly title: string
+  readonly icon: IconName
+  /** `g` and this letter lead there. */
+  readonly key: string
+  readonly component: ReturnType<typeof lazyRouteComponent>
+}
+
+const { pages: titles } = shellText
+
+/** Pages of the menu, in its order. Each is loaded when it is first opened. */
+export const pages: readonly PageEntry[] = [
+  {
+    path: '/approvals',
+    title: titles.approvals,
+    icon: 'approvals',
+    key: 'p',
+    component: lazyRouteComponent(
+      () => import('../pages/approvals/approvals.tsx'),
+      'ApprovalsPage',
+    ),
+  },
+]
+
+/** Pages that others lead to. */
+export const innerPages: readonly Pick<PageEntry, 'path' | 'component'>[] = [
+  {
+    path: '/approvals/$id',
+    component: lazyRouteComponent(() => import('../pages/approvals/approval.tsx'), 'ApprovalPage'),
+  },
+]

@@ -1,0 +1,66 @@
+import { cx } from './cx.ts'
+import { Visible } from './visible.tsx'
+
+/** Text as it is, complete, with lines kept; it scrolls by itself where it is long. */
+export const Code = ({
+  text,
+  label,
+  tall = false,
+}: {
+  readonly text: string
+  readonly label: string
+  readonly tall?: boolean
+}) => (
+  // A region that scrolls takes the focus, so that a keyboard can scroll it.
+  <pre
+    role="region"
+    aria-label={label}
+    tabIndex={0}
+    className={cx(
+      'mono overflow-auto whitespace-pre-wrap rounded-lg border border-line bg-sunken p-3 [overflow-wrap:anywhere]',
+      tall ? 'max-h-[60vh]' : 'max-h-96',
+    )}
+  >
+    <code>
+      <Visible text={text} lines />
+    </code>
+  </pre>
+)
+
+export const Json = ({
+  value,
+  label,
+  tall = false,
+}: {
+  readonly value: unknown
+  readonly label: string
+  readonly tall?: boolean
+}) => <Code text={JSON.stringify(value, null, 2)} label={label} tall={tall} />
+
+const lineLook = (line: string): string => {
+  if (/^(\+\+\+|---) /.test(line)) return 'text-ink-soft font-semibold'
+  if (line.startsWith('@@')) return 'text-accent'
+  if (line.startsWith('+')) return 'bg-good-soft text-good'
+  if (line.startsWith('-')) return 'bg-bad-soft text-bad'
+  return ''
+}
+
+/** A unified difference, coloured by line; the signs say the same without colours. */
+export const Diff = ({ text, label }: { readonly text: string; readonly label: string }) => (
+  <pre
+    role="region"
+    aria-label={label}
+    tabIndex={0}
+    className="mono max-h-[60vh] overflow-auto rounded-lg border border-line bg-sunken py-2"
+  >
+    <code className="block w-max min-w-full">
+      {text.split('\n').map((line, at) => (
+        // Lines have no identity but their place.
+        <span key={`${at}`} className={cx('block px-3', lineLook(line))}>
+          <Visible text={line} lines />
+          {'\n'}
+        </span>
+      ))}
+    </code>
+  </pre>
+)

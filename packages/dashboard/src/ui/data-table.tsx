@@ -1,0 +1,138 @@
+import {
+  type ColumnDef,
+  flexRender,
+  getCoreRowModel,
+  getSortedRowModel,
+  type SortingState,
+  useReactTable,
+} from '@tanstack/react-table'
+import { type ReactNode, useMemo, useState } from 'react'
+import { cx } from './cx.ts'
+import { Icon } from './icon.tsx'
+
+export type Column<Row> = {
+  readonly id: string
+  readonly header: string
+  readonly cell: (row: Row) => ReactNode
+  /** What it is sorted by; without it the column is not sorted. */
+  readonly sortBy?: (row: Row) => string | number
+  readonly align?: 'right'
+  /** Takes the room that the others leave. */
+  readonly wide?: boolean
+}
+
+type Props<Row> = {
+  readonly caption: string
+  readonly rows: readonly Row[]
+  readonly columns: readonly Column<Row>[]
+  readonly keyOf: (row: Row) => string
+  readonly sort?: { readonly id: string; readonly desc?: boolean }
+  /** Told apart by a mark at its left edge. */
+  readonly isMarked?: (row: Row) => boolean
+}
+
+/** A table that becomes a list of cards on a narrow screen; each cell then carries the name of its column. */
+export function DataTable<Row>({ caption, rows, columns, keyOf, sort, isMarked }: Props<Row>) {
+  const [sorting, setSorting] = useState<SortingState>(sort ? [{ desc: false, ...sort }] : [])
+  const data = useMemo(() => [...rows], [rows])
+  const defs = useMemo(
+    () =>
+      columns.map(
+        ({ id, header, cell, sortBy }): ColumnDef<Row> => ({
+          id,
+          header,
+          cell: ({ row }) => cell(row.original),
+          ...(sortBy ? { accessorFn: sortBy } : { enableSorting: false }),
+        }),
+      ),
+    [columns],
+  )
+  const table = useReactTable({
+    data,
+    columns: defs,
+    state: { sorting },
+    onSortingChange: setSorting,
+    getRowId: keyOf,
+    getCoreRowModel: getCoreRowModel(),
+    getSortedRowModel: getSortedRowModel(),
+  })
+  const lookOf = (id: string): string => {
+    const column = columns.find((one) => one.id === id)
+    return cx(column?.align === 'right' && 'sm:text-right', column?.wide === true && 'sm:w-full')
+  }
+  return (
+    <div className="card overflow-x-auto">
+      <table className="w-full border-collapse max-sm:block">
+        <caption className="sr-only">{caption}</caption>
+        <thead className="max-sm:sr-only">
+          <tr>
+            {table.getFlatHeaders().map(({ id, column }) => {
+              const sorted = column.getIsSorted()
+              const text = columns.find((one) => one.id === id)?.header
+              return (
+                <th
+                  key={id}
+                  scope="col"
+                  aria-sort={
+                    sorted === false ? undefined : sorted === 'asc' ? 'ascending' : 'descending'
+                  }
+                  className={cx(
+                    'whitespace-nowrap border-b border-line px-3 py-1 text-left text-[0.867rem] font-medium text-ink-soft',
+                    lookOf(id),
+                  )}
+                >
+                  {column.getCanSort() ? (
+                    <button
+                      type="button"
+                      className="inline-flex min-h-8 items-center gap-1 hover:text-ink"
+                      onClick={column.getToggleSortingHandler()}
+                    >
+                      {text}
+                      {sorted !== false && (
+                        <Icon name={sorted === 'asc' ? 'up' : 'down'} size={14} />
+                      )}
+                    </button>
+                  ) : (
+                    <span className="inline-block py-1.5">{text}</span>
+                  )}
+                </th>
+              )
+            })}
+          </tr>
+        </thead>
+        <tbody className="max-sm:block">
+          {table.getRowModel().rows.map((row) => (
+            <tr
+              key={row.id}
+              data-row={row.id}
+              className={cx(
+                'border-line not-last:border-b max-sm:block max-sm:px-3 max-sm:py-2.5',
+                isMarked?.(row.original) === true && 'shadow-[inset_3px_0_var(--color-warn)]',
+              )}
+            >
+              {row.getVisibleCells().map((cell) => {
+                const header = columns.find((one) => one.id === cell.column.id)?.header ?? ''
+                return (
+                  <td
+                    key={cell.id}
+                    data-label={header}
+                    className={cx(
+                      'px-3 py-2 align-middle [overflow-wrap:anywhere] max-sm:flex max-sm:min-w-0 max-sm:gap-3 max-sm:px-0 max-sm:py-0.5',
+                      header !== '' &&
+                        'max-sm:before:w-28 max-sm:before:shrink-0 max-sm:before:text-ink-soft max-sm:before:content-[attr(data-label)]',
+                      lookOf(cell.column.id),
+                    )}
+                  >
+                    <div className="min-w-0">
+                      {flexRender(cell.column.columnDef.cell, cell.getContext())}
+                    </div>
+                  </td>
+                )
+              })}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

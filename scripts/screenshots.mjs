@@ -1,0 +1,99 @@
+// node scripts/screenshots.mjs [--out FOLDER] [page…]: pictures of the built dashboard, wide and on a
+// phone, light and dark, with the data of real calls. They are for looking at.
+import './lib/require-node.mjs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { parseArgs } from 'node:util'
+import { build } from './lib/build.mjs'
+import { ensureInstalled } from './lib/install.mjs'
+import { fill } from './screenshots/fill.mjs'
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { out: { type: 'string', default: '.cache/screenshots' } },
+})
+
+const sizes = {
+  wide: { width: 1440, height: 900 },
+  phone: { width: 390, height: 844 },
+}
+
+/** Pages by the name of their picture. */
+const views = {
+  overview: '/',
+  approvals: '/approvals',
+  decided: '/approvals?tab=decided',
+  activity: '/activity',
+  agents: '/agents',
+  agent: '/agents/docs-writer',
+  audit: '/audit',
+  policy: '/policy',
+  services: '/services',
+  state: '/state',
+  secrets: '/secrets',
+  models: '/models',
+  upstreams: '/upstreams',
+  alerts: '/alerts',
+  settings: '/settings',
+  reference: '/reference',
+}
+
+const failed = (await ensureInstalled()) || (await build())
+if (failed) {
+  process.exitCode = failed
+} else {
+  const { openService } = await import('@gatehouse/server/main')
+  const { createClient } = await import('@gatehouse/rest-client')
+  const { chromium } = await import('playwright-core')
+  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-pictures-'))
+  const ports = {
+    'gateway-port': '0',
+    'user-api-port': '0',
+    'dashboard-port': '0',
+    'wake-port': '0',
+  }
+  const service = await openService({
+    'data-dir': folder,
+    ...ports,
+    'no-first-agent': true,
+    'log-level': 'silent',
+  })
+  const token = readFileSync(path.join(folder, 'cli-token'), 'utf8').trim()
+  const api = createClient({ baseUrl: service.run.user_api_url, token })
+  await fill(service.run, api)
+  const password = 'a long password for pictures'
+  await api.setPassword({ name: 'ana', password })
+  const browser = await chromium.launch({
+    executablePath: '/usr/bin/chromium',
+    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
+  })
+  mkdirSync(values.out, { recursive: true })
+  const wanted = Object.entries(views).filter(
+    ([name]) => positionals.length === 0 || positionals.includes(name),
+  )
+  for (const [size, viewport] of Object.entries(sizes))
+    for (const colorScheme of ['light', 'dark']) {
+      const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport, colorScheme })
+      const page = await context.newPage()
+      page.on('console', (message) => message.type() === 'error' && console.error(message.text()))
+      await page.goto(service.run.dashboard_url)
+      await page.locator('input[name=password]').fill(password)
+      await page.locator('input[name=password]').press('Enter')
+      await page.locator('#content h1').waitFor()
+      for (const [name, address] of wanted) {
+        await page.goto(`${service.run.dashboard_url}${address}`)
+        await page.locator('#content h1').waitFor()
+        // The streams stay open, so the network never falls idle; what loads says so.
+        await page.waitForFunction(() => !document.querySelector('#content .animate-pulse'))
+        await page.waitForTimeout(250)
+        const file = path.join(values.out, `${name}-${size}-${colorScheme}.png`)
+        await page.screenshot({ path: file, fullPage: size === 'phone' })
+      }
+      await context.close()
+    }
+  await browser.close()
+  await service[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+  console.log(`${wanted.length * 4} pictures in ${values.out}`)
+}

@@ -1,0 +1,72 @@
+// Something to see on every page: agents, calls, requests, a shared value, a secret. Real calls through the gate.
+
+/** One call of an agent, as any client makes it. */
+const caller = (run, token) => async (capability, args, reason) => {
+  const response = await fetch(`${run.gateway_url}/rpc`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'capabilities.invoke',
+      params: { capability, arguments: args, ...(reason ? { reason } : {}) },
+    }),
+  })
+  return response.json()
+}
+
+const letter = `# Release 1.4
+
+- The importer reads files of any size
+- Dates are shown in the reader's zone
+`
+
+/** A working day of two agents. `api` is the REST API as an operator has it. */
+export async function fill(run, api) {
+  const docs = await api.createAgent({
+    name: 'docs-writer',
+    purpose: 'Keeps the handbook and the release notes up to date',
+  })
+  const builder = await api.createAgent({
+    name: 'builder',
+    purpose: 'Builds and tests the importer',
+    tools: ['filesystem.*', 'git.*', 'process.*', 'scratch.*', 'state.*', 'alert.*', 'time.*'],
+  })
+  const write = caller(run, docs.token)
+  const build = caller(run, builder.token)
+  for (const name of ['release.md', 'handbook.md', 'old-draft.md'])
+    await write('filesystem.write', { path: name, content: letter })
+  for (let at = 0; at < 12; at += 1) await write('filesystem.read', { path: 'release.md' })
+  await write('filesystem.read', { path: 'missing.md' })
+  await write('filesystem.list', { path: '.' })
+  await write('state.set', { key: 'last-release', value: { version: '1.4', checked: true } })
+  await build('filesystem.write', { path: 'src/import.ts', content: 'export const limit = 1\n' })
+  await build('filesystem.read', { path: '../secrets' })
+  await build('state.set', { key: 'last-build', value: { commit: '4f1c2aa', passed: 212 } })
+  const first = await write(
+    'filesystem.delete',
+    { path: 'old-draft.md' },
+    'It is replaced by release.md',
+  )
+  await api.approveApproval({ id: first.error.data.approval_id, reason: 'Agreed' })
+  const second = await write('filesystem.delete', { path: 'handbook.md' })
+  await api.rejectApproval({ id: second.error.data.approval_id, reason: 'The handbook stays' })
+  await write(
+    'filesystem.delete',
+    { path: 'release.md' },
+    'The notes of 1.4 are published; nothing links here',
+  )
+  for (let at = 0; at < 3; at += 1)
+    await build(
+      'process.run',
+      { command: 'npm', args: ['test', '--', '--watch=false'] },
+      'The last change touched the importer',
+    )
+  await api.addSecret({
+    name: 'release-token',
+    value: 'a value that nobody sees',
+    description: 'Publishes the release notes',
+    hosts: ['api.example.com'],
+    agents: ['docs-writer'],
+  })
+}

@@ -1,0 +1,109 @@
+import { AxeBuilder } from '@axe-core/playwright'
+import type { Client } from '@gatehouse/rest-client'
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
+import { personAt } from './person.ts'
+import { Installation, type Run } from './server.ts'
+
+export const password = 'correct horse battery'
+
+/** Flags without which Debian's browser looks for hosts on the internet. */
+const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking']
+
+/** A service, a browser, and a person who is logged in. */
+export class Dashboard implements AsyncDisposable {
+  readonly gate: Installation
+  readonly run: Run
+  readonly page: Page
+  /** The REST API with every right. */
+  readonly api: Client
+  readonly #browser: Browser
+  /** What the page asked of whom, and what went wrong on it. */
+  readonly requests: string[] = []
+  readonly complaints: string[] = []
+
+  private constructor(gate: Installation, run: Run, browser: Browser, page: Page) {
+    this.gate = gate
+    this.run = run
+    this.page = page
+    this.#browser = browser
+    this.api = personAt(gate).api
+    this.#watch(page)
+  }
+
+  #watch(page: Page): void {
+    page.on('request', (request) => this.requests.push(request.url()))
+    page.on('pageerror', (error) => this.complaints.push(error.message))
+    page.on('console', (message) => {
+      if (message.type() === 'error') this.complaints.push(message.text())
+    })
+  }
+
+  /** A browser at a new service where nobody is an operator yet. */
+  static async open(flags: readonly string[] = []): Promise<Dashboard> {
+    const gate = new Installation()
+    try {
+      const run = await gate.start(['--no-first-agent', ...flags])
+      const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args })
+      const context = await browser.newContext({ ignoreHTTPSErrors: true })
+      return new Dashboard(gate, run, browser, await context.newPage())
+    } catch (error) {
+      await gate[Symbol.asyncDispose]()
+      throw error
+    }
+  }
+
+  /** The same with an operator who is logged in. */
+  static async openAs(name: string, flags: readonly string[] = []): Promise<Dashboard> {
+    const dashboard = await Dashboard.open(flags)
+    await dashboard.api.setPassword({ name, password })
+    await dashboard.page.goto(dashboard.run.dashboard_url)
+    await dashboard.logIn()
+    dashboard.complaints.length = 0
+    return dashboard
+  }
+
+  async logIn(name = ''): Promise<void> {
+    if (name !== '') await this.page.getByLabel('Name').fill(name)
+    await this.page.getByLabel('Password', { exact: true }).fill(password)
+    await this.page.getByRole('button', { name: 'Log in' }).click()
+    await this.page.getByRole('navigation', { name: 'Pages' }).waitFor()
+  }
+
+  /** A person with another window, logged in or not. */
+  async another(): Promise<{ readonly page: Page; readonly context: BrowserContext }> {
+    const context = await this.#browser.newContext({ ignoreHTTPSErrors: true })
+    return { context, page: await context.newPage() }
+  }
+
+  async goTo(address: string): Promise<void> {
+    await this.page.goto(`${this.run.dashboard_url}${address}`)
+    await this.page.locator('#content h1').waitFor()
+  }
+
+  /** Findings of axe in both themes: none is what a page should have. */
+  async axeFindings(): Promise<readonly string[]> {
+    const found = new Set<string>()
+    for (const colorScheme of ['light', 'dark'] as const) {
+      await this.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      const { violations } = await new AxeBuilder({ page: this.page }).analyze()
+      for (const { id, nodes } of violations) found.add(`${colorScheme} ${id}: ${nodes[0]?.html}`)
+    }
+    return [...found]
+  }
+
+  /** How far the page is wider than the screen of a phone: 0 is whole. */
+  async overhang(): Promise<number> {
+    const size = this.page.viewportSize() ?? { width: 1280, height: 900 }
+    await this.page.setViewportSize({ width: 390, height: 844 })
+    const over = await this.page.evaluate<number>(
+      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
+    )
+    await this.page.setViewportSize(size)
+    return over
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#browser.close()
+    await this.gate[Symbol.asyncDispose]()
+  }
+}
