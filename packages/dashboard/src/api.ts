@@ -2,8 +2,19 @@ import type { RouteAnswer, RouteInput, RouteName, Routes } from '@gatehouse/cont
 import { ClientError, createClient } from '@gatehouse/rest-client'
 import { QueryClient, type QueryKey, type UseQueryResult, useQuery } from '@tanstack/react-query'
 
+/** The key of the login, which every refusal for want of one asks to be read again. */
+export const sessionKey = ['showSession', {}]
+
 /** The API of the service that this page came from; the browser adds the cookie of the login. */
-export const api = createClient({ baseUrl: location.origin })
+export const api = createClient({
+  baseUrl: location.origin,
+  fetch: async (url, init) => {
+    const response = await fetch(url, init)
+    if (response.status === 401 && !url.endsWith('/api/session'))
+      void queryClient.invalidateQueries({ queryKey: sessionKey })
+    return response
+  },
+})
 
 const isFinal = (error: unknown): boolean => error instanceof ClientError && error.status < 500
 

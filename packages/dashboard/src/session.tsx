@@ -4,9 +4,7 @@ import { permits } from '@gatehouse/contract/routes/permissions'
 import { ClientError } from '@gatehouse/rest-client'
 import { useQuery } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
-import { api } from './api.ts'
-
-export const sessionKey = ['showSession', {}]
+import { api, sessionKey } from './api.ts'
 
 /** Who is logged in; null where nobody is. */
 export const useLogin = () =>

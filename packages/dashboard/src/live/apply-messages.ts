@@ -18,7 +18,7 @@ export function withApproval(list: ApprovalList, approval: Approval): ApprovalLi
 }
 
 /** Reads of these change with each call; others with what people and the service do. */
-const movedByCalls = ['getStatus', 'listAgents', 'showAgent', 'listAudit', 'getFigures']
+const movedByCalls = ['getStatus', 'listAgents', 'showAgent', 'queryAudit', 'getFigures']
 const callPaceMs = 3_000
 const actPaceMs = 400
 

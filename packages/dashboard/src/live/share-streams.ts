@@ -23,7 +23,9 @@ export function shareStreams(tell: (messages: readonly LiveMessage[]) => void): 
     }
     tell(messages)
   }
-  const post = (posted: Posted) => channel.postMessage(posted)
+  const post = (posted: Posted) => {
+    if (!closing.signal.aborted) channel.postMessage(posted)
+  }
   channel.addEventListener('message', ({ data }: MessageEvent<Posted>) => {
     if (data.kind === 'messages') hear(data.messages)
     else if (isReader) post({ kind: 'messages', messages: [{ kind: 'state', state }] })
@@ -31,6 +33,7 @@ export function shareStreams(tell: (messages: readonly LiveMessage[]) => void): 
   post({ kind: 'hello' })
 
   const readUntilClosed = async (): Promise<void> => {
+    if (closing.signal.aborted) return
     isReader = true
     using _streams = openStreams(place, (messages) => {
       hear(messages)

@@ -17,6 +17,7 @@ export const common = {
   all: 'All',
   refresh: 'Refresh',
   details: 'Details',
+  actions: 'Actions',
   save: 'Save',
   showMore: 'Show more',
   person: (actor: string) => actor.replace(/^user:/, '').replace(/^system$/, 'the service'),

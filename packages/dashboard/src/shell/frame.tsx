@@ -89,7 +89,8 @@ const Sidebar = ({
   readonly onGo: () => void
   readonly children: ReactNode
 }) => (
-  <div
+  <aside
+    aria-label={shellText.menu}
     className={cx(
       'z-30 flex flex-col gap-3 border-line bg-panel p-3 lg:sticky lg:top-0 lg:h-dvh lg:w-60 lg:shrink-0 lg:overflow-y-auto lg:border-r',
       open ? 'max-lg:fixed max-lg:inset-0 max-lg:top-14 max-lg:overflow-y-auto' : 'max-lg:hidden',
@@ -117,7 +118,7 @@ const Sidebar = ({
       ))}
     </nav>
     <div className="mt-auto grid gap-2 pt-3">{children}</div>
-  </div>
+  </aside>
 )
 
 const AccountMenu = ({ onHelp }: { readonly onHelp: () => void }) => {
@@ -206,7 +207,7 @@ const TopBar = ({
   readonly onMenu: () => void
   readonly onSearch: () => void
 }) => (
-  <div className="sticky top-0 z-30 flex h-14 items-center gap-1 border-b border-line bg-panel px-2 lg:hidden">
+  <header className="sticky top-0 z-30 flex h-14 items-center gap-1 border-b border-line bg-panel px-2 lg:hidden">
     <IconButton
       label={shellText.menu}
       icon={open ? 'close' : 'menu'}
@@ -218,7 +219,7 @@ const TopBar = ({
       Gatehouse
     </Link>
     <IconButton label={shellText.searchHint} icon="search" onClick={onSearch} />
-  </div>
+  </header>
 )
 
 export const Frame = () => {

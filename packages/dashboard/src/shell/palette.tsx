@@ -43,7 +43,10 @@ export const Palette = ({
   const dialog = useRef<HTMLDialogElement>(null)
   const navigate = useNavigate()
   const agents = useRead('listAgents').data?.agents ?? []
-  useEffect(() => dialog.current?.showModal(), [])
+  useEffect(() => {
+    dialog.current?.showModal()
+    dialog.current?.querySelector('input')?.focus()
+  }, [])
   const then = (work: () => void) => () => {
     onClose()
     work()
@@ -61,7 +64,6 @@ export const Palette = ({
         <div className="flex items-center gap-2 border-b border-line px-3">
           <Icon name="search" />
           <Command.Input
-            autoFocus
             placeholder={shellText.search}
             className="min-h-12 w-full bg-transparent outline-none placeholder:text-ink-faint"
           />

@@ -45,7 +45,7 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
-const sequenceMs = 1_200
+const sequenceMs = 2_000
 
 /** Runs shortcuts of one key and of two in a row, where nobody types and no dialog is open. */
 export function useShortcutKeys(): void {

@@ -7,6 +7,7 @@ import {
   useReactTable,
 } from '@tanstack/react-table'
 import { type ReactNode, useMemo, useState } from 'react'
+import { common } from '../messages/common.ts'
 import { cx } from './cx.ts'
 import { Icon } from './icon.tsx'
 
@@ -93,7 +94,9 @@ export function DataTable<Row>({ caption, rows, columns, keyOf, sort, isMarked }
                       )}
                     </button>
                   ) : (
-                    <span className="inline-block py-1.5">{text}</span>
+                    <span className={text === '' ? 'sr-only' : 'inline-block py-1.5'}>
+                      {text === '' ? common.actions : text}
+                    </span>
                   )}
                 </th>
               )

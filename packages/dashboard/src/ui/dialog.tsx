@@ -6,6 +6,8 @@ import { TextField } from './field.tsx'
 import { Failure } from './notice.tsx'
 import { useAct } from './use-act.ts'
 
+const firstField = 'input, select, textarea, button[type="submit"]'
+
 /**
  * The browser's own modal dialog: it keeps the focus, makes the rest inert, and needs no style that the
  * page's policy would refuse.
@@ -26,6 +28,8 @@ export const Dialog = ({
   useEffect(() => {
     const before = document.activeElement
     dialog.current?.showModal()
+    // The first field, not the button that closes.
+    dialog.current?.querySelector<HTMLElement>(firstField)?.focus()
     return () => {
       if (before instanceof HTMLElement) before.focus()
     }

@@ -1,8 +1,8 @@
 import type { Approval, Whoami } from '@gatehouse/contract'
 import { useState } from 'react'
-import { api, queryClient } from '../../api.ts'
+import { api, queryClient, sessionKey } from '../../api.ts'
 import { approvalsText as text } from '../../messages/approvals.ts'
-import { sessionKey, useMay, useSession } from '../../session.tsx'
+import { useMay, useSession } from '../../session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
@@ -105,56 +105,59 @@ export const Decision = ({
   }
   const cannotRun = first.stale !== null
   const items = itemsOf(first, isOne, mayPause, setOpen)
+  // Dialogs stand beside the form: what is submitted in them is not a decision of its buttons.
   const close = () => setOpen(null)
   return (
-    <form
-      className="grid gap-3 border-t border-line pt-3"
-      onSubmit={(event) => {
-        event.preventDefault()
-        const { submitter } = event.nativeEvent as SubmitEvent
-        void send(submitter?.getAttribute('value') === 'reject' ? 'reject' : 'approve')
-      }}
-    >
-      {!isOne && <p className="text-ink-soft">{text.identicalNote(approvals.length)}</p>}
-      <TextField
-        label={text.reason}
-        maxLength={2000}
-        autoComplete="off"
-        value={reason}
-        onChange={({ target }) => setReason(target.value)}
-      />
-      <Failure error={act.error} />
-      <div className="flex flex-wrap gap-2">
-        <Button
-          type="submit"
-          value="approve"
-          tone="primary"
-          icon="check"
-          busy={act.busy}
-          disabled={cannotRun}
-          data-decide="approve"
-          className="max-sm:grow"
-        >
-          {isOne ? text.approve : text.approveCount(approvals.length)}
-        </Button>
-        <Button
-          type="submit"
-          value="reject"
-          tone="danger"
-          icon="cross"
-          busy={act.busy}
-          data-decide="reject"
-          className="max-sm:grow"
-        >
-          {isOne ? text.reject : text.rejectCount(approvals.length)}
-        </Button>
-        {items.length > 0 && (
-          <Menu trigger={<Button icon="more">{text.more}</Button>} items={items} />
-        )}
-      </div>
-      <p className="mono text-[0.8rem] text-ink-soft [overflow-wrap:anywhere]">
-        {text.boundTo} {first.digest}
-      </p>
+    <>
+      <form
+        className="grid gap-3 border-t border-line pt-3"
+        onSubmit={(event) => {
+          event.preventDefault()
+          const { submitter } = event.nativeEvent as SubmitEvent
+          void send(submitter?.getAttribute('value') === 'reject' ? 'reject' : 'approve')
+        }}
+      >
+        {!isOne && <p className="text-ink-soft">{text.identicalNote(approvals.length)}</p>}
+        <TextField
+          label={text.reason}
+          maxLength={2000}
+          autoComplete="off"
+          value={reason}
+          onChange={({ target }) => setReason(target.value)}
+        />
+        <Failure error={act.error} />
+        <div className="flex flex-wrap gap-2">
+          <Button
+            type="submit"
+            value="approve"
+            tone="primary"
+            icon="check"
+            busy={act.busy}
+            disabled={cannotRun}
+            data-decide="approve"
+            className="max-sm:grow"
+          >
+            {isOne ? text.approve : text.approveCount(approvals.length)}
+          </Button>
+          <Button
+            type="submit"
+            value="reject"
+            tone="danger"
+            icon="cross"
+            busy={act.busy}
+            data-decide="reject"
+            className="max-sm:grow"
+          >
+            {isOne ? text.reject : text.rejectCount(approvals.length)}
+          </Button>
+          {items.length > 0 && (
+            <Menu trigger={<Button icon="more">{text.more}</Button>} items={items} />
+          )}
+        </div>
+        <p className="mono text-[0.8rem] text-ink-soft [overflow-wrap:anywhere]">
+          {text.boundTo} {first.digest}
+        </p>
+      </form>
       {open === 'edit' && <EditDialog approval={first} onDecide={decideWith} onClose={close} />}
       {open === 'allow' && <AllowDialog approval={first} onDecide={decideWith} onClose={close} />}
       {open === 'login' && (
@@ -166,6 +169,6 @@ export const Decision = ({
           }}
         />
       )}
-    </form>
+    </>
   )
 }

@@ -15,12 +15,12 @@ const Card = ({ title, children }: { readonly title: string; readonly children: 
     setPendingCount(0)
   }, [title])
   return (
-    <main className="mx-auto grid min-h-dvh w-full max-w-md content-center gap-6 px-4 py-10">
+    <main className="mx-auto grid grid-cols-1 min-h-dvh w-full max-w-md content-center gap-6 px-4 py-10">
       <p className="flex items-center justify-center gap-2.5 text-[1.2rem] font-semibold">
         <img src="/icon.svg" alt="" width="34" height="34" />
         Gatehouse
       </p>
-      <div className="card grid gap-4 p-6">
+      <div className="card grid grid-cols-1 gap-4 p-6">
         <h1 className="text-[1.267rem] font-semibold">{title}</h1>
         {children}
       </div>

@@ -1,0 +1,12 @@
+export const referenceText = {
+  title: 'REST API',
+  intro:
+    'Every operation with its parameters, bodies and answers. Programs send a user token and read the same from /api/openapi.json.',
+  filter: 'Filter',
+  filterHint: 'Words of the path, the name or the summary',
+  none: 'No operation has these words.',
+  count: (shown: number, all: number) => `${shown} of ${all} operations`,
+  parameters: 'Parameters',
+  body: 'Body',
+  answer: (status: string) => `Answer ${status}`,
+} as const
