@@ -25,6 +25,16 @@ export const pages: readonly PageEntry[] = [
       'ApprovalsPage',
     ),
   },
+  {
+    path: '/reference',
+    title: titles.reference,
+    icon: 'reference',
+    key: 'x',
+    component: lazyRouteComponent(
+      () => import('../pages/reference/reference.tsx'),
+      'ReferencePage',
+    ),
+  },
 ]
 
 /** Pages that others lead to. */
