@@ -27,7 +27,8 @@ const destructive: readonly RouteName[] = [
 const harmless: readonly RouteName[] = [
   ...(['acknowledgeAlert', 'addSecret', 'cancelInstall'] as const),
   ...(['cancelWrite', 'changeSecret', 'connectService', 'createAgent', 'editAgent'] as const),
-  ...(['createSetupLink', 'createUserToken', 'inspectModel', 'installModel'] as const),
+  ...(['createSetupLink', 'createUserToken', 'endLogin', 'inspectModel'] as const),
+  'installModel',
   ...(['lockVault', 'logIn', 'logOut', 'makeBackup', 'pauseAgent', 'pauseAll'] as const),
   ...([
     'probeSandbox',

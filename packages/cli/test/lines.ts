@@ -135,6 +135,8 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'operator set-password': [],
   'operator list': [],
   'operator remove': ['ana', '--yes'],
+  'operator logins': [],
+  'operator end-login': [seeded.login],
   trust: ['--dry-run'],
   'tls fingerprint': null,
   completion: ['bash'],

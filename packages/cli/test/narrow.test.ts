@@ -7,7 +7,7 @@ import { commandLines } from './lines.ts'
 // The usual terminal has 80 columns, and a row that wraps is not read as a table.
 
 const lists = Object.entries(commandLines).flatMap(([name, rest]) =>
-  rest !== null && / (?:list|query|writes|rollbacks|failed|status)$/.test(name)
+  rest !== null && / (?:explain|list|logins|query|writes|rollbacks|failed|status)$/.test(name)
     ? [[...name.split(' '), ...rest]]
     : [],
 )

@@ -1,6 +1,7 @@
 import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { seeded } from '@gatehouse/testkit/installation/seeds'
 import { expect, test } from 'vitest'
 import { createCliKit } from './kit.ts'
 
@@ -30,6 +31,29 @@ test('lists and removes operators', async () => {
     'cannot log in',
   )
   expect((await kit.gatehouse(['operator', 'remove', 'eva', '--yes'])).code).toBe(5)
+})
+
+test('lists logins and ends one of them', async () => {
+  const kit = createCliKit()
+  const listed = await kit.gatehouse(['operator', 'logins'])
+  expect([listed.code, listed.out]).toEqual([0, expect.stringContaining(`${seeded.login}  ana`)])
+  const ended = await kit.gatehouse(['operator', 'end-login', seeded.login])
+  expect(ended.out).toBe(`The login ${seeded.login} of ana has ended.\n`)
+  expect(await kit.gatehouse(['operator', 'logins'])).toMatchObject({
+    code: 0,
+    out: 'Nobody is logged in to the dashboard.\n',
+  })
+  const again = await kit.gatehouse(['operator', 'end-login', seeded.login])
+  expect([again.code, again.err]).toEqual([5, expect.stringContaining('LoginNotFound')])
+})
+
+test('a viewer and an approver neither see logins nor end one', async () => {
+  const kit = createCliKit()
+  for (const role of ['viewer', 'approver'] as const) {
+    kit.role = role
+    for (const line of [['logins'], ['end-login', seeded.login]])
+      expect((await kit.gatehouse(['operator', ...line])).code).toBe(4)
+  }
 })
 
 test('prints a link for the browser, which a script reads too', async () => {

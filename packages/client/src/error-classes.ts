@@ -199,6 +199,9 @@ export class JobNotFound extends GatehouseError<'JobNotFound'> {}
 /** Passwords are taken by the dashboard only. */
 export class LoginElsewhere extends GatehouseError<'LoginElsewhere'> {}
 
+/** There is no valid login {id}. */
+export class LoginNotFound extends GatehouseError<'LoginNotFound'> {}
+
 /** {approval_id} is critical: it is approved within {minutes} minutes of a login. */
 export class LoginTooOld extends GatehouseError<'LoginTooOld'> {}
 

@@ -73,6 +73,25 @@ export const Whoami = z.object({
 })
 export type Whoami = z.infer<typeof Whoami>
 
+/** A login of a person that is valid. What its browser keeps is never shown. */
+export const LoginSession = z.object({
+  id: z.string(),
+  name: z.string(),
+  role: PersonRole,
+  created_at: Timestamp,
+  /** Last request, as this node has seen it since it started; null where it has seen none. */
+  last_used_at: Timestamp.nullable(),
+  expires_at: Timestamp,
+  /** Address that the last request came from; null where this node has seen none. */
+  address: z.string().nullable(),
+  /** Whether it is the login that asks. */
+  current: z.boolean(),
+})
+export type LoginSession = z.infer<typeof LoginSession>
+
+export const LoginList = z.object({ logins: z.array(LoginSession) })
+export type LoginList = z.infer<typeof LoginList>
+
 export const LoggedOut = z.object({ logged_out: z.literal(true) })
 export type LoggedOut = z.infer<typeof LoggedOut>
 

@@ -92,6 +92,8 @@ export const routes: readonly RouteEntry[] = [
   { name: 'showSetup', method: 'GET', path: '/api/setup', fields: 'needed' },
   { name: 'setUp', method: 'POST', path: '/api/setup', sends: 'body', fields: 'name role via expires_at' },
   { name: 'createSetupLink', method: 'POST', path: '/api/setup-link', fields: 'token expires_at' },
+  { name: 'listLogins', method: 'GET', path: '/api/logins', fields: 'logins' },
+  { name: 'endLogin', method: 'DELETE', path: '/api/logins/:id', fields: 'id name role created_at last_used_at expires_at address current' },
   { name: 'listOperators', method: 'GET', path: '/api/operators', fields: 'operators' },
   { name: 'setPassword', method: 'PUT', path: '/api/operators/:name/password', sends: 'body', fields: 'name role created_at password_changed_at created' },
   { name: 'removeOperator', method: 'DELETE', path: '/api/operators/:name', fields: 'name role created_at password_changed_at' },

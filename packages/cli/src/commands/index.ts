@@ -1,4 +1,5 @@
 import type { CommandEntry } from '../command-entry.ts'
+import { operatorCommands } from '../operator-commands.ts'
 import { upstreamCommands } from '../upstream-commands.ts'
 
 /**
@@ -540,26 +541,7 @@ export const commands: readonly CommandEntry[] = [
     summary: 'Test the sandbox for programs, and say what to install or allow',
     load: async () => (await import('./setup-sandbox.ts')).setupSandbox,
   },
-  {
-    name: 'setup-link',
-    summary: 'Print a new one-time link to create the first operator of the dashboard',
-    load: async () => (await import('./setup-link.ts')).setupLink,
-  },
-  {
-    name: 'operator set-password',
-    summary: 'Set the password of a dashboard operator, creating the operator if needed',
-    load: async () => (await import('./operator-set-password.ts')).operatorSetPassword,
-  },
-  {
-    name: 'operator list',
-    summary: 'List the operators who can log in to the dashboard',
-    load: async () => (await import('./operator-list.ts')).operatorList,
-  },
-  {
-    name: 'operator remove',
-    summary: 'Remove an operator of the dashboard',
-    load: async () => (await import('./operator-remove.ts')).operatorRemove,
-  },
+  ...operatorCommands,
   {
     name: 'trust',
     summary: 'Make this machine trust the certificate of the dashboard, or stop trusting it',

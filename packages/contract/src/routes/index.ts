@@ -9,6 +9,7 @@ import { engineRoutes } from './engine.ts'
 import { grantRoutes } from './grants.ts'
 import { healthRoutes } from './health.ts'
 import { hookRoutes } from './hooks.ts'
+import { loginRoutes } from './logins.ts'
 import { modelRoutes } from './models.ts'
 import { notificationRoutes } from './notifications.ts'
 import { openApiRoutes } from './openapi.ts'
@@ -51,6 +52,7 @@ export const routes = {
   ...userTokenRoutes,
   ...vaultRoutes,
   ...sessionRoutes,
+  ...loginRoutes,
   ...operatorRoutes,
   ...policyRoutes,
   ...proxyRoutes,

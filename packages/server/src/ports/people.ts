@@ -69,6 +69,9 @@ export interface WebSessionStore {
   /** Must return expired ones too; the caller decides. */
   findByHash(hash: string): Promise<StoredWebSession | null>
 
+  /** Must return all, expired ones too, newest first. */
+  list(): Promise<readonly StoredWebSession[]>
+
   /** Must say whether it was there. */
   end(hash: string): Promise<boolean>
 

@@ -3,8 +3,16 @@ import { readFileSync } from 'node:fs'
 import { connect as connectPlain } from 'node:net'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
+import { LoginList } from '@gatehouse/contract'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { type DashboardKit, openDashboardKit, password, setUp, setupTokenOf } from './kit.ts'
+import {
+  type Answered,
+  type DashboardKit,
+  openDashboardKit,
+  password,
+  setUp,
+  setupTokenOf,
+} from './kit.ts'
 
 const countsOf = (statuses: readonly number[]): Record<number, number> => {
   const counts: Record<number, number> = {}
@@ -174,6 +182,42 @@ describe('a logged-in browser', () => {
     expect(ended.status).toBe(200)
     expect(ended.headers['set-cookie']?.[0]).toContain('Max-Age=0')
     expect((await kit.send('GET', '/api/session', { headers })).status).toBe(401)
+  })
+
+  test('is shown where it was last used, and ended from another browser with its streams', async () => {
+    const logIn = async () =>
+      (await kit.send('POST', '/api/session', { body: { password, name: 'ana' } })).cookie
+    const [stolen, mine] = [await logIn(), await logIn()]
+    const streams: Promise<Answered>[] = []
+    await new Promise<void>((onBegun) => {
+      const headers = { cookie: stolen }
+      streams.push(kit.send('GET', '/api/activity/stream', { headers, onBegun }))
+    })
+    const loginOf = async (cookie: string) => {
+      const { text } = await kit.send('GET', '/api/logins', { headers: { cookie } })
+      return LoginList.parse(JSON.parse(text)).logins.find(({ current }) => current)
+    }
+    const login = await loginOf(stolen)
+    expect(login).toMatchObject({
+      name: 'ana',
+      address: expect.stringMatching(/^(?:::1|(?:::ffff:)?127\.0\.0\.1)$/),
+    })
+    // The look at the list counts: it came after the other login.
+    const since = (await loginOf(mine))?.created_at ?? ''
+    expect(Date.parse(login?.last_used_at ?? '')).toBeGreaterThanOrEqual(Date.parse(since))
+    const headers = { cookie: mine, origin }
+    const ended = await kit.send('DELETE', `/api/logins/${login?.id}`, { headers })
+    expect([ended.status, ended.headers['set-cookie']]).toEqual([200, undefined])
+    const [stream] = await Promise.all(streams)
+    expect([stream?.status, stream?.text]).toEqual([200, expect.not.stringContaining('event:')])
+    const after = async (cookie: string) =>
+      (await kit.send('GET', '/api/session', { headers: { cookie } })).status
+    expect([await after(stolen), await after(mine)]).toEqual([401, 200])
+    const own = await kit.send('DELETE', `/api/logins/${(await loginOf(mine))?.id}`, { headers })
+    expect([own.status, String(own.headers['set-cookie'])]).toEqual([
+      200,
+      expect.stringContaining('Max-Age=0'),
+    ])
   })
 
   test('is not served at the plain listener, and no password is taken there', async () => {

@@ -15,6 +15,8 @@ export type Answered = {
 export type Sending = {
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: unknown
+  /** Called with the first of an answer that goes on. */
+  readonly onBegun?: () => void
 }
 
 /** A whole service, and what a browser does at its listener for people. */
@@ -45,7 +47,7 @@ export async function openDashboardKit(): Promise<DashboardKit> {
     url,
     ca,
     folder,
-    send: (method, path, { headers = {}, body } = {}) =>
+    send: (method, path, { headers = {}, body, onBegun } = {}) =>
       new Promise((resolve, reject) => {
         const text = typeof body === 'string' ? body : JSON.stringify(body)
         const sent = request(
@@ -71,6 +73,7 @@ export async function openDashboardKit(): Promise<DashboardKit> {
           (message) => {
             let received = ''
             message.setEncoding('utf8')
+            if (onBegun) message.once('data', onBegun)
             message.on('data', (chunk: string) => {
               received += chunk
             })

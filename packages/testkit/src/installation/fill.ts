@@ -1,6 +1,6 @@
 import { AgentName, type PersonRole, type Role } from '@gatehouse/contract'
 import type { Kit } from '../kit.ts'
-import { change, password, roles, seeded, seedMs } from './seeds.ts'
+import { change, loginHash, password, roles, seeded, seedMs } from './seeds.ts'
 
 /** Those of people by their role, and that of the agent. */
 export type Tokens = Readonly<Record<Role | 'mailbot', string>>
@@ -17,6 +17,13 @@ const eventually = async (what: string, holds: () => Promise<boolean>): Promise<
 const fillPeople = async (kit: Kit): Promise<Record<PersonRole, string>> => {
   const op = kit.operator()
   await kit.app.setPassword(op, { name: 'ana', password, present: null })
+  const now = kit.clock.now()
+  await kit.storage.webSessions.insert({
+    id_hash: loginHash,
+    operator: 'ana',
+    created_ms: now,
+    expires_ms: now + 12 * 3_600_000,
+  })
   const tokens: [PersonRole, string][] = []
   for (const role of roles) {
     const { token } = await kit.app.createUserToken(op, { label: `the ${role}`, role })

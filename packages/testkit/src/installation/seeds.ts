@@ -7,6 +7,11 @@ import type { OutsideDocument } from './outside.ts'
 
 const idOf = (prefix: string, n: number): string => `${prefix}-${String(n).padStart(26, '0')}`
 
+/** What the store knows the login of ana by. */
+export const loginHash = 'a'.repeat(64)
+
+const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex')
+
 /** Ids of what there is in an installation; they are counted, so each is the same in each run. */
 export const seeded = {
   /** `email.send` to ana@example.com, which waits for a person. */
@@ -16,6 +21,8 @@ export const seeded = {
   process: idOf('proc', 1),
   schedule: idOf('sched', 1),
   userToken: idOf('ut', 1),
+  /** Of ana, in a browser that has been silent since the service started. */
+  login: `login-${sha256(`login ${loginHash}`).slice(0, 16)}`,
   /** Waits to be sent; failed, and nobody knows how far it got; took place, and can be undone. */
   write: idOf('wr', 3),
   deadLetter: idOf('wr', 2),
@@ -59,7 +66,7 @@ const models = ['tiny', 'odd', 'slow'].map((id) => {
     entry: {
       id,
       url: `https://models.example/${id}.gguf`,
-      sha256: createHash('sha256').update(bytes).digest('hex'),
+      sha256: sha256(bytes),
       size_bytes: bytes.length,
       ...(id === 'tiny' ? { ...facts, description: 'Says one sentence.' } : {}),
     },

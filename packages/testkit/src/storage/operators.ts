@@ -72,6 +72,15 @@ export const operatorMusts = (open: Open): void => {
       expect(await webSessions.findByHash('one')).toBeNull()
     })
 
+    test('are listed, expired ones too, the newest first', async () => {
+      await using opened = await open()
+      const { webSessions } = opened.storage
+      const older = loginOf('older', { expires_ms: 0 })
+      const newer = loginOf('newer', { created_ms: newYear + 1, operator: 'ben' })
+      for (const login of [older, newer]) await webSessions.insert(login)
+      expect(await webSessions.list()).toEqual([newer, older])
+    })
+
     test('end together, but for the one that is to stay and those of others', async () => {
       await using opened = await open()
       const { webSessions } = opened.storage

@@ -6,6 +6,7 @@ import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Actor, Op } from '../call/op.ts'
 import type { LoginAttempts } from './login-attempts.ts'
+import type { LoginUses } from './login-uses.ts'
 import { reportTokenFailures } from './report-token-failures.ts'
 
 export const loginMs = 12 * 3_600_000
@@ -16,6 +17,7 @@ export type LoginDeps = Pick<
 > & {
   readonly passwords: Passwords
   readonly logins: LoginAttempts
+  readonly uses: LoginUses
 }
 
 /** A login as the browser keeps it: the id is in its cookie and nowhere else. */
@@ -81,6 +83,7 @@ export async function sweepLogins(deps: LoginDeps): Promise<void> {
   for (const { address, count } of deps.logins.sweep())
     await reportTokenFailures(deps, { address, count, listener: 'dashboard' })
   await deps.storage.webSessions.endExpired(deps.clock.now())
+  deps.uses.sweep()
 }
 
 /** A session of an operator, not yet stored. */
@@ -122,6 +125,7 @@ export async function login(
       }),
     )
   })
+  deps.uses.used(stored.id_hash, input.address)
   return loggedIn
 }
 
@@ -136,10 +140,11 @@ const actorOf = ({ name, role }: Pick<StoredOperator, 'name' | 'role'>): WebLogi
 const expiresAt = ({ clock }: Pick<LoginDeps, 'clock'>, { expires_ms }: StoredWebSession): string =>
   new Date(clock.wall() + expires_ms - clock.now()).toISOString()
 
-/** Login of a cookie, or null. */
+/** Login of a cookie, or null. With the address of a request the login counts as used. */
 export async function authenticateWebSession(
-  deps: Pick<LoginDeps, 'storage' | 'clock' | 'digest'>,
+  deps: Pick<LoginDeps, 'storage' | 'clock' | 'digest' | 'uses'>,
   id: string,
+  address?: string,
 ): Promise<WebLogin | null> {
   if (!/^[A-Za-z0-9_-]{43}$/.test(id)) return null
   const hash = deps.digest.sha256(id)
@@ -147,13 +152,13 @@ export async function authenticateWebSession(
   if (!session || !deps.digest.equal(session.id_hash, hash)) return null
   if (session.expires_ms <= deps.clock.now()) return null
   const operator = await deps.storage.operators.find(session.operator)
-  return operator
-    ? {
-        actor: { ...actorOf(operator), login_ms: session.created_ms },
-        id_hash: hash,
-        expires_at: expiresAt(deps, session),
-      }
-    : null
+  if (!operator) return null
+  if (address !== undefined) deps.uses.used(hash, address)
+  return {
+    actor: { ...actorOf(operator), login_ms: session.created_ms },
+    id_hash: hash,
+    expires_at: expiresAt(deps, session),
+  }
 }
 
 export async function logout(

@@ -1,6 +1,7 @@
 import type {
   CreatedUserToken,
   CreateUserToken,
+  LoginSession,
   Operator,
   PasswordSet,
   SetupLink,
@@ -17,11 +18,14 @@ import {
   authenticateWebSession,
   type LoggedIn,
   login,
+  loginMs,
   logout,
   sweepLogins,
   type WebLogin,
 } from './login.ts'
 import { LoginAttempts } from './login-attempts.ts'
+import { LoginUses } from './login-uses.ts'
+import { endLogin, listLogins } from './logins.ts'
 import { listOperators, removeOperator, type SetPasswordInput, setPassword } from './operators.ts'
 import { reportTokenFailures } from './report-token-failures.ts'
 import { createSetupLink, needsSetup, setUp } from './set-up.ts'
@@ -55,8 +59,12 @@ export interface PeopleUseCases {
   ): Promise<LoggedIn>
   login(op: Op, input: { password: string; name?: string; address: string }): Promise<LoggedIn>
   logout(op: Op, input: { id_hash: string }): Promise<void>
-  /** Login of a cookie, or null. */
-  authenticateWebSession(id: string): Promise<WebLogin | null>
+  /** Login of a cookie, or null. With the address of a request the login counts as used. */
+  authenticateWebSession(id: string, address?: string): Promise<WebLogin | null>
+  /** Those that are valid, newest first. */
+  listLogins(op: Op, input: { current_hash: string | null }): Promise<readonly LoginSession[]>
+  /** Raises `LoginNotFound`, also for one that has expired. */
+  endLogin(op: Op, input: { id: string; current_hash: string | null }): Promise<LoginSession>
   listOperators(op: Op): Promise<readonly Operator[]>
   setPassword(op: Op, input: SetPasswordInput): Promise<PasswordSet>
   removeOperator(op: Op, input: { name: string }): Promise<Operator>
@@ -66,7 +74,11 @@ const sweepEveryMs = 60_000
 
 /** People, by their tokens and by their logins. */
 export function bindPeople(given: PeopleDeps): Part<PeopleUseCases> {
-  const deps = { ...given, logins: new LoginAttempts(given.clock) }
+  const deps = {
+    ...given,
+    logins: new LoginAttempts(given.clock),
+    uses: new LoginUses(given.clock, loginMs),
+  }
   const sweeping = new PollLoop(deps, {
     name: 'looking for logins that have ended',
     everyMs: sweepEveryMs,
@@ -85,7 +97,9 @@ export function bindPeople(given: PeopleDeps): Part<PeopleUseCases> {
       setUp: (op, input) => setUp(op, deps, input),
       login: (op, input) => login(op, deps, input),
       logout: (op, input) => logout(op, deps, input),
-      authenticateWebSession: (id) => authenticateWebSession(deps, id),
+      authenticateWebSession: (id, address) => authenticateWebSession(deps, id, address),
+      listLogins: (_op, input) => listLogins(deps, input),
+      endLogin: (op, input) => endLogin(op, deps, input),
       listOperators: () => listOperators(deps),
       setPassword: (op, input) => setPassword(op, deps, input),
       removeOperator: (op, input) => removeOperator(op, deps, input),

@@ -86,5 +86,6 @@ export async function setUp(
       }),
     )
   })
+  deps.uses.used(stored.id_hash, input.address)
   return loggedIn
 }

@@ -59,6 +59,14 @@ export const sqlWebSessions = ({ read, write }: Db): WebSessionStore => ({
     return row ?? null
   },
 
+  list: () =>
+    read
+      .selectFrom('web_sessions')
+      .selectAll()
+      .orderBy('created_ms', 'desc')
+      .orderBy('id_hash')
+      .execute(),
+
   async end(hash) {
     const { numDeletedRows } = await write
       .deleteFrom('web_sessions')

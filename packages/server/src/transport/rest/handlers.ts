@@ -12,6 +12,7 @@ import { engineHandlers } from './routes/engine.ts'
 import { grantHandlers } from './routes/grants.ts'
 import { healthHandlers } from './routes/health.ts'
 import { hookHandlers } from './routes/hooks.ts'
+import { loginHandlers } from './routes/logins.ts'
 import { modelHandlers } from './routes/models.ts'
 import { notificationHandlers } from './routes/notifications.ts'
 import { operatorHandlers } from './routes/operators.ts'
@@ -55,6 +56,7 @@ export function createHandlers(version: string): Handlers<Routes> {
     ...userTokenHandlers,
     ...vaultHandlers,
     ...sessionHandlers,
+    ...loginHandlers,
     ...operatorHandlers,
     ...policyHandlers,
     ...proxyHandlers,

@@ -72,7 +72,7 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
     if (headers.has('authorization')) return rest.fetch(request, visit)
     const id = loginIdOf(headers.get('cookie'))
     assertSameOrigin(request, id !== null)
-    const login = id === null ? null : await app.authenticateWebSession(id)
+    const login = id === null ? null : await app.authenticateWebSession(id, visit.address)
     if (id === null || !login) return rest.fetch(request, visit)
     const stillValid = async () => {
       const now = await app.authenticateWebSession(id)
