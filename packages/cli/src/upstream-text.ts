@@ -47,12 +47,26 @@ export const refusedHostsText = ({ upstream, hosts_refused }: UpstreamReview): s
         `${upstream.name} tried to reach ${hosts_refused.map(escapeText).join(', ')}, which it may not. Grant a host with --host.`,
       ]
 
-const loginLines = ({ login }: Upstream): string[] =>
-  login === null
-    ? []
-    : [
-        `Login: at ${login.issuer} as ${login.client_id}, since ${login.at}${login.scopes.length > 0 ? `, for ${login.scopes.join(' ')}` : ''}`,
-      ]
+const loginText = ({ issuer, client_id, scopes, at }: NonNullable<Upstream['login']>): string =>
+  `at ${issuer} as ${client_id}, since ${at}${scopes.length > 0 ? `, for ${scopes.join(' ')}` : ''}`
+
+const loginLines = ({ login, agent_logins }: Upstream): string[] => [
+  ...(login === null ? [] : [`Login: ${loginText(login)}`]),
+  ...Object.entries(agent_logins).map(([agent, own]) => `Login of ${agent}: ${loginText(own)}`),
+]
+
+/** What is let in with something of its own, and what becomes of all others. */
+const ownLines = ({ agent_credentials, agent_logins, own_only }: Upstream): string[] => [
+  ...Object.entries(agent_credentials).map(([agent, own]) => {
+    const names = Object.entries(own).map(([key, { secret }]) => `${key} from ${secret}`)
+    return `Credentials of ${agent}: ${names.join(', ')}`
+  }),
+  ...(own_only
+    ? ['Agents without their own: refused']
+    : Object.keys(agent_credentials).length + Object.keys(agent_logins).length > 0
+      ? ['Agents without their own: let in with what they share']
+      : []),
+]
 
 const grantLines = ({ server, grants, credentials, per_agent }: Upstream): string[] => {
   const keys = Object.keys(credentials)
@@ -76,6 +90,7 @@ export const upstreamText = (upstream: Upstream): string => {
     `Calls itself: ${said}`,
     ...loginLines(upstream),
     ...grantLines(upstream),
+    ...ownLines(upstream),
     `Tools: ${upstream.offered} offered, ${upstream.waiting} waiting, ${upstream.refused} refused`,
   ]
     .map(escapeText)

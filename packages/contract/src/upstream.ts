@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { PermissionTier } from './capability.ts'
-import { CapabilityName, Timestamp } from './ids.ts'
+import { AgentName, CapabilityName, Timestamp } from './ids.ts'
 import { HostPattern } from './policy.ts'
 
 /** Name of an upstream server, and the group of its tools. */
@@ -60,12 +60,24 @@ const Credential = z.union([
   z.strictObject({ secret: z.string().min(1).max(64) }),
 ])
 
+/** A secret of the vault, whose scope must name the agent, `service:upstream.<name>` and the host. */
+const OwnCredential = z.strictObject({ secret: z.string().min(1).max(64) })
+
+const credentialKey = z.union([variableName, headerName])
+
 export const AddUpstream = z.strictObject({
   name: UpstreamName,
   server: UpstreamServer,
   grants: UpstreamGrants.prefault({}),
   /** By the variable that a stdio server reads it from, or by the header that an HTTP server wants it in. */
-  credentials: z.record(z.union([variableName, headerName]), Credential).default({}),
+  credentials: z.record(credentialKey, Credential).default({}),
+  /** By the agent, in place of all of `credentials`. */
+  agent_credentials: z.record(AgentName, z.record(credentialKey, OwnCredential)).optional(),
+  /**
+   * Whether agents without credentials or a login of their own are refused. Where it is left out: if agents have
+   * credentials of their own and there are no others.
+   */
+  own_only: z.boolean().optional(),
   /** A process, or a session over HTTP, for each agent; otherwise all agents share one. */
   per_agent: z.boolean().default(true),
   /** Connects and shows what is there; stores nothing. */
@@ -124,23 +136,31 @@ export const UpstreamStatus = z.enum([
 ])
 export type UpstreamStatus = z.infer<typeof UpstreamStatus>
 
+/** A login that a person has done (OAuth); never a token. */
+const Login = z.object({
+  /** Of the authorization server. */
+  issuer: z.string(),
+  client_id: z.string(),
+  scopes: z.array(z.string()),
+  at: Timestamp,
+})
+
+/** Where each credential comes from; never its value. */
+const Sources = z.record(z.string(), OwnCredential)
+
 export const Upstream = z.object({
   name: UpstreamName,
   server: UpstreamServer,
   grants: UpstreamGrants,
-  /** Where each credential comes from; never its value. */
-  credentials: z.record(z.string(), z.object({ secret: z.string() })),
+  /** Of all agents that have none of their own. */
+  credentials: Sources,
+  agent_credentials: z.record(AgentName, Sources),
+  /** Agents without credentials or a login of their own are refused. */
+  own_only: z.boolean(),
   per_agent: z.boolean(),
-  /** The login that a person has done for it (OAuth); never a token. */
-  login: z
-    .object({
-      /** Of the authorization server. */
-      issuer: z.string(),
-      client_id: z.string(),
-      scopes: z.array(z.string()),
-      at: Timestamp,
-    })
-    .nullable(),
+  /** Of all agents that have none of their own. */
+  login: Login.nullable(),
+  agent_logins: z.record(AgentName, Login),
   status: UpstreamStatus,
   reason: z.string().nullable(),
   /** What the server says of itself. */
@@ -184,6 +204,8 @@ export const LoginUpstream = z.strictObject({
       /^http:\/\/127\.0\.0\.1:[1-9]\d{0,4}\/[A-Za-z0-9/_-]{0,100}$/,
       'expected http://127.0.0.1:PORT/…',
     ),
+  /** The agent that it is for; all that have none of their own where it is left out. */
+  agent: AgentName.optional(),
   /** Of a client that is registered at the authorization server already. */
   client_id: text(2048).min(1).optional(),
   client_secret: z.string().min(1).max(4096).optional(),
@@ -207,6 +229,12 @@ export const FinishUpstreamLogin = z.strictObject({
   redirected: z.url({ protocol: /^http$/ }).max(8192),
 })
 export type FinishUpstreamLogin = z.infer<typeof FinishUpstreamLogin>
+
+export const LogoutUpstream = z.strictObject({
+  /** The agent whose own login ends; the common one where it is left out. */
+  agent: AgentName.optional(),
+})
+export type LogoutUpstream = z.infer<typeof LogoutUpstream>
 
 export const RemovedUpstream = z.object({ name: UpstreamName, removed: z.literal(true) })
 export type RemovedUpstream = z.infer<typeof RemovedUpstream>

@@ -125,7 +125,7 @@ export const routes: readonly RouteEntry[] = [
   { name: 'restartUpstream', method: 'POST', path: '/api/upstreams/:name/restart', fields: 'upstream tools digest hosts_refused' },
   { name: 'loginUpstream', method: 'POST', path: '/api/upstreams/:name/login', sends: 'body', fields: 'name address state issuer expires_at' },
   { name: 'finishUpstreamLogin', method: 'POST', path: '/api/upstreams/:name/login/finish', sends: 'body', fields: 'upstream tools digest hosts_refused' },
-  { name: 'logoutUpstream', method: 'POST', path: '/api/upstreams/:name/logout', fields: 'upstream tools digest hosts_refused' },
+  { name: 'logoutUpstream', method: 'POST', path: '/api/upstreams/:name/logout', sends: 'body', fields: 'upstream tools digest hosts_refused' },
   { name: 'suggestUpstreamRules', method: 'GET', path: '/api/upstreams/:name/suggested-rules', fields: 'policy' },
   { name: 'removeUpstream', method: 'DELETE', path: '/api/upstreams/:name', fields: 'name removed' },
   { name: 'listQuestions', method: 'GET', path: '/api/questions', fields: 'questions' },

@@ -17,13 +17,30 @@ type Options = {
   readonly env?: readonly string[] | undefined
   readonly secret?: readonly string[] | undefined
   readonly credential?: readonly string[] | undefined
+  readonly 'agent-secret'?: readonly string[] | undefined
+  readonly 'own-only': boolean
   readonly shared: boolean
 }
 
-const pairOf = (option: string, text: string): readonly [string, string] => {
+const pairOf = (option: string, text: string, form = 'NAME=VALUE'): readonly [string, string] => {
   const at = text.indexOf('=')
-  if (at < 1) throw usageError(`--${option} ${text} must be NAME=VALUE.`)
+  if (at < 1) throw usageError(`--${option} ${text} must be ${form}.`)
   return [text.slice(0, at), text.slice(at + 1)]
+}
+
+/** `AGENT=SECRET` is of the header that names who calls; another one, or a variable, stands behind a colon. */
+const ownSecretsOf = (texts: readonly string[]): NonNullable<AddUpstream['agent_credentials']> => {
+  const own: Record<string, Record<string, { secret: string }>> = {}
+  for (const text of texts) {
+    const [whose, secret] = pairOf('agent-secret', text, 'AGENT=SECRET or AGENT:NAME=SECRET')
+    const [agent = '', key = 'authorization', ...more] = whose.split(':')
+    const known = (own[agent] ??= {})
+    if (more.length > 0 || agent === '' || key === '')
+      throw usageError(`--agent-secret ${text} must be AGENT=SECRET or AGENT:NAME=SECRET.`)
+    if (key in known) throw usageError(`--agent-secret names ${key} of ${agent} twice.`)
+    known[key] = { secret }
+  }
+  return own
 }
 
 const serverOf = ({ command, url }: Options): AddUpstream['server'] => {
@@ -54,6 +71,8 @@ const orderOf = (given: Options, values: readonly string[]): AddUpstream => ({
     }),
     ...(given.credential ?? []).map((key, i) => [key, { value: values[i] ?? '' }] as const),
   ]),
+  ...(given['agent-secret'] ? { agent_credentials: ownSecretsOf(given['agent-secret']) } : {}),
+  ...(given['own-only'] ? { own_only: true } : {}),
   per_agent: !given.shared,
   dry_run: false,
 })
@@ -103,6 +122,13 @@ export const upstreamAdd = defineCommand({
       about:
         'variables or headers whose values are read from the input, a line each, and kept in the vault',
     },
+    'agent-secret': {
+      value: 'AGENT=SECRET',
+      many: true,
+      about:
+        'a secret in the vault that is the header authorization of one agent alone; AGENT:NAME=SECRET for another header or a variable',
+    },
+    'own-only': { about: 'refuse agents without a secret or a login of their own' },
     shared: { about: 'one process for all agents, in place of one for each' },
     'dry-run': { about: 'show what it has, and keep nothing' },
   },
@@ -110,6 +136,7 @@ export const upstreamAdd = defineCommand({
     'gatehouse upstream add files --folder /srv/docs -- npx -y @modelcontextprotocol/server-filesystem /srv/docs',
     'gatehouse upstream add github --credential GITHUB_TOKEN --host api.github.com:443 -- /usr/local/bin/github-mcp-server stdio < token.txt',
     'gatehouse upstream add tickets --url https://mcp.example.org/mcp --credential authorization < header.txt',
+    'gatehouse upstream add tickets --url https://mcp.example.org/mcp --agent-secret coder=tickets_coder',
   ],
   async look({ api, io, json, note, views }, given): Promise<Found> {
     const values = given.credential ? await readSecretLines(io, given.credential) : []

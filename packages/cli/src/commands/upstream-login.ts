@@ -53,6 +53,10 @@ export const upstreamLogin = defineCommand({
   summary: 'Log in to a server over HTTP with a browser (OAuth), and show its tools',
   args: { name: 'the server' },
   options: {
+    as: {
+      value: 'AGENT',
+      about: 'for this agent alone; for all that have no login of their own without it',
+    },
     'client-id': { value: 'ID', about: 'a client that is registered at the login already' },
     'client-secret': { about: 'read the secret of that client from the input' },
     port: {
@@ -64,15 +68,17 @@ export const upstreamLogin = defineCommand({
   },
   examples: [
     'gatehouse upstream login tickets',
+    'gatehouse upstream login tickets --as coder',
     'gatehouse upstream login tickets --client-id gatehouse --client-secret --port 4180 < secret.txt',
   ],
   async run({ api, io, note }, given) {
-    const { name, 'client-id': id, 'client-secret': hasSecret } = given
+    const { name, as: agent, 'client-id': id, 'client-secret': hasSecret } = given
     const [secret] = hasSecret ? await readSecretLines(io, ['Secret of the client']) : []
     await using loopback = await openLoopback(given.port ?? 0)
     const started = await api.loginUpstream({
       name,
       redirect_url: loopback.url,
+      ...(agent === undefined ? {} : { agent }),
       ...(id === undefined ? {} : { client_id: id }),
       ...(secret === undefined ? {} : { client_secret: secret }),
     })

@@ -4,8 +4,16 @@ export const upstreamLogout = defineCommand({
   name: 'upstream logout',
   summary: 'Delete the tokens of a server, and have them revoked where it can be done',
   args: { name: 'the server' },
-  examples: ['gatehouse upstream logout tickets'],
-  run: ({ api }, { name }) => api.logoutUpstream({ name }),
-  text: ({ upstream }, { next }) =>
-    `The tokens of ${upstream.name} are deleted. To use it again: ${next(`upstream login ${upstream.name}`)}`,
+  options: { as: { value: 'AGENT', about: 'those of this agent alone' } },
+  examples: ['gatehouse upstream logout tickets', 'gatehouse upstream logout tickets --as coder'],
+  async run({ api }, { name, as: agent }) {
+    const review = await api.logoutUpstream({ name, ...(agent === undefined ? {} : { agent }) })
+    return { agent: agent ?? null, ...review }
+  },
+  text: ({ agent, upstream: { name, own_only } }, { next }) => {
+    const again = next(`upstream login ${name}${agent === null ? '' : ` --as ${agent}`}`)
+    if (agent === null) return `The tokens of ${name} are deleted. To use it again: ${again}`
+    const now = own_only ? 'It is refused' : 'It is let in with what agents share'
+    return `The tokens of ${agent} at ${name} are deleted. ${now} until there is another login: ${again}`
+  },
 })

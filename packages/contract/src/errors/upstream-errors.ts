@@ -33,6 +33,22 @@ export const upstreamErrors = {
       },
     ],
   ),
+  UpstreamCredentialMissing: entry(
+    409,
+    null,
+    false,
+    'The upstream server {upstream} is used with credentials of each agent alone, and {agent} has none.',
+    [
+      {
+        action: 'gatehouse upstream login',
+        description: 'An operator logs in for this agent (--as), where the server knows logins.',
+      },
+      {
+        action: 'gatehouse upstream add',
+        description: 'An operator adds the server anew, with a secret of this agent.',
+      },
+    ],
+  ),
   UpstreamLoginRefused: entry(400, null, false, 'The login at {upstream} is refused: {detail}', [
     {
       action: 'gatehouse upstream login',

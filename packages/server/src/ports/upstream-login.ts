@@ -1,8 +1,10 @@
 /** A client that is registered at the authorization server already. */
 export type GivenClient = { readonly id: string; readonly secret: string | null }
 
-export type LoginOrder = {
-  readonly name: string
+/** A login at a server, of one agent alone, or of all that have none of their own. */
+export type LoginOf = { readonly name: string; readonly agent: string | null }
+
+export type LoginOrder = LoginOf & {
   /** Of the MCP server. */
   readonly url: string
   /** Where the browser of the person brings the answer. */
@@ -36,18 +38,18 @@ export interface UpstreamLogins {
   begin(order: LoginOrder, signal: AbortSignal): Promise<BegunLogin>
 
   /**
-   * Must check the answer against what was begun, once, and keep the tokens. Raises `UpstreamLoginRefused` and
-   * `UpstreamFailed`; an earlier login then holds on.
+   * Must check the answer against what was begun, once, keep the tokens, and answer for whom. Raises
+   * `UpstreamLoginRefused` and `UpstreamFailed`; an earlier login then holds on.
    */
   finish(
     server: { readonly name: string; readonly url: string },
     redirected: string,
     signal: AbortSignal,
-  ): Promise<Login>
+  ): Promise<Login & Pick<LoginOf, 'agent'>>
 
   /**
-   * Must delete everything that is kept of logins at this server, and answer whether the authorization server has
-   * taken its tokens back. Raises `VaultLocked`.
+   * Must delete everything that is kept of this login, and of one that was begun, and answer whether the authorization
+   * server has taken its tokens back. Raises `VaultLocked`.
    */
-  end(name: string): Promise<{ readonly revoked: boolean }>
+  end(login: LoginOf): Promise<{ readonly revoked: boolean }>
 }

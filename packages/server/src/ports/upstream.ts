@@ -1,5 +1,6 @@
 import type { UpstreamGrants, UpstreamServer } from '@gatehouse/contract'
 import type { Explained } from '@gatehouse/contract/explain-issue'
+import type { Access, CredentialNames } from '../domain/upstream/access.ts'
 import type { JsonObject } from './json.ts'
 
 /** An MCP server behind the gate. Times are ms since 1970 of the wall clock. */
@@ -35,8 +36,11 @@ export interface UpstreamStore {
 export type UpstreamConfig = {
   readonly server: UpstreamServer
   readonly grants: UpstreamGrants
-  /** Names of secrets by the variable or header that carries the value. */
-  readonly credentials: Readonly<Record<string, string>>
+  readonly credentials: CredentialNames
+  /** The same of agents that have their own, by their names. Not there where none has. */
+  readonly agent_credentials?: Readonly<Record<string, CredentialNames>>
+  /** Agents without anything of their own are refused. */
+  readonly own_only?: true
   readonly per_agent: boolean
 }
 
@@ -106,8 +110,8 @@ export type UpstreamOrder = {
   /** The agent that it is for; null for all. */
   readonly agent: string | null
   readonly config: UpstreamConfig
-  /** Whether a person has logged in to it. */
-  readonly logged_in: boolean
+  /** What it is let in with. */
+  readonly access: Access
 }
 
 export type CompiledSchema =

@@ -219,10 +219,11 @@ class Host implements UpstreamHost {
     signal: AbortSignal,
   ): Promise<Way> {
     const { outbound, tokens } = this.#options
-    const { name, logged_in } = order
+    const { name, access } = order
     const credentials = await this.#credentials(order, url.host)
-    if (logged_in) await tokens.open(name, url.href)
-    return createWay({ outbound, kept, tokens, name, url, credentials, logged_in, signal })
+    const login = access.logged_in ? { name, agent: access.owner } : null
+    if (login) await tokens.open(login, url.href)
+    return createWay({ outbound, kept, tokens, name, url, credentials, login, signal })
   }
 
   async #openUrl(name: string, url: URL, way: Way, signal: AbortSignal) {
@@ -255,12 +256,17 @@ class Host implements UpstreamHost {
 
   /** Values of the secrets, as the server wants them; each use is in the log. */
   async #credentials(
-    { name, config }: UpstreamOrder,
+    { name, access }: UpstreamOrder,
     host: string | null,
   ): Promise<Record<string, string>> {
     const values: Record<string, string> = {}
-    for (const [key, secret] of Object.entries(config.credentials)) {
-      const use = { name: secret, agent: null, capability: `service:upstream.${name}`, host }
+    for (const [key, secret] of Object.entries(access.credentials)) {
+      const use = {
+        name: secret,
+        agent: access.owner,
+        capability: `service:upstream.${name}`,
+        host,
+      }
       await this.#options.secrets.use(use, async (value) => {
         values[host === null ? key : key.toLowerCase()] = value
       })

@@ -88,14 +88,14 @@ export class OauthKit implements AsyncDisposable {
     return upstream
   }
 
-  call(tool = 'list') {
-    return this.kit.invoke('alpha', `tickets.${tool}`)
+  call(tool = 'list', agent = 'alpha') {
+    return this.kit.invoke(agent, `tickets.${tool}`)
   }
 
   /** Names of secrets of the login that are in the vault. */
   async keptSecrets(): Promise<readonly string[]> {
     const all = await this.kit.storage.secrets.list()
-    return all.map(({ name }) => name).filter((name) => name.includes('upstream.tickets:'))
+    return all.map(({ name }) => name).filter((name) => name.includes('upstream.tickets'))
   }
 
   /** Another process takes over the same data. */

@@ -37,6 +37,8 @@ export class OauthServers implements AsyncDisposable {
   readonly asked: URLSearchParams[] = []
   /** Whatever was given out and must be seen by nobody. */
   readonly secrets = new Set<string>()
+  /** Tokens that the MCP server has taken, in their order. */
+  readonly taken: string[] = []
   readonly #servers: Server[] = []
   issuer = ''
   mcp = ''
@@ -207,6 +209,7 @@ export class OauthServers implements AsyncDisposable {
       response.writeHead(401, { 'www-authenticate': challenge }).end()
       return
     }
+    this.taken.push(token)
     const { method = 'GET' } = request
     const body = method === 'POST' ? await bodyOf(request) : null
     const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)])

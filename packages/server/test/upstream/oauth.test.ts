@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { OauthKit, redirectUrl } from './oauth-kit.ts'
 
 const succeeded = { kind: 'succeeded' }
@@ -171,4 +171,101 @@ test('a description of the client takes the place of a registration where both s
   await using other = await OauthKit.open({}, options)
   await other.add()
   expect(new URL((await other.begin()).address).searchParams.get('client_id')).not.toBe(url)
+})
+
+describe('a login of one agent alone', () => {
+  const tokenOf = async (kit: OauthKit, agent: string): Promise<string | undefined> => {
+    const before = kit.servers.taken.length
+    await kit.call('list', agent)
+    const used = new Set(kit.servers.taken.slice(before))
+    expect(used.size).toBeLessThanOrEqual(1)
+    return [...used][0]
+  }
+
+  const open = async (change: object = {}): Promise<OauthKit> => {
+    const kit = await OauthKit.open()
+    for (const agent of ['beta', 'gamma']) await kit.kit.agent(agent)
+    await kit.add(change)
+    const { digest } = await kit.logIn({ agent: 'alpha' })
+    await kit.kit.app.acceptUpstream(kit.kit.operator(), { name: 'tickets', digest })
+    await kit.kit.parts.policy.save({
+      text: 'version: 1\nrules:\n  - {match: tickets.*, tier: autonomous}\n',
+    })
+    return kit
+  }
+
+  test('is used by it alone, beside the one that the others share', async () => {
+    await using kit = await open()
+    expect(await kit.show()).toMatchObject({ status: 'ready', login: null })
+    expect(await kit.call('list', 'beta')).toMatchObject({
+      kind: 'failed',
+      error: { type: 'UpstreamNeedsLogin' },
+    })
+    await kit.logIn({ agent: 'beta' })
+    await kit.logIn()
+    const used = [
+      await tokenOf(kit, 'alpha'),
+      await tokenOf(kit, 'beta'),
+      await tokenOf(kit, 'gamma'),
+    ]
+    expect(new Set(used).size).toBe(3)
+    expect(await kit.show()).toMatchObject({
+      login: { issuer: kit.servers.issuer },
+      agent_logins: { alpha: { scopes: ['tools'] }, beta: {} },
+    })
+    const logins = await kit.kit.audit({ capability: 'upstream.logged_in' })
+    expect(logins.map(({ agent }) => agent)).toEqual(expect.arrayContaining(['alpha', 'beta', '']))
+    expect(await kit.readable(await kit.show())).not.toContain(used[0])
+  })
+
+  test('is renewed for it, survives a restart, and says how it is mended', async () => {
+    await using kit = await open()
+    await kit.restart()
+    expect(await kit.call()).toMatchObject(succeeded)
+    kit.kit.clock.ms += 550_000
+    expect(await kit.call()).toMatchObject(succeeded)
+    expect(kit.servers.asks('refresh_token')).toBe(1)
+    await kit.servers.revokeAll()
+    kit.kit.clock.ms += 550_000
+    expect(JSON.stringify(await kit.call())).toContain(
+      'gatehouse upstream login tickets --as alpha',
+    )
+  })
+
+  test('ends without the others, and its agent is then let in as the person chose', async () => {
+    await using kit = await open()
+    await kit.logIn()
+    const own = await tokenOf(kit, 'alpha')
+    const shared = await tokenOf(kit, 'gamma')
+    const logout = { name: 'tickets', agent: 'alpha' }
+    expect((await kit.kit.app.logoutUpstream(kit.kit.operator(), logout)).upstream).toMatchObject({
+      login: { issuer: kit.servers.issuer },
+      agent_logins: {},
+    })
+    expect(await kit.servers.isGood(own ?? '')).toBe(false)
+    expect(await tokenOf(kit, 'alpha')).toBe(shared)
+    expect((await kit.keptSecrets()).filter((name) => name.includes('alpha'))).toEqual([])
+    // The twin: where agents use their own alone.
+    await using strict = await open({ own_only: true })
+    await strict.logIn()
+    await strict.kit.app.logoutUpstream(strict.kit.operator(), logout)
+    expect(await strict.call()).toMatchObject({
+      kind: 'failed',
+      error: { type: 'UpstreamCredentialMissing' },
+    })
+  })
+
+  test('is gone with the server, and is for agents that there are', async () => {
+    await using kit = await open()
+    const own = await tokenOf(kit, 'alpha')
+    await expect(kit.begin({ agent: 'delta' })).rejects.toMatchObject({ type: 'AgentNotFound' })
+    await kit.kit.app.removeUpstream(kit.kit.operator(), { name: 'tickets' })
+    expect(await kit.keptSecrets()).toEqual([])
+    expect(await kit.servers.isGood(own ?? '')).toBe(false)
+    await kit.add({ per_agent: false })
+    await expect(kit.begin({ agent: 'alpha' })).rejects.toMatchObject({
+      type: 'UpstreamRefused',
+      message: expect.stringContaining('--shared'),
+    })
+  })
 })

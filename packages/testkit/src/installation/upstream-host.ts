@@ -70,19 +70,30 @@ export const createTestUpstreams = (host: UpstreamHost): UpstreamHost => ({
 })
 
 /** Logins at which everybody is let in who comes back with a code. */
-export const createTestLogins = (): UpstreamLogins => ({
-  begin: async ({ redirect_url }) => ({
-    address: `https://login.example/authorize?redirect_uri=${encodeURIComponent(redirect_url)}`,
-    state: 'a-state',
-    issuer: 'https://login.example',
-    expires_ms: Date.UTC(2126, 2, 1),
-  }),
-  async finish({ name }, redirected) {
-    const { searchParams } = new URL(redirected)
-    const detail = `its authorization server answers ${searchParams.get('error')}`
-    if (!searchParams.has('code'))
-      throw new GatehouseError('UpstreamLoginRefused', { upstream: name, detail })
-    return { issuer: 'https://login.example', client_id: 'gatehouse', scopes: [] }
-  },
-  end: async () => ({ revoked: true }),
-})
+export const createTestLogins = (): UpstreamLogins => {
+  let begunFor: string | null = null
+  return {
+    async begin({ redirect_url, agent }) {
+      begunFor = agent
+      return {
+        address: `https://login.example/authorize?redirect_uri=${encodeURIComponent(redirect_url)}`,
+        state: 'a-state',
+        issuer: 'https://login.example',
+        expires_ms: Date.UTC(2126, 2, 1),
+      }
+    },
+    async finish({ name }, redirected) {
+      const { searchParams } = new URL(redirected)
+      const detail = `its authorization server answers ${searchParams.get('error')}`
+      if (!searchParams.has('code'))
+        throw new GatehouseError('UpstreamLoginRefused', { upstream: name, detail })
+      return {
+        agent: begunFor,
+        issuer: 'https://login.example',
+        client_id: 'gatehouse',
+        scopes: [],
+      }
+    },
+    end: async () => ({ revoked: true }),
+  }
+}

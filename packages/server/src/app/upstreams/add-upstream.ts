@@ -40,8 +40,66 @@ const configOf = (input: AddUpstream): UpstreamConfig => {
         'secret' in one ? one.secret : secretNameOf(name, key),
       ]),
     ),
+    ...ownOf(input),
   }
 }
+
+/** Of each agent alone. Nothing is in the configuration of a server where no agent has its own. */
+const ownOf = ({
+  name,
+  per_agent,
+  credentials,
+  agent_credentials = {},
+  own_only,
+}: AddUpstream): Pick<UpstreamConfig, 'agent_credentials' | 'own_only'> => {
+  const owners = Object.entries(agent_credentials)
+  const isOwnOnly = own_only ?? (owners.length > 0 && Object.keys(credentials).length === 0)
+  for (const [given, isGiven] of [
+    ['agent_credentials', owners.length > 0],
+    ['own_only', isOwnOnly],
+  ] as const)
+    if (isGiven && !per_agent)
+      throw refused(name, `${given} needs a session of each agent, and they share one (per_agent)`)
+  for (const [agent, own] of owners)
+    if (Object.keys(own).length === 0)
+      throw refused(name, `agent_credentials.${agent} names no secret`)
+  return {
+    ...(owners.length > 0
+      ? {
+          agent_credentials: Object.fromEntries(
+            owners.map(([agent, own]) => [
+              agent,
+              Object.fromEntries(Object.entries(own).map(([key, { secret }]) => [key, secret])),
+            ]),
+          ),
+        }
+      : {}),
+    ...(isOwnOnly ? { own_only: true } : {}),
+  }
+}
+
+/** Only agents that there are, with secrets that they may use at this server. */
+async function assertOwn(
+  { storage, secrets }: UpstreamDeps,
+  { name, server, agent_credentials = {} }: AddUpstream,
+): Promise<void> {
+  const host = server.kind === 'http' ? new URL(server.url).host : null
+  for (const [agent, own] of Object.entries(agent_credentials)) {
+    const field = `agent_credentials.${agent}`
+    if (!(await storage.agents.find(agent))) throw refused(name, `${field}: there is no such agent`)
+    for (const [key, { secret }] of Object.entries(own)) {
+      const use = { name: secret, agent, capability: `service:upstream.${name}`, host }
+      await secrets
+        .use(use, async () => {})
+        .catch((cause: unknown) => {
+          if (!(cause instanceof GatehouseError) || cause.type !== 'SecretNotAllowed') throw cause
+          throw refused(name, `${field}.${key}: ${lowerFirst(cause.message)}`)
+        })
+    }
+  }
+}
+
+const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text.slice(1)
 
 export const seenOf = (connection: UpstreamConnection, tools: readonly WireTool[]): Seen => {
   const { name, version, protocol } = connection.identity
@@ -112,6 +170,7 @@ export async function addUpstream(
   const { name } = input
   deps.table.assertFree(name)
   const config = configOf(input)
+  await assertOwn(deps, input)
   if (await deps.storage.upstreams.find(name))
     throw new GatehouseError('Conflict', {
       detail: `there is a server ${name} already: remove it first, or choose another name.`,
@@ -125,6 +184,7 @@ export async function addUpstream(
     accepted: { server: null, tools: [] },
     seen: null,
     login: null,
+    agent_logins: {},
     change_number: 1,
     added_ms: now,
     seen_ms: null,
@@ -151,7 +211,8 @@ const store = (op: Op, { auditLog }: UpstreamDeps, record: UpstreamRecord): Prom
     if (await tx.upstreams.find(name))
       throw new GatehouseError('Conflict', { detail: `${name} was added by somebody else.` })
     await tx.upstreams.put(toRow(record))
-    const { server, grants, credentials } = config
-    const facts = { name, server, grants, credentials, tools: seen?.tools.length ?? 0 }
+    const tools = seen?.tools.length ?? 0
+    const { per_agent: _all, ...given } = config
+    const facts = { name, ...given, tools }
     tx.append(actDraft(op, 'upstream.added', { arguments: facts }))
   })

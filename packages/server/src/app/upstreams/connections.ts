@@ -1,7 +1,12 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
-import type { UpstreamConnection, UpstreamHost, WireTool } from '../../ports/upstream.ts'
+import type {
+  UpstreamConnection,
+  UpstreamHost,
+  UpstreamOrder,
+  WireTool,
+} from '../../ports/upstream.ts'
 import { orderOf, type UpstreamRecord } from './stored.ts'
 
 export type ConnectionDeps = {
@@ -13,7 +18,7 @@ export type ConnectionDeps = {
   readonly signal: AbortSignal
   /** Told what a server has, whenever one was asked. Must resolve when what follows from it holds. */
   readonly seen: (
-    name: string,
+    order: UpstreamOrder,
     connection: UpstreamConnection,
     tools: readonly WireTool[],
   ) => Promise<void>
@@ -63,14 +68,18 @@ export class Connections {
     return [...new Set(this.#ofServer(name).flatMap(([, live]) => live.connection.hostsRefused()))]
   }
 
-  /** Runs work with a connection of this agent. Raises `UpstreamFailed` at once within the pause after a failure. */
+  /**
+   * Runs work with a connection of this agent. Raises `UpstreamFailed` at once within the pause after a failure, and
+   * `UpstreamCredentialMissing`.
+   */
   async with<T>(
     record: UpstreamRecord,
     agent: string | null,
     signal: AbortSignal,
     work: (live: Live) => Promise<T>,
   ): Promise<T> {
-    const live = await this.#find(record, record.config.per_agent ? agent : null, signal)
+    const order = orderOf(record, record.config.per_agent ? agent : null)
+    const live = await this.#find(order, signal)
     live.running += 1
     try {
       return await work(live)
@@ -80,11 +89,13 @@ export class Connections {
     }
   }
 
-  /** Ends the connections of a server and forgets its failures. */
-  async end(name: string): Promise<void> {
-    for (const key of this.#failures.keys())
-      if (key.startsWith(`${name}/`)) this.#failures.delete(key)
-    await Promise.all(this.#ofServer(name).map(([key, live]) => this.#close(key, live)))
+  /** Ends the connections of a server, or that of one agent, and forgets their failures. */
+  async end(name: string, agent: string | null = null): Promise<void> {
+    const isMeant = (key: string) =>
+      agent === null ? key.startsWith(`${name}/`) : key === keyOf(name, agent)
+    for (const key of this.#failures.keys()) if (isMeant(key)) this.#failures.delete(key)
+    const meant = this.#ofServer(name).filter(([key]) => isMeant(key))
+    await Promise.all(meant.map(([key, live]) => this.#close(key, live)))
   }
 
   /** Ends what an agent has of its own. */
@@ -113,24 +124,24 @@ export class Connections {
     return [...this.#live].filter(([key]) => key.startsWith(`${name}/`))
   }
 
-  async #find(record: UpstreamRecord, agent: string | null, signal: AbortSignal): Promise<Live> {
-    const key = keyOf(record.name, agent)
+  async #find(order: UpstreamOrder, signal: AbortSignal): Promise<Live> {
+    const key = keyOf(order.name, order.agent)
     const live = this.#live.get(key)
     if (live) return live
-    const opening = this.#opening.get(key) ?? this.#open(key, record, agent)
+    const opening = this.#opening.get(key) ?? this.#open(key, order)
     // Whoever waits no longer leaves it to the others, and to the next call.
     return await within(opening, signal)
   }
 
-  #open(key: string, record: UpstreamRecord, agent: string | null): Promise<Live> {
+  #open(key: string, order: UpstreamOrder): Promise<Live> {
     const { clock } = this.#deps
     const before = this.#failures.get(key)
     if (before && clock.now() < before.untilMs) {
       const seconds = Math.ceil((before.untilMs - clock.now()) / 1_000)
       const detail = `${before.reason}. It is tried again in ${seconds} s`
-      return Promise.reject(new GatehouseError('UpstreamFailed', { upstream: record.name, detail }))
+      return Promise.reject(new GatehouseError('UpstreamFailed', { upstream: order.name, detail }))
     }
-    const opening = this.#connect(key, record, agent)
+    const opening = this.#connect(key, order)
       .catch((cause: unknown) => {
         this.#failed(key, cause)
         throw cause
@@ -141,11 +152,11 @@ export class Connections {
     return opening
   }
 
-  async #connect(key: string, record: UpstreamRecord, agent: string | null): Promise<Live> {
+  async #connect(key: string, order: UpstreamOrder): Promise<Live> {
     const { host, clock, signal, seen } = this.#deps
-    const { name } = record
+    const { name } = order
     await this.#makeRoom(name)
-    const connection = await host.connect(orderOf(record, agent), signal)
+    const connection = await host.connect(order, signal)
     try {
       const live = {
         connection,
@@ -153,8 +164,8 @@ export class Connections {
         usedMs: clock.now(),
         running: 0,
       }
-      await seen(name, connection, live.tools)
-      connection.onToolsChanged(() => void this.#listAgain(name, live))
+      await seen(order, connection, live.tools)
+      connection.onToolsChanged(() => void this.#listAgain(order, live))
       this.#live.set(key, live)
       this.#failures.delete(key)
       void connection.closed.then((reason) => {
@@ -172,7 +183,7 @@ export class Connections {
   }
 
   /** Until it is told, no tool of this connection is called: what changed is not known yet. */
-  async #listAgain(name: string, live: Live): Promise<void> {
+  async #listAgain(order: UpstreamOrder, live: Live): Promise<void> {
     live.tools = []
     const isAsking = live.asksAgain !== undefined
     live.asksAgain = isAsking
@@ -182,13 +193,13 @@ export class Connections {
       do {
         live.asksAgain = false
         tools = await live.connection.listTools(this.#deps.signal)
-        await this.#deps.seen(name, live.connection, tools)
+        await this.#deps.seen(order, live.connection, tools)
       } while (live.asksAgain)
       live.tools = tools
       delete live.asksAgain
     } catch (cause) {
       this.#deps.log.warn(
-        { err: cause, upstream: name },
+        { err: cause, upstream: order.name },
         'the tools of a server could not be listed',
       )
       await live.connection.close()

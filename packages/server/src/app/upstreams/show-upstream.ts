@@ -1,11 +1,12 @@
 import type { Upstream, UpstreamReview, UpstreamStatus, UpstreamTool } from '@gatehouse/contract'
+import type { CredentialNames } from '../../domain/upstream/access.ts'
 import { markTool } from '../../domain/upstream/marks.ts'
 import type { ComparedTool } from '../../domain/upstream/pins.ts'
 import { suggestedTier } from '../../domain/upstream/suggest-rules.ts'
 import { visibleText } from '../../domain/upstream/visible-text.ts'
 import type { Digest } from '../../ports/digest.ts'
 import type { Connections } from './connections.ts'
-import type { UpstreamRecord } from './stored.ts'
+import type { DoneLogin, UpstreamRecord } from './stored.ts'
 
 export type ShowDeps = {
   readonly digest: Digest
@@ -64,11 +65,12 @@ const count = (compared: readonly ComparedTool[], ...states: readonly ComparedTo
 
 /** New tools beside accepted ones are an offer, which a person may leave; what was accepted and is out of service is not. */
 const statusOf = (
-  { name, seen, login }: UpstreamRecord,
+  { name, seen, login, agent_logins }: UpstreamRecord,
   compared: readonly ComparedTool[],
   failure: string | null,
 ): { readonly status: UpstreamStatus; readonly reason: string | null } => {
-  if (login?.state === 'needed')
+  // Where agents have logins of their own, a common one may never come.
+  if (login?.state === 'needed' && Object.keys(agent_logins).length === 0)
     return { status: 'needs_login', reason: `it wants a login: gatehouse upstream login ${name}` }
   if (failure !== null) return { status: 'failing', reason: failure }
   const out = count(compared, 'changed', 'vanished')
@@ -82,27 +84,35 @@ const statusOf = (
   return seen === null ? { status: 'unconnected', reason: null } : { status: 'ready', reason: null }
 }
 
-const loginOf = ({ login }: UpstreamRecord): Upstream['login'] => {
-  if (login?.state !== 'done') return null
-  const { issuer, client_id, scopes, at_ms } = login
-  return { issuer, client_id, scopes: [...scopes], at: iso(at_ms) }
-}
+const loginRecord = ({ issuer, client_id, scopes, at_ms }: DoneLogin) => ({
+  issuer,
+  client_id,
+  scopes: [...scopes],
+  at: iso(at_ms),
+})
+
+const sourcesOf = (credentials: CredentialNames): Upstream['credentials'] =>
+  mapValues(credentials, (secret) => ({ secret }))
+
+const mapValues = <A, B>(of: Readonly<Record<string, A>>, to: (value: A) => B): Record<string, B> =>
+  Object.fromEntries(Object.entries(of).map(([key, value]) => [key, to(value)]))
 
 export const upstreamRecord = (
   { connections }: ShowDeps,
   record: UpstreamRecord,
   compared: readonly ComparedTool[],
 ): Upstream => {
-  const { name, config, seen } = record
+  const { name, config, seen, login } = record
   return {
     name,
     server: config.server,
     grants: config.grants,
-    credentials: Object.fromEntries(
-      Object.entries(config.credentials).map(([key, secret]) => [key, { secret }]),
-    ),
+    credentials: sourcesOf(config.credentials),
+    agent_credentials: mapValues(config.agent_credentials ?? {}, sourcesOf),
+    own_only: config.own_only === true,
     per_agent: config.per_agent,
-    login: loginOf(record),
+    login: login?.state === 'done' ? loginRecord(login) : null,
+    agent_logins: mapValues(record.agent_logins, loginRecord),
     ...statusOf(record, compared, connections.failureOf(name)),
     identity: seen && { name: seen.server, version: seen.version, protocol: seen.protocol },
     connections: connections.countOf(name),

@@ -40,6 +40,7 @@ const errors: readonly ErrorType[] = [
   'UpstreamToolFailed',
   'UpstreamFailed',
   'UpstreamNeedsLogin',
+  'UpstreamCredentialMissing',
   'UpstreamNotReviewed',
   'SandboxUnavailable',
 ]

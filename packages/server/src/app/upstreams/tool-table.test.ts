@@ -48,6 +48,7 @@ const recordOf = (
     tools: seen.map(tool),
   },
   login: null,
+  agent_logins: {},
   change_number: 1,
   added_ms: 0,
   seen_ms: null,

@@ -15,7 +15,7 @@ export type UpstreamDeps = Pick<
     readonly host: UpstreamHost
     readonly logins: UpstreamLogins
     readonly table: ToolTable
-    readonly secrets: Pick<Secrets, 'keepForService' | 'forgetForService'>
+    readonly secrets: Pick<Secrets, 'use' | 'keepForService' | 'forgetForService'>
   }
 
 export async function findUpstream(

@@ -6,6 +6,7 @@ import {
   type FinishUpstreamLogin,
   GatehouseError,
   type LoginUpstream,
+  type LogoutUpstream,
   type Question,
   type QuestionList,
   type RemovedUpstream,
@@ -15,10 +16,10 @@ import {
   type UpstreamReview,
   type UpstreamStatus,
 } from '@gatehouse/contract'
-import { acceptTools } from '../../domain/upstream/pins.ts'
+import { acceptTools, withUnseen } from '../../domain/upstream/pins.ts'
 import { suggestedTier, suggestRules } from '../../domain/upstream/suggest-rules.ts'
 import type { CapabilityContext } from '../../ports/capability.ts'
-import type { UpstreamConnection, WireTool } from '../../ports/upstream.ts'
+import type { UpstreamConnection, UpstreamOrder, WireTool } from '../../ports/upstream.ts'
 import type { EndsWithAgent } from '../agents/change-agent.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import { type Op, systemOp } from '../call/op.ts'
@@ -55,7 +56,7 @@ export interface UpstreamUseCases {
     op: Op,
     input: { name: string } & FinishUpstreamLogin,
   ): Promise<UpstreamReview>
-  logoutUpstream(op: Op, input: { name: string }): Promise<UpstreamReview>
+  logoutUpstream(op: Op, input: { name: string } & LogoutUpstream): Promise<UpstreamReview>
   suggestUpstreamRules(op: Op, input: { name: string }): Promise<SuggestedRules>
   removeUpstream(op: Op, input: { name: string }): Promise<RemovedUpstream>
 
@@ -83,7 +84,7 @@ const followMs = 2_000
 export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
   const connections: Connections = new Connections({
     ...deps,
-    seen: (name, connection, tools) => recordSeen(inner, name, connection, tools),
+    seen: (order, connection, tools) => recordSeen(inner, order, connection, tools),
   })
   const inner: Inner = { ...deps, connections }
   const idle = new PollLoop(deps, {
@@ -113,15 +114,15 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
       showUpstream: (_op, { name }) => show(inner, name),
       addUpstream: (op, input) => addUpstream(op, inner, input),
       acceptUpstream: (op, input) => acceptUpstream(op, inner, input),
-      refreshUpstream: (op, { name }) => refreshUpstream(op, inner, name),
+      refreshUpstream: (op, { name }) => refreshUpstream(op, inner, name, null),
       restartUpstream: (op, { name }) => restartUpstream(op, inner, name),
       loginUpstream: (op, input) => beginLogin(op, inner, input),
       async finishUpstreamLogin(op, input) {
-        await finishLogin(op, inner, input)
-        return await refreshUpstream(op, inner, input.name)
+        const agent = await finishLogin(op, inner, input)
+        return await refreshUpstream(op, inner, input.name, agent)
       },
-      async logoutUpstream(op, { name }) {
-        await logout(op, inner, name)
+      async logoutUpstream(op, { name, agent = null }) {
+        await logout(op, inner, { name, agent })
         return await show(inner, name)
       },
       suggestUpstreamRules: (_op, { name }) => suggest(inner, name),
@@ -170,12 +171,15 @@ const sameTools = (inner: Inner, a: UpstreamRecord['seen'], b: UpstreamRecord['s
 /** Keeps what a server has now. What differs from what was accepted is out of service before this resolves. */
 async function recordSeen(
   inner: Inner,
-  name: string,
+  { name, agent, access }: UpstreamOrder,
   connection: UpstreamConnection,
   tools: readonly WireTool[],
 ): Promise<void> {
-  const seen = seenOf(connection, tools)
+  const shown = seenOf(connection, tools)
+  // A server may show an agent that it knows less than others: that is no reason to take it from them.
+  const isPart = agent !== null && access.owner !== null
   const known = await findUpstream(inner, name)
+  const seen = isPart ? withUnseen(shown, known.seen) : shown
   if (sameTools(inner, known.seen, seen)) return
   const record = await inner.auditLog.transaction(async (tx) => {
     const row = await tx.upstreams.find(name)
@@ -252,13 +256,20 @@ function assertWaiting(
   }
 }
 
-async function refreshUpstream(op: Op, inner: Inner, name: string): Promise<UpstreamReview> {
+/** As the agent where one is named: with whatever that one is let in with. */
+async function refreshUpstream(
+  op: Op,
+  inner: Inner,
+  name: string,
+  agent: string | null,
+): Promise<UpstreamReview> {
   const record = await findUpstream(inner, name)
-  await inner.connections.end(name)
-  const connection = await inner.host.connect(orderOf(record, null), op.signal)
+  await inner.connections.end(name, agent)
+  const order = orderOf(record, agent)
+  const connection = await inner.host.connect(order, op.signal)
   let refused: readonly string[]
   try {
-    await recordSeen(inner, name, connection, await connection.listTools(op.signal))
+    await recordSeen(inner, order, connection, await connection.listTools(op.signal))
     refused = connection.hostsRefused()
   } finally {
     await connection.close()
@@ -294,7 +305,9 @@ async function removeUpstream(op: Op, inner: Inner, name: string): Promise<Remov
     tx.append(actDraft(op, 'upstream.removed', { arguments: { name, server } }))
   })
   await forgetCredentials(inner, record)
-  if (record.config.server.kind === 'http') await endLogin(op, inner, name)
+  if (record.config.server.kind === 'http')
+    for (const agent of [null, ...Object.keys(record.agent_logins)])
+      await endLogin(op, inner, { name, agent })
   await inner.host.forget(name)
   return { name, removed: true }
 }

@@ -24,6 +24,15 @@ export type Seen = {
   readonly tools: readonly Definition[]
 }
 
+/** What is shown now, beside what was seen before and is not shown: in the places that it had. */
+export const withUnseen = (shown: Seen, before: Seen | null): Seen => {
+  if (before === null) return shown
+  const now = new Map(shown.tools.map((tool) => [tool.name, tool]))
+  const known = new Set(before.tools.map(({ name }) => name))
+  const kept = before.tools.map((tool) => now.get(tool.name) ?? tool)
+  return { ...shown, tools: [...kept, ...shown.tools.filter(({ name }) => !known.has(name))] }
+}
+
 export type PinRules = {
   readonly group: string
   /** Must be the same for equal definitions alone. */

@@ -1,8 +1,10 @@
 import { GatehouseError } from '@gatehouse/contract'
 import type { FetchLike } from '@modelcontextprotocol/client'
 import type { KeptOutbound, Outbound } from '../../ports/outbound.ts'
+import type { LoginOf } from '../../ports/upstream-login.ts'
 import { outboundFetch } from '../outbound-fetch.ts'
 import { wantsLogin } from './discover.ts'
+import { commandOf } from './login-of.ts'
 import { oauthFetch } from './oauth-fetch.ts'
 import { failed, type Tokens } from './tokens.ts'
 
@@ -15,7 +17,8 @@ export type WayOptions = {
   readonly url: URL
   /** Headers that a person gave for this server. */
   readonly credentials: Readonly<Record<string, string>>
-  readonly logged_in: boolean
+  /** Null where nobody has logged in. */
+  readonly login: LoginOf | null
   readonly signal: AbortSignal
 }
 
@@ -42,8 +45,8 @@ export const createWay = (options: WayOptions): Way => {
   const inner =
     'authorization' in options.credentials
       ? plain(options)
-      : options.logged_in
-        ? withToken(options, noted)
+      : options.login
+        ? withToken(options, options.login, noted)
         : withoutToken(options, noted)
   return {
     fetch: inner,
@@ -76,7 +79,11 @@ const withoutToken = (options: WayOptions, noted: (cause: unknown) => unknown): 
   }
 }
 
-const withToken = (options: WayOptions, noted: (cause: unknown) => unknown): FetchLike => {
+const withToken = (
+  options: WayOptions,
+  login: LoginOf,
+  noted: (cause: unknown) => unknown,
+): FetchLike => {
   const { tokens, name } = options
   const orNoted = async (token: Promise<string>): Promise<string> => {
     try {
@@ -86,15 +93,15 @@ const withToken = (options: WayOptions, noted: (cause: unknown) => unknown): Fet
     }
   }
   return async (given, init) => {
-    const token = await orNoted(tokens.current(name))
+    const token = await orNoted(tokens.current(login))
     const answer = await plain(options, token)(given, init)
     if (answer.status !== 401) return answer
     await answer.body?.cancel()
     // It may have been taken back before its time.
-    const next = await orNoted(tokens.renew(name, token))
+    const next = await orNoted(tokens.renew(login, token))
     const second = await plain(options, next)(given, init)
     if (second.status !== 401) return second
     await second.body?.cancel()
-    throw noted(failed(name, `it takes its tokens no more: gatehouse upstream login ${name}`))
+    throw noted(failed(name, `it takes its tokens no more: ${commandOf(login)}`))
   }
 }

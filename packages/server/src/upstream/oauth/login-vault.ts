@@ -1,8 +1,12 @@
 import type { Secrets } from '../../ports/secrets.ts'
+import type { LoginOf } from '../../ports/upstream-login.ts'
 import type { Authorization } from './discover.ts'
+import { keyOf } from './login-of.ts'
 
 /** A login that was begun, and what its answer is checked with. */
 export type Pending = {
+  /** Null: all that have no login of their own. Not there in one that an older version has begun. */
+  readonly agent?: string | null
   readonly url: string
   readonly redirect_url: string
   readonly state: string
@@ -25,12 +29,15 @@ export type Kept = {
   readonly lifetime_ms: number | null
 }
 
-type Part = 'pending' | 'login' | 'access_token' | 'refresh_token' | 'client_secret'
+type Part = 'login' | 'access_token' | 'refresh_token' | 'client_secret'
 
-const all = ['pending', 'login', 'access_token', 'refresh_token', 'client_secret'] as const
+const all = ['login', 'access_token', 'refresh_token', 'client_secret'] as const
 
 /** No variable and no header has a colon in its name, so no credential of a person stands here. */
-const secretOf = (name: string, part: Part): string => `service:upstream.${name}:${part}`
+const secretOf = (login: LoginOf, part: Part): string => `service:upstream.${keyOf(login)}:${part}`
+
+/** Of each server one login is under way at a time, whoever it is for. */
+const pendingOf = (name: string): string => `service:upstream.${name}:pending`
 
 /** What is kept of logins; nothing of it lies anywhere else. */
 export class LoginVault {
@@ -41,18 +48,39 @@ export class LoginVault {
   }
 
   /** Raises `SecretNotAllowed` where it is not there. `host` is where the value goes. */
-  read(name: string, part: Part, host: string | null): Promise<string> {
-    const use = { agent: null, capability: `service:upstream.${name}`, host }
-    return this.#secrets.use({ ...use, name: secretOf(name, part) }, async (value) => value)
+  read(login: LoginOf, part: Part, host: string | null): Promise<string> {
+    return this.#use(login.name, secretOf(login, part), host)
+  }
+
+  keep(login: LoginOf, part: Part, value: string): Promise<void> {
+    return this.#keep(login.name, secretOf(login, part), value)
+  }
+
+  async forget(login: LoginOf, parts: readonly Part[] = all): Promise<void> {
+    for (const part of parts) await this.#secrets.forgetForService(secretOf(login, part))
+  }
+
+  /** Raises `SecretNotAllowed` where none was begun. */
+  async pending(name: string): Promise<Pending> {
+    return JSON.parse(await this.#use(name, pendingOf(name), null)) as Pending
+  }
+
+  keepPending(name: string, pending: Pending): Promise<void> {
+    return this.#keep(name, pendingOf(name), JSON.stringify(pending))
+  }
+
+  forgetPending(name: string): Promise<void> {
+    return this.#secrets.forgetForService(pendingOf(name))
+  }
+
+  #use(upstream: string, name: string, host: string | null): Promise<string> {
+    const use = { name, agent: null, capability: `service:upstream.${upstream}`, host }
+    return this.#secrets.use(use, async (value) => value)
   }
 
   /** Reads it again at once: what was used is what answers are scrubbed of. */
-  async keep(name: string, part: Part, value: string): Promise<void> {
-    await this.#secrets.keepForService(secretOf(name, part), value)
-    await this.read(name, part, null)
-  }
-
-  async forget(name: string, parts: readonly Part[] = all): Promise<void> {
-    for (const part of parts) await this.#secrets.forgetForService(secretOf(name, part))
+  async #keep(upstream: string, name: string, value: string): Promise<void> {
+    await this.#secrets.keepForService(name, value)
+    await this.#use(upstream, name, null)
   }
 }

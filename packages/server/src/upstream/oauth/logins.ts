@@ -5,11 +5,18 @@ import type { Clock } from '../../ports/clock.ts'
 import type { Outbound } from '../../ports/outbound.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { Storage } from '../../ports/storage.ts'
-import type { BegunLogin, Login, LoginOrder, UpstreamLogins } from '../../ports/upstream-login.ts'
+import type {
+  BegunLogin,
+  Login,
+  LoginOf,
+  LoginOrder,
+  UpstreamLogins,
+} from '../../ports/upstream-login.ts'
 import { type Authorization, discover } from './discover.ts'
 import { loadClient } from './load-client.ts'
 import { loginFailure } from './login-failure.ts'
 import { LoginLease } from './login-lease.ts'
+import { keyOf } from './login-of.ts'
 import { type Kept, LoginVault, type Pending } from './login-vault.ts'
 import { assertSecure, oauthFetch } from './oauth-fetch.ts'
 import { revoke } from './revoke.ts'
@@ -70,7 +77,11 @@ export class Logins implements UpstreamLogins {
     }
   }
 
-  async finish(server: Server, redirected: string, signal: AbortSignal): Promise<Login> {
+  async finish(
+    server: Server,
+    redirected: string,
+    signal: AbortSignal,
+  ): Promise<Login & Pick<LoginOf, 'agent'>> {
     const { name } = server
     if (this.#finishing.has(name)) throw refused(name, 'another login is being finished')
     this.#finishing.add(name)
@@ -83,18 +94,19 @@ export class Logins implements UpstreamLogins {
     }
   }
 
-  async end(name: string): Promise<{ readonly revoked: boolean }> {
-    await this.tokens.drop(name)
-    return await this.#lease.hold(name, async () => {
+  async end(login: LoginOf): Promise<{ readonly revoked: boolean }> {
+    await this.tokens.drop(login)
+    return await this.#lease.hold(keyOf(login), async () => {
       // What is not there, or can't be read, is not revoked; it is deleted all the same.
-      const revoked = await this.#revoke(name).catch(() => false)
-      await this.#vault.forget(name)
+      const revoked = await this.#revoke(login).catch(() => false)
+      await this.#vault.forget(login)
+      await this.#vault.forgetPending(login.name)
       return { revoked }
     })
   }
 
   async #begin(order: LoginOrder, fetch: FetchLike): Promise<BegunLogin> {
-    const { name, url, redirect_url } = order
+    const { name, agent, url, redirect_url } = order
     const authorization = await this.#authorization(order, fetch)
     const client = order.client ?? (await this.#register(order, authorization, fetch))
     const { metadata, server, resource, scope } = authorization
@@ -108,11 +120,11 @@ export class Logins implements UpstreamLogins {
     assertSecure(name, authorizationUrl)
     const expires_ms = this.#deps.clock.wall() + pendingMs
     const pending: Pending = {
-      ...{ url, redirect_url, state, authorization, expires_ms, verifier: codeVerifier },
+      ...{ agent, url, redirect_url, state, authorization, expires_ms, verifier: codeVerifier },
       client_id: client.id,
       client_secret: client.secret,
     }
-    await this.#vault.keep(name, 'pending', JSON.stringify(pending))
+    await this.#vault.keepPending(name, pending)
     return { address: authorizationUrl.href, state, issuer: metadata.issuer, expires_ms }
   }
 
@@ -159,9 +171,10 @@ export class Logins implements UpstreamLogins {
   }
 
   /** @SECURITY Each answer is taken once, and only the one that was asked for; oauth-hostile.test.ts. */
-  async #finish(server: Server, redirected: URL, signal: AbortSignal): Promise<Login> {
+  async #finish(server: Server, redirected: URL, signal: AbortSignal) {
     const { name, url } = server
     const pending = await this.#pending(name)
+    const login = { name, agent: pending.agent ?? null }
     if (pending.url !== url || this.#deps.clock.wall() >= pending.expires_ms)
       throw refused(name, 'the login has expired')
     const { searchParams, origin, pathname } = redirected
@@ -169,19 +182,20 @@ export class Logins implements UpstreamLogins {
       throw refused(name, `the address does not begin with ${pending.redirect_url}`)
     if (!isSame(searchParams.get('state') ?? '', pending.state))
       throw refused(name, 'the answer is not one to this login (state)')
-    await this.#vault.forget(name, ['pending'])
+    await this.#vault.forgetPending(name)
     const { authorization, client_id, client_secret } = pending
     const tokens = await this.#exchange(server, pending, searchParams, signal)
-    await this.tokens.drop(name)
-    await this.#lease.hold(name, async () => {
-      if (client_secret === null) await this.#vault.forget(name, ['client_secret'])
-      else await this.#vault.keep(name, 'client_secret', client_secret)
+    await this.tokens.drop(login)
+    await this.#lease.hold(keyOf(login), async () => {
+      if (client_secret === null) await this.#vault.forget(login, ['client_secret'])
+      else await this.#vault.keep(login, 'client_secret', client_secret)
       const kept = { url, authorization, client_id, has_secret: client_secret !== null }
-      if (tokens.refresh_token === undefined) await this.#vault.forget(name, ['refresh_token'])
-      await this.tokens.keep(name, kept, tokens)
+      if (tokens.refresh_token === undefined) await this.#vault.forget(login, ['refresh_token'])
+      await this.tokens.keep(login, kept, tokens)
     })
     const { issuer } = authorization.metadata
-    return { issuer, client_id, scopes: scopesOf(tokens.scope ?? authorization.scope) }
+    const { agent } = login
+    return { agent, issuer, client_id, scopes: scopesOf(tokens.scope ?? authorization.scope) }
   }
 
   async #exchange(server: Server, pending: Pending, answer: URLSearchParams, signal: AbortSignal) {
@@ -210,7 +224,7 @@ export class Logins implements UpstreamLogins {
 
   async #pending(name: string): Promise<Pending> {
     try {
-      return JSON.parse(await this.#vault.read(name, 'pending', null)) as Pending
+      return await this.#vault.pending(name)
     } catch (cause) {
       if (cause instanceof GatehouseError && cause.type === 'SecretNotAllowed')
         throw refused(name, 'no login was begun, or it is finished')
@@ -218,24 +232,28 @@ export class Logins implements UpstreamLogins {
     }
   }
 
-  async #revoke(name: string): Promise<boolean> {
-    const kept = JSON.parse(await this.#vault.read(name, 'login', null)) as Kept
+  async #revoke(login: LoginOf): Promise<boolean> {
+    const kept = JSON.parse(await this.#vault.read(login, 'login', null)) as Kept
     const { revocation } = kept.authorization
     if (revocation === null) return false
     const { host } = new URL(revocation)
     const read = async (hint: 'refresh_token' | 'access_token') => ({
       hint,
-      token: await this.#vault.read(name, hint, host),
+      token: await this.#vault.read(login, hint, host),
     })
     const tokens = [
       ...(kept.refreshable ? [await read('refresh_token')] : []),
       await read('access_token'),
     ]
     const client_secret = kept.has_secret
-      ? await this.#vault.read(name, 'client_secret', host)
+      ? await this.#vault.read(login, 'client_secret', host)
       : null
     const { outbound } = this.#deps
-    const fetch = oauthFetch(outbound, { name, url: kept.url }, AbortSignal.timeout(revokeMs))
+    const fetch = oauthFetch(
+      outbound,
+      { name: login.name, url: kept.url },
+      AbortSignal.timeout(revokeMs),
+    )
     return await revoke({ kept, client_secret, tokens }, fetch)
   }
 }
