@@ -103,6 +103,7 @@ describe.skipIf(!hasProgram('chromium'))(
       await cardOf(id).getByText('Rejected by ana').waitFor()
       await cardOf(id).getByRole('button', { name: 'Dismiss' }).click()
       await cardOf(id).waitFor({ state: 'detached' })
+      expect((await dashboard.api.showApproval({ id })).status).toBe('rejected')
     })
 
     test('approves with other arguments, and the agent gets the result', async () => {
@@ -223,6 +224,7 @@ describe.skipIf(!hasProgram('chromium'))(
       await dashboard.goTo('/approvals')
       await cardOf(id).getByRole('button', { name: 'Approve and run' }).click()
       await page.locator(`article[data-id="${id}"]`).waitFor({ state: 'detached' })
+      expect((await dashboard.api.showApproval({ id })).decided_by).toBe('user:ana')
       await context.close()
     })
 

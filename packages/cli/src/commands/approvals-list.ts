@@ -26,16 +26,20 @@ export const approvalsList = defineCommand({
   options: {
     status: {
       value: 'STATUS',
-      choices: ['pending', 'approved', 'rejected', 'expired', 'cancelled', 'all'],
-      about: 'requests with this status (pending)',
+      choices: ['pending', 'approved', 'rejected', 'expired', 'cancelled', 'decided', 'all'],
+      about: 'requests with this status (pending); decided is every other one',
     },
     agent: { value: 'NAME', about: 'only this agent' },
+    capability: { value: 'NAME', about: 'only this capability' },
     limit: { value: 'N', integer: true, about: 'at most this many (100)' },
     offset: { value: 'N', integer: true, about: 'skip this many' },
   },
-  examples: ['gatehouse approvals list', 'gatehouse approvals list --status all --agent mailbot'],
-  async run({ api, json, note, next }, { status, agent, limit, offset }) {
-    const found = await api.listApprovals({ status, agent, limit, offset })
+  examples: [
+    'gatehouse approvals list',
+    'gatehouse approvals list --status decided --agent mailbot --capability email.send',
+  ],
+  async run({ api, json, note, next }, { status, agent, capability, limit, offset }) {
+    const found = await api.listApprovals({ status, agent, capability, limit, offset })
     if (json) return found
     for (const question of (await api.listQuestions()).questions)
       await note(escapeText(questionLine(question, next)))
@@ -43,7 +47,7 @@ export const approvalsList = defineCommand({
   },
   text: ({ approvals, total }, view) =>
     approvals.length === 0
-      ? 'Nothing is waiting for a decision.'
+      ? 'No requests match.'
       : [
           renderTable(
             [

@@ -18,8 +18,12 @@ export const approvalRoutes = defineRoutes({
     summary: 'Pending requests; with `status` also those that were decided',
     permission: 'read',
     query: z.strictObject({
-      status: z.enum([...ApprovalStatus.options, 'all']).default('pending'),
+      status: z
+        .enum([...ApprovalStatus.options, 'decided', 'all'])
+        .default('pending')
+        .describe('`decided` is every status but `pending`.'),
       agent: queryText().optional(),
+      capability: queryText().optional(),
       ...page({ max: 1000, default: undefined }),
     }),
     answer: ApprovalList,

@@ -4,8 +4,10 @@ import type { StoredApproval } from '../domain/approvals/approval.ts'
 export type { StoredApproval }
 
 export type ApprovalFilter = {
-  readonly status?: ApprovalStatus
+  /** `decided` is every status but pending. */
+  readonly status?: ApprovalStatus | 'decided'
   readonly agent?: string
+  readonly capability?: string
   readonly limit: number
   readonly offset: number
 }

@@ -24,6 +24,9 @@ test('lists what waits, and what was decided when asked for', async () => {
   expect(await ids('')).toEqual([1, [id]])
   expect(await ids('?status=rejected')).toEqual([1, [rejected]])
   expect(await ids('?status=all&limit=1')).toEqual([3, [rejected]])
+  expect(await ids('?status=decided')).toEqual([2, [rejected, expect.any(String)]])
+  expect(await ids('?status=decided&capability=email.send')).toEqual([1, [rejected]])
+  expect(await ids('?status=decided&capability=email.draft')).toEqual([0, []])
 })
 
 test('without a limit all that are pending come', async () => {

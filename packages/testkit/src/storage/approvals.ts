@@ -152,6 +152,16 @@ export const approvalMusts = (open: Open): void => {
         total: 3,
       })
       expect((await list({})).ids.slice(0, 2)).toEqual(['appr-r3', 'appr-p3'])
+      await approvals.insert(approvalOf('appr-e', { status: 'expired', capability: 'git.push' }))
+      expect(await list({ status: 'decided' })).toEqual({
+        ids: ['appr-r3', 'appr-r2', 'appr-r1', 'appr-e'],
+        total: 4,
+      })
+      expect(await list({ status: 'decided', capability: 'git.push' })).toEqual({
+        ids: ['appr-e'],
+        total: 1,
+      })
+      expect(await list({ agent: 'b', capability: 'git.push' })).toEqual({ ids: [], total: 0 })
       expect(await list({ agent: 'b', status: 'pending' })).toEqual({ ids: [], total: 0 })
       expect(await approvals.countPending()).toBe(3)
       expect(await approvals.countPending('b')).toBe(0)

@@ -15,7 +15,7 @@ import { useFilters } from '../../ui/use-filters.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { States } from './outcome.tsx'
 
-const statuses = ['all', 'approved', 'rejected', 'expired', 'cancelled'] as const
+const statuses = ['decided', 'approved', 'rejected', 'expired', 'cancelled'] as const
 const limit = 50
 
 const columns: readonly Column<Approval>[] = [
@@ -50,8 +50,12 @@ const columns: readonly Column<Approval>[] = [
 
 /** What was decided, newest first, with what became of it. */
 export const Decided = () => {
-  const [{ agent, status, offset }, change] = useFilters({ agent: '', status: 'all', offset: '0' })
-  const chosen = statuses.find((one) => one === status) ?? 'all'
+  const [{ agent, status, offset }, change] = useFilters({
+    agent: '',
+    status: 'decided',
+    offset: '0',
+  })
+  const chosen = statuses.find((one) => one === status) ?? 'decided'
   const list = useQuery({
     ...read('listApprovals', {
       status: chosen,
@@ -71,7 +75,7 @@ export const Decided = () => {
           onChange={({ target }) => change({ status: target.value, offset: '0' })}
           options={statuses.map((value) => ({
             value,
-            text: value === 'all' ? text.anyStatus : text.status[value],
+            text: value === 'decided' ? text.anyStatus : text.status[value],
           }))}
         />
       </Filters>

@@ -1,12 +1,6 @@
-import type {
-  Approval,
-  ApprovalOutcome,
-  ApprovalStatus,
-  DecideOutcome,
-  Grant,
-} from '@gatehouse/contract'
+import type { Approval, ApprovalOutcome, DecideOutcome, Grant } from '@gatehouse/contract'
 import { cancel } from '../../domain/approvals/transition.ts'
-import type { StoredApproval } from '../../ports/approvals.ts'
+import type { ApprovalFilter, StoredApproval } from '../../ports/approvals.ts'
 import type { AgentApprovals } from '../../ports/capability.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import type { EndsWithAgent } from '../agents/change-agent.ts'
@@ -65,7 +59,7 @@ export interface ApprovalUseCases {
   // For people
   listApprovals(
     op: Op,
-    input: { status?: ApprovalStatus; agent?: string; limit: number; offset: number },
+    input: ApprovalFilter,
   ): Promise<{ readonly approvals: readonly Approval[]; readonly total: number }>
   showApproval(op: Op, input: { approval_id: string }): Promise<Approval>
   decideApproval(

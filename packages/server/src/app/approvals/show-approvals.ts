@@ -1,4 +1,5 @@
-import { type Approval, type ApprovalStatus, GatehouseError } from '@gatehouse/contract'
+import { type Approval, GatehouseError } from '@gatehouse/contract'
+import type { ApprovalFilter } from '../../ports/approvals.ts'
 import type { Basics } from '../call/basics.ts'
 import { approvalRecord } from './approval-record.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
@@ -8,12 +9,7 @@ type Deps = Pick<Basics, 'storage'> & { readonly staleChecks: StaleChecks }
 
 export async function listApprovals(
   deps: Deps,
-  input: {
-    readonly status?: ApprovalStatus
-    readonly agent?: string
-    readonly limit: number
-    readonly offset: number
-  },
+  input: ApprovalFilter,
 ): Promise<{ readonly approvals: readonly Approval[]; readonly total: number }> {
   const { approvals, total } = await deps.storage.approvals.list(input)
   return { approvals: await deps.staleChecks.records(approvals), total }

@@ -84,16 +84,15 @@ const lookups = ({
     return newest && isOpenCall(newest) ? newest : null
   },
 
-  async list({ status, agent, limit, offset }) {
+  async list({ status, agent, capability, limit, offset }) {
     const order = status === 'pending' ? 'asc' : 'desc'
+    let found = read.selectFrom('approvals').selectAll()
+    if (status === 'decided') found = found.where('status', '<>', 'pending')
+    else if (status !== undefined) found = found.where('status', '=', status)
+    if (agent !== undefined) found = found.where('agent', '=', encodeText(agent))
+    if (capability !== undefined) found = found.where('capability', '=', encodeText(capability))
     const { values: approvals, total } = await page(
-      read
-        .selectFrom('approvals')
-        .$if(status !== undefined, (query) => query.where('status', '=', status as string))
-        .$if(agent !== undefined, (query) => query.where('agent', '=', encodeText(agent as string)))
-        .selectAll()
-        .orderBy('requested_ms', order)
-        .orderBy('id', order),
+      found.orderBy('requested_ms', order).orderBy('id', order),
       { limit, offset },
       fromRow,
     )
