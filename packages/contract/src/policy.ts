@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { ToolPattern } from './agent.ts'
 import { PolicyTier } from './capability.ts'
 
 export const PolicyLayer = z.enum(['system', 'organisation', 'agent'])
@@ -70,6 +71,14 @@ export const PolicyFile = z.strictObject({
   rules: z.array(PolicyRule).max(10_000).default([]),
   limits: z.array(PolicyLimit).max(1_000).default([]),
   tests: z.array(PolicyTest).max(10_000).default([]),
+  tools: z
+    .array(ToolPattern)
+    .min(1)
+    .max(256)
+    .optional()
+    .describe(
+      'The only tools of the agents that the file is for, such as email.* or github.list_*.',
+    ),
 })
 export type PolicyFile = z.infer<typeof PolicyFile>
 

@@ -1,5 +1,6 @@
 import type { PolicyProblem, PolicyTier } from '@gatehouse/contract'
 import { isStricter, tierOf } from '../domain/policy/tiers.ts'
+import { decideTool } from '../domain/policy/tools.ts'
 import type { CompiledPolicy, LayerRule } from '../domain/policy/types.ts'
 import type { ParsedFile } from './parse-file.ts'
 import { buildTestQuestion, type PathsOf } from './run-tests.ts'
@@ -76,7 +77,7 @@ const decide = (asking: Asking, [capability, argument]: Way, place: string) => {
   const args = Object.fromEntries([...others.map((name) => [name, elsewhere]), [argument, place]])
   const agent = asking.file.id.agent ?? undefined
   const question = buildTestQuestion({ capability, args, agent }, asking.pathsOf)
-  return asking.policy.decide(question)
+  return decideTool(asking.policy, question)
 }
 
 const describe = (

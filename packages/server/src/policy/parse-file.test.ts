@@ -43,7 +43,12 @@ test('reads a whole file, and each rule knows its line', () => {
 test.each([
   ['', '1:1 the file is empty, and an empty file is not taken for a policy'],
   ['# nothing yet\n', '1:1 the file is empty, and an empty file is not taken for a policy'],
-  ['version: 1\n', '1:1 the file has neither rules nor limits'],
+  ['version: 1\n', '1:1 the file has neither rules nor limits nor tools'],
+  ['version: 1\ntools: []\n', '2:8 tools: Too small: expected array to have >=1 items'],
+  [
+    'version: 1\ntools: [filesystem]\n',
+    '2:9 tools[0]: "filesystem" is no pattern of tools; one is <group>.<action>, such as filesystem.* or github.list_*',
+  ],
   ['version: 1\nrules:\n', '2:7 rules must be of type array'],
   ['- a\n', '1:1 the file must be of type object'],
   ['version: 2\nrules: []\n', '1:10 version must be 1.'],
@@ -239,4 +244,25 @@ test('lets a rule wait for a tool of an upstream server, and takes a misspelt na
     'error there is no capability in a group gitt. Did you mean git?',
   ])
   expect(at('git.shove')).toEqual(['error there is no capability git.shove.'])
+})
+
+test('reads a list of tools, which alone is enough for a file, and knows its line', () => {
+  const result = parse('version: 1\n\ntools: ["email.*", "*.read", "email.*"]\n')
+  if (result.kind !== 'ok') throw new Error(JSON.stringify(result.problems))
+  expect(result.parsed.layer.tools).toEqual({
+    patterns: ['email.*', '*.read'],
+    ref: { layer: 'organisation', file: 'organisation.yaml', line: 3, match: 'tools' },
+  })
+  expect(result.parsed.warnings).toEqual([])
+})
+
+test('a list with everything in it is none', () => {
+  const result = parse('version: 1\ntools: ["email.*", "*"]\n')
+  expect(result.kind === 'ok' && result.parsed.layer.tools).toBeUndefined()
+})
+
+test('warns of a pattern that no tool fits, since it gives less than was meant', () => {
+  expect(told('version: 1\ntools: [email.sned, email.send]\n')).toEqual([
+    'warning organisation.yaml:2:9 email.sned matches no tool that is known now. Did you mean email.send?',
+  ])
 })

@@ -8,6 +8,7 @@ import {
 import { covers } from '../domain/policy/match.ts'
 import type { Layer, LayerRule } from '../domain/policy/types.ts'
 import { parseWindow } from '../domain/policy/window.ts'
+import { toolSetOf, unmatchedIn } from '../domain/tool-set.ts'
 import { compileCondition } from './cel.ts'
 import { shapeFaults } from './shape-faults.ts'
 import { type KnownNames, noArgument, unknownName } from './unknown-names.ts'
@@ -161,6 +162,25 @@ const limitsOf = (reader: Reader, file: PolicyFile): Layer['limits'] =>
     return { ...limit, window_ms, ref: refOf(reader, 'limits', index, limit.match) }
   })
 
+/** A pattern that nothing fits takes a tool away and gives none: nobody is let in by it. */
+const toolsOf = (reader: Reader, { tools }: PolicyFile): Pick<Layer, 'tools'> => {
+  if (tools === undefined) return {}
+  const patterns = toolSetOf(tools)
+  const known = [...reader.names.capabilities.keys()]
+  for (const pattern of unmatchedIn(patterns, known)) {
+    const at = reader.yaml.at(['tools', tools.indexOf(pattern)])
+    const meant = didYouMean(pattern, known)
+    reader.warnings.push({
+      ...at,
+      message: `${pattern} matches no tool that is known now.${meant}`,
+    })
+  }
+  if (patterns.length === 0) return {}
+  const { layer, file } = reader.id
+  const { line } = reader.yaml.atKey(['tools'])
+  return { tools: { patterns, ref: Object.freeze({ layer, file, line, match: 'tools' }) } }
+}
+
 const testsOf = (reader: Reader, file: PolicyFile): readonly PlacedTest[] =>
   file.tests.map((test, index) => {
     const at = reader.yaml.at(['tests', index])
@@ -192,7 +212,9 @@ const problemsOf = (
 
 /** A file that sets nothing is more likely a file that was cut off than one that means nothing. */
 const saysNothing = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !('rules' in value) && !('limits' in value)
+  typeof value === 'object' &&
+  value !== null &&
+  !('rules' in value || 'limits' in value || 'tools' in value)
 
 /** Reads one policy file whole, or says all that is wrong with it and where. */
 export const parsePolicyFile = (
@@ -210,11 +232,14 @@ export const parsePolicyFile = (
   const shaped = PolicyFile.safeParse(yaml.value)
   if (!shaped.success) return refuse(shapeFaults(shaped.error, yaml))
   if (saysNothing(yaml.value)) {
-    return refuse([{ line: 1, column: 1, message: 'the file has neither rules nor limits' }])
+    return refuse([
+      { line: 1, column: 1, message: 'the file has neither rules nor limits nor tools' },
+    ])
   }
   const reader: Reader = { id, yaml, names, unknown, errors: [], warnings: [] }
   const rules = rulesOf(reader, shaped.data)
   const limits = limitsOf(reader, shaped.data)
+  const tools = toolsOf(reader, shaped.data)
   const tests = testsOf(reader, shaped.data)
   if (reader.errors.length > 0) return refuse(reader.errors)
   const positions = new Map(rules.map((rule, index) => [rule, yaml.at(['rules', index])]))
@@ -223,7 +248,7 @@ export const parsePolicyFile = (
     parsed: {
       id,
       text,
-      layer: { ...id, rules, limits },
+      layer: { ...id, rules, limits, ...tools },
       names,
       tests,
       warnings: problemsOf(id, reader.warnings, 'warning'),

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import type { PolicyProblem } from '@gatehouse/contract'
 import { compilePolicy } from '../domain/policy/compile.ts'
 import { type DeadRule, findDeadRules } from '../domain/policy/dead-rules.ts'
-import { everyPattern } from '../domain/policy/match.ts'
-import type { CompiledPolicy, Layer } from '../domain/policy/types.ts'
+import { covers, everyPattern } from '../domain/policy/match.ts'
+import type { CompiledPolicy, Layer, LayerTools } from '../domain/policy/types.ts'
 import { openWayWarnings } from './open-ways.ts'
 import { type FileId, type FileParse, type ParsedFile, parsePolicyFile } from './parse-file.ts'
 import { failingTests, type PathsOf } from './run-tests.ts'
@@ -119,6 +119,29 @@ const deadRuleWarnings = (
   )
 }
 
+/** Rules that let something pass and that no call reaches, since a list of tools leaves out all that they match. */
+const leftOutWarnings = (
+  policy: CompiledPolicy,
+  { id, layer, names, positionOf }: ParsedFile,
+): readonly PolicyProblem[] => {
+  const known = [...names.capabilities.keys()]
+  const leftOut = new Map<string, LayerTools | null>()
+  const leavingAllOut = (match: string): LayerTools | null => {
+    const matched = known.filter((name) => covers(match, name))
+    const lists = matched.map((name) => policy.leftOutBy(id.agent ?? '', name))
+    return lists.includes(null) ? null : (lists[0] ?? null)
+  }
+  return layer.rules.flatMap((rule): readonly PolicyProblem[] => {
+    if (rule.tier === 'blocked') return []
+    const { match } = rule
+    if (!leftOut.has(match)) leftOut.set(match, leavingAllOut(match))
+    const tools = leftOut.get(match) ?? null
+    if (tools === null) return []
+    const message = `no call comes as far as this rule: the tools of ${tools.ref.file}:${tools.ref.line} leave ${match} out`
+    return [{ file: id.file, ...positionOf(rule), message, severity: 'warning' }]
+  })
+}
+
 type Round = {
   readonly offer: Offer
   /** Null once it is refused. */
@@ -225,7 +248,12 @@ export const planActivation = (input: ActivationInput): Activation => {
     ...notes,
     ...deadRuleWarnings(input.system, standing),
     ...[...standing.values()].flatMap((one) =>
-      one.kind === 'active' ? openWayWarnings(policy, one.parsed, input.pathsOf) : [],
+      one.kind === 'active'
+        ? [
+            ...leftOutWarnings(policy, one.parsed),
+            ...openWayWarnings(policy, one.parsed, input.pathsOf),
+          ]
+        : [],
     ),
   ]
   return { policy, standing, problems, counts: countsOf(standing, failed) }

@@ -1,6 +1,7 @@
 import { posix } from 'node:path'
 import type { PolicyProblem, PolicyTest, PolicyTier } from '@gatehouse/contract'
 import { tierOf } from '../domain/policy/tiers.ts'
+import { decideTool } from '../domain/policy/tools.ts'
 import type { CompiledPolicy, Decision, PathForm, PolicyQuestion } from '../domain/policy/types.ts'
 import type { ParsedFile, PlacedTest } from './parse-file.ts'
 
@@ -57,7 +58,7 @@ const outcome = (
   pathsOf: PathsOf,
 ): { readonly tier: PolicyTier; readonly decision: Decision } => {
   const question = buildTestQuestion({ ...test, agent: test.agent ?? own ?? undefined }, pathsOf)
-  const decision = policy.decide(question)
+  const decision = decideTool(policy, question)
   return { tier: tierOf(decision), decision }
 }
 

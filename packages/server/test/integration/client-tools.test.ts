@@ -366,3 +366,15 @@ test('a tool of a server that is behind the gate as well is decided like that on
   })
   expect(reasonOf(await claude('mcp__git__status', { path: home }))).toContain('Policy')
 })
+
+test('a list of tools is about what is offered here, and not about the tools of the client', async () => {
+  const before = await bash('npm test')
+  await kit.parts.policy.save({ text: policy.replace('rules:', 'tools: ["system.*"]\nrules:') })
+  expect(await kit.invoke('coder', 'process.run', { command: 'npm' })).toMatchObject({
+    kind: 'denied',
+    data: { rule: { match: 'tools' } },
+  })
+  expect(await bash('npm test')).toEqual(before)
+  // The rules hold for both.
+  expect(reasonOf(await bash('rm -r x'))).toContain('Nothing is removed here')
+})

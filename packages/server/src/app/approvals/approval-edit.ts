@@ -1,4 +1,5 @@
 import { type ApprovalId, GatehouseError } from '@gatehouse/contract'
+import { decideTool } from '../../domain/policy/tools.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import type { AuditTransaction } from '../../ports/audit.ts'
 import type { CapabilityRegistry } from '../../ports/capability.ts'
@@ -54,9 +55,8 @@ export async function prepareEdit(
   }
   const { args } = validated
   const places = { capability, contexts: deps.contexts }
-  const decision = deps.policy
-    .current()
-    .decide(buildQuestion(agent, null, called, args, deps.clock.wall(), places))
+  const question = buildQuestion(agent, null, called, args, deps.clock.wall(), places)
+  const decision = decideTool(deps.policy.current(), question)
   if (decision.kind === 'deny')
     throw refuse(
       `policy blocks it with these arguments${decision.reason ? `: ${decision.reason}` : ''}`,

@@ -1,3 +1,4 @@
+import { decideTool, traceTool } from '../../domain/policy/tools.ts'
 import type { CompiledPolicy, Decision, PolicyQuestion } from '../../domain/policy/types.ts'
 import type { StoredAgent, StoredSession } from '../../ports/agents.ts'
 import type { Capability, CapabilityRegistry, StandsFor } from '../../ports/capability.ts'
@@ -97,7 +98,7 @@ const decideOthers = (
 
 /** Verdict of policy on a call, and on all that it stands for: the strictest holds. */
 export function decideCall(deps: Deps, policy: CompiledPolicy, asked: Asked): Decision {
-  const own = policy.decide(ownQuestion(deps, asked))
+  const own = decideTool(policy, ownQuestion(deps, asked))
   const others = standsFor(asked)
   if (!others) return own
   const verdicts = decideOthers(deps, policy, asked, others)
@@ -106,7 +107,7 @@ export function decideCall(deps: Deps, policy: CompiledPolicy, asked: Asked): De
 
 /** The same with the rules that were looked at, of the call whose verdict holds. */
 export function traceCall(deps: Deps, policy: CompiledPolicy, asked: Asked): Traced {
-  const own = policy.trace(ownQuestion(deps, asked))
+  const own = traceTool(policy, ownQuestion(deps, asked))
   const others = standsFor(asked)
   if (!others) return own
   let traced: Traced = own

@@ -7,6 +7,7 @@ import {
 } from '@gatehouse/contract'
 import { failureOf } from '../../domain/failure.ts'
 import type { CompiledPolicy } from '../../domain/policy/compile.ts'
+import { decideTool } from '../../domain/policy/tools.ts'
 import type { Decision } from '../../domain/policy/types.ts'
 import { inToolSet } from '../../domain/tool-set.ts'
 import type { StoredAgent, StoredSession } from '../../ports/agents.ts'
@@ -182,7 +183,7 @@ function judge(
     // A capability that no call of this agent could pass has no arguments to be wrong about.
     const question = buildQuestion(agent, session, capability.name, {}, nowMs)
     if (policy.listed(question) === 'blocked') {
-      const { rule, reason } = policy.decide(question)
+      const { rule, reason } = decideTool(policy, question)
       const args = recordableArguments(input.arguments)
       return refused(() => deny(deps, { op, agent, capability, args, rule, reason }))
     }

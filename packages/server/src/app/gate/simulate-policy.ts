@@ -1,6 +1,7 @@
 import { GatehouseError, type PolicyProblem, type PolicyTier } from '@gatehouse/contract'
 import { covers } from '../../domain/policy/match.ts'
 import { tierOf } from '../../domain/policy/tiers.ts'
+import { decideTool, traceTool } from '../../domain/policy/tools.ts'
 import type { CompiledPolicy, Decision, TraceStep } from '../../domain/policy/types.ts'
 import { inToolSet } from '../../domain/tool-set.ts'
 import type { StoredAgent } from '../../ports/agents.ts'
@@ -113,7 +114,7 @@ const ask = (
   // Arguments that do not fit are still a question: what a rule says of them is worth seeing.
   const { agent, session, capability, args, nowMs } = call
   const question = buildQuestion(agent, session, capability.name, args, nowMs)
-  return traced ? policy.trace(question) : { decision: policy.decide(question) }
+  return traced ? traceTool(policy, question) : { decision: decideTool(policy, question) }
 }
 
 /** Without arguments the tier of the listing is told, and no rule: none of them decides by itself. */

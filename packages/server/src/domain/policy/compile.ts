@@ -2,8 +2,9 @@ import { argumentsRead, type Chain, indexLayer, type LayerIndex, levelFor } from
 import { decide } from './decide.ts'
 import { limitsFor } from './limits-for.ts'
 import { listed } from './listed.ts'
+import { leavingOut } from './tools.ts'
 import { trace } from './trace.ts'
-import type { CompiledPolicy, Layer, LayerLimit } from './types.ts'
+import type { CompiledPolicy, Layer, LayerLimit, LayerTools } from './types.ts'
 
 export type { CompiledPolicy } from './types.ts'
 
@@ -13,6 +14,7 @@ const rememberedMax = 10_000
 type Known = {
   readonly chain: Chain
   readonly limits: readonly LayerLimit[]
+  readonly leftOutBy: LayerTools | null
   /** Arguments that some condition reads; null where one could read any. */
   readonly reads: ReadonlySet<string> | null
 }
@@ -26,7 +28,11 @@ const scopeOf = (layers: readonly LayerIndex[]) => {
     if (known.size >= rememberedMax) known.clear()
     const chain = layers.map((layer) => levelFor(layer, capability))
     const limits = limitsFor(layers, capability)
-    const fresh = { chain, limits, reads: argumentsRead(chain) }
+    const leftOutBy = leavingOut(
+      layers.map(({ layer }) => layer),
+      capability,
+    )
+    const fresh = { chain, limits, leftOutBy, reads: argumentsRead(chain) }
     known.set(capability, fresh)
     return fresh
   }
@@ -61,7 +67,11 @@ export const compilePolicy = (version: string, layers: readonly Layer[]): Compil
       const { reads } = about(agent, capability)
       return reads === null || (reads.size > 0 && names.some((name) => reads.has(name)))
     },
-    listed: (question) => listed(about(question.agent.name, question.capability).chain, question),
+    leftOutBy: (agent, capability) => about(agent, capability).leftOutBy,
+    listed: (question) => {
+      const { chain, leftOutBy } = about(question.agent.name, question.capability)
+      return leftOutBy === null ? listed(chain, question) : 'blocked'
+    },
     limitsFor: (agent, capability) => about(agent, capability).limits,
   })
 }

@@ -77,6 +77,13 @@ export type LayerLimit = {
   readonly ref: RuleRef
 }
 
+/** The tools that a file leaves to an agent: all others are out of its listings, and are refused. */
+export type LayerTools = {
+  readonly patterns: readonly string[]
+  /** Where the list stands. */
+  readonly ref: RuleRef
+}
+
 /** One file, read and checked. `agent` is set for a file of the agent layer. */
 export type Layer = {
   readonly layer: PolicyLayer
@@ -84,6 +91,8 @@ export type Layer = {
   readonly agent: string | null
   readonly rules: readonly LayerRule[]
   readonly limits: readonly LayerLimit[]
+  /** Absent where it leaves all. */
+  readonly tools?: LayerTools
 }
 
 type Basis = {
@@ -123,7 +132,10 @@ export interface CompiledPolicy {
   /** `sha256:<hex>` of the files it was made from. */
   readonly version: string
 
-  /** Pure: the same question always gets the same answer. */
+  /**
+   * Pure: the same question always gets the same answer. By the rules alone, as what a call does by the way is asked
+   * about, too: for a tool that an agent calls itself see `decideTool`.
+   */
   decide(question: PolicyQuestion): Decision
 
   /** The same decision with every rule that was looked at. */
@@ -135,7 +147,10 @@ export interface CompiledPolicy {
   /** Whether an answer about calls of this agent could hang on the value of one of these arguments. */
   dependsOn(agent: string, capability: string, names: readonly string[]): boolean
 
-  /** Listing for an agent: a capability is listed when some call to it could pass. */
+  /** The list of tools that leaves a capability out for this agent; null where none does. */
+  leftOutBy(agent: string, capability: string): LayerTools | null
+
+  /** Listing for an agent: a capability is listed when no list leaves it out and some call to it could pass. */
   listed(question: Omit<PolicyQuestion, 'args'>): ListedTier
 
   /**
