@@ -21,7 +21,7 @@ const sizes = {
 
 /** Pages by the name of their picture. */
 const views = {
-  overview: '/',
+  overview: '/overview',
   approvals: '/approvals',
   decided: '/approvals?tab=decided',
   activity: '/activity',

@@ -16,6 +16,13 @@ const { pages: titles } = shellText
 /** Pages of the menu, in its order. Each is loaded when it is first opened. */
 export const pages: readonly PageEntry[] = [
   {
+    path: '/overview',
+    title: titles.overview,
+    icon: 'overview',
+    key: 'o',
+    component: lazyRouteComponent(() => import('../pages/overview/overview.tsx'), 'OverviewPage'),
+  },
+  {
     path: '/approvals',
     title: titles.approvals,
     icon: 'approvals',
@@ -24,6 +31,62 @@ export const pages: readonly PageEntry[] = [
       () => import('../pages/approvals/approvals.tsx'),
       'ApprovalsPage',
     ),
+  },
+  {
+    path: '/activity',
+    title: titles.activity,
+    icon: 'activity',
+    key: 'a',
+    component: lazyRouteComponent(() => import('../pages/activity/activity.tsx'), 'ActivityPage'),
+  },
+  {
+    path: '/agents',
+    title: titles.agents,
+    icon: 'agents',
+    key: 'n',
+    component: lazyRouteComponent(() => import('../pages/agents/agents.tsx'), 'AgentsPage'),
+  },
+  {
+    path: '/audit',
+    title: titles.audit,
+    icon: 'audit',
+    key: 't',
+    component: lazyRouteComponent(() => import('../pages/audit/audit.tsx'), 'AuditPage'),
+  },
+  {
+    path: '/state',
+    title: titles.state,
+    icon: 'state',
+    key: 'v',
+    component: lazyRouteComponent(() => import('../pages/state/state.tsx'), 'StatePage'),
+  },
+  {
+    path: '/secrets',
+    title: titles.secrets,
+    icon: 'secrets',
+    key: 'c',
+    component: lazyRouteComponent(() => import('../pages/secrets/secrets.tsx'), 'SecretsPage'),
+  },
+  {
+    path: '/models',
+    title: titles.models,
+    icon: 'models',
+    key: 'm',
+    component: lazyRouteComponent(() => import('../pages/models/models.tsx'), 'ModelsPage'),
+  },
+  {
+    path: '/alerts',
+    title: titles.alerts,
+    icon: 'alerts',
+    key: 'e',
+    component: lazyRouteComponent(() => import('../pages/alerts/alerts.tsx'), 'AlertsPage'),
+  },
+  {
+    path: '/settings',
+    title: titles.settings,
+    icon: 'settings',
+    key: 'i',
+    component: lazyRouteComponent(() => import('../pages/settings/settings.tsx'), 'SettingsPage'),
   },
   {
     path: '/reference',
@@ -42,5 +105,13 @@ export const innerPages: readonly Pick<PageEntry, 'path' | 'component'>[] = [
   {
     path: '/approvals/$id',
     component: lazyRouteComponent(() => import('../pages/approvals/approval.tsx'), 'ApprovalPage'),
+  },
+  {
+    path: '/agents/$name',
+    component: lazyRouteComponent(() => import('../pages/agent/agent.tsx'), 'AgentPage'),
+  },
+  {
+    path: '/audit/$id',
+    component: lazyRouteComponent(() => import('../pages/audit/entry.tsx'), 'EntryPage'),
   },
 ]

@@ -1,0 +1,18 @@
+export const alertsText = {
+  title: 'Alerts',
+  caption: 'Alerts, newest first',
+  severity: { info: 'Information', warning: 'Warning', critical: 'Critical' },
+  status: { open: 'Open', acknowledged: 'Acknowledged', resolved: 'Resolved' },
+  choices: { open: 'Open', acknowledged: 'Acknowledged', resolved: 'Resolved', all: 'All' },
+  filterStatus: 'State',
+  none: 'No alerts here',
+  noneNext: 'The service and its agents raise alerts when something needs a person.',
+  message: 'Alert',
+  source: 'From',
+  when: 'Last raised',
+  times: (count: number) => `${count} times`,
+  acknowledge: 'Acknowledge',
+  acknowledged: 'Acknowledged.',
+  by: (who: string) => `by ${who}`,
+  context: 'Context',
+} as const

@@ -1,0 +1,74 @@
+import type { ActivityEvent } from '@gatehouse/contract'
+import { useCallback, useEffect, useRef, useState } from 'react'
+import { useRead } from '../../api.ts'
+import { useActivity } from '../../live/live.ts'
+
+/** Events that the page keeps: memory stays flat however long it is open. */
+export const keptMax = 2_000
+/** The page is drawn at most this often, however much happens. */
+const drawMs = 200
+
+const olderMax = 500
+
+export type Events = {
+  readonly events: readonly ActivityEvent[]
+  /** New ones behind a pause. */
+  readonly waiting: number
+  readonly paused: boolean
+  readonly setPaused: (paused: boolean) => void
+  readonly older: {
+    readonly data: unknown
+    readonly error: unknown
+    readonly refetch: () => unknown
+  }
+}
+
+/** Newest first: what came while the page is open, then what was there before. */
+export function useEvents(): Events {
+  const older = useRead('listActivity', { limit: olderMax })
+  const [events, setEvents] = useState<readonly ActivityEvent[]>([])
+  const [waiting, setWaiting] = useState(0)
+  const [paused, setPaused] = useState(false)
+  const arrived = useRef<ActivityEvent[]>([])
+  const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
+  const isPaused = useRef(paused)
+
+  const draw = useCallback(() => {
+    timer.current = undefined
+    if (isPaused.current) {
+      setWaiting(arrived.current.length)
+      return
+    }
+    const fresh = arrived.current.toReversed()
+    arrived.current = []
+    setWaiting(0)
+    setEvents((before) => merge(fresh, before))
+  }, [])
+  const hear = useCallback(
+    (heard: readonly ActivityEvent[]) => {
+      arrived.current = [...arrived.current, ...heard].slice(-keptMax)
+      timer.current ??= setTimeout(draw, drawMs)
+    },
+    [draw],
+  )
+  useActivity(hear)
+  useEffect(() => () => clearTimeout(timer.current), [])
+  const first = older.data
+  useEffect(() => {
+    if (first) setEvents((before) => merge(before, first.events))
+  }, [first])
+  useEffect(() => {
+    isPaused.current = paused
+    draw()
+  }, [paused, draw])
+  return { events, waiting, paused, setPaused, older }
+}
+
+/** Both, newer first, each event once. */
+export function merge(
+  newer: readonly ActivityEvent[],
+  older: readonly ActivityEvent[],
+): readonly ActivityEvent[] {
+  const known = new Set(newer.map(({ id }) => id))
+  return [...newer, ...older.filter(({ id }) => !known.has(id))].slice(0, keptMax)
+}

@@ -1,0 +1,111 @@
+import type { AgentDetail, AuditEntry } from '@gatehouse/contract'
+import { describeEntry } from '@gatehouse/contract/describe-call'
+import { Link } from '@tanstack/react-router'
+import { useRead } from '../../api.ts'
+import { agentsText as text } from '../../messages/agents.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { numberText } from '../../ui/numbers.ts'
+import { Section } from '../../ui/page.tsx'
+import { Empty, Loaded } from '../../ui/states.tsx'
+import { durationText, ExactTime, Time } from '../../ui/time.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
+import { Visible } from '../../ui/visible.tsx'
+import { EntryResult } from '../audit/entry-result.tsx'
+
+type Session = AgentDetail['sessions'][number]
+
+const lastedText = ({ created_at, ended_at }: Session) =>
+  ended_at === null ? (
+    <Badge tone="good">{text.open}</Badge>
+  ) : (
+    durationText(Date.parse(ended_at) - Date.parse(created_at))
+  )
+
+const OpenTimeline = ({ id }: { readonly id: string }) => {
+  const [, change] = useFilters({ session: '' })
+  return <Button onClick={() => change({ session: id })}>{text.showTimeline}</Button>
+}
+
+const columns: readonly Column<Session>[] = [
+  {
+    id: 'session',
+    header: text.session,
+    wide: true,
+    cell: ({ session_id }) => <span className="mono">{session_id}</span>,
+  },
+  { id: 'transport', header: text.transport, cell: ({ transport }) => transport },
+  { id: 'began', header: text.began, cell: ({ created_at }) => <Time at={created_at} /> },
+  { id: 'lasted', header: text.lasted, cell: lastedText },
+  {
+    id: 'calls',
+    header: text.calls,
+    align: 'right',
+    cell: ({ invocations }) => numberText(invocations),
+  },
+  { id: 'timeline', header: '', cell: ({ session_id }) => <OpenTimeline id={session_id} /> },
+]
+
+/** One thing that happened in a session; what took time says how long. */
+const Step = ({ entry }: { readonly entry: AuditEntry }) => (
+  <li className="relative border-l-2 border-line pb-3 pl-4 last:pb-0 before:absolute before:-left-[5px] before:top-2 before:size-2 before:rounded-full before:bg-line-strong">
+    <p className="flex flex-wrap items-baseline gap-x-2">
+      <ExactTime at={entry.timestamp} />
+      <Link to="/audit/$id" params={{ id: entry.id }} className="font-medium underline">
+        {entry.capability}
+      </Link>
+      <EntryResult entry={entry} />
+      {entry.duration_ms !== null && (
+        <span className="text-ink-soft">{durationText(entry.duration_ms)}</span>
+      )}
+    </p>
+    <p className="mono text-ink-soft [overflow-wrap:anywhere]">
+      <Visible text={describeEntry(entry)} />
+    </p>
+  </li>
+)
+
+const stepsMax = 500
+
+const Timeline = ({ session }: { readonly session: string }) => (
+  <Section title={text.timeline(session)}>
+    <Loaded query={useRead('queryAudit', { session, limit: stepsMax })}>
+      {({ entries }) =>
+        entries.length === 0 ? (
+          <p>{text.noEntries}</p>
+        ) : (
+          <ol className="card p-4" aria-label={text.timelineHint}>
+            {entries.toReversed().map((entry) => (
+              <Step key={entry.id} entry={entry} />
+            ))}
+          </ol>
+        )
+      }
+    </Loaded>
+  </Section>
+)
+
+/** Sessions of an agent, and what happened in one of them. */
+export const Sessions = ({ agent: { sessions } }: { readonly agent: AgentDetail }) => {
+  const [{ session }] = useFilters({ session: '' })
+  if (sessions.length === 0)
+    return (
+      <Empty icon="agents" title={text.noSessions}>
+        {text.noSessionsNext}
+      </Empty>
+    )
+  return (
+    <>
+      {session !== '' && <Timeline session={session} />}
+      <Section title={text.tabs.sessions}>
+        <DataTable
+          caption={text.tabs.sessions}
+          rows={sessions}
+          columns={columns}
+          keyOf={({ session_id }) => session_id}
+        />
+      </Section>
+    </>
+  )
+}

@@ -1,0 +1,183 @@
+import type { Agent } from '@gatehouse/contract'
+import { type ReactNode, useState } from 'react'
+import { api, queryClient } from '../../api.ts'
+import { agentsText as text } from '../../messages/agents.ts'
+import { Badge, type BadgeTone } from '../../ui/badge.tsx'
+import { Button } from '../../ui/button.tsx'
+import { ConfirmName, FormDialog } from '../../ui/dialog.tsx'
+import { SelectField } from '../../ui/field.tsx'
+import { Menu, type MenuItem } from '../../ui/menu.tsx'
+import { announce } from '../../ui/toasts.tsx'
+import { AgentFields, fieldsOf, typedOf } from './agent-fields.tsx'
+import { TokenDialog } from './token-dialog.tsx'
+
+const tones: Readonly<Record<Agent['status'], BadgeTone>> = {
+  active: 'good',
+  paused: 'warn',
+  revoked: 'neutral',
+}
+
+export const AgentStatus = ({ status }: Pick<Agent, 'status'>) => (
+  <Badge tone={tones[status]}>{text.status[status]}</Badge>
+)
+
+const refresh = () =>
+  queryClient.invalidateQueries({
+    predicate: ({ queryKey: [name] }) => name === 'listAgents' || name === 'showAgent',
+  })
+
+const EditDialog = ({
+  agent,
+  onClose,
+}: {
+  readonly agent: Agent
+  readonly onClose: () => void
+}) => {
+  const [typed, setTyped] = useState(() => typedOf(agent))
+  const save = async () => {
+    const { warnings } = await api.editAgent({
+      name: agent.name,
+      if_match: agent.version,
+      ...fieldsOf(typed),
+    })
+    await refresh()
+    announce(
+      warnings.length > 0 ? `${text.warnings}: ${warnings.join(' ')}` : text.saved(agent.name),
+    )
+    onClose()
+  }
+  return (
+    <FormDialog
+      title={`${text.edit}: ${agent.name}`}
+      submit={text.edit}
+      onSubmit={save}
+      onClose={onClose}
+    >
+      {(errors) => <AgentFields typed={typed} onChange={setTyped} errors={errors} />}
+    </FormDialog>
+  )
+}
+
+const overlaps = [
+  { value: '0', text: text.overlaps.now },
+  { value: '3600', text: text.overlaps.hour },
+  { value: '86400', text: text.overlaps.day },
+]
+
+const RotateDialog = ({
+  name,
+  onToken,
+  onClose,
+}: {
+  readonly name: string
+  readonly onToken: (token: string) => void
+  readonly onClose: () => void
+}) => {
+  const [seconds, setSeconds] = useState('0')
+  const rotate = async () => {
+    const { token } = await api.rotateAgent({ name, overlap_seconds: Number(seconds) })
+    await refresh()
+    onToken(token)
+  }
+  return (
+    <FormDialog
+      title={text.rotateTitle(name)}
+      submit={text.rotate}
+      onSubmit={rotate}
+      onClose={onClose}
+    >
+      <p>{text.rotateIntro}</p>
+      <SelectField
+        label={text.overlap}
+        value={seconds}
+        onChange={({ target }) => setSeconds(target.value)}
+        options={overlaps}
+      />
+    </FormDialog>
+  )
+}
+
+type Opened = 'edit' | 'rotate' | 'revoke'
+
+/** What can be done to an agent, in a menu, and the dialogs of it. */
+export const AgentActions = ({ agent }: { readonly agent: Agent }) => {
+  const { name, status } = agent
+  const [open, setOpen] = useState<Opened | null>(null)
+  const [token, setToken] = useState<string | null>(null)
+  const close = () => setOpen(null)
+  const act = (work: Promise<unknown>, said: string) =>
+    void work.then(
+      async () => {
+        await refresh()
+        announce(said)
+      },
+      (error: Error) => announce(error.message),
+    )
+  const restore = () =>
+    void api.restoreAgent({ name }).then(
+      async (made) => {
+        await refresh()
+        setToken(made.token)
+      },
+      (error: Error) => announce(error.message),
+    )
+  const items: readonly MenuItem[] =
+    status === 'revoked'
+      ? [{ text: text.restore, onSelect: restore }]
+      : [
+          { text: text.edit, onSelect: () => setOpen('edit') },
+          status === 'paused'
+            ? {
+                text: text.resume,
+                onSelect: () => act(api.resumeAgent({ name }), text.resumed(name)),
+              }
+            : {
+                text: text.pause,
+                onSelect: () => act(api.pauseAgent({ name }), text.paused(name)),
+              },
+          { text: text.rotate, onSelect: () => setOpen('rotate') },
+          { text: text.revoke, danger: true, onSelect: () => setOpen('revoke') },
+        ]
+  const dialogs: Readonly<Record<Opened, ReactNode>> = {
+    edit: <EditDialog agent={agent} onClose={close} />,
+    rotate: (
+      <RotateDialog
+        name={name}
+        onClose={close}
+        onToken={(made) => {
+          close()
+          setToken(made)
+        }}
+      />
+    ),
+    revoke: (
+      <ConfirmName
+        title={text.revokeTitle(name)}
+        name={name}
+        submit={text.revoke}
+        onClose={close}
+        onConfirm={async () => {
+          await api.revokeAgent({ name })
+          await refresh()
+          close()
+        }}
+      >
+        {text.revokeIntro}
+      </ConfirmName>
+    ),
+  }
+  return (
+    <>
+      <Menu
+        trigger={
+          <Button icon="more" aria-label={`Actions for ${name}`}>
+            <span className="sm:sr-only">Actions</span>
+          </Button>
+        }
+        items={items}
+      />
+      {open !== null && dialogs[open]}
+      {token !== null && <TokenDialog name={name} token={token} onClose={() => setToken(null)} />}
+    </>
+  )
+}

@@ -1,0 +1,91 @@
+import type { Agent } from '@gatehouse/contract'
+import { agentsText as text } from '../../messages/agents.ts'
+import { SelectField, TextArea, TextField } from '../../ui/field.tsx'
+
+/** What a person types of an agent. Lists have one item a line. */
+export type Typed = {
+  readonly purpose: string
+  readonly approvals: Agent['approvals']
+  readonly tools: string
+  readonly mounts: string
+}
+
+export const blank: Typed = { purpose: '', approvals: 'pending', tools: '', mounts: '' }
+
+export const typedOf = ({ purpose, approvals, tools, mounts }: Agent): Typed => ({
+  purpose,
+  approvals,
+  tools: tools.join('\n'),
+  mounts: mounts.map(({ path, read_only }) => `${read_only ? '' : 'rw '}${path}`).join('\n'),
+})
+
+const linesOf = (written: string): readonly string[] =>
+  written
+    .split('\n')
+    .map((line) => line.trim())
+    .filter((line) => line !== '')
+
+/** The same as the service takes it. */
+export const fieldsOf = ({ purpose, approvals, tools, mounts }: Typed) => ({
+  purpose,
+  approvals,
+  tools: linesOf(tools),
+  mounts: linesOf(mounts).map((line) => ({
+    path: line.replace(/^rw\s+/, ''),
+    read_only: !/^rw\s/.test(line),
+  })),
+})
+
+const modes = ['pending', 'hold'] as const
+
+export const AgentFields = ({
+  typed,
+  onChange,
+  errors,
+}: {
+  readonly typed: Typed
+  readonly onChange: (typed: Typed) => void
+  readonly errors: Readonly<Record<string, string>>
+}) => {
+  const set = (change: Partial<Typed>) => onChange({ ...typed, ...change })
+  return (
+    <>
+      <TextField
+        label={text.purpose}
+        hint={text.purposeHint}
+        error={errors['purpose']}
+        maxLength={1000}
+        value={typed.purpose}
+        onChange={({ target }) => set({ purpose: target.value })}
+      />
+      <SelectField
+        label={text.mode}
+        value={typed.approvals}
+        onChange={({ target }) =>
+          set({ approvals: modes.find((mode) => mode === target.value) ?? 'pending' })
+        }
+        options={modes.map((value) => ({ value, text: text.modes[value] }))}
+      />
+      <TextArea
+        label={text.tools}
+        hint={text.toolsHint}
+        error={errors['tools']}
+        mono
+        rows={3}
+        spellCheck={false}
+        value={typed.tools}
+        onChange={({ target }) => set({ tools: target.value })}
+      />
+      <TextArea
+        label={text.mounts}
+        hint={text.mountsHint}
+        error={errors['mounts']}
+        mono
+        rows={2}
+        spellCheck={false}
+        value={typed.mounts}
+        onChange={({ target }) => set({ mounts: target.value })}
+      />
+    </>
+  )
+}

@@ -1,0 +1,75 @@
+import { useRead } from '../../api.ts'
+import { agentsText as text } from '../../messages/agents.ts'
+import { Button } from '../../ui/button.tsx'
+import { Snippet } from '../../ui/copy.tsx'
+import { Dialog } from '../../ui/dialog.tsx'
+import { Notice } from '../../ui/notice.tsx'
+
+/** Where agents connect: beside the dashboard, at the port of the gateway. */
+const useGateway = (): string => {
+  const settings = useRead('getConfiguration').data?.settings ?? []
+  const port = settings.find(({ key }) => key === 'gateway_port')?.value
+  return `http://127.0.0.1:${typeof port === 'number' ? port : 7700}`
+}
+
+const curl = (gateway: string, token: string): string =>
+  [
+    `curl -s ${gateway}/rpc -H 'Authorization: Bearer ${token}' \\`,
+    `  -H 'Content-Type: application/json' \\`,
+    `  -d '{"jsonrpc":"2.0","id":1,"method":"capabilities.list"}'`,
+  ].join('\n')
+
+/** A token, once, with what to do with it; it says when the agent has connected. */
+export const TokenDialog = ({
+  name,
+  token,
+  warnings = [],
+  onClose,
+}: {
+  readonly name: string
+  readonly token: string
+  readonly warnings?: readonly string[]
+  readonly onClose: () => void
+}) => {
+  const agent = useRead('showAgent', { name }).data
+  const gateway = useGateway()
+  const state =
+    (agent?.total_invocations ?? 0) > 0
+      ? text.called
+      : agent?.last_connected
+        ? text.connected
+        : null
+  return (
+    <Dialog title={text.tokenTitle(name)} onClose={onClose} wide>
+      <div className="grid grid-cols-1 gap-4">
+        <Notice tone="warn">{text.tokenOnce}</Notice>
+        {warnings.map((warning) => (
+          <Notice key={warning} tone="warn">
+            {warning}
+          </Notice>
+        ))}
+        <Snippet text={token} label={text.tokenCopy} />
+        <div>
+          <h3 className="mb-1 font-medium">{text.connectClaude}</h3>
+          <Snippet text={`gatehouse connect claude-code --agent ${name}`} />
+        </div>
+        <div>
+          <h3 className="mb-1 font-medium">{text.connectMcp}</h3>
+          <Snippet text={`${gateway}/mcp`} />
+        </div>
+        <div>
+          <h3 className="mb-1 font-medium">{text.connectCurl}</h3>
+          <Snippet text={curl(gateway, token)} />
+        </div>
+        <Notice tone={state === null ? 'info' : 'good'} role="status">
+          {state ?? text.waiting}
+        </Notice>
+        <div>
+          <Button tone="primary" onClick={onClose}>
+            {text.done}
+          </Button>
+        </div>
+      </div>
+    </Dialog>
+  )
+}

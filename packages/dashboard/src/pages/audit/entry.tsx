@@ -1,0 +1,142 @@
+import type { AuditEntry } from '@gatehouse/contract'
+import { describeEntry } from '@gatehouse/contract/describe-call'
+import { Link, useParams } from '@tanstack/react-router'
+import type { ReactNode } from 'react'
+import { api, useRead } from '../../api.ts'
+import { auditText as text } from '../../messages/audit.ts'
+import { common } from '../../messages/common.ts'
+import { Button, LinkButton } from '../../ui/button.tsx'
+import { Json } from '../../ui/code.tsx'
+import { Failure } from '../../ui/notice.tsx'
+import { numberText } from '../../ui/numbers.ts'
+import { Facts, Page, Section } from '../../ui/page.tsx'
+import { Loaded } from '../../ui/states.tsx'
+import { durationText, ExactTime } from '../../ui/time.tsx'
+import { useAct } from '../../ui/use-act.ts'
+import { Visible } from '../../ui/visible.tsx'
+import { EntryResult } from './entry-result.tsx'
+
+const mono = (value: string) => <span className="mono">{value}</span>
+
+const entryLink = (id: string) => (
+  <Link to="/audit/$id" params={{ id }} className="mono underline">
+    {id}
+  </Link>
+)
+
+const factsOf = (entry: AuditEntry): readonly (readonly [string, ReactNode])[] => [
+  [text.time, <ExactTime key="time" at={entry.timestamp} />],
+  [text.object, <Visible key="what" text={describeEntry(entry) || '–'} />],
+  [text.actor, <Visible key="actor" text={common.person(entry.actor)} />],
+  ...(entry.agent === ''
+    ? []
+    : [
+        [
+          common.agent,
+          <Link key="agent" to="/agents/$name" params={{ name: entry.agent }} className="underline">
+            {entry.agent}
+          </Link>,
+        ] as const,
+      ]),
+  [text.policyDecision, text.decision[entry.policy_decision]],
+  ...(entry.rule ? [[text.rule, mono(`${entry.rule.file}:${entry.rule.line}`)] as const] : []),
+  ...(entry.duration_ms === null
+    ? []
+    : [[text.duration, durationText(entry.duration_ms)] as const]),
+  ...(entry.session_id === null
+    ? []
+    : [
+        [
+          text.session,
+          <Link
+            key="session"
+            to="/audit"
+            search={{ session: entry.session_id }}
+            className="mono underline"
+          >
+            {entry.session_id}
+          </Link>,
+        ] as const,
+      ]),
+  [text.request, mono(entry.request_id)],
+  ...(entry.approval_id === null
+    ? []
+    : [
+        [
+          text.approval,
+          <Link
+            key="approval"
+            to="/approvals/$id"
+            params={{ id: entry.approval_id }}
+            className="mono underline"
+          >
+            {entry.approval_id}
+          </Link>,
+        ] as const,
+      ]),
+  ...(entry.intent_id === null ? [] : [[text.intent, entryLink(entry.intent_id)] as const]),
+  [text.sequence, numberText(entry.seq)],
+  [text.hash, mono(entry.hash)],
+  [text.chain, mono(entry.chain)],
+]
+
+/** Saves a proof as a file: the bytes stay what the service sent. */
+async function downloadProof(id: string): Promise<void> {
+  const proof = await api.proveAuditEntry({ id })
+  const url = URL.createObjectURL(
+    new Blob([JSON.stringify(proof, null, 2)], { type: 'application/json' }),
+  )
+  const link = document.createElement('a')
+  link.href = url
+  link.download = `${id}.proof.json`
+  link.click()
+  URL.revokeObjectURL(url)
+}
+
+const EntryView = ({ entry }: { readonly entry: AuditEntry }) => {
+  const act = useAct()
+  return (
+    <Page
+      title={entry.capability}
+      aside={<EntryResult entry={entry} />}
+      actions={
+        <>
+          <LinkButton to="/audit">{text.back}</LinkButton>
+          <Button busy={act.busy} onClick={() => void act.run(() => downloadProof(entry.id))}>
+            {text.proof}
+          </Button>
+        </>
+      }
+    >
+      <Failure error={act.error} />
+      <div className="card p-4">
+        <Facts items={factsOf(entry)} />
+      </div>
+      {entry.error && (
+        <Section title={text.error}>
+          <p className="card p-4 [overflow-wrap:anywhere]">
+            <strong>{entry.error.type}</strong>: <Visible text={entry.error.message} />
+          </p>
+        </Section>
+      )}
+      <Section title={text.arguments}>
+        <Json value={entry.arguments} label={text.arguments} tall />
+      </Section>
+      {entry.detail && (
+        <Section title={text.detail}>
+          <Json value={entry.detail} label={text.detail} tall />
+        </Section>
+      )}
+      <p className="mt-3 text-ink-soft">{text.proofHint}</p>
+    </Page>
+  )
+}
+
+export const EntryPage = () => {
+  const { id = '' } = useParams({ strict: false })
+  return (
+    <Loaded query={useRead('showAuditEntry', { id })}>
+      {(entry) => <EntryView entry={entry} />}
+    </Loaded>
+  )
+}

@@ -1,0 +1,109 @@
+import type { Integrity } from '@gatehouse/contract'
+import { useState } from 'react'
+import { api, queryClient } from '../../api.ts'
+import { auditText as text } from '../../messages/audit.ts'
+import { useMay } from '../../session.tsx'
+import { Button } from '../../ui/button.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
+import { TextArea } from '../../ui/field.tsx'
+import { Failure, Notice } from '../../ui/notice.tsx'
+import { numberText } from '../../ui/numbers.ts'
+import { Time } from '../../ui/time.tsx'
+import { announce } from '../../ui/toasts.tsx'
+import { useAct } from '../../ui/use-act.ts'
+import { Visible } from '../../ui/visible.tsx'
+
+const refresh = () => queryClient.invalidateQueries({ queryKey: ['queryAudit'] })
+
+const AcknowledgeDialog = ({ onClose }: { readonly onClose: () => void }) => {
+  const [reason, setReason] = useState('')
+  const acknowledge = async () => {
+    await api.acknowledgeAudit({ reason })
+    await refresh()
+    onClose()
+  }
+  return (
+    <FormDialog
+      title={text.acknowledgeTitle}
+      submit={text.acknowledgeTitle}
+      danger
+      disabled={reason.trim() === ''}
+      onSubmit={acknowledge}
+      onClose={onClose}
+    >
+      <p>{text.acknowledgeIntro}</p>
+      <TextArea
+        label={text.reason}
+        maxLength={2000}
+        required
+        value={reason}
+        onChange={({ target }) => setReason(target.value)}
+      />
+    </FormDialog>
+  )
+}
+
+const Words = ({ integrity }: { readonly integrity: Integrity }) => {
+  const {
+    kind = '',
+    first_bad_id,
+    first_bad_seq,
+    detail,
+    verified_through,
+    verified_at,
+  } = integrity
+  const ok = integrity.integrity === 'verified'
+  return (
+    <>
+      <p className="font-medium">
+        {!ok
+          ? text.failed(kind)
+          : verified_through < 0
+            ? text.empty
+            : text.verified(numberText(verified_through))}
+      </p>
+      <p className="text-[0.933rem]">
+        {!ok && first_bad_id !== undefined && (
+          <>{text.firstBad(numberText(first_bad_seq ?? 0), first_bad_id)} </>
+        )}
+        {detail !== undefined && <Visible text={`${detail} `} />}
+        {text.checkedAt} <Time at={verified_at} />
+      </p>
+    </>
+  )
+}
+
+/** Whether the log is what was written, through which entry, and since when; or where it is not. */
+export const IntegrityBanner = ({ integrity }: { readonly integrity: Integrity }) => {
+  const [open, setOpen] = useState(false)
+  const act = useAct()
+  const mayAcknowledge = useMay('audit.manage')
+  const ok = integrity.integrity === 'verified'
+  const verify = () =>
+    void act.run(async () => {
+      const found = await api.verifyAudit()
+      await refresh()
+      announce(found.integrity === 'verified' ? text.stillVerified : text.failed(found.kind ?? ''))
+    })
+  return (
+    <div className="mb-4 grid gap-2">
+      <Notice tone={ok ? 'good' : 'bad'} role={ok ? 'status' : 'alert'}>
+        <div className="flex flex-wrap items-center gap-3">
+          <div className="min-w-0 grow">
+            <Words integrity={integrity} />
+          </div>
+          <Button busy={act.busy} onClick={verify}>
+            {act.busy ? text.verifying : text.verify}
+          </Button>
+          {!ok && mayAcknowledge && (
+            <Button tone="danger" onClick={() => setOpen(true)}>
+              {text.acknowledge}
+            </Button>
+          )}
+        </div>
+      </Notice>
+      <Failure error={act.error} />
+      {open && <AcknowledgeDialog onClose={() => setOpen(false)} />}
+    </div>
+  )
+}

@@ -1,0 +1,38 @@
+import type { ReactNode } from 'react'
+import { settingsText as text } from '../../messages/settings.ts'
+import { Page } from '../../ui/page.tsx'
+import { TabPanel, Tabs } from '../../ui/tabs.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
+import { Appearance } from './appearance.tsx'
+import { ConfigurationView } from './configuration.tsx'
+import { Notifications } from './notifications.tsx'
+import { People } from './people.tsx'
+import { Tokens } from './tokens.tsx'
+
+const tabs: readonly (readonly [keyof typeof text.tabs, ReactNode])[] = [
+  ['people', <People key="people" />],
+  ['tokens', <Tokens key="tokens" />],
+  ['notifications', <Notifications key="notifications" />],
+  ['configuration', <ConfigurationView key="configuration" />],
+  ['appearance', <Appearance key="appearance" />],
+]
+
+export const SettingsPage = () => {
+  const [{ tab }, change] = useFilters({ tab: 'people' })
+  return (
+    <Page title={text.title}>
+      <Tabs
+        label={text.tabsLabel}
+        value={tab}
+        onChange={(next) => change({ tab: next })}
+        tabs={tabs.map(([value]) => ({ value, text: text.tabs[value] }))}
+      >
+        {tabs.map(([value, content]) => (
+          <TabPanel key={value} value={value}>
+            {content}
+          </TabPanel>
+        ))}
+      </Tabs>
+    </Page>
+  )
+}
