@@ -40,6 +40,7 @@ export async function fill(run, api) {
   await write('filesystem.read', { path: 'missing.md' })
   await write('filesystem.list', { path: '.' })
   await write('state.set', { key: 'last-release', value: { version: '1.4', checked: true } })
+  await build('filesystem.mkdir', { path: 'src' })
   await build('filesystem.write', { path: 'src/import.ts', content: 'export const limit = 1\n' })
   await build('filesystem.read', { path: '../secrets' })
   await build('state.set', { key: 'last-build', value: { commit: '4f1c2aa', passed: 212 } })

@@ -59,7 +59,7 @@ export function DataTable<Row>({ caption, rows, columns, keyOf, sort, isMarked }
   })
   const lookOf = (id: string): string => {
     const column = columns.find((one) => one.id === id)
-    return cx(column?.align === 'right' && 'sm:text-right', column?.wide === true && 'sm:w-full')
+    return cx(column?.align === 'right' && 'sm:text-right', column?.wide === true ? 'sm:w-full [overflow-wrap:anywhere]' : 'break-words')
   }
   return (
     <div className="card overflow-x-auto">
@@ -120,7 +120,7 @@ export function DataTable<Row>({ caption, rows, columns, keyOf, sort, isMarked }
                     key={cell.id}
                     data-label={header}
                     className={cx(
-                      'px-3 py-2 align-middle [overflow-wrap:anywhere] max-sm:flex max-sm:min-w-0 max-sm:gap-3 max-sm:px-0 max-sm:py-0.5',
+                      'px-3 py-2 align-middle max-sm:flex max-sm:[overflow-wrap:anywhere] max-sm:min-w-0 max-sm:gap-3 max-sm:px-0 max-sm:py-0.5',
                       header !== '' &&
                         'max-sm:before:w-28 max-sm:before:shrink-0 max-sm:before:text-ink-soft max-sm:before:content-[attr(data-label)]',
                       lookOf(cell.column.id),

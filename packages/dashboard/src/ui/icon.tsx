@@ -50,7 +50,7 @@ export const Icon = ({ name, size = 18 }: { readonly name: IconName; readonly si
     viewBox="0 0 24 24"
     fill="none"
     stroke="currentColor"
-    strokeWidth="1.800"
+    strokeWidth={name === 'more' ? 3 : 1.8}
     strokeLinecap="round"
     strokeLinejoin="round"
     className="shrink-0"

@@ -27,7 +27,11 @@ export const Page = ({
           {aside}
         </div>
         {actions && <div className="flex flex-wrap gap-2">{actions}</div>}
-        {intro && <p className="w-full max-w-prose text-ink-soft">{intro}</p>}
+        {intro && (
+          <p className="basis-full text-ink-soft">
+            <span className="block max-w-prose">{intro}</span>
+          </p>
+        )}
       </header>
       {children}
     </>

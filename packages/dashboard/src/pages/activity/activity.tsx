@@ -28,7 +28,8 @@ const tones: Readonly<Record<Outcome, BadgeTone>> = {
 /** One event; it leads to its audit entry, which has the arguments, the decision and the result. */
 export const EventRow = ({ event }: { readonly event: ActivityEvent }) => {
   const outcome = outcomeOf(event)
-  const name = event.capability || event.type.replaceAll('_', ' ')
+  const isCall = event.type === 'capability_invoked'
+  const name = isCall ? event.capability : event.type.replaceAll('_', ' ')
   return (
     <Link
       to="/audit/$id"
@@ -44,7 +45,7 @@ export const EventRow = ({ event }: { readonly event: ActivityEvent }) => {
       <span className="min-w-0 [overflow-wrap:anywhere] max-sm:order-1">
         <span className="font-medium">{name}</span>{' '}
         <span className="mono text-ink-soft">
-          <Visible text={event.object} />
+          <Visible text={isCall ? event.object : `${event.capability} ${event.object}`.trim()} />
         </span>
       </span>
       <span className="max-sm:order-2">

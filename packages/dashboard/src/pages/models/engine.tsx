@@ -67,7 +67,7 @@ export const EngineView = ({ engine }: { readonly engine: EngineState }) => {
       actions={
         mayManage && (
           <>
-            {!installed && problem === null && (
+            {!installed && (
               <Button
                 tone="primary"
                 busy={act.busy || engine.setup.status === 'running'}
@@ -88,7 +88,7 @@ export const EngineView = ({ engine }: { readonly engine: EngineState }) => {
       <div className="grid gap-3">
         {problem !== null && (
           <Notice tone="warn">
-            <p>
+            <p className="first-letter:uppercase">
               <Visible text={problem} />
             </p>
             {remedy !== null && (
