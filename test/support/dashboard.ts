@@ -9,6 +9,9 @@ export const password = 'correct horse battery'
 /** Flags without which Debian's browser looks for hosts on the internet. */
 const args = ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking']
 
+/** Resolves when what changed is on the screen. */
+const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))'
+
 /** A service, a browser, and a person who is logged in. */
 export class Dashboard implements AsyncDisposable {
   readonly gate: Installation
@@ -86,6 +89,7 @@ export class Dashboard implements AsyncDisposable {
     const found = new Set<string>()
     for (const colorScheme of ['light', 'dark'] as const) {
       await this.page.emulateMedia({ colorScheme, reducedMotion: 'reduce' })
+      await this.page.evaluate(painted)
       const { violations } = await new AxeBuilder({ page: this.page }).analyze()
       for (const { id, nodes } of violations) found.add(`${colorScheme} ${id}: ${nodes[0]?.html}`)
     }

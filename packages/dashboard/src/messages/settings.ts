@@ -47,6 +47,7 @@ export const settingsText = {
   tokenRevoked: 'The token is revoked.',
   loginsIntro: 'Browsers that are logged in. Ending one takes effect at once.',
   thisLogin: 'This one',
+  address: 'Address',
   began: 'Began',
   ends: 'Ends',
   end: 'End',

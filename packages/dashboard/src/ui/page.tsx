@@ -47,7 +47,7 @@ export const Section = ({
   readonly actions?: ReactNode
   readonly children: ReactNode
 }) => (
-  <section className="mt-6" aria-label={title}>
+  <section className="mt-6">
     <div className="mb-2 flex flex-wrap items-center gap-2">
       <h2 className="grow text-[1.067rem] font-semibold">{title}</h2>
       {actions}

@@ -1,5 +1,5 @@
 import type { ActivityEvent } from '@gatehouse/contract'
-import { useCallback, useEffect, useRef, useState } from 'react'
+import { useCallback, useEffect, useMemo, useRef, useState } from 'react'
 import { useRead } from '../../api.ts'
 import { useActivity } from '../../live/live.ts'
 
@@ -53,15 +53,13 @@ export function useEvents(): Events {
   )
   useActivity(hear)
   useEffect(() => () => clearTimeout(timer.current), [])
-  const first = older.data
-  useEffect(() => {
-    if (first) setEvents((before) => merge(before, first.events))
-  }, [first])
   useEffect(() => {
     isPaused.current = paused
-    draw()
+    timer.current ??= setTimeout(draw, 0)
   }, [paused, draw])
-  return { events, waiting, paused, setPaused, older }
+  const before = older.data?.events
+  const all = useMemo(() => merge(events, before ?? []), [events, before])
+  return { events: all, waiting, paused, setPaused, older }
 }
 
 /** Both, newer first, each event once. */

@@ -1,10 +1,12 @@
 import type { ReactNode } from 'react'
 import { settingsText as text } from '../../messages/settings.ts'
+import { useMay } from '../../session.tsx'
 import { Page } from '../../ui/page.tsx'
 import { TabPanel, Tabs } from '../../ui/tabs.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { Appearance } from './appearance.tsx'
 import { ConfigurationView } from './configuration.tsx'
+import { Logins } from './logins.tsx'
 import { Notifications } from './notifications.tsx'
 import { People } from './people.tsx'
 import { Tokens } from './tokens.tsx'
@@ -12,12 +14,16 @@ import { Tokens } from './tokens.tsx'
 const tabs: readonly (readonly [keyof typeof text.tabs, ReactNode])[] = [
   ['people', <People key="people" />],
   ['tokens', <Tokens key="tokens" />],
+  ['logins', <Logins key="logins" />],
   ['notifications', <Notifications key="notifications" />],
   ['configuration', <ConfigurationView key="configuration" />],
   ['appearance', <Appearance key="appearance" />],
 ]
 
 export const SettingsPage = () => {
+  // Who is logged in is for operators; the service refuses the list to others.
+  const maySeeLogins = useMay('operators.manage')
+  const shown = tabs.filter(([value]) => value !== 'logins' || maySeeLogins)
   const [{ tab }, change] = useFilters({ tab: 'people' })
   return (
     <Page title={text.title}>
@@ -25,9 +31,9 @@ export const SettingsPage = () => {
         label={text.tabsLabel}
         value={tab}
         onChange={(next) => change({ tab: next })}
-        tabs={tabs.map(([value]) => ({ value, text: text.tabs[value] }))}
+        tabs={shown.map(([value]) => ({ value, text: text.tabs[value] }))}
       >
-        {tabs.map(([value, content]) => (
+        {shown.map(([value, content]) => (
           <TabPanel key={value} value={value}>
             {content}
           </TabPanel>

@@ -1,0 +1,194 @@
+import { hasProgram } from '@gatehouse/testkit/programs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Dashboard, password } from '../support/dashboard.ts'
+import { invoke } from '../support/server.ts'
+
+/** Every page and every tab that has an address of its own. */
+const views = [
+  '/overview',
+  '/approvals?tab=decided',
+  '/activity',
+  '/agents',
+  '/agents/mailbot',
+  '/agents/mailbot?tab=sessions',
+  '/agents/mailbot?tab=statistics',
+  '/agents/mailbot?tab=schedules',
+  '/audit',
+  '/state?agent=mailbot',
+  '/secrets',
+  '/models',
+  '/alerts',
+  '/settings',
+  '/settings?tab=tokens',
+  '/settings?tab=logins',
+  '/settings?tab=notifications',
+  '/settings?tab=configuration',
+  '/settings?tab=appearance',
+  '/reference',
+  '/no/such/page',
+]
+
+describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
+  let dashboard: Dashboard
+  let token = ''
+
+  beforeAll(async () => {
+    dashboard = await Dashboard.openAs('ana')
+  }, 120_000)
+  afterAll(() => dashboard?.[Symbol.asyncDispose]())
+
+  test('lead from nothing to the first call of a first agent', async () => {
+    const { page } = dashboard
+    await dashboard.goTo('/')
+    await page.getByRole('heading', { name: 'Waiting for your first agent' }).waitFor()
+    await page.getByRole('button', { name: 'Create an agent' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('Mail Bot')
+    await dialog.getByRole('button', { name: 'Create an agent' }).click()
+    await dialog.getByRole('alert').first().waitFor()
+    await dialog.getByLabel('Name').fill('mailbot')
+    await dialog.getByLabel('Purpose').fill('Sorts the post')
+    await dialog.getByRole('button', { name: 'Create an agent' }).click()
+    const shown = page.getByRole('dialog', { name: 'The token of mailbot' })
+    token = (await shown.locator('pre').first().innerText()).trim()
+    expect(await dashboard.axeFindings()).toEqual([])
+    const made = await invoke(dashboard.run, token, 'filesystem.write', {
+      path: 'notes.txt',
+      content: 'kept',
+    })
+    expect(made.result?.success).toBe(true)
+    await shown.getByText('It has made its first call.').waitFor()
+    await shown.getByRole('button', { name: 'Done' }).click()
+    await page.getByText('filesystem.write').first().waitFor()
+    await page
+      .getByRole('heading', { name: 'Waiting for your first agent' })
+      .waitFor({ state: 'detached' })
+  })
+
+  test.each(views)(
+    '%s has no finding of axe in either theme and is whole on a phone',
+    async (view) => {
+      await dashboard.goTo(view)
+      await expect.poll(() => dashboard.page.locator('#content .animate-pulse').count()).toBe(0)
+      expect(await dashboard.axeFindings()).toEqual([])
+      expect(await dashboard.overhang()).toBe(0)
+    },
+  )
+
+  test('show what happens as it happens, and hold it back while paused', async () => {
+    const { page } = dashboard
+    await dashboard.goTo('/activity')
+    await page.getByText('Live', { exact: true }).waitFor()
+    await invoke(dashboard.run, token, 'filesystem.read', { path: 'notes.txt' })
+    await page.getByRole('listitem').filter({ hasText: 'filesystem.read' }).first().waitFor()
+    await page.getByRole('button', { name: 'Pause the stream' }).click()
+    await invoke(dashboard.run, token, 'filesystem.list', { path: '.' })
+    await page.getByText('1 new event waits').waitFor()
+    expect(await page.getByRole('listitem').filter({ hasText: 'filesystem.list' }).count()).toBe(0)
+    await page.getByRole('button', { name: 'Go on' }).click()
+    await page.getByRole('listitem').filter({ hasText: 'filesystem.list' }).first().click()
+    await page.getByRole('heading', { name: 'filesystem.list' }).waitFor()
+    expect(await dashboard.axeFindings()).toEqual([])
+    await page.goBack()
+    await page.getByRole('heading', { name: 'Activity' }).waitFor()
+  })
+
+  test('pause, change and revoke an agent, and name what they did in the audit log', async () => {
+    const { page, api } = dashboard
+    await dashboard.goTo('/agents/mailbot')
+    const actions = page.getByRole('button', { name: 'Actions for mailbot' })
+    await actions.click()
+    await page.getByRole('menuitem', { name: 'Pause' }).click()
+    await page.getByText('Paused', { exact: true }).waitFor()
+    const refused = await invoke(dashboard.run, token, 'filesystem.list', { path: '.' })
+    expect(refused.error?.message).toMatch(/paused/i)
+    await actions.click()
+    await page.getByRole('menuitem', { name: 'Resume' }).click()
+    await page.getByText('Active', { exact: true }).waitFor()
+    await actions.click()
+    await page.getByRole('menuitem', { name: 'Edit' }).click()
+    await page.getByLabel('Tools it is limited to').fill('filesystem.*\nstate.*')
+    await page.getByRole('button', { name: 'Edit' }).click()
+    await page.getByText('mailbot is saved.').waitFor()
+    expect((await api.showAgent({ name: 'mailbot' })).tools).toEqual(['filesystem.*', 'state.*'])
+    await dashboard.goTo('/audit?capability=agent.*')
+    await page.getByRole('link', { name: 'agent.edited' }).first().click()
+    await page.getByText('ana', { exact: true }).first().waitFor()
+  })
+
+  test('keep a secret whose value is nowhere on the page, and say who may use it', async () => {
+    const { page } = dashboard
+    const value = 'a value that nobody sees'
+    await dashboard.goTo('/secrets')
+    await page.getByRole('button', { name: 'Add a secret' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('post-token')
+    await dialog.getByLabel('Value').fill(value)
+    await dialog.getByLabel('Capabilities that may use it').fill('network.credentialed_request')
+    await dialog.getByLabel('Hosts it may go to').fill('api.example.org')
+    await dialog.getByLabel('Agents that may use it').fill('mailbot')
+    await dialog.getByRole('button', { name: 'Add a secret' }).click()
+    await page.getByText('post-token is kept.').waitFor()
+    expect(await page.content()).not.toContain(value)
+    await page.getByRole('button', { name: 'Actions: post-token' }).click()
+    await page.getByRole('menuitem', { name: 'May it be used?' }).click()
+    await page.getByLabel('At the host (empty for none)').fill('evil.example')
+    await page.getByRole('button', { name: 'Check' }).click()
+    await page.getByText('No:').waitFor()
+    expect(await dashboard.axeFindings()).toEqual([])
+  })
+
+  test('show a value that an agent keeps, and delete it after its key was typed', async () => {
+    await invoke(dashboard.run, token, 'state.set', { key: 'last', value: { seen: 12 } })
+    const { page } = dashboard
+    await dashboard.goTo('/state?agent=mailbot')
+    await page.getByRole('button', { name: 'View' }).click()
+    await page.getByText('"seen": 12').waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Delete' }).click()
+    const submit = page.getByRole('dialog').getByRole('button', { name: 'Delete' })
+    expect(await submit.isDisabled()).toBe(true)
+    await page.getByLabel('Type last to confirm').fill('last')
+    await submit.click()
+    await page.getByText('No values here').waitFor()
+    expect((await dashboard.api.listState({ agent: 'mailbot' })).keys).toEqual([])
+  })
+
+  test('end the login of another browser, and add a person who can log in', async () => {
+    const { page, run } = dashboard
+    const other = await dashboard.another()
+    await other.page.goto(run.dashboard_url)
+    await other.page.getByLabel('Password', { exact: true }).fill(password)
+    await other.page.getByRole('button', { name: 'Log in' }).click()
+    await other.page.getByRole('navigation', { name: 'Pages' }).waitFor()
+    await dashboard.goTo('/settings?tab=logins')
+    const row = page.getByRole('row').filter({ hasNotText: 'This one' }).last()
+    await row.getByRole('button', { name: 'End: ana' }).click()
+    await page.getByText('The login has ended.').waitFor()
+    await other.page.getByRole('dialog', { name: 'Your login has ended' }).waitFor()
+    await other.context.close()
+    await dashboard.goTo('/settings')
+    await page.getByRole('button', { name: 'Add an operator' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name').fill('ben')
+    await dialog.getByLabel('Your present password').fill(password)
+    await dialog.getByLabel('New password').fill('another horse battery')
+    await dialog.getByRole('button', { name: 'Add an operator' }).click()
+    await page.getByText('ben can log in now.').waitFor()
+    const { operators } = await dashboard.api.listOperators()
+    expect(operators.map(({ name }) => name)).toEqual(['ana', 'ben'])
+  })
+
+  test('ask nobody but their own service, and nothing on them goes wrong', () => {
+    const elsewhere = dashboard.requests.filter(
+      (url) =>
+        !url.startsWith(`${dashboard.run.dashboard_url}/`) &&
+        !url.startsWith('blob:') &&
+        url !== 'about:blank',
+    )
+    expect(elsewhere).toEqual([])
+    // Refusals are part of the tests; a browser reports them as failed loads.
+    const wrong = dashboard.complaints.filter((text) => !text.startsWith('Failed to load resource'))
+    expect(wrong).toEqual([])
+  })
+})
