@@ -1,15 +1,18 @@
 import type { Agent } from '@gatehouse/contract'
-import { useState } from 'react'
 import { overviewText as text } from '../../messages/overview.ts'
 import { useMay } from '../../session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Snippet } from '../../ui/copy.tsx'
 import { Icon } from '../../ui/icon.tsx'
-import { CreateDialog } from '../agents/create-dialog.tsx'
 
 /** Until the first call: what to do next. It comes alive when an agent connects, and goes with its first call. */
-export const FirstAgent = ({ agents }: { readonly agents: readonly Agent[] }) => {
-  const [creating, setCreating] = useState(false)
+export const FirstAgent = ({
+  agents,
+  onCreate,
+}: {
+  readonly agents: readonly Agent[]
+  readonly onCreate: () => void
+}) => {
   const mayCreate = useMay('agents.manage')
   const connected = agents.find(({ last_connected }) => last_connected !== null)
   const [first] = agents
@@ -35,11 +38,10 @@ export const FirstAgent = ({ agents }: { readonly agents: readonly Agent[] }) =>
         </div>
       )}
       {mayCreate && (
-        <Button tone={first ? 'plain' : 'primary'} icon="plus" onClick={() => setCreating(true)}>
+        <Button tone={first ? 'plain' : 'primary'} icon="plus" onClick={onCreate}>
           {text.firstCreate}
         </Button>
       )}
-      {creating && <CreateDialog onClose={() => setCreating(false)} />}
     </section>
   )
 }

@@ -1,5 +1,6 @@
 import type { SystemStatus } from '@gatehouse/contract'
 import { Link } from '@tanstack/react-router'
+import { useState } from 'react'
 import { useRead } from '../../api.ts'
 import { overviewText as text } from '../../messages/overview.ts'
 import { Notice } from '../../ui/notice.tsx'
@@ -7,6 +8,7 @@ import { numberText } from '../../ui/numbers.ts'
 import { Page } from '../../ui/page.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { Visible } from '../../ui/visible.tsx'
+import { CreateDialog } from '../agents/create-dialog.tsx'
 import { FirstAgent } from './first-agent.tsx'
 import { Components, HealthBadge } from './health.tsx'
 import { Recent } from './recent.tsx'
@@ -52,6 +54,8 @@ export const OverviewPage = () => {
   const status = useRead('getStatus')
   const health = useRead('getHealth')
   const first = useIsFirst()
+  // Here, and not in the guide: its first call takes the guide away, and the token must stay.
+  const [creating, setCreating] = useState(false)
   return (
     <Page title={text.title} aside={status.data && <HealthBadge status={status.data.health} />}>
       <Loaded query={status}>
@@ -70,7 +74,7 @@ export const OverviewPage = () => {
                 </Notice>
               </div>
             )}
-            {first && <FirstAgent agents={first} />}
+            {first && <FirstAgent agents={first} onCreate={() => setCreating(true)} />}
             <Tiles status={shown} />
             <div className="grid grid-cols-1 gap-x-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
               <div>
@@ -84,6 +88,7 @@ export const OverviewPage = () => {
           </>
         )}
       </Loaded>
+      {creating && <CreateDialog onClose={() => setCreating(false)} />}
     </Page>
   )
 }
