@@ -68,6 +68,22 @@ const editFields = ({ id, edit }: Approval): [string, string][] => {
     : [['Changed', `what ran is ${edit.request}`]]
 }
 
+/** What it leads to, and the way back. */
+const consequenceFields = ({ consequences }: Approval): [string, string][] => {
+  if (!consequences) return []
+  const { side_effects, held_seconds, undo, sandboxed } = consequences
+  const fields: [string, string | null][] = [
+    ['Effects', side_effects.map(({ what }) => what).join('; ') || null],
+    [
+      'Held',
+      held_seconds === null ? null : `for ${held_seconds} s; it can be cancelled until then`,
+    ],
+    ['Undo', undo ?? (side_effects.length > 0 ? "can't be undone" : null)],
+    ['Sandbox', sandboxed === false ? 'not sandboxed' : null],
+  ]
+  return fields.flatMap(([name, value]) => (value === null ? [] : [[name, value]]))
+}
+
 const decisionFields = (approval: Approval): [string, string][] => {
   if (approval.status === 'pending') return []
   const by = approval.decided_by ? ` by ${approval.decided_by}` : ''
@@ -120,6 +136,7 @@ export function approvalCard(approval: Approval, view: View): string {
           : [['Agent says', `"${approval.agent_reason}"`] as [string, string]]),
         ['Digest', approval.digest],
         ...(stale === null ? [] : [['Stale', stale] as [string, string]]),
+        ...consequenceFields(approval),
         ...decisionFields(approval),
       ],
       view,

@@ -30,6 +30,7 @@ const requested = (n: number): Approval =>
     rule: null,
     critical: false,
     preview: null,
+    consequences: null,
     decided_at: null,
     decided_by: null,
     decision_reason: null,

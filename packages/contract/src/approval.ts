@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { CapabilityResult, Preview } from './capability.ts'
+import { CapabilityResult, Effect, Preview, SideEffect } from './capability.ts'
 import { Remember } from './grant.ts'
 import { AgentName, ApprovalId, CapabilityName, SessionId, Timestamp } from './ids.ts'
 import { RuleRef } from './policy.ts'
@@ -35,6 +35,25 @@ export const ApprovalEdit = z.object({
 })
 export type ApprovalEdit = z.infer<typeof ApprovalEdit>
 
+/** What a call leads to, and the way back, by the definition of its capability as it is now. Bound by no digest. */
+export const Consequences = z.object({
+  effect: Effect,
+  side_effects: z.array(SideEffect),
+  held_seconds: z
+    .number()
+    .nullable()
+    .describe('A buffered write is held for so long, and can be cancelled until then; else null.'),
+  undo: z
+    .string()
+    .nullable()
+    .describe('How it is undone once it has run; null where it cannot be.'),
+  sandboxed: z
+    .boolean()
+    .nullable()
+    .describe('Whether the program that it starts runs in the sandbox; null where it starts none.'),
+})
+export type Consequences = z.infer<typeof Consequences>
+
 export const Approval = z.object({
   id: ApprovalId,
   agent: AgentName,
@@ -58,6 +77,8 @@ export const Approval = z.object({
   rule: RuleRef.nullable(),
   critical: z.boolean(),
   preview: Preview.nullable(),
+  /** Null where the capability is not there any more. */
+  consequences: Consequences.nullable(),
   decided_at: Timestamp.nullable(),
   decided_by: z.string().nullable(),
   decision_reason: z.string().nullable(),

@@ -39,6 +39,8 @@ export const CapabilityListing = z.object({
 })
 export type CapabilityListing = z.infer<typeof CapabilityListing>
 
+export const SideEffect = z.object({ what: z.string(), reversible: z.boolean() })
+
 /** The answer of `capabilities.describe`. */
 export const CapabilityDescription = CapabilityListing.extend({
   /** A verb with its noun, unlike any other. */
@@ -50,7 +52,7 @@ export const CapabilityDescription = CapabilityListing.extend({
   errors: z.array(
     z.object({ type: z.string(), message: z.string(), recovery: z.array(RecoveryStep) }),
   ),
-  side_effects: z.array(z.object({ what: z.string(), reversible: z.boolean() })),
+  side_effects: z.array(SideEffect),
   effect: Effect,
   critical: z.boolean(),
 })

@@ -11,9 +11,9 @@ export const Code = ({
   readonly label: string
   readonly tall?: boolean
 }) => (
-  // A region that scrolls takes the focus, so that a keyboard can scroll it.
+  // What scrolls takes the focus, so that a keyboard can scroll it.
   <pre
-    role="region"
+    role="group"
     aria-label={label}
     tabIndex={0}
     className={cx(
@@ -48,7 +48,7 @@ const lineLook = (line: string): string => {
 /** A unified difference, coloured by line; the signs say the same without colours. */
 export const Diff = ({ text, label }: { readonly text: string; readonly label: string }) => (
   <pre
-    role="region"
+    role="group"
     aria-label={label}
     tabIndex={0}
     className="mono max-h-[60vh] overflow-auto rounded-lg border border-line bg-sunken py-2"

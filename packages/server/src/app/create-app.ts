@@ -15,6 +15,7 @@ import { bindInference } from './inference/inference.ts'
 import { bindModels } from './models/models.ts'
 import { bindPeople } from './people/people.ts'
 import { bindProcesses } from './processes/processes.ts'
+import { foreseeWrite } from './proxy/foresee-write.ts'
 import { bindProxy } from './proxy/proxy.ts'
 import { bindReach } from './reach/reach.ts'
 import { bindState } from './state/state.ts'
@@ -90,7 +91,10 @@ export function createApp(given: AppDeps): BoundApp {
     engine: given.engine,
     installed: models.installed,
   })
-  const approvals = bindApprovals(shared)
+  const approvals = bindApprovals({
+    ...shared,
+    foreseeWrite: (capability) => foreseeWrite(given, capability),
+  })
   const gate = bindGate({
     ...shared,
     people: approvals.people,

@@ -43,6 +43,8 @@ type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
   readonly deadline?: (args: z.output<I>) => number
   readonly text?: (data: z.output<O>) => string
   readonly preview?: (args: z.output<I>, ctx: PreviewContext) => Preview | Promise<Preview>
+  /** Of one that acts at once. What is buffered is undone as the operation of its service says. */
+  readonly undo?: (args: z.output<I>) => string | null
   readonly stands_for?: (args: z.output<I>) => StandsFor
   readonly resolve?: (
     args: z.output<I>,
@@ -63,7 +65,15 @@ const jsonSchema = (schema: z.ZodObject, io: 'input' | 'output'): JsonSchema => 
   }
 }
 
-const optional = ['deadline', 'result_bytes', 'text', 'preview', 'stands_for', 'resolve'] as const
+const optional = [
+  'deadline',
+  'result_bytes',
+  'text',
+  'preview',
+  'undo',
+  'stands_for',
+  'resolve',
+] as const
 type Optional = (typeof optional)[number]
 
 /** The functions that a capability may do without; one that is not there is no member. */

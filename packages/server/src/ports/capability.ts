@@ -400,6 +400,8 @@ export interface Capability {
   /** Natural text of the result, where there is one; otherwise its data as JSON. */
   readonly text?: (data: Readonly<Record<string, unknown>>) => string
   readonly preview?: (args: never, ctx: PreviewContext) => Preview | Promise<Preview>
+  /** How people or the agent undo such a call once it ran, in a sentence; null where it cannot be undone. */
+  readonly undo?: (args: never) => string | null
   /** What policy must allow beside the call itself: the strictest answer holds. */
   readonly stands_for?: (args: never) => StandsFor
   /** Facts that the arguments resolve to now; bound by the digest and compared again before execution. */

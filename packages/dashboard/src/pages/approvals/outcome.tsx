@@ -7,7 +7,7 @@ import { Json } from '../../ui/code.tsx'
 import { Time } from '../../ui/time.tsx'
 import { Visible } from '../../ui/visible.tsx'
 
-const statusTones: Readonly<Record<Approval['status'], BadgeTone>> = {
+export const statusTones: Readonly<Record<Approval['status'], BadgeTone>> = {
   pending: 'warn',
   approved: 'good',
   rejected: 'bad',

@@ -8,6 +8,8 @@ import { Notice } from '../../ui/notice.tsx'
 import { Facts } from '../../ui/page.tsx'
 import { Countdown, Time } from '../../ui/time.tsx'
 import { hasHidden, mixedWordsIn, Visible } from '../../ui/visible.tsx'
+import { Consequences } from './consequences.tsx'
+import { Earlier } from './earlier.tsx'
 import { Arguments, PreviewView } from './preview.tsx'
 
 /** Everything of a request that a person reads before a decision. */
@@ -87,7 +89,9 @@ export const RequestView = ({
         {aside}
       </div>
       <Warnings approval={approval} />
+      <Consequences approval={approval} />
       {preview !== null && <PreviewView preview={preview} />}
+      <Earlier approval={approval} />
       <Facts
         items={[
           [

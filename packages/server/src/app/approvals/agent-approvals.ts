@@ -8,7 +8,7 @@ import {
   getApprovalOutcome,
   waitApprovalOutcome,
 } from './approval-outcomes.ts'
-import { approvalRecord, argumentsOf } from './approval-record.ts'
+import { argumentsOf } from './approval-record.ts'
 import { cancelApproval } from './cancel-approval.ts'
 
 /** An agent's own approvals, through the capabilities of the group `approvals`. */
@@ -26,17 +26,15 @@ export const approvalsOf = (deps: ApprovalWaitDeps, call: Call): AgentApprovals 
     const { approvals, total } = await deps.storage.approvals.list(filter)
     return {
       approvals: approvals.map((stored) => {
-        const { id, capability, requested_at, expires_at, decision_reason, execution } =
-          approvalRecord(stored)
-        const { status: now } = stored
+        const { id, capability, status: now, decision_reason, execution } = stored
         return {
           approval_id: id,
           capability,
           status: now,
-          requested_at,
-          expires_at,
+          requested_at: new Date(stored.requested_ms).toISOString(),
+          expires_at: new Date(stored.expires_wall_ms).toISOString(),
           decision_reason,
-          execution: execution.state,
+          execution,
         }
       }),
       total,

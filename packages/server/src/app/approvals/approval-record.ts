@@ -1,6 +1,7 @@
 import type { Approval, ApprovalId, SessionId } from '@gatehouse/contract'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import { callFacts } from '../call/audit-draft.ts'
+import { type ConsequenceDeps, consequencesOf } from './consequences.ts'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
@@ -23,7 +24,11 @@ export const requestFacts = ({
 })
 
 /** The record that people see. `stale` says what has changed since a pending request was made. */
-export const approvalRecord = (a: StoredApproval, stale: string | null = null): Approval => ({
+export const approvalRecord = (
+  deps: ConsequenceDeps,
+  a: StoredApproval,
+  stale: string | null = null,
+): Approval => ({
   id: a.id as ApprovalId,
   agent: a.agent as Approval['agent'],
   capability: a.capability,
@@ -39,6 +44,7 @@ export const approvalRecord = (a: StoredApproval, stale: string | null = null): 
   rule: a.rule,
   critical: a.critical,
   preview: a.preview,
+  consequences: consequencesOf(deps, a.capability, argumentsOf(a).effective_arguments),
   decided_at: a.decided_ms === null ? null : iso(a.decided_ms),
   decided_by: a.decided_by,
   decision_reason: a.decision_reason,

@@ -152,7 +152,7 @@ export function bindApprovals(given: ApprovalDeps): Approvals {
       decideApprovals: (op, input) => decideApprovals(op, deciding, input),
       listGrants: (_op, input) => listGrants(deps, input),
       revokeGrant: (op, input) => revokeGrant(op, deps, input),
-      subscribeApprovals: (listener) => subscribeApprovals(signals, listener),
+      subscribeApprovals: (listener) => subscribeApprovals(deps, listener),
     },
     start: () => upkeep.start(),
     stopped: () => upkeep.stopped(),

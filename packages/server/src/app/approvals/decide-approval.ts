@@ -6,11 +6,13 @@ import { actorText, type Op } from '../call/op.ts'
 import { announceChange } from './announce-change.ts'
 import { type EditDeps, prepareEdit, storeEdit } from './approval-edit.ts'
 import { approvalRecord, requestFacts } from './approval-record.ts'
+import type { ConsequenceDeps } from './consequences.ts'
 import { type ExecuteDeps, prepareExecution } from './execute-approval.ts'
 import { createGrant } from './grants.ts'
 
 export type DecideDeps = EditDeps &
-  ExecuteDeps & {
+  ExecuteDeps &
+  ConsequenceDeps & {
     /** Runs what was approved, soon and at most once. */
     readonly execute: (approval_id: string) => void
   }
@@ -97,7 +99,7 @@ export async function decideApproval(
     deps.execute(edited?.id ?? step.approval.id)
   return {
     kind: step.kind === 'decided' ? 'decided' : 'not_pending',
-    approval: approvalRecord(step.approval),
+    approval: approvalRecord(deps, step.approval),
   }
 }
 

@@ -45,10 +45,14 @@ async function refusal(
   if (error.type === 'ApprovalNotFound') return { id, outcome: 'not_found' }
   const stored = await deps.storage.approvals.find(id)
   if (error.type === 'ApprovalStale' && stored)
-    return { id, outcome: 'stale', approval: approvalRecord(stored, String(error.facts['detail'])) }
+    return {
+      id,
+      outcome: 'stale',
+      approval: approvalRecord(deps, stored, String(error.facts['detail'])),
+    }
   if (error.type === 'LoginTooOld' && stored)
-    return { id, outcome: 'login_too_old', approval: approvalRecord(stored) }
+    return { id, outcome: 'login_too_old', approval: approvalRecord(deps, stored) }
   if (error.type !== 'ApprovalDigestMismatch' || !stored) throw error
   const outcome = digest === undefined ? 'digest_required' : 'digest_mismatch'
-  return { id, outcome, approval: approvalRecord(stored) }
+  return { id, outcome, approval: approvalRecord(deps, stored) }
 }

@@ -3,6 +3,7 @@ import type { ApprovalFilter } from '../../ports/approvals.ts'
 import type { Basics } from '../call/basics.ts'
 import { approvalRecord } from './approval-record.ts'
 import type { ApprovalSignals } from './approval-signals.ts'
+import type { ConsequenceDeps } from './consequences.ts'
 import type { StaleChecks } from './stale-checks.ts'
 
 type Deps = Pick<Basics, 'storage'> & { readonly staleChecks: StaleChecks }
@@ -25,6 +26,6 @@ export async function showApproval(
 }
 
 export const subscribeApprovals = (
-  signals: ApprovalSignals,
+  deps: ConsequenceDeps & { readonly signals: ApprovalSignals },
   listener: (approval: Approval) => void,
-): Disposable => signals.on((approval) => listener(approvalRecord(approval)))
+): Disposable => deps.signals.on((approval) => listener(approvalRecord(deps, approval)))

@@ -1,6 +1,7 @@
 import type { Approval } from '@gatehouse/contract'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import { approvalRecord } from './approval-record.ts'
+import type { ConsequenceDeps } from './consequences.ts'
 import { type ExecuteDeps, prepareExecution } from './execute-approval.ts'
 
 /** A list asks again after this long; whoever shows or decides one asks at once. */
@@ -10,6 +11,7 @@ const atOnce = 8
 /** A list does not wait longer for checks that take their time, such as those that ask another machine. */
 const listWaitsMs = 2_000
 
+type Deps = ExecuteDeps & ConsequenceDeps
 type Known = { readonly atMs: number; readonly stale: string | null }
 
 /**
@@ -17,16 +19,16 @@ type Known = { readonly atMs: number; readonly stale: string | null }
  * before the decision and not after it.
  */
 export class StaleChecks {
-  readonly #deps: ExecuteDeps
+  readonly #deps: Deps
   readonly #known = new Map<string, Known>()
   readonly #running = new Map<string, Promise<string | null>>()
 
-  constructor(deps: ExecuteDeps) {
+  constructor(deps: Deps) {
     this.#deps = deps
   }
 
   async record(approval: StoredApproval): Promise<Approval> {
-    return approvalRecord(approval, await this.#look(approval))
+    return approvalRecord(this.#deps, approval, await this.#look(approval))
   }
 
   /** The records in their order; what is not known in time is left out. */
@@ -44,7 +46,7 @@ export class StaleChecks {
       ended.abort()
     }
     return approvals.map((approval) =>
-      approvalRecord(approval, this.#known.get(approval.id)?.stale ?? null),
+      approvalRecord(this.#deps, approval, this.#known.get(approval.id)?.stale ?? null),
     )
   }
 

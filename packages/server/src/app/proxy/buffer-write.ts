@@ -5,7 +5,7 @@ import type { StoredWrite } from '../../ports/writes.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Call } from '../call/call.ts'
 import { isoOf, type ProxyDeps } from './deps.ts'
-import { operationOf, undoUntil } from './records.ts'
+import { delaySecondsOf, operationOf, undoUntil } from './records.ts'
 
 const bufferedPerAgentMax = 1_000
 const argumentsBytesMax = 2 * 1024 * 1024
@@ -66,9 +66,7 @@ export async function bufferWrite(
   const arguments_json = JSON.stringify(given.arguments)
   const files = given.files ?? []
   assertFits(arguments_json, files)
-  const delaySeconds =
-    deps.settings['proxy.delays'].get(`${service.kind}.${operation.name}`) ??
-    operation.delay_seconds
+  const delaySeconds = delaySecondsOf(deps.settings, service.kind, operation)
   const write: StoredWrite = {
     id: deps.ids.next('wr'),
     service: service.name,

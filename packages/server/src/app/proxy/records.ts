@@ -2,7 +2,7 @@ import type { BufferedWrite, ProxyService, RollbackPoint, WriteError } from '@ga
 import type { ServiceOperation } from '../../ports/service-adapter.ts'
 import type { StoredService } from '../../ports/services.ts'
 import type { StoredRollback, StoredWrite, WriteCounts } from '../../ports/writes.ts'
-import { isoOf, type ProxyDeps } from './deps.ts'
+import { isoOf, type ProxyDeps, type ProxySettings } from './deps.ts'
 
 type Deps = Pick<ProxyDeps, 'clock' | 'adapters' | 'settings' | 'storage'>
 
@@ -16,6 +16,13 @@ export const operationOf = (
   { kind, operation }: Pick<StoredWrite, 'kind' | 'operation'>,
 ): ServiceOperation<AsyncDisposable> | null =>
   adapters.get(kind)?.operations.find(({ name }) => name === operation) ?? null
+
+/** How long writes of an operation are held before they run. */
+export const delaySecondsOf = (
+  settings: Pick<ProxySettings, 'proxy.delays'>,
+  kind: string,
+  { name, delay_seconds }: Pick<ServiceOperation, 'name' | 'delay_seconds'>,
+): number => settings['proxy.delays'].get(`${kind}.${name}`) ?? delay_seconds
 
 /** @SECURITY Arguments that an operation hides are shown to nobody, neither person nor log; test/proxy/writes.test.ts. */
 const shown = (json: string, redact: readonly string[] | undefined): Record<string, unknown> =>

@@ -1,3 +1,4 @@
+import { serviceGroups } from '../../domain/service-groups.ts'
 import type { GitFactory } from '../../ports/git.ts'
 import type { Sandbox } from '../../ports/sandbox.ts'
 import type { Secrets } from '../../ports/secrets.ts'
@@ -16,12 +17,6 @@ type Deps = {
   /** Tools of upstream servers that wait for a person. */
   readonly outOfService: () => readonly string[]
 }
-
-/** Groups that read and write a service of a kind. */
-const serviceGroups = [
-  ['email', 'mail'],
-  ['calendar', 'calendar'],
-] as const
 
 const sandboxGroups = ['git', 'process'] as const
 

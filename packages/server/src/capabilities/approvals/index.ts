@@ -128,6 +128,7 @@ const cancel = defineCapability({
   tier,
   effect: 'immediate',
   side_effects: [{ what: 'the request leaves the queue', reversible: true }],
+  undo: () => 'The agent makes the call again, and a person is asked again.',
   common_patterns: [
     { title: 'No longer needed', arguments: { approval_id: 'appr-06d9k2m8q4vx7c1n5t3bzaehfw' } },
   ],

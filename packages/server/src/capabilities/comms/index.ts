@@ -131,6 +131,7 @@ const subscribe = defineCapability({
   tier: 'autonomous',
   effect: 'immediate',
   side_effects: [{ what: 'broadcasts of the channel reach you', reversible: true }],
+  undo: () => 'comms.unsubscribe ends it.',
   common_patterns: [{ title: 'Receive news of a build', arguments: { channel: 'builds/main' } }],
   errors: ['QuotaExceeded'],
   preview: (args) =>
@@ -154,6 +155,7 @@ const unsubscribe = defineCapability({
   tier: 'autonomous',
   effect: 'immediate',
   side_effects: [{ what: 'broadcasts of the channel no longer reach you', reversible: true }],
+  undo: () => 'comms.subscribe starts it again; broadcasts in between are not sent later.',
   common_patterns: [
     {
       title: 'Receive no more of a channel',

@@ -28,6 +28,7 @@ export const copy = defineCapability({
     { what: 'a new file or folder', reversible: true },
     { what: 'with overwrite, the old content of the destination is not kept', reversible: false },
   ],
+  undo: ({ overwrite }) => (overwrite ? null : 'Delete the copy.'),
   common_patterns: [
     {
       title: 'Keep a copy before a change',

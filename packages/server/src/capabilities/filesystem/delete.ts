@@ -24,6 +24,7 @@ export const deletePath = defineCapability({
   tier: 'approval_required',
   effect: 'immediate',
   side_effects: [{ what: 'a file or folder is gone from its path', reversible: true }],
+  undo: () => 'It stays in the trash for 7 days: filesystem.restore brings it back.',
   common_patterns: [
     { title: 'Delete a file', arguments: { path: 'old.log' } },
     { title: 'Delete a folder with its contents', arguments: { path: 'build', recursive: true } },

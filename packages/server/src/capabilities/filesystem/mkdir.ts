@@ -19,6 +19,7 @@ export const mkdir = defineCapability({
   notify: true,
   effect: 'immediate',
   side_effects: [{ what: 'a new folder', reversible: true }],
+  undo: () => 'Delete the folder.',
   common_patterns: [{ title: 'Make a nested folder', arguments: { path: 'reports/2026/05' } }],
   errors: [...writeErrors, 'AlreadyExists'],
   result_bytes_max: smallResult,

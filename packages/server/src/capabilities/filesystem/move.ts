@@ -27,6 +27,7 @@ export const move = defineCapability({
     { what: 'a file or folder stands at another path', reversible: true },
     { what: 'with overwrite, the old content of the destination is not kept', reversible: false },
   ],
+  undo: ({ overwrite }) => (overwrite ? null : 'Move it back.'),
   common_patterns: [
     { title: 'Rename a file', arguments: { source: 'draft.md', destination: 'final.md' } },
   ],

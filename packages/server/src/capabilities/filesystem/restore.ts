@@ -20,6 +20,7 @@ export const restore = defineCapability({
   side_effects: [
     { what: 'a deleted file or folder stands at its old path again', reversible: true },
   ],
+  undo: () => 'Delete it again.',
   common_patterns: [
     { title: 'Undo a deletion', arguments: { trash_id: 'trash-06d9k2m8q4vx7c1n5t3bzaehfw' } },
   ],

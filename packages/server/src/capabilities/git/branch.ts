@@ -4,6 +4,13 @@ import { branchBound } from './bound.ts'
 import { branchField, changeErrors, list, refField, repositoryField, version } from './fields.ts'
 import { branchPreview } from './preview.ts'
 
+const undoOf = {
+  list: 'Listing changes nothing.',
+  create: 'Delete the branch.',
+  switch: 'Switch back.',
+  delete: 'Its commits are all elsewhere: create it again at the commit that the preview names.',
+} as const
+
 export const branch = defineCapability({
   name: 'git.branch',
   title: 'Manage branches',
@@ -47,6 +54,7 @@ export const branch = defineCapability({
     { what: 'a branch made or deleted, or other files in the work tree', reversible: true },
   ],
   timeout_seconds: 300,
+  undo: ({ action }) => undoOf[action],
   common_patterns: [
     { title: 'List', arguments: { path: 'project' } },
     { title: 'Create', arguments: { path: 'project', action: 'create', name: 'fix/title' } },

@@ -35,6 +35,7 @@ export const clone = defineCapability({
   reach: 'open',
   side_effects: [{ what: 'a new folder with the files of the repository', reversible: true }],
   timeout_seconds: 600,
+  undo: () => 'Delete the folder.',
   common_patterns: [
     {
       title: 'Clone with a token',

@@ -65,6 +65,7 @@ export const commit = defineCapability({
   effect: 'immediate',
   side_effects: [{ what: 'a new commit on the current branch', reversible: true }],
   timeout_seconds: 300,
+  undo: () => '“git reset HEAD~1” takes the commit back and leaves the files as they are.',
   common_patterns: [
     { title: 'All changes', arguments: { path: 'project', message: 'Parse empty input' } },
     {

@@ -20,6 +20,7 @@ export const init = defineCapability({
   side_effects: [
     { what: 'a .git folder, and the folder itself where it is missing', reversible: true },
   ],
+  undo: () => 'Delete the folder .git.',
   common_patterns: [{ title: 'A new repository', arguments: { path: 'project' } }],
   errors: [...changeErrors, 'AlreadyExists', 'InvalidRef'],
   result_bytes_max: smallResult,

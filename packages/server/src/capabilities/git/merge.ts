@@ -33,6 +33,8 @@ export const merge = defineCapability({
     { what: 'new commits on the current branch, or conflicts to resolve', reversible: true },
   ],
   timeout_seconds: 300,
+  undo: ({ abort }) =>
+    abort ? null : '“git reset --merge ORIG_HEAD” goes back to the commit before.',
   common_patterns: [
     { title: 'Merge a branch', arguments: { path: 'project', ref: 'fix/title' } },
     { title: 'Give up', arguments: { path: 'project', abort: true } },

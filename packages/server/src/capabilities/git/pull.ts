@@ -41,6 +41,7 @@ export const pull = defineCapability({
     { what: 'new commits on the current branch, or conflicts to resolve', reversible: true },
   ],
   timeout_seconds: 600,
+  undo: () => '“git reset --merge ORIG_HEAD” goes back to the commit before.',
   common_patterns: [
     { title: 'Bring a repository up to date', arguments: { path: 'project', secret: 'git-token' } },
   ],

@@ -69,6 +69,7 @@ const create = defineCapability({
   notify: true,
   effect: 'immediate',
   side_effects: [{ what: 'the call is made later', reversible: true }],
+  undo: () => 'scheduler.delete ends it; runs that were made stay made.',
   common_patterns: [
     {
       title: 'Every weekday at nine in Berlin',
@@ -157,6 +158,7 @@ const remove = defineCapability({
   tier: 'autonomous',
   effect: 'immediate',
   side_effects: [{ what: 'the call is not made any more', reversible: true }],
+  undo: () => 'Create the schedule again; what it was is in the preview.',
   common_patterns: [
     { title: 'Stop a schedule', arguments: { schedule_id: 'sched-06d9k2m8q4vx7c1n5t3bzaehfw' } },
   ],

@@ -110,6 +110,7 @@ const set = defineCapability({
   side_effects: [
     { what: 'Replaces the value; the last 20 are in state.history', reversible: true },
   ],
+  undo: () => 'Set the value before again: state.history keeps the last 20 up to 64 KiB.',
   common_patterns: [
     { title: 'Remember', arguments: { key: 'progress', value: { done: 12, next: 'b.txt' } } },
     { title: 'Only if new', arguments: { key: 'lock', value: 'me', expected_version: 0 } },
@@ -128,6 +129,7 @@ const remove = defineCapability({
   when_to_use: 'state.history keeps its versions for a week.',
   inputs: z.strictObject({ key, expected_version: expectedVersion.min(1).optional() }),
   side_effects: [{ what: 'Deletes the value; state.history keeps it', reversible: true }],
+  undo: () => 'Set the value again: state.history keeps it for a week, up to 64 KiB.',
   common_patterns: [
     { title: 'Forget a value', arguments: { key: 'progress' } },
     { title: 'Only if nobody changed it', arguments: { key: 'progress', expected_version: 3 } },

@@ -70,6 +70,7 @@ const cancel = defineCapability({
   side_effects: [
     { what: 'The write does not run; make it again if it is wanted', reversible: true },
   ],
+  undo: () => 'The agent makes the write again.',
   common_patterns: [
     { title: 'Stop it before it runs', arguments: { write_id: 'wr-06d9k2m8q4vx7c1n5t3bzaehfw' } },
   ],

@@ -1,0 +1,41 @@
+import type { Approval } from '@gatehouse/contract'
+import { Link } from '@tanstack/react-router'
+import { useRead } from '../../api.ts'
+import { approvalsText as text } from '../../messages/approvals.ts'
+import { common } from '../../messages/common.ts'
+import { Badge } from '../../ui/badge.tsx'
+import { statusTones } from './outcome.tsx'
+
+const shownMax = 5
+
+/** The last decisions on the same agent and capability, the newest first. */
+export const Earlier = ({
+  approval: { id, agent, capability },
+}: {
+  readonly approval: Approval
+}) => {
+  // One more than is shown: a request that is decided itself is none of those before it.
+  const { data } = useRead('listApprovals', {
+    status: 'decided',
+    agent,
+    capability,
+    limit: shownMax + 1,
+  })
+  if (!data) return null
+  const earlier = data.approvals.filter((one) => one.id !== id).slice(0, shownMax)
+  if (earlier.length === 0) return <p className="text-ink-soft">{text.firstOfItsKind}</p>
+  return (
+    <div className="flex flex-wrap items-center gap-1.5">
+      <span className="text-ink-soft">{text.earlier(earlier.length)}</span>
+      {earlier.map((one) => (
+        <Link key={one.id} to="/approvals/$id" params={{ id: one.id }} className="max-sm:py-2">
+          <Badge tone={statusTones[one.status]}>
+            {one.decided_by === null || one.status === 'expired'
+              ? text.status[one.status]
+              : text.decidedBy(text.status[one.status], common.person(one.decided_by))}
+          </Badge>
+        </Link>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,55 @@
+import { hasProgram } from '@gatehouse/testkit/programs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Dashboard } from '../support/dashboard.ts'
+import { invoke } from '../support/server.ts'
+
+describe.skipIf(!hasProgram('chromium'))('the card of a request, before the decision', () => {
+  let dashboard: Dashboard
+  let agent: { readonly token: string }
+
+  const ask = async (capability: string, args: object): Promise<string> => {
+    const held = await invoke(dashboard.run, agent.token, capability, args)
+    return String(held.error?.data?.['approval_id'])
+  }
+  const cardOf = (id: string) => dashboard.page.locator(`article[data-id="${id}"]`)
+  const assertClean = async () => {
+    expect(await dashboard.axeFindings()).toEqual([])
+    expect(await dashboard.overhang()).toBe(0)
+  }
+
+  beforeAll(async () => {
+    dashboard = await Dashboard.openAs('ana', ['--sandbox-mode', 'unconfined'])
+    agent = await dashboard.api.createAgent({ name: 'builder' })
+    for (const path of ['one.txt', 'two.txt'])
+      await invoke(dashboard.run, agent.token, 'filesystem.write', { path, content: 'kept' })
+  }, 120_000)
+  afterAll(() => dashboard?.[Symbol.asyncDispose]())
+
+  test('says whether the call can be undone, and how', async () => {
+    await dashboard.goTo('/approvals')
+    const deleting = cardOf(await ask('filesystem.delete', { path: 'one.txt' }))
+    await deleting.getByText('Can be undone').waitFor()
+    expect(await deleting.innerText()).toContain('It stays in the trash for 7 days')
+    expect(await deleting.getByText('Not sandboxed').count()).toBe(0)
+    const running = cardOf(await ask('process.run', { command: 'true' }))
+    await running.getByText("Can't be undone").waitFor()
+    expect(await running.getByText('Not sandboxed').count()).toBe(1)
+    expect(await running.innerText()).toContain('whatever the program does to the folders it sees')
+    await assertClean()
+  })
+
+  test('names the decisions on those like it, and leads to them', async () => {
+    const [first = ''] = (await dashboard.api.listApprovals({ agent: 'builder' })).approvals
+      .filter(({ capability }) => capability === 'filesystem.delete')
+      .map(({ id }) => id)
+    await cardOf(first).getByText('Nobody has decided on one like it before.').waitFor()
+    await cardOf(first).getByRole('button', { name: 'Reject' }).click()
+    await cardOf(first).getByText('Rejected by ana').waitFor()
+    const second = await ask('filesystem.delete', { path: 'two.txt' })
+    await cardOf(second).getByText('The last one like it:').waitFor()
+    await assertClean()
+    await cardOf(second).getByRole('link', { name: 'Rejected by ana' }).click()
+    await dashboard.page.waitForURL(`**/approvals/${first}`)
+    expect(await cardOf(first).getByText('The last one like it:').count()).toBe(0)
+  })
+})
