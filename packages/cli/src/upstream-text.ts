@@ -47,6 +47,23 @@ export const refusedHostsText = ({ upstream, hosts_refused }: UpstreamReview): s
         `${upstream.name} tried to reach ${hosts_refused.map(escapeText).join(', ')}, which it may not. Grant a host with --host.`,
       ]
 
+const certificateText = ({
+  organisation,
+  authority,
+  authority_key,
+}: NonNullable<Upstream['certificate']>): string =>
+  `${organisation === null ? '' : `of ${organisation}, `}under ${authority} (key ${authority_key.slice(0, 16)})`
+
+/** The certificate, and the accepted one where that is another. */
+const certificateLines = ({ certificate, accepted_certificate }: Upstream): string[] => {
+  if (certificate === null) return []
+  const found = certificateText(certificate)
+  const accepted = accepted_certificate && certificateText(accepted_certificate)
+  return accepted === null || accepted === found
+    ? [`Certificate: ${found}`]
+    : [`Certificate: ${found}, which is not the accepted one`, `  accepted: ${accepted}`]
+}
+
 const loginText = ({ issuer, client_id, scopes, at }: NonNullable<Upstream['login']>): string =>
   `at ${issuer} as ${client_id}, since ${at}${scopes.length > 0 ? `, for ${scopes.join(' ')}` : ''}`
 
@@ -88,6 +105,7 @@ export const upstreamText = (upstream: Upstream): string => {
     `${name} is ${status.replaceAll('_', ' ')}${reason === null ? '' : `: ${reason}`}`,
     `Server: ${serverText(upstream)}`,
     `Calls itself: ${said}`,
+    ...certificateLines(upstream),
     ...loginLines(upstream),
     ...grantLines(upstream),
     ...ownLines(upstream),

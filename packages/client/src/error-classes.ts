@@ -505,6 +505,9 @@ export class UnsafeRepository extends GatehouseError<'UnsafeRepository'> {}
 /** The body must be plain JSON: {detail} */
 export class UnsupportedMediaType extends GatehouseError<'UnsupportedMediaType'> {}
 
+/** The upstream server {upstream} shows another certificate than the one that was accepted: it is {found} and was {accepted}. Nothing was sent to it. */
+export class UpstreamCertificateChanged extends GatehouseError<'UpstreamCertificateChanged'> {}
+
 /** The upstream server {upstream} is used with credentials of each agent alone, and {agent} has none. */
 export class UpstreamCredentialMissing extends GatehouseError<'UpstreamCredentialMissing'> {}
 

@@ -145,6 +145,17 @@ const Login = z.object({
   at: Timestamp,
 })
 
+/** What stays as it is when the certificate of a server is renewed, and is pinned with its tools. */
+export const UpstreamCertificate = z.object({
+  /** That the certificate names as its owner; null for one that was given for the host alone. */
+  organisation: z.string().nullable(),
+  /** Name of the authority at the root of its chain. */
+  authority: z.string(),
+  /** SHA-256 of the public key (SPKI) of that authority, in hex. */
+  authority_key: z.string(),
+})
+export type UpstreamCertificate = z.infer<typeof UpstreamCertificate>
+
 /** Where each credential comes from; never its value. */
 const Sources = z.record(z.string(), OwnCredential)
 
@@ -165,6 +176,10 @@ export const Upstream = z.object({
   reason: z.string().nullable(),
   /** What the server says of itself. */
   identity: z.object({ name: z.string(), version: z.string(), protocol: z.string() }).nullable(),
+  /** As found last; null for a server without https, and before it was asked. */
+  certificate: UpstreamCertificate.nullable(),
+  /** With which its tools were accepted. Where another one is found, all of them wait for a person. */
+  accepted_certificate: UpstreamCertificate.nullable(),
   /** Connections that are open now. */
   connections: z.int().min(0),
   offered: z.int().min(0),

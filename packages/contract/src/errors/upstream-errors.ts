@@ -55,6 +55,18 @@ export const upstreamErrors = {
       description: 'Begin anew; nothing was kept of this login.',
     },
   ]),
+  UpstreamCertificateChanged: entry(
+    409,
+    null,
+    false,
+    'The upstream server {upstream} shows another certificate than the one that was accepted: it is {found} and was {accepted}. Nothing was sent to it.',
+    [
+      {
+        action: 'gatehouse upstream show',
+        description: 'An operator looks at the difference, and accepts it if it is meant.',
+      },
+    ],
+  ),
   UpstreamToolFailed: entry(502, null, false, '{detail}', [
     {
       action: 'read the message',

@@ -14,6 +14,7 @@ import { defineRoutes } from './define-routes.ts'
 
 const connecting = [
   'UpstreamFailed',
+  'UpstreamCertificateChanged',
   'UpstreamNeedsLogin',
   'SandboxUnavailable',
   'SecretNotAllowed',

@@ -1,10 +1,11 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { createSecureContext, rootCertificates, type SecureContext } from 'node:tls'
+import { createSecureContext, rootCertificates, type SecureContext, TLSSocket } from 'node:tls'
 import { GatehouseError } from '@gatehouse/contract'
 import { parseHost, parseUrl } from '../domain/web-address.ts'
 import type { Outbound } from '../ports/outbound.ts'
+import { certificateOf } from './certificate.ts'
 import { Deadline } from './deadline.ts'
 import { createDialler, type Dialling, dial, isStillAllowed } from './dial.ts'
 import { Guard } from './guard.ts'
@@ -101,13 +102,23 @@ const authOf = (file: string, origins: OutboundSettings['origins']): string => {
 
 /** Connections to one server that are used again, and that the guard looks at again each time. */
 const keepConnections = (
-  url: string,
   dialling: Dialling,
+  ...[url, check]: Parameters<Outbound['keepConnections']>
 ): ReturnType<Outbound['keepConnections']> => {
   const target = targetOf(parseUrl(url))
   const kept = new KeptConnections({
     target,
-    dial: async (to, signal) => dial(await createDialler(dialling), to, signal),
+    async dial(to, signal) {
+      const socket = await dial(await createDialler(dialling), to, signal)
+      try {
+        // @SECURITY Before a secret is shown to whoever is at the other end; upstream/certificates.test.ts.
+        if (check && socket instanceof TLSSocket) check(certificateOf(socket))
+        return socket
+      } catch (cause) {
+        socket.destroy()
+        throw cause
+      }
+    },
     isAllowed: (socket) => isStillAllowed(dialling, target, socket),
   })
   return {
@@ -138,7 +149,7 @@ export const createOutbound = (settings: OutboundSettings, deps: OutboundDeps): 
   return {
     request: (request, signal) => sendRequest(request, dialling, signal),
 
-    keepConnections: (url) => keepConnections(url, dialling),
+    keepConnections: (...given) => keepConnections(dialling, ...given),
 
     async lookup(hostname, signal) {
       const host = parseHost(hostname)

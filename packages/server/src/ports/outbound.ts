@@ -1,3 +1,5 @@
+import type { CertificateIdentity } from '../domain/upstream/certificate.ts'
+
 export type OutboundRequest = {
   readonly url: string
   readonly method: string
@@ -55,9 +57,10 @@ export interface Outbound {
 
   /**
    * Must keep connections to the origin of the URL open for the next request, each under the same checks as a new one
-   * and for a bounded time, until it is disposed. For one caller: what it shows a server must be nobody else's.
+   * and for a bounded time, until it is disposed. For one caller: what it shows a server must be nobody else's. `check`
+   * must be asked of each connection over TLS before anything is sent over it, and raises to refuse it.
    */
-  keepConnections(url: string): KeptOutbound
+  keepConnections(url: string, check?: (found: CertificateIdentity) => void): KeptOutbound
 
   /** Addresses a name leads to, checked like a connection. */
   lookup(hostname: string, signal: AbortSignal): Promise<readonly string[]>

@@ -1,6 +1,7 @@
 import type { UpstreamGrants, UpstreamServer } from '@gatehouse/contract'
 import type { Explained } from '@gatehouse/contract/explain-issue'
 import type { Access, CredentialNames } from '../domain/upstream/access.ts'
+import type { CertificateIdentity } from '../domain/upstream/certificate.ts'
 import type { JsonObject } from './json.ts'
 
 /** An MCP server behind the gate. Times are ms since 1970 of the wall clock. */
@@ -91,6 +92,8 @@ export type UpstreamCall = {
 /** One open connection. */
 export interface UpstreamConnection {
   readonly identity: UpstreamIdentity
+  /** Of a server over https; null of all others. */
+  readonly certificate: CertificateIdentity | null
   /** Must return the whole list, page by page. Raises `UpstreamFailed` where it is too large or makes no sense. */
   listTools(signal: AbortSignal): Promise<readonly WireTool[]>
   /** Raises `UpstreamFailed`, and what the signal aborts with. */
@@ -112,6 +115,8 @@ export type UpstreamOrder = {
   readonly config: UpstreamConfig
   /** What it is let in with. */
   readonly access: Access
+  /** The certificate that a person has accepted; null before. */
+  readonly certificate: CertificateIdentity | null
 }
 
 export type CompiledSchema =
@@ -125,7 +130,11 @@ export interface UpstreamSchemas {
 
 /** Connects to servers. */
 export interface UpstreamHost {
-  /** Must be ready for calls when it resolves. Raises `UpstreamFailed`, `UpstreamNeedsLogin`, `SandboxUnavailable`, `SecretNotAllowed`. */
+  /**
+   * Must be ready for calls when it resolves. Raises `UpstreamCertificateChanged`, before anything was sent and with
+   * what was found as the fact `certificate`, where another one was accepted. Raises `UpstreamFailed`,
+   * `UpstreamNeedsLogin`, `SandboxUnavailable`, `SecretNotAllowed`.
+   */
   connect(order: UpstreamOrder, signal: AbortSignal): Promise<UpstreamConnection>
   /** Must delete the folders that the processes of a server had for themselves. */
   forget(name: string): Promise<void>

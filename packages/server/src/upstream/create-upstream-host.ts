@@ -14,6 +14,7 @@ import type {
 import { createWay, type Way } from './oauth/authorized-fetch.ts'
 import { loadClient } from './oauth/load-client.ts'
 import type { Tokens } from './oauth/tokens.ts'
+import { PinnedCertificate } from './pinned-certificate.ts'
 import { SandboxedTransport } from './sandboxed-transport.ts'
 
 export type UpstreamHostOptions = {
@@ -143,6 +144,7 @@ class Host implements UpstreamHost {
           reason: () => transport.reason,
           heard: () => heardFrom(transport.lastSaid, hostsRefused()),
           hostsRefused,
+          certificate: () => null,
           dispose,
         },
         signal,
@@ -191,21 +193,28 @@ class Host implements UpstreamHost {
 
   async #connectUrl(order: UpstreamOrder, given: string, signal: AbortSignal) {
     const url = new URL(given)
-    const kept = this.#options.outbound.keepConnections(url.href)
+    const pin = new PinnedCertificate(order.name, order.certificate)
+    const kept = this.#options.outbound.keepConnections(url.href, (found) => pin.check(found))
     try {
-      return await this.#connectOver(kept, order, url, signal)
+      return await this.#connectOver({ kept, pin }, order, url, signal)
     } catch (cause) {
       kept[Symbol.dispose]()
-      throw cause
+      throw signal.aborted ? cause : (pin.refusal ?? cause)
     }
   }
 
-  async #connectOver(kept: KeptOutbound, order: UpstreamOrder, url: URL, signal: AbortSignal) {
+  async #connectOver(
+    { kept, pin }: { readonly kept: KeptOutbound; readonly pin: PinnedCertificate },
+    order: UpstreamOrder,
+    url: URL,
+    signal: AbortSignal,
+  ) {
     const way = await this.#wayTo(kept, order, url, signal)
     try {
-      const connection = await this.#openUrl(order.name, url, way, signal)
+      const connection = await this.#openUrl(order.name, url, { way, pin }, signal)
       void connection.closed.then(() => kept[Symbol.dispose]())
       way.onFailure(() => void connection.close())
+      pin.onRefusal(() => void connection.close())
       return connection
     } catch (cause) {
       throw signal.aborted ? cause : (way.failure() ?? cause)
@@ -226,16 +235,22 @@ class Host implements UpstreamHost {
     return createWay({ outbound, kept, tokens, name, url, credentials, login, signal })
   }
 
-  async #openUrl(name: string, url: URL, way: Way, signal: AbortSignal) {
+  async #openUrl(
+    name: string,
+    url: URL,
+    { way, pin }: { readonly way: Way; readonly pin: PinnedCertificate },
+    signal: AbortSignal,
+  ) {
     const { version, connectMs = connectMsDefault } = this.#options
     const { fetch } = way
     const { StreamableHTTPClientTransport, SSEClientTransport } = await loadClient()
     const { SdkConnection } = await import('./sdk-connection.ts')
     const opening = {
       ...{ name, version, connectMs },
-      reason: () => detailOf(way.failure()),
+      reason: () => detailOf(pin.refusal ?? way.failure()),
       heard: () => [],
       hostsRefused: () => [],
+      certificate: () => pin.found,
       dispose: async () => {},
     }
     try {

@@ -14,6 +14,7 @@ import {
   type VersionNegotiationMode,
 } from '@modelcontextprotocol/client'
 import { z } from 'zod'
+import type { CertificateIdentity } from '../domain/upstream/certificate.ts'
 import { withoutReservedMeta } from '../domain/upstream/meta.ts'
 import { visibleText } from '../domain/upstream/visible-text.ts'
 import type {
@@ -71,6 +72,8 @@ export type Opening = {
   /** Sentences that may tell more about a failure. */
   readonly heard: () => readonly string[]
   readonly hostsRefused: () => readonly string[]
+  /** Seen at the first connection; null before, and of a program. */
+  readonly certificate: () => CertificateIdentity | null
   readonly dispose: () => Promise<void>
 }
 
@@ -147,6 +150,10 @@ export class SdkConnection implements UpstreamConnection {
       await connection.close()
       throw failure
     }
+  }
+
+  get certificate(): CertificateIdentity | null {
+    return this.#opening.certificate()
   }
 
   get identity(): UpstreamIdentity {
@@ -360,6 +367,7 @@ export class SdkConnection implements UpstreamConnection {
     if (signal.aborted) return signal.reason
     if (cause instanceof GatehouseError) return cause
     const inner = (cause as { readonly cause?: unknown }).cause
+    if (inner instanceof GatehouseError && inner.type === 'UpstreamCertificateChanged') return inner
     if (inner instanceof GatehouseError) return this.#failed(inner.message, cause)
     return this.#failed(this.#reason() ?? textOf(cause), cause)
   }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer, type Server as SecureServer } from 'node:https'
 import type { AddressInfo, Socket } from 'node:net'
 
 export type Asked = {
@@ -10,6 +11,8 @@ export type Asked = {
   readonly key: string | null
   readonly socket: Socket
 }
+
+export type Certificate = { readonly cert: string; readonly key: string }
 
 type Message = {
   readonly id?: unknown
@@ -25,6 +28,8 @@ export type SessionServer = AsyncDisposable & {
   readonly shown: Map<string, readonly string[]>
   /** What is shown of each tool. */
   readonly descriptions: Map<string, string>
+  /** Ends its connections, and shows this certificate from now on. */
+  setCertificate(pair: Certificate): void
 }
 
 const bodyOf = async (request: IncomingMessage): Promise<Message> => {
@@ -42,6 +47,7 @@ const header = ({ headers }: IncomingMessage, name: string): string | null =>
  */
 export const openSessions = async (
   known: (asked: Pick<Asked, 'authorization' | 'key'>) => boolean,
+  certificate: Certificate | null = null,
 ): Promise<SessionServer> => {
   const asked: Asked[] = []
   const shown: SessionServer['shown'] = new Map()
@@ -99,13 +105,20 @@ export const openSessions = async (
     if (one.session === null || sessions.get(one.session) !== who) return end(403)
     return end(200, { jsonrpc: '2.0', id, result: result(one, message) })
   }
-  const server = createServer((request, response) => void answer(request, response))
+  const listener = (request: IncomingMessage, response: ServerResponse) =>
+    void answer(request, response)
+  const server = certificate ? createSecureServer(certificate, listener) : createServer(listener)
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve)
   })
   const target = `127.0.0.1:${(server.address() as AddressInfo).port}`
   return {
-    ...{ url: `http://${target}/mcp`, target, asked, shown, descriptions },
+    ...{ target, asked, shown, descriptions },
+    url: `${certificate ? 'https' : 'http'}://${target}/mcp`,
+    setCertificate(pair) {
+      ;(server as SecureServer).setSecureContext(pair)
+      server.closeAllConnections()
+    },
     async [Symbol.asyncDispose]() {
       server.closeAllConnections()
       await new Promise((resolve) => server.close(resolve))

@@ -43,6 +43,7 @@ const openNotes = (): UpstreamConnection => {
     end = resolve
   })
   return {
+    certificate: null,
     identity: { name: 'notes-server', version: '1.0.0', protocol: '2025-11-25' },
     listTools: async () => tools,
     async call({ tool, arguments: given, signal, ask }) {

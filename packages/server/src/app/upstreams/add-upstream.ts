@@ -103,7 +103,8 @@ const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text
 
 export const seenOf = (connection: UpstreamConnection, tools: readonly WireTool[]): Seen => {
   const { name, version, protocol } = connection.identity
-  return { server: name, version, protocol, tools }
+  const { certificate } = connection
+  return { server: name, version, protocol, ...(certificate ? { certificate } : {}), tools }
 }
 
 type Found = Pick<UpstreamRecord, 'seen' | 'seen_ms' | 'login'> & {

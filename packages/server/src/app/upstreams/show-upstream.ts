@@ -1,7 +1,7 @@
 import type { Upstream, UpstreamReview, UpstreamStatus, UpstreamTool } from '@gatehouse/contract'
 import type { CredentialNames } from '../../domain/upstream/access.ts'
 import { markTool } from '../../domain/upstream/marks.ts'
-import type { ComparedTool } from '../../domain/upstream/pins.ts'
+import { type ComparedTool, isOtherCertificate } from '../../domain/upstream/pins.ts'
 import { suggestedTier } from '../../domain/upstream/suggest-rules.ts'
 import { visibleText } from '../../domain/upstream/visible-text.ts'
 import type { Digest } from '../../ports/digest.ts'
@@ -65,13 +65,15 @@ const count = (compared: readonly ComparedTool[], ...states: readonly ComparedTo
 
 /** New tools beside accepted ones are an offer, which a person may leave; what was accepted and is out of service is not. */
 const statusOf = (
-  { name, seen, login, agent_logins }: UpstreamRecord,
+  { name, seen, accepted, login, agent_logins }: UpstreamRecord,
   compared: readonly ComparedTool[],
   failure: string | null,
 ): { readonly status: UpstreamStatus; readonly reason: string | null } => {
   // Where agents have logins of their own, a common one may never come.
   if (login?.state === 'needed' && Object.keys(agent_logins).length === 0)
     return { status: 'needs_login', reason: `it wants a login: gatehouse upstream login ${name}` }
+  if (seen !== null && isOtherCertificate(accepted, seen))
+    return { status: 'needs_review', reason: 'its certificate waits for a person' }
   if (failure !== null) return { status: 'failing', reason: failure }
   const out = count(compared, 'changed', 'vanished')
   const unaccepted = count(compared, 'offered') === 0 ? count(compared, 'new') : 0
@@ -115,6 +117,8 @@ export const upstreamRecord = (
     agent_logins: mapValues(record.agent_logins, loginRecord),
     ...statusOf(record, compared, connections.failureOf(name)),
     identity: seen && { name: seen.server, version: seen.version, protocol: seen.protocol },
+    certificate: seen?.certificate ?? null,
+    accepted_certificate: record.accepted.certificate ?? null,
     connections: connections.countOf(name),
     offered: count(compared, 'offered'),
     waiting: count(compared, 'new', 'changed', 'vanished'),

@@ -41,7 +41,7 @@ export const readRow = ({
 
 /** How a connection of it is ordered. Raises `UpstreamCredentialMissing`. */
 export const orderOf = (
-  { name, config, login, agent_logins }: UpstreamRecord,
+  { name, config, login, agent_logins, accepted }: UpstreamRecord,
   agent: string | null,
 ): UpstreamOrder => {
   const entrances = {
@@ -52,7 +52,7 @@ export const orderOf = (
   const access = accessOf(entrances, config.per_agent ? agent : null)
   if (access === null)
     throw new GatehouseError('UpstreamCredentialMissing', { upstream: name, agent })
-  return { name, agent, config, access }
+  return { name, agent, config, access, certificate: accepted.certificate ?? null }
 }
 
 export const toRow = ({

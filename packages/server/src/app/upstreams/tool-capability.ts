@@ -42,6 +42,7 @@ const errors: readonly ErrorType[] = [
   'UpstreamNeedsLogin',
   'UpstreamCredentialMissing',
   'UpstreamNotReviewed',
+  'UpstreamCertificateChanged',
   'SandboxUnavailable',
 ]
 

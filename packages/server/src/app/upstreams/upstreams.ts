@@ -16,22 +16,22 @@ import {
   type UpstreamReview,
   type UpstreamStatus,
 } from '@gatehouse/contract'
-import { acceptTools, withUnseen } from '../../domain/upstream/pins.ts'
+import { acceptTools, isOtherCertificate } from '../../domain/upstream/pins.ts'
 import { suggestedTier, suggestRules } from '../../domain/upstream/suggest-rules.ts'
 import type { CapabilityContext } from '../../ports/capability.ts'
-import type { UpstreamConnection, UpstreamOrder, WireTool } from '../../ports/upstream.ts'
 import type { EndsWithAgent } from '../agents/change-agent.ts'
 import { actDraft } from '../call/audit-draft.ts'
-import { type Op, systemOp } from '../call/op.ts'
+import type { Op } from '../call/op.ts'
 import type { Components, Part } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
-import { addUpstream, forgetCredentials, seenOf } from './add-upstream.ts'
+import { addUpstream, forgetCredentials } from './add-upstream.ts'
 import { callTool } from './call-tool.ts'
 import { type ConnectionDeps, Connections } from './connections.ts'
 import { beginLogin, endLogin, finishLogin, logout } from './login.ts'
 import { type QuestionDeps, Questions } from './questions.ts'
+import { recordSeen, whilePinned } from './record-seen.ts'
 import { reviewDigest, reviewOf, upstreamRecord } from './show-upstream.ts'
-import { orderOf, readRow, toRow, type UpstreamRecord } from './stored.ts'
+import { orderOf, readRow, toRow } from './stored.ts'
 import type { CallUpstream } from './tool-capability.ts'
 import type { ToolTable } from './tool-table.ts'
 import { findUpstream, type UpstreamDeps } from './upstream-deps.ts'
@@ -82,9 +82,12 @@ const idleLookMs = 15_000
 const followMs = 2_000
 
 export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
+  const connect: UpstreamDeps['host']['connect'] = (order, signal) =>
+    whilePinned(inner, order.name, () => deps.host.connect(order, signal))
   const connections: Connections = new Connections({
     ...deps,
-    seen: (order, connection, tools) => recordSeen(inner, order, connection, tools),
+    host: { connect },
+    seen: (...given) => recordSeen(inner, ...given),
   })
   const inner: Inner = { ...deps, connections }
   const idle = new PollLoop(deps, {
@@ -132,7 +135,8 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
       answerQuestion: (op, input) => questions.answer(op, input),
       subscribeQuestions: (listener) => questions.subscribe(listener),
     },
-    call: (call, context: CapabilityContext) => callTool(calls, call, context),
+    call: (call, context: CapabilityContext) =>
+      whilePinned(inner, call.upstream, () => callTool(calls, call, context)),
     endWithAgent: async (_op, _tx, agent) => () => void connections.endOfAgent(agent),
     health: () => healthOf(inner),
     async start() {
@@ -165,53 +169,12 @@ function healthOf(inner: Inner): Components['upstreams'] {
     : { status: 'degraded', reason: reasons.join('; ').slice(0, 500), servers }
 }
 
-const sameTools = (inner: Inner, a: UpstreamRecord['seen'], b: UpstreamRecord['seen']): boolean =>
-  inner.digest.canonical(a) === inner.digest.canonical(b)
-
-/** Keeps what a server has now. What differs from what was accepted is out of service before this resolves. */
-async function recordSeen(
-  inner: Inner,
-  { name, agent, access }: UpstreamOrder,
-  connection: UpstreamConnection,
-  tools: readonly WireTool[],
-): Promise<void> {
-  const shown = seenOf(connection, tools)
-  // A server may show an agent that it knows less than others: that is no reason to take it from them.
-  const isPart = agent !== null && access.owner !== null
-  const known = await findUpstream(inner, name)
-  const seen = isPart ? withUnseen(shown, known.seen) : shown
-  if (sameTools(inner, known.seen, seen)) return
-  const record = await inner.auditLog.transaction(async (tx) => {
-    const row = await tx.upstreams.find(name)
-    if (!row) throw new GatehouseError('UpstreamNotFound', { upstream: name })
-    const current = readRow(row)
-    const next = {
-      ...current,
-      seen,
-      seen_ms: inner.clock.wall(),
-      change_number: current.change_number + 1,
-    }
-    await tx.upstreams.put(toRow(next))
-    const compared = await inner.table.compare(next)
-    const changes = compared.filter(({ state }) => state !== 'offered')
-    const facts = {
-      name,
-      server: `${seen.server} ${seen.version}`,
-      tools: tools.length,
-      waiting: changes.map(({ tool, state }) => `${tool}: ${state}`).slice(0, 100),
-    }
-    tx.append(actDraft(systemOp(inner), 'upstream.changed', { arguments: facts }))
-    return next
-  })
-  await inner.table.offer(record)
-}
-
 async function acceptUpstream(
   op: Op,
   inner: Inner,
   { name, digest, tools }: { name: string } & AcceptUpstream,
 ): Promise<UpstreamReview> {
-  const record = await inner.auditLog.transaction(async (tx) => {
+  const { record, isOther } = await inner.auditLog.transaction(async (tx) => {
     const row = await tx.upstreams.find(name)
     if (!row) throw new GatehouseError('UpstreamNotFound', { upstream: name.slice(0, 100) })
     const current = readRow(row)
@@ -226,16 +189,20 @@ async function acceptUpstream(
     const accepted = acceptTools(compared, current.seen, chosen)
     const next = { ...current, accepted, change_number: current.change_number + 1 }
     await tx.upstreams.put(toRow(next))
+    const isOther = isOtherCertificate(current.accepted, current.seen)
     const facts = {
       name,
       digest,
+      ...(isOther ? { certificate: current.seen.certificate } : {}),
       tools: waiting
         .filter(({ tool }) => chosen.has(tool))
         .map(({ tool, state, hash }) => ({ tool, state, hash })),
     }
     tx.append(actDraft(op, 'upstream.accepted', { arguments: facts }))
-    return next
+    return { record: next, isOther }
   })
+  // It was refused until now, and is tried again only after a pause.
+  if (isOther) await inner.connections.end(name)
   return reviewOf(inner, record, await inner.table.offer(record))
 }
 
@@ -266,7 +233,7 @@ async function refreshUpstream(
   const record = await findUpstream(inner, name)
   await inner.connections.end(name, agent)
   const order = orderOf(record, agent)
-  const connection = await inner.host.connect(order, op.signal)
+  const connection = await whilePinned(inner, name, () => inner.host.connect(order, op.signal))
   let refused: readonly string[]
   try {
     await recordSeen(inner, order, connection, await connection.listTools(op.signal))

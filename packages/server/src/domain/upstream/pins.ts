@@ -1,4 +1,5 @@
 import type { UpstreamToolState } from '@gatehouse/contract'
+import { type CertificateIdentity, isSameCertificate } from './certificate.ts'
 import { fitToolNames } from './tool-names.ts'
 
 /** A definition as the server sent it. */
@@ -14,6 +15,8 @@ export type AcceptedTool = {
 export type Accepted = {
   /** Name that the server gave itself when the first of its tools was accepted; null before. */
   readonly server: string | null
+  /** Of a server over https, whose tools were accepted under it. */
+  readonly certificate?: CertificateIdentity
   readonly tools: readonly AcceptedTool[]
 }
 
@@ -21,7 +24,23 @@ export type Seen = {
   readonly server: string
   readonly version: string
   readonly protocol: string
+  readonly certificate?: CertificateIdentity
   readonly tools: readonly Definition[]
+}
+
+/** Whether the server shows another certificate than the one under which its tools were accepted. */
+export const isOtherCertificate = (
+  { certificate: accepted }: Accepted,
+  { certificate: found }: Pick<Seen, 'certificate'>,
+): boolean => accepted !== undefined && (!found || !isSameCertificate(accepted, found))
+
+/** Why it is another server than the one whose tools were accepted; null for the same one. */
+const otherness = (accepted: Accepted, seen: Seen): string | null => {
+  if (accepted.server !== null && accepted.server !== seen.server)
+    return `the server called itself ${accepted.server}, and now ${seen.server}`
+  return isOtherCertificate(accepted, seen)
+    ? 'the server shows another certificate than the accepted one'
+    : null
 }
 
 /** What is shown now, beside what was seen before and is not shown: in the places that it had. */
@@ -88,23 +107,19 @@ export const compareTools = (
     })
   const names = new Set(seen.tools.map(({ name }) => name))
   const gone = accepted.tools.filter(({ definition }) => !names.has(definition.name))
-  const isOther = accepted.server !== null && accepted.server !== seen.server
+  const other = otherness(accepted, seen)
   const found = named(rules, seen.tools).map(
     ({ definition, capability, problem }, position): ComparedTool => {
       const known = pinned.get(definition.name) ?? null
       const hash = rules.hash(definition)
       const refused = problem ?? rules.problemOf(definition)
-      const same = known?.hash === hash && !isOther
+      const same = known?.hash === hash && other === null
       const state = refused ? 'refused' : known === null ? 'new' : same ? 'offered' : 'changed'
       return {
         tool: definition.name,
         capability,
         state,
-        problem:
-          refused ??
-          (known !== null && isOther && known.hash === hash
-            ? `the server called itself ${accepted.server}, and now ${seen.server}`
-            : null),
+        problem: refused ?? (known?.hash === hash ? other : null),
         renamed_from: known === null ? renamedFrom(rules, gone, definition, position) : null,
         position,
         hash,
@@ -173,6 +188,7 @@ export const acceptTools = (
   names: ReadonlySet<string>,
 ): Accepted => ({
   server: seen.server,
+  ...(seen.certificate ? { certificate: seen.certificate } : {}),
   // A name that a server lists twice was accepted once.
   tools: distinct(
     compared.flatMap((one) => {
