@@ -54,6 +54,23 @@ export const pages: readonly PageEntry[] = [
     component: lazyRouteComponent(() => import('../pages/audit/audit.tsx'), 'AuditPage'),
   },
   {
+    path: '/services',
+    title: titles.services,
+    icon: 'services',
+    key: 's',
+    component: lazyRouteComponent(() => import('../pages/services/services.tsx'), 'ServicesPage'),
+  },
+  {
+    path: '/upstreams',
+    title: titles.upstreams,
+    icon: 'upstreams',
+    key: 'u',
+    component: lazyRouteComponent(
+      () => import('../pages/upstreams/upstreams.tsx'),
+      'UpstreamsPage',
+    ),
+  },
+  {
     path: '/state',
     title: titles.state,
     icon: 'state',
@@ -113,5 +130,9 @@ export const innerPages: readonly Pick<PageEntry, 'path' | 'component'>[] = [
   {
     path: '/audit/$id',
     component: lazyRouteComponent(() => import('../pages/audit/entry.tsx'), 'EntryPage'),
+  },
+  {
+    path: '/upstreams/$name',
+    component: lazyRouteComponent(() => import('../pages/upstreams/upstream.tsx'), 'UpstreamPage'),
   },
 ]

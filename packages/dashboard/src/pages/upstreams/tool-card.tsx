@@ -1,0 +1,67 @@
+import type { UpstreamTool } from '@gatehouse/contract'
+import { upstreamsText as text } from '../../messages/upstreams.ts'
+import { Button } from '../../ui/button.tsx'
+import { Code, Diff } from '../../ui/code.tsx'
+import { Notice } from '../../ui/notice.tsx'
+import { Visible } from '../../ui/visible.tsx'
+import { lineDiff } from './line-diff.ts'
+import { ToolStateBadge } from './status.tsx'
+
+const Definition = ({ tool: { accepted, found } }: { readonly tool: UpstreamTool }) => {
+  if (accepted !== null && found !== null)
+    return <Diff text={lineDiff(accepted, found)} label={text.difference} />
+  if (accepted !== null) return <Code text={accepted} label={text.accepted} />
+  return found === null ? null : <Code text={found} label={text.found} />
+}
+
+export const needsReview = ({ state }: Pick<UpstreamTool, 'state'>): boolean =>
+  state === 'new' || state === 'changed' || state === 'vanished'
+
+/** A tool as a model would read it, how it differs from what was accepted, and what to look at. */
+export const ToolCard = ({
+  tool,
+  busy,
+  onAccept,
+}: {
+  readonly tool: UpstreamTool
+  readonly busy: boolean
+  /** Null where the person may not accept, or there is nothing to accept. */
+  readonly onAccept: (() => void) | null
+}) => (
+  <li className="card grid grid-cols-1 gap-2 p-4" data-tool={tool.tool}>
+    <div className="flex flex-wrap items-center gap-2">
+      <h3 className="min-w-0 font-medium [overflow-wrap:anywhere]">
+        <Visible text={tool.capability ?? tool.tool} />
+      </h3>
+      <ToolStateBadge state={tool.state} />
+      <span className="grow text-[0.933rem] text-ink-soft" title={text.suggestedNote}>
+        {text.suggested[tool.suggested_tier]}
+      </span>
+      {onAccept && (
+        <Button tone="primary" busy={busy} onClick={onAccept}>
+          {text.accept}
+        </Button>
+      )}
+    </div>
+    <p className="[overflow-wrap:anywhere]">
+      <Visible text={tool.description} lines />
+    </p>
+    {tool.arguments.length > 0 && (
+      <p className="mono text-ink-soft [overflow-wrap:anywhere]">
+        {text.arguments}: <Visible text={tool.arguments.join(', ')} />
+      </p>
+    )}
+    {tool.problem !== null && (
+      <Notice tone="bad">
+        <Visible text={tool.problem} />
+      </Notice>
+    )}
+    {tool.renamed_from !== null && <Notice tone="warn">{text.renamed(tool.renamed_from)}</Notice>}
+    {tool.marks.map(({ kind, detail }) => (
+      <Notice key={`${kind}${detail}`} tone="warn">
+        <Visible text={detail} />
+      </Notice>
+    ))}
+    {needsReview(tool) && <Definition tool={tool} />}
+  </li>
+)

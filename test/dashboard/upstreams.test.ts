@@ -1,0 +1,129 @@
+import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { hasProgram } from '@gatehouse/testkit/programs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Dashboard } from '../support/dashboard.ts'
+import { invoke } from '../support/server.ts'
+
+const program = realpathSync(
+  new URL('../../packages/server/test/upstream/scripted-server.mjs', import.meta.url).pathname,
+)
+
+const canRun = hasProgram('chromium') && hasProgram('bwrap')
+
+describe.skipIf(!canRun)('MCP servers and services in the dashboard', () => {
+  let dashboard: Dashboard
+  let folder: string
+  let token = ''
+
+  /** What the server says from now on. */
+  const say = (description: string) =>
+    writeFileSync(
+      join(folder, 'script.json'),
+      JSON.stringify({
+        tools: [
+          {
+            name: 'say',
+            description,
+            inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
+          },
+        ],
+      }),
+    )
+
+  beforeAll(async () => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-page-')))
+    say('Says the text')
+    dashboard = await Dashboard.openAs('ana')
+    token = (await dashboard.api.createAgent({ name: 'mailbot' })).token
+  }, 120_000)
+  afterAll(async () => {
+    await dashboard?.[Symbol.asyncDispose]()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const assertClean = async () => {
+    expect(await dashboard.axeFindings()).toEqual([])
+    expect(await dashboard.overhang()).toBe(0)
+  }
+
+  test('a server is looked at before it is stored, and its tool is offered once it was accepted', async () => {
+    const { page } = dashboard
+    await dashboard.goTo('/upstreams')
+    await assertClean()
+    await page.getByRole('button', { name: 'Add a server' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Name', { exact: true }).first().fill('echo')
+    await dialog.getByLabel('Program', { exact: true }).fill(process.execPath)
+    await dialog.getByLabel('Arguments of the program').fill(`${program}\n${folder}/script.json`)
+    await dialog.getByLabel('Folders').fill(`${join(program, '..')}\n${folder}`)
+    await dialog.getByRole('button', { name: 'Connect and look' }).click()
+    await dialog.getByText('Says the text').waitFor()
+    expect((await dashboard.api.listUpstreams()).upstreams).toEqual([])
+    expect(await dashboard.axeFindings()).toEqual([])
+    await dialog.getByRole('button', { name: 'Add the server' }).click()
+    await page.getByRole('link', { name: 'echo' }).click()
+    await page.getByRole('heading', { name: 'echo', exact: true }).waitFor()
+    const before = await invoke(dashboard.run, token, 'echo.say', { text: 'hello' })
+    expect(before.error?.data?.['approval_id']).toBeUndefined()
+    await page.getByRole('button', { name: 'Accept', exact: true }).click()
+    await page.getByText('say: accepted.').waitFor()
+    await assertClean()
+    const held = await invoke(dashboard.run, token, 'echo.say', { text: 'hello' })
+    expect(held.error?.data?.['approval_id']).toMatch(/^appr-/)
+  })
+
+  test('a changed tool is out of service until its difference was seen and accepted', async () => {
+    const { page, api } = dashboard
+    say('Says the text, and sends it elsewhere')
+    await dashboard.goTo('/upstreams/echo')
+    await page.getByRole('button', { name: 'Look again' }).click()
+    const tool = page.locator('[data-tool="say"]')
+    await tool.getByText('Changed', { exact: true }).waitFor()
+    const difference = tool.getByRole('region', { name: 'Difference' })
+    expect(await difference.innerText()).toMatch(/^-.*Says the text"[\s\S]*^\+.*and sends it elsewhere/m)
+    await assertClean()
+    const refused = await invoke(dashboard.run, token, 'echo.say', { text: 'hello' })
+    expect(refused.error?.data?.['approval_id']).toBeUndefined()
+    await tool.getByRole('button', { name: 'Accept' }).click()
+    await tool.getByText('Offered', { exact: true }).waitFor()
+    expect((await api.showUpstream({ name: 'echo' })).upstream).toMatchObject({ offered: 1, waiting: 0 })
+  })
+
+  test('rules are suggested, and a server is removed after its name was typed', async () => {
+    const { page, api } = dashboard
+    await page.getByRole('button', { name: 'Actions: echo' }).click()
+    await page.getByRole('menuitem', { name: 'Suggested rules' }).click()
+    await page.getByRole('dialog').getByText('echo.say').first().waitFor()
+    await page.keyboard.press('Escape')
+    await page.getByRole('button', { name: 'Actions: echo' }).click()
+    await page.getByRole('menuitem', { name: 'Remove' }).click()
+    await page.getByLabel('Type echo to confirm').fill('echo')
+    await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click()
+    await page.getByText('No MCP servers').waitFor()
+    expect((await api.listUpstreams()).upstreams).toEqual([])
+  })
+
+  test('a service that cannot be reached is not connected, and what was typed stays', async () => {
+    const { page, api } = dashboard
+    await dashboard.goTo('/services')
+    await assertClean()
+    await page.getByRole('button', { name: 'Connect a service' }).click()
+    const dialog = page.getByRole('dialog')
+    await dialog.getByLabel('Kind').waitFor()
+    await dialog.getByLabel('Name', { exact: true }).first().fill('post')
+    expect(await dashboard.axeFindings()).toEqual([])
+    for (const field of await dialog.locator('input[required]').all())
+      await field.fill((await field.getAttribute('type')) === 'number' ? '1' : '127.0.0.1')
+    await dialog.getByRole('button', { name: 'Connect a service' }).click()
+    await dialog.getByRole('alert').first().waitFor()
+    expect(await dialog.getByLabel('Name', { exact: true }).first().inputValue()).toBe('post')
+    expect((await api.showProxy()).services).toEqual([])
+    await page.keyboard.press('Escape')
+    for (const tab of ['Writes', 'Rollback points']) {
+      await page.getByRole('tab', { name: tab }).click()
+      await assertClean()
+    }
+  })
+})
