@@ -1,4 +1,4 @@
-import { mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hasProgram } from '@gatehouse/testkit/programs'
@@ -34,6 +34,8 @@ describe.skipIf(!canRun)('MCP servers and services in the dashboard', () => {
 
   beforeAll(async () => {
     folder = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-page-')))
+    // The sandbox of a service that is root runs servers as another user.
+    chmodSync(folder, 0o755)
     say('Says the text')
     dashboard = await Dashboard.openAs('ana')
     token = (await dashboard.api.createAgent({ name: 'mailbot' })).token
@@ -81,14 +83,19 @@ describe.skipIf(!canRun)('MCP servers and services in the dashboard', () => {
     await page.getByRole('button', { name: 'Look again' }).click()
     const tool = page.locator('[data-tool="say"]')
     await tool.getByText('Changed', { exact: true }).waitFor()
-    const difference = tool.getByRole('region', { name: 'Difference' })
-    expect(await difference.innerText()).toMatch(/^-.*Says the text"[\s\S]*^\+.*and sends it elsewhere/m)
+    const difference = tool.getByRole('group', { name: 'Difference' })
+    expect(await difference.innerText()).toMatch(
+      /^-.*Says the text"[\s\S]*^\+.*and sends it elsewhere/m,
+    )
     await assertClean()
     const refused = await invoke(dashboard.run, token, 'echo.say', { text: 'hello' })
     expect(refused.error?.data?.['approval_id']).toBeUndefined()
     await tool.getByRole('button', { name: 'Accept' }).click()
     await tool.getByText('Offered', { exact: true }).waitFor()
-    expect((await api.showUpstream({ name: 'echo' })).upstream).toMatchObject({ offered: 1, waiting: 0 })
+    expect((await api.showUpstream({ name: 'echo' })).upstream).toMatchObject({
+      offered: 1,
+      waiting: 0,
+    })
   })
 
   test('rules are suggested, and a server is removed after its name was typed', async () => {
