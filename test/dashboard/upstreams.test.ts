@@ -88,7 +88,8 @@ describe.skipIf(!canRun)('MCP servers and services in the dashboard', () => {
       /^-.*Says the text"[\s\S]*^\+.*and sends it elsewhere/m,
     )
     await assertClean()
-    const refused = await invoke(dashboard.run, token, 'echo.say', { text: 'hello' })
+    // Another call than the one that waits already: that one is refused when somebody approves it.
+    const refused = await invoke(dashboard.run, token, 'echo.say', { text: 'other' })
     expect(refused.error?.data?.['approval_id']).toBeUndefined()
     await tool.getByRole('button', { name: 'Accept' }).click()
     await tool.getByText('Offered', { exact: true }).waitFor()
