@@ -170,6 +170,40 @@ describe.skipIf(!hasProgram('bwrap'))('servers that people use, behind the gate'
   })
 })
 
+describe.skipIf(!hasProgram('bwrap'))('a question that waits when the service is killed', () => {
+  test('is withdrawn by the next start, which says so to whoever answers it', async () => {
+    await using gate = new Installation()
+    await gate.start()
+    const { token } = await gate.createAgent('coder')
+    await add(gate, 'everything', ['stdio'])
+    await allow(gate, 'everything.*')
+    const client = await connect('modern', gate, token)
+    const call = client.call('everything__trigger-elicitation-request').catch(() => 'no answer')
+    type Asked = { readonly questions: readonly { readonly id: string }[] }
+    const waiting = () => gate.json<Asked>(['upstream', 'questions'])
+    await until(async () => (await waiting()).questions.length === 1)
+    const [question] = (await waiting()).questions
+    await gate.kill()
+    expect(await call).toBe('no answer')
+    await gate.start()
+    expect((await waiting()).questions).toEqual([])
+    const late = await gate.cli(['upstream', 'answer', question?.id ?? '', '--decline'])
+    expect(late.code).toBe(1)
+    expect(late.stderr).toContain('the service ended while it waited, and its call with it')
+    const { entries } = await gate.json<{ entries: readonly { arguments: object }[] }>([
+      ...['audit', 'query', '--capability', 'upstream.question_withdrawn'],
+    ])
+    expect(entries).toMatchObject([{ arguments: { question_id: question?.id } }])
+    // Said once.
+    await gate.stop()
+    await gate.start()
+    const again = await gate.json<{ entries: readonly object[] }>([
+      ...['audit', 'query', '--capability', 'upstream.question_withdrawn'],
+    ])
+    expect(again.entries).toHaveLength(1)
+  })
+})
+
 /** The official server over HTTP, at a port of this machine. */
 const openRemote = async (
   way: 'streamableHttp' | 'sse',

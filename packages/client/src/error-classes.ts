@@ -364,6 +364,9 @@ export class PushRejected extends GatehouseError<'PushRejected'> {}
 /** There is no question {question_id} that waits: it was answered, or its call has ended. */
 export class QuestionNotFound extends GatehouseError<'QuestionNotFound'> {}
 
+/** The question {question_id} of {upstream} was withdrawn, and an answer reaches nobody: {detail} */
+export class QuestionWithdrawn extends GatehouseError<'QuestionWithdrawn'> {}
+
 /** At most {limit} {what} are allowed. */
 export class QuotaExceeded extends GatehouseError<'QuotaExceeded'> {}
 

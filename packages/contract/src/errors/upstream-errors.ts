@@ -92,6 +92,18 @@ export const upstreamErrors = {
     'There is no question {question_id} that waits: it was answered, or its call has ended.',
     [{ action: 'gatehouse upstream questions', description: 'List the questions that wait.' }],
   ),
+  QuestionWithdrawn: entry(
+    409,
+    null,
+    false,
+    'The question {question_id} of {upstream} was withdrawn, and an answer reaches nobody: {detail}',
+    [
+      {
+        action: 'gatehouse upstream questions',
+        description: 'The agent may make its call again, which the server then asks about anew.',
+      },
+    ],
+  ),
   AnswerRefused: entry(400, null, false, 'The answer to {question_id} is refused: {detail}', [
     { action: 'change the answer', description: 'Correct what is named, and try again.' },
   ]),

@@ -15,7 +15,7 @@ export const questionRoutes = defineRoutes({
     summary: 'One question that waits for an answer',
     permission: 'read',
     answer: Question,
-    errors: ['QuestionNotFound'],
+    errors: ['QuestionNotFound', 'QuestionWithdrawn'],
   },
   answerQuestion: {
     method: 'POST',
@@ -24,6 +24,6 @@ export const questionRoutes = defineRoutes({
     permission: 'approvals.decide',
     body: AnswerBody,
     answer: AnsweredQuestion,
-    errors: ['QuestionNotFound', 'AnswerRefused'],
+    errors: ['QuestionNotFound', 'QuestionWithdrawn', 'AnswerRefused'],
   },
 })

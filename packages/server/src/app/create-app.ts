@@ -68,6 +68,7 @@ export function createApp(given: AppDeps): BoundApp {
   const upstreams = bindUpstreams({
     ...base,
     ...given.upstreams,
+    stops: AbortSignal.any([base.signal, listeners.stops]),
     notified: (question) => notifications.asked(question),
   })
   const reach = bindReach({

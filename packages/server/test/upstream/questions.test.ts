@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Question } from '@gatehouse/contract'
-import type { KitOptions } from '@gatehouse/testkit'
+import { createKit, type KitOptions } from '@gatehouse/testkit'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { inputRequired, McpServer } from '@modelcontextprotocol/server'
 import { describe, expect, test } from 'vitest'
@@ -181,7 +184,13 @@ describe('questions of an upstream server over HTTP', () => {
     gone.abort()
     expect(await cancelled).toMatchObject({ kind: 'failed' })
     expect(await questions(kit)).toEqual([])
-    await expect(answer(kit, first.id, {})).rejects.toMatchObject({ type: 'QuestionNotFound' })
+    await expect(answer(kit, first.id, {})).rejects.toMatchObject({
+      type: 'QuestionWithdrawn',
+      message: expect.stringContaining('the call has ended'),
+    })
+    await expect(answer(kit, 'ques-unknown', {})).rejects.toMatchObject({
+      type: 'QuestionNotFound',
+    })
 
     const forgotten = kit.kit.invoke('alpha', 'scripted.push')
     await asked(kit)
@@ -199,6 +208,34 @@ describe('questions of an upstream server over HTTP', () => {
       'nobody answered in time',
       'the call has ended',
     ])
+  })
+
+  test('are withdrawn when the service stops, and whoever answers later is told why', async () => {
+    const leaves = mkdtempSync(join(tmpdir(), 'gatehouse-questions-'))
+    const kit = await askingOverHttp({ leaves })
+    await using _server = kit.server
+    const call = kit.kit.invoke('alpha', 'scripted.push')
+    const { id } = await asked(kit)
+    const withdrawn = {
+      type: 'QuestionWithdrawn',
+      message: expect.stringContaining('the service was stopped while it waited'),
+    }
+    kit.kit.app.listeners.stopping()
+    expect(await call).toMatchObject({
+      error: { type: 'UpstreamFailed', message: expect.stringContaining('is stopping') },
+    })
+    await expect(answer(kit, id, {})).rejects.toMatchObject(withdrawn)
+    // Nothing is put to people any more.
+    expect(await kit.kit.invoke('alpha', 'scripted.push')).toMatchObject({ kind: 'failed' })
+    await kit[Symbol.asyncDispose]()
+    await using next = await createKit({ begins: leaves })
+    const late = { question_id: id, action: 'accept' } as const
+    await expect(next.app.answerQuestion(next.operator(), late)).rejects.toMatchObject(withdrawn)
+    const ends = await next.audit({ capability: 'upstream.question_withdrawn' })
+    expect(ends.filter((entry) => entry.arguments['question_id'] === id)).toMatchObject([
+      { agent: 'alpha', detail: { reason: expect.stringContaining('was stopped') } },
+    ])
+    rmSync(leaves, { recursive: true })
   })
 
   test('to a model are refused, and say so', async () => {

@@ -11,6 +11,7 @@ export class Listeners {
   /** Ports of this process: nobody reaches them by way of the service itself. */
   readonly ports = new Set<number>()
   #phase: Phase = 'none'
+  readonly #stops = new AbortController()
   readonly #expected = new Set<ListenerName>()
   readonly #looks = new Map<ListenerName, () => PartHealth>()
 
@@ -32,6 +33,12 @@ export class Listeners {
 
   stopping(): void {
     this.#phase = 'stopping'
+    this.#stops.abort()
+  }
+
+  /** Aborts when the listeners begin to close, before the calls under way are ended. */
+  get stops(): AbortSignal {
+    return this.#stops.signal
   }
 
   /** Why no calls should be sent here, or null. */

@@ -11,7 +11,9 @@ test('questions that are still being recorded take their places, too', async () 
     recorded = resolve
   })
   const questions = new Questions({
-    auditLog: { append: () => held } as unknown as QuestionDeps['auditLog'],
+    auditLog: { transaction: () => held } as unknown as QuestionDeps['auditLog'],
+    storage: kit.storage,
+    node: 'here',
     ids: { next: (prefix: string) => `${prefix}-${(ids += 1)}` } as unknown as QuestionDeps['ids'],
     log: { warn: () => {} } as unknown as QuestionDeps['log'],
     clock: kit.clock,
@@ -19,6 +21,7 @@ test('questions that are still being recorded take their places, too', async () 
     settings: { 'approvals.hold': 60_000 },
     notified: async () => {},
     signal: stopped.signal,
+    stops: new AbortController().signal,
   })
   const call: AskingCall = {
     ...{ upstream: 'notes', agent: 'alpha', capability: 'notes.add' },

@@ -18,14 +18,20 @@ import type { UpstreamQuestion, UpstreamReply } from '../../ports/upstream.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import { type Op, systemOp } from '../call/op.ts'
+import { keepLeft, type LeftQuestion, readLeft } from './left-questions.ts'
 
 export type QuestionDeps = Pick<Basics, 'auditLog' | 'ids' | 'log'> & {
+  readonly storage: Pick<Basics['storage'], 'meta'>
+  /** Name of this node. */
+  readonly node: string
   readonly clock: Clock
   readonly secrets: Pick<Secrets, 'hide' | 'scrub'>
   readonly settings: { readonly 'approvals.hold': number }
   /** Stores what people elsewhere are told, before the question can be answered. */
   readonly notified: (question: Question) => Promise<void>
   readonly signal: AbortSignal
+  /** Aborts when the service begins to stop, while calls are still under way. */
+  readonly stops: AbortSignal
 }
 
 /** The call that a question comes up in. */
@@ -42,6 +48,8 @@ type Open = {
 
 const openMax = 100
 const openOfServerMax = 10
+/** Withdrawn ones of which it is known why, the newest. */
+const withdrawnMax = 200
 const messageMax = 4_000
 const urlMax = 2_048
 
@@ -58,6 +66,15 @@ const endOf = ({ reason }: AbortSignal): string =>
     ? 'its tool was taken out of service'
     : 'the call has ended'
 
+const stoppedReason = 'the service was stopped while it waited, and its call with it'
+const diedReason = 'the service ended while it waited, and its call with it'
+
+const withdrawal = ({ id, upstream, agent }: LeftQuestion, reason: string) => ({
+  agent,
+  arguments: { question_id: id, server: upstream },
+  detail: { reason },
+})
+
 /** An address that a person may be sent to. Anything but the web, and whatever hides where it leads, is none. */
 const addressOf = (upstream: string, given: string): string => {
   let url: URL
@@ -73,9 +90,21 @@ const addressOf = (upstream: string, given: string): string => {
   return url.href
 }
 
+type ChangeLeft = (left: readonly LeftQuestion[]) => readonly LeftQuestion[]
+
+const without =
+  (ended: string): ChangeLeft =>
+  (left) =>
+    left.filter(({ id }) => id !== ended)
+
+const withReason =
+  (ended: string, reason: string): ChangeLeft =>
+  (left) =>
+    left.map((one) => (one.id === ended ? { ...one, reason } : one))
+
 /**
  * What upstream servers ask people. A question lives as long as its call, in this process: nobody could pass on an
- * answer that comes later.
+ * answer that comes later. The store knows which ones wait, so that they are withdrawn however the process ends.
  * @SECURITY Only people answer; no capability reaches this. upstream/questions.test.ts.
  */
 export class Questions {
@@ -84,9 +113,32 @@ export class Questions {
   /** Being written to the log and told of: they take a place already, and nobody can answer them yet. */
   readonly #beginning = new Set<Question>()
   readonly #listeners = new Set<(question: Question) => void>()
+  /** Why each was withdrawn, for whoever answers it all the same. */
+  readonly #withdrawn = new Map<string, LeftQuestion & { readonly reason: string }>()
+  readonly #withdrawing = new Set<Promise<void>>()
 
   constructor(deps: QuestionDeps) {
     this.#deps = deps
+  }
+
+  /** Withdraws what this node had put to people when it ended without a word. */
+  async start(): Promise<void> {
+    const { auditLog, node, storage } = this.#deps
+    const left = await readLeft(storage, node)
+    if (left.length === 0) return
+    await auditLog.transaction(async (tx) => {
+      await keepLeft(tx, node, [])
+      const op = systemOp(this.#deps)
+      for (const one of left)
+        if (one.reason === undefined)
+          tx.append(actDraft(op, 'upstream.question_withdrawn', withdrawal(one, diedReason)))
+    })
+    for (const one of left) this.#remember(one, one.reason ?? diedReason)
+  }
+
+  /** Resolves when what was withdrawn is on record. */
+  async stopped(): Promise<void> {
+    await Promise.allSettled(this.#withdrawing)
   }
 
   list(): readonly Question[] {
@@ -127,7 +179,10 @@ export class Questions {
     }
     this.#beginning.add(question)
     try {
-      await this.#deps.auditLog.append(actDraft(systemOp(this.#deps), 'upstream.asked', facts))
+      await this.#record(systemOp(this.#deps), 'upstream.asked', facts, (left) => [
+        ...left,
+        { id: question.id, upstream: question.upstream, agent: question.agent },
+      ])
       await this.#deps.notified(question)
     } finally {
       this.#beginning.delete(question)
@@ -135,7 +190,7 @@ export class Questions {
     return await this.#wait(question, fields, signal)
   }
 
-  /** Passes on what a person answers. Raises `QuestionNotFound` and `AnswerRefused`. */
+  /** Passes on what a person answers. Raises `QuestionNotFound`, `QuestionWithdrawn` and `AnswerRefused`. */
   async answer(
     op: Op,
     { question_id, action, values }: { readonly question_id: string } & AnswerBody,
@@ -157,7 +212,7 @@ export class Questions {
     const detail = content === null ? {} : { detail: { values: keptValues(fields, content) } }
     const facts = { agent, arguments: { question_id: id, server: upstream, action }, ...detail }
     try {
-      await this.#deps.auditLog.append(actDraft(op, 'upstream.answered', facts))
+      await this.#record(op, 'upstream.answered', facts, without(id))
     } catch (cause) {
       open.end({ action: 'cancel', content: null })
       throw cause
@@ -168,9 +223,12 @@ export class Questions {
 
   #find(question_id: string): Open {
     const open = this.#open.get(question_id)
-    if (!open)
+    if (open) return open
+    const withdrawn = this.#withdrawn.get(question_id)
+    if (!withdrawn)
       throw new GatehouseError('QuestionNotFound', { question_id: question_id.slice(0, 100) })
-    return open
+    const { upstream, reason } = withdrawn
+    throw new GatehouseError('QuestionWithdrawn', { question_id, upstream, detail: reason })
   }
 
   #read(call: AskingCall, asked: UpstreamQuestion): Pick<Open, 'question' | 'fields'> {
@@ -203,39 +261,77 @@ export class Questions {
     fields: readonly FormField[],
     signal: AbortSignal,
   ): Promise<UpstreamReply> {
-    const { clock, log, settings } = this.#deps
-    return new Promise((resolve) => {
-      const withdraw = (reason: string) => {
-        if (!this.#open.delete(question.id)) return
-        this.#withdrawn(question, reason).catch((cause: unknown) =>
-          log.warn(
-            { err: cause, question_id: question.id },
-            'a withdrawn question is not on record',
+    const { clock, settings, stops } = this.#deps
+    return new Promise((resolve, reject) => {
+      const withdraw = (reason: string, left = without(question.id)): boolean => {
+        const isOpen = this.#open.delete(question.id)
+        if (isOpen) this.#withdraw(question, reason, left)
+        return isOpen
+      }
+      const cancel = (reason: string) => {
+        if (withdraw(reason)) end({ action: 'cancel', content: null })
+      }
+      const timer = clock.after(settings['approvals.hold'], () => cancel('nobody answered in time'))
+      const aborted = () => cancel(endOf(signal))
+      const stopped = () => {
+        if (!withdraw(stoppedReason, withReason(question.id, stoppedReason))) return
+        release()
+        reject(
+          refused(
+            question.upstream,
+            'the service is stopping, and nobody answers what it asks any more. Make the call again later',
           ),
         )
-        end({ action: 'cancel', content: null })
       }
-      const timer = clock.after(settings['approvals.hold'], () =>
-        withdraw('nobody answered in time'),
-      )
-      const aborted = () => withdraw(endOf(signal))
-      const end = (reply: UpstreamReply) => {
+      const release = () => {
         timer[Symbol.dispose]()
         signal.removeEventListener('abort', aborted)
+        stops.removeEventListener('abort', stopped)
+      }
+      const end = (reply: UpstreamReply) => {
+        release()
         resolve(reply)
       }
       this.#open.set(question.id, { question, fields, end })
+      if (stops.aborted) return stopped()
       if (signal.aborted) return aborted()
+      stops.addEventListener('abort', stopped, { once: true })
       signal.addEventListener('abort', aborted, { once: true })
       this.#tell(question)
     })
   }
 
-  async #withdrawn({ id, upstream, agent }: Question, reason: string): Promise<void> {
-    const facts = { agent, arguments: { question_id: id, server: upstream }, detail: { reason } }
-    await this.#deps.auditLog.append(
-      actDraft(systemOp(this.#deps), 'upstream.question_withdrawn', facts),
-    )
+  #withdraw(question: Question, reason: string, left: ChangeLeft): void {
+    const { log } = this.#deps
+    this.#remember(question, reason)
+    const facts = withdrawal(question, reason)
+    const act = 'upstream.question_withdrawn'
+    const withdrawing = this.#record(systemOp(this.#deps), act, facts, left)
+      .catch((cause: unknown) =>
+        log.warn({ err: cause, question_id: question.id }, 'a withdrawn question is not on record'),
+      )
+      .finally(() => this.#withdrawing.delete(withdrawing))
+    this.#withdrawing.add(withdrawing)
+  }
+
+  /** An entry, and in the same step what is left to be withdrawn by the next start. */
+  async #record(
+    op: Op,
+    act: string,
+    facts: Parameters<typeof actDraft>[2],
+    next: ChangeLeft,
+  ): Promise<void> {
+    const { auditLog, node } = this.#deps
+    await auditLog.transaction(async (tx) => {
+      await keepLeft(tx, node, next(await readLeft(tx, node)))
+      tx.append(actDraft(op, act, facts))
+    })
+  }
+
+  #remember({ id, upstream, agent }: LeftQuestion, reason: string): void {
+    const [oldest] = this.#withdrawn.keys()
+    if (oldest !== undefined && this.#withdrawn.size >= withdrawnMax) this.#withdrawn.delete(oldest)
+    this.#withdrawn.set(id, { id, upstream, agent, reason })
   }
 
   #tell(question: Question): void {

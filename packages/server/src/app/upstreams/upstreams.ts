@@ -40,6 +40,8 @@ export type UpstreamRoomDeps = Omit<UpstreamDeps, 'connections'> & {
   readonly settings: ConnectionDeps['settings'] & QuestionDeps['settings']
   readonly notified: QuestionDeps['notified']
   readonly secrets: QuestionDeps['secrets']
+  readonly node: string
+  readonly stops: QuestionDeps['stops']
   readonly signal: AbortSignal
 }
 
@@ -62,7 +64,7 @@ export interface UpstreamUseCases {
 
   // What servers ask people
   listQuestions(op: Op): Promise<QuestionList>
-  /** Raises `QuestionNotFound`. */
+  /** Raises `QuestionNotFound` and `QuestionWithdrawn`. */
   showQuestion(op: Op, input: { question_id: string }): Promise<Question>
   answerQuestion(op: Op, input: { question_id: string } & AnswerBody): Promise<AnsweredQuestion>
   /** Calls the listener with each question as it is asked. */
@@ -140,12 +142,13 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
     endWithAgent: async (_op, _tx, agent) => () => void connections.endOfAgent(agent),
     health: () => healthOf(inner),
     async start() {
+      await questions.start()
       idle.start('later')
       // Nobody else changes a store that is not shared.
       if (deps.storage.isShared) followed.start('later')
     },
     async stopped() {
-      await Promise.all([idle.stopped(), followed.stopped()])
+      await Promise.all([idle.stopped(), followed.stopped(), questions.stopped()])
       await connections.stopped()
     },
   }
