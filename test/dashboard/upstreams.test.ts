@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard } from '../support/dashboard.ts'
-import { invoke } from '../support/server.ts'
+import { invoke, rpc } from '../support/server.ts'
 
 const program = realpathSync(
   new URL('../../packages/server/test/upstream/scripted-server.mjs', import.meta.url).pathname,
@@ -88,11 +88,12 @@ describe.skipIf(!canRun)('MCP servers and services in the dashboard', () => {
       /^-.*Says the text"[\s\S]*^\+.*and sends it elsewhere/m,
     )
     await assertClean()
-    // Another call than the one that waits already: that one is refused when somebody approves it.
-    const refused = await invoke(dashboard.run, token, 'echo.say', { text: 'other' })
-    expect(refused.error?.data?.['approval_id']).toBeUndefined()
+    const listed = async () =>
+      JSON.stringify(await rpc(dashboard.run, token, 'capabilities.list', { category: 'echo' }))
+    expect(await listed()).not.toContain('echo.say')
     await tool.getByRole('button', { name: 'Accept' }).click()
     await tool.getByText('Offered', { exact: true }).waitFor()
+    expect(await listed()).toContain('echo.say')
     expect((await api.showUpstream({ name: 'echo' })).upstream).toMatchObject({
       offered: 1,
       waiting: 0,
