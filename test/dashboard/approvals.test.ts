@@ -108,7 +108,7 @@ describe.skipIf(!hasProgram('chromium'))(
 
     test('approves with other arguments, and the agent gets the result', async () => {
       const id = await ask('four.txt')
-      await ask('five.txt')
+      const stale = await ask('five.txt')
       await cardOf(id).getByRole('button', { name: 'More' }).click()
       await dashboard.page.getByRole('menuitem', { name: 'Edit the arguments…' }).click()
       const field = dashboard.page.getByLabel('Arguments (JSON)')
@@ -122,6 +122,9 @@ describe.skipIf(!hasProgram('chromium'))(
         timeout_seconds: 10,
       })
       expect(waited.result?.data).toMatchObject({ edited: { arguments: { path: 'five.txt' } } })
+      // Its file is gone, so it could only be rejected: it would stand in the way of those to come.
+      await dashboard.api.rejectApproval({ id: stale })
+      await cardOf(stale).waitFor({ state: 'detached' })
     })
 
     test('lets later calls run for a time, lists the grant and revokes it', async () => {
@@ -155,7 +158,7 @@ describe.skipIf(!hasProgram('chromium'))(
       await page.keyboard.press('Enter')
       await page.getByRole('button', { name: /^Approve 5\d$/ }).focus()
       await page.keyboard.press('Enter')
-      await page.getByText(/^5\d requests decided/).waitFor()
+      await page.getByText(/^5\d requests decided\.$/).waitFor()
       for (const id of ids)
         await expect
           .poll(async () => (await dashboard.api.showApproval({ id })).execution.state)
@@ -168,7 +171,12 @@ describe.skipIf(!hasProgram('chromium'))(
       await dashboard.goTo('/approvals?tab=decided')
       const { page } = dashboard
       await page.keyboard.press('g')
-      await page.keyboard.press('p')
+      // A slow hand, or a slow machine.
+      await page.evaluate(`
+        const second = new KeyboardEvent('keydown', { key: 'p', bubbles: true })
+        Object.defineProperty(second, 'timeStamp', { value: performance.now() + 60_000 })
+        document.body.dispatchEvent(second)
+      `)
       await page.getByRole('tab', { name: 'Waiting', selected: true }).waitFor()
       const id = await ask('keys.txt')
       await cardOf(id).waitFor()

@@ -45,30 +45,41 @@ const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
-const sequenceMs = 2_000
-
-/** Runs shortcuts of one key and of two in a row, where nobody types and no dialog is open. */
+/**
+ * Runs shortcuts of one key and of two in a row, where nobody types and no dialog is open. The second key may
+ * take as long as it likes: hands differ, and so do machines.
+ */
 export function useShortcutKeys(): void {
   useEffect(() => {
     let first = ''
-    let at = 0
+    const forget = () => {
+      first = ''
+    }
     const onKey = (event: KeyboardEvent) => {
-      const { key, target, timeStamp } = event
+      const { key, target } = event
       if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return
-      if (singleKeys.get() === 'off' || isTyping(target)) return
-      if (document.querySelector('dialog[open], [role="menu"]')) return
-      const pair = timeStamp - at < sequenceMs ? `${first} ${key}` : key
+      const isElsewhere =
+        singleKeys.get() === 'off' ||
+        isTyping(target) ||
+        document.querySelector('dialog[open], [role="menu"]')
+      if (isElsewhere) {
+        forget()
+        return
+      }
       const found =
-        shortcuts.findLast(({ keys }) => keys === pair) ??
+        shortcuts.findLast(({ keys }) => keys === `${first} ${key}`) ??
         shortcuts.findLast(({ keys }) => keys === key)
       first = key
-      at = timeStamp
       if (!found) return
       event.preventDefault()
-      first = ''
+      forget()
       found.run()
     }
     addEventListener('keydown', onKey)
-    return () => removeEventListener('keydown', onKey)
+    addEventListener('pointerdown', forget)
+    return () => {
+      removeEventListener('keydown', onKey)
+      removeEventListener('pointerdown', forget)
+    }
   }, [])
 }
