@@ -211,13 +211,20 @@ export const AcceptUpstream = z.strictObject({
 })
 export type AcceptUpstream = z.infer<typeof AcceptUpstream>
 
+/** Page of the dashboard that takes the answer of a login. */
+export const upstreamCallbackPath = '/upstreams/callback'
+
 export const LoginUpstream = z.strictObject({
-  /** Where the browser brings the answer, on the machine of whoever logs in. */
+  /**
+   * Where the browser brings the answer: a port on the machine of whoever logs in, or the page of the dashboard by which
+   * this request reached the service.
+   */
   redirect_url: z
     .string()
+    .max(400)
     .regex(
-      /^http:\/\/127\.0\.0\.1:[1-9]\d{0,4}\/[A-Za-z0-9/_-]{0,100}$/,
-      'expected http://127.0.0.1:PORT/…',
+      /^(?:http:\/\/127\.0\.0\.1:[1-9]\d{0,4}\/[A-Za-z0-9/_-]{0,100}|https:\/\/[^/?#@\\\s]+\/upstreams\/callback)$/,
+      `expected http://127.0.0.1:PORT/…, or ${upstreamCallbackPath} of the dashboard`,
     ),
   /** The agent that it is for; all that have none of their own where it is left out. */
   agent: AgentName.optional(),
@@ -241,7 +248,7 @@ export type UpstreamLoginStart = z.infer<typeof UpstreamLoginStart>
 
 export const FinishUpstreamLogin = z.strictObject({
   /** The whole address that the browser was sent to at the end. */
-  redirected: z.url({ protocol: /^http$/ }).max(8192),
+  redirected: z.url({ protocol: /^https?$/ }).max(8192),
 })
 export type FinishUpstreamLogin = z.infer<typeof FinishUpstreamLogin>
 

@@ -159,6 +159,21 @@ test('a client that is registered already is used with its secret', async () => 
   expect(await kit.readable()).not.toContain(client_secret)
 })
 
+test('a login by way of the dashboard ends at its page, whose address is all that it brings back', async () => {
+  const redirect_url = 'https://gate.example:7800/upstreams/callback'
+  await using kit = await OauthKit.open()
+  await kit.add()
+  const { address } = await kit.begin({ redirect_url })
+  const ended = await kit.servers.browse(address)
+  expect(ended.startsWith(`${redirect_url}?`)).toBe(true)
+  await expect(kit.finish(ended.replace(':7800', ':7801'))).rejects.toMatchObject({
+    type: 'UpstreamLoginRefused',
+  })
+  expect(await kit.finish(ended)).toMatchObject({
+    upstream: { login: { issuer: kit.servers.issuer } },
+  })
+})
+
 test('a description of the client takes the place of a registration where both sides have one', async () => {
   const url = 'https://gate.example/client.json'
   const options = { settings: { 'upstream.client_metadata_url': url } }

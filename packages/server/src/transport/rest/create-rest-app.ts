@@ -92,6 +92,7 @@ export function createRestApp(options: RestOptions): RestApp {
               peer: {
                 address: address ?? '',
                 logsIn: options.forBrowsers === true,
+                origin: guard.ownOrigin(request.headers),
                 login: login ?? null,
               },
               ...(actor ? { actor } : {}),

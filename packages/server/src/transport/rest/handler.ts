@@ -13,6 +13,8 @@ export type Peer = {
   readonly address: string
   /** Whether this listener takes passwords and hands out logins: only the one over TLS does. */
   readonly logsIn: boolean
+  /** Under which the request reached the pages of this listener; null where it has none. */
+  readonly origin: string | null
   /** The login that the request came with. */
   readonly login: WebLogin | null
 }

@@ -3,7 +3,16 @@ import { GatehouseError } from '@gatehouse/contract'
 import { createHostCheck, hostName } from '../http/allowed-hosts.ts'
 
 /** Check of where a request says it comes from, before anything else of it counts. */
-export type HostGuard = { assertAllowed(headers: Headers, isRemote: boolean): void }
+export type HostGuard = {
+  assertAllowed(headers: Headers, isRemote: boolean): void
+  /**
+   * Origin of the pages of this listener, as the request reached them; null where it has none, and for an address that
+   * is neither of this machine alone nor named in the settings: whoever asks could name any.
+   */
+  ownOrigin(headers: Headers): string | null
+}
+
+const loopback = /^(?:(?:[^.]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\])$/
 
 /**
  * Addresses, local names and those of `hosts` only, and no page of a browser from elsewhere: other ports of the same
@@ -16,8 +25,18 @@ export function createHostGuard(
   /** The scheme of this listener's own pages, where it has some. */
   ownScheme: 'https' | null = null,
 ): HostGuard {
-  const isOurs = createHostCheck([hostname(), ...hosts])
+  const names = [hostname(), ...hosts]
+  const isOurs = createHostCheck(names)
+  const named = new Set(names.map((name) => hostName(name) ?? name.toLowerCase()))
   return {
+    ownOrigin(headers) {
+      const host = headers.get('host')
+      const name = host === null ? null : hostName(host)
+      if (ownScheme === null || host === null || name === null) return null
+      const isKnown = loopback.test(name) || named.has(name)
+      return isKnown ? new URL(`${ownScheme}://${host}`).origin : null
+    },
+
     assertAllowed(headers, isRemote) {
       const host = headers.get('host')
       if (host === null && isRemote)

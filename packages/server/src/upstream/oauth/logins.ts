@@ -163,7 +163,8 @@ export class Logins implements UpstreamLogins {
         grant_types: ['authorization_code', 'refresh_token'],
         response_types: ['code'],
         token_endpoint_auth_method: 'none',
-        application_type: 'native',
+        // One whose answers a page takes is no program on the machine of the person.
+        application_type: redirect_url.startsWith('https:') ? 'web' : 'native',
       },
       ...(scope === null ? {} : { scope }),
     })

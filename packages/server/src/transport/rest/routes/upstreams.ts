@@ -1,5 +1,23 @@
+import { upstreamCallbackPath } from '@gatehouse/contract'
 import type { upstreamRoutes } from '@gatehouse/contract/routes/upstreams'
 import type { Handlers } from '../handler.ts'
+import { InvalidRequest } from '../invalid-request.ts'
+
+/**
+ * Codes are brought to the machine of the person, or back to the page that asked.
+ * @SECURITY No other page gets one, whoever names it; rest/login-callback.test.ts.
+ */
+const assertOwnCallback = (redirectUrl: string, origin: string | null): void => {
+  if (redirectUrl.startsWith('http://127.0.0.1:')) return
+  if (origin !== null && redirectUrl === `${origin}${upstreamCallbackPath}`) return
+  const own = origin === null ? '' : `, or ${origin}${upstreamCallbackPath}`
+  throw new InvalidRequest([
+    {
+      pointer: '/redirect_url',
+      detail: `expected http://127.0.0.1:PORT/…${own}; a request to the dashboard names its own page`,
+    },
+  ])
+}
 
 export const upstreamHandlers: Handlers<typeof upstreamRoutes> = {
   listUpstreams: (op, app) => app.listUpstreams(op),
@@ -8,7 +26,10 @@ export const upstreamHandlers: Handlers<typeof upstreamRoutes> = {
   acceptUpstream: (op, app, input) => app.acceptUpstream(op, input),
   refreshUpstream: (op, app, input) => app.refreshUpstream(op, input),
   restartUpstream: (op, app, input) => app.restartUpstream(op, input),
-  loginUpstream: (op, app, input) => app.loginUpstream(op, input),
+  loginUpstream: (op, app, input, { origin }) => {
+    assertOwnCallback(input.redirect_url, origin)
+    return app.loginUpstream(op, input)
+  },
   finishUpstreamLogin: (op, app, input) => app.finishUpstreamLogin(op, input),
   logoutUpstream: (op, app, input) => app.logoutUpstream(op, input),
   suggestUpstreamRules: (op, app, input) => app.suggestUpstreamRules(op, input),
