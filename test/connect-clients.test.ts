@@ -138,6 +138,30 @@ test('takes only its entry out of a file that changed, and nothing where none wa
   expect((await gate.cli(['disconnect', 'windsurf', '--yes'])).code).toBe(5)
 })
 
+test('names the backup of a file that changed since, with what to do with it, and no other', async () => {
+  if (!gate.run) await gate.start()
+  const file = join(home, '.cursor', 'mcp.json')
+  mkdirSync(dirname(file))
+  writeFileSync(file, '{ "mcpServers": {}, "theme": "dark" }\n')
+  const { backup } = await connect('cursor', '--no-hooks')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('dark', 'light'))
+  const { stdout } = await gate.cli(['disconnect', 'cursor', '--yes'])
+  expect(stdout).toContain(`See the difference: diff ${backup} ${file}\n`)
+  expect(stdout).toContain(`rm ${backup}\n`)
+  expect(readFileSync(`${backup}`, 'utf8')).toContain('dark')
+
+  await connect('cursor', '--no-hooks')
+  const restored = await gate.cli(['disconnect', 'cursor', '--yes'])
+  expect(restored.stdout).toContain(`${file} is as it was before.`)
+  expect(restored.stdout).not.toContain('diff')
+  expect(existsSync(`${backup}`)).toBe(false)
+  // Of a file that was none before, nothing is kept.
+  rmSync(file)
+  await connect('cursor', '--no-hooks')
+  writeFileSync(file, readFileSync(file, 'utf8').replace('{', '{ "theme": "light",'))
+  expect(await disconnect('cursor')).toMatchObject({ files: [{ restored: false, backup: null }] })
+})
+
 test('gives a new token where the present one is not at hand', async () => {
   if (!gate.run) await gate.start()
   const { file, token_file } = await connect('zed')

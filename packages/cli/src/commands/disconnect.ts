@@ -3,6 +3,17 @@ import { agentToRevoke, endConnection, planDisconnection } from '../clients/disc
 import { diffOf, paintDiff } from '../clients/show-change.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
+import { shellWord } from '../next-step.ts'
+
+/** The bytes of before that could not be brought back without losing what has changed since. */
+const keptLines = (file: string, backup: string): string[] => {
+  const [kept, now] = [backup, file].map((path) => escapeText(shellWord(path)))
+  return [
+    '  It has changed since; the file of before is kept, with the secrets that it had.',
+    `  See the difference: diff ${kept} ${now}`,
+    `  Delete it if you want none of it back: rm ${kept}`,
+  ]
+}
 
 export const disconnectClient = defineCommand({
   name: 'disconnect',
@@ -36,7 +47,11 @@ export const disconnectClient = defineCommand({
     if (!isDry) await endConnection(context, planned, agent)
     const files = undos
       .filter(({ known, before, after }) => known !== null || after.toString() !== before)
-      .map((undo) => ({ file: undo.file.path, restored: undo.isRestored && !isDry }))
+      .map(({ file, known, isRestored, backup }) => ({
+        file: file.path,
+        restored: isRestored && !isDry,
+        backup: !isDry && !isRestored && known?.existed ? backup : null,
+      }))
     return {
       client: client.id,
       scope,
@@ -51,10 +66,13 @@ export const disconnectClient = defineCommand({
     if (dry_run) return diff === '' ? 'Nothing would change.' : paintDiff(diff, coloured)
     return [
       `${client} is disconnected.`,
-      ...files.map(({ file, restored }) =>
+      ...files.flatMap(({ file, restored, backup }) =>
         restored
-          ? `${escapeText(file)} is as it was before.`
-          : `Only what Gatehouse had added was taken out of ${escapeText(file)}.`,
+          ? [`${escapeText(file)} is as it was before.`]
+          : [
+              `Only what Gatehouse had added was taken out of ${escapeText(file)}.`,
+              ...(backup === null ? [] : keptLines(file, backup)),
+            ],
       ),
       ...(revoked === null ? [] : [`The agent ${revoked} is revoked.`]),
       `Connect it again: ${next(`connect ${client}`)}`,
