@@ -54,6 +54,13 @@ export const pages: readonly PageEntry[] = [
     component: lazyRouteComponent(() => import('../pages/audit/audit.tsx'), 'AuditPage'),
   },
   {
+    path: '/policy',
+    title: titles.policy,
+    icon: 'policy',
+    key: 'l',
+    component: lazyRouteComponent(() => import('../pages/policy/policy.tsx'), 'PolicyPage'),
+  },
+  {
     path: '/services',
     title: titles.services,
     icon: 'services',

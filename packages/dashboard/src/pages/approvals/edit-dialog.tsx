@@ -3,23 +3,9 @@ import { useState } from 'react'
 import { approvalsText as text } from '../../messages/approvals.ts'
 import { FormDialog } from '../../ui/dialog.tsx'
 import { TextArea } from '../../ui/field.tsx'
+import { readObject } from '../../ui/read-object.ts'
 
 type Fields = Readonly<Record<string, unknown>>
-
-/** A JSON object, or what is wrong with the text. */
-export function readObject(
-  written: string,
-): { readonly value: Fields } | { readonly problem: string } {
-  let value: unknown
-  try {
-    value = JSON.parse(written)
-  } catch (error) {
-    return { problem: error instanceof Error ? error.message : String(error) }
-  }
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
-    ? { value: value as Fields }
-    : { problem: 'it needs braces around its fields' }
-}
 
 /** Other arguments than those asked for: what runs is a new request, with a digest of its own. */
 export const EditDialog = ({

@@ -2,9 +2,9 @@ import type { UpstreamTool } from '@gatehouse/contract'
 import { upstreamsText as text } from '../../messages/upstreams.ts'
 import { Button } from '../../ui/button.tsx'
 import { Code, Diff } from '../../ui/code.tsx'
+import { lineDiff } from '../../ui/line-diff.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { Visible } from '../../ui/visible.tsx'
-import { lineDiff } from './line-diff.ts'
 import { ToolStateBadge } from './status.tsx'
 
 const Definition = ({ tool: { accepted, found } }: { readonly tool: UpstreamTool }) => {
