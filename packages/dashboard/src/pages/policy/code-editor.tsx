@@ -1,11 +1,12 @@
 import { autocompletion, type Completion, completeFromList } from '@codemirror/autocomplete'
 import { defaultKeymap, history, historyKeymap } from '@codemirror/commands'
 import { yaml } from '@codemirror/lang-yaml'
-import { defaultHighlightStyle, syntaxHighlighting } from '@codemirror/language'
+import { HighlightStyle, syntaxHighlighting } from '@codemirror/language'
 import { type Diagnostic, lintGutter, setDiagnostics } from '@codemirror/lint'
 import { EditorState } from '@codemirror/state'
 import { EditorView, keymap, lineNumbers } from '@codemirror/view'
 import type { PolicyProblem } from '@gatehouse/contract'
+import { tags } from '@lezer/highlight'
 import { useEffect, useRef } from 'react'
 
 const look = EditorView.theme({
@@ -37,6 +38,14 @@ const look = EditorView.theme({
     backgroundColor: 'var(--color-accent)',
   },
 })
+
+/** The colours of the page, which are readable in both themes. */
+const colours = HighlightStyle.define([
+  { tag: tags.propertyName, color: 'var(--color-accent-strong)' },
+  { tag: [tags.string, tags.special(tags.string)], color: 'var(--color-good)' },
+  { tag: tags.comment, color: 'var(--color-ink-soft)', fontStyle: 'italic' },
+  { tag: [tags.punctuation, tags.separator], color: 'var(--color-ink-soft)' },
+])
 
 /** Keys and values of the language, and the names that rules speak of. */
 const words = [
@@ -117,7 +126,7 @@ export const CodeEditor = ({
           lineNumbers(),
           history(),
           yaml(),
-          syntaxHighlighting(defaultHighlightStyle),
+          syntaxHighlighting(colours),
           lintGutter(),
           autocompletion({ override: [completeFromList(options)] }),
           keymap.of([...defaultKeymap, ...historyKeymap]),
