@@ -14,15 +14,16 @@ test('takes as long for somebody who does not exist', async () => {
   const passwords = createPasswords()
   const hash = await passwords.hash('correct horse')
   const timeOf = async (known: string | null) => {
-    const times: number[] = []
-    for (let i = 0; i < 5; i += 1) {
-      const began = performance.now()
-      expect(await passwords.verify(known, 'wrong')).toBe(false)
-      times.push(performance.now() - began)
-    }
-    return Math.min(...times)
+    const began = performance.now()
+    expect(await passwords.verify(known, 'wrong')).toBe(false)
+    return performance.now() - began
   }
-  const [real, nobody] = [await timeOf(hash), await timeOf(null)]
+  // In turns: whatever else the machine does slows both, and the quickest of each is the least disturbed.
+  let [real, nobody] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY]
+  for (let i = 0; i < 12; i += 1) {
+    real = Math.min(real, await timeOf(hash))
+    nobody = Math.min(nobody, await timeOf(null))
+  }
   expect(nobody / real).toBeGreaterThan(0.5)
   expect(nobody / real).toBeLessThan(2)
 })

@@ -297,6 +297,23 @@ describe('the host guard', () => {
     expect(answer.text).not.toMatch(/root:|"workspaces"|dependencies/)
   })
 
+  test('answers its views with the one page, compressed where that is taken, and keeps files with a hash', async () => {
+    const page = await kit.send('GET', '/')
+    const view = await kit.send('GET', '/agents/my.bot')
+    expect([view.status, view.text]).toEqual([200, page.text])
+    expect(view.headers['cache-control']).toBe('no-cache')
+    const [, script = ''] = /src="(\/assets\/[^"]+)"/.exec(page.text) ?? []
+    const plain = await kit.send('GET', script)
+    expect(plain.headers['cache-control']).toContain('immutable')
+    const zipped = await kit.send('GET', script, { headers: { 'accept-encoding': 'br, gzip' } })
+    expect(zipped.headers['content-encoding']).toBe('gzip')
+    const [small, large] = [zipped, plain].map(({ headers }) => Number(headers['content-length']))
+    expect(small).toBeLessThan((large ?? 0) / 2)
+    // The first load: what index.html names, as it travels.
+    expect(small).toBeLessThan(175_000)
+    expect((await kit.send('GET', '/assets/none.js')).status).toBe(404)
+  })
+
   test('answers under its own names only', async () => {
     const port = new URL(kit.url).port
     const read = async (host: string) => (await kit.send('GET', '/', { headers: { host } })).status

@@ -10,7 +10,7 @@ import { fits, type OpenApi, type Operation, operationsIn } from './operations.t
 
 const readDocument = async (): Promise<OpenApi> => {
   const response = await fetch('/api/openapi.json')
-  if (!response.ok) throw new Error(`/api/openapi.json: ${response.status}`)
+  if (!response.ok) throw new Error(text.failed(response.status))
   return (await response.json()) as OpenApi
 }
 
