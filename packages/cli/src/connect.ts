@@ -127,7 +127,7 @@ export type Found = { readonly dataDir: string; readonly server: Connection | nu
  * is neither.
  */
 export async function findData(places: DataPlaces): Promise<Found> {
-  const { isInstalled } = await import('@gatehouse/server/platform/store-record')
+  const { isInstalled } = await import('@gatehouse/server/platform/is-installed')
   const [first] = places.dirs
   const closed = new Set<string>()
   let stopped: string | null = null

@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { dataFormat } from '../domain/data-format.ts'
-import { isInstalled, recordedStore, recordStore } from './store-record.ts'
+import { isInstalled } from './is-installed.ts'
+import { recordedStore, recordStore } from './store-record.ts'
 
 const folder = (files: Record<string, string> = {}): string => {
   const made = mkdtempSync(join(tmpdir(), 'gatehouse-data-'))

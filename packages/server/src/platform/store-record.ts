@@ -1,8 +1,9 @@
-import { existsSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import { dataFormat } from '../domain/data-format.ts'
 import { writePrivateFile } from './data-directory.ts'
+import { hasDatabase, hasLog, recordFile } from './is-installed.ts'
 
 type Engine = 'sqlite' | 'postgres'
 /** `store.json`: which store the data directory belongs to. The store has the same id. */
@@ -14,15 +15,13 @@ type StoreRecord = {
   readonly version: string
 }
 
-const fileOf = (dataDir: string): string => join(dataDir, 'store.json')
-
 const isRecord = (value: unknown): value is StoreRecord => {
   const { engine, store_id } = (value ?? {}) as Partial<StoreRecord>
   return (engine === 'sqlite' || engine === 'postgres') && typeof store_id === 'string'
 }
 
 const readRecord = (dataDir: string): StoreRecord | null => {
-  const file = fileOf(dataDir)
+  const file = recordFile(dataDir)
   if (!existsSync(file)) return null
   let value: unknown = null
   try {
@@ -44,16 +43,6 @@ const readRecord = (dataDir: string): StoreRecord | null => {
     })
   return value
 }
-
-const hasDatabase = (dataDir: string): boolean =>
-  (statSync(join(dataDir, 'gatehouse.db'), { throwIfNoEntry: false })?.size ?? 0) > 0
-
-/** Unlike `node-id`, the log is there only once a store was opened. */
-const hasLog = (dataDir: string): boolean => existsSync(join(dataDir, 'audit'))
-
-/** Whether a service or a command has kept data here before. */
-export const isInstalled = (dataDir: string): boolean =>
-  existsSync(fileOf(dataDir)) || hasDatabase(dataDir) || hasLog(dataDir)
 
 /** A directory without a record was left by a start that did not get far. */
 const engineOf = (dataDir: string, record: StoreRecord | null): Engine | null => {
@@ -124,5 +113,5 @@ export const recordStore = (
 ): void => {
   if (readRecord(dataDir)?.format === dataFormat) return
   const record: StoreRecord = { format: dataFormat, engine, store_id, version }
-  writePrivateFile(fileOf(dataDir), `${JSON.stringify(record, null, 2)}\n`)
+  writePrivateFile(recordFile(dataDir), `${JSON.stringify(record, null, 2)}\n`)
 }
