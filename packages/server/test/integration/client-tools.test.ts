@@ -158,6 +158,8 @@ describe('outside of the folders of the agent a person decides', () => {
   test.each([
     ['Write', { file_path: '.claude/settings.local.json', content: '{"disableAllHooks":true}' }],
     ['Edit', { file_path: '.mcp.json', old_string: '', new_string: '{}' }],
+    ['Write', { file_path: '.github/mcp.json', content: '{}' }],
+    ['Bash', { command: 'echo {} > .github/copilot/settings.local.json' }],
     ['Bash', { command: 'echo {} > .claude/settings.json' }],
     ['Write', { file_path: '.CLAUDE/Settings.json', content: '' }],
     ['Write', { file_path: '.git/hooks/pre-commit', content: '' }],
