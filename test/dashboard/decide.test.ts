@@ -12,6 +12,17 @@ describe.skipIf(!hasProgram('chromium'))('the card of a request, before the deci
     return String(held.error?.data?.['approval_id'])
   }
   const cardOf = (id: string) => dashboard.page.locator(`article[data-id="${id}"]`)
+  /** The card of a call that was approved three times before. */
+  const askedAgain = async (args: object) => {
+    for (let count = 0; count < 3; count += 1) {
+      const approval_id = await ask('process.run', args)
+      await dashboard.api.approveApproval({ id: approval_id })
+      const waited = { approval_id, timeout_seconds: 30 }
+      await invoke(dashboard.run, agent.token, 'approvals.wait', waited)
+    }
+    await dashboard.goTo('/approvals')
+    return cardOf(await ask('process.run', args))
+  }
   const assertClean = async () => {
     expect(await dashboard.axeFindings()).toEqual([])
     expect(await dashboard.overhang()).toBe(0)
@@ -51,5 +62,38 @@ describe.skipIf(!hasProgram('chromium'))('the card of a request, before the deci
     await cardOf(second).getByRole('link', { name: 'Rejected by ana' }).click()
     await dashboard.page.waitForURL(`**/approvals/${first}`)
     expect(await cardOf(first).getByText('The last one like it:').count()).toBe(0)
+  })
+  test('offers a rule after three approvals of the same call, with what it would change, and writes it', async () => {
+    const { api, page, run } = dashboard
+    const card = await askedAgain({ command: 'true' })
+    await card
+      .getByText('Approved 3 times this week. Let builder run process.run true without asking?')
+      .waitFor()
+    await card.getByRole('button', { name: 'See the rule…' }).click()
+    await page
+      .getByText('Of 12 calls by builder in the last week, 5 would have run without asking.')
+      .waitFor()
+    await assertClean()
+    const written = async () =>
+      (await api.showPolicies()).files.find(({ agent: name }) => name === 'builder')?.text
+    expect(await written()).toBeUndefined()
+    await page.getByRole('button', { name: 'Write the rule' }).click()
+    await page.getByText('The rule is in agents/builder.yaml.').waitFor()
+    await card.getByText('Approved 3 times this week.').waitFor({ state: 'detached' })
+    expect(await written()).toMatch(/match: process\.run\n.*\n    tier: autonomous/)
+    const free = await invoke(run, agent.token, 'process.run', { command: 'true' })
+    expect(free.result?.success).toBe(true)
+    expect(await ask('process.run', { command: 'true', args: ['more'] })).toMatch(/^appr-/)
+  })
+  test('writes no rule that a floor would override, and says where it stands', async () => {
+    const { api, page } = dashboard
+    await api.saveOrganisationPolicy({
+      text: 'version: 1\nrules:\n  - { match: process.run, tier: approval_required, floor: true }\n',
+    })
+    agent = await api.createAgent({ name: 'tester' })
+    const card = await askedAgain({ command: 'true' })
+    await card.getByRole('button', { name: 'See the rule…' }).click()
+    await page.getByText('organisation.yaml:3 is above it and keeps asking').waitFor()
+    expect(await page.getByRole('button', { name: 'Write the rule' }).isDisabled()).toBe(true)
   })
 })

@@ -28,6 +28,34 @@ export const approvalsText = {
   earlier: (count: number) =>
     count === 1 ? 'The last one like it:' : `The last ${count} like it:`,
   firstOfItsKind: 'Nobody has decided on one like it before.',
+  ruleOffer: (count: number, words: string) => `Approved ${count} times this week. ${words}?`,
+  ruleExact: (agent: string, capability: string, what: string) =>
+    `Let ${agent} run ${what === '' ? capability : `${capability} ${what}`} without asking`,
+  ruleFolder: (agent: string, capability: string, folder: string) =>
+    `Let ${agent} run ${capability} on whatever is in ${folder} without asking`,
+  ruleOpen: 'See the rule…',
+  ruleTitle: 'Ask less often',
+  ruleSubmit: 'Write the rule',
+  ruleWhere: (file: string) => `To be written to ${file}, with a test of it:`,
+  ruleCaution:
+    'The rule looks at the arguments alone. The files and programs that they name may be others by then. To take it back, delete the rule.',
+  ruleReplay: (agent: string, meant: number, all: number) =>
+    `Of ${counted(all, 'call')} by ${agent} in the last week, ${meant} would have run without asking.`,
+  ruleReplayOther: (agent: string, capability: string, calls: number, tier: string) =>
+    `It also changes ${counted(calls, 'call')} of ${capability} by ${agent}: ${tier}.`,
+  ruleCannotSay: (calls: number) =>
+    `Of ${counted(calls, 'call')} the log does not hold what the decision hangs on.`,
+  ruleReplayEnded: 'The replay ended in the middle. Try again.',
+  ruleCritical: 'Policy calls this critical: a person decides on it each time.',
+  ruleNotNeeded: 'Policy does not ask about this call any more, or asks for another reason.',
+  ruleByHand: (file: string) =>
+    `${file} is written in a way that is not changed by itself. Add the rule by hand.`,
+  ruleOverridden: (place: string) =>
+    `The rule would change nothing: ${place} is above it and keeps asking.`,
+  ruleWritten: (file: string, previous: string | null) =>
+    previous === null
+      ? `The rule is in ${file}.`
+      : `The rule is in ${file}. The text before it is kept in ${previous}.`,
   whatHappens: 'What will happen',
   argumentsRun: 'Arguments that will run',
   argumentsSent: 'Arguments as they were sent',

@@ -57,6 +57,15 @@ test('tells per agent which calls of the log a draft would decide otherwise', as
   expect(beta).toMatchObject({ agent: 'beta', calls: 1, changed: 0, changes: [] })
 })
 
+test('judges a condition on all arguments together wherever the log holds them', async () => {
+  await using kit = await openKit()
+  for (const recursive of [false, true])
+    await kit.invoke('alpha', 'filesystem.delete', { path: 'nothing.txt', recursive })
+  const whole = `when: 'args == {"path": "nothing.txt", "recursive": true}'`
+  const draft = rules(`match: filesystem.delete, ${whole}, tier: blocked`)
+  expect(await replayed(kit, draft)).toMatchObject({ calls: 2, changed: 1, cannot_say: 0 })
+})
+
 test('finds nothing changed by the policy that is active', async () => {
   const text = rules('match: "filesystem.*", tier: autonomous')
   await using kit = await openKit({ policy: text })

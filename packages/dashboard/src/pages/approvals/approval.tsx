@@ -5,6 +5,7 @@ import { LinkButton } from '../../ui/button.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { WaitingCard } from './card.tsx'
+import { FewerQuestions } from './fewer-questions.tsx'
 import { Outcome } from './outcome.tsx'
 import { RequestView } from './request.tsx'
 
@@ -24,6 +25,7 @@ export const ApprovalPage = () => {
             <article className="card grid gap-4 p-4" data-id={approval.id}>
               <Outcome approval={approval} />
               <RequestView approval={approval} />
+              <FewerQuestions approval={approval} />
             </article>
           )
         }

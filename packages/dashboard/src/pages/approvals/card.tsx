@@ -8,6 +8,7 @@ import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { Decision } from './decision.tsx'
+import { FewerQuestions } from './fewer-questions.tsx'
 import type { Group } from './groups.ts'
 import { Outcome } from './outcome.tsx'
 import { RequestView } from './request.tsx'
@@ -42,6 +43,7 @@ export const WaitingCard = ({
           </>
         }
       />
+      <FewerQuestions approval={first} />
       {mayDecide && <Decision approvals={[first, ...others]} onDecided={onDecided} />}
     </article>
   )
@@ -58,18 +60,21 @@ export const KeptCard = ({
   <article className={look} data-id={id} tabIndex={-1}>
     <Loaded query={useRead('showApproval', { id })}>
       {(approval: Approval) => (
-        <div className="flex flex-wrap items-start gap-3">
-          <div className="grid min-w-0 grow gap-2">
-            <h2 className="text-[1.067rem] [overflow-wrap:anywhere]">
-              <strong>{approval.agent}</strong> <span className="text-ink-soft">{text.asks}</span>{' '}
-              <strong>{approval.capability}</strong>
-            </h2>
-            <Outcome approval={approval} />
+        <>
+          <div className="flex flex-wrap items-start gap-3">
+            <div className="grid min-w-0 grow gap-2">
+              <h2 className="text-[1.067rem] [overflow-wrap:anywhere]">
+                <strong>{approval.agent}</strong> <span className="text-ink-soft">{text.asks}</span>{' '}
+                <strong>{approval.capability}</strong>
+              </h2>
+              <Outcome approval={approval} />
+            </div>
+            <Button tone="quiet" icon="close" onClick={onDismiss}>
+              {common.dismiss}
+            </Button>
           </div>
-          <Button tone="quiet" icon="close" onClick={onDismiss}>
-            {common.dismiss}
-          </Button>
-        </div>
+          <FewerQuestions approval={approval} />
+        </>
       )}
     </Loaded>
   </article>

@@ -8,21 +8,15 @@ import { statusTones } from './outcome.tsx'
 
 const shownMax = 5
 
-/** The last decisions on the same agent and capability, the newest first. */
-export const Earlier = ({
-  approval: { id, agent, capability },
-}: {
-  readonly approval: Approval
-}) => {
-  // One more than is shown: a request that is decided itself is none of those before it.
-  const { data } = useRead('listApprovals', {
-    status: 'decided',
-    agent,
-    capability,
-    limit: shownMax + 1,
-  })
+/** Decisions on the same agent and capability, the newest first; more than are shown. */
+export const useEarlier = ({ agent, capability }: Approval) =>
+  useRead('listApprovals', { status: 'decided', agent, capability, limit: 2 * shownMax })
+
+/** The last of them. A request that is decided itself is none of those before it. */
+export const Earlier = ({ approval }: { readonly approval: Approval }) => {
+  const { data } = useEarlier(approval)
   if (!data) return null
-  const earlier = data.approvals.filter((one) => one.id !== id).slice(0, shownMax)
+  const earlier = data.approvals.filter((one) => one.id !== approval.id).slice(0, shownMax)
   if (earlier.length === 0) return <p className="text-ink-soft">{text.firstOfItsKind}</p>
   return (
     <div className="flex flex-wrap items-center gap-1.5">

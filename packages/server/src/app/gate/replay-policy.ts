@@ -111,6 +111,8 @@ class Comparison {
     const lost = lostIn(entry.arguments, capability)
     if (capability.stands_for)
       return lost.length > 0 || capability.parse(entry.arguments).kind === 'invalid'
+    // Even a condition that could read any argument reads none that is lost.
+    if (lost.length === 0) return false
     return (
       lost.some((name) => hostNames.includes(name)) ||
       [this.#active, this.#draft].some((policy) =>
