@@ -18,7 +18,7 @@ describe.skipIf(!canRun)('MCP servers and services in the dashboard', () => {
   let token = ''
 
   /** What the server says from now on. */
-  const say = (description: string) =>
+  const say = (description: string, more: readonly object[] = [], facts: object = {}) =>
     writeFileSync(
       join(folder, 'script.json'),
       JSON.stringify({
@@ -28,7 +28,9 @@ describe.skipIf(!canRun)('MCP servers and services in the dashboard', () => {
             description,
             inputSchema: { type: 'object', properties: { text: { type: 'string' } } },
           },
+          ...more,
         ],
+        ...facts,
       }),
     )
 
@@ -100,8 +102,58 @@ describe.skipIf(!canRun)('MCP servers and services in the dashboard', () => {
     })
   })
 
+  test('a question in the middle of a call is answered on the page, and by nobody else', async () => {
+    const { page, api, run } = dashboard
+    const asking = { name: 'ask', description: 'Asks first', inputSchema: { type: 'object' } }
+    const question = {
+      message: 'Where to?\u202e <b>now</b>',
+      requestedSchema: {
+        type: 'object',
+        properties: {
+          branch: { type: 'string', title: 'Branch', maxLength: 20 },
+          depth: { type: 'integer', minimum: 1 },
+          colour: { type: 'string', enum: ['red', 'blue'] },
+          password: { type: 'string' },
+        },
+        required: ['branch'],
+      },
+    }
+    say('Says the text, and sends it elsewhere', [asking], { ask: question })
+    await api.refreshUpstream({ name: 'echo' })
+    const { digest } = await api.showUpstream({ name: 'echo' })
+    await api.acceptUpstream({ name: 'echo', digest })
+    const held = await invoke(run, token, 'echo.ask', {})
+    const id = String(held.error?.data?.['approval_id'])
+    await api.approveApproval({ id })
+    await dashboard.goTo('/approvals')
+    const asked = page.getByRole('article', { name: 'echo asks' })
+    await asked.waitFor()
+    await expect.poll(() => page.title()).toMatch(/^\(2\) /)
+    expect(await asked.innerText()).toContain('<b>now</b>')
+    await assertClean()
+    expect(await asked.getByLabel('password').getAttribute('type')).toBe('password')
+    await asked.getByLabel('Branch').fill('a branch with a name that is too long')
+    await asked.getByLabel('depth').fill('2')
+    await asked.getByLabel('colour').selectOption('blue')
+    await asked.getByRole('button', { name: 'Send the answer' }).click()
+    await asked.getByText('Branch must be at most 20 characters', { exact: false }).waitFor()
+    await asked.getByLabel('Branch').fill('main')
+    await asked.getByRole('button', { name: 'Send the answer' }).click()
+    await page.getByText('echo has the answer, and its call goes on.').waitFor()
+    await asked.waitFor({ state: 'detached' })
+    await expect.poll(() => page.title()).toMatch(/^\(1\) /)
+    await expect
+      .poll(async () => (await api.showApproval({ id })).execution.state)
+      .toBe('succeeded')
+    const { result } = (await api.showApproval({ id })).execution
+    expect(JSON.stringify(result)).toContain(
+      JSON.stringify(JSON.stringify({ branch: 'main', depth: 2, colour: 'blue' })).slice(1, -1),
+    )
+  })
+
   test('rules are suggested, and a server is removed after its name was typed', async () => {
     const { page, api } = dashboard
+    await dashboard.goTo('/upstreams/echo')
     await page.getByRole('button', { name: 'Actions: echo' }).click()
     await page.getByRole('menuitem', { name: 'Suggested rules' }).click()
     await page.getByRole('dialog').getByText('echo.say').first().waitFor()

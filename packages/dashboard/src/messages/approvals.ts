@@ -158,5 +158,4 @@ export const approvalsText = {
     reject: 'Reject the request in focus',
   },
   mail: { from: 'From', to: 'To', subject: 'Subject' },
-  questions: 'Questions of MCP servers',
 } as const

@@ -27,6 +27,8 @@ export const overviewText = {
   oldest: 'Oldest request',
   nothingNeeds: 'Nothing needs a person right now.',
   alerts: (count: number) => (count === 1 ? '1 open alert' : `${count} open alerts`),
+  questions: (count: number) =>
+    count === 1 ? 'An MCP server asks a question' : `MCP servers ask ${count} questions`,
   writes: (count: number) =>
     count === 1 ? '1 write is about to run' : `${count} writes are about to run`,
   recent: 'Recent activity',

@@ -19,8 +19,10 @@ import { usePauseAll } from './use-pause-all.tsx'
 const Palette = lazy(() => import('./palette.tsx').then((module) => ({ default: module.Palette })))
 const Help = lazy(() => import('./help.tsx').then((module) => ({ default: module.Help })))
 
+/** Requests and questions that wait for a person. */
 const usePendingCount = (): number => {
-  const count = useRead('listApprovals').data?.total ?? 0
+  const requests = useRead('listApprovals').data?.total ?? 0
+  const count = requests + (useRead('listQuestions').data?.questions.length ?? 0)
   useEffect(() => setPendingCount(count), [count])
   return count
 }

@@ -23,6 +23,12 @@ export function piecesOf(text: string, lines: boolean): readonly { text: string;
   return pieces
 }
 
+/** The same as a plain text, for places that take nothing else: a label, an option. */
+export const shownText = (text: string): string =>
+  piecesOf(text, false)
+    .map((piece) => piece.text)
+    .join('')
+
 /** Text that an agent or the outside wrote, with what nobody could see made visible. */
 export const Visible = ({
   text,

@@ -9,7 +9,8 @@ import { Waiting } from './waiting.tsx'
 
 export const ApprovalsPage = () => {
   const [{ tab }, change] = useFilters({ tab: 'waiting' })
-  const count = useRead('listApprovals').data?.total ?? 0
+  const requests = useRead('listApprovals').data?.total ?? 0
+  const count = requests + (useRead('listQuestions').data?.questions.length ?? 0)
   return (
     <Page title={text.title}>
       <Tabs

@@ -10,6 +10,7 @@ import { Empty, Loaded } from '../../ui/states.tsx'
 import { useAct } from '../../ui/use-act.ts'
 import { KeptCard, WaitingCard } from './card.tsx'
 import { groupsOf } from './groups.ts'
+import { Questions } from './questions.tsx'
 import { decideMany, useKept } from './use-decide.ts'
 
 const cards = (): readonly HTMLElement[] => [
@@ -140,7 +141,10 @@ const Queue = ({ approvals }: { readonly approvals: readonly Approval[] }) => {
 }
 
 export const Waiting = () => (
-  <Loaded query={useRead('listApprovals')}>
-    {({ approvals }) => <Queue approvals={approvals} />}
-  </Loaded>
+  <>
+    <Questions />
+    <Loaded query={useRead('listApprovals')}>
+      {({ approvals }) => <Queue approvals={approvals} />}
+    </Loaded>
+  </>
 )
