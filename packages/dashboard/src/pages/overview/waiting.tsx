@@ -1,6 +1,6 @@
 import type { Approval } from '@gatehouse/contract'
 import { describeCall } from '@gatehouse/contract/describe-call'
-import { Link } from '@tanstack/react-router'
+import { Link, type LinkProps } from '@tanstack/react-router'
 import { useRead } from '../../api.ts'
 import { overviewText as text } from '../../messages/overview.ts'
 import { Section } from '../../ui/page.tsx'
@@ -22,6 +22,21 @@ const Oldest = ({ approval }: { readonly approval: Approval }) => (
   </Link>
 )
 
+/** How many of something wait, and where they are; nothing where none do. */
+const Count = ({
+  count,
+  text: textOf,
+  ...to
+}: Pick<LinkProps, 'to' | 'search'> & {
+  readonly count: number
+  readonly text: (count: number) => string
+}) =>
+  count > 0 && (
+    <Link {...to} className={row}>
+      {textOf(count)}
+    </Link>
+  )
+
 /** What a person should look at: the oldest request, questions of MCP servers, open alerts, writes about to run. */
 export const NeedsPerson = () => {
   const approvals = useRead('listApprovals').data?.approvals ?? []
@@ -30,27 +45,16 @@ export const NeedsPerson = () => {
   const services = useRead('showProxy').data?.services ?? []
   const writes = services.reduce((sum, { buffered_writes }) => sum + buffered_writes, 0)
   const [oldest] = approvals.toSorted((a, b) => (a.requested_at < b.requested_at ? -1 : 1))
-  const nothing = !oldest && questions === 0 && alerts === 0 && writes === 0
   return (
     <Section title={text.needs}>
       <div className="card divide-y divide-line">
         {oldest && <Oldest approval={oldest} />}
-        {questions > 0 && (
-          <Link to="/approvals" className={row}>
-            {text.questions(questions)}
-          </Link>
+        <Count count={questions} text={text.questions} to="/approvals" />
+        <Count count={alerts} text={text.alerts} to="/alerts" />
+        <Count count={writes} text={text.writes} to="/services" search={{ tab: 'writes' }} />
+        {!oldest && questions + alerts + writes === 0 && (
+          <p className="px-3 py-2.5 text-ink-soft">{text.nothingNeeds}</p>
         )}
-        {alerts > 0 && (
-          <Link to="/alerts" className={row}>
-            {text.alerts(alerts)}
-          </Link>
-        )}
-        {writes > 0 && (
-          <Link to="/services" search={{ tab: 'writes' }} className={row}>
-            {text.writes(writes)}
-          </Link>
-        )}
-        {nothing && <p className="px-3 py-2.5 text-ink-soft">{text.nothingNeeds}</p>}
       </div>
     </Section>
   )
