@@ -1,7 +1,8 @@
 // P5: one decision among 1,000 rules with conditions on arguments: spread over 50 capabilities, as a large
 // policy is, and at worst, all for the capability asked for.
 import { compilePolicy } from '../packages/server/dist/domain/policy/compile.js'
-import { knownNamesOf, parsePolicyFile } from '../packages/server/dist/policy/parse-file.js'
+import { parsePolicyFile } from '../packages/server/dist/policy/parse-file.js'
+import { knownNamesOf } from '../packages/server/dist/policy/unknown-names.js'
 import { median } from './lib.mjs'
 
 const rulesCount = 1_000
@@ -20,7 +21,11 @@ const compiledFor = (names) => {
   )
   const text = `version: 1\nrules:\n${rules.join('\n')}\n  - { match: filesystem.read, tier: autonomous }\n`
   const id = { layer: 'organisation', file: 'organisation.yaml', agent: null }
-  const read = parsePolicyFile(id, text, knownNamesOf(capabilities))
+  const read = parsePolicyFile(
+    id,
+    text,
+    knownNamesOf(capabilities, () => ['path']),
+  )
   if (read.kind !== 'ok') throw new Error(JSON.stringify(read.problems))
   return compilePolicy('bench', [read.parsed.layer])
 }
