@@ -1,4 +1,4 @@
-// P6, P7: pages of the log and governed calls when there is much of everything, against an empty
+// P6, P7, P17: pages of the log, governed calls and figures when there is much of everything, against an empty
 // installation in turn. P8: idle connections. P10: the command's own time.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,6 +11,7 @@ import { fill } from './log-of-a-million.mjs'
 const run = promisify(execFile)
 const pageQuery = '/api/audit?agent=agent-7&capability=filesystem.read&limit=50'
 const pages = 200
+const figures = 20
 const agentsMany = 10_000
 const idleAgents = 10
 const idleEach = 500
@@ -59,6 +60,18 @@ const row = (id, what, value, bar, yardstick = null, ratio = null) => ({
   bar,
 })
 
+const timesOfFigures = async (ask, entries) => {
+  const times = []
+  for (let i = 0; i < figures; i += 1) {
+    const startedAt = performance.now()
+    const { calls } = await ask('/api/figures')
+    times.push(performance.now() - startedAt)
+    const counted = calls.reduce((sum, count) => sum + count, 0)
+    if (counted < entries) throw new Error(`figures of ${counted} calls`)
+  }
+  return times
+}
+
 export const muchOfEverything = async ({ rounds, seconds, entries }) => {
   const small = temporaryFolder()
   const large = temporaryFolder()
@@ -84,6 +97,7 @@ export const muchOfEverything = async ({ rounds, seconds, entries }) => {
         throw new Error(`a page of ${page.entries.length} entries, ${page.integrity}`)
     }
     times.sort((a, b) => a - b)
+    const figuresMs = await timesOfFigures(ask, entries)
     const tokens = []
     for (const { folder } of [small, large]) {
       await allowMany(folder)
@@ -112,6 +126,7 @@ export const muchOfEverything = async ({ rounds, seconds, entries }) => {
         of(({ quiet }) => quiet),
         of(({ quiet, grown }) => grown / quiet),
       ),
+      row('P17', `figures of 24 hours with ${size} entries (ms)`, median(figuresMs), '–'),
     ]
   } finally {
     for (const server of servers) await server.stop()

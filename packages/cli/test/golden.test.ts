@@ -52,6 +52,7 @@ const lines: readonly Golden[] = [
   ['approvals-approve', ['approvals', 'approve', seeded.approval]],
   ['approvals-approve-json', ['approvals', 'approve', seeded.approval, '--json']],
   ['audit-query', ['audit', 'query', '--limit', '12']],
+  ['figures', ['figures'], { before: (kit) => pass(kit, 1_000) }],
   ['audit-verify', ['audit', 'verify']],
   ['policy-show', ['policy', 'show']],
   ['policy-check', ['policy', 'check']],
@@ -131,7 +132,8 @@ const lines: readonly Golden[] = [
 const steady = (text: string): string =>
   text
     .replaceAll(/\/\S*\/gatehouse-workspaces-\w+/g, '/data/workspaces')
-    .replaceAll(/^(\w+\.\w+ .*?)[ \d]{8}[ \d]{8}$/gm, '$1       …       …')
+    .replaceAll(/^(\w+\.\w+ .*? \d+ +\d+)[ \d]{8}[ \d]{8}$/gm, '$1       …       …')
+    .replaceAll(/^(\d{4}-\S+ \S+Z +(?:\d+ +){5})\d+ +\d+/gm, '$1… …')
     .replace(/\d+ offered, about \d+/, '… offered, about …')
     .replaceAll(/system\.yaml:\d+ +/g, 'system.yaml:…  ')
     .replace(/(# system\.yaml .*\n)[^]*(?=# organisation)/, '$1…\n\n')

@@ -17,6 +17,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   status: [],
   doctor: [],
   watch: [],
+  figures: [],
   pause: ['--all'],
   resume: ['--all'],
   'agent create': ['newbot'],

@@ -50,6 +50,7 @@ export const routes: readonly RouteEntry[] = [
   { name: 'verifyAudit', method: 'POST', path: '/api/audit/verify', fields: 'integrity verified_through verified_at' },
   { name: 'acknowledgeAudit', method: 'POST', path: '/api/audit/acknowledge', sends: 'body', fields: 'integrity verified_through verified_at' },
   { name: 'reindexAudit', method: 'POST', path: '/api/audit/reindex', fields: 'integrity verified_through verified_at' },
+  { name: 'getFigures', method: 'GET', path: '/api/figures', sends: 'query', fields: 'from to step_seconds times calls denied failed held limited duration_p50_ms duration_p95_ms approval_wait_p50_ms by_capability by_agent edges' },
   { name: 'makeBackup', method: 'POST', path: '/api/backup', sends: 'body', answer: 'bytes' },
   { name: 'showEngine', method: 'GET', path: '/api/engine', fields: 'status package setup model sandbox pid context_tokens memory_bytes tokens_per_second started_at active waiting requests crashes last_failure again_at quarantined measures' },
   { name: 'setUpEngine', method: 'POST', path: '/api/models/setup', fields: 'status packages_done packages_total error started_at finished_at' },

@@ -53,6 +53,11 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./watch.ts')).watch,
   },
   {
+    name: 'figures',
+    summary: 'Show numbers of calls over time, by agent and by capability',
+    load: async () => (await import('./figures.ts')).figures,
+  },
+  {
     name: 'pause',
     summary: 'Refuse all new calls of all agents, now',
     load: async () => (await import('./pause.ts')).pause,

@@ -6,6 +6,7 @@ import { auditRoutes } from './audit.ts'
 import { backupRoutes } from './backup.ts'
 import { configurationRoutes } from './configuration.ts'
 import { engineRoutes } from './engine.ts'
+import { figureRoutes } from './figures.ts'
 import { grantRoutes } from './grants.ts'
 import { healthRoutes } from './health.ts'
 import { hookRoutes } from './hooks.ts'
@@ -45,6 +46,7 @@ export const routes = {
   ...processRoutes,
   ...scheduleRoutes,
   ...auditRoutes,
+  ...figureRoutes,
   ...backupRoutes,
   ...engineRoutes,
   ...modelRoutes,

@@ -249,6 +249,11 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       return { entries: page.rows.map(entryOf), total: page.total, ...integrity }
     },
 
+    async figures(range, signal) {
+      await inspector.look()
+      return rows.figures(range, signal)
+    },
+
     async find(id) {
       await inspector.look()
       const row = await rows.find(id)

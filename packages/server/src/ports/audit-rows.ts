@@ -25,6 +25,49 @@ type Filter = {
   readonly offset: number
 }
 
+/** A span of time, `toMs` exclusive, and the length of its parts, of which the last may be shorter. */
+export type FigureRange = {
+  /** Null for all agents. */
+  readonly agent: string | null
+  readonly fromMs: number
+  readonly toMs: number
+  readonly stepMs: number
+}
+
+/** Calls that agree in these. */
+export type CallSum = {
+  readonly agent: string
+  /** Empty for names that an agent made up, where there are too many of them. */
+  readonly capability: string
+  /** The service that they used or are about. */
+  readonly service: string | null
+  /** Whether policy was asked about any of them, which it is of capabilities that exist. */
+  readonly judged: boolean
+  readonly calls: number
+  readonly failed: number
+  readonly denied: number
+  readonly held: number
+}
+
+/**
+ * Numbers of calls, a value for each part of the span, and their sums. A call counts once, when its end was recorded or,
+ * where it waits for a person (`held`), when it was made; how that one's run ended counts when it did. `denied`: refused
+ * by policy, for the agent or because of a change since the approval. `limited`: refused by a limit.
+ */
+export type CallFigures = {
+  readonly calls: readonly number[]
+  readonly denied: readonly number[]
+  readonly failed: readonly number[]
+  readonly held: readonly number[]
+  readonly limited: readonly number[]
+  /** Of calls that ran, as they ended; less than 1 % off. Null where there was none. */
+  readonly duration_p50_ms: readonly (number | null)[]
+  readonly duration_p95_ms: readonly (number | null)[]
+  /** From request to decision of those that a person decided; by the time of the decision. */
+  readonly approval_wait_p50_ms: readonly (number | null)[]
+  readonly sums: readonly CallSum[]
+}
+
 /** Reading entries: where they lie is told by the index, and what they say by the log. */
 export interface AuditRows {
   find(id: string): Promise<AuditRow | null>
@@ -59,6 +102,12 @@ export interface AuditRows {
   counts(
     sinceMs: number,
   ): Promise<{ readonly calls: number; readonly denied: number; readonly entries: number }>
+
+  /**
+   * Must add up calls without reading entries, and leave the event loop to others meanwhile. Raises `Cancelled` when the
+   * signal says so.
+   */
+  figures(range: FigureRange, signal: AbortSignal): Promise<CallFigures>
 
   /**
    * Calls of an agent that ran, and failures among them: by capability (with p50 and p95 of the newest

@@ -61,6 +61,9 @@ export interface AuditReader {
 
   find(id: string): Promise<AuditEntry | null>
 
+  /** Figures of calls, of the same entries as `query`. */
+  figures: AuditRows['figures']
+
   /** Must re-hash the whole log and compare it with the signed head and the checkpoints. */
   verify(): Promise<Integrity>
 

@@ -32,6 +32,7 @@ const row = (capability: string, over: Partial<AuditRow> = {}): AuditRow => ({
   duration_ms: 7,
   intent_id: null,
   approval_id: null,
+  detail: null,
   ...over,
 })
 

@@ -64,6 +64,12 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
       ])
       const stats = await two.auditLog.rows.statsOf('early')
       expect(stats.by_capability).toMatchObject([{ capability: 'git.commit', calls: 3 }])
+      const toMs = two.clock.wall() + 1
+      const range = { agent: null, fromMs: toMs - 3_001, toMs, stepMs: 1_000 }
+      const { signal } = new AbortController()
+      const figures = await two.auditLog.figures(range, signal)
+      expect(figures.calls).toEqual([1, 1, 1, 1])
+      expect(await one.auditLog.figures(range, signal)).toEqual(figures)
     }
     expect(readdirSync(join(folder, indexFolder)).map((name) => name.slice(0, 3))).toEqual([
       'one',
@@ -86,6 +92,10 @@ describe.skipIf('missing' in server)('two nodes on one PostgreSQL', () => {
       `update audit_copies set body = replace(body, '"bot"', '"her"') where chain = 'three' and seq = 1`,
     )
     await client.end()
+    const range = { agent: 'bot', fromMs: 0, toMs: four.clock.wall() + 1, stepMs: 1e15 }
+    const calls = async () =>
+      (await four.auditLog.figures(range, new AbortController().signal)).calls
+    await expect.poll(calls, { timeout: 5_000 }).toEqual([2])
     const integrity = async () => (await four.auditLog.query(filter)).integrity
     await expect.poll(integrity, { timeout: 5_000 }).toBe('failed')
     expect((await four.auditLog.query(filter)).total).toBe(2)

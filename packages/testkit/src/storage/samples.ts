@@ -109,6 +109,7 @@ export const rowOf = (seq: number, over: Partial<AuditRow> = {}): AuditRow => {
     duration_ms: 1.5,
     intent_id: null,
     approval_id: null,
+    detail: null,
     ...over,
   }
 }

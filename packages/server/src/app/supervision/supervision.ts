@@ -37,6 +37,7 @@ import {
   reindexAudit,
   showAuditEntry,
 } from './audit-access.ts'
+import { type FiguresInput, type FiguresOutcome, getFigures } from './figures.ts'
 import { type HealthDeps, health, readiness } from './health.ts'
 import { type MakeBackupInput, makeBackup } from './make-backup.ts'
 import { renderMetrics } from './metrics.ts'
@@ -77,6 +78,9 @@ export interface SupervisionUseCases {
   ): Promise<ActivityPage>
   /** From the place `after`, or from now on; ends with the operation's signal. */
   followActivity(op: Op, input: { after?: string; agent?: string }): AsyncIterable<ActivityBatch>
+
+  /** Numbers of calls over time. */
+  getFigures(op: Op, input: FiguresInput): Promise<FiguresOutcome>
 
   // The log
   queryAudit(op: Op, input: AuditFilter): Promise<AuditPage>
@@ -135,6 +139,8 @@ export function bindSupervision(given: SupervisionDeps): Supervision {
 
       listActivity: (_op, input) => listActivity(deps, input),
       followActivity: (op, input) => followActivity(op, deps, input),
+
+      getFigures: (op, input) => getFigures(op, deps, input),
 
       queryAudit: (_op, input) => audit.query(input),
       showAuditEntry: (_op, input) => showAuditEntry(deps, input),

@@ -126,6 +126,7 @@ export const rowOf = (sealed: SealedEntry, seq: number, hash: string, body: stri
     duration_ms: fields.duration_ms,
     intent_id: fields.intent_id,
     approval_id: fields.approval_id,
+    detail: fields.detail,
   }
 }
 

@@ -17,6 +17,8 @@ export type LogRow = {
   /** The intent that this row closes, or null. */
   readonly intent_id: string | null
   readonly approval_id: string | null
+  /** As the body has it. */
+  readonly detail: unknown
 }
 
 /** The copies. A changed one would change what a query finds, so each is compared with the body. */

@@ -23,7 +23,7 @@ export type BlockSummary = {
 
 type Header = { readonly summary: BlockSummary; readonly sha256: string }
 
-const tag = 'gatehouse-index-v1\n'
+const tag = 'gatehouse-index-v2\n'
 const macBytes = 32
 const nameDigits = 16
 const namePattern = /^(.+)-(\d{16})\.columns$/

@@ -1,8 +1,10 @@
+import { type Step, serviceOf, stepOf } from '../../domain/audit/step.ts'
 import type { AuditRow } from '../../ports/audit-rows.ts'
 import { type Conditions, type Counted, isCounted, isNamed } from './conditions.ts'
+import { timeOfId } from './id-time.ts'
 import { Words } from './words.ts'
 
-/** So many entries are one block: some 3 MB of columns. */
+/** So many entries are one block: some 3.2 MB of columns. */
 export const blockEntries = 65_536
 const smallest = 1_024
 /** More combinations than nearly any block has; a block with more is read to count its entries. */
@@ -22,14 +24,31 @@ export type IndexedFields = Pick<
   | 'policy_decision'
   | 'session_id'
   | 'duration_ms'
+  | 'approval_id'
+  | 'detail'
 >
 
 /** How many entries of a day agree in these fields. `day`: its first millisecond. */
 export type Tally = Counted & { readonly day: number; readonly entries: number }
 
-type Columns = {
+/** By their numbers in the column; they never change. */
+export const steps = [
+  'act',
+  'decision',
+  'intent',
+  'request',
+  'call',
+  'run',
+  'delivery',
+] as const satisfies readonly Step[]
+
+/** No request waits longer. */
+const waitMsMax = 31 * 86_400_000
+
+export type Columns = {
   /** Milliseconds; not a number where the entry cannot be read. */
   readonly time: Float64Array
+  /** Of a decision: how long its request had waited. */
   readonly duration: Float64Array
   /** A hash of the id. */
   readonly id: Uint32Array
@@ -39,6 +58,8 @@ type Columns = {
   readonly kind: Uint32Array
   readonly result: Uint32Array
   readonly decision: Uint32Array
+  readonly service: Uint32Array
+  readonly step: Uint8Array
 }
 
 const makeColumns = (length: number): Columns => ({
@@ -51,6 +72,8 @@ const makeColumns = (length: number): Columns => ({
   kind: new Uint32Array(length),
   result: new Uint32Array(length),
   decision: new Uint32Array(length),
+  service: new Uint32Array(length),
+  step: new Uint8Array(length),
 })
 
 /** The order in which columns lie in a file. */
@@ -64,6 +87,12 @@ export const hashId = (id: string): number => {
 }
 
 export const dayMs = 86_400_000
+/** The moment of a request is in its id, so nothing has to be looked for. */
+const waitOf = ({ approval_id }: IndexedFields, time: number): number => {
+  const wait = approval_id === null ? Number.NaN : Math.max(0, time - timeOfId(approval_id))
+  return wait <= waitMsMax ? wait : Number.NaN
+}
+
 const dayOf = (time: number): number => Math.floor(time / dayMs) * dayMs
 
 /** Columns by which the entries of one stretch of a chain are found. */
@@ -94,8 +123,11 @@ export class Block {
   add(fields: IndexedFields): void {
     const i = this.#next()
     const columns = this.#columns
-    columns.time[i] = this.#timeOf(fields.timestamp)
-    columns.duration[i] = fields.duration_ms ?? Number.NaN
+    const time = this.#timeOf(fields.timestamp)
+    const step = stepOf(fields)
+    columns.time[i] = time
+    columns.duration[i] =
+      step === 'decision' ? waitOf(fields, time) : (fields.duration_ms ?? Number.NaN)
     columns.id[i] = hashId(fields.id)
     columns.agent[i] = this.#words.number(fields.agent)
     columns.capability[i] = this.#words.number(fields.capability)
@@ -103,6 +135,8 @@ export class Block {
     columns.kind[i] = this.#words.number(fields.kind)
     columns.result[i] = this.#words.number(fields.result)
     columns.decision[i] = this.#words.number(fields.policy_decision ?? 'none')
+    columns.service[i] = this.#words.number(serviceOf(fields))
+    columns.step[i] = steps.indexOf(step)
   }
 
   /** Keeps the place of an entry that cannot be read; no query finds it. */
@@ -110,6 +144,15 @@ export class Block {
     const i = this.#next()
     this.#columns.time[i] = Number.NaN
     this.#columns.duration[i] = Number.NaN
+  }
+
+  /** The columns as they are now, of which the first `count` entries count, and the texts of their numbers. */
+  get raw(): { readonly columns: Columns; readonly texts: readonly string[] } {
+    return { columns: this.#columns, texts: this.#words.texts }
+  }
+
+  find(word: string): number | undefined {
+    return this.#words.find(word)
   }
 
   time(i: number): number {
@@ -321,7 +364,7 @@ export class Block {
 }
 
 /** Numbers values in the order in which they come. */
-class Numbering {
+export class Numbering {
   readonly #numbers = new Map<number, number>()
 
   of(value: number): number {

@@ -4,6 +4,7 @@ import { rowOfEntry } from '../read-groups.ts'
 import { Block, blockEntries, hashId, sumOf, type Tally } from './block.ts'
 import type { BlockFiles, BlockSummary } from './block-files.ts'
 import type { Conditions } from './conditions.ts'
+import { timeOfId } from './id-time.ts'
 
 /** Where an entry stands. `time` in milliseconds. */
 export type Place = { readonly chain: string; readonly seq: number; readonly time: number }
@@ -13,16 +14,6 @@ const loadedMax = 16
 
 /** How far the clock of ids and that of entries may be apart. */
 const slackMs = 60_000
-const digits = '0123456789abcdefghjkmnpqrstvwxyz'
-const timeDigits = 10
-
-/** The moment in an id, in milliseconds; none but a likely one in an id of another form. */
-const timeOfId = (id: string): number => {
-  let time = 0
-  for (const digit of id.slice(id.indexOf('-') + 1).slice(0, timeDigits))
-    time = time * digits.length + digits.indexOf(digit)
-  return time
-}
 
 type Parts = {
   readonly chain: string
@@ -164,6 +155,15 @@ export class ChainIndex {
     }
   }
 
+  /** Blocks in which entries that are asked for may be, oldest first, with as many entries as they have now. */
+  async *blocks(on: Conditions): AsyncGenerator<{ readonly block: Block; readonly count: number }> {
+    const last = { block: this.#last, count: this.#last.count }
+    for (const summary of [...this.#full])
+      if (knownCount(summary, on) !== 0)
+        yield { block: await this.#columns(summary), count: summary.count }
+    yield last
+  }
+
   /** The newest durations of calls, each with its moment. */
   async durations(on: Conditions, limit: number): Promise<{ time: number; ms: number }[]> {
     const found: { time: number; ms: number }[] = []
@@ -193,6 +193,7 @@ export class ChainIndex {
       duration_ms: null,
       intent_id: null,
       approval_id: null,
+      detail: null,
     }
   }
 

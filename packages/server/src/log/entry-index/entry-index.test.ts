@@ -1,102 +1,15 @@
-import { hash } from 'node:crypto'
 import fs from 'node:fs'
-import { tmpdir } from 'node:os'
 import path from 'node:path'
 import type { AuditFilter } from '@gatehouse/contract'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { indexOf, Log, many, newYear, rowOf } from '../../../test/kit/index-bench.ts'
 import type { AuditRow } from '../../ports/audit-rows.ts'
 import type { LoggedEntry } from '../frame.ts'
-import { loadKeys } from '../keys.ts'
 import { blockEntries } from './block.ts'
-import { indexFolder } from './block-files.ts'
-import { EntryIndex } from './entry-index.ts'
-
-const newYear = Date.UTC(2026, 0, 1)
-
-const rowOf = (seq: number, over: Partial<AuditRow> = {}): AuditRow => {
-  const {
-    body: _body,
-    hash: _hash,
-    ...fields
-  } = {
-    chain: 'main',
-    seq,
-    id: `aud-${String(seq).padStart(26, '0')}`,
-    timestamp: new Date(newYear + seq * 1_000).toISOString(),
-    kind: 'call',
-    agent: 'mailbot',
-    capability: 'filesystem.read',
-    result: 'success',
-    policy_decision: 'autonomous',
-    session_id: null,
-    duration_ms: 1.5,
-    intent_id: null,
-    approval_id: null,
-    ...over,
-  }
-  const body = JSON.stringify(fields)
-  return { ...fields, hash: hash('sha256', body, 'hex'), body } as AuditRow
-}
-
-/** A log in memory, which outlives the index that is made of it. */
-class Log {
-  readonly directory = fs.mkdtempSync(path.join(tmpdir(), 'gatehouse-index-'))
-  readonly lines: LoggedEntry[] = []
-  readonly keys = loadKeys(this.directory)
-  /** How many entries were read from it. */
-  read = 0
-
-  constructor() {
-    onTestFinished(() => fs.rmSync(this.directory, { recursive: true }))
-  }
-
-  get folder(): string {
-    return path.join(this.directory, indexFolder)
-  }
-
-  entry(seq: number): LoggedEntry | null {
-    return this.lines.find((line) => line.seq === seq) ?? null
-  }
-
-  *entries(from: number, to = Number.POSITIVE_INFINITY): Generator<readonly LoggedEntry[]> {
-    for (const line of this.lines)
-      if (line.seq >= from && line.seq < to) {
-        this.read += 1
-        yield [line]
-      }
-  }
-
-  write(rows: readonly AuditRow[]): void {
-    for (const { seq, hash, body } of rows) this.lines.push({ seq, hash, body, seal: '' })
-  }
-
-  async open(): Promise<EntryIndex> {
-    this.read = 0
-    const index = await EntryIndex.open({
-      directory: this.directory,
-      chain: 'main',
-      files: this,
-      sealer: this.keys,
-      copies: null,
-    })
-    await index.catchUp(Number.MAX_SAFE_INTEGER)
-    return index
-  }
-}
-
-const indexOf = async (rows: readonly AuditRow[]): Promise<EntryIndex> => {
-  const log = new Log()
-  const index = await log.open()
-  log.write(rows)
-  index.add(rows)
-  return index
-}
+import type { EntryIndex } from './entry-index.ts'
 
 const seqsOf = ({ rows }: { readonly rows: readonly AuditRow[] }): number[] =>
   rows.map(({ seq }) => seq)
-const many = (count: number, of: (seq: number) => Partial<AuditRow> = () => ({})) =>
-  Array.from({ length: count }, (_, seq) => rowOf(seq, of(seq)))
-
 const capabilities = [
   'filesystem.read',
   'filesystem.write',
@@ -339,6 +252,10 @@ const askAll = async (index: EntryIndex) => {
     session: await page({ session: 'sess-3' }, 0),
     found: (await index.find(long[70_000]?.id ?? ''))?.seq,
     stats: await index.statsOf('rare'),
+    figures: await index.figures(
+      { agent: 'rare', fromMs: newYear + 65_000_000, toMs: newYear + 1e9, stepMs: 4e7 },
+      new AbortController().signal,
+    ),
     counts: await index.counts(newYear + 65_000_000),
     open: (await index.openIntents(5)).length,
     ends: await index.ends(),
@@ -356,6 +273,7 @@ test('finds in every block, and the same after a stop, a kill, and without its f
   expect(before.often).toEqual([118_282, 131_571])
   expect(before.session).toEqual([1_000, 3_999, 3_998, 3_997])
   expect(before.found).toBe(70_000)
+  expect(before.figures.calls.slice(0, 2)).toEqual([4_000, 2_658])
 
   const killed = await log.open()
   expect(log.read).toBe(500)

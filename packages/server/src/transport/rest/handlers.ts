@@ -9,6 +9,7 @@ import { auditHandlers } from './routes/audit.ts'
 import { backupHandlers } from './routes/backup.ts'
 import { configurationHandlers } from './routes/configuration.ts'
 import { engineHandlers } from './routes/engine.ts'
+import { figureHandlers } from './routes/figures.ts'
 import { grantHandlers } from './routes/grants.ts'
 import { healthHandlers } from './routes/health.ts'
 import { hookHandlers } from './routes/hooks.ts'
@@ -49,6 +50,7 @@ export function createHandlers(version: string): Handlers<Routes> {
     ...processHandlers,
     ...scheduleHandlers,
     ...auditHandlers,
+    ...figureHandlers,
     ...backupHandlers,
     ...engineHandlers,
     ...modelHandlers,
