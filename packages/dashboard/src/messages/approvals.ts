@@ -27,6 +27,7 @@ export const approvalsText = {
   leadsTo: (what: string) => `Leads to: ${what}`,
   earlier: (count: number) =>
     count === 1 ? 'The last one like it:' : `The last ${count} like it:`,
+  earlierLoading: 'Looking for others like it…',
   firstOfItsKind: 'Nobody has decided on one like it before.',
   ruleOffer: (count: number, words: string) => `Approved ${count} times this week. ${words}?`,
   ruleExact: (agent: string, capability: string, what: string) =>

@@ -43,8 +43,8 @@ export const WaitingCard = ({
           </>
         }
       />
-      <FewerQuestions approval={first} />
       {mayDecide && <Decision approvals={[first, ...others]} onDecided={onDecided} />}
+      <FewerQuestions approval={first} />
     </article>
   )
 }

@@ -15,7 +15,8 @@ export const useEarlier = ({ agent, capability }: Approval) =>
 /** The last of them. A request that is decided itself is none of those before it. */
 export const Earlier = ({ approval }: { readonly approval: Approval }) => {
   const { data } = useEarlier(approval)
-  if (!data) return null
+  // The line is there from the start: what comes later moves no button away from under a finger.
+  if (!data) return <p className="text-ink-soft">{text.earlierLoading}</p>
   const earlier = data.approvals.filter((one) => one.id !== approval.id).slice(0, shownMax)
   if (earlier.length === 0) return <p className="text-ink-soft">{text.firstOfItsKind}</p>
   return (
