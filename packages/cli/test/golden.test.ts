@@ -133,7 +133,7 @@ const steady = (text: string): string =>
   text
     .replaceAll(/\/\S*\/gatehouse-workspaces-\w+/g, '/data/workspaces')
     .replaceAll(/^(\w+\.\w+ .*? \d+ +\d+)[ \d]{8}[ \d]{8}$/gm, '$1       …       …')
-    .replaceAll(/^(\d{4}-\S+ \S+Z +(?:\d+ +){5})\d+ +\d+/gm, '$1… …')
+    .replaceAll(/^(\d{4}-\S+ \S+Z(?: +\d+){5}) +\d+ +\d+/gm, '$1 … …')
     .replace(/\d+ offered, about \d+/, '… offered, about …')
     .replaceAll(/system\.yaml:\d+ +/g, 'system.yaml:…  ')
     .replace(/(# system\.yaml .*\n)[^]*(?=# organisation)/, '$1…\n\n')
