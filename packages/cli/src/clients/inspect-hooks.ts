@@ -10,9 +10,17 @@ import { isMembers, loadFormat, type Members } from './config-format.ts'
 
 export type HooksFound = {
   readonly state: 'in place' | 'changed' | 'missing'
-  /** Why calls get past hooks that are in place, or none does. */
-  readonly gaps: readonly string[]
+  readonly gaps: readonly Gap[]
 }
+
+/** Why calls get past hooks that are in place, none does, or each is asked about twice. */
+export type Gap = {
+  readonly what: string
+  /** What mends it; null where connecting again does. */
+  readonly fix: string | null
+}
+
+const gap = (what: string, fix: string | null): Gap => ({ what, fix })
 
 type HooksFile = {
   readonly path: string
@@ -57,65 +65,98 @@ const isOff = (config: Members, ...path: readonly string[]): boolean => {
   return value === false
 }
 
+const switchedOff = (name: string): Gap => gap(`${name} switches its hooks off`, `change ${name}`)
+
 const failsClosedSince = [2, 1, 295]
 
-async function gapsOfClaude({ config }: HooksFile, place: Place): Promise<string[]> {
-  const off = isOn(config, 'disableAllHooks') ? ['disableAllHooks switches its hooks off'] : []
+async function gapsOfClaude({ config }: HooksFile, place: Place): Promise<Gap[]> {
+  const off = isOn(config, 'disableAllHooks') ? [switchedOff('disableAllHooks')] : []
   const version = await clientVersion('claude', place)
   if (version === null || !isOlder(version, failsClosedSince)) return off
   const [wanted, has] = [failsClosedSince, version].map((parts) => parts.join('.'))
   return [
     ...off,
-    `Claude Code ${has} lets a call through when a hook times out; update it to ${wanted}`,
+    gap(
+      `Claude Code ${has} lets a call through when a hook times out`,
+      `update Claude Code to ${wanted}`,
+    ),
   ]
 }
 
 /** Codex remembers a hook by its place in its file. */
-async function gapsOfCodex({ path, places }: HooksFile, place: Place): Promise<string[]> {
+async function gapsOfCodex({ path, places }: HooksFile, place: Place): Promise<Gap[]> {
   const folder = place.env.CODEX_HOME || join(homeOf(place), '.codex')
   const file = await readConfigFile(join(folder, 'config.toml'), 0o600)
   const config = (await loadFormat('toml')).read(textOf(file))
-  const off = isOff(config, 'features', 'hooks') ? ['features.hooks switches its hooks off'] : []
+  const off = isOff(config, 'features', 'hooks') ? [switchedOff('features.hooks')] : []
   const { hooks } = config
   const states = isMembers(hooks) ? hooks['state'] : undefined
   const state = isMembers(states) ? states[`${path}:pre_tool_use:${places['PreToolUse']}:0`] : {}
   const { enabled, trusted_hash: trusted } = isMembers(state) ? state : {}
-  if (enabled === false) return [...off, 'the hook is switched off in Codex: run /hooks there']
+  if (enabled === false)
+    return [...off, gap('the hook is switched off in Codex', 'run /hooks in Codex')]
   if (typeof trusted === 'string') return off
-  return [...off, 'Codex leaves the hook out until you trust it: run /hooks in Codex']
+  return [...off, gap('Codex leaves the hook out until you trust it', 'run /hooks in Codex')]
 }
 
-const gapsOf: Readonly<Record<string, (file: HooksFile, place: Place) => Promise<string[]>>> = {
+/** Copilot CLI also runs the hooks that a project has for Claude Code, and not those of the person. */
+async function runsHooksOfClaude(place: Place): Promise<boolean> {
+  const { 'claude-code': claude } = hookSpecs
+  return !!claude && (await readOurs(claude, 'claude-code', claude.files.project(place))) !== null
+}
+
+async function gapsOfCopilot({ config }: HooksFile, place: Place): Promise<Gap[]> {
+  if (isOn(config, 'disableAllHooks')) return [switchedOff('disableAllHooks')]
+  if (!(await runsHooksOfClaude(place))) return []
+  const what =
+    'its own tools are asked about twice in this project, where it runs the hooks of Claude Code, too'
+  const fix = 'gatehouse disconnect claude-code --scope project, then gatehouse connect claude-code'
+  return [gap(what, fix)]
+}
+
+const gapsOf: Readonly<Record<string, (file: HooksFile, place: Place) => Promise<Gap[]>>> = {
   'claude-code': gapsOfClaude,
   codex: gapsOfCodex,
   gemini: async ({ config }) =>
-    isOff(config, 'hooksConfig', 'enabled') ? ['hooksConfig.enabled switches its hooks off'] : [],
-  copilot: async ({ config }) =>
-    isOn(config, 'disableAllHooks') ? ['disableAllHooks switches its hooks off'] : [],
+    isOff(config, 'hooksConfig', 'enabled') ? [switchedOff('hooksConfig.enabled')] : [],
+  copilot: gapsOfCopilot,
 }
 
 /** A word of the line of a hook, which may be in quotes for the shell. */
 const tokenFile = /--token-file (?:'([^']*)'|(\S+))/
 
-async function missingTokens({ found }: HooksFile, id: string): Promise<string[]> {
+async function missingTokens({ found }: HooksFile, id: string): Promise<Gap[]> {
   const lines = Object.values(found).map((item) => tokenFile.exec(gateLine(item, id) ?? ''))
   const files = new Set(lines.map((words) => words?.[1] ?? words?.[2] ?? ''))
   const gone: string[] = []
   for (const file of files)
     if (file !== '' && !(await stat(file).catch(() => null))) gone.push(file)
-  return gone.map((file) => `there is no ${file}, so its own tools are blocked`)
+  return gone.map((file) => gap(`there is no ${file}, so its own tools are blocked`, null))
 }
 
-/** The hooks of a client, of the person and of the project; null for a client that has none. */
-export async function inspectHooks({ id }: ClientSpec, place: Place): Promise<HooksFound | null> {
-  const spec = hookSpecs[id]
-  if (!spec) return null
+/** Hooks of ours in the files of the person and of the project; none where the client has none. */
+async function readAll(id: string, spec: HookSpec, place: Place): Promise<readonly HooksFile[]> {
   const { user, project } = spec.files
   const files: HooksFile[] = []
   for (const name of new Set([user(place), project(place)])) {
     const file = await readOurs(spec, id, name)
     if (file) files.push(file)
   }
+  return files
+}
+
+/** Whether each call of Copilot CLI in the folder is asked about twice. */
+export async function isAskedTwice(place: Place): Promise<boolean> {
+  const { copilot } = hookSpecs
+  if (!copilot || !(await runsHooksOfClaude(place))) return false
+  return (await readAll('copilot', copilot, place)).length > 0
+}
+
+/** The hooks of a client, of the person and of the project; null for a client that has none. */
+export async function inspectHooks({ id }: ClientSpec, place: Place): Promise<HooksFound | null> {
+  const spec = hookSpecs[id]
+  if (!spec) return null
+  const files = await readAll(id, spec, place)
   const [first] = files
   if (!first) return { state: 'missing', gaps: [] }
   const complete = files.find(({ found }) => isComplete(spec, id, found, place))

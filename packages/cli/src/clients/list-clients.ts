@@ -13,7 +13,7 @@ function hooksText({ hooks }: Inspected): string {
   if (hooks === null) return 'bypass the gate; it has no hooks'
   if (hooks.state === 'missing') return 'bypass the gate'
   const [gap] = hooks.gaps
-  if (gap !== undefined) return gap
+  if (gap !== undefined) return gap.what
   return hooks.state === 'changed' ? 'its hooks were changed' : 'decided by the gate'
 }
 

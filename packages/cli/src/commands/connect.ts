@@ -1,3 +1,4 @@
+import { CliError } from '../cli-error.ts'
 import { scopes } from '../clients/client.ts'
 import { hookSpecs } from '../clients/client-hooks.ts'
 import {
@@ -8,10 +9,12 @@ import {
   makeConnection,
   planConnection,
 } from '../clients/connect-client.ts'
+import { isAskedTwice } from '../clients/inspect-hooks.ts'
 import { type ListedClient, listClients } from '../clients/list-clients.ts'
 import { diffOf, paintDiff } from '../clients/show-change.ts'
 import { type Context, defineCommand, type View } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
+import { shellWord } from '../next-step.ts'
 import { renderTable } from '../table.ts'
 
 const diffsOf = (planned: ConnectPlan): string =>
@@ -19,6 +22,32 @@ const diffsOf = (planned: ConnectPlan): string =>
     .map(({ file, before, after }) => diffOf(file.path, before, after))
     .filter((diff) => diff !== '')
     .join('\n')
+
+/** The folder in which each call of Copilot CLI is asked about twice from now on, as far as its files can be read. */
+async function askedTwiceIn(
+  { io }: Context,
+  { client, folder }: ConnectPlan['target'],
+): Promise<string | null> {
+  if (client.id !== 'copilot' && client.id !== 'claude-code') return null
+  try {
+    const place = { env: io.env, platform: process.platform, folder }
+    return (await isAskedTwice(place)) ? folder : null
+  } catch (error) {
+    // The file of another program is no fault of ours.
+    if (error instanceof CliError) return null
+    throw error
+  }
+}
+
+function twiceLines(folder: string, next: View['next']): string[] {
+  const place = `--scope project --folder ${shellWord(folder)}`
+  return [
+    `Copilot CLI runs the hooks of Claude Code in ${escapeText(folder)} as well as its own: each of its calls there is asked about twice.`,
+    '  To be asked once, connect Claude Code for you everywhere instead:',
+    `  ${escapeText(next(`disconnect claude-code ${place}`))}`,
+    `  ${next('connect claude-code')}`,
+  ]
+}
 
 async function connect(context: Context, planned: ConnectPlan, mount: readonly string[]) {
   const { target, agent, files, entry, hooks, hooksIn, isDry } = planned
@@ -47,6 +76,7 @@ async function connect(context: Context, planned: ConnectPlan, mount: readonly s
     changed: isChanged,
     dry_run: isDry,
     diff,
+    asked_twice_in: isDry ? null : await askedTwiceIn(context, target),
     afterwards: trusting === null ? client.afterwards : `${client.afterwards} ${trusting}`,
     served,
   }
@@ -56,6 +86,7 @@ type Connected = Awaited<ReturnType<typeof connect>>
 
 function connectedText(done: Connected, { next, coloured }: View): string {
   const { client, file, hooks, agent, changed, dry_run, diff, backup, afterwards, served } = done
+  const { asked_twice_in } = done
   if (dry_run) return diff === '' ? 'Nothing would change.' : paintDiff(diff, coloured)
   if (!changed) return `${client} is connected already, as ${agent}.`
   const backups = [backup, hooks?.backup ?? null].filter((path) => path !== null)
@@ -67,6 +98,7 @@ function connectedText(done: Connected, { next, coloured }: View): string {
       : hookSpecs[client]
         ? ['Its own tools bypass the gate.']
         : []),
+    ...(asked_twice_in === null ? [] : twiceLines(asked_twice_in, next)),
     ...backups.map((path) => `As it was before: ${escapeText(path)}`),
     ...(served ? [] : [`No server runs yet. Start it: ${next('serve')}`]),
     `Undo: ${next(`disconnect ${client}`)}`,

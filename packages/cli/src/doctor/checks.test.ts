@@ -5,6 +5,7 @@ import type { RunFile } from '@gatehouse/contract'
 import type { Client } from '@gatehouse/rest-client'
 import { expect, test } from 'vitest'
 import { clients, type Place } from '../clients/client.ts'
+import { hookSpecs } from '../clients/client-hooks.ts'
 import { checks } from './checks.ts'
 import { runChecks } from './run-checks.ts'
 
@@ -215,7 +216,7 @@ test('says of each client that is there whether it is connected, and what bypass
   })
   const ofCodex = async () => (await found()).find(({ name }) => name === 'Codex')?.detail
   await put('.codex/hooks.json', JSON.stringify({ hooks: hooks(60) }))
-  const untrusted = 'Codex leaves the hook out until you trust it: run /hooks in Codex'
+  const untrusted = 'Codex leaves the hook out until you trust it'
   expect(await ofCodex()).toBe(`connected; its hooks were changed; ${untrusted}`)
   await put('.codex/hooks.json', JSON.stringify({ hooks: hooks(600) }))
   expect(await ofCodex()).toBe(`connected; ${untrusted}`)
@@ -223,12 +224,46 @@ test('says of each client that is there whether it is connected, and what bypass
   await put('.codex/config.toml', `${toml}${state}`)
   expect(await ofCodex()).toBe('connected; its own tools are decided by the gate')
   await put('.codex/config.toml', `${toml}${state}enabled = false\n`)
-  expect(await ofCodex()).toBe('connected; the hook is switched off in Codex: run /hooks there')
+  expect(await ofCodex()).toBe('connected; the hook is switched off in Codex')
   await put('.codex/config.toml', `${toml}${state}\n[features]\nhooks = false\n`)
   expect(await ofCodex()).toBe('connected; features.hooks switches its hooks off')
   await rm(token)
   expect((await found()).find(({ name }) => name === 'Codex')).toMatchObject({
     status: 'warning',
     fix: 'gatehouse connect codex',
+  })
+})
+
+test('says that calls of Copilot CLI are asked about twice where Claude Code has hooks in the project', async () => {
+  const home = await mkdtemp(join(tmpdir(), 'gatehouse-test-'))
+  const put = async (path: string, value: object) => {
+    await mkdir(dirname(join(home, path)), { recursive: true })
+    await writeFile(join(home, path), JSON.stringify(value))
+  }
+  const place = placeOf(home)
+  const itemsOf = (client: string) => {
+    const line = `/usr/bin/node '/opt/gatehouse.js' hook ${client} --data-dir /d || exit 2`
+    const items = hookSpecs[client]?.items(line, place.platform) ?? {}
+    return Object.fromEntries(Object.entries(items).map(([event, item]) => [event, [item]]))
+  }
+  const ofCopilot = async () => {
+    const api = healthy as unknown as Client
+    const { checks: findings } = await runChecks(checks, {
+      api,
+      dataDir: home,
+      found: running,
+      place,
+    })
+    return findings.find(({ name }) => name === 'Copilot CLI')
+  }
+  await put('.copilot/mcp-config.json', { mcpServers: { gatehouse: {} } })
+  await put('.copilot/hooks/gatehouse.json', { version: 1, hooks: itemsOf('copilot') })
+  await put('.claude/settings.json', { hooks: itemsOf('claude-code') })
+  expect(await ofCopilot()).toMatchObject({ status: 'ok' })
+  await put('project/.claude/settings.local.json', { hooks: itemsOf('claude-code') })
+  expect(await ofCopilot()).toMatchObject({
+    status: 'warning',
+    detail: expect.stringContaining('asked about twice') as unknown,
+    fix: 'gatehouse disconnect claude-code --scope project, then gatehouse connect claude-code',
   })
 })

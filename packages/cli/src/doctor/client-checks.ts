@@ -1,47 +1,53 @@
 import { CliError } from '../cli-error.ts'
 import { type ClientSpec, clients } from '../clients/client.ts'
-import { inspectClient } from '../clients/inspect-client.ts'
-import type { HooksFound } from '../clients/inspect-hooks.ts'
-import { type Check, fine, warn } from './run-checks.ts'
+import { type Inspected, inspectClient } from '../clients/inspect-client.ts'
+import type { Gap, HooksFound } from '../clients/inspect-hooks.ts'
+import { type Check, type Finding, fine, warn } from './run-checks.ts'
 
 /** How the client's own tools get past the gate. */
-function hookGaps(hooks: HooksFound | null): readonly string[] {
+function hookGaps(hooks: HooksFound | null): readonly Gap[] {
   if (hooks === null) return []
-  if (hooks.state === 'missing') return ['its own tools bypass Gatehouse']
-  return hooks.state === 'changed' ? ['its hooks were changed', ...hooks.gaps] : hooks.gaps
+  if (hooks.state === 'missing') return [{ what: 'its own tools bypass Gatehouse', fix: null }]
+  const changed = { what: 'its hooks were changed', fix: null }
+  return hooks.state === 'changed' ? [changed, ...hooks.gaps] : hooks.gaps
+}
+
+/** What a configuration says of a client that is on this machine. */
+function findingOf(id: string, { connected, missing, others, hooks }: Inspected): Finding {
+  const [connect, importing] = [`gatehouse connect ${id}`, `gatehouse import ${id}`]
+  const named = others.join(', ')
+  if (!connected)
+    return named === ''
+      ? fine(`not connected; to connect it, run ${connect}`)
+      : fine(
+          `not connected; its servers: ${named}; to connect it and put them behind the gate, run ${importing}`,
+        )
+  const [token] = missing
+  if (token !== undefined) return warn(`connected, but there is no ${token}`, connect)
+  const gaps = [
+    ...hookGaps(hooks).map(({ what, fix }) => ({ what, fix: fix ?? connect })),
+    ...(named === ''
+      ? []
+      : [{ what: `these of its servers bypass Gatehouse: ${named}`, fix: importing }]),
+  ]
+  const [first] = gaps
+  const decided = hooks ? '; its own tools are decided by the gate' : ''
+  if (!first) return fine(`connected${decided}`)
+  return warn(`connected; ${gaps.map(({ what }) => what).join('; ')}`, first.fix)
 }
 
 /** One for each client that is on this machine: whether it is connected, and what of it bypasses the gate. */
 const checkOf = (client: ClientSpec): Check => ({
   name: client.title,
   async run({ place }) {
-    const found = await inspectClient(client, place).catch((error: unknown) => {
+    try {
+      const found = await inspectClient(client, place)
+      return found && findingOf(client.id, found)
+    } catch (error) {
       // The file of another program is no fault of ours.
-      if (error instanceof CliError) return error
+      if (error instanceof CliError) return warn(error.message, 'correct its configuration')
       throw error
-    })
-    if (found instanceof CliError) return warn(found.message, 'correct its configuration')
-    if (!found) return null
-    const { connected, missing, others, hooks } = found
-    const command = `gatehouse connect ${client.id}`
-    const named = others.join(', ')
-    const also = named === '' ? '' : `; its servers: ${named}`
-    const todo =
-      named === ''
-        ? `to connect it, run ${command}`
-        : `to connect it and put them behind the gate, run gatehouse import ${client.id}`
-    if (!connected) return fine(`not connected${also}; ${todo}`)
-    const [token] = missing
-    if (token !== undefined) return warn(`connected, but there is no ${token}`, command)
-    const bypassing = [
-      ...hookGaps(hooks),
-      ...(named === '' ? [] : [`these of its servers bypass Gatehouse: ${named}`]),
-    ]
-    const decided = hooks ? '; its own tools are decided by the gate' : ''
-    if (bypassing.length === 0) return fine(`connected${decided}`)
-    const isOfHooks = hooks !== null && (hooks.state !== 'in place' || hooks.gaps.length > 0)
-    const fix = isOfHooks || named === '' ? command : `gatehouse import ${client.id}`
-    return warn(`connected; ${bypassing.join('; ')}`, fix)
+    }
   },
 })
 
