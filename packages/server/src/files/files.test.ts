@@ -405,7 +405,8 @@ test('leaves no descriptor open, whatever happens', async () => {
   kit.put('a/b/c', 'c')
   symlinkSync('/etc', kit.at('a/out'))
   // Of the process, others come and go meanwhile: those of the workspace and of what its link names.
-  const ours = (target: string) => target.startsWith(path.dirname(kit.root)) || target.startsWith('/etc')
+  const ours = (target: string) =>
+    target.startsWith(path.dirname(kit.root)) || target.startsWith('/etc')
   const count = () => openDescriptors().filter(ours).length
   const use = async () => {
     for (const p of ['a/b/c', 'a/b', 'a/none', 'a/out/passwd', '../x', 'a/b/c/d', '.git/x']) {
