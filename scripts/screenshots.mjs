@@ -8,6 +8,7 @@ import { parseArgs } from 'node:util'
 import { build } from './lib/build.mjs'
 import { ensureInstalled } from './lib/install.mjs'
 import { fill } from './screenshots/fill.mjs'
+import { openServers } from './screenshots/servers.mjs'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
@@ -30,10 +31,13 @@ const views = {
   audit: '/audit',
   policy: '/policy',
   services: '/services',
+  writes: '/services?tab=writes',
+  rollbacks: '/services?tab=rollbacks',
   state: '/state',
   secrets: '/secrets',
   models: '/models',
   upstreams: '/upstreams',
+  upstream: '/upstreams/notes',
   alerts: '/alerts',
   settings: '/settings',
   reference: '/reference',
@@ -58,10 +62,12 @@ if (failed) {
     ...ports,
     'no-first-agent': true,
     'log-level': 'silent',
+    'proxy-delays': 'mail.send=1h,mail.move=0s',
   })
   const token = readFileSync(path.join(folder, 'cli-token'), 'utf8').trim()
   const api = createClient({ baseUrl: service.run.user_api_url, token })
-  await fill(service.run, api)
+  const { call } = await fill(service.run, api)
+  const closeServers = await openServers(api, call)
   const password = 'a long password for pictures'
   await api.setPassword({ name: 'ana', password })
   const browser = await chromium.launch({
@@ -94,6 +100,7 @@ if (failed) {
     }
   await browser.close()
   await service[Symbol.asyncDispose]()
+  await closeServers()
   rmSync(folder, { recursive: true, force: true })
   console.log(`${wanted.length * 4} pictures in ${values.out}`)
 }

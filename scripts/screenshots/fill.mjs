@@ -21,7 +21,7 @@ const letter = `# Release 1.4
 - Dates are shown in the reader's zone
 `
 
-/** A working day of two agents. `api` is the REST API as an operator has it. */
+/** A working day of two agents. `api` is the REST API as an operator has it. Returns a way to make more calls. */
 export async function fill(run, api) {
   const docs = await api.createAgent({
     name: 'docs-writer',
@@ -76,4 +76,5 @@ export async function fill(run, api) {
     hosts: ['api.example.com'],
     agents: ['docs-writer'],
   })
+  return { call: write }
 }

@@ -18,6 +18,7 @@ export const questionsText = {
   open: (host: string) => `Open ${host}`,
   careful: 'Give the server only what it needs, and never the secret of another.',
   secret: 'Not kept in the log.',
+  choose: 'Choose…',
   noAnswer: 'No answer',
   yes: 'Yes',
   no: 'No',

@@ -48,7 +48,7 @@ const ChoicesField = ({
 )
 
 const optionsOf = ({ type, choices = [], required }: QuestionField) => [
-  ...(required && type === 'boolean' ? [] : [{ value: '', text: text.noAnswer }]),
+  { value: '', text: required ? text.choose : text.noAnswer },
   ...(type === 'boolean'
     ? [
         { value: 'true', text: text.yes },

@@ -16,6 +16,7 @@ import { Time } from '../../ui/time.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { useAct } from '../../ui/use-act.ts'
 import { Visible } from '../../ui/visible.tsx'
+import { ConnectDialog } from './connect-dialog.tsx'
 
 const tones: Readonly<Record<ProxyService['status'], BadgeTone>> = {
   connected: 'good',
@@ -108,7 +109,8 @@ export const ServiceCard = ({ service }: { readonly service: ProxyService }) => 
   const act = useAct()
   const mayManage = useMay('proxy.manage')
   const [found, setFound] = useState<ServiceTest | null>(null)
-  const [leaving, setLeaving] = useState(false)
+  const [open, setOpen] = useState<'change' | 'disconnect' | null>(null)
+  const close = () => setOpen(null)
   const sync = (full: boolean) =>
     void act.run(async () => {
       await api.syncService({ name, full })
@@ -128,6 +130,9 @@ export const ServiceCard = ({ service }: { readonly service: ProxyService }) => 
         <span className="text-ink-soft">{kind}</span>
         <Badge tone={tones[status]}>{text.status[status]}</Badge>
         <span className="grow" />
+        {mayManage && status === 'disconnected' && (
+          <Button onClick={() => setOpen('change')}>{text.change}</Button>
+        )}
         {mayManage && status !== 'disconnected' && (
           <>
             <Button busy={act.busy} onClick={() => sync(false)}>
@@ -142,7 +147,8 @@ export const ServiceCard = ({ service }: { readonly service: ProxyService }) => 
               items={[
                 { text: text.test, onSelect: test },
                 { text: text.syncFull, onSelect: () => sync(true) },
-                { text: text.disconnect, danger: true, onSelect: () => setLeaving(true) },
+                { text: text.change, onSelect: () => setOpen('change') },
+                { text: text.disconnect, danger: true, onSelect: () => setOpen('disconnect') },
               ]}
             />
           </>
@@ -168,7 +174,8 @@ export const ServiceCard = ({ service }: { readonly service: ProxyService }) => 
           <Checks checks={found.checks} />
         </Dialog>
       )}
-      {leaving && <DisconnectDialog name={name} onClose={() => setLeaving(false)} />}
+      {open === 'change' && <ConnectDialog service={service} onClose={close} />}
+      {open === 'disconnect' && <DisconnectDialog name={name} onClose={close} />}
     </li>
   )
 }

@@ -19,6 +19,7 @@ import { announce } from '../../ui/toasts.tsx'
 import { useAct } from '../../ui/use-act.ts'
 import { useFilters } from '../../ui/use-filters.ts'
 import { Visible } from '../../ui/visible.tsx'
+import { DeadLetter } from './dead-letter.tsx'
 import { RollbackDialog } from './rollbacks.tsx'
 
 const tones: Readonly<Record<BufferedWrite['status'], BadgeTone>> = {
@@ -51,43 +52,29 @@ const WriteCard = ({ write }: { readonly write: BufferedWrite }) => {
   const mayCancel = useMay('writes.cancel')
   const mayManage = useMay('proxy.manage')
   const [rolling, setRolling] = useState(false)
-  const then = (work: () => Promise<unknown>, said: string) => () =>
+  const cancel = () =>
     void act.run(async () => {
-      await work()
-      await queryClient.invalidateQueries({ queryKey: ['listWrites'] })
-      announce(said)
+      await api.cancelWrite({ id })
+      await queryClient.invalidateQueries({
+        predicate: ({ queryKey: [name] }) => name === 'listWrites' || name === 'showProxy',
+      })
+      announce(text.cancelled)
     })
   return (
     <li className="card grid grid-cols-1 gap-2 p-4" data-write={id}>
       <div className="flex flex-wrap items-center gap-x-3 gap-y-2">
         <Badge tone={tones[status]}>{text.writeStatus[status]}</Badge>
         <p className="min-w-0 grow [overflow-wrap:anywhere]">
-          <strong>{agent}</strong> · {service} · <span className="font-medium">{operation}</span>
+          <strong>{agent}</strong> <span className="text-ink-soft">{text.asked}</span>{' '}
+          <strong>{operation}</strong> <span className="text-ink-soft">({service})</span>
         </p>
         <Times write={write} />
         {status === 'buffered' && mayCancel && (
-          <Button
-            tone="danger"
-            busy={act.busy}
-            onClick={then(() => api.cancelWrite({ id }), text.cancelled)}
-          >
+          <Button tone="danger" busy={act.busy} onClick={cancel}>
             {text.cancel}
           </Button>
         )}
-        {write.dead_letter && mayManage && (
-          <>
-            <Button busy={act.busy} onClick={then(() => api.retryWrite({ id }), text.retried)}>
-              {text.retry}
-            </Button>
-            <Button
-              tone="danger"
-              busy={act.busy}
-              onClick={then(() => api.discardWrite({ id }), text.discarded)}
-            >
-              {text.discard}
-            </Button>
-          </>
-        )}
+        {write.dead_letter && mayManage && <DeadLetter write={write} />}
         {rollback_id !== null && write.rollback_status === 'ready' && mayManage && (
           <Button icon="undo" onClick={() => setRolling(true)}>
             {text.rollBack}
@@ -95,7 +82,7 @@ const WriteCard = ({ write }: { readonly write: BufferedWrite }) => {
         )}
       </div>
       <p className="mono [overflow-wrap:anywhere]">
-        <Visible text={describeCall(operation, write.arguments)} />{' '}
+        <Visible text={describeCall('write', { ...write.arguments, operation, service })} />{' '}
         {files.length > 0 && (
           <Visible text={text.files(files.map(({ name }) => name).join(', '))} />
         )}
