@@ -100,6 +100,20 @@ const policyCounts = {
   tests_passed: z.int().nonnegative().describe('Tests in these files that passed.'),
 }
 
+/** A rule that calls are decided by, with every key told. */
+export const ActiveRule = z.object({
+  line: z.int(),
+  match: z.string(),
+  when: z.string().nullable(),
+  tier: PolicyTier,
+  notify: z.boolean(),
+  reason: z.string().nullable(),
+  floor: z.boolean(),
+  critical: z.boolean(),
+  network: z.array(z.string()),
+})
+export type ActiveRule = z.infer<typeof ActiveRule>
+
 /** The policy files as they stand on disk; with an error among the problems an older version is active. */
 export const PolicyView = z.object({
   version: z.string(),
@@ -112,6 +126,11 @@ export const PolicyView = z.object({
       version: z
         .string()
         .describe('Of this file: what `If-Match` takes, in quotes, where it is saved.'),
+      active_rules: z
+        .array(ActiveRule)
+        .describe(
+          'In the order in which they are asked: those of the text, or of an older one while it has an error.',
+        ),
     }),
   ),
   problems: z.array(PolicyProblem),

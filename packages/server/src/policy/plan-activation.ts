@@ -55,7 +55,8 @@ const wallOf = (id: FileId, problem: PolicyProblem, text: string): Standing => {
   return { kind: 'walled', layer: { ...id, rules, limits: [] }, text }
 }
 
-const layerOf = (standing: Standing): Layer =>
+/** Rules and limits that a file stands for now. */
+export const layerOf = (standing: Standing): Layer =>
   standing.kind === 'active' ? standing.parsed.layer : standing.layer
 
 const textOf = (standing: Standing): string =>

@@ -273,6 +273,26 @@ test('stores a good text whole, and no bad one', async () => {
   expect(source.files().map(({ file }) => file)).toEqual(['system.yaml', 'agents/ana.yaml'])
 })
 
+test('tells the rules that decide, also while the text on the disk has an error', async () => {
+  const directory = await folder({
+    'organisation.yaml': rules(
+      'match: files.read, tier: approval_required, when: agent.name == "ben", reason: Look, critical: true',
+    ),
+  })
+  const source = await open(directory)
+  const told = () => source.files().find(({ file }) => file === 'organisation.yaml')?.active_rules
+  const asked = {
+    ...{ line: 3, match: 'files.read', tier: 'approval_required', when: 'agent.name == "ben"' },
+    ...{ notify: false, reason: 'Look', floor: false, critical: true, network: [] },
+  }
+  expect(told()).toEqual([asked])
+  await writeFile(join(directory, 'organisation.yaml'), rules('match: files.read, tier: blokced'))
+  await source.reload()
+  expect(errors(source)).toHaveLength(1)
+  expect(told()).toEqual([asked])
+  expect(source.files()[0]?.active_rules.map(({ match }) => match)).toContain('mail.send')
+})
+
 test('lets no name of an agent lead out of the folder', async () => {
   const source = await open(await folder())
   for (const agent of ['../organisation', '../../x', 'shared', '', 'A', 'a/b']) {

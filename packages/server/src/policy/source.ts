@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { AgentName, GatehouseError, type PolicyProblem } from '@gatehouse/contract'
-import type { CompiledPolicy } from '../domain/policy/types.ts'
+import { type ActiveRule, AgentName, GatehouseError, type PolicyProblem } from '@gatehouse/contract'
+import type { CompiledPolicy, LayerRule } from '../domain/policy/types.ts'
 import type { Capability, CapabilityRegistry } from '../ports/capability.ts'
 import type { Log } from '../ports/log.ts'
 import type {
@@ -15,7 +15,7 @@ import type {
   SavePolicyFile,
 } from '../ports/policy.ts'
 import { type FileId, type ParsedFile, parsePolicyFile } from './parse-file.ts'
-import { type Activation, type Offer, planActivation, type Standing } from './plan-activation.ts'
+import { type Activation, layerOf, type Offer, planActivation, type Standing } from './plan-activation.ts'
 import {
   agentId,
   type FileOnDisk,
@@ -68,6 +68,18 @@ const fileVersion = (file: FileOnDisk | undefined): string => {
 
 const hasError = (problems: readonly PolicyProblem[]): boolean =>
   problems.some(({ severity }) => severity === 'error')
+
+const activeRule = (rule: LayerRule): ActiveRule => ({
+  line: rule.ref.line,
+  match: rule.match,
+  when: rule.when?.source ?? null,
+  tier: rule.tier,
+  notify: rule.notify,
+  reason: rule.reason,
+  floor: rule.floor,
+  critical: rule.critical ?? false,
+  network: [...(rule.network ?? [])],
+})
 
 const strayWarning = (file: string): PolicyProblem => ({
   file,
@@ -160,9 +172,11 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
       ...one.id,
       text: one.kind === 'text' ? one.text : '',
       version: fileVersion(one),
+      active_rules: this.#rulesOf(one.id.file),
     }))
-    const { text } = this.#basis.system
-    return [{ layer, file, agent, text, version: textVersion(text) }, ...below]
+    const { text, layer: shipped } = this.#basis.system
+    const active_rules = shipped.rules.map(activeRule)
+    return [{ layer, file, agent, text, version: textVersion(text), active_rules }, ...below]
   }
 
   countActive(): Omit<PolicyCheck, 'problems'> {
@@ -224,6 +238,11 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
       await (Symbol.asyncDispose in watch ? watch[Symbol.asyncDispose]() : watch[Symbol.dispose]())
     this.#listeners.clear()
     await this.#turn
+  }
+
+  #rulesOf(file: string): readonly ActiveRule[] {
+    const standing = this.#active.standing.get(file)
+    return standing ? layerOf(standing).rules.map(activeRule) : []
   }
 
   #idOf(agent: string | undefined): FileId {

@@ -1,4 +1,4 @@
-import type { PolicyProblem } from '@gatehouse/contract'
+import type { ActiveRule, PolicyProblem } from '@gatehouse/contract'
 import type { CompiledPolicy } from '../domain/policy/compile.ts'
 
 /** The active policy. */
@@ -24,6 +24,8 @@ export type PolicyFileText = {
   readonly text: string
   /** Of this file alone; another one for each text. */
   readonly version: string
+  /** Must be the rules that calls are decided by, whatever the text says now. */
+  readonly active_rules: readonly ActiveRule[]
 }
 
 /** Result of a check of policy files. */
