@@ -30,6 +30,8 @@ const views = {
   agent: '/agents/docs-writer',
   audit: '/audit',
   policy: '/policy',
+  'policy-edit': '/policy?tab=edit',
+  'policy-simulate': '/policy?tab=simulate&capability=filesystem.delete',
   services: '/services',
   writes: '/services?tab=writes',
   rollbacks: '/services?tab=rollbacks',

@@ -21,6 +21,25 @@ const letter = `# Release 1.4
 - Dates are shown in the reader's zone
 `
 
+const organisation = `# What holds for every agent
+version: 1
+rules:
+  - match: process.run
+    when: '!(args.command in ["npm", "node"])'
+    tier: approval_required
+    floor: true
+    reason: Programs other than npm and node are looked at first
+  - match: filesystem.delete
+    when: args.path.startsWith("build/")
+    tier: autonomous
+    notify: true
+    reason: What was built can be built again
+  - { match: "email.*", tier: blocked }
+  - { match: email.send, tier: approval_required, reason: A person reads every mail }
+tests:
+  - { capability: filesystem.delete, args: { path: build/a.js }, expect: autonomous }
+`
+
 /** A working day of two agents. `api` is the REST API as an operator has it. Returns a way to make more calls. */
 export async function fill(run, api) {
   const docs = await api.createAgent({
@@ -76,5 +95,6 @@ export async function fill(run, api) {
     hosts: ['api.example.com'],
     agents: ['docs-writer'],
   })
+  await api.saveOrganisationPolicy({ text: organisation })
   return { call: write }
 }

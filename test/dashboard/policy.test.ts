@@ -3,98 +3,196 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard } from '../support/dashboard.ts'
 import { invoke } from '../support/server.ts'
 
-const select = process.platform === 'darwin' ? 'Meta+a' : 'Control+a'
+const rules = (tier: string) => `version: 1
+rules:
+  - match: filesystem.write
+    when: args.path.startsWith("notes/")
+    tier: autonomous
+  - match: filesystem.write
+    tier: ${tier}
+    reason: Only notes are written
+`
+const failingTest = `${rules('blocked')}tests:
+  - { capability: filesystem.write, args: { path: plan.md, content: x }, expect: autonomous }
+`
 
-describe.skipIf(!hasProgram('chromium'))('policy in the dashboard', () => {
+describe.skipIf(!hasProgram('chromium'))('the policy in the dashboard', () => {
   let dashboard: Dashboard
   let token = ''
 
   beforeAll(async () => {
     dashboard = await Dashboard.openAs('ana')
     token = (await dashboard.api.createAgent({ name: 'mailbot' })).token
-    await invoke(dashboard.run, token, 'filesystem.write', { path: 'a.txt', content: 'kept' })
-    await invoke(dashboard.run, token, 'filesystem.read', { path: 'a.txt' })
   }, 120_000)
   afterAll(() => dashboard?.[Symbol.asyncDispose]())
 
-  /** Replaces the text in the editor, as a person does. */
-  const write = async (lines: readonly string[]) => {
-    const { page } = dashboard
-    await page.getByRole('textbox', { name: 'Policy file (YAML)' }).click()
-    await page.keyboard.press(select)
-    await page.keyboard.insertText(`${lines.join('\n')}\n`)
+  const editor = () => dashboard.page.getByRole('textbox', { name: 'Text of ' })
+  const type = async (text: string) => {
+    await editor().click()
+    await dashboard.page.keyboard.press('ControlOrMeta+a')
+    await dashboard.page.keyboard.insertText(text)
   }
-  const rule = (tier: string) => [
-    'version: 1',
-    'rules:',
-    `  - {match: filesystem.read, tier: ${tier}}`,
-  ]
-
-  test('an error is shown at its line and keeps the file from being saved', async () => {
-    const { page } = dashboard
-    await dashboard.goTo('/policy?tab=edit')
-    await write(rule('blockt'))
-    const problems = page.getByRole('list', { name: 'Problems' })
-    await problems.getByText(/:3:\d+$/).waitFor()
-    expect(await page.getByRole('button', { name: 'Save and activate' }).isDisabled()).toBe(true)
+  const assertClean = async () => {
     expect(await dashboard.axeFindings()).toEqual([])
     expect(await dashboard.overhang()).toBe(0)
-    await problems.getByRole('button').first().click()
-    expect(await page.evaluate('document.activeElement.shadowRoot?.activeElement?.ariaLabel')).toBe(
-      'Policy file (YAML)',
-    )
+  }
+  const write = (path: string) =>
+    invoke(dashboard.run, token, 'filesystem.write', { path, content: 'x' })
+
+  test('a service without rules of its own shows what ships, and how to begin', async () => {
+    const { page } = dashboard
+    await dashboard.goTo('/overview')
+    await page.keyboard.press('g')
+    await page.keyboard.press('l')
+    await page.getByText('Every capability has the tier that ships').waitFor()
+    await page.getByText('gatehouse policy use careful').waitFor()
+    await page.getByLabel('Filter').fill('email.send')
+    await page.getByText('Rules of system.yaml (').waitFor({ state: 'detached' })
+    expect(await page.getByText(/^system\.yaml:\d+$/).count()).toBe(1)
   })
 
-  test('a text that is not saved is simulated and replayed against the log', async () => {
+  test('an error is shown at its line while somebody types, and leads there', async () => {
     const { page } = dashboard
-    await write(rule('blocked'))
-    await page.getByText('Valid: 1 rule').waitFor()
+    await page.getByRole('tab', { name: 'Edit' }).click()
+    await page.getByText('There is no organisation.yaml yet').waitFor()
+    await type(rules('blokced'))
+    await page.getByText('1 error: it can’t be saved like this.').waitFor()
+    const problem = page.getByRole('list', { name: 'Problems' }).getByRole('listitem')
+    expect(await problem.innerText()).toMatch(/Line 7, column 11[\s\S]*Did you mean blocked\?/)
+    await page.locator('.cm-line .cm-lintRange-error', { hasText: 'blokced' }).waitFor()
+    await assertClean()
+    await problem.getByRole('button').click()
+    await page.keyboard.press('Shift+End')
+    await page.keyboard.type('blocked')
+    await page.getByText('Valid: 2 rules, 0 tests passed.').waitFor()
+    expect(page.url()).toContain('/policy')
+  })
+
+  test('keys that are shortcuts elsewhere are letters in the editor', async () => {
+    const { page } = dashboard
+    await page.keyboard.press('g')
+    await page.keyboard.press('p')
+    await page.keyboard.press('Backspace')
+    await page.keyboard.press('Backspace')
+    await page.getByText('Valid: 2 rules').waitFor()
+    expect(page.url()).toContain('/policy')
+  })
+
+  test('names of capabilities are completed', async () => {
+    const { page } = dashboard
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('- match: git.comm')
+    await page.getByRole('option', { name: 'git.commit' }).click()
+    await page.locator('.cm-line', { hasText: /^\s+- match: git\.commit$/ }).waitFor()
+    await page.keyboard.press('Enter')
+    await page.keyboard.type('tier: ')
+    await page.keyboard.press('Control+Space')
+    const options = page.getByRole('listbox').getByRole('option')
+    await options.first().waitFor()
+    expect(await options.allInnerTexts()).toEqual(['approval_required', 'autonomous', 'blocked'])
+    await type(failingTest)
+  })
+
+  test('a test that fails keeps the file from being saved', async () => {
+    const { page, api } = dashboard
+    await page.getByRole('button', { name: 'Save…' }).click()
+    await page.getByText('is expected to be autonomous, but is blocked').waitFor()
+    expect(await page.getByRole('dialog').count()).toBe(0)
+    expect((await api.showPolicies()).files).toHaveLength(1)
+    await type(rules('blocked'))
+    await page.getByText('Valid: 2 rules').waitFor()
+  })
+
+  test('the draft is simulated for all agents, with the rule that decides', async () => {
+    const { page } = dashboard
     await page.getByRole('tab', { name: 'Simulate' }).click()
-    await page.getByLabel('By', { exact: true }).selectOption('draft')
-    await page.getByLabel('Capability').fill('filesystem.read')
-    await page.getByLabel('Arguments (JSON, may stay empty)').fill('{ "path": "a.txt" }')
+    await page.getByLabel('Capability', { exact: true }).fill('filesystem.write')
+    await page.getByLabel('Policy', { exact: true }).selectOption('organisation.yaml')
+    await page.getByLabel('Arguments (JSON)').fill('{ "path": "plan.md", "content": ')
+    await page.getByText('This is not a JSON object').waitFor()
+    await page.getByLabel('Arguments (JSON)').fill('{ "path": "plan.md", "content": "x" }')
     await page.getByRole('button', { name: 'Simulate' }).click()
-    const row = page.getByRole('row').filter({ hasText: 'mailbot' })
-    await row.getByText('Blocked', { exact: true }).waitFor()
-    expect(await dashboard.axeFindings()).toEqual([])
+    const row = page.locator('[data-row="mailbot filesystem.write"]')
+    await row.getByText('Blocked').waitFor()
+    expect(await row.innerText()).toMatch(
+      /before\s+Runs at once[\s\S]*organisation\.yaml:6[\s\S]*Only notes are written/,
+    )
+    await row.getByText('Rules that were looked at').click()
+    await row.getByText('its condition is false').waitFor()
+    await assertClean()
+  })
+
+  test('the draft is replayed over the calls that were made, each counted', async () => {
+    const { page } = dashboard
+    for (const path of ['plan.md', 'list.md'])
+      expect((await write(path)).result?.success).toBe(true)
     await page.getByRole('tab', { name: 'Replay' }).click()
     await page.getByRole('button', { name: 'Replay' }).click()
-    await page.getByText('Runs → Blocked').waitFor()
-    expect(await dashboard.axeFindings()).toEqual([])
-    const still = await invoke(dashboard.run, token, 'filesystem.read', { path: 'a.txt' })
-    expect(still.result?.success).toBe(true)
+    await page.getByText('2 calls, 2 decided otherwise').waitFor()
+    const table = page.getByRole('table', { name: 'mailbot' })
+    expect(await table.innerText()).toMatch(/filesystem\.write[\s\S]*Runs at once[\s\S]*Blocked/)
+    await assertClean()
+    await table.getByRole('link').first().click()
+    await page.waitForURL('**/audit/*')
+    await page.goBack()
   })
 
-  test('what is saved is active with the next call', async () => {
-    const { page } = dashboard
-    await page.getByRole('tab', { name: 'Edit' }).click()
-    await page.getByText('Valid: 1 rule').waitFor()
-    await page.getByText('Show what changes').click()
-    await page.getByRole('button', { name: 'Save and activate' }).click()
-    await page.getByText(/^Saved\. Version/).waitFor()
-    const refused = await invoke(dashboard.run, token, 'filesystem.read', { path: 'a.txt' })
-    expect(refused.result?.success).toBeUndefined()
-    expect(refused.error?.message).toMatch(/policy/i)
-    await page.getByRole('tab', { name: 'Files' }).click()
-    await page.getByText('tier: blocked').first().waitFor()
-  })
-
-  test('somebody else’s save is shown beside what was typed, and neither is lost', async () => {
+  test('it is saved once its difference was seen, and is in force at once', async () => {
     const { page, api } = dashboard
     await page.getByRole('tab', { name: 'Edit' }).click()
-    await write(rule('approval_required'))
-    await page.getByText('Valid: 1 rule').waitFor()
-    await api.saveOrganisationPolicy({ text: `${rule('autonomous').join('\n')}\n` })
-    await page.getByRole('button', { name: 'Save and activate' }).click()
-    await page.getByText('Somebody else saved this file meanwhile.').waitFor()
+    await page.getByText('Valid: 2 rules').waitFor()
+    await page.getByRole('button', { name: 'Save…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Save organisation.yaml' })
+    await dialog.getByText('+    reason: Only notes are written').waitFor()
     expect(await dashboard.axeFindings()).toEqual([])
-    await page.getByRole('button', { name: 'Keep mine' }).click()
-    await page.getByRole('button', { name: 'Save and activate' }).click()
-    await page
-      .getByText(/^Saved\. Version/)
-      .first()
-      .waitFor()
-    const files = (await api.showPolicies()).files
-    expect(files.find(({ layer }) => layer === 'organisation')?.text).toContain('approval_required')
+    expect((await write('plan.md')).result?.success).toBe(true)
+    await dialog.getByRole('button', { name: 'Save and activate' }).click()
+    await page.getByText('organisation.yaml is saved and active.').waitFor()
+    expect((await write('plan.md')).error?.message).toContain('Only notes are written')
+    expect((await api.showPolicies()).files.at(-1)?.text).toBe(rules('blocked'))
+    await page.getByText('As it is active.').waitFor()
+  })
+
+  test('a file that somebody else changed meanwhile is replaced only after its difference was seen', async () => {
+    const { page, api } = dashboard
+    const theirs = `# Theirs\n${rules('blocked')}`
+    const file = async () => (await api.showPolicies()).files.at(-1)?.text
+    await type(rules('approval_required'))
+    await page.getByText('Valid: 2 rules').waitFor()
+    await page.getByRole('button', { name: 'Save…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Save organisation.yaml' })
+    await dialog.getByText('+    tier: approval_required').waitFor()
+    await api.saveOrganisationPolicy({ text: theirs })
+    await dialog.getByRole('button', { name: 'Save and activate' }).click()
+    await dialog.getByText('The file has changed since you began.').waitFor()
+    await dialog.getByText('-# Theirs').waitFor()
+    expect(await file()).toBe(theirs)
+    await dialog.getByRole('button', { name: 'Cancel' }).click()
+    await page.getByText('The file has changed since you began this draft.').waitFor()
+    expect(await editor().innerText()).toContain('tier: approval_required')
+    await page.getByRole('button', { name: 'Save…' }).click()
+    await dialog.getByRole('button', { name: 'Replace their text with mine' }).click()
+    await page.getByText('As it is active.').waitFor()
+    expect(await file()).toBe(rules('approval_required'))
+    expect((await write('plan.md')).error?.data?.['approval_id']).toMatch(/^appr-/)
+  })
+
+  test('a rule that is never reached says so where it stands, and leads into its file', async () => {
+    const { page, api } = dashboard
+    const text = `version: 1
+rules:
+  - { match: "email.*", tier: blocked, reason: No mail }
+  - { match: email.send, tier: approval_required }
+`
+    await api.saveAgentPolicy({ name: 'mailbot', text })
+    await dashboard.goTo('/policy')
+    const rule = page.getByRole('row', { name: /email\.send.*this rule is never reached/ })
+    await rule.getByText('Waits for a person').waitFor()
+    await assertClean()
+    await rule.getByRole('button', { name: 'Edit agents/mailbot.yaml at line 4' }).click()
+    await page.locator('.cm-activeLineGutter', { hasText: '4' }).waitFor()
+    expect(page.url()).toContain('file=mailbot')
+    const wrong = dashboard.complaints.filter((one) => !one.startsWith('Failed to load resource'))
+    expect(wrong).toEqual([])
   })
 })

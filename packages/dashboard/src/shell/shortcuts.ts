@@ -41,7 +41,8 @@ export function useShortcuts(wanted: readonly Shortcut[]): void {
   }, [names])
 }
 
-const isTyping = (target: EventTarget | null): boolean =>
+/** The innermost element: an editor has a tree of its own, of which others see its outside alone. */
+const isTyping = ([target]: readonly (EventTarget | undefined)[]): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName))
 
@@ -56,11 +57,11 @@ export function useShortcutKeys(): void {
       first = ''
     }
     const onKey = (event: KeyboardEvent) => {
-      const { key, target } = event
+      const { key } = event
       if (event.defaultPrevented || event.metaKey || event.ctrlKey || event.altKey) return
       const isElsewhere =
         singleKeys.get() === 'off' ||
-        isTyping(target) ||
+        isTyping(event.composedPath()) ||
         document.querySelector('dialog[open], [role="menu"]')
       if (isElsewhere) {
         forget()

@@ -40,6 +40,11 @@ test('reads a whole file, and each rule knows its line', () => {
   expect(tests[0]?.at).toEqual({ line: 13, column: 5 })
 })
 
+test('one mistake of YAML is told once, however often the reader trips over it', () => {
+  const text = 'version: 1\nrules:\n  - match: email.send\n    tier: blocked\n- match: email.send'
+  expect(told(text)).toEqual(['error organisation.yaml:5:1 it is not valid YAML here'])
+})
+
 test.each([
   ['', '1:1 the file is empty, and an empty file is not taken for a policy'],
   ['# nothing yet\n', '1:1 the file is empty, and an empty file is not taken for a policy'],

@@ -15,7 +15,13 @@ import type {
   SavePolicyFile,
 } from '../ports/policy.ts'
 import { type FileId, type ParsedFile, parsePolicyFile } from './parse-file.ts'
-import { type Activation, layerOf, type Offer, planActivation, type Standing } from './plan-activation.ts'
+import {
+  type Activation,
+  layerOf,
+  type Offer,
+  planActivation,
+  type Standing,
+} from './plan-activation.ts'
 import {
   agentId,
   type FileOnDisk,

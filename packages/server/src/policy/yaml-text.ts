@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import {
   type Document,
   isAlias,
@@ -139,8 +140,9 @@ export const readYaml = (text: string): YamlRead => {
   const faults: Fault[] = []
   const found: Found = (offset = 0, message) => {
     const { line, col } = lines.linePos(offset)
-    if (faults.length < faultsMax)
-      faults.push({ line: Math.max(1, line), column: col || 1, message })
+    const fault = { line: Math.max(1, line), column: col || 1, message }
+    const isTold = faults.some((one) => isDeepStrictEqual(one, fault))
+    if (faults.length < faultsMax && !isTold) faults.push(fault)
   }
   if (Buffer.byteLength(text) > bytesMax) {
     return { kind: 'faults', faults: [{ line: 1, column: 1, message: 'the file is over 1 MiB' }] }

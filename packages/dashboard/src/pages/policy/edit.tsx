@@ -1,188 +1,209 @@
-import type { PolicyProblem, PolicyVerdict, PolicyView } from '@gatehouse/contract'
-import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { lazy, Suspense, useDeferredValue, useRef, useState } from 'react'
-import { api, codeOf, queryClient, useRead } from '../../api.ts'
+import type { PolicyView } from '@gatehouse/contract'
+import { lazy, Suspense, useRef, useState } from 'react'
+import { useRead } from '../../api.ts'
 import { common } from '../../messages/common.ts'
 import { policyText as text } from '../../messages/policy.ts'
 import { useMay } from '../../session.tsx'
 import { Button } from '../../ui/button.tsx'
-import { Diff } from '../../ui/code.tsx'
+import { FormDialog } from '../../ui/dialog.tsx'
 import { SelectField } from '../../ui/field.tsx'
-import { Filters } from '../../ui/filters.tsx'
-import { lineDiff } from '../../ui/line-diff.ts'
 import { Failure, Notice } from '../../ui/notice.tsx'
-import { announce } from '../../ui/toasts.tsx'
-import { useAct } from '../../ui/use-act.ts'
 import { useFilters } from '../../ui/use-filters.ts'
-import type { Editor } from './code-editor.tsx'
+import { dropDraft, keepDraft, type Place, placeOf, useDrafts } from './drafts.ts'
 import { Problems } from './problems.tsx'
-import { type Draft, setDraft, useDraft } from './use-draft.ts'
+import { noFile, SaveDialog, type Standing } from './save-dialog.tsx'
+import { type Check, useCheck } from './use-check.ts'
 
-const CodeEditor = lazy(() =>
-  import('./code-editor.tsx').then((module) => ({ default: module.CodeEditor })),
-)
+const Editor = lazy(async () => ({ default: (await import('./editor.tsx')).Editor }))
 
-const fileOf = (view: PolicyView, agent: string) =>
-  view.files.find((file) => (agent === '' ? file.layer === 'organisation' : file.agent === agent))
+const example = `version: 1
+rules:
+  - match: filesystem.delete
+    tier: approval_required
+    reason: A person looks before something is deleted
+`
 
-const beginFrom = (view: PolicyView, agent: string): Draft => {
-  const file = fileOf(view, agent)
-  return { agent, text: file?.text ?? '', basis: file?.text ?? '', version: file?.version ?? '' }
+const Verdict = ({ check }: { readonly check: Check }) => {
+  if (check.kind === 'failed')
+    return (
+      <>
+        <p className="text-bad">{text.checkFailed}</p>
+        <Failure error={check.error} />
+      </>
+    )
+  if (check.kind === 'checking') return <p className="text-ink-soft">{text.checking}</p>
+  const { valid, rules, tests_passed, problems } = check.verdict
+  const errors = problems.filter(({ severity }) => severity === 'error').length
+  return valid ? (
+    <p className="text-good">{text.valid(rules, tests_passed)}</p>
+  ) : (
+    <p className="text-bad">{text.invalid(errors)}</p>
+  )
 }
 
-/** The text as the service judges it, a moment after the last key. */
-const useVerdict = (draft: Draft) => {
-  const checked = useDeferredValue(draft.text)
-  return useQuery<PolicyVerdict>({
-    queryKey: ['validatePolicy', draft.agent, checked],
-    queryFn: async ({ signal }) => {
-      // Keys follow each other quickly; only the last text is sent.
-      await new Promise((resolve) => setTimeout(resolve, 300))
-      signal.throwIfAborted()
-      return api.validatePolicy({
-        text: checked,
-        ...(draft.agent === '' ? {} : { agent: draft.agent }),
-      })
-    },
-    placeholderData: keepPreviousData,
-    retry: false,
-  })
-}
+type GoTo = (line: number, column: number) => void
 
-const save = ({ agent, text: written, version }: Draft) => {
-  const match = version === '' ? {} : { if_match: version }
-  return agent === ''
-    ? api.saveOrganisationPolicy({ text: written, ...match })
-    : api.saveAgentPolicy({ name: agent, text: written, ...match })
-}
-
-/** Both texts after somebody else has saved; nothing that was typed is lost. */
-const Conflict = ({
-  draft,
-  theirs,
-  onTake,
+/** What the service says of the text; a problem leads to its place. */
+const Checked = ({
+  check,
+  isDraft,
+  goTo,
 }: {
-  readonly draft: Draft
-  readonly theirs: Draft
-  readonly onTake: (draft: Draft) => void
+  readonly check: Check
+  readonly isDraft: boolean
+  readonly goTo: GoTo
 }) => (
-  <Notice tone="warn" role="alert">
-    <p className="mb-2">{text.conflict}</p>
-    <Diff text={lineDiff(draft.text, theirs.text)} label={text.difference} />
-    <div className="mt-2 flex flex-wrap gap-2">
-      <Button onClick={() => onTake(theirs)}>{text.takeTheirs}</Button>
-      <Button onClick={() => onTake({ ...theirs, text: draft.text })}>{text.keepMine}</Button>
+  <>
+    <div role="status" className="grid grid-cols-1 gap-1">
+      <p className="text-ink-soft">{isDraft ? text.changedFile : text.unchanged}</p>
+      <Verdict check={check} />
     </div>
-  </Notice>
+    {check.kind === 'checked' && check.verdict.problems.length > 0 && (
+      <Problems
+        problems={check.verdict.problems}
+        placeOf={({ line, column }) => text.position(line, column)}
+        wayTo={({ line, column }) =>
+          () =>
+            goTo(line, column)
+          }
+      />
+    )}
+  </>
 )
 
-const noProblems: readonly PolicyProblem[] = []
+const DiscardDialog = ({
+  file,
+  onClose,
+}: {
+  readonly file: string
+  readonly onClose: () => void
+}) => (
+  <FormDialog
+    title={text.discardTitle(file)}
+    submit={text.discard}
+    danger
+    onSubmit={() => {
+      dropDraft(file)
+      onClose()
+      return Promise.resolve()
+    }}
+    onClose={onClose}
+  >
+    <p>{text.discardIntro}</p>
+  </FormDialog>
+)
 
-const Editing = ({ view, draft }: { readonly view: PolicyView; readonly draft: Draft }) => {
+/** The text of one file: as it stands, or as a draft. */
+const FileEditor = ({
+  place,
+  standing,
+  names,
+  line,
+}: {
+  readonly place: Place
+  readonly standing: Standing
+  readonly names: readonly string[]
+  readonly line: number
+}) => {
+  const { file } = place
+  const draft = useDrafts()[file]
   const mayWrite = useMay('policies.manage')
-  const act = useAct()
-  const editor = useRef<Editor>(null)
-  const [round, setRound] = useState(0)
-  const verdict = useVerdict(draft)
-  const problems = verdict.data?.problems ?? noProblems
-  const names = [
-    ...new Set(view.files.flatMap((file) => file.text.match(/[a-z][\w-]*\.[\w*-]+/g) ?? [])),
-  ]
-  const changed = draft.text !== draft.basis
-  const isConflict = codeOf(act.error) === 'PolicyChanged'
-  const take = (next: Draft) => {
-    act.clear()
-    setDraft(next)
-    setRound(round + 1)
+  const { check, begin, run } = useCheck(place)
+  const [open, setOpen] = useState<'save' | 'discard' | null>(null)
+  const editor = useRef<{ readonly goTo: GoTo }>(null)
+  const isNew = standing.version === noFile.version
+  const before = isNew ? example : standing.text
+  const typed = draft?.text ?? before
+  const close = () => setOpen(null)
+  const goTo: GoTo = (...at) => editor.current?.goTo(...at)
+  const change = (next: string) => {
+    begin()
+    if (next === before) dropDraft(file)
+    else keepDraft({ ...place, text: next, version: draft?.version ?? standing.version })
   }
-  const submit = () =>
-    void act.run(async () => {
-      try {
-        const saved = await save(draft)
-        setDraft({ ...draft, basis: draft.text, version: saved.file_version })
-        announce(text.saved(saved.version))
-      } finally {
-        await queryClient.invalidateQueries({ queryKey: ['showPolicies'] })
-      }
-    })
+  /** The text is checked once more: what was said of it may be older than it, or than the other files. */
+  const review = async () => {
+    const [first] = (await run(typed)).filter(({ severity }) => severity === 'error')
+    if (first) goTo(first.line, first.column)
+    else setOpen('save')
+  }
   return (
     <div className="grid grid-cols-1 gap-3">
-      <Suspense fallback={<p role="status">{common.loading}</p>}>
-        <CodeEditor
-          key={`${draft.agent} ${round} ${draft.version}`}
-          label={text.editor}
-          text={draft.text}
+      {isNew && <Notice>{text.newFile(file)}</Notice>}
+      {draft && draft.version !== standing.version && (
+        <Notice tone="warn">{text.keepTyping}</Notice>
+      )}
+      <Suspense fallback={<p className="animate-pulse">{common.loading}</p>}>
+        <Editor
+          ref={editor}
+          text={typed}
+          label={text.editor(file)}
+          line={line}
+          onChange={change}
+          check={run}
           names={names}
-          problems={problems}
-          onChange={(written) => setDraft({ ...draft, text: written })}
-          onReady={(made) => {
-            editor.current = made
-          }}
         />
       </Suspense>
-      <p className="text-[0.867rem] text-ink-soft">{text.editorHint}</p>
-      <p role="status">
-        {!verdict.data
-          ? text.checking
-          : verdict.data.valid
-            ? text.valid(verdict.data.rules, verdict.data.tests_passed)
-            : text.problemCount(problems.length)}
-      </p>
-      {problems.length > 0 && (
-        <Problems problems={problems} onGo={(problem) => editor.current?.goTo(problem)} />
-      )}
-      <Failure error={verdict.error} />
-      {isConflict ? (
-        <Conflict draft={draft} theirs={beginFrom(view, draft.agent)} onTake={take} />
-      ) : (
-        <Failure error={act.error} />
-      )}
-      {changed ? (
-        <details>
-          <summary className="min-h-6 py-1">{text.showDifference}</summary>
-          <Diff text={lineDiff(draft.basis, draft.text)} label={text.difference} />
-        </details>
-      ) : (
-        <p className="text-ink-soft">{text.unchanged}</p>
-      )}
-      {mayWrite && (
-        <div>
-          <Button
-            tone="primary"
-            busy={act.busy}
-            disabled={!changed || verdict.data?.valid !== true}
-            onClick={submit}
-          >
+      <p className="text-[0.867rem] text-ink-soft">{text.editorKeys}</p>
+      <Checked check={check} isDraft={draft !== undefined} goTo={goTo} />
+      <div className="flex flex-wrap gap-2">
+        {mayWrite ? (
+          <Button tone="primary" disabled={!draft && !isNew} onClick={() => void review()}>
             {text.save}
           </Button>
-        </div>
+        ) : (
+          <p className="text-ink-soft">{text.mayNotSave}</p>
+        )}
+        {draft && <Button onClick={() => setOpen('discard')}>{text.discard}</Button>}
+      </div>
+      {open === 'save' && (
+        <SaveDialog
+          draft={draft ?? { ...place, text: typed, version: standing.version }}
+          standing={standing}
+          onClose={close}
+        />
       )}
+      {open === 'discard' && <DiscardDialog file={file} onClose={close} />}
     </div>
   )
 }
 
-/** One file as a text: checked while it is written, tests included, and active as soon as it is saved. */
-export const Edit = ({ view }: { readonly view: PolicyView }) => {
-  const [{ agent }, change] = useFilters({ agent: '' })
+/** Chooses the file of the organisation or of an agent, and edits it. */
+export const Edit = ({
+  view: { files },
+  names,
+}: {
+  readonly view: PolicyView
+  readonly names: readonly string[]
+}) => {
+  const [{ file: agent, line }, change] = useFilters({ file: '', line: '' })
+  const drafts = useDrafts()
   const agents = useRead('listAgents').data?.agents ?? []
-  const kept = useDraft()
-  // A text that nobody has changed follows the file.
-  const draft = kept?.agent === agent && kept.text !== kept.basis ? kept : beginFrom(view, agent)
-  const names = [...new Set([...agents.map(({ name }) => name), ...(agent === '' ? [] : [agent])])]
+  const known = new Set([
+    ...agents.map(({ name }) => name),
+    ...files.flatMap((one) => one.agent ?? []),
+    ...(agent === '' ? [] : [agent]),
+  ])
+  const place = placeOf(agent)
   return (
-    <>
-      <Filters>
-        <SelectField
-          label={text.file}
-          value={agent}
-          onChange={({ target }) => change({ agent: target.value })}
-          options={[
-            { value: '', text: text.organisationFile },
-            ...names.map((name) => ({ value: name, text: text.agentFile(name) })),
-          ]}
-        />
-      </Filters>
-      <Editing key={agent} view={view} draft={draft} />
-    </>
+    <div className="grid grid-cols-1 gap-3">
+      <SelectField
+        label={text.file}
+        className="sm:max-w-80"
+        value={agent}
+        onChange={({ target }) => change({ file: target.value, line: '' })}
+        options={['', ...known].map((value) => {
+          const { file } = placeOf(value)
+          return { value, text: text.fileOf(file, file in drafts) }
+        })}
+      />
+      <FileEditor
+        key={place.file}
+        place={place}
+        standing={files.find(({ file }) => file === place.file) ?? noFile}
+        names={names}
+        line={Number(line)}
+      />
+    </div>
   )
 }

@@ -4,50 +4,51 @@ import { Page } from '../../ui/page.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { TabPanel, Tabs } from '../../ui/tabs.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
+import { type PolicyFileView, useDrafts } from './drafts.ts'
 import { Edit } from './edit.tsx'
-import { Files } from './files.tsx'
 import { Replay } from './replay.tsx'
+import { Rules } from './rules.tsx'
 import { Simulate } from './simulate.tsx'
 
+/** The layer that ships has a rule for each capability there is. */
+const namesIn = (files: readonly PolicyFileView[]): readonly string[] =>
+  files.find(({ layer }) => layer === 'system')?.active_rules.map(({ match }) => match) ?? []
+
 export const PolicyPage = () => {
-  const [{ tab }, change] = useFilters({ tab: 'files' })
-  const policies = useRead('showPolicies')
+  const [{ tab }, change] = useFilters({ tab: 'rules', file: '', line: '' })
+  const drafts = Object.keys(useDrafts()).length
+  const go = ({ agent }: PolicyFileView, line: number) =>
+    change({ tab: 'edit', file: agent ?? '', line: String(line) })
   return (
-    <Page
-      title={text.title}
-      aside={
-        policies.data && (
-          <span className="mono text-ink-soft [overflow-wrap:anywhere]">
-            {text.version(policies.data.version)}
-          </span>
-        )
-      }
-    >
-      <Tabs
-        label={text.tabsLabel}
-        value={tab}
-        onChange={(next) => change({ tab: next })}
-        tabs={Object.entries(text.tabs).map(([value, label]) => ({ value, text: label }))}
-      >
-        <Loaded query={policies}>
-          {(view) => (
-            <>
-              <TabPanel value="files">
-                <Files view={view} />
-              </TabPanel>
-              <TabPanel value="edit">
-                <Edit view={view} />
-              </TabPanel>
-            </>
-          )}
-        </Loaded>
-        <TabPanel value="simulate">
-          <Simulate />
-        </TabPanel>
-        <TabPanel value="replay">
-          <Replay />
-        </TabPanel>
-      </Tabs>
+    <Page title={text.title}>
+      <Loaded query={useRead('showPolicies')}>
+        {(view) => (
+          <Tabs
+            label={text.tabsLabel}
+            value={tab}
+            onChange={(next) => change({ tab: next, line: '' })}
+            tabs={[
+              { value: 'rules', text: text.tabs.rules },
+              { value: 'edit', text: text.tabs.edit, count: drafts },
+              { value: 'simulate', text: text.tabs.simulate },
+              { value: 'replay', text: text.tabs.replay },
+            ]}
+          >
+            <TabPanel value="rules">
+              <Rules view={view} go={go} />
+            </TabPanel>
+            <TabPanel value="edit">
+              <Edit view={view} names={namesIn(view.files)} />
+            </TabPanel>
+            <TabPanel value="simulate">
+              <Simulate names={namesIn(view.files)} />
+            </TabPanel>
+            <TabPanel value="replay">
+              <Replay />
+            </TabPanel>
+          </Tabs>
+        )}
+      </Loaded>
     </Page>
   )
 }

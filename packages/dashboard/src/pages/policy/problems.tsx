@@ -3,37 +3,54 @@ import { policyText as text } from '../../messages/policy.ts'
 import { Badge } from '../../ui/badge.tsx'
 import { Visible } from '../../ui/visible.tsx'
 
-/** What is wrong in policy files, each at its place; with `onGo` the place leads into the editor. */
-export const Problems = ({
-  problems,
+/** A place in a file, which leads there. */
+export const PlaceButton = ({
+  text: place,
+  label,
   onGo,
 }: {
+  readonly text: string
+  readonly label?: string
+  readonly onGo: (() => void) | undefined
+}) =>
+  onGo ? (
+    <button
+      type="button"
+      className="mono min-h-11 text-left underline [overflow-wrap:anywhere] sm:min-h-8 sm:whitespace-nowrap"
+      aria-label={label}
+      onClick={onGo}
+    >
+      {place}
+    </button>
+  ) : (
+    <span className="mono text-ink-soft sm:whitespace-nowrap">{place}</span>
+  )
+
+/** What is wrong, each with its place, which leads there. */
+export const Problems = ({
+  problems,
+  placeOf,
+  wayTo,
+}: {
   readonly problems: readonly PolicyProblem[]
-  readonly onGo?: (problem: PolicyProblem) => void
+  readonly placeOf: (problem: PolicyProblem) => string
+  /** Leads to the place; undefined where it is in no file that can be edited. */
+  readonly wayTo: (problem: PolicyProblem) => (() => void) | undefined
 }) => (
-  <ul aria-label={text.problems} className="card divide-y divide-line">
-    {problems.map((problem) => {
-      const place = text.at(problem.file, problem.line, problem.column)
-      return (
-        <li
-          key={`${place}${problem.message}`}
-          className="flex flex-wrap items-baseline gap-x-3 px-3 py-2"
-        >
-          <Badge tone={problem.severity === 'error' ? 'bad' : 'warn'}>
-            {text.severity[problem.severity]}
-          </Badge>
-          {onGo ? (
-            <button type="button" className="mono min-h-6 underline" onClick={() => onGo(problem)}>
-              {place}
-            </button>
-          ) : (
-            <span className="mono">{place}</span>
-          )}
-          <span className="min-w-0 [overflow-wrap:anywhere]">
-            <Visible text={problem.message} />
-          </span>
-        </li>
-      )
-    })}
+  <ul className="grid grid-cols-1 gap-1.5" aria-label={text.problems}>
+    {problems.map((problem) => (
+      <li
+        key={`${problem.file}:${problem.line}:${problem.column} ${problem.message}`}
+        className="flex flex-wrap items-center gap-x-2 gap-y-0.5"
+      >
+        <Badge tone={problem.severity === 'error' ? 'bad' : 'warn'}>
+          {text.severity[problem.severity]}
+        </Badge>
+        <PlaceButton text={placeOf(problem)} onGo={wayTo(problem)} />
+        <span className="min-w-0 [overflow-wrap:anywhere] max-sm:w-full">
+          <Visible text={problem.message} />
+        </span>
+      </li>
+    ))}
   </ul>
 )

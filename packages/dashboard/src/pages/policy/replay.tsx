@@ -1,146 +1,95 @@
-import type { PolicyReplayLine, ReplayedAgent } from '@gatehouse/contract'
-import { Link } from '@tanstack/react-router'
-import { useEffect, useRef, useState } from 'react'
-import { api } from '../../api.ts'
+import { useNavigate } from '@tanstack/react-router'
+import { useState } from 'react'
+import { common } from '../../messages/common.ts'
 import { policyText as text } from '../../messages/policy.ts'
 import { Button } from '../../ui/button.tsx'
-import { type Column, DataTable } from '../../ui/data-table.tsx'
-import { SelectField } from '../../ui/field.tsx'
-import { Failure, Notice } from '../../ui/notice.tsx'
-import { numberText } from '../../ui/numbers.ts'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { Failure } from '../../ui/notice.tsx'
 import { Empty } from '../../ui/states.tsx'
-import { useAct } from '../../ui/use-act.ts'
-import { type Draft, draftBody, useDraft } from './use-draft.ts'
+import { useDrafts } from './drafts.ts'
+import { Replayed } from './replayed.tsx'
+import { useReplay } from './use-replay.ts'
 
-type Result = Extract<PolicyReplayLine, { kind: 'result' }>
-type Progress = Extract<PolicyReplayLine, { kind: 'progress' }>
-type Row = ReplayedAgent['changes'][number] & { readonly agent: string }
-
-const columns: readonly Column<Row>[] = [
-  { id: 'agent', header: text.agent, sortBy: ({ agent }) => agent, cell: ({ agent }) => agent },
-  {
-    id: 'capability',
-    header: text.capability,
-    wide: true,
-    sortBy: ({ capability }) => capability,
-    cell: ({ capability, rule, examples }) => (
-      <>
-        {capability}
-        {rule && <p className="mono text-ink-soft">{`${rule.file}:${rule.line}`}</p>}
-        {examples[0] !== undefined && (
-          <Link to="/audit/$id" params={{ id: examples[0] }} className="mono underline">
-            {examples[0]}
-          </Link>
-        )}
-      </>
-    ),
-  },
-  {
-    id: 'change',
-    header: text.change,
-    cell: ({ from, to }) => `${text.tiers[from]} → ${text.tiers[to]}`,
-  },
-  {
-    id: 'calls',
-    header: text.calls,
-    align: 'right',
-    sortBy: ({ calls }) => calls,
-    cell: ({ calls }) => numberText(calls),
-  },
-]
-
-const days = [
-  { value: '1', text: text.dayChoices.day },
-  { value: '7', text: text.dayChoices.week },
-  { value: '30', text: text.dayChoices.month },
-]
-
-const ResultView = ({ result }: { readonly result: Result }) => {
-  const rows = result.agents.flatMap(({ agent, changes }) =>
-    changes.map((change) => ({ ...change, agent })),
-  )
-  return (
-    <div className="grid gap-3">
-      <Notice tone={result.changed === 0 ? 'good' : 'warn'} role="status">
-        {text.result(result.calls, result.changed, result.cannot_say)}
-      </Notice>
-      {result.cannot_say > 0 && <p className="text-ink-soft">{text.cannotSay}</p>}
-      {rows.length === 0 ? (
-        <p>{text.noChanges}</p>
-      ) : (
-        <DataTable
-          caption={text.tabs.replay}
-          rows={rows}
-          columns={columns}
-          keyOf={({ agent, capability, from, to }) => `${agent} ${capability} ${from} ${to}`}
-        />
-      )}
+const Progress = ({
+  done,
+  total,
+  onCancel,
+}: {
+  readonly done: number
+  readonly total: number
+  readonly onCancel: () => void
+}) => (
+  <div className="card grid grid-cols-1 gap-2 p-4">
+    <progress
+      className="w-full accent-accent"
+      aria-label={text.progress}
+      {...(total > 0 ? { value: done, max: total } : {})}
+    />
+    <div className="flex flex-wrap items-center gap-3">
+      <p className="figure grow" role="status">
+        {total > 0 ? text.done(done, total) : text.starting}
+      </p>
+      <Button onClick={onCancel}>{common.cancel}</Button>
     </div>
-  )
-}
+  </div>
+)
 
-const Replaying = ({ draft }: { readonly draft: NonNullable<ReturnType<typeof draftBody>> }) => {
-  const [span, setSpan] = useState('7')
-  const [progress, setProgress] = useState<Progress | null>(null)
-  const [result, setResult] = useState<Result | null>(null)
-  const act = useAct()
-  const lines = useRef<AsyncGenerator<string>>(undefined)
-  const stop = () => void lines.current?.return(undefined)
-  useEffect(() => () => void lines.current?.return(undefined), [])
-  const replay = () =>
-    void act.run(async () => {
-      setResult(null)
-      setProgress(null)
-      const reading = api.replayPolicy({ draft, days: Number(span) })
-      lines.current = reading
-      for await (const line of reading) {
-        const told = JSON.parse(line) as PolicyReplayLine
-        if (told.kind === 'progress') setProgress(told)
-        else setResult(told)
-      }
-      setProgress(null)
-    })
-  return (
-    <>
-      <p className="mb-3 max-w-prose text-ink-soft">{text.replayIntro}</p>
-      <div className="mb-4 flex flex-wrap items-end gap-3">
-        <SelectField
-          label={text.days}
-          value={span}
-          onChange={({ target }) => setSpan(target.value)}
-          options={days}
-        />
-        <Button tone="primary" busy={act.busy} onClick={replay}>
-          {text.replay}
-        </Button>
-        {act.busy && <Button onClick={stop}>{text.cancel}</Button>}
-      </div>
-      {progress && (
-        <div className="mb-3">
-          <progress
-            aria-label={text.replay}
-            max={Math.max(progress.total, 1)}
-            value={progress.done}
-            className="w-full accent-accent"
-          />
-          <p className="text-ink-soft">{text.progress(progress.done, progress.total)}</p>
-        </div>
-      )}
-      <Failure error={act.error} />
-      {result && <ResultView result={result} />}
-    </>
-  )
-}
-
-/** What the text under Edit would have decided otherwise in the past. */
+/** What a draft would have decided otherwise of the calls in the audit log. */
 export const Replay = () => {
-  const kept: Draft | null = useDraft()
-  const draft = draftBody(kept)
-  return draft ? (
-    <Replaying draft={draft} />
-  ) : (
-    <Empty icon="policy" title={text.noDraft}>
-      {text.replayIntro}
-    </Empty>
+  const drafts = Object.values(useDrafts())
+  const [chosen, setChosen] = useState('')
+  const [days, setDays] = useState('7')
+  const { state, start, cancel } = useReplay()
+  const navigate = useNavigate()
+  const draft = drafts.find(({ file }) => file === chosen) ?? drafts[0]
+  if (!draft)
+    return (
+      <Empty icon="policy" title={text.noDraft}>
+        <p className="mb-3">{text.noDraftNext}</p>
+        <Button onClick={() => void navigate({ to: '.', search: { tab: 'edit' } })}>
+          {text.tabs.edit}
+        </Button>
+      </Empty>
+    )
+  return (
+    <div className="grid grid-cols-1 gap-4">
+      <p className="max-w-prose text-ink-soft">{text.replayIntro}</p>
+      <form
+        className="card grid grid-cols-1 items-start gap-3 p-4 sm:flex sm:flex-wrap"
+        onSubmit={(event) => {
+          event.preventDefault()
+          void start(draft, Number(days))
+        }}
+      >
+        <SelectField
+          label={text.draft}
+          className="sm:min-w-60"
+          value={draft.file}
+          onChange={({ target }) => setChosen(target.value)}
+          options={drafts.map(({ file }) => ({ value: file, text: file }))}
+        />
+        <TextField
+          label={text.days}
+          hint={text.daysHint}
+          className="sm:max-w-40"
+          type="number"
+          min={1}
+          max={90}
+          required
+          inputMode="numeric"
+          value={days}
+          onChange={({ target }) => setDays(target.value)}
+        />
+        <div className="sm:pt-6">
+          <Button type="submit" tone="primary" icon="play" busy={state.kind === 'running'}>
+            {text.replay}
+          </Button>
+        </div>
+      </form>
+      {state.kind === 'running' && <Progress {...state} onCancel={cancel} />}
+      {state.kind === 'cancelled' && <p role="status">{text.cancelled}</p>}
+      {state.kind === 'failed' && <Failure error={state.error} />}
+      {state.kind === 'done' && <Replayed result={state.result} />}
+    </div>
   )
 }

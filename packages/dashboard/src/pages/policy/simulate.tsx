@@ -1,176 +1,131 @@
-import type { PolicySimulation, SimulatedCall } from '@gatehouse/contract'
-import { useState } from 'react'
-import { api, useRead } from '../../api.ts'
+import type { PolicySimulation, SimulatePolicy } from '@gatehouse/contract'
+import { keepPreviousData, useQuery } from '@tanstack/react-query'
+import { useId, useState } from 'react'
+import { read, useRead } from '../../api.ts'
 import { policyText as text } from '../../messages/policy.ts'
-import { Badge, type BadgeTone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
-import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { SelectField, TextArea, TextField } from '../../ui/field.tsx'
-import { Failure } from '../../ui/notice.tsx'
+import { AgentFilter } from '../../ui/filters.tsx'
 import { readObject } from '../../ui/read-object.ts'
-import { useAct } from '../../ui/use-act.ts'
-import { Visible } from '../../ui/visible.tsx'
-import { Problems } from './problems.tsx'
-import { draftBody, useDraft } from './use-draft.ts'
+import { Loaded } from '../../ui/states.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
+import { type Draft, draftInput, useDrafts } from './drafts.ts'
+import { Simulated } from './simulated.tsx'
 
-const tones: Readonly<Record<SimulatedCall['tier'], BadgeTone>> = {
-  autonomous: 'good',
-  approval_required: 'warn',
-  blocked: 'bad',
-}
-const kindTiers = { allow: 'autonomous', ask: 'approval_required', deny: 'blocked' } as const
+type Question = Partial<SimulatePolicy>
 
-const Verdict = ({ call }: { readonly call: SimulatedCall }) => {
-  const tier = call.decision ? kindTiers[call.decision.kind] : call.tier
-  return (
-    <span className="flex flex-wrap gap-1.5">
-      {call.barred === null ? (
-        <Badge tone={tones[tier]}>{text.tiers[tier]}</Badge>
-      ) : (
-        <Badge tone="bad">{text.barred[call.barred]}</Badge>
-      )}
-      {call.active_tier !== null && call.active_tier !== call.tier && (
-        <Badge>{text.was(text.tiers[call.active_tier])}</Badge>
-      )}
-      {!call.arguments_fit && <Badge tone="warn">{text.misfit}</Badge>}
-    </span>
-  )
+/** Calls of one answer that come with each rule that was looked at. */
+const tracedMax = 500
+
+const callsOf = (pattern: string, names: readonly string[], agents: number): number => {
+  const group = pattern.endsWith('*') ? pattern.slice(0, -1) : null
+  return agents * names.filter((name) => group !== null && name.startsWith(group)).length || agents
 }
 
-const Why = ({ call: { decision, steps } }: { readonly call: SimulatedCall }) => (
-  <div className="min-w-48">
-    {decision?.rule ? (
-      <span className="mono [overflow-wrap:anywhere]">{`${decision.rule.file}:${decision.rule.line}`}</span>
-    ) : (
-      <span className="text-ink-soft">{text.noRule}</span>
-    )}
-    {decision?.reason != null && (
-      <p>
-        <Visible text={decision.reason} />
-      </p>
-    )}
-    {steps && steps.length > 0 && (
-      <details>
-        <summary className="min-h-6 text-ink-soft">{text.steps}</summary>
-        <ol className="mono list-decimal pl-6">
-          {steps.map(({ rule, outcome, detail }, at) => (
-            // A rule may be looked at twice; its place in the list is what tells the two apart.
-            <li key={`${rule.file}:${rule.line}:${at}`} className="[overflow-wrap:anywhere]">
-              <Visible
-                text={`${rule.file}:${rule.line} ${rule.match}: ${outcome}${detail === undefined ? '' : ` (${detail})`}`}
-              />
-            </li>
-          ))}
-        </ol>
-      </details>
-    )}
-  </div>
+const Answer = ({ question }: { readonly question: Question }) => (
+  <Loaded
+    query={useQuery<PolicySimulation>({
+      ...read('simulatePolicy', question),
+      placeholderData: keepPreviousData,
+    })}
+  >
+    {(simulation) => <Simulated simulation={simulation} drafted={question.draft !== undefined} />}
+  </Loaded>
 )
 
-const columns: readonly Column<SimulatedCall>[] = [
-  { id: 'agent', header: text.agent, sortBy: ({ agent }) => agent, cell: ({ agent }) => agent },
-  {
-    id: 'capability',
-    header: text.capability,
-    sortBy: ({ capability }) => capability,
-    cell: ({ capability }) => capability,
+/** What was typed, as a question to the service; a text where it can't be one. */
+function questionOf(
+  typed: {
+    readonly agent: string
+    readonly capability: string
+    readonly args: string
+    readonly at: string
   },
-  {
-    id: 'decision',
-    header: text.decision,
-    sortBy: ({ tier }) => tier,
-    cell: (call) => <Verdict call={call} />,
-  },
-  { id: 'why', header: text.trace, wide: true, cell: (call) => <Why call={call} /> },
-]
+  draft: Draft | undefined,
+  calls: number,
+): Question | string {
+  const given = typed.args.trim() === '' ? null : readObject(typed.args)
+  if (given && 'problem' in given) return given.problem
+  return {
+    capabilities: [typed.capability.trim()],
+    ...(typed.agent === '' ? {} : { agents: [typed.agent] }),
+    ...(given ? { arguments: given.value, trace: calls <= tracedMax } : {}),
+    ...(typed.at === '' ? {} : { at: new Date(typed.at).toISOString() }),
+    ...(draft ? { draft: draftInput(draft) } : {}),
+  }
+}
 
-/** What policy would decide, without a call: one agent, or who could do this. */
-export const Simulate = () => {
-  const draft = draftBody(useDraft())
-  const agents = useRead('listAgents').data?.agents ?? []
-  const [by, setBy] = useState('active')
-  const [agent, setAgent] = useState('')
-  const [capability, setCapability] = useState('filesystem.delete')
-  const [written, setWritten] = useState('')
-  const [found, setFound] = useState<PolicySimulation | null>(null)
-  const act = useAct()
-  const given = written.trim() === '' ? { value: undefined } : readObject(written)
-  const simulate = () =>
-    void act.run(async () => {
-      if (!('value' in given)) throw new Error(text.badArguments(given.problem))
-      setFound(
-        await api.simulatePolicy({
-          capabilities: [capability.trim()],
-          trace: true,
-          ...(agent === '' ? {} : { agents: [agent] }),
-          ...(given.value === undefined ? {} : { arguments: given.value }),
-          ...(by === 'draft' && draft ? { draft } : {}),
-        }),
-      )
-    })
+/** Calls that nobody makes: of one agent or of all, by the active policy or with a draft. */
+export const Simulate = ({ names }: { readonly names: readonly string[] }) => {
+  const list = useId()
+  const [{ agent, capability, by }, change] = useFilters({ agent: '', capability: '', by: '' })
+  const [args, setArgs] = useState('')
+  const [at, setAt] = useState('')
+  const [asked, setAsked] = useState<Question | null>(null)
+  const drafts = useDrafts()
+  const agents = useRead('listAgents').data?.agents.length ?? 1
+  const calls = callsOf(capability.trim(), names, agent === '' ? agents : 1)
+  const question = questionOf({ agent, capability, args, at }, drafts[by], calls)
   return (
-    <>
+    <div className="grid grid-cols-1 gap-4">
+      <p className="max-w-prose text-ink-soft">{text.simulateIntro}</p>
       <form
-        className="card mb-4 grid grid-cols-1 gap-4 p-4 sm:grid-cols-2"
+        className="card grid grid-cols-1 gap-3 p-4 sm:grid-cols-2"
         onSubmit={(event) => {
           event.preventDefault()
-          simulate()
+          if (typeof question !== 'string') setAsked(question)
         }}
       >
-        <SelectField
-          label={text.draft}
-          value={draft ? by : 'active'}
-          hint={draft ? undefined : text.noDraft}
-          onChange={({ target }) => setBy(target.value)}
-          options={[
-            { value: 'active', text: text.activePolicy },
-            ...(draft ? [{ value: 'draft', text: text.draftPolicy }] : []),
-          ]}
-        />
-        <SelectField
-          label={text.agents}
-          value={agent}
-          onChange={({ target }) => setAgent(target.value)}
-          options={[
-            { value: '', text: text.allAgents },
-            ...agents.map(({ name }) => ({ value: name, text: name })),
-          ]}
-        />
+        <AgentFilter value={agent} onChange={(next) => change({ agent: next })} />
         <TextField
           label={text.capability}
           hint={text.capabilityHint}
+          list={list}
           required
+          autoComplete="off"
           spellCheck={false}
           value={capability}
-          onChange={({ target }) => setCapability(target.value)}
+          onChange={({ target }) => change({ capability: target.value })}
+        />
+        <datalist id={list}>
+          {names.map((name) => (
+            <option key={name}>{name}</option>
+          ))}
+        </datalist>
+        <SelectField
+          label={text.by}
+          value={by in drafts ? by : ''}
+          onChange={({ target }) => change({ by: target.value })}
+          options={[
+            { value: '', text: text.byActive },
+            ...Object.keys(drafts).map((file) => ({ value: file, text: text.byDraft(file) })),
+          ]}
+        />
+        <TextField
+          label={text.moment}
+          hint={text.momentHint}
+          type="datetime-local"
+          value={at}
+          onChange={({ target }) => setAt(target.value)}
         />
         <TextArea
-          label={text.arguments}
-          hint={text.argumentsHint}
-          error={'problem' in given ? text.badArguments(given.problem) : undefined}
+          label={text.args}
+          hint={text.argsHint}
+          error={typeof question === 'string' ? text.argsBad(question) : undefined}
+          className="sm:col-span-2"
           mono
           rows={3}
           spellCheck={false}
-          value={written}
-          onChange={({ target }) => setWritten(target.value)}
+          value={args}
+          onChange={({ target }) => setArgs(target.value)}
         />
         <div className="sm:col-span-2">
-          <Button type="submit" tone="primary" busy={act.busy}>
+          <Button type="submit" tone="primary" icon="play" disabled={typeof question === 'string'}>
             {text.simulate}
           </Button>
         </div>
       </form>
-      <Failure error={act.error} />
-      {found && found.problems.length > 0 && <Problems problems={found.problems} />}
-      {found?.results.length === 0 && <p role="status">{text.noResults}</p>}
-      {found && found.results.length > 0 && (
-        <DataTable
-          caption={text.tabs.simulate}
-          rows={found.results}
-          columns={columns}
-          keyOf={(call) => `${call.agent} ${call.capability}`}
-        />
-      )}
-    </>
+      {asked && <Answer question={asked} />}
+    </div>
   )
 }

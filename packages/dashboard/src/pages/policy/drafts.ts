@@ -1,0 +1,46 @@
+import type { PolicyView } from '@gatehouse/contract'
+import { skipToken, useQuery } from '@tanstack/react-query'
+import { queryClient } from '../../api.ts'
+
+export type PolicyFileView = PolicyView['files'][number]
+
+/** A policy file that people write: of the organisation, or of an agent. Its place is the same before it exists. */
+export type Place = { readonly file: string; readonly agent: string | null }
+
+export const placeOf = (agent: string): Place =>
+  agent === ''
+    ? { file: 'organisation.yaml', agent: null }
+    : { file: `agents/${agent}.yaml`, agent }
+
+/** Text that was typed and not saved, and the version of the file from which it began. */
+export type Draft = Place & { readonly text: string; readonly version: string }
+
+type Drafts = Readonly<Record<string, Draft>>
+
+/** Drafts stand with what was read: another person who logs in finds none of them. */
+const key = ['policyDrafts']
+queryClient.setQueryDefaults(key, { gcTime: Infinity, staleTime: Infinity })
+
+export const useDrafts = (): Drafts =>
+  useQuery<Drafts>({ queryKey: key, queryFn: skipToken }).data ?? {}
+
+const change = (make: (drafts: Drafts) => Drafts): void =>
+  void queryClient.setQueryData<Drafts>(key, (drafts) => make(drafts ?? {}))
+
+export const keepDraft = (draft: Draft): void =>
+  change((drafts) => ({ ...drafts, [draft.file]: draft }))
+
+export const dropDraft = (file: string): void =>
+  change((drafts) => Object.fromEntries(Object.entries(drafts).filter(([name]) => name !== file)))
+
+/** The draft as the simulator and the replay take it. */
+export const draftInput = ({ text, agent }: Draft): { text: string; agent?: string } => ({
+  text,
+  ...(agent === null ? {} : { agent }),
+})
+
+// Drafts go with the page; the browser asks first.
+addEventListener('beforeunload', (event) => {
+  const drafts = queryClient.getQueryData<Drafts>(key)
+  if (drafts && Object.keys(drafts).length > 0) event.preventDefault()
+})
