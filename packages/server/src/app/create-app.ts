@@ -75,6 +75,8 @@ export function createApp(given: AppDeps): BoundApp {
     ...base,
     contexts,
     runsModels: () => inference.ready(),
+    modelReady: (id) => inference.modelReady(id),
+    upstreamReady: (call) => upstreams.assertCallable(call),
     outOfService: () => given.upstreams.table.lacking(),
   })
   const shared = { ...base, contexts, directory, sessions, availability: reach.availability }

@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { gitMissing } from '../domain/git-missing.ts'
 import type { Sandbox, SandboxMount, SandboxResult, SandboxSpec } from '../ports/sandbox.ts'
 
 const mebibyte = 1024 * 1024
@@ -33,16 +34,6 @@ export type RunnerDeps = {
   readonly capability: string
 }
 
-const notInstalled = (program: string, cause: GatehouseError): GatehouseError =>
-  new GatehouseError(
-    'GitFailed',
-    { detail: `${program} is not installed where this service runs` },
-    {
-      cause,
-      recovery: [{ action: 'install git', description: 'An operator installs it on the machine.' }],
-    },
-  )
-
 /** Runs one program in the sandbox, and says which backend ran it. */
 export const runProgram = async (deps: RunnerDeps, options: RunOptions): Promise<SandboxResult> => {
   deps.signal.throwIfAborted()
@@ -67,7 +58,7 @@ export const runProgram = async (deps: RunnerDeps, options: RunOptions): Promise
   )
   const result = await running.catch((cause: unknown) => {
     throw cause instanceof GatehouseError && cause.type === 'ProgramNotFound'
-      ? notInstalled(program, cause)
+      ? gitMissing(program, { cause })
       : cause
   })
   deps.noted({ sandbox: result.backend })

@@ -109,6 +109,9 @@ export interface Sandbox {
   /** Must run a real program with the real argument list, and say what came of it. */
   probe(): Promise<SandboxState>
 
+  /** Must raise what `spawn` would for want of a backend, and try again when `spawn` would. */
+  ready(): Promise<void>
+
   spawn(spec: SandboxSpec): Promise<SandboxChild>
 
   /** Spawns, feeds, reads to the end, and leaves nothing behind: also when the signal aborts. */

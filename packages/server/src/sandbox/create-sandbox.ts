@@ -54,13 +54,17 @@ class TriedSandbox implements Sandbox, AsyncDisposable {
     return this.#probing
   }
 
-  async spawn(spec: SandboxSpec): Promise<SandboxChild> {
+  async ready(): Promise<void> {
     if (!this.#state.usable && performance.now() - this.#probedMs > againMs) await this.probe()
     if (this.#closed)
       throw new GatehouseError('SandboxUnavailable', { reason: 'the service stops' })
     // @SECURITY Messages of a launcher are for operators: callers get a fixed reason; sandbox-backends.test.ts.
     if (!this.#state.usable)
       throw new GatehouseError('SandboxUnavailable', { reason: reasonForCallers })
+  }
+
+  async spawn(spec: SandboxSpec): Promise<SandboxChild> {
+    await this.ready()
     const child = await (this.#spawn as NonNullable<Found['spawn']>)(spec)
     this.#children.add(child)
     void child.exited.then(() => this.#children.delete(child))

@@ -32,6 +32,7 @@ beforeEach(async () => {
   const sandbox: Sandbox = {
     state: () => state,
     probe: async () => state,
+    ready: async () => {},
     spawn: nothing,
     run: nothing,
   }

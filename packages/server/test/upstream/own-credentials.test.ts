@@ -173,6 +173,17 @@ describe('agents with credentials of their own', () => {
   })
 })
 
+test('a call that its agent could not be let in for asks no person', async () => {
+  await add()
+  const { digest } = await kit.app.showUpstream(kit.operator(), { name: 'tickets' })
+  await kit.app.acceptUpstream(kit.operator(), { name: 'tickets', digest })
+  expect((await kit.invoke('alpha', 'tickets.who')).kind).toBe('pending')
+  expect(await kit.invoke('gamma', 'tickets.who')).toMatchObject({
+    kind: 'failed',
+    error: { type: 'UpstreamCredentialMissing' },
+  })
+})
+
 describe('credentials of agents are refused, with the field that is wrong,', () => {
   const scoped = (name: string, change: object) =>
     kit.app.addSecret(kit.operator(), {

@@ -172,6 +172,36 @@ describe.skipIf(!hasProgram('bwrap'))('definitions of an upstream server are pin
     })
   })
 
+  test('a call of a tool that is out of service asks no person, and one that waits says that it can’t run', async () => {
+    await using kit = await UpstreamKit.open()
+    kit.says({ tools: [tool('say'), tool('pid')] })
+    await kit.add()
+    await kit.accept()
+    const id = await kit.kit.pending('alpha', 'scripted.say', { text: 'hi' })
+    const stale = async () =>
+      (await kit.kit.app.showApproval(kit.kit.operator(), { approval_id: id })).stale
+    expect(await stale()).toBeNull()
+    kit.says({ tools: [tool('say', { description: 'Changed while it waited.' }), tool('pid')] })
+    await kit.kit.app.refreshUpstream(kit.kit.operator(), { name: 'scripted' })
+    const changed = 'the server describes it otherwise than when it was accepted'
+    expect(await stale()).toBe(
+      `it can't run now: The tool say of scripted is out of service: ${changed}`,
+    )
+    await expect(kit.kit.decide(id, 'approve')).rejects.toMatchObject({ type: 'ApprovalStale' })
+    expect(await say(kit, 'again')).toMatchObject({ error: { type: 'UpstreamNotReviewed' } })
+    const [refused] = await kit.kit.audit({ capability: 'scripted.say' })
+    expect(refused).toMatchObject({
+      arguments: { text: 'again' },
+      policy_decision: 'approval_required',
+      result: 'error',
+      approval_id: null,
+    })
+    expect(await kit.kit.storage.approvals.countPending('alpha')).toBe(1)
+    await kit.kit.pending('alpha', 'scripted.pid', {})
+    await kit.kit.app.removeUpstream(kit.kit.operator(), { name: 'scripted' })
+    expect(await stale()).toBe('there is no scripted.say any more')
+  })
+
   test('what was accepted and what waits outlive the service', async () => {
     const review = { name: 'scripted' }
     await using kit = await opened(tool('say'), tool('pid'))

@@ -7,7 +7,7 @@ import type { PolicySource } from '../../ports/policy.ts'
 import type { AgentDirectory } from '../agents/agent-directory.ts'
 import { actDraft, callFacts } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
-import { callDraft, recordedAs } from '../call/call.ts'
+import { type Call, callDraft, recordedAs } from '../call/call.ts'
 import type { ContextFactory } from '../call/capability-context.ts'
 import { actorText, type Op } from '../call/op.ts'
 import { buildQuestion } from '../call/policy-question.ts'
@@ -69,7 +69,7 @@ export async function prepareEdit(
   } as const
   if (decision.critical)
     throw refuse('policy calls it critical with these arguments; reject it and say what to change')
-  const { request: bound } = await bindRequest(deps, {
+  const call: Call = {
     op: agentOp,
     agent,
     session: null,
@@ -81,7 +81,9 @@ export async function prepareEdit(
     startedAt: performance.now(),
     agreed: true,
     ...(decision.network ? { network: decision.network } : {}),
-  })
+  }
+  await deps.contexts.assertRunnable(call)
+  const { request: bound } = await bindRequest(deps, call)
   const [from, request] = [original.id as ApprovalId, bound.id as ApprovalId]
   const edit = { original: from, request, decided, effective: args }
   return {

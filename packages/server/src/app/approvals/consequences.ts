@@ -1,4 +1,5 @@
 import type { Consequences } from '@gatehouse/contract'
+import { needsSandbox } from '../../domain/needs-sandbox.ts'
 import type { Capability, CapabilityRegistry } from '../../ports/capability.ts'
 import type { Sandbox } from '../../ports/sandbox.ts'
 
@@ -14,10 +15,10 @@ export type ConsequenceDeps = {
 /** Null where it starts no program, and where none can run. What a client does is in no sandbox of ours. */
 const isSandboxed = (
   { sandbox }: Pick<ConsequenceDeps, 'sandbox'>,
-  { name, group, performer }: Capability,
+  capability: Capability,
 ): boolean | null => {
-  if (performer === 'client') return false
-  if (name !== 'process.run' && group !== 'git') return null
+  if (capability.performer === 'client') return false
+  if (!needsSandbox(capability)) return null
   const state = sandbox.state()
   return state.usable ? state.backend !== 'unconfined' : null
 }

@@ -125,20 +125,27 @@ export async function prepareExecution(
     places,
     ...(decision.network ? { network: decision.network } : {}),
   }
+  const lacking = await deps.contexts.assertRunnable(call).then(() => null, messageOf)
+  if (lacking !== null) return refused(`it can't run now: ${lacking}`)
   if (capability.resolve) {
     let resolved: Readonly<Record<string, unknown>>
     try {
       const context = deps.contexts.previewOf(call, deps.signal)
       resolved = await capability.resolve(args as never, context)
     } catch (cause) {
-      if (!(cause instanceof GatehouseError) || errorTable[cause.type].rpc !== null) throw cause
-      return refused(`what it touches has changed: ${cause.message}`)
+      return refused(`what it touches has changed: ${messageOf(cause)}`)
     }
     if (deps.digest.canonical(resolved) !== deps.digest.canonical(bound.resolved))
       return refused('what it touches has changed since it was asked for')
     return { kind: 'ready', call: { ...call, resolved } }
   }
   return { kind: 'ready', call }
+}
+
+/** What an agent would hear of a failure; raises one that is none of its calls. */
+const messageOf = (cause: unknown): string => {
+  if (cause instanceof GatehouseError && errorTable[cause.type].rpc === null) return cause.message
+  throw cause
 }
 
 const callOf = (

@@ -11,6 +11,7 @@ import type { HeldCall } from '../call/ask-person.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import { type Call, callDraft } from '../call/call.ts'
+import { callKeyOf } from '../call/call-key.ts'
 import type { InvokeOutcome } from '../call/invoke.ts'
 import { isRead } from '../call/op.ts'
 import { announceChange } from './announce-change.ts'
@@ -49,6 +50,10 @@ export async function requestApproval(
   const { op, agent, capability, args, rule } = call
   // Beside what the digest binds: the agent's words are shown to people, and no part of the call.
   const agent_reason = deps.secrets.scrub(op.agent_reason) ?? null
+  // What an identical call has brought about is handed over all the same.
+  const call_key = callKeyOf(deps, agent.name, capability.name, args)
+  const known = await deps.storage.approvals.findOpenCall(agent.name, call_key)
+  if (!known || known.status === 'pending') await deps.contexts.assertRunnable(call)
   const { request: bound, noted: detail } = await bindRequest(deps, call)
   const draft = { ...bound, agent_reason }
   const facts = { policy_decision: 'approval_required', rule, detail } as const

@@ -1,6 +1,7 @@
 import { appendFileSync, existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { createKit, type Kit } from '@gatehouse/testkit'
+import { FakeServer, fakeAdapter, memoryLink } from '@gatehouse/testkit/fake-service'
 import { expect, test } from 'vitest'
 
 // A request that could only fail is nothing to decide on: people see that it is stale before they decide,
@@ -91,6 +92,46 @@ test('what would be refused for another reason says so too, and is as before onc
   await kit.app.savePolicy(kit.operator(), { text: policy })
   expect((await show(kit, id)).stale).toBeNull()
   expect((await kit.decide(id, 'approve')).kind).toBe('decided')
+})
+
+const askAll = 'version: 1\nrules:\n  - { match: "*", tier: approval_required }\n'
+
+test.each([
+  ['email.search', {}, 'ServiceNotFound'],
+  ['calendar.calendars', {}, 'ServiceNotFound'],
+  ['process.run', { command: 'true' }, 'SandboxUnavailable'],
+  ['git.status', { path: 'project' }, 'SandboxUnavailable'],
+  ['inference.generate', { prompt: 'Hello' }, 'NoModelChosen'],
+])(
+  '%s fails at once where it has nothing to work with, and asks nobody',
+  async (name, args, type) => {
+    await using kit = await createKit({ policy: askAll })
+    await kit.agent('alpha')
+    const outcome = await kit.invoke('alpha', name, args)
+    expect(outcome).toMatchObject({ kind: 'failed', error: { type } })
+    expect(await pendingOnes(kit)).toEqual([])
+    const [entry] = await kit.audit({ capability: name })
+    expect(entry).toMatchObject({ result: 'error', policy_decision: 'approval_required' })
+  },
+)
+
+test('a request whose mailbox was disconnected says so, and the result of one that ran is handed over', async () => {
+  const mail = fakeAdapter(memoryLink(new FakeServer()), { kind: 'mail' })
+  await using kit = await createKit({ policy: askAll, adapters: new Map([['mail', mail]]) })
+  await kit.agent('alpha')
+  const connect = { kind: 'mail', settings: { address: 'alpha@example.com' }, agents: ['alpha'] }
+  await kit.app.connectService(kit.operator(), { ...connect, secrets: { password: 'open sesame' } })
+  const ran = await kit.pending('alpha', 'email.folders', {})
+  await kit.decide(ran, 'approve')
+  await kit.resolved('alpha', ran)
+  const id = await kit.pending('alpha', 'email.search', { query: 'offer' })
+  expect((await show(kit, id)).stale).toBeNull()
+  await kit.app.disconnectService(kit.operator(), { name: 'mail', forget: false })
+  kit.clock.move(1_000)
+  const stale = "it can't run now: There is no service mail that alpha may use."
+  expect(await pendingOnes(kit)).toMatchObject([{ id, stale }])
+  expect(await kit.invoke('alpha', 'email.folders')).toMatchObject({ kind: 'succeeded' })
+  expect(await kit.invoke('alpha', 'email.folders')).toMatchObject({ kind: 'failed' })
 })
 
 test('the record has the arguments as they were sent and as they run; so has the answer to the agent', async () => {

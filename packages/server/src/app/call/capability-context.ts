@@ -33,6 +33,8 @@ export type ContextDeps = {
 
 /** What the rooms of the application give to calls; each is made when a call asks for it. */
 export type ContextOffers = {
+  /** Raises what the call needs and does not find here, whatever it is about. */
+  readonly assertRunnable: (call: Call) => Promise<void>
   /** Policy for the places that a call reaches; null where it says the same of all. */
   readonly buildReach: (call: Call) => Reach | null
   /** For what outlives the call: policy may come to depend on paths later. */
@@ -199,6 +201,8 @@ const bindGit = (
 
 export type ContextFactory = {
   create(call: Call, run: RunOfCall): CapabilityContext
+  /** Raises what a run would for want of something that it needs here, such as a mailbox or a sandbox. */
+  assertRunnable(call: Call): Promise<void>
   /** All of the agent's folders, for finding out where a path leads. */
   filesOf(call: Pick<Call, 'agent'>): Files
   /** As far as policy lets the call reach into them, while it runs or for as long as what it started lasts. */
@@ -210,6 +214,7 @@ export type ContextFactory = {
 
 export const createContexts = (deps: ContextDeps): ContextFactory => ({
   create: (call, run) => new Context(deps, call, run),
+  assertRunnable: (call) => deps.offers().assertRunnable(call),
   filesOf: (call) => deps.files.open(call.agent),
   reachableOf: (call) => reachableFiles(deps, call),
   lastingOf: (call) => deps.files.open(call.agent, deps.offers().buildLastingReach(call)),

@@ -6,6 +6,7 @@ import {
   type ReleasedModel,
   type TryModel,
 } from '@gatehouse/contract'
+import { engineMissing } from '../../domain/models/engine-missing.ts'
 import { grammarSchema } from '../../domain/models/grammar-schema.ts'
 import type {
   Embedded,
@@ -70,6 +71,8 @@ export type Inference = Part<InferenceUseCases> & {
   inferenceOf(call: Call, signal: AbortSignal, noted: Noted): AgentInference
   /** How the engine is; it has no component of its own, but says more of `models`. */
   engineHealth(): Promise<PartHealth>
+  /** Raises what a call with this model, or the default one, would raise for want of it or of an engine. */
+  modelReady(id: string | undefined): Promise<void>
   /** Whether a call has an engine and a model to work with. */
   ready(): Promise<boolean>
 }
@@ -243,6 +246,11 @@ export function bindInference(deps: InferenceDeps): Inference {
           engine.embed(inputs, ended),
         ),
     }),
+    async modelReady(id) {
+      await chosen(id)
+      const found = await installer.state()
+      if (!found.installed) throw engineMissing(found)
+    },
     async ready() {
       return (await installer.state()).installed && (await installed.list()).length > 0
     },

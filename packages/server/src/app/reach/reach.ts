@@ -17,26 +17,29 @@ import { networkOf } from './agent-network.ts'
 import { secretsOf } from './agent-secrets.ts'
 import { Availability } from './availability.ts'
 import { buildLastingReach, buildReach } from './call-reach.ts'
+import { assertRunnable, type RunnableDeps } from './runnable.ts'
 import { bindVault, type VaultUseCases } from './vault-access.ts'
 import { WatchTable } from './watches.ts'
 
-export type ReachDeps = Basics & {
-  readonly policy: PolicySource
-  readonly secrets: Secrets
-  readonly vault: Vault
-  readonly outbound: Outbound
-  readonly sandbox: Sandbox
-  readonly git: GitFactory
-  readonly contexts: ContextFactory
-  /** Whether an engine and a model are installed on this machine. */
-  readonly runsModels: () => Promise<boolean>
-  /** Tools of upstream servers that wait for a person. */
-  readonly outOfService: () => readonly string[]
-  readonly signal: AbortSignal
-}
+export type ReachDeps = Basics &
+  Pick<RunnableDeps, 'modelReady' | 'upstreamReady'> & {
+    readonly policy: PolicySource
+    readonly secrets: Secrets
+    readonly vault: Vault
+    readonly outbound: Outbound
+    readonly sandbox: Sandbox
+    readonly git: GitFactory
+    readonly contexts: ContextFactory
+    /** Whether an engine and a model are installed on this machine. */
+    readonly runsModels: () => Promise<boolean>
+    /** Tools of upstream servers that wait for a person. */
+    readonly outOfService: () => readonly string[]
+    readonly signal: AbortSignal
+  }
 
 export type Reach = Part<VaultUseCases> & {
   readonly availability: Availability
+  assertRunnable(call: Call): Promise<void>
   readonly endWithAgent: EndsWithAgent
   /** Policy for the places that a call reaches; null where it says the same of all. */
   buildReach(call: Call): FileReach | null
@@ -63,6 +66,7 @@ export function bindReach(deps: ReachDeps): Reach {
   return {
     useCases: bindVault(deps),
     availability: new Availability(deps),
+    assertRunnable: (call) => assertRunnable(deps, call),
     endWithAgent: async (_op, _tx, agent) => () => watches.endAll(agent),
     buildReach: (call) => buildReach(reaching, call),
     buildLastingReach: (call) => buildLastingReach(reaching, call),

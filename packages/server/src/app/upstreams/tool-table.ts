@@ -29,6 +29,12 @@ type Offered = { readonly record: UpstreamRecord; readonly compared: readonly Co
 
 type ByTool = ReadonlyMap<string, ComparedTool>
 
+/** A server as it is offered, with what stands behind each of its capabilities. */
+type Known = Offered & {
+  readonly byTool: ByTool
+  readonly byCapability: ReadonlyMap<string, ComparedTool & { readonly capability: string }>
+}
+
 /** What one connection has, beside what was accepted when it was last called over. */
 type ComparedLive = { readonly accepted: Accepted; readonly byTool: ByTool }
 
@@ -53,7 +59,7 @@ export class ToolTable {
   /** Names of capabilities that wait for a person, by server. */
   readonly #waiting = new Map<string, readonly string[]>()
   /** Each server as it is offered here. */
-  readonly #offered = new Map<string, Offered & { readonly byTool: ByTool }>()
+  readonly #offered = new Map<string, Known>()
   /** By the list of tools that a connection has: another list is another object. */
   readonly #live = new WeakMap<Seen['tools'], ComparedLive>()
   readonly #listeners = new Set<() => void>()
@@ -75,6 +81,15 @@ export class ToolTable {
     const offered = this.#offered.get(name)
     if (!offered) throw new GatehouseError('UpstreamNotFound', { upstream: name })
     return offered.record
+  }
+
+  /** Raises what a call of the capability would, where its tool is known to be out of service; returns its server. */
+  assertInService({ group, name }: Pick<Capability, 'group' | 'name'>): UpstreamRecord {
+    const record = this.find(group)
+    const tool = this.#offered.get(group)?.byCapability.get(name)?.tool ?? name
+    const detail = this.outOfService(group, tool)
+    if (detail === null) return record
+    throw new GatehouseError('UpstreamNotReviewed', { upstream: group, tool, detail })
   }
 
   /** All servers as they are offered here. */
@@ -162,7 +177,6 @@ export class ToolTable {
   async offer(record: UpstreamRecord): Promise<readonly ComparedTool[]> {
     const compared = await this.compare(record)
     const { name } = record
-    this.#offered.set(name, { record, compared, byTool: byToolOf(compared) })
     const byName = new Map<string, ComparedTool & { readonly capability: string }>()
     for (const one of compared) {
       // What was accepted stays known while it is out of service, so that rules and calls of it mean something.
@@ -172,6 +186,8 @@ export class ToolTable {
         byName.set(capability, { ...one, capability })
     }
     const known = [...byName.values()]
+    const byTool = byToolOf(compared)
+    this.#offered.set(name, { record, compared, byTool, byCapability: byName })
     this.#waiting.set(
       name,
       known.filter(({ state }) => state !== 'offered').map(({ capability }) => capability),

@@ -19,8 +19,10 @@ import {
 import { acceptTools, isOtherCertificate } from '../../domain/upstream/pins.ts'
 import { suggestedTier, suggestRules } from '../../domain/upstream/suggest-rules.ts'
 import type { CapabilityContext } from '../../ports/capability.ts'
+import type { Sandbox } from '../../ports/sandbox.ts'
 import type { EndsWithAgent } from '../agents/change-agent.ts'
 import { actDraft } from '../call/audit-draft.ts'
+import type { Call } from '../call/call.ts'
 import type { Op } from '../call/op.ts'
 import type { Components, Part } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
@@ -42,6 +44,7 @@ export type UpstreamRoomDeps = Omit<UpstreamDeps, 'connections'> & {
   readonly secrets: QuestionDeps['secrets']
   readonly node: string
   readonly stops: QuestionDeps['stops']
+  readonly sandbox: Pick<Sandbox, 'ready'>
   readonly signal: AbortSignal
 }
 
@@ -73,12 +76,15 @@ export interface UpstreamUseCases {
 
 export type Upstreams = Part<UpstreamUseCases> & {
   readonly call: CallUpstream
+  /** Raises what a call of a tool would raise before it reaches its server. */
+  assertCallable(call: Pick<Call, 'agent' | 'capability'>): Promise<void>
   /** Ends what a revoked agent has of its own. */
   readonly endWithAgent: EndsWithAgent
   health(): Components['upstreams']
 }
 
-type Inner = UpstreamDeps & { readonly connections: Connections; readonly signal: AbortSignal }
+type Inner = UpstreamDeps &
+  Pick<UpstreamRoomDeps, 'sandbox' | 'signal'> & { readonly connections: Connections }
 
 const idleLookMs = 15_000
 const followMs = 2_000
@@ -106,7 +112,6 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
     },
   })
   const questions = new Questions(deps)
-  const calls = { connections, questions, table: deps.table }
   return {
     useCases: {
       listUpstreams: async () => ({
@@ -138,7 +143,8 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
       subscribeQuestions: (listener) => questions.subscribe(listener),
     },
     call: (call, context: CapabilityContext) =>
-      whilePinned(inner, call.upstream, () => callTool(calls, call, context)),
+      whilePinned(inner, call.upstream, () => callTool({ ...inner, questions }, call, context)),
+    assertCallable: (call) => assertCallable(inner, call),
     endWithAgent: async (_op, _tx, agent) => () => void connections.endOfAgent(agent),
     health: () => healthOf(inner),
     async start() {
@@ -152,6 +158,18 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
       await connections.stopped()
     },
   }
+}
+
+/** Raises what a call would raise for what is known of its server before it is reached. */
+async function assertCallable(
+  { table, sandbox }: Pick<Inner, 'table' | 'sandbox'>,
+  { agent, capability }: Pick<Call, 'agent' | 'capability'>,
+): Promise<void> {
+  const record = table.assertInService(capability)
+  const { access } = orderOf(record, record.config.per_agent ? agent.name : null)
+  if (access.owner === null && record.login?.state === 'needed')
+    throw new GatehouseError('UpstreamNeedsLogin', { upstream: record.name })
+  if (record.config.server.kind === 'stdio') await sandbox.ready()
 }
 
 async function show(inner: Inner, name: string): Promise<UpstreamReview> {

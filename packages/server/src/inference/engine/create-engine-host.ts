@@ -4,6 +4,7 @@ import { cpus, freemem } from 'node:os'
 import { basename, dirname, join } from 'node:path'
 import { GatehouseError } from '@gatehouse/contract'
 import { z } from 'zod'
+import { engineMissing } from '../../domain/models/engine-missing.ts'
 import type { EngineExit, EngineHost, EngineInstaller, EngineOrder } from '../../ports/engine.ts'
 import type { Sandbox, SandboxChild, SandboxSpec } from '../../ports/sandbox.ts'
 import { EngineSocket } from './engine-socket.ts'
@@ -213,10 +214,7 @@ export const createEngineHost = (options: EngineHostOptions): EngineHost => {
     availableMemory,
     async start(order, signal) {
       const { installed, problem, remedy } = await installer.state()
-      if (!installed)
-        throw new GatehouseError('EngineNotInstalled', {
-          reason: [problem ?? 'it is not installed', remedy].filter(Boolean).join('; '),
-        })
+      if (!installed) throw engineMissing({ problem, remedy })
       if (!sandbox.state().usable) await sandbox.probe()
       const state = sandbox.state()
       const confined = state.usable && state.backend === 'bubblewrap'
