@@ -23,6 +23,7 @@ const sizes = {
 /** Pages by the name of their picture. */
 const views = {
   overview: '/overview',
+  figures: '/overview?range=1h',
   approvals: '/approvals',
   decided: '/approvals?tab=decided',
   activity: '/activity',

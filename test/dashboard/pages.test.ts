@@ -100,6 +100,30 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     await page.getByRole('heading', { name: 'Activity' }).waitFor()
   })
 
+  test('draw calls over time as they happen, and give the same numbers as a table', async () => {
+    const { page } = dashboard
+    await dashboard.goTo('/overview')
+    const plot = page.getByRole('figure').filter({ hasText: 'Calls' }).first()
+    await plot.locator('canvas').waitFor()
+    const callsOf = async (): Promise<number> =>
+      Number.parseInt(await plot.getByText(/^\d+ calls?$/).innerText(), 10)
+    const before = await callsOf()
+    await invoke(dashboard.run, token, 'filesystem.read', { path: 'missing.txt' })
+    await expect.poll(callsOf, { timeout: 20_000 }).toBe(before + 1)
+    await page.getByText('7 d', { exact: true }).click()
+    await page.waitForURL(/\?range=7d$/)
+    await page.getByRole('button', { name: 'As a table: Denied and failed' }).click()
+    const rows = page.getByRole('region', { name: 'Table: Denied and failed' }).getByRole('row')
+    await rows.nth(1).waitFor()
+    expect(await rows.nth(1).getByRole('cell').allInnerTexts()).toEqual(['0', '1'])
+    expect(await dashboard.axeFindings()).toEqual([])
+    await page.setViewportSize({ width: 390, height: 844 })
+    await expect
+      .poll(async () => (await plot.locator('canvas').boundingBox())?.width ?? 390)
+      .toBeLessThan(340)
+    await page.setViewportSize({ width: 1280, height: 900 })
+  })
+
   test('pause, change and revoke an agent, and name what they did in the audit log', async () => {
     const { page, api } = dashboard
     await dashboard.goTo('/agents/mailbot')

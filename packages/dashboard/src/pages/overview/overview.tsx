@@ -11,6 +11,7 @@ import { Visible } from '../../ui/visible.tsx'
 import { CreateDialog } from '../agents/create-dialog.tsx'
 import { FirstAgent } from './first-agent.tsx'
 import { Components, HealthBadge } from './health.tsx'
+import { Plots } from './plots.tsx'
 import { Recent } from './recent.tsx'
 import { NeedsPerson } from './waiting.tsx'
 
@@ -79,6 +80,7 @@ export const OverviewPage = () => {
             <div className="grid grid-cols-1 gap-x-6 lg:grid-cols-[minmax(0,1fr)_20rem]">
               <div>
                 <NeedsPerson />
+                {!first && <Plots />}
                 <Recent />
               </div>
               <Loaded query={health}>

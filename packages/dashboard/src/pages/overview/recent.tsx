@@ -1,7 +1,7 @@
 import { Link } from '@tanstack/react-router'
 import { overviewText as text } from '../../messages/overview.ts'
 import { Section } from '../../ui/page.tsx'
-import { EventRow } from '../activity/activity.tsx'
+import { EventRow } from '../activity/event-row.tsx'
 import { useEvents } from '../activity/use-events.ts'
 
 const shownMax = 8
