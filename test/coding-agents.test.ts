@@ -106,6 +106,12 @@ describe.each(codingAgents)('$name', (agent) => {
     },
   )
 
+  test.skipIf(!agent.isHere)('is found with its hooks in place and trusted', async () => {
+    const { clients } = await gate.json<{ clients: readonly { client: string }[] }>(['connect'])
+    const hooks = 'decided by the gate'
+    expect(clients.find((one) => one.client === client)).toEqual({ client, connected: true, hooks })
+  })
+
   test.skipIf(!agent.isHere)('asks before it uses tools of its own', async () => {
     for (const file of ['notes', 'payroll']) writeFileSync(at(`${file}.txt`), 'hello')
     model.play([

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { changeHooks } from './change-hooks.ts'
 import { gateLine, hookLine, hookSpecs } from './client-hooks.ts'
+import { codexHookHash } from './codex-trust.ts'
 import { loadFormat } from './config-format.ts'
 
 const words = ['/usr/bin/node', '/opt/my app/bin/gatehouse.js', 'hook']
@@ -184,4 +185,20 @@ test('brings back every JSON that it can read', async () => {
     }),
     { numRuns: 60 },
   )
+})
+
+test('hashes a hook as Codex 0.169.0 does, and none that it does not know', () => {
+  const command =
+    "/usr/bin/node '/opt/gatehouse.js' hook codex --token-file /home/ana/codex.token || exit 2"
+  const ours = { hooks: [{ type: 'command', command, timeout: 600 }] }
+  const hash = 'sha256:fb1a1e9a89096dd048e7d2744026b1fb2a18f6dd117cfc1d687ace745711e566'
+  expect(codexHookHash(ours, 'linux')).toBe(hash)
+  const bare = { hooks: [{ command, commandWindows: 'other', type: 'command' }] }
+  expect(codexHookHash(bare, 'linux')).toBe(hash)
+  expect(codexHookHash(bare, 'win32')).not.toBe(hash)
+  const said = { type: 'command', command: 'echo é', timeout: 5, statusMessage: 'x' }
+  expect(codexHookHash({ matcher: '', hooks: [said] }, 'linux')).toBe(
+    'sha256:ee5a355cdccc010aa4a0c70e18489b1bdcc92ad2ca42cdd5d750917e195e32e1',
+  )
+  expect(codexHookHash({ hooks: [{ ...said, newer: true }] }, 'linux')).toBeNull()
 })

@@ -5,6 +5,7 @@ import { readHooks } from './change-hooks.ts'
 import { type ClientSpec, homeOf, type Place } from './client.ts'
 import { gateLine, type HookItems, type HookSpec, hookSpecs } from './client-hooks.ts'
 import { clientVersion, isOlder } from './client-version.ts'
+import { codexHookHash } from './codex-trust.ts'
 import { readConfigFile, textOf } from './config-file.ts'
 import { isMembers, loadFormat, type Members } from './config-format.ts'
 
@@ -83,8 +84,8 @@ async function gapsOfClaude({ config }: HooksFile, place: Place): Promise<Gap[]>
   ]
 }
 
-/** Codex remembers a hook by its place in its file. */
-async function gapsOfCodex({ path, places }: HooksFile, place: Place): Promise<Gap[]> {
+/** Codex remembers a hook by its place in its file, and leaves out one that is another since a person trusted it. */
+async function gapsOfCodex({ path, found, places }: HooksFile, place: Place): Promise<Gap[]> {
   const folder = place.env.CODEX_HOME || join(homeOf(place), '.codex')
   const file = await readConfigFile(join(folder, 'config.toml'), 0o600)
   const config = (await loadFormat('toml')).read(textOf(file))
@@ -95,8 +96,13 @@ async function gapsOfCodex({ path, places }: HooksFile, place: Place): Promise<G
   const { enabled, trusted_hash: trusted } = isMembers(state) ? state : {}
   if (enabled === false)
     return [...off, gap('the hook is switched off in Codex', 'run /hooks in Codex')]
-  if (typeof trusted === 'string') return off
-  return [...off, gap('Codex leaves the hook out until you trust it', 'run /hooks in Codex')]
+  const hash = codexHookHash(found['PreToolUse'] ?? {}, place.platform)
+  if (typeof trusted === 'string' && (hash ?? trusted) === trusted) return off
+  const what =
+    typeof trusted === 'string'
+      ? 'Codex leaves the hook out, which has changed since you trusted it'
+      : 'Codex leaves the hook out until you trust it'
+  return [...off, gap(what, 'run /hooks in Codex')]
 }
 
 /** Copilot CLI also runs the hooks that a project has for Claude Code, and not those of the person. */

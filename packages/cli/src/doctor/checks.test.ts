@@ -6,6 +6,7 @@ import type { Client } from '@gatehouse/rest-client'
 import { expect, test } from 'vitest'
 import { clients, type Place } from '../clients/client.ts'
 import { hookSpecs } from '../clients/client-hooks.ts'
+import { codexHookHash } from '../clients/codex-trust.ts'
 import { checks } from './checks.ts'
 import { runChecks } from './run-checks.ts'
 
@@ -220,7 +221,12 @@ test('says of each client that is there whether it is connected, and what bypass
   expect(await ofCodex()).toBe(`connected; its hooks were changed; ${untrusted}`)
   await put('.codex/hooks.json', JSON.stringify({ hooks: hooks(600) }))
   expect(await ofCodex()).toBe(`connected; ${untrusted}`)
-  const state = `[hooks.state."${hooksFile}:pre_tool_use:1:0"]\ntrusted_hash = "sha256:0"\n`
+  const trusted = (hash: string | null) =>
+    `[hooks.state."${hooksFile}:pre_tool_use:1:0"]\ntrusted_hash = "${hash}"\n`
+  await put('.codex/config.toml', `${toml}${trusted('sha256:0')}`)
+  const other = 'Codex leaves the hook out, which has changed since you trusted it'
+  expect(await ofCodex()).toBe(`connected; ${other}`)
+  const state = trusted(codexHookHash(hooks(600).PreToolUse[1] ?? {}, 'linux'))
   await put('.codex/config.toml', `${toml}${state}`)
   expect(await ofCodex()).toBe('connected; its own tools are decided by the gate')
   await put('.codex/config.toml', `${toml}${state}enabled = false\n`)
