@@ -29,6 +29,7 @@ const views = {
   activity: '/activity',
   agents: '/agents',
   agent: '/agents/docs-writer',
+  map: '/map',
   audit: '/audit',
   policy: '/policy',
   'policy-edit': '/policy?tab=edit',

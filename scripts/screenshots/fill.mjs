@@ -34,7 +34,7 @@ rules:
     tier: autonomous
     notify: true
     reason: What was built can be built again
-  - { match: "email.*", tier: blocked }
+  - { match: "network.*", tier: blocked }
   - { match: email.send, tier: approval_required, reason: A person reads every mail }
 tests:
   - { capability: filesystem.delete, args: { path: build/a.js }, expect: autonomous }
@@ -63,6 +63,7 @@ export async function fill(run, api) {
   await build('filesystem.write', { path: 'src/import.ts', content: 'export const limit = 1\n' })
   await build('filesystem.read', { path: '../secrets' })
   await build('state.set', { key: 'last-build', value: { commit: '4f1c2aa', passed: 212 } })
+  await write('alerts.send', { message: 'The link checker has failed three times in a row.' })
   const first = await write(
     'filesystem.delete',
     { path: 'old-draft.md' },
@@ -96,5 +97,7 @@ export async function fill(run, api) {
     agents: ['docs-writer'],
   })
   await api.saveOrganisationPolicy({ text: organisation })
+  for (let at = 0; at < 2; at += 1)
+    await write('network.http_request', { url: 'https://example.com/news' })
   return { call: write }
 }

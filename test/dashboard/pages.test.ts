@@ -13,6 +13,7 @@ const views = [
   '/agents/mailbot?tab=sessions',
   '/agents/mailbot?tab=statistics',
   '/agents/mailbot?tab=schedules',
+  '/map',
   '/audit',
   '/policy',
   '/policy?tab=simulate',

@@ -151,6 +151,28 @@ describe.skipIf(!canRun)('MCP servers in the dashboard', () => {
     )
   })
 
+  test('the map leads from the agent over its tools to the server, and its table says the same', async () => {
+    const { page, run } = dashboard
+    await dashboard.goTo('/map?range=1h')
+    const server = page.getByRole('link', { name: /^echo, MCP server, / })
+    const numbers = async () =>
+      /(\d+) calls?, .*?(\d+) waited/.exec((await server.getAttribute('aria-label')) ?? '')
+    await server.waitFor()
+    const [, calls, waited] = (await numbers()) ?? []
+    await invoke(run, token, 'echo.say', { text: 'once more' })
+    await expect.poll(async () => (await numbers())?.[1]).toBe(String(Number(calls) + 1))
+    const row = page.getByRole('row').filter({ hasText: 'echo (MCP server)' })
+    expect(await row.getByRole('cell').allInnerTexts()).toEqual([
+      ...['mailbot', 'echo', 'echo (MCP server)'],
+      ...[String(Number(calls) + 1), '0', String(Number(waited) + 1)],
+    ])
+    await server.focus()
+    await page.getByText(/^echo → echo: \d+ calls, \d+ waited for a person$/).waitFor()
+    await assertClean()
+    await server.click()
+    await page.getByRole('heading', { name: 'echo', exact: true }).waitFor()
+  })
+
   test('rules are suggested, and a server is removed after its name was typed', async () => {
     const { page, api } = dashboard
     await dashboard.goTo('/upstreams/echo')

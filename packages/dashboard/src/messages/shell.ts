@@ -4,6 +4,7 @@ export const shellText = {
     approvals: 'Approvals',
     activity: 'Activity',
     agents: 'Agents',
+    map: 'Map',
     audit: 'Audit log',
     policy: 'Policy',
     services: 'Services',

@@ -47,6 +47,13 @@ export const pages: readonly PageEntry[] = [
     component: lazyRouteComponent(() => import('../pages/agents/agents.tsx'), 'AgentsPage'),
   },
   {
+    path: '/map',
+    title: titles.map,
+    icon: 'map',
+    key: 'h',
+    component: lazyRouteComponent(() => import('../pages/map/map.tsx'), 'MapPage'),
+  },
+  {
     path: '/audit',
     title: titles.audit,
     icon: 'audit',

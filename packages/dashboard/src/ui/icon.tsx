@@ -3,6 +3,7 @@ const paths = {
   approvals: 'M9 12l2 2 4-5M12 3l7 3v6c0 4-3 7-7 9-4-2-7-5-7-9V6z',
   activity: 'M3 12h4l3-8 4 16 3-8h4',
   agents: 'M7 9h10v9H7zM12 9V5M10 5h4M9.5 13h.01M14.5 13h.01M4 12v4M20 12v4',
+  map: 'M5 4h4v4H5zM5 16h4v4H5zM15 10h4v4h-4zM9 6c4 0 2 6 6 6M9 18c4 0 2-6 6-6',
   audit: 'M6 3h9l4 4v14H6zM14 3v5h5M9 13h7M9 17h7',
   policy: 'M12 4v16M6 20h12M5 8h14M5 8l-2.500 6h5zM19 8l-2.500 6h5z',
   services: 'M4 7h16v5H4zM4 12h16v5H4zM7 9.500h.01M7 14.500h.01',

@@ -63,7 +63,12 @@ const All = ({ figures }: { readonly figures: Figures }) => {
   const shown = useMemo(() => {
     const values = valuesOf(figures)
     const { times, to } = figures
-    return names.map((name) => ({ name, data: { times, to, values: values[name] } }))
+    // The last part has only begun: its bar is drawn as wide as the others.
+    const end = new Date(Date.parse(times.at(-1) ?? to) + figures.step_seconds * 1_000)
+    return names.map((name) => ({
+      name,
+      data: { times, to: end.toISOString(), values: values[name] },
+    }))
   }, [figures])
   return (
     <div className="grid grid-cols-1 gap-3 xl:grid-cols-2">
