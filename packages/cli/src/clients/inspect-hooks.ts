@@ -17,11 +17,11 @@ export type HooksFound = {
 /** Why calls get past hooks that are in place, none does, or each is asked about twice. */
 export type Gap = {
   readonly what: string
-  /** What mends it; null where connecting again does. */
-  readonly fix: string | null
+  /** What mends it: an act, or commands of this program; null where connecting again does. */
+  readonly fix: string | readonly string[] | null
 }
 
-const gap = (what: string, fix: string | null): Gap => ({ what, fix })
+const gap = (what: string, fix: Gap['fix']): Gap => ({ what, fix })
 
 type HooksFile = {
   readonly path: string
@@ -116,8 +116,7 @@ async function gapsOfCopilot({ config }: HooksFile, place: Place): Promise<Gap[]
   if (!(await runsHooksOfClaude(place))) return []
   const what =
     'its own tools are asked about twice in this project, where it runs the hooks of Claude Code, too'
-  const fix = 'gatehouse disconnect claude-code --scope project, then gatehouse connect claude-code'
-  return [gap(what, fix)]
+  return [gap(what, ['disconnect claude-code --scope project', 'connect claude-code'])]
 }
 
 const gapsOf: Readonly<Record<string, (file: HooksFile, place: Place) => Promise<Gap[]>>> = {

@@ -12,6 +12,11 @@ function hookGaps(hooks: HooksFound | null): readonly Gap[] {
   return hooks.state === 'changed' ? [changed, ...hooks.gaps] : hooks.gaps
 }
 
+const fixText = (fix: Gap['fix']): string | null =>
+  fix === null || typeof fix === 'string'
+    ? fix
+    : fix.map((command) => `gatehouse ${command}`).join(', then ')
+
 /** What a configuration says of a client that is on this machine. */
 function findingOf(id: string, { connected, missing, others, hooks }: Inspected): Finding {
   const [connect, importing] = [`gatehouse connect ${id}`, `gatehouse import ${id}`]
@@ -25,7 +30,7 @@ function findingOf(id: string, { connected, missing, others, hooks }: Inspected)
   const [token] = missing
   if (token !== undefined) return warn(`connected, but there is no ${token}`, connect)
   const gaps = [
-    ...hookGaps(hooks).map(({ what, fix }) => ({ what, fix: fix ?? connect })),
+    ...hookGaps(hooks).map(({ what, fix }) => ({ what, fix: fixText(fix) ?? connect })),
     ...(named === ''
       ? []
       : [{ what: `these of its servers bypass Gatehouse: ${named}`, fix: importing }]),
