@@ -24,6 +24,11 @@ export const upstreamCommands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/upstream-tools.ts')).upstreamTools,
   },
   {
+    name: 'upstream edit',
+    summary: 'Change what single agents are let in with; what runs with the old secrets ends',
+    load: async () => (await import('./commands/upstream-edit.ts')).upstreamEdit,
+  },
+  {
     name: 'upstream accept',
     summary: 'Accept the tools of a server that wait, as they are shown',
     load: async () => (await import('./commands/upstream-accept.ts')).upstreamAccept,

@@ -42,7 +42,7 @@ const harmless: readonly RouteName[] = [
   ...(['setPassword', 'setState', 'setUp', 'setUpEngine', 'setVaultPassphrase'] as const),
   ...(['startEngine', 'stopEngine', 'syncService', 'testNotification', 'testPolicy'] as const),
   ...(['testService', 'tryModel', 'unlockVault', 'validatePolicy', 'verifyAudit'] as const),
-  ...(['addUpstream', 'refreshUpstream', 'restartUpstream'] as const),
+  ...(['addUpstream', 'editUpstream', 'refreshUpstream', 'restartUpstream'] as const),
   ...(['finishUpstreamLogin', 'loginUpstream', 'logoutUpstream'] as const),
   'replayPolicy',
   'simulatePolicy',

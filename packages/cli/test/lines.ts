@@ -99,6 +99,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'upstream test': ['notes'],
   'upstream refresh': ['notes'],
   'upstream restart': ['notes'],
+  'upstream edit': ['notes', '--own-only'],
   'upstream login': null,
   'upstream logout': [seeded.waitingUpstream],
   'upstream questions': [],

@@ -511,6 +511,9 @@ export class UnsupportedMediaType extends GatehouseError<'UnsupportedMediaType'>
 /** The upstream server {upstream} shows another certificate than the one that was accepted: it is {found} and was {accepted}. Nothing was sent to it. */
 export class UpstreamCertificateChanged extends GatehouseError<'UpstreamCertificateChanged'> {}
 
+/** The server {upstream} was changed meanwhile; it is at version {version} now. */
+export class UpstreamChanged extends GatehouseError<'UpstreamChanged'> {}
+
 /** The upstream server {upstream} is used with credentials of each agent alone, and {agent} has none. */
 export class UpstreamCredentialMissing extends GatehouseError<'UpstreamCredentialMissing'> {}
 

@@ -85,6 +85,18 @@ export const AddUpstream = z.strictObject({
 })
 export type AddUpstream = z.infer<typeof AddUpstream>
 
+/** What changes of a server that is there; what is left out stays. */
+export const EditUpstream = z.strictObject({
+  /** By the agent: all that is its own from now on; null where it has nothing of its own any more. */
+  agent_credentials: z
+    .record(AgentName, z.record(credentialKey, OwnCredential).nullable())
+    .optional(),
+  own_only: z.boolean().optional(),
+  /** Checks it and shows the server as it would be; stores nothing. */
+  dry_run: z.boolean().default(false),
+})
+export type EditUpstream = z.infer<typeof EditUpstream>
+
 /**
  * `offered`: accepted, and the server still has it so. `new`, `changed`, `vanished`: out of service until a
  * person has seen the difference and accepted it. `refused`: it can't be offered; `problem` says why.
@@ -185,6 +197,8 @@ export const Upstream = z.object({
   offered: z.int().min(0),
   waiting: z.int().min(0),
   refused: z.int().min(0),
+  /** Rises with every change, also of what the server has. */
+  version: z.int(),
   added_at: Timestamp,
   seen_at: Timestamp.nullable(),
 })

@@ -121,6 +121,7 @@ export const routes: readonly RouteEntry[] = [
   { name: 'listUpstreams', method: 'GET', path: '/api/upstreams', fields: 'upstreams' },
   { name: 'showUpstream', method: 'GET', path: '/api/upstreams/:name', fields: 'upstream tools digest hosts_refused' },
   { name: 'addUpstream', method: 'POST', path: '/api/upstreams', sends: 'body', fields: 'upstream tools digest hosts_refused' },
+  { name: 'editUpstream', method: 'PATCH', path: '/api/upstreams/:name', sends: 'body', takes: 'if_match', fields: 'upstream tools digest hosts_refused' },
   { name: 'acceptUpstream', method: 'POST', path: '/api/upstreams/:name/accept', sends: 'body', fields: 'upstream tools digest hosts_refused' },
   { name: 'refreshUpstream', method: 'POST', path: '/api/upstreams/:name/refresh', fields: 'upstream tools digest hosts_refused' },
   { name: 'restartUpstream', method: 'POST', path: '/api/upstreams/:name/restart', fields: 'upstream tools digest hosts_refused' },

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import type { AddUpstream, UpstreamReview } from '@gatehouse/contract'
+import { ownSecretsOf, pairOf } from '../agent-secrets.ts'
 import { usageError } from '../cli-error.ts'
 import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
@@ -20,27 +21,6 @@ type Options = {
   readonly 'agent-secret'?: readonly string[] | undefined
   readonly 'own-only': boolean
   readonly shared: boolean
-}
-
-const pairOf = (option: string, text: string, form = 'NAME=VALUE'): readonly [string, string] => {
-  const at = text.indexOf('=')
-  if (at < 1) throw usageError(`--${option} ${text} must be ${form}.`)
-  return [text.slice(0, at), text.slice(at + 1)]
-}
-
-/** `AGENT=SECRET` is of the header that names who calls; another one, or a variable, stands behind a colon. */
-const ownSecretsOf = (texts: readonly string[]): NonNullable<AddUpstream['agent_credentials']> => {
-  const own: Record<string, Record<string, { secret: string }>> = {}
-  for (const text of texts) {
-    const [whose, secret] = pairOf('agent-secret', text, 'AGENT=SECRET or AGENT:NAME=SECRET')
-    const [agent = '', key = 'authorization', ...more] = whose.split(':')
-    const known = (own[agent] ??= {})
-    if (more.length > 0 || agent === '' || key === '')
-      throw usageError(`--agent-secret ${text} must be AGENT=SECRET or AGENT:NAME=SECRET.`)
-    if (key in known) throw usageError(`--agent-secret names ${key} of ${agent} twice.`)
-    known[key] = { secret }
-  }
-  return own
 }
 
 const serverOf = ({ command, url }: Options): AddUpstream['server'] => {

@@ -73,6 +73,18 @@ export const upstreamErrors = {
       description: 'It is what the upstream server says; nobody here has checked it.',
     },
   ]),
+  UpstreamChanged: entry(
+    412,
+    null,
+    false,
+    'The server {upstream} was changed meanwhile; it is at version {version} now.',
+    [
+      {
+        action: 'gatehouse upstream show',
+        description: 'Look at the server again, and send the change with the ETag of that answer.',
+      },
+    ],
+  ),
   UpstreamNotReviewed: entry(
     409,
     null,

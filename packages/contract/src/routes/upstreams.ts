@@ -1,6 +1,7 @@
 import {
   AcceptUpstream,
   AddUpstream,
+  EditUpstream,
   FinishUpstreamLogin,
   LoginUpstream,
   LogoutUpstream,
@@ -37,6 +38,7 @@ export const upstreamRoutes = defineRoutes({
     summary: 'One server with its tools, and how they differ from what was accepted',
     permission: 'read',
     answer: UpstreamReview,
+    versioned: true,
     errors: ['UpstreamNotFound'],
   },
   addUpstream: {
@@ -48,6 +50,16 @@ export const upstreamRoutes = defineRoutes({
     answer: UpstreamReview,
     success: 201,
     errors: ['Conflict', 'UpstreamRefused', 'SecretRefused', 'QuotaExceeded', ...connecting],
+  },
+  editUpstream: {
+    method: 'PATCH',
+    path: '/api/upstreams/:name',
+    summary: 'Change the credentials of single agents; what runs with the old ones ends',
+    permission: 'upstreams.manage',
+    body: EditUpstream,
+    answer: UpstreamReview,
+    versioned: true,
+    errors: ['UpstreamNotFound', 'UpstreamRefused', 'UpstreamChanged', 'VaultLocked'],
   },
   acceptUpstream: {
     method: 'POST',

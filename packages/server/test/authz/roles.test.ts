@@ -108,6 +108,7 @@ const things: Readonly<Partial<Record<RouteName, string>>> = {
   acceptUpstream: seeded.upstream,
   refreshUpstream: seeded.upstream,
   restartUpstream: seeded.upstream,
+  editUpstream: seeded.upstream,
   loginUpstream: seeded.waitingUpstream,
   finishUpstreamLogin: seeded.waitingUpstream,
   logoutUpstream: seeded.waitingUpstream,

@@ -1,7 +1,9 @@
-import type { AddUpstream } from '@gatehouse/contract'
+import type { AddUpstream, EditUpstream } from '@gatehouse/contract'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { readRow } from '../../src/app/upstreams/stored.ts'
 import { outboundWith } from '../../src/outbound/testing.ts'
+import type { StoredUpstream } from '../../src/ports/upstream.ts'
 import { openSessions, type SessionServer } from './session-server.ts'
 
 const tokens = {
@@ -170,6 +172,82 @@ describe('agents with credentials of their own', () => {
       kind: 'failed',
       error: { type: 'UpstreamNotReviewed' },
     })
+  })
+})
+
+describe('credentials of agents are changed', () => {
+  const edit = (changes: Partial<EditUpstream>, versions: readonly string[] | null = null) =>
+    kit.app.editUpstream(kit.operator(), {
+      name: 'tickets',
+      changes: { dry_run: false, ...changes },
+      versions,
+    })
+  const another = () =>
+    kit.app.addSecret(kit.operator(), {
+      ...{ name: 'another', value: tokens.shared, description: '' },
+      ...{ agents: ['alpha'], capabilities: ['service:upstream.tickets'], hosts: [server.target] },
+    })
+  const alphaWith = (secret: string) => ({
+    agent_credentials: { alpha: { authorization: { secret } } },
+  })
+  const connections = async () =>
+    (await kit.app.showUpstream(kit.operator(), { name: 'tickets' })).upstream.connections
+
+  test('and the next call uses the new ones, while the others go on as before', async () => {
+    await ready()
+    await another()
+    for (const agent of ['alpha', 'beta']) await kit.invoke(agent, 'tickets.who')
+    const { upstream } = await edit(alphaWith('another'))
+    expect(upstream.agent_credentials).toEqual({
+      ...own,
+      alpha: { authorization: { secret: 'another' } },
+    })
+    expect(await connections()).toBe(1)
+    for (const agent of ['alpha', 'beta']) await kit.invoke(agent, 'tickets.who')
+    expect([callsOf(tokens.alpha).length, callsOf(tokens.shared).length]).toEqual([1, 1])
+    expect(new Set(callsOf(tokens.beta).map(({ session }) => session)).size).toBe(1)
+    const [entry] = await kit.audit({ capability: 'upstream.edited' })
+    expect(entry?.arguments).toEqual({ name: 'tickets', ...alphaWith('another') })
+  })
+
+  test('or taken away: nothing of that agent reaches the server any more', async () => {
+    await ready()
+    await kit.invoke('alpha', 'tickets.who')
+    const { upstream } = await edit({ agent_credentials: { alpha: null } })
+    expect(upstream).toMatchObject({ agent_credentials: { beta: own.beta }, own_only: true })
+    server.asked.length = 0
+    const call = () => kit.invoke('alpha', 'tickets.who')
+    expect(await call()).toMatchObject({ error: { type: 'UpstreamCredentialMissing' } })
+    expect(server.asked).toEqual([])
+    const again = edit({ agent_credentials: { alpha: null } })
+    await expect(again).rejects.toMatchObject({ type: 'UpstreamRefused' })
+  })
+
+  test('on another node: no connection goes on by what was taken away', async () => {
+    await ready()
+    await another()
+    await kit.invoke('alpha', 'tickets.who')
+    const row = await kit.storage.upstreams.find('tickets')
+    const config_json = row?.config_json.replace('tickets_alpha', 'another') ?? ''
+    const changed = { ...(row as StoredUpstream), config_json, change_number: 100 }
+    await kit.parts.upstreams.table.follow([readRow(changed)])
+    await kit.invoke('alpha', 'tickets.who')
+    expect([callsOf(tokens.alpha).length, callsOf(tokens.shared).length]).toEqual([1, 1])
+    expect(await connections()).toBe(1)
+  })
+
+  test('only where the server is as the person saw it, and with secrets that the agent may use', async () => {
+    await ready()
+    const before = await kit.storage.upstreams.find('tickets')
+    await expect(edit({ own_only: true }, ['0'])).rejects.toMatchObject({
+      type: 'UpstreamChanged',
+      message: expect.stringContaining(`version ${before?.change_number} now`),
+    })
+    await expect(edit(alphaWith('tickets_beta'))).rejects.toMatchObject({ type: 'UpstreamRefused' })
+    expect((await edit({ own_only: false, dry_run: true })).upstream.own_only).toBe(false)
+    expect(await kit.storage.upstreams.find('tickets')).toEqual(before)
+    await edit({ own_only: false }, [String(before?.change_number)])
+    expect((await kit.storage.upstreams.find('tickets'))?.config_json).not.toContain('own_only')
   })
 })
 

@@ -16,6 +16,11 @@ const refused = (upstream: string, detail: string): GatehouseError =>
 export const secretNameOf = (upstream: string, key: string): string =>
   `service:upstream.${upstream}.${key}`
 
+/** What is ordered of the credentials of single agents. */
+type OwnOrder = Pick<AddUpstream, 'name' | 'per_agent' | 'agent_credentials' | 'own_only'> & {
+  readonly credentials: Readonly<Record<string, unknown>>
+}
+
 const configOf = (input: AddUpstream): UpstreamConfig => {
   const { name, server, grants, credentials, per_agent } = input
   if (server.kind === 'http') {
@@ -45,13 +50,13 @@ const configOf = (input: AddUpstream): UpstreamConfig => {
 }
 
 /** Of each agent alone. Nothing is in the configuration of a server where no agent has its own. */
-const ownOf = ({
+export const ownOf = ({
   name,
   per_agent,
   credentials,
   agent_credentials = {},
   own_only,
-}: AddUpstream): Pick<UpstreamConfig, 'agent_credentials' | 'own_only'> => {
+}: OwnOrder): Pick<UpstreamConfig, 'agent_credentials' | 'own_only'> => {
   const owners = Object.entries(agent_credentials)
   const isOwnOnly = own_only ?? (owners.length > 0 && Object.keys(credentials).length === 0)
   for (const [given, isGiven] of [
@@ -79,9 +84,13 @@ const ownOf = ({
 }
 
 /** Only agents that there are, with secrets that they may use at this server. */
-async function assertOwn(
-  { storage, secrets }: UpstreamDeps,
-  { name, server, agent_credentials = {} }: AddUpstream,
+export async function assertOwn(
+  { storage, secrets }: Pick<UpstreamDeps, 'storage' | 'secrets'>,
+  {
+    name,
+    server,
+    agent_credentials = {},
+  }: Pick<AddUpstream, 'name' | 'server' | 'agent_credentials'>,
 ): Promise<void> {
   const host = server.kind === 'http' ? new URL(server.url).host : null
   for (const [agent, own] of Object.entries(agent_credentials)) {

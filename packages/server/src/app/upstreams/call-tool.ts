@@ -13,7 +13,7 @@ import type { ToolTable } from './tool-table.ts'
 export type CallDeps = {
   readonly questions: Pick<Questions, 'ask'>
   readonly connections: Connections
-  readonly table: Pick<ToolTable, 'find' | 'hash' | 'outOfService' | 'subscribe'>
+  readonly table: Pick<ToolTable, 'hash' | 'outOfService' | 'subscribe'>
 }
 
 /** The gate's own deadline is what a call is bounded by; this one only has to lie behind it. */
@@ -148,8 +148,7 @@ export async function callTool(
   context: CapabilityContext,
 ): Promise<Record<string, unknown>> {
   const { upstream, tool } = call
-  const record = deps.table.find(upstream)
-  return deps.connections.with(record, context.agent.name, context.signal, async (live) => {
+  return deps.connections.with(upstream, context.agent.name, context.signal, async (live) => {
     assertInService(deps, call, live)
     const meta = metaOf(context)
     const sent = meta ? { meta: Object.keys(meta) } : {}

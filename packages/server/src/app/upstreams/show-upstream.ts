@@ -123,6 +123,7 @@ export const upstreamRecord = (
     offered: count(compared, 'offered'),
     waiting: count(compared, 'new', 'changed', 'vanished'),
     refused: count(compared, 'refused'),
+    version: record.change_number,
     added_at: iso(record.added_ms),
     seen_at: record.seen_ms === null ? null : iso(record.seen_ms),
   }

@@ -29,6 +29,7 @@ import { PollLoop } from '../call/poll-loop.ts'
 import { addUpstream, forgetCredentials } from './add-upstream.ts'
 import { callTool } from './call-tool.ts'
 import { type ConnectionDeps, Connections } from './connections.ts'
+import { type EditOrder, editUpstream } from './edit-upstream.ts'
 import { beginLogin, endLogin, finishLogin, logout } from './login.ts'
 import { type QuestionDeps, Questions } from './questions.ts'
 import { recordSeen, whilePinned } from './record-seen.ts'
@@ -53,6 +54,8 @@ export interface UpstreamUseCases {
   listUpstreams(op: Op): Promise<UpstreamList>
   showUpstream(op: Op, input: { name: string }): Promise<UpstreamReview>
   addUpstream(op: Op, input: AddUpstream): Promise<UpstreamReview>
+  /** Raises `UpstreamChanged` where it is at none of the versions. */
+  editUpstream(op: Op, input: EditOrder): Promise<UpstreamReview>
   acceptUpstream(op: Op, input: { name: string } & AcceptUpstream): Promise<UpstreamReview>
   refreshUpstream(op: Op, input: { name: string }): Promise<UpstreamReview>
   restartUpstream(op: Op, input: { name: string }): Promise<UpstreamReview>
@@ -114,15 +117,10 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
   const questions = new Questions(deps)
   return {
     useCases: {
-      listUpstreams: async () => ({
-        upstreams: await Promise.all(
-          (await deps.storage.upstreams.list())
-            .map(readRow)
-            .map(async (record) => upstreamRecord(inner, record, await deps.table.compare(record))),
-        ),
-      }),
+      listUpstreams: () => list(inner),
       showUpstream: (_op, { name }) => show(inner, name),
       addUpstream: (op, input) => addUpstream(op, inner, input),
+      editUpstream: (op, input) => editUpstream(op, inner, input),
       acceptUpstream: (op, input) => acceptUpstream(op, inner, input),
       refreshUpstream: (op, { name }) => refreshUpstream(op, inner, name, null),
       restartUpstream: (op, { name }) => restartUpstream(op, inner, name),
@@ -170,6 +168,14 @@ async function assertCallable(
   if (access.owner === null && record.login?.state === 'needed')
     throw new GatehouseError('UpstreamNeedsLogin', { upstream: record.name })
   if (record.config.server.kind === 'stdio') await sandbox.ready()
+}
+
+async function list(inner: Inner): Promise<UpstreamList> {
+  const records = (await inner.storage.upstreams.list()).map(readRow)
+  const upstreams = records.map(async (record) =>
+    upstreamRecord(inner, record, await inner.table.compare(record)),
+  )
+  return { upstreams: await Promise.all(upstreams) }
 }
 
 async function show(inner: Inner, name: string): Promise<UpstreamReview> {

@@ -1,7 +1,8 @@
-import { upstreamCallbackPath } from '@gatehouse/contract'
+import { type UpstreamReview, upstreamCallbackPath } from '@gatehouse/contract'
 import type { upstreamRoutes } from '@gatehouse/contract/routes/upstreams'
-import type { Handlers } from '../handler.ts'
+import { type Handlers, Reply } from '../handler.ts'
 import { InvalidRequest } from '../invalid-request.ts'
+import { etagOf } from '../versions.ts'
 
 /**
  * Codes are brought to the machine of the person, or back to the page that asked.
@@ -19,10 +20,15 @@ const assertOwnCallback = (redirectUrl: string, origin: string | null): void => 
   ])
 }
 
+const versioned = (review: UpstreamReview): Reply<UpstreamReview> =>
+  new Reply(review, { headers: { etag: etagOf(review.upstream.version) } })
+
 export const upstreamHandlers: Handlers<typeof upstreamRoutes> = {
   listUpstreams: (op, app) => app.listUpstreams(op),
-  showUpstream: (op, app, input) => app.showUpstream(op, input),
+  showUpstream: async (op, app, input) => versioned(await app.showUpstream(op, input)),
   addUpstream: (op, app, input) => app.addUpstream(op, input),
+  editUpstream: async (op, app, { name, ...changes }, { versions }) =>
+    versioned(await app.editUpstream(op, { name, changes, versions })),
   acceptUpstream: (op, app, input) => app.acceptUpstream(op, input),
   refreshUpstream: (op, app, input) => app.refreshUpstream(op, input),
   restartUpstream: (op, app, input) => app.restartUpstream(op, input),
