@@ -2,6 +2,13 @@ import { seeded } from '@gatehouse/testkit/installation/seeds'
 import { expect, test } from 'vitest'
 import { type CliKit, createCliKit, type Terminal } from './kit.ts'
 
+const deadRules = `version: 1
+rules:
+  - match: "git.*"
+    tier: approval_required
+  - match: git.push
+    tier: autonomous
+`
 const policy = 'version: 1\nrules:\n  - { match: git.push, tier: blocked }\n'
 
 /** Output that people and programs see, word for word. A changed file here is a change they notice. */
@@ -55,6 +62,11 @@ const lines: readonly Golden[] = [
   ['figures', ['figures'], { before: (kit) => pass(kit, 1_000) }],
   ['audit-verify', ['audit', 'verify']],
   ['policy-show', ['policy', 'show']],
+  [
+    'policy-show-marked',
+    ['policy', 'show', '--agent', 'mailbot'],
+    { before: after(['policy', 'set', '-', '--agent', 'mailbot'], deadRules) },
+  ],
   ['policy-check', ['policy', 'check']],
   ['policy-validate', ['policy', 'validate', '-'], { input: policy }],
   ['policy-set-dry-run', ['policy', 'set', '-', '--dry-run'], { input: policy }],

@@ -1,6 +1,6 @@
 import { defineCommand } from '../define.ts'
-import { escapeLines, escapeText } from '../escape-text.ts'
-import { problemLine } from '../policy-problems.ts'
+import { escapeText } from '../escape-text.ts'
+import { markedText, problemLine } from '../policy-problems.ts'
 
 export const policyShow = defineCommand({
   name: 'policy show',
@@ -14,13 +14,15 @@ export const policyShow = defineCommand({
     )
     return { ...view, files }
   },
-  text: ({ version, files, problems }) =>
-    [
+  text: ({ version, files, problems }) => {
+    const others = problems.filter(({ file }) => !files.some((shown) => shown.file === file))
+    return [
       `Active: ${version}`,
-      ...files.map(
-        ({ file, layer, text }) =>
-          `# ${escapeText(file)} (${escapeText(layer)})\n${escapeLines(text).trimEnd()}`,
-      ),
-      ...(problems.length > 0 ? [problems.map(problemLine).join('\n')] : []),
-    ].join('\n\n'),
+      ...files.map(({ file, layer, text }) => {
+        const about = problems.filter((problem) => problem.file === file)
+        return `# ${escapeText(file)} (${escapeText(layer)})\n${markedText(text, about)}`
+      }),
+      ...(others.length > 0 ? [others.map(problemLine).join('\n')] : []),
+    ].join('\n\n')
+  },
 })

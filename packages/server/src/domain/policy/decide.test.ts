@@ -181,6 +181,21 @@ test('names rules that are never reached or that a floor overrides, and no other
   expect(told(agent, [org])).toEqual([[1, 'overridden', 1]])
 })
 
+test('a floor overrides a rule with its own condition, and a failing condition leaves a stricter rule reached', () => {
+  const org = layer('organisation', [
+    { match: 'files.*', tier: 'blocked', floor: true, when: never },
+    { match: 'mail.*', tier: 'autonomous', when: never },
+    { match: 'mail.send', tier: 'blocked', when: never },
+  ])
+  const agent = layer('agent', [
+    { match: 'files.read', tier: 'approval_required', when: never },
+    { match: 'files.read', tier: 'autonomous' },
+  ])
+  const told = findDeadRules(agent, [org]).map(({ rule, kind }) => [rule.ref.line, kind])
+  expect(told).toEqual([[1, 'overridden']])
+  expect(findDeadRules(org, [])).toEqual([])
+})
+
 test('reads windows and patterns', () => {
   expect(['30s', '1m', '2h', '1d'].map(parseWindow)).toEqual([
     30_000, 60_000, 7_200_000, 86_400_000,

@@ -1,6 +1,7 @@
 import type { PolicyLayer, PolicyTier } from '@gatehouse/contract'
 import { expect, test } from 'vitest'
 import { compilePolicy } from './compile.ts'
+import { findDeadRules } from './dead-rules.ts'
 import type { Condition, Layer, LayerLimit, LayerRule, PolicyQuestion } from './types.ts'
 import { parseWindow } from './window.ts'
 
@@ -193,6 +194,23 @@ const policies = process.env['GATEHOUSE_FULL'] ? 50_000 : 300
 test('decides as an evaluator written from the guide alone does', () => {
   expect(compare(20_260_101, policies, 20)).toEqual([])
 }, 120_000)
+
+test('a rule that is called dead decides nothing', () => {
+  const random = randomOf(23)
+  let dead = 0
+  for (let p = 0; p < 1_000; p++) {
+    const layers = layersOf(random)
+    const policy = compilePolicy('v', layers)
+    const found = layers.flatMap((layer) => findDeadRules(layer, layers))
+    dead += found.length
+    const refs = new Set(found.map(({ rule }) => rule.ref))
+    for (let q = 0; q < 40; q++) {
+      const { rule } = policy.decide(buildQuestion(random))
+      expect(rule !== null && refs.has(rule)).toBe(false)
+    }
+  }
+  expect(dead).toBeGreaterThan(500)
+})
 
 test('traces to the decision that it makes', () => {
   const random = randomOf(11)
