@@ -14,23 +14,29 @@ import type {
 import { type Fetch, Rpc } from './rpc.ts'
 import { SocketTransport } from './socket-transport.ts'
 import type { Answer, Sent, Transport } from './transport.ts'
+import { Until } from './until.ts'
 
 const waitSecondsMax = 50
 const pollSeconds = 50
 
 /** Aborted by the caller, by time, or by `close`: whichever comes first. */
 class Deadline {
-  readonly signal: AbortSignal
-  readonly #time: AbortSignal | null
+  readonly #until: Until
+  readonly #timer: ReturnType<typeof setTimeout> | undefined
+  readonly #late = new DOMException('The time for it is up.', 'TimeoutError')
   readonly #timeoutMs: number | undefined
   readonly #endMs: number
 
   constructor({ signal, timeoutMs }: WaitOptions, closed: AbortSignal) {
     this.#timeoutMs = timeoutMs
-    this.#time = timeoutMs === undefined ? null : AbortSignal.timeout(timeoutMs)
     this.#endMs = timeoutMs === undefined ? Number.POSITIVE_INFINITY : Date.now() + timeoutMs
-    const signals = [signal, this.#time, closed].filter((one) => one !== undefined && one !== null)
-    this.signal = AbortSignal.any(signals)
+    this.#until = new Until([signal, closed])
+    if (timeoutMs !== undefined)
+      this.#timer = setTimeout(() => this.#until.abort(this.#late), timeoutMs)
+  }
+
+  get signal(): AbortSignal {
+    return this.#until.signal
   }
 
   get secondsLeft(): number {
@@ -39,11 +45,16 @@ class Deadline {
 
   /** Whether it was time that ended the work which raised this. */
   isTime(thrown: unknown): boolean {
-    return this.#time !== null && thrown === this.#time.reason
+    return thrown === this.#late
   }
 
   get said(): string {
     return `No answer within ${this.#timeoutMs} ms.`
+  }
+
+  end(): void {
+    clearTimeout(this.#timer)
+    this.#until.end()
   }
 }
 
@@ -93,12 +104,14 @@ export class Gatehouse {
   async call<N extends AnyName>(name: N, ...given: Given<N>): Promise<ResultOf<N>> {
     // Their type depends on the name; here they are arguments like any others.
     const [args = {}, options = {}] = given as readonly [args?: object, options?: CallOptions]
-    return (await this.#call({ capability: name, arguments: args }, options)) as ResultOf<N>
+    const sent = { capability: name, arguments: args, reason: options.reason }
+    const data = await this.#until(options, (deadline) => this.#call(sent, options, deadline))
+    return data as ResultOf<N>
   }
 
   /** Waits for a decision, and returns the data of the call that it was about. */
   wait(approvalId: string, options: WaitOptions = {}): Promise<unknown> {
-    return this.#follow(approvalId, this.#deadline(options), options)
+    return this.#until(options, (deadline) => this.#follow(approvalId, deadline, options))
   }
 
   /**
@@ -106,7 +119,18 @@ export class Gatehouse {
    * misses nothing that is kept, and ends when `signal` is aborted or the client closed.
    */
   async *events({ after, signal }: EventOptions = {}): AsyncGenerator<GateEvent, void> {
-    const ends = AbortSignal.any([this.#closed.signal, ...(signal ? [signal] : [])])
+    const until = new Until([this.#closed.signal, signal])
+    try {
+      yield* this.#eventsAfter(after, until.signal)
+    } finally {
+      until.end()
+    }
+  }
+
+  async *#eventsAfter(
+    after: EventOptions['after'],
+    ends: AbortSignal,
+  ): AsyncGenerator<GateEvent, void> {
     let last = after
     while (!ends.aborted) {
       const place = last === undefined ? {} : { after: last }
@@ -135,8 +159,9 @@ export class Gatehouse {
 
   /** One request of JSON-RPC, of those that the reference has. Never made again by itself. */
   request(method: string, params: object = {}, options: WaitOptions = {}): Promise<unknown> {
-    const deadline = this.#deadline(options)
-    return this.#inTime(deadline, () => this.#rpc.request(method, params, deadline.signal))
+    return this.#until(options, (deadline) =>
+      this.#inTime(deadline, () => this.#rpc.request(method, params, deadline.signal)),
+    )
   }
 
   /** Ends the session. Calls that wait are given up; their requests stay for a person to decide on. */
@@ -150,10 +175,8 @@ export class Gatehouse {
     return this.close()
   }
 
-  async #call(named: Sent, options: CallOptions): Promise<unknown> {
-    const { reason, onPending, wait = true } = options
-    const deadline = this.#deadline(options)
-    const call = { ...named, reason }
+  async #call(call: Sent, options: CallOptions, deadline: Deadline): Promise<unknown> {
+    const { onPending, wait = true } = options
     const attempt = () => this.#transport.invoke(call, deadline.signal)
     const answer = await this.#inTime(deadline, () =>
       attemptCall(attempt, this.#options.maxRetries ?? 2, deadline.signal),
@@ -165,10 +188,14 @@ export class Gatehouse {
     return this.#follow(approvalId, deadline, options)
   }
 
-  #deadline(options: WaitOptions): Deadline {
+  async #until<T>(options: WaitOptions, work: (deadline: Deadline) => Promise<T>): Promise<T> {
     const deadline = new Deadline(options, this.#closed.signal)
-    deadline.signal.throwIfAborted()
-    return deadline
+    try {
+      deadline.signal.throwIfAborted()
+      return await work(deadline)
+    } finally {
+      deadline.end()
+    }
   }
 
   async #inTime<T>(deadline: Deadline, work: () => Promise<T>): Promise<T> {

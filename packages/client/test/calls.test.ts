@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events'
 import { afterAll, beforeAll, describe, expect, expectTypeOf, test } from 'vitest'
 import packageJson from '../package.json' with { type: 'json' }
 import { errors, type Gatehouse } from '../src/index.ts'
@@ -22,6 +23,35 @@ const raised = async (work: Promise<unknown>): Promise<unknown> => {
 }
 
 describe.each(transports)('over %s', (way) => {
+  test('a signal is listened to while a call is under way, and never after it', async () => {
+    const { signal } = new AbortController()
+    const gate = kit.agent(way)
+    const listening = () => getEventListeners(signal, 'abort').length
+    const works: readonly (() => Promise<unknown>)[] = [
+      () => gate.call('agent.whoami', {}, { signal }),
+      () => gate.call('filesystem.read', { path: 'none' }, { signal, timeoutMs: 10_000 }),
+      () => gate.request('capabilities.list', {}, { signal }),
+      () => gate.wait('appr-1', { signal }),
+    ]
+    for (const work of works) {
+      const working = raised(work()).catch(() => undefined)
+      expect(listening()).toBe(1)
+      await working
+      expect(listening()).toBe(0)
+    }
+    const several = [...Array(20)].map(() => gate.call('agent.whoami', {}, { signal }))
+    expect(listening()).toBe(1)
+    await Promise.all(several)
+    expect(listening()).toBe(0)
+    const events = gate.events({ signal })
+    const next = events.next()
+    await nextTurn()
+    expect(listening()).toBe(1)
+    await gate.close()
+    await next
+    expect(listening()).toBe(0)
+  })
+
   test('a call answers with the data of the capability', async () => {
     kit.write('notes.txt', 'a note\n')
     const gate = kit.agent(way)
