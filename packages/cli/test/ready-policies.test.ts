@@ -1,18 +1,20 @@
-import { readFile } from 'node:fs/promises'
 import { expect, test } from 'vitest'
 import { createCliKit } from './kit.ts'
 
-const textOf = (name: string) =>
-  readFile(new URL(`../policies/${name}.yaml`, import.meta.url), 'utf8')
+const fail = (name: string): never => {
+  throw new Error(`no ready policy ${name}`)
+}
 
 test.each(['careful', 'trusted', 'read-only'])(
   '%s passes its own tests, without a warning',
   async (name) => {
     const kit = createCliKit()
     const service = await kit.open()
-    const text = await textOf(name)
-    const file = 'organisation.yaml'
-    const checked = await service.kit.app.validatePolicy(service.kit.operator(), { text, file })
+    const { app, operator } = service.kit
+    const ready = await app.listReadyPolicies(operator())
+    const { text, summary } = ready.find((policy) => policy.name === name) ?? fail(name)
+    expect(summary).toMatch(/^An agent .*\.$/)
+    const checked = await app.validatePolicy(operator(), { text, file: 'organisation.yaml' })
     expect(checked.problems).toEqual([])
     expect(checked.testsPassed).toBeGreaterThan(7)
     const ran = await kit.gatehouse(['policy', 'use', name])

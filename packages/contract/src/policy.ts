@@ -138,6 +138,17 @@ export const PolicyView = z.object({
 })
 export type PolicyView = z.infer<typeof PolicyView>
 
+/** A policy that ships, ready to become that of the organisation or of an agent. */
+export const ReadyPolicy = z.object({
+  name: z.string(),
+  summary: z.string().describe('What an agent may do by it.'),
+  text: z.string(),
+})
+export type ReadyPolicy = z.infer<typeof ReadyPolicy>
+
+export const ReadyPolicies = z.object({ policies: z.array(ReadyPolicy) })
+export type ReadyPolicies = z.infer<typeof ReadyPolicies>
+
 /** A policy file is at most 1 MiB of text. */
 const policyText = z.string().max(1_048_576)
 

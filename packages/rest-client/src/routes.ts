@@ -99,6 +99,7 @@ export const routes: readonly RouteEntry[] = [
   { name: 'setPassword', method: 'PUT', path: '/api/operators/:name/password', sends: 'body', fields: 'name role created_at password_changed_at created' },
   { name: 'removeOperator', method: 'DELETE', path: '/api/operators/:name', fields: 'name role created_at password_changed_at' },
   { name: 'showPolicies', method: 'GET', path: '/api/policies', fields: 'version files problems rules tests_passed' },
+  { name: 'listReadyPolicies', method: 'GET', path: '/api/policies/ready', fields: 'policies' },
   { name: 'validatePolicy', method: 'POST', path: '/api/policies/validate', sends: 'body', fields: 'valid problems rules tests_passed' },
   { name: 'testPolicy', method: 'POST', path: '/api/policies/test', sends: 'body', fields: 'decision steps' },
   { name: 'simulatePolicy', method: 'POST', path: '/api/policies/simulate', sends: 'body', fields: 'version problems results' },

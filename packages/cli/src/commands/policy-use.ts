@@ -1,4 +1,3 @@
-import { readFile } from 'node:fs/promises'
 import { didYouMean } from '@gatehouse/contract/nearest'
 import { usageError } from '../cli-error.ts'
 import { counted } from '../counted.ts'
@@ -8,13 +7,10 @@ import { problemLine } from '../policy-problems.ts'
 import { simulationTable } from '../policy-simulation.ts'
 import { savePolicyFile } from '../save-policy-file.ts'
 
-const names = ['careful', 'trusted', 'read-only']
-const folder = new URL('../../policies/', import.meta.url)
-
 export const policyUse = defineCommand({
   name: 'policy use',
   summary: 'Replace the policy of the organisation or of one agent by a ready one',
-  args: { name: names.join(', ') },
+  args: { name: 'careful, trusted, read-only' },
   options: {
     agent: { value: 'NAME', about: 'the policy of this agent' },
     'dry-run': { about: 'show which tiers would change, without saving anything' },
@@ -23,10 +19,12 @@ export const policyUse = defineCommand({
     'gatehouse policy use careful --dry-run',
     'gatehouse policy use trusted --agent coder',
   ],
-  async look(_context, { name }) {
-    if (!names.includes(name))
-      throw usageError(`"${name}" is none of ${names.join(', ')}.${didYouMean(name, names)}`)
-    return readFile(new URL(`${name}.yaml`, folder), 'utf8')
+  async look({ api }, { name }) {
+    const { policies } = await api.listReadyPolicies()
+    const found = policies.find((policy) => policy.name === name)
+    if (found) return found.text
+    const names = policies.map((policy) => policy.name)
+    throw usageError(`"${name}" is none of ${names.join(', ')}.${didYouMean(name, names)}`)
   },
   question: ({ name, agent, 'dry-run': dryRun }) =>
     dryRun ? null : `Replace the policy of ${agent ?? 'the organisation'} by ${name}?`,

@@ -3,6 +3,7 @@ import {
   PolicyTrial,
   PolicyVerdict,
   PolicyView,
+  ReadyPolicies,
   ReplayPolicy,
   SavedPolicy,
   SavePolicy,
@@ -19,6 +20,13 @@ export const policyRoutes = defineRoutes({
     summary: 'The policy files, the active version and what is wrong with the files',
     permission: 'read',
     answer: PolicyView,
+  },
+  listReadyPolicies: {
+    method: 'GET',
+    path: '/api/policies/ready',
+    summary: 'Policies that ship, each ready to be saved for the organisation or an agent',
+    permission: 'read',
+    answer: ReadyPolicies,
   },
   validatePolicy: {
     method: 'POST',

@@ -41,8 +41,7 @@ export const policyText = {
   openInEditor: (file: string, line: number) => `Edit ${file} at line ${line}`,
   shippedOnly: 'Every capability has the tier that ships',
   shippedOnlyNext:
-    'There is no policy file of your own yet. Write one under Edit, or begin with a ready policy on the command line:',
-  useReady: 'gatehouse policy use careful --dry-run',
+    'There is no policy file of your own yet. Write one under Edit, or begin there with a ready policy.',
   effective: 'Effective result',
   effectiveIntro:
     'What an agent may do once all files are taken together. A capability whose rules read arguments has the tier of a call that no condition speaks of.',
@@ -78,6 +77,18 @@ export const policyText = {
   discardTitle: (file: string) => `Discard the draft of ${file}?`,
   discardIntro: 'What you typed is gone then. The file stays as it is.',
   mayNotSave: 'Your role may try drafts, but not save them.',
+  ready: 'Use a ready policy…',
+  readyTitle: (file: string) => `A ready policy as ${file}`,
+  readyLabel: 'Ready policy',
+  readySubmit: 'Show the difference…',
+  readyOver: 'Its text takes the place of what you typed here and did not save.',
+  readyChanges: (count: number) =>
+    count === 0
+      ? 'No capability gets another tier.'
+      : `${counted(count, 'capability gets', 'capabilities get')} another tier:`,
+  readyTable: 'Tiers that change',
+  readyTo: 'Then',
+  agents: 'Agents',
   saveTitle: (file: string) => `Save ${file}`,
   saveSubmit: 'Save and activate',
   saveOver: 'Replace their text with mine',

@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ActiveRule, AgentName, GatehouseError, type PolicyProblem } from '@gatehouse/contract'
+import {
+  type ActiveRule,
+  AgentName,
+  GatehouseError,
+  type PolicyProblem,
+  type ReadyPolicy,
+} from '@gatehouse/contract'
 import type { CompiledPolicy, LayerRule } from '../domain/policy/types.ts'
 import type { Capability, CapabilityRegistry } from '../ports/capability.ts'
 import type { Log } from '../ports/log.ts'
@@ -36,6 +42,7 @@ import {
   sameFiles,
   writeWhole,
 } from './policy-files.ts'
+import { readReadyPolicies } from './ready-policies.ts'
 import type { PathsOf } from './run-tests.ts'
 import { type PolicyDefault, renderSystemPolicy } from './system-policy.ts'
 import { type KnownNames, knownNamesOf } from './unknown-names.ts'
@@ -183,6 +190,10 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     const { text, layer: shipped } = this.#basis.system
     const active_rules = shipped.rules.map(activeRule)
     return [{ layer, file, agent, text, version: textVersion(text), active_rules }, ...below]
+  }
+
+  ready(): Promise<readonly ReadyPolicy[]> {
+    return readReadyPolicies()
   }
 
   countActive(): Omit<PolicyCheck, 'problems'> {

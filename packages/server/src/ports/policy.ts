@@ -1,4 +1,4 @@
-import type { ActiveRule, PolicyProblem } from '@gatehouse/contract'
+import type { ActiveRule, PolicyProblem, ReadyPolicy } from '@gatehouse/contract'
 import type { CompiledPolicy } from '../domain/policy/compile.ts'
 
 /** The active policy. */
@@ -59,6 +59,9 @@ export type SavedPolicyFile = {
 /** The files behind a policy, for people who look at them and change them. */
 export interface PolicyFiles extends PolicySource {
   files(): readonly PolicyFileText[]
+
+  /** Must be the policies that ship to begin with; each is valid in the place of any file. */
+  ready(): Promise<readonly ReadyPolicy[]>
 
   /** Must count the rules and tests of the active files, without those that ship. */
   countActive(): Omit<PolicyCheck, 'problems'>

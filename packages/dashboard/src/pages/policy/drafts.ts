@@ -34,7 +34,10 @@ export const dropDraft = (file: string): void =>
   change((drafts) => Object.fromEntries(Object.entries(drafts).filter(([name]) => name !== file)))
 
 /** The draft as the simulator and the replay take it. */
-export const draftInput = ({ text, agent }: Draft): { text: string; agent?: string } => ({
+export const draftInput = ({
+  text,
+  agent,
+}: Pick<Draft, 'text' | 'agent'>): { text: string; agent?: string } => ({
   text,
   ...(agent === null ? {} : { agent }),
 })

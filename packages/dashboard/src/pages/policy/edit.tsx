@@ -11,6 +11,7 @@ import { Failure, Notice } from '../../ui/notice.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { dropDraft, keepDraft, type Place, placeOf, useDrafts } from './drafts.ts'
 import { Problems } from './problems.tsx'
+import { ReadyDialog } from './ready-dialog.tsx'
 import { noFile, SaveDialog, type Standing } from './save-dialog.tsx'
 import { type Check, useCheck } from './use-check.ts'
 
@@ -109,7 +110,7 @@ const FileEditor = ({
   const draft = useDrafts()[file]
   const mayWrite = useMay('policies.manage')
   const { check, begin, run } = useCheck(place)
-  const [open, setOpen] = useState<'save' | 'discard' | null>(null)
+  const [open, setOpen] = useState<'save' | 'discard' | 'ready' | null>(null)
   const editor = useRef<{ readonly goTo: GoTo }>(null)
   const isNew = standing.version === noFile.version
   const before = isNew ? example : standing.text
@@ -154,12 +155,24 @@ const FileEditor = ({
         ) : (
           <p className="text-ink-soft">{text.mayNotSave}</p>
         )}
+        {mayWrite && <Button onClick={() => setOpen('ready')}>{text.ready}</Button>}
         {draft && <Button onClick={() => setOpen('discard')}>{text.discard}</Button>}
       </div>
       {open === 'save' && (
         <SaveDialog
           draft={draft ?? { ...place, text: typed, version: standing.version }}
           standing={standing}
+          onClose={close}
+        />
+      )}
+      {open === 'ready' && (
+        <ReadyDialog
+          place={place}
+          isOver={draft !== undefined}
+          onUse={(next) => {
+            change(next)
+            setOpen('save')
+          }}
           onClose={close}
         />
       )}

@@ -35,7 +35,7 @@ export const PolicyPage = () => {
             ]}
           >
             <TabPanel value="rules">
-              <Rules view={view} go={go} />
+              <Rules view={view} go={go} toEdit={() => change({ tab: 'edit' })} />
             </TabPanel>
             <TabPanel value="edit">
               <Edit view={view} names={namesIn(view.files)} />

@@ -1,8 +1,8 @@
 import type { ActiveRule, PolicyProblem, PolicyView } from '@gatehouse/contract'
 import { type ReactNode, useState } from 'react'
 import { policyText as text } from '../../messages/policy.ts'
+import { Button } from '../../ui/button.tsx'
 import { Code } from '../../ui/code.tsx'
-import { Snippet } from '../../ui/copy.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { numberText } from '../../ui/numbers.ts'
@@ -96,7 +96,15 @@ const FileRules = ({
 const nearestFirst = ['agent', 'organisation', 'system']
 
 /** The layers as they are asked, the nearest first, and what comes of them. */
-export const Rules = ({ view, go }: { readonly view: PolicyView; readonly go: GoTo }) => {
+export const Rules = ({
+  view,
+  go,
+  toEdit,
+}: {
+  readonly view: PolicyView
+  readonly go: GoTo
+  readonly toEdit: () => void
+}) => {
   const [{ words }, change] = useFilters({ words: '' })
   const { version, files, problems, rules, tests_passed } = view
   const sorted = files.toSorted(
@@ -121,7 +129,7 @@ export const Rules = ({ view, go }: { readonly view: PolicyView; readonly go: Go
           <Notice>
             <p className="font-medium">{text.shippedOnly}</p>
             <p className="mb-2">{text.shippedOnlyNext}</p>
-            <Snippet text={text.useReady} />
+            <Button onClick={toEdit}>{text.tabs.edit}</Button>
           </Notice>
         </div>
       )}

@@ -1,4 +1,4 @@
-import type { CapabilityListing, PolicyProblem } from '@gatehouse/contract'
+import type { CapabilityListing, PolicyProblem, ReadyPolicy } from '@gatehouse/contract'
 import type { Decision, TraceStep } from '../../domain/policy/types.ts'
 import type {
   PolicyCheck,
@@ -53,6 +53,7 @@ export interface GateUseCases {
     readonly rules: number
     readonly testsPassed: number
   }>
+  listReadyPolicies(op: Op): Promise<readonly ReadyPolicy[]>
   testPolicy(
     op: Op,
     input: { agent: string; capability: string; arguments: Record<string, unknown>; at?: string },
@@ -93,6 +94,7 @@ export function bindGate(deps: GateDeps): { readonly useCases: GateUseCases } {
         problems: policy.problems(),
         ...policy.countActive(),
       }),
+      listReadyPolicies: () => policy.ready(),
       testPolicy: (_op, input) => testPolicy(deps, input),
       simulatePolicy: (_op, input) => simulatePolicy(deps, input),
       replayPolicy: async (op, input) => replays.start(op, deps, input),

@@ -52,6 +52,8 @@ export const policyHandlers: Handlers<typeof policyRoutes> = {
     return { ...view, tests_passed: testsPassed }
   },
 
+  listReadyPolicies: async (op, app) => ({ policies: [...(await app.listReadyPolicies(op))] }),
+
   async validatePolicy(op, app, input) {
     const { agent } = input
     const file = agent === undefined ? 'organisation.yaml' : `agents/${agent}.yaml`
