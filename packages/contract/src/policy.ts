@@ -22,6 +22,26 @@ export const MatchPattern = z
     'expected a capability, group.* or *',
   )
 
+/** What a call does to files. */
+export const FileEffect = z.enum(['read', 'write', 'delete'])
+export type FileEffect = z.infer<typeof FileEffect>
+
+/** Everything below a folder. */
+export const FolderPattern = z
+  .string()
+  .max(1024)
+  .regex(
+    /^(?!~)\/?(?:(?!\.{1,2}\/)[^/*?[\]{}\\"'\p{C}]+\/)+\*\*$/u,
+    'expected a folder and /**, such as reports/** or /srv/shared/**',
+  )
+
+/** Calls by what they do to files, and where. */
+export const FileMatch = z.strictObject({
+  effect: z.union([FileEffect, z.array(FileEffect).min(1).max(3)]),
+  under: z.union([FolderPattern, z.array(FolderPattern).min(1).max(20)]).optional(),
+})
+export type FileMatch = z.infer<typeof FileMatch>
+
 export const WindowText = z
   .string()
   .regex(/^[1-9]\d{0,5}[smhd]$/, 'expected a window such as 30s, 1m, 1h or 1d')
@@ -36,7 +56,7 @@ export const HostPattern = z
   )
 
 export const PolicyRule = z.strictObject({
-  match: MatchPattern,
+  match: z.union([MatchPattern, FileMatch]),
   when: z.string().min(1).max(4096).optional(),
   tier: PolicyTier,
   notify: z.boolean().optional(),

@@ -16,7 +16,7 @@ const blocks = [...guide.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => 
 test('shows only policy files that are taken', () => {
   const id = { layer: 'organisation', file: 'organisation.yaml', agent: null } as const
   const parts = blocks.filter((text) => !text.startsWith('when:'))
-  expect(parts).toHaveLength(6)
+  expect(parts).toHaveLength(7)
   for (const part of parts) {
     const text = part.includes('version: 1') ? part : `version: 1\n${part}`
     const whole = /^(rules|limits|tools):/m.test(text) ? text : `${text}rules: []\n`

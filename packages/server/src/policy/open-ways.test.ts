@@ -39,18 +39,18 @@ test('names what can still write where filesystem.write cannot', () => {
       'match: filesystem.write, tier: blocked',
     ),
   ).toEqual([
-    '4:5 warning filesystem.write is blocked elsewhere, but filesystem.append, filesystem.edit, filesystem.mkdir, filesystem.copy and filesystem.move can still write there',
+    '4:5 warning filesystem.write is blocked elsewhere, but filesystem.append, filesystem.edit, filesystem.mkdir, filesystem.copy and filesystem.move can still write there; match: { effect: write } covers them all',
   ])
 })
 
 test('names the place where one is closed, for deleting and reading too', () => {
   expect(warningsOf('match: filesystem.delete, when: args.path == "keep", tier: blocked')).toEqual([
-    '3:5 warning filesystem.delete is blocked for keep, but filesystem.move can still remove files there',
+    '3:5 warning filesystem.delete is blocked for keep, but filesystem.move can still remove files there; match: { effect: delete } covers them all',
   ])
   expect(
     warningsOf('match: filesystem.read, when: args.path.endsWith(".env"), tier: approval_required'),
   ).toEqual([
-    '3:5 warning filesystem.read needs approval for .env, but filesystem.search_content, filesystem.copy and filesystem.move can read files there without it',
+    '3:5 warning filesystem.read needs approval for .env, but filesystem.search_content, filesystem.copy and filesystem.move can read files there without it; match: { effect: read } covers them all',
   ])
 })
 
@@ -67,6 +67,17 @@ test('says nothing where each way is closed', () => {
       'match: "filesystem.*", tier: approval_required',
     ),
   ).toEqual([])
+})
+
+test('a rule by effect leaves no way open but that of programs that run at once', () => {
+  for (const effect of ['read', 'write', 'delete'])
+    for (const where of ['', ', under: "a/**"'])
+      expect(warningsOf(`match: { effect: ${effect}${where} }, tier: blocked`)).toEqual([])
+  expect(
+    warningsOf('match: { effect: write }, tier: blocked', 'match: process.run, tier: autonomous'),
+  ).toEqual([
+    '3:5 warning write anywhere is blocked, but programs of process.run run at once and are not held to it',
+  ])
 })
 
 test('says nothing of rules that close no way to a place', () => {

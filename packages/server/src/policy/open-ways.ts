@@ -1,4 +1,4 @@
-import type { PolicyProblem, PolicyTier } from '@gatehouse/contract'
+import type { FileEffect, PolicyProblem, PolicyTier } from '@gatehouse/contract'
 import { isStricter, tierOf } from '../domain/policy/tiers.ts'
 import { decideTool } from '../domain/policy/tools.ts'
 import type { CompiledPolicy, LayerRule } from '../domain/policy/types.ts'
@@ -15,12 +15,15 @@ type Family = {
   /** Whether a rule without a condition means the end, too, and not just this one capability. */
   readonly always: boolean
   readonly act: string
+  /** What a rule for all of them matches. */
+  readonly effect: FileEffect
 }
 
 const families: readonly Family[] = [
   {
     always: true,
     act: 'write',
+    effect: 'write',
     ways: [
       ['filesystem.write', 'path'],
       ['filesystem.append', 'path'],
@@ -33,6 +36,7 @@ const families: readonly Family[] = [
   {
     always: false,
     act: 'remove files',
+    effect: 'delete',
     ways: [
       ['filesystem.delete', 'path'],
       ['filesystem.move', 'source'],
@@ -41,6 +45,7 @@ const families: readonly Family[] = [
   {
     always: true,
     act: 'read files',
+    effect: 'read',
     ways: [
       ['filesystem.read', 'path'],
       ['filesystem.search_content', 'path'],
@@ -85,12 +90,13 @@ const describe = (
   tier: PolicyTier,
   place: string,
   open: readonly string[],
-  { act }: Family,
+  { act, effect }: Family,
 ): string => {
+  const all = `; match: { effect: ${effect} } covers them all`
   const where = place !== elsewhere ? ` for ${place}` : rule.when ? ' elsewhere' : ''
   return tier === 'blocked'
-    ? `${rule.match} is blocked${where}, but ${andList(open)} can still ${act} there`
-    : `${rule.match} needs approval${where}, but ${andList(open)} can ${act} there without it`
+    ? `${rule.match} is blocked${where}, but ${andList(open)} can still ${act} there${all}`
+    : `${rule.match} needs approval${where}, but ${andList(open)} can ${act} there without it${all}`
 }
 
 const warningOf = (asking: Asking, rule: LayerRule, family: Family, argument: string) => {
@@ -98,8 +104,10 @@ const warningOf = (asking: Asking, rule: LayerRule, family: Family, argument: st
   for (const place of placesOf(rule, argument, family) ?? []) {
     const decision = decide(asking, [rule.match, argument], place)
     const tier = tierOf(decision)
-    const decided = file.layer.rules.find(({ ref }) => ref === decision.rule)
-    if (tier === 'autonomous' || decided?.match !== rule.match) continue
+    const decided = file.layer.rules.find(
+      ({ ref, match }) => ref === decision.rule && match === rule.match,
+    )
+    if (tier === 'autonomous' || !decided) continue
     const open = family.ways
       .filter(
         ([capability]) => capability !== rule.match && file.names.capabilities.has(capability),
@@ -109,6 +117,23 @@ const warningOf = (asking: Asking, rule: LayerRule, family: Family, argument: st
     if (open.length > 0) return { decided, message: describe(rule, tier, place, open, family) }
   }
   return null
+}
+
+/** A rule by effect that a program gets around: the sandbox shows it the folders whole. */
+const pastPrograms = (asking: Asking): readonly (readonly [LayerRule, string])[] => {
+  const { policy, file, pathsOf } = asking
+  const rule = file.layer.rules.find(
+    (one) => one.written_when !== undefined && one.tier !== 'autonomous',
+  )
+  if (!rule || !file.names.capabilities.has('process.run')) return []
+  const args = { command: 'true' }
+  const agent = file.id.agent ?? undefined
+  const run = decideTool(
+    policy,
+    buildTestQuestion({ capability: 'process.run', args, agent }, pathsOf),
+  )
+  const message = `${rule.ref.match} ${rule.tier === 'blocked' ? 'is blocked' : 'needs approval'}, but programs of process.run run at once and are not held to it`
+  return tierOf(run) === 'autonomous' ? [[rule, message]] : []
 }
 
 /** Warnings about rules that close one way to a place while others to the same end stay open. */
@@ -121,12 +146,17 @@ export const openWayWarnings = (
   const found = new Map<LayerRule, string>()
   const ways = families.flatMap((family) => family.ways.map((way) => ({ family, way })))
   const told = (rule: LayerRule) => ways.filter(({ way }) => way[0] === rule.match)
-  for (const rule of file.layer.rules.filter((one) => told(one).length > 0).slice(0, rulesMax))
+  // A rule by effect has no other way: it decides all of them.
+  const rules = file.layer.rules.filter(
+    (one) => one.written_when === undefined && told(one).length > 0,
+  )
+  for (const rule of rules.slice(0, rulesMax))
     for (const { family, way } of told(rule)) {
       const warning = warningOf(asking, rule, family, way[1])
-      if (warning && !found.has(warning.decided)) found.set(warning.decided, warning.message)
+      const isTold = [...found.keys()].some(({ ref }) => ref === warning?.decided.ref)
+      if (warning && !isTold) found.set(warning.decided, warning.message)
     }
-  return [...found].map(([rule, message]) => ({
+  return [...found, ...pastPrograms(asking)].map(([rule, message]) => ({
     file: file.id.file,
     ...file.positionOf(rule),
     message,

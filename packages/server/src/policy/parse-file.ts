@@ -3,13 +3,16 @@ import {
   PolicyFile,
   type PolicyLayer,
   type PolicyProblem,
+  type PolicyRule,
   type PolicyTest,
+  type RuleRef,
 } from '@gatehouse/contract'
 import { covers } from '../domain/policy/match.ts'
-import type { Layer, LayerRule } from '../domain/policy/types.ts'
+import type { Condition, Layer, LayerRule } from '../domain/policy/types.ts'
 import { parseWindow } from '../domain/policy/window.ts'
 import { toolSetOf, unmatchedIn } from '../domain/tool-set.ts'
 import { compileCondition } from './cel.ts'
+import { foldersIn, nameOf, type Part, partsOf } from './file-effects.ts'
 import { shapeFaults } from './shape-faults.ts'
 import { type KnownNames, noArgument, unknownName } from './unknown-names.ts'
 import { type Fault, type PlacedYaml, type Position, readYaml } from './yaml-text.ts'
@@ -53,6 +56,8 @@ type Reader = {
   readonly unknown: UnknownNames
   readonly errors: Fault[]
   readonly warnings: Fault[]
+  /** Where each rule begins. */
+  readonly positions: Map<RuleRef, Position>
 }
 
 /** @SECURITY A rule for a name that nothing has would look like protection and be none; parse-file.test.ts. */
@@ -67,9 +72,14 @@ const checkName = (reader: Reader, match: string, at: Position): void => {
   else if (unknown) noteUnknown(reader, at, unknown.message)
 }
 
-/** The arguments of all that a pattern matches; null where those of one are not known. */
-const argumentsFor = (match: string, { capabilities }: KnownNames): readonly string[] | null => {
-  const lists = [...capabilities].filter(([name]) => covers(match, name)).map(([, list]) => list)
+/** The arguments of all that some pattern matches; null where those of one are not known. */
+const argumentsFor = (
+  matches: readonly string[],
+  { capabilities }: KnownNames,
+): readonly string[] | null => {
+  const lists = [...capabilities]
+    .filter(([name]) => matches.some((match) => covers(match, name)))
+    .map(([, list]) => list)
   if (lists.length === 0 || lists.includes(null)) return null
   return [...new Set(lists.flatMap((list) => list ?? []))]
 }
@@ -93,19 +103,19 @@ const refOf = ({ id, yaml }: Reader, list: 'rules' | 'limits', index: number, ma
 
 const conditionOf = (
   reader: Reader,
-  match: string,
+  matches: readonly string[],
   source: string,
   index: number,
 ): LayerRule['when'] => {
   const compiled = compileCondition(source)
   const path = ['rules', index, 'when']
-  const known = argumentsFor(match, reader.names)
+  const known = argumentsFor(matches, reader.names)
   if (compiled.kind === 'ok') {
     for (const name of known === null ? [] : (compiled.condition.reads ?? [])) {
       if (known?.includes(name)) continue
       const offset = Math.max(0, source.indexOf(`args.${name}`))
       const at = reader.yaml.within(path, offset) ?? reader.yaml.at(path)
-      noteUnknown(reader, at, `condition: ${noArgument(match, name, known ?? [])}`)
+      noteUnknown(reader, at, `condition: ${noArgument(matches, name, known ?? [])}`)
     }
     return compiled.condition
   }
@@ -137,23 +147,83 @@ const assertAsks = (reader: Reader, tier: LayerRule['tier'], index: number): voi
   reader.errors.push({ ...reader.yaml.atKey(['rules', index, 'critical']), message })
 }
 
-const rulesOf = (reader: Reader, file: PolicyFile): readonly LayerRule[] =>
-  file.rules.map((rule, index) => {
-    checkName(reader, rule.match, reader.yaml.at(['rules', index, 'match']))
-    if (rule.network !== undefined) assertNetwork(reader, rule.match, index)
+/** Each of them stands for many rules. */
+const byEffectMax = 100
+
+const assertFewByEffect = (reader: Reader, { rules }: PolicyFile): void => {
+  const found = rules.flatMap(({ match }, index) => (typeof match === 'string' ? [] : [index]))
+  const first = found[byEffectMax]
+  if (first === undefined) return
+  const message = `a file has at most ${byEffectMax} rules that match by effect`
+  reader.errors.push({ ...reader.yaml.at(['rules', first, 'match']), message })
+}
+
+const matchError = (reader: Reader, index: number, key: string, message: string): void => {
+  reader.errors.push({ ...reader.yaml.at(['rules', index, 'match', key]), message })
+}
+
+/** The capabilities that a written rule decides, each with its condition; null where none of its own. */
+const partsIn = (reader: Reader, rule: PolicyRule, index: number): readonly Part[] => {
+  const { match, tier } = rule
+  if (typeof match === 'string') {
+    checkName(reader, match, reader.yaml.at(['rules', index, 'match']))
+    return [{ capability: match, condition: null }]
+  }
+  const folders = foldersIn(match)
+  const absolute = folders.filter((folder) => folder.startsWith('/'))
+  if (absolute.length > 0 && absolute.length < folders.length)
+    matchError(reader, index, 'under', 'absolute and relative folders belong to rules of their own')
+  return partsOf(match, tier).filter(({ capability }) => reader.names.capabilities.has(capability))
+}
+
+/** Both conditions, each of which sees paths in its own form. */
+const bothOf = (where: Condition, own: Condition): Condition => ({
+  source: `(${where.source}) && (${own.source})`,
+  readsArguments: true,
+  reads: where.reads && own.reads ? new Set([...where.reads, ...own.reads]) : null,
+  texts: [...(where.texts ?? []), ...(own.texts ?? [])],
+  evaluate: (question) => where.evaluate(question) && own.evaluate(question),
+  explain: (question) => where.explain?.(question) ?? own.explain?.(question) ?? null,
+})
+
+const partCondition = (
+  reader: Reader,
+  part: Part,
+  own: Condition | null,
+  index: number,
+): Condition | null => {
+  if (part.condition === null) return own
+  const compiled = compileCondition(part.condition)
+  if (compiled.kind === 'ok') return own ? bothOf(compiled.condition, own) : compiled.condition
+  matchError(reader, index, 'under', 'these are too many or too long folders for one rule')
+  return own
+}
+
+const rulesOf = (reader: Reader, file: PolicyFile): readonly LayerRule[] => {
+  assertFewByEffect(reader, file)
+  return file.rules.flatMap((rule, index) => {
+    const name = typeof rule.match === 'string' ? rule.match : nameOf(rule.match)
+    const parts = partsIn(reader, rule, index)
+    if (rule.network !== undefined) assertNetwork(reader, name, index)
     if (rule.critical) assertAsks(reader, rule.tier, index)
-    return {
-      match: rule.match,
+    const matches = parts.map(({ capability }) => capability)
+    const own = rule.when === undefined ? null : conditionOf(reader, matches, rule.when, index)
+    const ref = refOf(reader, 'rules', index, name)
+    reader.positions.set(ref, reader.yaml.at(['rules', index]))
+    return parts.map((part) => ({
+      match: part.capability,
       tier: rule.tier,
       notify: rule.notify ?? false,
       floor: rule.floor ?? false,
       ...(rule.critical ? { critical: true as const } : {}),
       reason: rule.reason ?? null,
-      when: rule.when === undefined ? null : conditionOf(reader, rule.match, rule.when, index),
+      when: partCondition(reader, part, own, index),
+      ...(typeof rule.match === 'string' ? {} : { written_when: rule.when ?? null }),
       ...(rule.network === undefined ? {} : { network: rule.network }),
-      ref: refOf(reader, 'rules', index, rule.match),
-    }
+      ref,
+    }))
   })
+}
 
 const limitsOf = (reader: Reader, file: PolicyFile): Layer['limits'] =>
   file.limits.map((limit, index) => {
@@ -193,7 +263,7 @@ const testsOf = (reader: Reader, file: PolicyFile): readonly PlacedTest[] =>
     for (const name of known === null ? [] : Object.keys(test.args ?? {})) {
       if (known?.includes(name)) continue
       const place = reader.yaml.atKey(['tests', index, 'args', name])
-      noteUnknown(reader, place, noArgument(test.capability, name, known ?? []))
+      noteUnknown(reader, place, noArgument([test.capability], name, known ?? []))
     }
     const own = reader.id.agent
     if (own !== null && test.agent !== undefined && test.agent !== own) {
@@ -236,13 +306,20 @@ export const parsePolicyFile = (
       { line: 1, column: 1, message: 'the file has neither rules nor limits nor tools' },
     ])
   }
-  const reader: Reader = { id, yaml, names, unknown, errors: [], warnings: [] }
+  const reader: Reader = {
+    id,
+    yaml,
+    names,
+    unknown,
+    errors: [],
+    warnings: [],
+    positions: new Map(),
+  }
   const rules = rulesOf(reader, shaped.data)
   const limits = limitsOf(reader, shaped.data)
   const tools = toolsOf(reader, shaped.data)
   const tests = testsOf(reader, shaped.data)
   if (reader.errors.length > 0) return refuse(reader.errors)
-  const positions = new Map(rules.map((rule, index) => [rule, yaml.at(['rules', index])]))
   return {
     kind: 'ok',
     parsed: {
@@ -252,7 +329,7 @@ export const parsePolicyFile = (
       names,
       tests,
       warnings: problemsOf(id, reader.warnings, 'warning'),
-      positionOf: (rule) => positions.get(rule) ?? { line: rule.ref.line, column: 1 },
+      positionOf: (rule) => reader.positions.get(rule.ref) ?? { line: rule.ref.line, column: 1 },
     },
   }
 }

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto'
-import type { PolicyProblem } from '@gatehouse/contract'
+import type { PolicyProblem, RuleRef } from '@gatehouse/contract'
 import { compilePolicy } from '../domain/policy/compile.ts'
 import { type DeadRule, findDeadRules } from '../domain/policy/dead-rules.ts'
 import { covers, everyPattern } from '../domain/policy/match.ts'
-import type { CompiledPolicy, Layer, LayerTools } from '../domain/policy/types.ts'
+import type { CompiledPolicy, Layer, LayerRule, LayerTools } from '../domain/policy/types.ts'
 import { openWayWarnings } from './open-ways.ts'
 import { type FileId, type FileParse, type ParsedFile, parsePolicyFile } from './parse-file.ts'
 import { failingTests, type PathsOf } from './run-tests.ts'
@@ -101,6 +101,37 @@ const describe = (dead: DeadRule): string => {
     : `this rule is overridden by the floor ${match} in ${file}:${line}, which is ${dead.because.tier}`
 }
 
+/** Those of which each part is found: a rule that matches by effect is several, and does something by any of them. */
+const wholly = <T>(
+  rules: readonly LayerRule[],
+  found: readonly T[],
+  ruleOf: (one: T) => LayerRule,
+): readonly T[] => {
+  const counted = (all: readonly LayerRule[]) => {
+    const counts = new Map<RuleRef, number>()
+    for (const { ref } of all) counts.set(ref, (counts.get(ref) ?? 0) + 1)
+    return counts
+  }
+  const parts = counted(rules)
+  const foundParts = counted([...new Set(found.map(ruleOf))])
+  const first = new Map(found.toReversed().map((one) => [ruleOf(one).ref, one]))
+  return found.filter((one) => {
+    const { ref } = ruleOf(one)
+    return first.get(ref) === one && foundParts.get(ref) === parts.get(ref)
+  })
+}
+
+const deadIn = (layer: Layer, above: readonly Layer[]): readonly DeadRule[] => {
+  const found = findDeadRules(layer, above)
+  return (['never_reached', 'overridden'] as const).flatMap((kind) =>
+    wholly(
+      layer.rules,
+      found.filter((dead) => dead.kind === kind),
+      ({ rule }) => rule,
+    ),
+  )
+}
+
 const deadRuleWarnings = (
   system: ParsedFile,
   standing: ReadonlyMap<string, Standing>,
@@ -110,7 +141,7 @@ const deadRuleWarnings = (
   )
   return [...standing.values()].flatMap((one) =>
     one.kind === 'active'
-      ? findDeadRules(one.parsed.layer, shared).map((dead) => ({
+      ? deadIn(one.parsed.layer, shared).map((dead) => ({
           file: one.parsed.id.file,
           ...one.parsed.positionOf(dead.rule),
           message: describe(dead),
@@ -132,13 +163,15 @@ const leftOutWarnings = (
     const lists = matched.map((name) => policy.leftOutBy(id.agent ?? '', name))
     return lists.includes(null) ? null : (lists[0] ?? null)
   }
-  return layer.rules.flatMap((rule): readonly PolicyProblem[] => {
-    if (rule.tier === 'blocked') return []
-    const { match } = rule
+  const toolsFor = ({ match }: LayerRule): LayerTools | null => {
     if (!leftOut.has(match)) leftOut.set(match, leavingAllOut(match))
-    const tools = leftOut.get(match) ?? null
+    return leftOut.get(match) ?? null
+  }
+  const found = layer.rules.filter((rule) => rule.tier !== 'blocked' && toolsFor(rule) !== null)
+  return wholly(layer.rules, found, (rule) => rule).flatMap((rule): readonly PolicyProblem[] => {
+    const tools = toolsFor(rule)
     if (tools === null) return []
-    const message = `no call comes as far as this rule: the tools of ${tools.ref.file}:${tools.ref.line} leave ${match} out`
+    const message = `no call comes as far as this rule: the tools of ${tools.ref.file}:${tools.ref.line} leave ${rule.ref.match} out`
     return [{ file: id.file, ...positionOf(rule), message, severity: 'warning' }]
   })
 }
@@ -202,7 +235,8 @@ const countsOf = (
     if (one.kind !== 'active') continue
     const { layer, tests } = one.parsed
     const testsPassed = tests.length - (failed.get(file) ?? 0)
-    counts.set(file, { rules: layer.rules.length, testsPassed })
+    const rules = new Set(layer.rules.map(({ ref }) => ref)).size
+    counts.set(file, { rules, testsPassed })
   }
   return counts
 }

@@ -1,10 +1,18 @@
-import { didYouMean, PolicyFile, PolicyLimit, PolicyRule, PolicyTest } from '@gatehouse/contract'
+import {
+  didYouMean,
+  FileMatch,
+  PolicyFile,
+  PolicyLimit,
+  PolicyRule,
+  PolicyTest,
+} from '@gatehouse/contract'
 import type { z } from 'zod'
 import type { Fault, Path, PlacedYaml } from './yaml-text.ts'
 
 const keysAt = (path: Path): readonly string[] => {
   const [list] = path
   if (list === undefined) return Object.keys(PolicyFile.shape)
+  if (list === 'rules' && path.includes('match')) return Object.keys(FileMatch.shape)
   if (list === 'rules') return Object.keys(PolicyRule.shape)
   if (list === 'limits') return Object.keys(PolicyLimit.shape)
   return Object.keys(PolicyTest.shape)
@@ -42,9 +50,19 @@ const messageOf = (issue: z.core.$ZodIssue, path: Path, value: unknown): string 
   return `${name}: ${issue.message}`
 }
 
+/** What is wrong with a value that may have one of several forms: by the form that it has. */
+const byForm = (issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] => {
+  if (issue.code !== 'invalid_union') return [issue]
+  const isOfAnother = ({ code, path }: z.core.$ZodIssue) =>
+    path.length === 0 && (code === 'invalid_type' || code === 'invalid_value')
+  const [first = []] = issue.errors
+  const form = issue.errors.find((issues) => !issues.some(isOfAnother)) ?? first
+  return form.flatMap((inner) => byForm({ ...inner, path: [...issue.path, ...inner.path] }))
+}
+
 /** Faults that zod found in a file, each at its line and column and in a sentence for a person. */
 export const shapeFaults = (error: z.ZodError, yaml: PlacedYaml): readonly Fault[] =>
-  error.issues.flatMap((issue): readonly Fault[] => {
+  error.issues.flatMap(byForm).flatMap((issue): readonly Fault[] => {
     const path = issue.path.filter((part) => typeof part !== 'symbol')
     if (issue.code === 'unrecognized_keys') {
       return issue.keys.map((key) => ({

@@ -82,10 +82,14 @@ const fileVersion = (file: FileOnDisk | undefined): string => {
 const hasError = (problems: readonly PolicyProblem[]): boolean =>
   problems.some(({ severity }) => severity === 'error')
 
+/** As they stand in the file: one that matches by effect is several. */
+const activeRules = (rules: readonly LayerRule[]): readonly ActiveRule[] =>
+  [...new Map(rules.map((rule) => [rule.ref, rule])).values()].map(activeRule)
+
 const activeRule = (rule: LayerRule): ActiveRule => ({
   line: rule.ref.line,
-  match: rule.match,
-  when: rule.when?.source ?? null,
+  match: rule.ref.match,
+  when: rule.written_when === undefined ? (rule.when?.source ?? null) : rule.written_when,
   tier: rule.tier,
   notify: rule.notify,
   reason: rule.reason,
@@ -188,7 +192,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
       active_rules: this.#rulesOf(one.id.file),
     }))
     const { text, layer: shipped } = this.#basis.system
-    const active_rules = shipped.rules.map(activeRule)
+    const active_rules = activeRules(shipped.rules)
     return [{ layer, file, agent, text, version: textVersion(text), active_rules }, ...below]
   }
 
@@ -259,7 +263,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
 
   #rulesOf(file: string): readonly ActiveRule[] {
     const standing = this.#active.standing.get(file)
-    return standing ? layerOf(standing).rules.map(activeRule) : []
+    return standing ? activeRules(layerOf(standing).rules) : []
   }
 
   #idOf(agent: string | undefined): FileId {

@@ -78,7 +78,15 @@ const argumentHint = (name: string, known: readonly string[]): string => {
 }
 
 /** Sentence about an argument that nothing of what the pattern matches has. */
-export const noArgument = (match: string, name: string, known: readonly string[]): string =>
-  match.endsWith('*')
+export const noArgument = (
+  matches: readonly string[],
+  name: string,
+  known: readonly string[],
+): string => {
+  const [match = ''] = matches
+  if (matches.length > 1)
+    return `nothing that the rule matches has an argument ${name}.${didYouMean(name, known)}`
+  return match.endsWith('*')
     ? `nothing that ${match} matches has an argument ${name}.${didYouMean(name, known)}`
     : `${match} has no argument ${name}.${argumentHint(name, known)}`
+}

@@ -3,6 +3,7 @@ import type { Completion, CompletionContext, CompletionResult } from '@codemirro
 const keys = ['match', 'when', 'tier', 'notify', 'reason', 'floor', 'critical', 'network']
 const topKeys = ['version', 'rules', 'limits', 'tests']
 const tiers = ['autonomous', 'approval_required', 'blocked']
+const effects = ['read', 'write', 'delete']
 
 const plain = (label: string): Completion => ({ label, type: 'keyword' })
 
@@ -20,6 +21,8 @@ function fitting(
 ): readonly [readonly Completion[], string] | null {
   const [, key, quote, word] =
     /(?:^|[\s{,-])(match|capability|tier|expect):\s+(["']?)([\w.*-]*)$/.exec(before) ?? []
+  const [, effect] = /\beffect:\s+\[?(?:[a-z]+,\s*)*([a-z]*)$/.exec(before) ?? []
+  if (effect !== undefined) return [effects.map(plain), effect]
   if (word !== undefined && (key === 'tier' || key === 'expect')) return [tiers.map(plain), word]
   if (word !== undefined) {
     const groups = key === 'match' ? groupsOf(names) : []

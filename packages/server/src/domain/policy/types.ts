@@ -64,6 +64,8 @@ export type LayerRule = {
   readonly critical?: true
   readonly reason: string | null
   readonly when: Condition | null
+  /** Of a rule that matches by effect, which is several of these: the condition that stands in the file. */
+  readonly written_when?: string | null
   /** `host:port` patterns that a program may reach; absent where the rule names none. */
   readonly network?: readonly string[]
   readonly ref: RuleRef
