@@ -149,6 +149,9 @@ test('saves a policy only where it is as it was read, and records nothing else',
   ])
   const late = await put('organisation', read, text('email.*'))
   expect([late.status, late.body['code']]).toEqual([412, 'PolicyChanged'])
+  // The refusal carries the file as it is, so that nobody has to read it again.
+  const current = { file: 'organisation.yaml', text: text('git.*') }
+  expect(late.body['current']).toEqual({ ...current, version: first.body['file_version'] })
   const saved = (await kit.kit.audit()).filter(({ capability }) => capability === 'policy.saved')
   expect(saved).toHaveLength(1)
   expect((await kit.call('GET', '/api/policies', { role })).body).toMatchObject({
@@ -157,5 +160,10 @@ test('saves a policy only where it is as it was read, and records nothing else',
   // A file that is not there yet.
   expect((await put('agents/mailbot', '"none"', text('git.*'))).status).toBe(200)
   expect((await put('agents/mailbot', '"none"', text('git.*'))).status).toBe(412)
+  const gone = await put('agents/coder', '"sha256:0"', text('git.*'))
+  expect([gone.status, gone.body['current']]).toEqual([
+    412,
+    { file: 'agents/coder.yaml', text: '', version: 'none' },
+  ])
   expect((await put('agents/mailbot', '*', text('email.*'))).status).toBe(200)
 })

@@ -1,5 +1,5 @@
 import { useState } from 'react'
-import { api, codeOf, queryClient, read } from '../../api.ts'
+import { api, codeOf, currentOf, queryClient } from '../../api.ts'
 import { policyText as text } from '../../messages/policy.ts'
 import { Diff } from '../../ui/code.tsx'
 import { FormDialog } from '../../ui/dialog.tsx'
@@ -12,11 +12,6 @@ import { type Draft, dropDraft, keepDraft } from './drafts.ts'
 export type Standing = { readonly text: string; readonly version: string }
 
 export const noFile: Standing = { text: '', version: 'none' }
-
-async function readAnew(file: string): Promise<Standing> {
-  const { files } = await queryClient.fetchQuery({ ...read('showPolicies'), staleTime: 0 })
-  return files.find((one) => one.file === file) ?? noFile
-}
 
 const save = ({ agent, text: typed }: Draft, version: string) => {
   const input = { text: typed, if_match: version }
@@ -48,8 +43,10 @@ export const SaveDialog = ({
       await save(mine, seen.version)
     } catch (error) {
       if (codeOf(error) !== 'PolicyChanged') throw error
-      setSeen(await readAnew(file))
+      // The refusal carries the file as it is now.
+      setSeen(currentOf(error) as Standing)
       keepDraft(mine)
+      void queryClient.invalidateQueries({ queryKey: ['showPolicies'] })
       return
     }
     // The file is read first, so that the editor goes on with the text that it has.

@@ -40,7 +40,10 @@ async function save(
   if (errors.length > 0) return refusalOf(errors, '/text')
   if (stale) {
     const file = input.agent === undefined ? 'organisation.yaml' : `agents/${input.agent}.yaml`
-    return new Refusal('PolicyChanged', { file, version: file_version }, {})
+    const { files } = await app.showPolicy(op)
+    const { text = '', version: now = 'none' } = files.find((one) => one.file === file) ?? {}
+    const current = { file, text, version: now }
+    return new Refusal('PolicyChanged', { file, version: now }, { current })
   }
   const record = { version, file_version, problems: [...problems], previous }
   return new Reply(record, { headers: { etag: etagOf(file_version) } })
