@@ -140,9 +140,13 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     await actions.click()
     await page.getByRole('menuitem', { name: 'Edit' }).click()
     await page.getByLabel('Tools it is limited to').fill('filesystem.*\nstate.*')
+    await page.getByLabel('Own limits').fill('state.set=5/1m')
     await page.getByRole('button', { name: 'Edit' }).click()
     await page.getByText('mailbot is saved.').waitFor()
-    expect((await api.showAgent({ name: 'mailbot' })).tools).toEqual(['filesystem.*', 'state.*'])
+    expect(await api.showAgent({ name: 'mailbot' })).toMatchObject({
+      tools: ['filesystem.*', 'state.*'],
+      limits: [{ match: 'state.set', limit: 5, window: '1m' }],
+    })
     await dashboard.goTo('/audit?capability=agent.*')
     await page.getByRole('link', { name: 'agent.edited' }).first().click()
     await page.getByText('ana', { exact: true }).first().waitFor()

@@ -1,3 +1,6 @@
+import type { PolicyLimit } from '@gatehouse/contract'
+import { usageError } from './cli-error.ts'
+
 /** Options of an agent that a person may set and change. */
 export const agentOptions = {
   purpose: { value: 'TEXT', about: 'what it is for, shown beside its requests' },
@@ -7,6 +10,11 @@ export const agentOptions = {
     about: 'answer a held call at once, or keep it open until it is decided',
   },
   mount: { value: 'PATHS', about: 'folders it may read, separated by commas; PATH:rw to write' },
+  limits: {
+    value: 'LIMITS',
+    about:
+      'limits beside those of policy, such as "email.send=5/1m,filesystem.*=100/1h"; none for none',
+  },
   tools: { value: 'PATTERNS', about: 'tools it is limited to, separated by commas; * for all' },
 } as const
 
@@ -16,15 +24,27 @@ const listed = (text: string): readonly string[] =>
     .map((entry) => entry.trim())
     .filter((entry) => entry !== '')
 
+/** `email.send=5/1m` */
+function limitOf(text: string): PolicyLimit {
+  const [, match, limit, window] = /^(\S+)=(\d+)\/(\w+)$/.exec(text) ?? []
+  if (match === undefined || window === undefined)
+    throw usageError(`"${text}" is no limit; one is email.send=5/1m.`)
+  return { match, limit: Number(limit), window }
+}
+
+export const limitText = ({ match, limit, window }: PolicyLimit): string =>
+  `${match}=${limit}/${window}`
+
 type Given = {
   readonly purpose: string | undefined
   readonly approvals: 'pending' | 'hold' | undefined
   readonly mount: string | undefined
   readonly tools: string | undefined
+  readonly limits: string | undefined
 }
 
 /** The fields that were given; an empty list is one, too. */
-export const agentFields = ({ purpose, approvals, mount, tools }: Given) => ({
+export const agentFields = ({ purpose, approvals, mount, tools, limits }: Given) => ({
   ...(purpose === undefined ? {} : { purpose }),
   ...(approvals === undefined ? {} : { approvals }),
   ...(mount === undefined
@@ -36,6 +56,9 @@ export const agentFields = ({ purpose, approvals, mount, tools }: Given) => ({
         })),
       }),
   ...(tools === undefined ? {} : { tools: listed(tools) }),
+  ...(limits === undefined
+    ? {}
+    : { limits: limits.trim() === 'none' ? [] : listed(limits).map(limitOf) }),
 })
 
 /** What is to be noted beside the answer, a line each. */

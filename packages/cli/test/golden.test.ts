@@ -51,6 +51,11 @@ const lines: readonly Golden[] = [
   ['agent-create', ['agent', 'create', 'newbot', '--purpose', 'Sorts files']],
   ['agent-create-json', ['agent', 'create', 'newbot', '--json']],
   ['agent-edit', ['agent', 'edit', 'mailbot', '--tools', 'filesystem.*, github.list_*']],
+  [
+    'agent-edit-limits',
+    ['agent', 'edit', 'mailbot', '--limits', 'email.send=5/1m, filesystem.*=100/1h'],
+  ],
+  ['agent-edit-limits-wrong', ['agent', 'edit', 'mailbot', '--limits', '5/1m']],
   ['agent-edit-nothing', ['agent', 'edit', 'mailbot']],
   ['agent-pause', ['agent', 'pause', 'mailbot']],
   ['agent-rotate', ['agent', 'rotate', 'mailbot', '--yes']],

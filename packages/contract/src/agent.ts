@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AgentName, CapabilityName, SessionId, Timestamp } from './ids.ts'
+import { PolicyLimit } from './limit.ts'
 
 const toolPattern = /^(?:\*|[a-z*][a-z0-9_*-]*\.[A-Za-z0-9*][A-Za-z0-9_*-]*)$/
 
@@ -30,6 +31,9 @@ export type ToolPattern = z.infer<typeof ToolPattern>
 /** The tools that an agent is limited to. An empty list, like one with `*` in it, is no limit. */
 export const ToolSet = z.array(ToolPattern).max(256)
 
+/** Limits of one agent, beside those of policy. */
+export const OwnLimits = z.array(PolicyLimit).max(100)
+
 export const Agent = z.object({
   name: AgentName,
   purpose: z.string(),
@@ -42,6 +46,9 @@ export const Agent = z.object({
   mounts: z.array(Mount),
   /** Patterns of the tools that it is limited to; empty = no limit. */
   tools: z.array(z.string()),
+  limits: OwnLimits.describe(
+    'Limits that an operator gave it beside those of policy: of the same match and window the lower number holds, and one that ships gives way.',
+  ),
   /** Grows with each change of the agent. Its `ETag`. */
   version: z.int(),
   /** The first 8 characters of the token's SHA-256: enough to tell tokens apart, useless to guess one. */
@@ -55,6 +62,7 @@ export const CreateAgent = z.strictObject({
   approvals: ApprovalMode.default('pending'),
   mounts: z.array(Mount).max(64).default([]),
   tools: ToolSet.default([]),
+  limits: OwnLimits.default([]),
 })
 export type CreateAgent = z.infer<typeof CreateAgent>
 
@@ -64,6 +72,7 @@ export const EditAgent = z.strictObject({
   approvals: ApprovalMode.optional(),
   mounts: z.array(Mount).max(64).optional(),
   tools: ToolSet.optional(),
+  limits: OwnLimits.optional(),
 })
 export type EditAgent = z.infer<typeof EditAgent>
 

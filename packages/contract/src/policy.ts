@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ToolPattern } from './agent.ts'
 import { PolicyTier } from './capability.ts'
+import { MatchPattern, PolicyLimit } from './limit.ts'
 
 export const PolicyLayer = z.enum(['system', 'organisation', 'agent'])
 export type PolicyLayer = z.infer<typeof PolicyLayer>
@@ -13,14 +14,6 @@ export const RuleRef = z.object({
   match: z.string(),
 })
 export type RuleRef = z.infer<typeof RuleRef>
-
-/** A capability, `group.*` or `*`. */
-export const MatchPattern = z
-  .string()
-  .regex(
-    /^(\*|[a-z][a-z0-9_-]*\.(\*|[A-Za-z0-9][A-Za-z0-9_-]*))$/,
-    'expected a capability, group.* or *',
-  )
 
 /** What a call does to files. */
 export const FileEffect = z.enum(['read', 'write', 'delete'])
@@ -41,10 +34,6 @@ export const FileMatch = z.strictObject({
   under: z.union([FolderPattern, z.array(FolderPattern).min(1).max(20)]).optional(),
 })
 export type FileMatch = z.infer<typeof FileMatch>
-
-export const WindowText = z
-  .string()
-  .regex(/^[1-9]\d{0,5}[smhd]$/, 'expected a window such as 30s, 1m, 1h or 1d')
 
 /** A host and its port; `*.` in front stands for one name or more. An IPv6 address is in brackets. */
 export const HostPattern = z
@@ -68,13 +57,6 @@ export const PolicyRule = z.strictObject({
   network: z.array(HostPattern).max(50).optional(),
 })
 export type PolicyRule = z.infer<typeof PolicyRule>
-
-export const PolicyLimit = z.strictObject({
-  match: MatchPattern,
-  limit: z.int().min(1).max(100_000),
-  window: WindowText,
-})
-export type PolicyLimit = z.infer<typeof PolicyLimit>
 
 export const PolicyTest = z.strictObject({
   capability: z.string(),

@@ -116,6 +116,7 @@ export class Kit implements AsyncDisposable {
       approvals,
       mounts: [],
       tools: [],
+      limits: [],
     })
     await this.authenticate(token)
     return token

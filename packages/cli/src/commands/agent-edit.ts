@@ -1,4 +1,4 @@
-import { agentFields, agentOptions, warningLines } from '../agent-options.ts'
+import { agentFields, agentOptions, limitText, warningLines } from '../agent-options.ts'
 import { usageError } from '../cli-error.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
@@ -14,12 +14,13 @@ export const agentEdit = defineCommand({
   examples: [
     'gatehouse agent edit mailbot --tools "filesystem.*,email.search"',
     'gatehouse agent edit mailbot --tools "*"',
+    'gatehouse agent edit mailbot --limits "email.send=5/1m"',
     'gatehouse agent edit coder --mount /srv/app:rw --purpose "Looks after the app"',
   ],
   run({ api }, { name, 'if-version': version, ...given }) {
     const fields = agentFields(given)
     if (Object.keys(fields).length === 0)
-      throw usageError('Say what changes: --purpose, --approvals, --mount or --tools.')
+      throw usageError('Say what changes: --purpose, --approvals, --mount, --tools or --limits.')
     return api.editAgent({
       name,
       ...fields,
@@ -27,9 +28,10 @@ export const agentEdit = defineCommand({
     })
   },
   text: (edited) => {
-    const { name, tools } = edited.agent
+    const { name, tools, limits } = edited.agent
     return [
       `Agent ${name} is changed. Tools: ${escapeText(tools.join(', ')) || 'all'}`,
+      ...(limits.length > 0 ? [`Its own limits: ${limits.map(limitText).join(', ')}`] : []),
       ...warningLines(edited),
     ].join('\n')
   },

@@ -1,4 +1,5 @@
 import type { AgentDetail } from '@gatehouse/contract'
+import { limitText } from '../agent-options.ts'
 import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
 import { renderFields, renderTable } from '../table.ts'
@@ -32,6 +33,7 @@ export const agentShow = defineCommand({
           ['Workspace', agent.workspace],
           ['Mounts', mounts.join(', ') || 'none'],
           ['Tool set', agent.tools.join(', ') || 'all'],
+          ['Own limits', agent.limits.map(limitText).join(', ') || 'none'],
           ['Tools', offeredText(agent.tool_list)],
           ['Token', `${agent.token_fingerprint}… (fingerprint)`],
         ],

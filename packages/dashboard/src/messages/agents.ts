@@ -15,6 +15,9 @@ export const agentsText = {
   toolsHint: 'One pattern a line, such as filesystem.* or git.status. Empty for no limit.',
   mounts: 'Folders outside its workspace',
   mountsHint: 'One path a line; “rw” and a space before it lets the agent write there.',
+  ownLimits: 'Own limits',
+  ownLimitsHint:
+    'Beside those of policy, one a line, such as email.send=5/1m. Of the same match and window the lower number holds.',
   none: 'No agents yet',
   noneNext: 'Create one, give its token to a client, and its first call appears here.',
   status: { active: 'Active', paused: 'Paused', revoked: 'Revoked' },

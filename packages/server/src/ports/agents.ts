@@ -1,4 +1,11 @@
-import type { AgentName, AgentStatus, ApprovalMode, Mount, Transport } from '@gatehouse/contract'
+import type {
+  AgentName,
+  AgentStatus,
+  ApprovalMode,
+  Mount,
+  PolicyLimit,
+  Transport,
+} from '@gatehouse/contract'
 
 /** An agent as it is stored. Times are ms since 1970. */
 export type StoredAgent = {
@@ -10,6 +17,8 @@ export type StoredAgent = {
   readonly mounts: readonly Mount[]
   /** Patterns of the tools that it is limited to; empty = no limit. */
   readonly tools: readonly string[]
+  /** Beside those of policy. */
+  readonly limits: readonly PolicyLimit[]
   readonly created_ms: number
   readonly last_connected_ms: number | null
   readonly total_invocations: number

@@ -39,6 +39,7 @@ const agentOf = (name: string): StoredAgent => ({
   workspace: '/data',
   mounts: [],
   tools: [],
+  limits: [],
   created_ms: 0,
   last_connected_ms: null,
   total_invocations: 0,

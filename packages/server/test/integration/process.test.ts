@@ -167,6 +167,7 @@ describe.skipIf(!hasProgram('bwrap'))('process.run in the sandbox', () => {
         { path: reference, read_only: true },
       ],
       tools: [],
+      limits: [],
     })
     await kit.authenticate(token)
     const script = `cat ${shared}/file.txt ${reference}/file.txt; echo new >${shared}/new.txt; echo own >own.txt

@@ -27,6 +27,7 @@ const agent: StoredAgent = {
   workspace: '/nowhere',
   mounts: [],
   tools: [],
+  limits: [],
   created_ms: 0,
   last_connected_ms: null,
   total_invocations: 0,

@@ -60,3 +60,26 @@ test('nothing but what may be edited is taken', async () => {
   expect(answer.status).toBe(400)
   expect(answer.body.errors).toMatchObject([{ pointer: '/status' }])
 })
+
+test('limits of its own hold from the next call on, beside those of policy', async () => {
+  await using kit = await openRestKit()
+  const edit = (tag: string, ...limits: readonly object[]) =>
+    kit.call('PATCH', path, { role, headers: { 'if-match': tag }, body: { limits } })
+  const own = { match: 'system.*', limit: 1, window: '1h' }
+  const first = await edit('"1"', own)
+  expect(first.body).toMatchObject({ agent: { limits: [own], version: 2 }, warnings: [] })
+  expect((await edit('"1"')).status).toBe(412)
+  const time = async () => (await kit.kit.invoke('mailbot', 'system.time')).kind
+  expect([await time(), await time()]).toEqual(['succeeded', 'limited'])
+  const { stats } = (await kit.call('GET', path, { role })).body as unknown as AgentDetail
+  const shown = stats.rate_limits.filter(({ match }) => match === 'system.*')
+  expect(shown).toEqual([{ ...own, used: 1 }])
+  const edits = (await kit.kit.audit()).filter(({ capability }) => capability === 'agent.edited')
+  expect(edits.map((entry) => entry.arguments)).toEqual([{ name: 'mailbot', limits: [own] }])
+  const idle = await edit('"2"', { ...own, match: 'sytem.*' })
+  expect(idle.body['warnings']).toEqual(['The limit for sytem.* counts nothing that is known now.'])
+  expect(await time()).toBe('succeeded')
+  const bad = await edit('*', { match: 'system.*', limit: 1, window: '1w' })
+  expect(bad.status).toBe(400)
+  expect(bad.body['errors']).toMatchObject([{ pointer: '/limits/0/window' }])
+})

@@ -34,6 +34,7 @@ test('says who could make a call, by which rule and what else stands in the way'
   await kit.kit.app.createAgent(op, {
     ...{ name: 'reader', purpose: '', approvals: 'pending', mounts: [] },
     tools: ['filesystem.*'],
+    limits: [],
   })
   const { body } = await simulate(
     {
@@ -106,7 +107,7 @@ test('refuses a draft that is not valid, names that nothing has, and more than c
   await using kit = await openRestKit()
   for (const name of many)
     await kit.kit.app.createAgent(kit.kit.operator(), {
-      ...{ name, purpose: '', approvals: 'pending', mounts: [], tools: [] },
+      ...{ name, purpose: '', approvals: 'pending', mounts: [], tools: [], limits: [] },
     })
   const traced = await simulate({ agents: many, trace: true, arguments: {} }, kit)
   expect(traced.body).toMatchObject({

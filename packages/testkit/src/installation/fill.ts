@@ -144,6 +144,7 @@ export const fill = async (kit: Kit): Promise<Tokens> => {
     approvals: 'pending',
     mounts: [],
     tools: [],
+    limits: [],
   })
   await kit.authenticate(mailbot)
   const alert = { message: 'The mailbox is nearly full.', severity: 'warning' }

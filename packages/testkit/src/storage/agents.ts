@@ -11,6 +11,7 @@ export const agentMusts = (open: Open): void => {
         workspace: `/data/${awkwardText}`,
         mounts: [{ path: awkwardText, read_only: false }],
         tools: ['filesystem.*', awkwardText],
+        limits: [{ match: 'filesystem.*', limit: 10, window: '1h' }],
         created_ms: largest,
         last_connected_ms: largest,
         total_invocations: largest,

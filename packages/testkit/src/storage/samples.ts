@@ -21,6 +21,7 @@ export const agentOf = (name: string, over: Partial<StoredAgent> = {}): StoredAg
   workspace: `/data/${name}`,
   mounts: [{ path: '/srv', read_only: true }],
   tools: [],
+  limits: [{ match: 'filesystem.*', limit: 10, window: '1h' }],
   created_ms: newYear,
   last_connected_ms: null,
   total_invocations: 0,

@@ -8,15 +8,23 @@ export type Typed = {
   readonly approvals: Agent['approvals']
   readonly tools: string
   readonly mounts: string
+  readonly limits: string
 }
 
-export const blank: Typed = { purpose: '', approvals: 'pending', tools: '', mounts: '' }
+export const blank: Typed = {
+  purpose: '',
+  approvals: 'pending',
+  tools: '',
+  mounts: '',
+  limits: '',
+}
 
-export const typedOf = ({ purpose, approvals, tools, mounts }: Agent): Typed => ({
+export const typedOf = ({ purpose, approvals, tools, mounts, limits }: Agent): Typed => ({
   purpose,
   approvals,
   tools: tools.join('\n'),
   mounts: mounts.map(({ path, read_only }) => `${read_only ? '' : 'rw '}${path}`).join('\n'),
+  limits: limits.map(({ match, limit, window }) => `${match}=${limit}/${window}`).join('\n'),
 })
 
 const linesOf = (written: string): readonly string[] =>
@@ -25,8 +33,15 @@ const linesOf = (written: string): readonly string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
+/** What is no limit goes to the service as it is, which says what is wrong with it. */
+const limitOf = (line: string) => {
+  const [match = '', rest = ''] = line.split('=')
+  const [limit = '', window = ''] = rest.split('/')
+  return { match: match.trim(), limit: Number(limit), window: window.trim() }
+}
+
 /** The same as the service takes it. */
-export const fieldsOf = ({ purpose, approvals, tools, mounts }: Typed) => ({
+export const fieldsOf = ({ purpose, approvals, tools, mounts, limits }: Typed) => ({
   purpose,
   approvals,
   tools: linesOf(tools),
@@ -34,6 +49,7 @@ export const fieldsOf = ({ purpose, approvals, tools, mounts }: Typed) => ({
     path: line.replace(/^rw\s+/, ''),
     read_only: !/^rw\s/.test(line),
   })),
+  limits: linesOf(limits).map(limitOf),
 })
 
 const modes = ['pending', 'hold'] as const
@@ -85,6 +101,16 @@ export const AgentFields = ({
         spellCheck={false}
         value={typed.mounts}
         onChange={({ target }) => set({ mounts: target.value })}
+      />
+      <TextArea
+        label={text.ownLimits}
+        hint={text.ownLimitsHint}
+        error={errors['limits']}
+        mono
+        rows={2}
+        spellCheck={false}
+        value={typed.limits}
+        onChange={({ target }) => set({ limits: target.value })}
       />
     </>
   )

@@ -1,4 +1,5 @@
 import type { Agent, AgentWithToken } from '@gatehouse/contract'
+import { covers } from '../../domain/policy/match.ts'
 import { unmatchedIn } from '../../domain/tool-set.ts'
 import type { StoredAgent } from '../../ports/agents.ts'
 import type { CapabilityRegistry } from '../../ports/capability.ts'
@@ -17,6 +18,7 @@ export const agentRecord = (agent: StoredAgent): Agent => ({
   workspace: agent.workspace,
   mounts: [...agent.mounts],
   tools: [...agent.tools],
+  limits: [...agent.limits],
   version: agent.generation,
   token_fingerprint: agent.token_hash.slice(0, 8),
 })
@@ -32,11 +34,17 @@ export const withToken = (agent: StoredAgent, token: string): AgentWithToken => 
   token,
 })
 
-/** Patterns of the agent's tool set that are probably not what was meant. */
-export const toolWarnings = (
+/** Patterns of the agent's tool set and of its limits that are probably not what was meant. */
+export const agentWarnings = (
   { registry }: { readonly registry: Pick<CapabilityRegistry, 'names'> },
-  { tools }: StoredAgent,
-): string[] =>
-  unmatchedIn(tools, registry.names()).map(
-    (pattern) => `${pattern} matches no tool that is known now.`,
+  { tools, limits }: StoredAgent,
+): string[] => {
+  const names = registry.names()
+  const idle = limits.filter(
+    ({ match }) => !names.some((name) => match === '*' || covers(match, name)),
   )
+  return [
+    ...unmatchedIn(tools, names).map((pattern) => `${pattern} matches no tool that is known now.`),
+    ...idle.map(({ match }) => `The limit for ${match} counts nothing that is known now.`),
+  ]
+}

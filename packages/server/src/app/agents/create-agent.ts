@@ -6,7 +6,7 @@ import type { FilesFactory } from '../../ports/files.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
-import { newToken, toolWarnings, withToken } from './agent-record.ts'
+import { agentWarnings, newToken, withToken } from './agent-record.ts'
 
 export type CreateAgentDeps = Pick<Basics, 'auditLog' | 'clock' | 'ids' | 'digest'> & {
   /** Where an agent's workspace lies. */
@@ -32,6 +32,7 @@ export async function createAgent(
     workspace: deps.workspaceOf(input.name),
     mounts: input.mounts,
     tools: toolSetOf(input.tools),
+    limits: input.limits,
     created_ms: deps.clock.wall(),
     last_connected_ms: null,
     total_invocations: 0,
@@ -42,15 +43,15 @@ export async function createAgent(
   }
   await deps.auditLog.transaction(async (tx) => {
     await tx.agents.insert(agent)
-    const { name, purpose, approvals, mounts, tools } = agent
+    const { name, purpose, approvals, mounts, tools, limits } = agent
     tx.append(
       actDraft(op, 'agent.created', {
         agent: name,
-        arguments: { name, purpose, approvals, mounts, tools },
+        arguments: { name, purpose, approvals, mounts, tools, limits },
       }),
     )
   })
   // The workspace is there from the start: people put files into it before the agent first calls.
   deps.files.open(agent)
-  return { ...withToken(agent, token), warnings: toolWarnings(deps, agent) }
+  return { ...withToken(agent, token), warnings: agentWarnings(deps, agent) }
 }

@@ -4,7 +4,7 @@ import type { StoredAgent } from '../../ports/agents.ts'
 import type { CapabilityRegistry } from '../../ports/capability.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Op } from '../call/op.ts'
-import { agentRecord, toolWarnings } from './agent-record.ts'
+import { agentRecord, agentWarnings } from './agent-record.ts'
 import type { ChangeAgentDeps } from './change-agent.ts'
 import type { CreateAgentDeps } from './create-agent.ts'
 
@@ -65,5 +65,5 @@ export async function editAgent(op: Op, deps: Deps, input: EditInput): Promise<E
     deps.directory.changed(agent)
     deps.events.publish({ type: 'agent.edited', agent: name, data: { status: agent.status } })
   }
-  return { kind: 'edited', agent: agentRecord(agent), warnings: toolWarnings(deps, agent) }
+  return { kind: 'edited', agent: agentRecord(agent), warnings: agentWarnings(deps, agent) }
 }

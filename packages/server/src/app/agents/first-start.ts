@@ -15,6 +15,7 @@ export async function createFirstAgent(
     approvals: 'pending',
     mounts: [],
     tools: [],
+    limits: [],
   })
   return token
 }

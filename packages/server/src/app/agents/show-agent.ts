@@ -22,7 +22,7 @@ export async function showAgent(
     deps.storage.sessions.listOf(name, sessionsShown),
     deps.audit.rows.statsOf(name),
   ])
-  const rate_limits = await limitsOf(deps, name)
+  const rate_limits = await limitsOf(deps, agent)
   return {
     ...agentRecord(agent),
     sessions: sessions.map(sessionRecord),

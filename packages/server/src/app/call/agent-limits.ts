@@ -1,4 +1,7 @@
-import type { LayerLimit } from '../../domain/policy/types.ts'
+import { patternsOf } from '../../domain/policy/match.ts'
+import type { CompiledPolicy, LayerLimit } from '../../domain/policy/types.ts'
+import { parseWindow } from '../../domain/policy/window.ts'
+import type { StoredAgent } from '../../ports/agents.ts'
 import type { CapabilityRegistry } from '../../ports/capability.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { LimitKey } from '../../ports/limits.ts'
@@ -39,6 +42,42 @@ export const countedLimits = (
   return keys
 }
 
+/** An agent as its limits depend on it. */
+export type LimitedAgent = Pick<StoredAgent, 'name' | 'limits'>
+
+/**
+ * The limits that a call of this agent counts under: those of policy, and its own as if they stood in its file.
+ * A shipped one gives way to one of its own with the same pattern; of the same pattern and window the lower holds.
+ */
+export function limitsFor(
+  policy: CompiledPolicy,
+  { name, limits }: LimitedAgent,
+  capability: string,
+): readonly LayerLimit[] {
+  const given = policy.limitsFor(name, capability)
+  const patterns = patternsOf(capability)
+  const own = limits.filter(({ match }) => patterns.includes(match))
+  if (own.length === 0) return given
+  const ownRef = { layer: 'agent', file: '', line: 0 } as const
+  const kept = new Map<string, LayerLimit>()
+  const all = [
+    ...given.filter(
+      ({ ref, match }) => ref.layer !== 'system' || !own.some((one) => one.match === match),
+    ),
+    ...own.map((one) => ({
+      ...one,
+      window_ms: parseWindow(one.window) ?? 0,
+      ref: { ...ownRef, match: one.match },
+    })),
+  ]
+  for (const limit of all) {
+    const key = `${limit.match} ${limit.window_ms}`
+    const other = kept.get(key)
+    if (!other || limit.limit < other.limit) kept.set(key, limit)
+  }
+  return [...kept.values()]
+}
+
 type Used = {
   readonly match: string
   readonly limit: number
@@ -54,12 +93,12 @@ export type LimitDeps = {
 }
 
 /** Every limit that holds for an agent, and how much of it is used now. */
-export async function limitsOf(deps: LimitDeps, agent: string): Promise<Used[]> {
+export async function limitsOf(deps: LimitDeps, agent: LimitedAgent): Promise<Used[]> {
   const policy = deps.policy.current()
   const limits = new Map(
     deps.registry
       .list()
-      .flatMap((capability) => policy.limitsFor(agent, capability.name))
+      .flatMap((capability) => limitsFor(policy, agent, capability.name))
       .map((limit) => [`${limit.match} ${limit.window}`, limit]),
   )
   const nowMs = deps.clock.now()
@@ -68,7 +107,7 @@ export async function limitsOf(deps: LimitDeps, agent: string): Promise<Used[]> 
       match: limit.match,
       limit: limit.limit,
       window: limit.window,
-      used: await deps.storage.limits.used(limitKey(agent, limit), nowMs),
+      used: await deps.storage.limits.used(limitKey(agent.name, limit), nowMs),
     })),
   )
 }

@@ -3,7 +3,7 @@ import type { CompiledPolicy, Decision, PolicyQuestion } from '../../domain/poli
 import type { StoredAgent, StoredSession } from '../../ports/agents.ts'
 import type { Capability, CapabilityRegistry, StandsFor } from '../../ports/capability.ts'
 import type { Files } from '../../ports/files.ts'
-import { type CountedLimit, countedLimits } from './agent-limits.ts'
+import { type CountedLimit, countedLimits, type LimitedAgent, limitsFor } from './agent-limits.ts'
 import type { ContextFactory } from './capability-context.ts'
 import { buildQuestion } from './policy-question.ts'
 
@@ -123,13 +123,13 @@ export function traceCall(deps: Deps, policy: CompiledPolicy, asked: Asked): Tra
 /** The limits that a call counts under, its own and those of what it stands for; each once. */
 export function limitsOfCall(
   policy: CompiledPolicy,
-  agent: string,
+  agent: LimitedAgent,
   call: Pick<Asked, 'capability' | 'args'>,
 ): readonly CountedLimit[] {
-  const limitsFor = (name: string) => countedLimits(agent, policy.limitsFor(agent, name))
-  const own = limitsFor(call.capability.name)
+  const countedFor = (name: string) => countedLimits(agent.name, limitsFor(policy, agent, name))
+  const own = countedFor(call.capability.name)
   const others = standsFor(call)
   if (!others) return own
-  const all = [...own, ...others.calls.flatMap(({ capability }) => limitsFor(capability))]
+  const all = [...own, ...others.calls.flatMap(({ capability }) => countedFor(capability))]
   return [...new Map(all.map((limit) => [limit.key, limit])).values()]
 }

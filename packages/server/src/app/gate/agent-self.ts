@@ -91,7 +91,7 @@ export const buildSelf = (deps: Deps, call: Call): AgentSelf => {
         approval_required: tiers
           .filter(({ tier }) => tier === 'approval_required')
           .map(({ capability }) => capability.name),
-        limits: await limitsOf(deps, agent.name),
+        limits: await limitsOf(deps, agent),
       }
     },
   }

@@ -283,7 +283,7 @@ async function proceed(
     ...(network ? { network } : {}),
     ...(critical ? { critical } : {}),
   }
-  const keys = limitsOfCall(policy, agent.name, call)
+  const keys = limitsOfCall(policy, agent, call)
   const verdict = await deps.storage.limits.take(keys, deps.clock.now())
   if (verdict.kind === 'limited') {
     const limit = keys.find(({ key }) => key === verdict.key.key) ?? {

@@ -49,6 +49,7 @@ const agent = (name: string) =>
     workspace: '/w',
     mounts: [],
     tools: [],
+    limits: [],
     created_ms: 0,
     last_connected_ms: null,
     total_invocations: 0,

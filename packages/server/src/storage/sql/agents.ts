@@ -11,6 +11,7 @@ const { toRow, fromRow: decode } = rowCodec<StoredAgent, Omit<AgentsTable, 'chan
   workspace: text,
   mounts: json,
   tools: json,
+  limits: json,
 })
 
 const fromRow = ({ change_number: _, ...row }: AgentsTable): StoredAgent => decode(row)

@@ -34,12 +34,20 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0017-agent-reason': { up: (db) => agentReason(db, dialect.text) },
   '0018-upstreams': { up: (db) => upstreamTables(db, dialect.text) },
   '0019-hook-tokens': { up: (db) => hookTokens(db, dialect.text) },
+  '0020-agent-limits': { up: (db) => agentLimits(db, dialect.text) },
 })
 
 async function agentTools(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
   await db.schema
     .alterTable('agents')
     .addColumn('tools', text, (c) => c.notNull().defaultTo('[]'))
+    .execute()
+}
+
+async function agentLimits(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('agents')
+    .addColumn('limits', text, (c) => c.notNull().defaultTo('[]'))
     .execute()
 }
 

@@ -11,6 +11,7 @@ export type AgentsTable = {
   workspace: string
   mounts: string
   tools: string
+  limits: string
   created_ms: number
   last_connected_ms: number | null
   total_invocations: number
