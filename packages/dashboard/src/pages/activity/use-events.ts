@@ -27,7 +27,7 @@ export type Events = {
 export function useEvents(): Events {
   const older = useRead('listActivity', { limit: olderMax })
   const [events, setEvents] = useState<readonly ActivityEvent[]>([])
-  const [waiting, setWaiting] = useState(0)
+  const [held, setHeld] = useState<readonly ActivityEvent[]>([])
   const [paused, setPaused] = useState(false)
   const arrived = useRef<ActivityEvent[]>([])
   const timer = useRef<ReturnType<typeof setTimeout>>(undefined)
@@ -36,12 +36,12 @@ export function useEvents(): Events {
   const draw = useCallback(() => {
     timer.current = undefined
     if (isPaused.current) {
-      setWaiting(arrived.current.length)
+      setHeld(arrived.current)
       return
     }
     const fresh = arrived.current.toReversed()
     arrived.current = []
-    setWaiting(0)
+    setHeld([])
     setEvents((before) => merge(fresh, before))
   }, [])
   const hear = useCallback(
@@ -59,6 +59,11 @@ export function useEvents(): Events {
   }, [paused, draw])
   const before = older.data?.events
   const all = useMemo(() => merge(events, before ?? []), [events, before])
+  // One that came with the older ones, too, is shown already.
+  const waiting = useMemo(() => {
+    const shown = new Set(all.map(({ id }) => id))
+    return held.filter(({ id }) => !shown.has(id)).length
+  }, [held, all])
   return { events: all, waiting, paused, setPaused, older }
 }
 
