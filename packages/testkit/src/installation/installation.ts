@@ -42,11 +42,15 @@ export type InstallationOptions = Pick<KitOptions, 'capabilities' | 'ports' | 's
 
 const holds: SandboxState = { usable: true, backend: 'bubblewrap', detail: 'everything holds' }
 
-const sandboxThat = (state: SandboxState): Sandbox => ({
-  ...noSandbox(),
-  state: () => state,
-  probe: async () => state,
-})
+const sandboxThat = (state: SandboxState): Sandbox => {
+  const none = noSandbox()
+  return {
+    ...none,
+    state: () => state,
+    probe: async () => state,
+    ready: async () => (state.usable ? undefined : none.ready()),
+  }
+}
 
 const partsOf = (server: FakeServer, options: InstallationOptions): Partial<KitOptions> => {
   const adapter = fakeAdapter(memoryLink(server), { kind: 'mail' })
