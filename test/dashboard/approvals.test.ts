@@ -198,20 +198,31 @@ describe.skipIf(!hasProgram('chromium'))(
       await page.keyboard.press('Escape')
     })
 
-    test('pauses all agents after asking, and resumes them', async () => {
+    test('pauses all agents with a reason that stands above every page, and resumes them', async () => {
       const { page } = dashboard
       await page.keyboard.press('Control+k')
       await page.getByRole('dialog', { name: 'Search pages' }).waitFor()
       await page.keyboard.type('pause all')
       await page.keyboard.press('Enter')
-      await page.getByRole('button', { name: 'Pause all agents' }).click()
+      await page.getByRole('dialog').getByLabel('Reason').fill('a token has leaked')
+      await page.getByRole('dialog').getByRole('button', { name: 'Pause all agents' }).click()
       await page.getByText('1 agent is paused.').waitFor()
+      await dashboard.goTo('/alerts')
+      const banner = page.getByRole('status').filter({ hasText: 'All agents are paused' })
+      expect(await banner.innerText()).toMatch(/by ana .*: a token has leaked\. 1 agent waits\./)
+      await assertClean()
       expect((await dashboard.api.showAgent({ name: 'mailbot' })).status).toBe('paused')
       await page.keyboard.press('Control+k')
       await page.getByRole('dialog', { name: 'Search pages' }).waitFor()
-      await page.keyboard.type('resume all')
+      await page.keyboard.type('resume')
       await page.keyboard.press('Enter')
+      await page.getByRole('dialog').getByLabel('mailbot').uncheck()
+      const submit = page.getByRole('dialog').getByRole('button', { name: /^Resume \d/ })
+      expect(await submit.isDisabled()).toBe(true)
+      await page.getByRole('dialog').getByLabel('mailbot').check()
+      await submit.click()
       await page.getByText('1 agent is resumed.').waitFor()
+      await banner.waitFor({ state: 'detached' })
     })
 
     test('asks nobody but its own service, and nothing on it goes wrong', () => {

@@ -29,7 +29,3 @@ export type Alert = z.infer<typeof Alert>
 
 export const AlertList = z.object({ alerts: z.array(Alert), total: z.int() })
 export type AlertList = z.infer<typeof AlertList>
-
-/** Agents that pausing or resuming everything changed. */
-export const PausedAgents = z.object({ agents: z.array(z.string()), count: z.int() })
-export type PausedAgents = z.infer<typeof PausedAgents>

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Timestamp } from './ids.ts'
+import { ServicePause } from './pause.ts'
 import { SandboxBackend } from './sandbox.ts'
 import { UpstreamStatus } from './upstream.ts'
 
@@ -17,6 +18,8 @@ export const SystemStatus = z.object({
   /** The status of `/api/health`, and its reasons. */
   health: HealthStatus,
   health_reasons: z.array(z.string()),
+  /** Whether people have paused every agent at once. */
+  pause: ServicePause,
 })
 export type SystemStatus = z.infer<typeof SystemStatus>
 

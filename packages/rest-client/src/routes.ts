@@ -2,7 +2,7 @@
 import type { RouteEntry } from './send.ts'
 
 export const routes: readonly RouteEntry[] = [
-  { name: 'getStatus', method: 'GET', path: '/api/status', fields: 'version uptime_seconds active_agents active_sessions pending_approvals capabilities_invoked_24h policy_violations_24h health health_reasons' },
+  { name: 'getStatus', method: 'GET', path: '/api/status', fields: 'version uptime_seconds active_agents active_sessions pending_approvals capabilities_invoked_24h policy_violations_24h health health_reasons pause' },
   { name: 'getHealth', method: 'GET', path: '/api/health', fields: 'status reasons components resources' },
   { name: 'isAlive', method: 'GET', path: '/healthz', fields: 'status' },
   { name: 'isReady', method: 'GET', path: '/readyz', fields: 'status' },
@@ -18,8 +18,9 @@ export const routes: readonly RouteEntry[] = [
   { name: 'rotateAgent', method: 'POST', path: '/api/agents/:name/rotate', sends: 'body', fields: 'agent token' },
   { name: 'revokeAgent', method: 'POST', path: '/api/agents/:name/revoke', fields: 'name purpose status created_at last_connected total_invocations approvals workspace mounts tools limits version token_fingerprint' },
   { name: 'restoreAgent', method: 'POST', path: '/api/agents/:name/restore', fields: 'agent token' },
-  { name: 'pauseAll', method: 'POST', path: '/api/pause', fields: 'agents count' },
-  { name: 'resumeAll', method: 'POST', path: '/api/resume', fields: 'agents count' },
+  { name: 'showPause', method: 'GET', path: '/api/pause', fields: 'paused reason paused_by since agents' },
+  { name: 'pauseAll', method: 'POST', path: '/api/pause', sends: 'body', fields: 'agents count pause' },
+  { name: 'resumeAll', method: 'POST', path: '/api/resume', sends: 'body', fields: 'agents count pause' },
   { name: 'listActivity', method: 'GET', path: '/api/activity', sends: 'query', fields: 'events total limit offset' },
   { name: 'streamActivity', method: 'GET', path: '/api/activity/stream', sends: 'query', answer: 'events' },
   { name: 'listApprovals', method: 'GET', path: '/api/approvals', sends: 'query', fields: 'approvals total' },

@@ -4,12 +4,15 @@ import { defineCommand } from '../define.ts'
 
 export const pause = defineCommand({
   name: 'pause',
-  summary: 'Refuse all new calls of all agents, now',
-  options: { all: { about: 'all agents; use agent pause for a single one' } },
-  examples: ['gatehouse pause --all', 'gatehouse pause --all --json'],
-  async run({ api }, { all }) {
+  summary: 'Refuse all new calls of all agents, now and until you resume them',
+  options: {
+    all: { about: 'all agents; use agent pause for a single one' },
+    reason: { value: 'TEXT', about: 'why, for other people: agents are not told' },
+  },
+  examples: ['gatehouse pause --all', 'gatehouse pause --all --reason "a token has leaked"'],
+  async run({ api }, { all, reason }) {
     if (!all) throw usageError('Say --all to pause every agent, or: gatehouse agent pause NAME.')
-    return api.pauseAll()
+    return api.pauseAll(reason === undefined ? {} : { reason })
   },
   text: ({ count }, { next }) =>
     `${counted(count, 'agent is', 'agents are')} paused. Undo: ${next('resume --all')}`,

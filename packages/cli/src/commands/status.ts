@@ -1,8 +1,17 @@
+import type { ServicePause } from '@gatehouse/contract'
 import { asNextStep } from '../as-next-step.ts'
 import { counted } from '../counted.ts'
 import { defineCommand } from '../define.ts'
+import type { NextStep } from '../next-step.ts'
 import { renderFields } from '../table.ts'
-import { shownDuration } from '../times.ts'
+import { shownDuration, shownTimes } from '../times.ts'
+
+const pausedText = ({ reason, paused_by, since, agents }: ServicePause, next: NextStep): string =>
+  [
+    since === null ? 'all agents' : `since ${shownTimes(since)} by ${paused_by}`,
+    ...(reason === '' ? [] : [reason]),
+    `${counted(agents.length, 'agent waits', 'agents wait')} for ${next('resume --all')}`,
+  ].join('; ')
 
 export const status = defineCommand({
   name: 'status',
@@ -16,6 +25,7 @@ export const status = defineCommand({
     renderFields(
       [
         ['Health', asNextStep([now.health, ...now.health_reasons].join('; '), view.next)],
+        ...(now.pause.paused ? [['Paused', pausedText(now.pause, view.next)] as const] : []),
         ['Version', now.version],
         ['Running for', `${shownDuration(now.uptime_seconds)} (process ${now.server.pid})`],
         ['Agents use', `${now.server.mcp_url} (MCP), ${now.server.gateway_url}/rpc (JSON-RPC)`],

@@ -32,12 +32,28 @@ export const shellText = {
   themeLight: 'Light theme',
   themeSystem: 'Theme of the system',
   pauseAll: 'Pause all agents',
-  resumeAll: 'Resume all agents',
+  resumeAll: 'Resume agents…',
   pauseAllTitle: 'Pause all agents?',
   pauseAllIntro:
-    'Every new call of every agent is refused until you resume them. Calls that run now are finished.',
+    'Every new call of every agent is refused until you resume them, and writes that are counting down wait. Calls that run now are finished.',
+  pauseReason: 'Reason',
+  pauseReasonHint: 'For other people; agents are not told.',
   pausedAll: (count: number) =>
     count === 1 ? '1 agent is paused.' : `${count} agents are paused.`,
+  isPaused: 'All agents are paused',
+  pausedBy: (name: string) => `by ${name}`,
+  waitsPaused: (count: number) =>
+    count === 0
+      ? 'No agent waits; new ones start paused.'
+      : count === 1
+        ? '1 agent waits.'
+        : `${count} agents wait.`,
+  resumeTitle: 'Resume agents',
+  resumeIntro: 'Leave out those that should stay paused: they can follow later.',
+  resumeAgents: 'Agents',
+  resumeNone: 'No agent waits. This ends the pause, so that new agents start active.',
+  resumeEnd: 'End the pause',
+  resumeCount: (count: number) => (count === 1 ? 'Resume 1 agent' : `Resume ${count} agents`),
   resumedAll: (count: number) =>
     count === 1 ? '1 agent is resumed.' : `${count} agents are resumed.`,
   live: 'Live',

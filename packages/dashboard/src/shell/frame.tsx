@@ -11,10 +11,10 @@ import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
 import { pages } from './pages.ts'
 import type { PaletteAction } from './palette.tsx'
+import { PauseBanner, PauseProvider, usePauseAsks } from './pause.tsx'
 import { theme } from './preferences.ts'
 import { useShortcutKeys, useShortcuts } from './shortcuts.ts'
 import { setPendingCount } from './title.ts'
-import { usePauseAll } from './use-pause-all.tsx'
 
 const Palette = lazy(() => import('./palette.tsx').then((module) => ({ default: module.Palette })))
 const Help = lazy(() => import('./help.tsx').then((module) => ({ default: module.Help })))
@@ -224,20 +224,20 @@ const TopBar = ({
   </header>
 )
 
-export const Frame = () => {
+const Framed = () => {
   useLiveStreams()
   const pending = usePendingCount()
   const mayPause = useMay('agents.manage')
-  const { ask, resume, dialog } = usePauseAll()
+  const { askPause, askResume } = usePauseAsks()
   const [open, setOpen] = useState(false)
   const [shown, setShown] = useState<'palette' | 'help' | null>(null)
-  useGlobalKeys(setShown, mayPause ? ask : null)
+  useGlobalKeys(setShown, mayPause ? askPause : null)
   const close = () => setShown(null)
   const actions: readonly PaletteAction[] = [
     ...(mayPause
       ? [
-          { text: shellText.pauseAll, icon: 'pause' as const, run: ask },
-          { text: shellText.resumeAll, icon: 'play' as const, run: resume },
+          { text: shellText.pauseAll, icon: 'pause' as const, run: askPause },
+          { text: shellText.resumeAll, icon: 'play' as const, run: askResume },
         ]
       : []),
     { text: shellText.themeDark, icon: 'moon', run: () => theme.set('dark') },
@@ -266,18 +266,26 @@ export const Frame = () => {
         <LiveMark />
         <AccountMenu onHelp={() => setShown('help')} />
       </Sidebar>
-      <main
-        id="content"
-        tabIndex={-1}
-        className="mx-auto w-full min-w-0 max-w-6xl px-4 py-5 outline-none lg:px-8 lg:py-7"
-      >
-        <Outlet />
-      </main>
+      <div className="min-w-0 grow">
+        <PauseBanner />
+        <main
+          id="content"
+          tabIndex={-1}
+          className="mx-auto w-full min-w-0 max-w-6xl px-4 py-5 outline-none lg:px-8 lg:py-7"
+        >
+          <Outlet />
+        </main>
+      </div>
       <Suspense>
         {shown === 'palette' && <Palette actions={actions} onClose={close} />}
         {shown === 'help' && <Help onClose={close} />}
       </Suspense>
-      {dialog}
     </div>
   )
 }
+
+export const Frame = () => (
+  <PauseProvider>
+    <Framed />
+  </PauseProvider>
+)

@@ -110,6 +110,9 @@ test('pauses and resumes everything, and shows metrics of it', async () => {
   const call = await openApi(kit)
   await kit.invoke('alpha', 'system.time')
   expect(await call('POST', '/api/pause')).toMatchObject({ status: 200, body: { count: 2 } })
+  expect(await call('GET', '/api/pause')).toMatchObject({
+    body: { paused: true, paused_by: 'user:ana', agents: ['alpha', 'beta'] },
+  })
   expect((await kit.invoke('alpha', 'system.time')).kind).toBe('denied')
   const { body } = await call('GET', '/metrics')
   expect(body).toContain('gatehouse_agents{status="paused"} 2\n')

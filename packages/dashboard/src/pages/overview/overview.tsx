@@ -3,6 +3,7 @@ import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { useRead } from '../../api.ts'
 import { overviewText as text } from '../../messages/overview.ts'
+import { PauseButton } from '../../shell/pause.tsx'
 import { Notice } from '../../ui/notice.tsx'
 import { numberText } from '../../ui/numbers.ts'
 import { Page } from '../../ui/page.tsx'
@@ -58,7 +59,11 @@ export const OverviewPage = () => {
   // Here, and not in the guide: its first call takes the guide away, and the token must stay.
   const [creating, setCreating] = useState(false)
   return (
-    <Page title={text.title} aside={status.data && <HealthBadge status={status.data.health} />}>
+    <Page
+      title={text.title}
+      aside={status.data && <HealthBadge status={status.data.health} />}
+      actions={<PauseButton />}
+    >
       <Loaded query={status}>
         {(shown) => (
           <>

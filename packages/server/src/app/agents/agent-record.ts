@@ -37,13 +37,16 @@ export const withToken = (agent: StoredAgent, token: string): AgentWithToken => 
 /** Patterns of the agent's tool set and of its limits that are probably not what was meant. */
 export const agentWarnings = (
   { registry }: { readonly registry: Pick<CapabilityRegistry, 'names'> },
-  { tools, limits }: StoredAgent,
+  { name, status, tools, limits }: StoredAgent,
 ): string[] => {
   const names = registry.names()
   const idle = limits.filter(
     ({ match }) => !names.some((name) => match === '*' || covers(match, name)),
   )
   return [
+    ...(status === 'paused'
+      ? [`${name} is paused: no call of it is made until it is resumed.`]
+      : []),
     ...unmatchedIn(tools, names).map((pattern) => `${pattern} matches no tool that is known now.`),
     ...idle.map(({ match }) => `The limit for ${match} counts nothing that is known now.`),
   ]

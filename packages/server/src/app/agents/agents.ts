@@ -4,8 +4,11 @@ import type {
   AgentWithToken,
   CreateAgent,
   CreatedAgent,
+  PauseAll,
   PausedAgents,
+  ResumeAll,
   RotateAgent,
+  ServicePause,
   Session,
   Transport,
 } from '@gatehouse/contract'
@@ -31,6 +34,7 @@ import { type CreateAgentDeps, createAgent } from './create-agent.ts'
 import { type EditInput, type EditOutcome, editAgent } from './edit-agent.ts'
 import { pauseAll, resumeAll } from './pause-all.ts'
 import { SeenAgents } from './seen-agents.ts'
+import { servicePause } from './service-pause.ts'
 import { SessionTable } from './session-table.ts'
 import { assertSession, endSession, openClientSession, openSession } from './sessions.ts'
 import { showAgent } from './show-agent.ts'
@@ -64,8 +68,9 @@ export interface AgentUseCases {
   revokeAgent(op: Op, input: { name: string }): Promise<Agent>
   /** A revoked agent comes back with a new token. */
   restoreAgent(op: Op, input: { name: string }): Promise<AgentWithToken>
-  pauseAll(op: Op): Promise<PausedAgents>
-  resumeAll(op: Op): Promise<PausedAgents>
+  showPause(op: Op): Promise<ServicePause>
+  pauseAll(op: Op, input: PauseAll): Promise<PausedAgents>
+  resumeAll(op: Op, input: ResumeAll): Promise<PausedAgents>
 
   openSession(
     op: Omit<AgentOp, 'session_id'>,
@@ -128,8 +133,9 @@ export function bindAgents(given: AgentDeps): Agents {
       rotateAgent: (op, input) => rotateAgent(op, deps, input),
       revokeAgent: (op, input) => revokeAgent(op, deps, input),
       restoreAgent: (op, input) => restoreAgent(op, deps, input),
-      pauseAll: (op) => pauseAll(op, deps),
-      resumeAll: (op) => resumeAll(op, deps),
+      showPause: () => servicePause(deps.storage.meta),
+      pauseAll: (op, input) => pauseAll(op, deps, input),
+      resumeAll: (op, input) => resumeAll(op, deps, input),
 
       openSession: (op, input) => openSession(op, deps, input),
       openClientSession: (op, input) => openClientSession(op, deps, input),

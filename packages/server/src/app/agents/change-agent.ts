@@ -6,12 +6,13 @@ import {
 } from '@gatehouse/contract'
 import type { StoredAgent } from '../../ports/agents.ts'
 import type { AuditTransaction } from '../../ports/audit.ts'
+import type { MetaStore } from '../../ports/storage.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
 import type { AgentDirectory } from './agent-directory.ts'
 import { agentRecord, newToken, withToken } from './agent-record.ts'
-import { forgetPausedWithAll } from './pause-all.ts'
+import { beginningStatus, forgetPausedWithAll } from './service-pause.ts'
 import type { SessionTable } from './session-table.ts'
 
 export type ChangeAgentDeps = Pick<Basics, 'auditLog' | 'clock' | 'ids' | 'digest' | 'events'> & {
@@ -31,7 +32,10 @@ export type EndsWithAgent = (
 
 type RevokeDeps = ChangeAgentDeps & { readonly endsWithAgent: () => readonly EndsWithAgent[] }
 
-type Change = (current: StoredAgent) => StoredAgent | null
+type Change = (
+  current: StoredAgent,
+  meta: MetaStore,
+) => StoredAgent | null | Promise<StoredAgent | null>
 
 /**
  * Changes one agent: its row and the entry in one transaction, and this process's own view after it, so
@@ -48,9 +52,7 @@ async function change(
   const agent = await deps.auditLog.transaction(async (tx) => {
     const current = await tx.agents.find(name)
     if (!current) throw new GatehouseError('AgentNotFound', { agent: name })
-    const changed = next(current)
-    // Changes of an agent by its name are not undone by resuming everything.
-    await forgetPausedWithAll(tx, name)
+    const changed = await next(current, tx.meta)
     if (changed === null) return current
     const stored = { ...changed, generation: current.generation + 1 }
     if (!(await tx.agents.replace(current, stored)))
@@ -78,22 +80,20 @@ type Named = { readonly name: string }
 
 /** Pausing twice is fine; a revoked agent has nothing to pause. */
 export async function pauseAgent(op: Op, deps: ChangeAgentDeps, { name }: Named): Promise<Agent> {
-  const agent = await change(op, deps, name, 'agent.paused', (current) =>
-    current.status === 'revoked'
-      ? conflict(current, 'restore it first')
-      : current.status === 'paused'
-        ? null
-        : { ...current, status: 'paused' },
-  )
+  const agent = await change(op, deps, name, 'agent.paused', async (current, meta) => {
+    if (current.status === 'revoked') conflict(current, 'restore it first')
+    await forgetPausedWithAll(meta, name)
+    return current.status === 'paused' ? null : { ...current, status: 'paused' }
+  })
   return agentRecord(agent)
 }
 
 export async function resumeAgent(op: Op, deps: ChangeAgentDeps, { name }: Named): Promise<Agent> {
-  const agent = await change(op, deps, name, 'agent.resumed', (current) =>
-    current.status === 'paused'
-      ? { ...current, status: 'active' }
-      : conflict(current, 'only a paused agent is resumed'),
-  )
+  const agent = await change(op, deps, name, 'agent.resumed', async (current, meta) => {
+    if (current.status !== 'paused') conflict(current, 'only a paused agent is resumed')
+    await forgetPausedWithAll(meta, name)
+    return { ...current, status: 'active' }
+  })
   return agentRecord(agent)
 }
 
@@ -125,10 +125,12 @@ export async function revokeAgent(op: Op, deps: RevokeDeps, { name }: Named): Pr
     deps,
     name,
     'agent.revoked',
-    (current) =>
-      current.status === 'revoked'
+    async (current, meta) => {
+      await forgetPausedWithAll(meta, name)
+      return current.status === 'revoked'
         ? null
-        : { ...current, status: 'revoked', previous_token_hash: null, previous_until_ms: null },
+        : { ...current, status: 'revoked', previous_token_hash: null, previous_until_ms: null }
+    },
     async (tx) => {
       follow = []
       for (const end of deps.endsWithAgent()) {
@@ -148,10 +150,9 @@ export async function restoreAgent(
   { name }: Named,
 ): Promise<AgentWithToken> {
   const { token, hash } = newToken(deps)
-  const agent = await change(op, deps, name, 'agent.restored', (current) =>
-    current.status === 'revoked'
-      ? { ...current, status: 'active', token_hash: hash }
-      : conflict(current, 'only a revoked agent is restored'),
-  )
+  const agent = await change(op, deps, name, 'agent.restored', async (current, meta) => {
+    if (current.status !== 'revoked') conflict(current, 'only a revoked agent is restored')
+    return { ...current, status: await beginningStatus(meta, name), token_hash: hash }
+  })
   return withToken(agent, token)
 }

@@ -7,6 +7,7 @@ import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
 import { agentWarnings, newToken, withToken } from './agent-record.ts'
+import { beginningStatus } from './service-pause.ts'
 
 export type CreateAgentDeps = Pick<Basics, 'auditLog' | 'clock' | 'ids' | 'digest'> & {
   /** Where an agent's workspace lies. */
@@ -24,7 +25,7 @@ export async function createAgent(
 ): Promise<CreatedAgent> {
   for (const mount of input.mounts) deps.assertMount(mount.path)
   const { token, hash } = newToken(deps)
-  const agent: StoredAgent = {
+  const made: StoredAgent = {
     name: input.name,
     purpose: input.purpose,
     status: 'active',
@@ -41,15 +42,17 @@ export async function createAgent(
     previous_until_ms: null,
     generation: 1,
   }
-  await deps.auditLog.transaction(async (tx) => {
-    await tx.agents.insert(agent)
-    const { name, purpose, approvals, mounts, tools, limits } = agent
+  const agent = await deps.auditLog.transaction(async (tx) => {
+    const beginning = { ...made, status: await beginningStatus(tx.meta, made.name) }
+    await tx.agents.insert(beginning)
+    const { name, purpose, approvals, mounts, tools, limits } = beginning
     tx.append(
       actDraft(op, 'agent.created', {
         agent: name,
         arguments: { name, purpose, approvals, mounts, tools, limits },
       }),
     )
+    return beginning
   })
   // The workspace is there from the start: people put files into it before the agent first calls.
   deps.files.open(agent)

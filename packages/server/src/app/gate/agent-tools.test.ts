@@ -103,9 +103,9 @@ test('an edit does not change what it must not, and keeps a pause of everything'
   await expect(edit('nobody', {})).rejects.toMatchObject({ type: 'AgentNotFound' })
   const mounts = [{ path: '/proc', read_only: true }]
   await expect(edit('alpha', { mounts })).rejects.toBeInstanceOf(GatehouseError)
-  await kit.app.pauseAll(kit.operator())
+  await kit.app.pauseAll(kit.operator(), { reason: '' })
   await edit('alpha', { purpose: 'x' })
-  expect(await kit.app.resumeAll(kit.operator())).toMatchObject({ agents: ['alpha'] })
+  expect(await kit.app.resumeAll(kit.operator(), {})).toMatchObject({ agents: ['alpha'] })
   await kit.app.revokeAgent(kit.operator(), { name: 'alpha' })
   await expect(edit('alpha', { purpose: 'y' })).rejects.toMatchObject({
     type: 'AgentStateConflict',

@@ -1,6 +1,7 @@
 import type { SystemStatus } from '@gatehouse/contract'
 import type { AuditReader } from '../../ports/audit.ts'
 import type { SystemFacts } from '../../ports/capability.ts'
+import { servicePause } from '../agents/service-pause.ts'
 import type { SessionTable } from '../agents/session-table.ts'
 import { type HealthDeps, health, uptimeOf } from './health.ts'
 
@@ -14,11 +15,12 @@ export type StateDeps = HealthDeps & {
 
 export async function status(deps: StateDeps): Promise<SystemStatus> {
   const sinceMs = deps.clock.wall() - dayMs
-  const [found, agents, pending, counts] = await Promise.all([
+  const [found, agents, pending, counts, pause] = await Promise.all([
     health(deps),
     deps.storage.agents.list(),
     deps.storage.approvals.countPending(),
     deps.audit.counts(sinceMs),
+    servicePause(deps.storage.meta),
   ])
   return {
     version: deps.version,
@@ -30,6 +32,7 @@ export async function status(deps: StateDeps): Promise<SystemStatus> {
     policy_violations_24h: counts.denied,
     health: found.status,
     health_reasons: found.reasons,
+    pause,
   }
 }
 

@@ -2,6 +2,7 @@ import type { pauseRoutes } from '@gatehouse/contract/routes/pause'
 import type { Handlers } from '../handler.ts'
 
 export const pauseHandlers: Handlers<typeof pauseRoutes> = {
-  pauseAll: (op, app) => app.pauseAll(op),
-  resumeAll: (op, app) => app.resumeAll(op),
+  showPause: (op, app) => app.showPause(op),
+  pauseAll: (op, app, input) => app.pauseAll(op, input),
+  resumeAll: (op, app, input) => app.resumeAll(op, input),
 }
