@@ -3,7 +3,7 @@
 
 usage: verify_audit.py EXPORT [--public-key FILE] [--checkpoint FILE]
 
-Prints one JSON object and exits 0 when the log is whole, 1 when it is not, 2 for wrong usage.
+Prints one JSON object and exits 0 when the log is verified, 1 when it is not, 2 for wrong usage.
 Python 3 alone checks hashes and roots; signatures need the `cryptography` package or `openssl`.
 """
 import argparse, base64, hashlib, json, os, re, subprocess, sys, tempfile
@@ -59,6 +59,22 @@ def checkpoints(text, key, origin):
     return roots, checked
 
 
+def begin_of(header, key):
+    """Where the log begins: size, head and frontier behind what retention removed, if its record is signed."""
+    removal = header.get("removal")
+    if not removal:
+        return (0, bytes(32), []), None, True
+    message = b"gatehouse-removal-v1\n" + removal["record"].encode("utf-8")
+    good = check(key, message, base64.b64decode(removal["signature"]))
+    record = json.loads(removal["record"])
+    if good is False or record["chain"] != header["chain"]:
+        return (0, bytes(32), []), None, True
+    told = {"entries": record["size"], "removed_at": record["removed_at"], "reason": record["reason"],
+            "head": "sha256:" + record["head"], "entry": record["entry"]}
+    peaks = [bytes.fromhex(peak) for peak in record["peaks"]]
+    return (record["size"], bytes.fromhex(record["head"]), peaks), told, good is not None
+
+
 def root_of(peaks):
     root = None
     for peak in reversed(peaks):
@@ -84,16 +100,27 @@ def verify(arguments):
         checked = checked and also
         if not kept:
             sys.exit("no checkpoint in that file is signed by the key of this log")
+    begin, removed, told = begin_of(header, key)
+    checked = checked and told
+    kept = {size: root for size, root in kept.items() if size > begin[0]}
+    signed = {size: root for size, root in signed.items() if size > begin[0]}
     anchors = {size: signed.get(size, set()) | kept.get(size, set()) for size in {*signed, *kept}}
     report = {"integrity": "verified", "entries": 0, "signatures_checked": checked,
               "anchor": max(anchors, default=0), "kept_checkpoint": bool(kept)}
+
+    if removed:
+        report["removed"] = removed
+
+    def first_of(chain, entry=None):
+        size, head, peaks = begin if chain == header["chain"] else (0, bytes(32), [])
+        return size, head, list(peaks), (size, entry), None
 
     def fail(kind, seq, entry):
         return {**report, "integrity": "failed", "kind": kind, "first_bad_seq": seq, "first_bad_id": entry}
 
     state = {}
     for line in (line for line in lines[1:] if "body" in line):
-        size, prev, peaks, agreed, last = state.get(line["chain"], (0, bytes(32), [], (0, line["id"]), None))
+        size, prev, peaks, agreed, last = state.get(line["chain"]) or first_of(line["chain"], line["id"])
         body = line["body"].encode("utf-8", "surrogatepass")
         placed = size.to_bytes(8, "big") + len(body).to_bytes(4, "big") + body
         head = sha(b"gatehouse-audit-v1\0", prev, placed)
@@ -117,7 +144,7 @@ def verify(arguments):
         state[line["chain"]] = (size, head, peaks, agreed, line["id"])
         report["entries"] += 1
     for chain in header["chains"]:
-        size, _, _, agreed, last = state.get(chain["chain"], (0, bytes(32), [], (0, None), None))
+        size, _, _, agreed, last = state.get(chain["chain"]) or first_of(chain["chain"])
         expected = max([chain["size"], *(anchors if chain["chain"] == header["chain"] else [])])
         if size < expected:
             return fail("truncated", size, last)

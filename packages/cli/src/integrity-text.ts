@@ -1,4 +1,4 @@
-import type { Integrity } from '@gatehouse/contract'
+import type { Integrity, RemovedEntries } from '@gatehouse/contract'
 import { asNextStep } from './as-next-step.ts'
 import { green, red } from './colour.ts'
 import type { View } from './define.ts'
@@ -17,6 +17,12 @@ const headline = ({ integrity, kind }: Integrity, { coloured }: View): string =>
 }
 
 const fields = (result: Integrity, next: NextStep): [string, string | number][] => [
+  ...(result.removed
+    ? [
+        ['Verified from', `entry ${result.removed.entries}`] as [string, string],
+        ['Before it', removedText(result.removed)] as [string, string],
+      ]
+    : []),
   ['Verified through', result.verified_through < 0 ? 'an empty log' : result.verified_through],
   ['Verified at', shownTimes(result.verified_at)],
   ...(result.kind ? [[kindLabel(result), result.kind] as [string, string]] : []),
@@ -26,6 +32,10 @@ const fields = (result: Integrity, next: NextStep): [string, string | number][] 
     : [['First bad number', result.first_bad_seq] as [string, number]]),
   ...(result.detail ? [['Detail', asNextStep(result.detail, next)] as [string, string]] : []),
 ]
+
+/** What a log says of entries that retention removed. */
+export const removedText = ({ entries, removed_at, head }: RemovedEntries): string =>
+  `${entries === 1 ? 'entry 0 was' : `entries 0 to ${entries - 1} were`} removed by retention on ${shownTimes(removed_at)}; the head before the rest, ${head}, is signed`
 
 /** The verdict about a log, and what is wrong with it. */
 export const integrityText = (result: Integrity, view: View): string =>

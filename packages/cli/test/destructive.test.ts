@@ -7,6 +7,7 @@ import { commandLines } from './lines.ts'
 /** Routes after which something is gone, or has happened outside, that no other command brings back. */
 const destructive: readonly RouteName[] = [
   'acknowledgeAudit',
+  'applyRetention',
   'deleteSchedule',
   'deleteSecret',
   'deleteState',

@@ -41,6 +41,8 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'audit verify': [],
   'audit acknowledge': ['--reason', 'restored', '--yes'],
   'audit reindex': [],
+  'audit retention': [],
+  'audit prune': ['--yes'],
   'audit prove': [seeded.auditEntry],
   'audit check-proof': null,
   'audit export': [],

@@ -53,6 +53,19 @@ export const IntegrityKind = z.enum([
 ])
 export type IntegrityKind = z.infer<typeof IntegrityKind>
 
+/** The first entries of a log, which retention removed: the service signed what it removed, and where the rest goes on. */
+export const RemovedEntries = z.object({
+  /** So many; the first one left has this `seq`. */
+  entries: z.int(),
+  removed_at: Timestamp,
+  reason: z.enum(['age', 'size']),
+  /** Chain hash of the last one removed. */
+  head: z.string().regex(/^sha256:[0-9a-f]{64}$/),
+  /** The audit entry about the last removal. */
+  entry: AuditId,
+})
+export type RemovedEntries = z.infer<typeof RemovedEntries>
+
 export const Integrity = z.object({
   integrity: z.enum(['verified', 'failed']),
   kind: IntegrityKind.optional(),
@@ -62,8 +75,31 @@ export const Integrity = z.object({
   /** The last sequence number that was re-hashed, and when; -1 for an empty log. */
   verified_through: z.int(),
   verified_at: Timestamp,
+  /** Entries that are not in the log any more; absent where all of them are. */
+  removed: RemovedEntries.optional(),
 })
 export type Integrity = z.infer<typeof Integrity>
+
+/** How long entries stay in the log, and what is next to go. */
+export const RetentionStatus = z.object({
+  /** Null: entries are kept whatever their age, or the size of the log. */
+  max_age_days: z.number().nullable(),
+  max_bytes: z.int().nullable(),
+  bytes: z.int(),
+  /** Entries that are in the log, and the time of the oldest. */
+  entries: z.int(),
+  oldest: Timestamp.nullable(),
+  /** Entries that are older, or more, than the settings keep: whole segments of the log, 32 at most. */
+  due_entries: z.int(),
+  /** Those of them that nothing holds back. */
+  removable_entries: z.int(),
+  /** What holds the rest back. */
+  held_by: z.string().nullable(),
+  /** Targets that must have entries before they are removed; where there are none, entries are removed without a copy. */
+  exported_to: z.array(z.string()),
+  removed: RemovedEntries.optional(),
+})
+export type RetentionStatus = z.infer<typeof RetentionStatus>
 
 export const AuditPage = z.object({
   entries: z.array(AuditEntry),

@@ -24,6 +24,7 @@ import { createEngineHost } from './inference/engine/create-engine-host.ts'
 import { NpmEngineInstaller } from './inference/engine/npm-engine-installer.ts'
 import { openAuditLog } from './log/audit-log.ts'
 import { lastClockOf } from './log/last-clock.ts'
+import type { RetentionRules } from './log/retention.ts'
 import { VerifierThread } from './log/verifier-thread.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
 import type { Overrides } from './overrides.ts'
@@ -132,6 +133,24 @@ const engineOf = (settings: Settings, sandbox: Sandbox): EngineParts => {
     worker: engineFile('worker.mjs'),
   })
   return { installer, host }
+}
+
+/** @throws InvalidConfiguration where nodes share the store: each verifies what the others copied from the first entry on. */
+const retentionOf = (
+  { database_url: url, origins, ...settings }: Settings,
+  exported: RetentionRules['exported'],
+): RetentionRules => {
+  const [maxAgeMs, maxBytes] = [
+    settings['audit.retention.max_age'],
+    settings['audit.retention.max_bytes'],
+  ]
+  const key = maxAgeMs === null ? 'audit.retention.max_bytes' : 'audit.retention.max_age'
+  if (url !== null && (maxAgeMs !== null || maxBytes !== null))
+    throw new GatehouseError('InvalidConfiguration', {
+      origin: origins[key] ?? key,
+      detail: `${key} works with SQLite only: with PostgreSQL every entry is kept`,
+    })
+  return { maxAgeMs, maxBytes, exported }
 }
 
 /** A service verifies its log in the background; a command without one asks for what it needs. */
@@ -281,6 +300,7 @@ export async function compose(
       log,
       checkpoint: { copy: settings['audit.checkpoint_copy'] },
       durable: settings['audit.durable'],
+      retention: retentionOf(settings, () => []),
       ...verificationOf(runsApproved, verifier, overrides),
     }),
   )

@@ -174,6 +174,17 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./audit-reindex.ts')).auditReindex,
   },
   {
+    name: 'audit retention',
+    summary: 'Show how long entries stay in the audit log, and what holds back those that are due',
+    load: async () => (await import('./audit-retention.ts')).auditRetention,
+  },
+  {
+    name: 'audit prune',
+    summary:
+      'Remove the entries of the audit log that retention has due, now rather than within minutes',
+    load: async () => (await import('./audit-prune.ts')).auditPrune,
+  },
+  {
     name: 'audit prove',
     summary: 'Print a proof that one entry is in the log',
     load: async () => (await import('./audit-prove.ts')).auditProve,

@@ -6,6 +6,7 @@ import {
   AuditProof,
   AuditResult,
   Integrity,
+  RetentionStatus,
 } from '../audit.ts'
 import { PolicyDecision } from '../capability.ts'
 import { defineRoutes } from './define-routes.ts'
@@ -37,6 +38,20 @@ export const auditRoutes = defineRoutes({
     summary: 'The whole log with what it takes to verify it elsewhere, one JSON document a line',
     permission: 'read',
     answer: 'lines',
+  },
+  showRetention: {
+    method: 'GET',
+    path: '/api/audit/retention',
+    summary: 'How long entries stay in the log, what is next to be removed and what holds it back',
+    permission: 'read',
+    answer: RetentionStatus,
+  },
+  applyRetention: {
+    method: 'POST',
+    path: '/api/audit/retention',
+    summary: 'Remove what is due now rather than within minutes; an entry says so',
+    permission: 'audit.manage',
+    answer: RetentionStatus,
   },
   showAuditEntry: {
     method: 'GET',

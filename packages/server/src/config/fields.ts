@@ -122,6 +122,24 @@ export const fields = [
       'A second file for the signed checkpoints of the audit log, on another disk or machine. At each start the log is compared with it, so that a data directory that was put back to an older state is found.',
   },
   {
+    key: 'audit.retention.max_age',
+    type: 'duration',
+    default: null,
+    min: 86_400_000,
+    max: 36_500 * 86_400_000,
+    description:
+      'How long entries stay in the audit log, such as 400d. Older segments of it are removed, once every target of audit.export has them; the rest still verifies. Without a target they are gone. Default: for ever.',
+  },
+  {
+    key: 'audit.retention.max_bytes',
+    type: 'integer',
+    default: null,
+    min: 1_048_576,
+    max: Number.MAX_SAFE_INTEGER,
+    description:
+      'How large the audit log may become before its oldest segments are removed, in the same way. Default: without a limit.',
+  },
+  {
     key: 'audit.durable',
     type: 'choice',
     choices: ['database', 'local'],

@@ -1,6 +1,11 @@
 import fs from 'node:fs'
 import path from 'node:path'
-import { GatehouseError, type HealthStatus, type Integrity } from '@gatehouse/contract'
+import {
+  GatehouseError,
+  type HealthStatus,
+  type Integrity,
+  type RetentionStatus,
+} from '@gatehouse/contract'
 import { entryOf } from '../domain/audit/entry.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
 import type { AuditLog, AuditReader, Commit, VaultAnchor } from '../ports/audit.ts'
@@ -26,6 +31,8 @@ import { type Consistency, proveConsistency, proveInclusion } from './prove.ts'
 import { rowOfEntry } from './read-groups.ts'
 import { remakeCopies, restoreUses } from './record-groups.ts'
 import { createRecorder, type Durable } from './recorder.ts'
+import { readStart } from './removals.ts'
+import { Retention, type RetentionRules } from './retention.ts'
 import { createSetAside } from './set-aside.ts'
 import { openHeadFile } from './signed-head.ts'
 import { createSigner } from './signer.ts'
@@ -54,6 +61,8 @@ export type AuditLogOptions = {
   readonly verifier?: ChainVerifier
   /** How often everything is verified in the background; 0 turns that off. */
   readonly verifyEveryMs?: number
+  /** How long entries are kept; all of them for ever without. */
+  readonly retention?: RetentionRules
 }
 
 export type LocalAuditLog = AuditLog &
@@ -77,6 +86,14 @@ export type LocalAuditLog = AuditLog &
     /** Must make the index anew from the log, and record who had it done. */
     reindex(by: { readonly actor: string; readonly request_id: string }): Promise<Integrity>
 
+    retention(): RetentionStatus
+
+    /** Must remove what is due and may go, and record who asked for it. */
+    applyRetention(by: {
+      readonly actor: string
+      readonly request_id: string
+    }): Promise<RetentionStatus>
+
     /** Must show that the tree of now begins with the tree of that size. */
     proveConsistency(first: number): Promise<Consistency>
 
@@ -86,6 +103,8 @@ export type LocalAuditLog = AuditLog &
       readonly entries: number
     }
   }
+
+const retentionEveryMs = 600_000
 
 const chainName = /^[A-Za-z0-9._-]{1,64}$/
 
@@ -104,9 +123,17 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   const copy = openCheckpointCopy(options.checkpoint?.copy ?? null, log)
   const checkpoints = openCheckpoints(directory, keys, copy)
   const files = new LogFiles(directory)
+  let start = readStart(directory, keys, chain)
+  // What a crash kept retention from removing.
+  files.removeBefore(start.state.size)
   const setAside = createSetAside(directory, clock)
   const taken = await takeOver({ files, storage, directory, chain, keys })
-  const stock = taken ?? (await takeStock({ files, directory, chain, keys, checkpoints, setAside }))
+  const stock =
+    taken ??
+    (await takeStock({
+      ...{ files, directory, chain, keys, checkpoints, setAside },
+      start: start.state,
+    }))
   const { isSealed, standing, alarm } = stock
   const head = openHeadFile(directory, keys)
   const digests = createDigests(keys.redaction)
@@ -130,7 +157,10 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     }
   }
   const copies = storage.isShared ? storage.copies : null
-  const rows = await EntryIndex.open({ directory, chain, files, sealer: keys, copies })
+  const rows = await EntryIndex.open({
+    ...{ directory, chain, files, sealer: keys, copies },
+    start: () => start.state.size,
+  })
   const recording = { storage, files, chain }
   await restoreUses(recording)
   const recorder = createRecorder(recording, options.durable, clock, stop.signal)
@@ -170,9 +200,11 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   if (alarm) writer.raise(alarm)
   await writer.open()
   const here = verifierOf(files, storage.copies, keys, chain)
+  const elsewhere = options.verifier ?? here
   const inspector = createInspector({
     storage,
     chain,
+    start: () => start,
     clock,
     writer,
     files,
@@ -182,10 +214,23 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     forgetOthers: () => rows.forgetOthers(),
     checkpoints: () => anchorsOf(signer.signed()),
     here,
-    elsewhere: options.verifier ?? here,
+    elsewhere,
     signal: stop.signal,
   })
   const entries = entriesOf(files, storage.copies, chain)
+  const retention = new Retention({
+    ...{ files, directory, chain, keys, clock, writer, inspector, signal: stop.signal },
+    rules: options.retention,
+    verifier: elsewhere,
+    checkpoints: () => anchorsOf(signer.signed()),
+    told: () => recorder.told(),
+    openSeqs: () => rows.openSeqs,
+    start: () => start,
+    moved: async (next) => {
+      start = next
+      await rows.removeBefore(next.state.size)
+    },
+  })
   if (taken) await writer.append(taken.entry)
   const closedIntents = await closeIntents({ rows, auditLog: writer })
 
@@ -208,7 +253,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     for (const row of strict)
       if (rowOfEntry({ ...row, seal: '' }) === null)
         return { kind: 'modified', seq: row.seq, id: null, detail: 'the entry cannot be read' }
-    return verifyPage(rows, strict, accepted)
+    return verifyPage(rows, strict, accepted, { chain, ...start.state })
   }
   const verifyAll = async (): Promise<void> => {
     const found = await inspector.inspect('whole')
@@ -217,6 +262,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   const verifyEveryMs = options.verifyEveryMs ?? 600_000
   const upkeep = [
     every(1_000, () => writer.probe()),
+    every(retentionEveryMs, () => retention.apply()),
     every(options.checkpoint?.everyMs ?? 60_000, async () => signer.sign()),
     ...(verifyEveryMs > 0 ? [verifyAll().catch(failed), every(verifyEveryMs, verifyAll)] : []),
   ]
@@ -266,6 +312,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     verify: () => inspector.inspect('tree'),
 
     async *export() {
+      using _held = retention.hold()
       const chains = []
       for (const { chain: name, next } of storage.isShared ? await rows.ends() : []) {
         const last = name === chain ? undefined : (await rows.range(name, next - 1, next, 1))[0]
@@ -280,6 +327,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
         chains,
         origin: originOf(chain, epoch),
         publicKey: keys.raw,
+        start,
         createdAt: new Date(clock.wall()).toISOString(),
         checkpoints: () =>
           signer
@@ -293,11 +341,24 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
 
     prove(id) {
       signer.sign()
-      return proveInclusion({ rows, entries }, chain, id, signer.signed().at(-1), keys.pem)
+      return proveInclusion(
+        { rows, entries, start: start.state },
+        chain,
+        id,
+        signer.signed().at(-1),
+        keys.pem,
+      )
     },
 
     proveConsistency: (first) =>
-      proveConsistency(entries, chain, first, writer.standing.state.size),
+      proveConsistency({ entries, start: start.state }, chain, first, writer.standing.state.size),
+
+    retention: () => retention.status(),
+
+    async applyRetention(by) {
+      await retention.apply(by)
+      return retention.status()
+    },
 
     reindex: (by) => reindex({ writer, inspector, rebuild }, by),
 
@@ -315,7 +376,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       const { kind, detail } = inspector.report(null)
       const reason = kind
         ? `integrity: ${kind}: ${detail ?? ''}; ${acknowledgeStep}`
-        : (inspector.failure() ?? recorder.failure() ?? copy?.failure())
+        : (inspector.failure() ?? recorder.failure() ?? retention.failure ?? copy?.failure())
       return reason ? { status: 'degraded', reason, entries } : { status: 'healthy', entries }
     },
 

@@ -44,6 +44,12 @@ const entryOf = ({ seq, hash, body }: Line): LoggedEntry => ({
 
 const sliceEntries = 256
 
+/** The number of the first entry of the header's chain, as the header claims. */
+const claimedFirst = ({ removal }: ExportHeader): number => {
+  const { size } = (parse(String(removal?.record)) ?? {}) as { readonly size?: unknown }
+  return typeof size === 'number' ? size : 0
+}
+
 /** Reads an export, in the order of the file: an order that was changed has to show. */
 export const readExport = (text: string, origin: string): ExportRows => {
   const lines = text.split('\n').filter((line) => line !== '')
@@ -82,7 +88,8 @@ export const readExport = (text: string, origin: string): ExportRows => {
     // By position, which is the seq where nothing is wrong; what is out of place is then found so.
     *entries(chain, from) {
       const all = chains.get(chain) ?? []
-      for (let at = from; at < all.length; at += sliceEntries)
+      const first = chain === header.chain ? claimedFirst(header) : 0
+      for (let at = Math.max(0, from - first); at < all.length; at += sliceEntries)
         yield all.slice(at, at + sliceEntries)
     },
   }

@@ -1,5 +1,6 @@
 import { idOf } from '../domain/audit/verify-range.ts'
 import { verifierKey } from './note.ts'
+import type { LogStart, SignedRemoval } from './removals.ts'
 import type { Entries } from './verify-chain.ts'
 
 export const exportFormat = 'gatehouse-audit-export-v1'
@@ -19,6 +20,8 @@ export type ExportHeader = {
     readonly size: number
     readonly head: string
   }[]
+  /** Signed statement of what is not there any more of `chain`; absent where all of it is. */
+  readonly removal?: SignedRemoval
 }
 
 type Parts = {
@@ -30,11 +33,13 @@ type Parts = {
   /** How far each chain is exported: what is appended meanwhile stays out. */
   readonly chains: ExportHeader['chains']
   readonly checkpoints: () => readonly string[]
+  /** Where `chain` begins. */
+  readonly start: LogStart
 }
 
 /** JSON lines: a header, the entries of each chain by seq with the exact hashed text, the checkpoints. */
 export async function* exportLines(parts: Parts): AsyncIterable<string> {
-  const { entries, chain, origin, publicKey, chains } = parts
+  const { entries, chain, origin, publicKey, chains, start } = parts
   const header: ExportHeader = {
     format: exportFormat,
     created_at: parts.createdAt,
@@ -43,10 +48,11 @@ export async function* exportLines(parts: Parts): AsyncIterable<string> {
     chain,
     origin,
     chains,
+    ...(start.signed ? { removal: start.signed } : {}),
   }
   yield `${JSON.stringify(header)}\n`
   for (const { chain: name, size } of chains) {
-    for await (const group of entries(name, 0)) {
+    for await (const group of entries(name, name === chain ? start.state.size : 0)) {
       const lines = group
         .filter(({ seq }) => seq < size)
         .map((entry) => {

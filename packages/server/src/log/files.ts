@@ -11,8 +11,9 @@ export const readIfThere = (file: string): Buffer | null => {
   }
 }
 
-const syncFolder = (file: string): void => {
-  const folder = fs.openSync(path.dirname(file), 'r')
+/** Names that were made or taken away in a folder are on the disk when this returns. */
+export const syncFolder = (name: string): void => {
+  const folder = fs.openSync(name, 'r')
   try {
     fs.fsyncSync(folder)
   } finally {
@@ -33,7 +34,7 @@ export const writeNew = (file: string, content: string | Uint8Array, mode: numbe
     fs.closeSync(fd)
   }
   fs.renameSync(temporary, file)
-  syncFolder(file)
+  syncFolder(path.dirname(file))
 }
 
 /** A secret that others on the machine can read is not one. */

@@ -1,5 +1,6 @@
 import { GatehouseError, type Integrity } from '@gatehouse/contract'
-import { emptyLog, type LogState } from '../domain/audit/chain.ts'
+import type { LogState } from '../domain/audit/chain.ts'
+import { emptyLog } from '../domain/audit/chain.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
 import { describeSystemFailure } from '../domain/system-failure.ts'
 import type { Clock } from '../ports/clock.ts'
@@ -7,6 +8,7 @@ import type { Storage } from '../ports/storage.ts'
 import type { ChainVerifier } from './chain-verifier.ts'
 import type { LogFiles } from './log-files.ts'
 import type { Recorder } from './recorder.ts'
+import { type LogStart, removedOf } from './removals.ts'
 import type { Alarm, HeadFile } from './signed-head.ts'
 import { type Anchor, type ChainQuestion, type Found, peakAnchors } from './verify-chain.ts'
 import type { Writer } from './writer.ts'
@@ -20,6 +22,8 @@ export const inlineEntriesMax = 512
 export type InspectorParts = {
   readonly storage: Storage
   readonly chain: string
+  /** Where the log begins by now. */
+  readonly start: () => LogStart
   readonly clock: Clock
   readonly writer: Writer
   readonly files: LogFiles
@@ -63,6 +67,9 @@ export interface Inspector {
   /** Must resolve with the digest of the entries before `size`. */
   digest(size: number): Promise<string>
 
+  /** Must run the work while no verification is under way, and let none begin meanwhile. */
+  quiet<T>(work: () => Promise<T>): Promise<T>
+
   /** Why the last verification could not be carried out; null where it could. */
   failure(): string | null
 }
@@ -87,6 +94,7 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     const known = {
       verified_through: (verified.get(chain)?.size ?? 0) - 1,
       verified_at: new Date(verifiedAt).toISOString(),
+      ...removedOf(parts.start()),
     }
     if (!wrong) {
       const accepted = baseline && {
@@ -108,9 +116,10 @@ export const createInspector = (parts: InspectorParts): Inspector => {
   const run = async (whole: boolean, tree: boolean): Promise<void> => {
     const { state, baseline } = writer.standing
     const anchors = [{ size: state.size, head: state.head, source: 'this service' }]
-    const from = (name: string) => (whole ? emptyLog : (verified.get(name) ?? emptyLog))
+    const begin = parts.start().state
+    const from = whole ? begin : (verified.get(chain) ?? begin)
     const began = changes
-    const question = { chain, from: from(chain), through: state.size, baseline }
+    const question = { chain, from, through: state.size, baseline }
     const all = [...anchors, ...peakAnchors(state), ...parts.checkpoints()]
     let own = await verify({ ...question, tree, anchors: tree ? all : anchors }, state.size)
     if (own.fault && whole && !tree) {
@@ -234,8 +243,23 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     return report(null)
   }
 
+  const quiet = async <T>(work: () => Promise<T>): Promise<T> => {
+    while (next || running) await (next ?? running)?.catch(() => undefined)
+    const done = work()
+    running = done.then(
+      () => undefined,
+      () => undefined,
+    )
+    try {
+      return await done
+    } finally {
+      running = null
+    }
+  }
+
   return {
     report,
+    quiet,
     forget() {
       changes += 1
     },

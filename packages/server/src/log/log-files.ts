@@ -1,5 +1,6 @@
 import fs from 'node:fs'
 import path from 'node:path'
+import { syncFolder } from './files.ts'
 import { decodeEntry, decodeFrame, type Frame, type LoggedEntry } from './frame.ts'
 import { dataAt, type Placed, readAt, Segment } from './segment.ts'
 
@@ -14,6 +15,9 @@ export type SegmentHeader = {
   readonly head: string
   readonly root: string
 }
+
+/** A segment that is full. */
+export type SealedSegment = { readonly file: string; readonly first: number; readonly end: number }
 
 const smallestBytes = 256 * 1024
 /** So much is what a busy server writes in a second or two. */
@@ -38,15 +42,6 @@ const printOf = ({ ino, nlink, size, ctimeMs }: fs.Stats): string =>
 const fingerprint = (file: string): string => {
   const stat = fs.statSync(file, { throwIfNoEntry: false })
   return stat ? printOf(stat) : 'none'
-}
-
-const syncFolder = (folder: string): void => {
-  const fd = fs.openSync(folder, 'r')
-  try {
-    fs.fsyncSync(fd)
-  } finally {
-    fs.closeSync(fd)
-  }
 }
 
 /** Blocks that are written once make every later sync one of data alone. */
@@ -107,7 +102,10 @@ export class LogReader {
         to === Number.POSITIVE_INFINITY ? segment.frames.length : segment.indexOf(to - 1) + 1
       for (const run of runsOf(segment.frames.slice(start, end))) {
         const [first, last] = [run[0] as Placed, run.at(-1) as Placed]
-        const bytes = readAt(segment.file, first.at, last.at + last.bytes - first.at)
+        const length = last.at + last.bytes - first.at
+        const bytes = readAt(segment.file, first.at, length)
+        // Retention, or somebody else, took the file away: its entries are not there.
+        if (bytes.length < length) break
         for (const frame of run) {
           const at = frame.at - first.at
           yield decodeFrame(bytes.subarray(at, at + frame.bytes), frame)
@@ -219,6 +217,35 @@ export class LogFiles extends LogReader implements Disposable {
   assertRoom(first: number, header: () => SegmentHeader): void {
     this.#roomFor(roomBytes, first, header)
     this.#afterWrite()
+  }
+
+  /** Segments that nothing is appended to any more, oldest first; each ends where the next one begins. */
+  sealed(): readonly SealedSegment[] {
+    return this.segments.slice(0, -1).map((segment, i) => ({
+      file: segment.file,
+      first: segment.first,
+      end: (this.segments[i + 1] as Segment).first,
+    }))
+  }
+
+  /** Bytes of all segments, as far as they are written. */
+  bytes(): number {
+    const sealed = this.sealed().map(
+      ({ file }) => fs.statSync(file, { throwIfNoEntry: false })?.size,
+    )
+    const last = this.segments.at(-1)
+    return sealed.reduce<number>((sum, size) => sum + (size ?? 0), last ? this.#endOf(last) : 0)
+  }
+
+  /** Removes the segments whose entries all lie before this one, the oldest first. */
+  removeBefore(seq: number): void {
+    const gone = this.sealed().filter(({ end }) => end <= seq)
+    for (const { file } of gone) {
+      fs.rmSync(file, { force: true })
+      this.segments = this.segments.filter((segment) => segment.file !== file)
+      this.#seen.delete(file)
+    }
+    if (gone.length > 0) syncFolder(this.folder)
   }
 
   /** Removes the frames from this entry on. Whoever needs them has kept them elsewhere. */

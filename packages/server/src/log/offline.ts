@@ -14,6 +14,7 @@ import {
 } from './keys.ts'
 import { LogReader } from './log-files.ts'
 import { type Checkpoint, readCheckpoints } from './note.ts'
+import { type LogStart, logBegin, readRemoval, readStart, removedOf } from './removals.ts'
 import { readSignedHead, type SignedHead } from './signed-head.ts'
 import { anchorsOf } from './take-stock.ts'
 import { type Anchor, type Entries, peakAnchors, verifyChain } from './verify-chain.ts'
@@ -43,6 +44,7 @@ export type OfflineReport = Integrity & {
 type Material = {
   readonly entries: Entries
   readonly chain: string
+  readonly start: LogStart
   /** Chains of other nodes, in an export. */
   readonly others: readonly string[]
   readonly verifier: Verifier
@@ -78,10 +80,12 @@ const fromFiles = (options: OfflineOptions, directory: string): Material => {
   const all = readCheckpoints(loadCheckpoints(directory), verifier)
   const files = new LogReader(directory)
   const chain = head?.chain ?? 'main'
+  const start = readStart(directory, verifier, chain)
   const origin = originOf(chain, head?.epoch ?? 0)
   const material: Material = {
     entries: (_, from) => files.entries(from),
     chain,
+    start,
     others: [],
     verifier,
     head,
@@ -99,6 +103,13 @@ const noHead: Fault = {
   seq: 0,
   id: null,
   detail: 'there is no signed head beside the log',
+}
+
+const foreignRemoval: Fault = {
+  kind: 'missing',
+  seq: 0,
+  id: null,
+  detail: 'what it says of removed entries is not signed by the key of this log',
 }
 
 const keyFrom = (file: string): Verifier => {
@@ -120,15 +131,23 @@ const fromExport = (options: OfflineOptions, file: string): Material => {
   )
   const size = header.chains.find((known) => known.chain === chain)?.size ?? 0
   const others = header.chains.map((known) => known.chain).filter((name) => name !== chain)
-  return { entries, chain, others, verifier, head: null, checkpoints, size, broken }
+  const start = header.removal ? readRemoval(header.removal, verifier) : logBegin
+  return {
+    ...{ entries, chain, others, verifier, head: null, checkpoints, size },
+    start: start ?? logBegin,
+    broken: broken ?? (start ? null : foreignRemoval),
+  }
 }
 
 const judge = async (material: Material, options: OfflineOptions): Promise<OfflineReport> => {
-  const { entries, chain, others, verifier, head, checkpoints, size, broken, directory } = material
-  const external = options.checkpointFile
+  const { entries, chain, others, verifier, head, checkpoints, size, directory } = material
+  const { start, broken } = material
+  const kept = options.checkpointFile
     ? readCheckpoints(fs.readFileSync(options.checkpointFile, 'utf8'), material.verifier)
     : []
-  if (options.checkpointFile && external.length === 0) {
+  // One over removed entries alone says nothing about those that are left.
+  const external = kept.filter((checkpoint) => checkpoint.size > start.state.size)
+  if (options.checkpointFile && kept.length === 0) {
     throw new GatehouseError('InvalidConfiguration', {
       origin: options.checkpointFile,
       detail: 'no checkpoint in it is signed by the key of this log',
@@ -142,7 +161,7 @@ const judge = async (material: Material, options: OfflineOptions): Promise<Offli
   const own = await verifyChain({
     entries,
     chain,
-    from: emptyLog,
+    from: start.state,
     tree: true,
     anchors,
     ...(size === undefined ? {} : { atLeast: size }),
@@ -152,7 +171,7 @@ const judge = async (material: Material, options: OfflineOptions): Promise<Offli
   const known = Math.min(own.state.size, material.sealed?.() ?? own.state.size)
   let fault: Fault | null =
     own.fault ?? head?.alarm ?? broken ?? (await notSealed(material, own.state.size, known))
-  let count = known
+  let count = Math.max(0, known - start.state.size)
   for (const other of others) {
     const from = emptyLog
     const found = await verifyChain({ entries, chain: other, from, tree: false, anchors: [] })
@@ -176,6 +195,7 @@ const judge = async (material: Material, options: OfflineOptions): Promise<Offli
     ...(fault?.id ? { first_bad_id: fault.id } : {}),
     verified_through: known - 1,
     verified_at: new Date().toISOString(),
+    ...removedOf(start),
     entries: count,
     anchor: external.length > 0 ? { kind: 'checkpoint', size: anchor.size } : anchor,
   }

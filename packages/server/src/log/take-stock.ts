@@ -19,6 +19,8 @@ import type { Standing } from './writer.ts'
 type Parts = {
   readonly files: LogFiles
   readonly directory: string
+  /** The state before the first entry that is left. */
+  readonly start: LogState
   readonly chain: string
   readonly keys: Keys
   readonly checkpoints: Checkpoints
@@ -102,7 +104,7 @@ type End = { readonly state: LogState; readonly vault: string | null; readonly a
  * log; damage before it stays where it is, under an alarm.
  */
 const followOn = (
-  parts: Pick<Parts, 'files' | 'chain' | 'keys' | 'setAside'>,
+  parts: Pick<Parts, 'files' | 'start' | 'chain' | 'keys' | 'setAside'>,
   from: LogState & { readonly vault: string | null },
 ): End => {
   const { files, chain, keys } = parts
@@ -119,7 +121,13 @@ const followOn = (
 }
 
 const afterStop = (
-  { files, chain, keys, setAside }: Pick<Parts, 'files' | 'chain' | 'keys' | 'setAside'>,
+  {
+    files,
+    start,
+    chain,
+    keys,
+    setAside,
+  }: Pick<Parts, 'files' | 'start' | 'chain' | 'keys' | 'setAside'>,
   { state, vault }: Pick<End, 'state' | 'vault'>,
   stop: Frame,
 ): End => {
@@ -130,7 +138,7 @@ const afterStop = (
     if (files.end > end) moveOut({ files, setAside }, end)
     const { seq, id } = { seq: state.size, id: stop.entries[0] ? idOf(stop.entries[0]) : null }
     const detail = 'what lies behind the signed head is damaged'
-    return { state: takeIn(files), vault, alarm: { kind: 'modified', seq, id, detail } }
+    return { state: takeIn(files, start), vault, alarm: { kind: 'modified', seq, id, detail } }
   }
   // A loss of power leaves any part of a last write unwritten: nobody was answered for it.
   if (stop.intact)
@@ -167,12 +175,12 @@ const rolledBack = async (
  * there is nothing that could tell them from forged ones, and all are under the alarm.
  */
 const unsealed = async (parts: Parts): Promise<Stock> => {
-  const { files, chain, checkpoints, keys } = parts
+  const { files, start, chain, checkpoints, keys } = parts
   let epoch = 0
   while (checkpoints.of(originOf(chain, epoch + 1)).length > 0) epoch += 1
   const signed = checkpoints.of(originOf(chain, epoch))
   const fresh: Standing = {
-    state: emptyLog,
+    state: start,
     count: 0,
     epoch,
     alarm: null,
@@ -186,9 +194,9 @@ const unsealed = async (parts: Parts): Promise<Stock> => {
   const anchors = anchorsOf(signed)
   const through = Math.max(files.end, largest(signed))
   const entries = (_: string, from: number) => files.entries(from)
-  const question = { chain, from: emptyLog, through, tree: true, anchors }
+  const question = { chain, from: start, through, tree: true, anchors }
   const { fault } = await verifyChain({ ...question, entries, sealer: keys })
-  const state = takeIn(files)
+  const state = takeIn(files, start)
   const last = files.entry(state.size - 1)
   const alarm = fault ?? {
     ...withoutHead,
@@ -203,11 +211,11 @@ const unsealed = async (parts: Parts): Promise<Stock> => {
 }
 
 /** Takes in every entry, sound or not: what is unsound is an alarm, not a lost entry. */
-export const takeIn = (files: LogFiles): LogState => {
+export const takeIn = (files: LogFiles, start: LogState = emptyLog): LogState => {
   const linker = createLinker(hashing)
-  const tree = createTree(hashing)
-  let { head } = emptyLog
-  for (const group of files.entries(0))
+  const tree = createTree(hashing, start)
+  let { head } = start
+  for (const group of files.entries(start.size))
     for (const { seq, hash, body } of group) {
       if (seq < tree.size) continue
       // Entries that are gone keep their place in the tree, as leaves of nothing.

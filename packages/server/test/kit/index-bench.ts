@@ -44,6 +44,8 @@ export class Log {
   readonly keys = loadKeys(this.directory)
   /** How many entries were read from it. */
   read = 0
+  /** The number of its first entry that is left. */
+  start = 0
 
   constructor() {
     onTestFinished(() => fs.rmSync(this.directory, { recursive: true }))
@@ -72,6 +74,7 @@ export class Log {
   async open(): Promise<EntryIndex> {
     this.read = 0
     const index = await EntryIndex.open({
+      start: () => this.start,
       directory: this.directory,
       chain: 'main',
       files: this,

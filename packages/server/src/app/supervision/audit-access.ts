@@ -4,6 +4,7 @@ import {
   GatehouseError,
   type HealthStatus,
   type Integrity,
+  type RetentionStatus,
 } from '@gatehouse/contract'
 import type { AuditReader } from '../../ports/audit.ts'
 import { actorText, type Op } from '../call/op.ts'
@@ -17,6 +18,15 @@ export interface AuditAccess {
     reason: string,
     by: { readonly actor: string; readonly request_id: string },
   ): Promise<Integrity>
+
+  /** How long entries stay, and what is next to go. */
+  retention(): RetentionStatus
+
+  /** Must remove what is due and may go; entries name what was removed, and who asked for it. */
+  applyRetention(by: {
+    readonly actor: string
+    readonly request_id: string
+  }): Promise<RetentionStatus>
 
   /** Must make the index anew from the log, and write an entry that names who had it done. */
   reindex(by: { readonly actor: string; readonly request_id: string }): Promise<Integrity>
@@ -42,6 +52,12 @@ export async function proveAuditEntry(
 
 export const reindexAudit = (op: Op, deps: { readonly audit: AuditAccess }): Promise<Integrity> =>
   deps.audit.reindex({ actor: actorText(op.actor), request_id: op.request_id })
+
+export const applyRetention = (
+  op: Op,
+  deps: { readonly audit: AuditAccess },
+): Promise<RetentionStatus> =>
+  deps.audit.applyRetention({ actor: actorText(op.actor), request_id: op.request_id })
 
 export const acknowledgeAudit = (
   op: Op,

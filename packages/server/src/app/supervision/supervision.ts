@@ -13,6 +13,7 @@ import type {
   Integrity,
   NotificationTarget,
   NotificationTest,
+  RetentionStatus,
   RetriedNotifications,
   SandboxReport,
   SystemStatus,
@@ -33,6 +34,7 @@ import { acknowledgeAlert, alertsOf, listAlerts } from './alerts.ts'
 import {
   type AuditAccess,
   acknowledgeAudit,
+  applyRetention,
   proveAuditEntry,
   reindexAudit,
   showAuditEntry,
@@ -92,6 +94,9 @@ export interface SupervisionUseCases {
   acknowledgeAudit(op: Op, input: { reason: string }): Promise<Integrity>
   /** The index by which entries are found is made anew from the log. */
   reindexAudit(op: Op): Promise<Integrity>
+  showRetention(op: Op): RetentionStatus
+  /** Removes what is due, and says how the log stands then. */
+  applyRetention(op: Op): Promise<RetentionStatus>
   exportAudit(op: Op): AsyncIterable<string>
 
   listAlerts(
@@ -148,6 +153,8 @@ export function bindSupervision(given: SupervisionDeps): Supervision {
       proveAuditEntry: (_op, input) => proveAuditEntry(deps, input),
       acknowledgeAudit: (op, input) => acknowledgeAudit(op, deps, input),
       reindexAudit: (op) => reindexAudit(op, deps),
+      showRetention: () => audit.retention(),
+      applyRetention: (op) => applyRetention(op, deps),
       exportAudit: () => audit.export(),
 
       listAlerts: (_op, filter) => listAlerts(deps, filter, monitors.unstored()),

@@ -3,7 +3,13 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import type { Hashing } from './hashing.ts'
 import { createTree, frontierFits, rootOf } from './merkle.ts'
-import { consistencyProof, inclusionProof, verifyConsistency, verifyInclusion } from './proofs.ts'
+import {
+  consistencyProof,
+  inclusionProof,
+  rootAt,
+  verifyConsistency,
+  verifyInclusion,
+} from './proofs.ts'
 
 const hashing: Hashing = {
   sha256: (bytes) => createHash('sha256').update(bytes).digest('hex'),
@@ -37,6 +43,7 @@ const roots = [
 
 const leavesOf = (count: number) =>
   Array.from({ length: count }, (_, i) => leafOfBytes(i.toString(16).padStart(8, '0')))
+const start = { size: 0, peaks: [] }
 const rootOfFirst = (leaves: readonly string[], size: number) => {
   const tree = createTree(hashing)
   for (const leaf of leaves.slice(0, size)) tree.push(leaf)
@@ -78,7 +85,7 @@ test('proves every leaf in its tree, and none at another place', () => {
       const leaves = leavesOf(size)
       const index = pick % size
       const root = rootOfFirst(leaves, size)
-      const proof = inclusionProof(hashing, leaves, index)
+      const proof = inclusionProof(hashing, { start, leaves }, index)
       const claim = { leaf: leaves[index] as string, index, size, proof, root }
       expect(verifyInclusion(hashing, claim)).toBe(true)
       expect(verifyInclusion(hashing, { ...claim, leaf: leafOfBytes('ff') })).toBe(false)
@@ -103,7 +110,7 @@ test('proves that a tree grew from each smaller one, and from no other', () => {
         second,
         firstRoot: rootOfFirst(leaves, first),
         secondRoot: rootOfFirst(leaves, second),
-        proof: consistencyProof(hashing, leaves, first),
+        proof: consistencyProof(hashing, { start, leaves }, first),
       }
       expect(verifyConsistency(hashing, claim)).toBe(true)
       const other = rootOfFirst([leafOfBytes('ff'), ...leaves.slice(1)], first)
@@ -112,5 +119,25 @@ test('proves that a tree grew from each smaller one, and from no other', () => {
       expect(verifyConsistency(hashing, { ...claim, proof: [...claim.proof, other] })).toBe(false)
     }),
     { numRuns: 120 },
+  )
+})
+
+test('proves the same of what is left, where the first leaves are known by their frontier alone', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: 1, max: 130 }), fc.nat(), fc.nat(), (size, cut, pick) => {
+      const leaves = leavesOf(size)
+      const gone = cut % size
+      const early = createTree(hashing)
+      for (const leaf of leaves.slice(0, gone)) early.push(leaf)
+      const part = { start: { size: gone, peaks: early.peaks() }, leaves: leaves.slice(gone) }
+      const whole = { start, leaves }
+      const index = gone + (pick % (size - gone))
+      expect(rootAt(hashing, part, index + 1)).toBe(rootOfFirst(leaves, index + 1))
+      expect(inclusionProof(hashing, part, index)).toEqual(inclusionProof(hashing, whole, index))
+      expect(consistencyProof(hashing, part, index + 1)).toEqual(
+        consistencyProof(hashing, whole, index + 1),
+      )
+    }),
+    { numRuns: 200 },
   )
 })

@@ -8,41 +8,74 @@ const split = (n: number): number => {
   return k
 }
 
-const rootOfLeaves = (hashing: Hashing, leaves: readonly string[]): string => {
-  const tree = createTree(hashing)
-  for (const leaf of leaves) tree.push(leaf)
-  return tree.root()
+/** The leaves of a tree from a number on, and the frontier of those before it. */
+export type TreePart = {
+  readonly start: { readonly size: number; readonly peaks: readonly string[] }
+  readonly leaves: readonly string[]
 }
 
-/** RFC 6962 §2.1.1: the hashes that lead from a leaf to the root. */
-export const inclusionProof = (
-  hashing: Hashing,
-  leaves: readonly string[],
-  index: number,
-): string[] => {
-  if (leaves.length <= 1) return []
-  const k = split(leaves.length)
-  const [left, right] = [leaves.slice(0, k), leaves.slice(k)]
-  return index < k
-    ? [...inclusionProof(hashing, left, index), rootOfLeaves(hashing, right)]
-    : [...inclusionProof(hashing, right, index - k), rootOfLeaves(hashing, left)]
-}
+export const sizeOf = ({ start, leaves }: TreePart): number => start.size + leaves.length
 
-/** RFC 6962 §2.1.2: the hashes that show the tree of the first `size` leaves inside the whole one. */
-export const consistencyProof = (
-  hashing: Hashing,
-  leaves: readonly string[],
-  size: number,
-): string[] => {
-  const part = (from: readonly string[], m: number, whole: boolean): string[] => {
-    if (m === from.length) return whole ? [] : [rootOfLeaves(hashing, from)]
-    const k = split(from.length)
-    const [left, right] = [from.slice(0, k), from.slice(k)]
-    return m <= k
-      ? [...part(left, m, whole), rootOfLeaves(hashing, right)]
-      : [...part(right, m - k, false), rootOfLeaves(hashing, left)]
+/** The hash over leaves that lie before the start: one of its frontier, which is all that a proof needs of them. */
+const peakOver = ({ start }: TreePart, from: number, to: number): string => {
+  let at = 0
+  for (const peak of start.peaks) {
+    let size = 1
+    while (size * 2 <= start.size - at) size *= 2
+    if (at === from && at + size === to) return peak
+    at += size
   }
-  return size === 0 || size === leaves.length ? [] : part(leaves, size, true)
+  throw new Error(`no hash is known over the leaves ${from} to ${to}`)
+}
+
+/** The hash over the leaves from one number up to another. */
+const rootOver = (hashing: Hashing, part: TreePart, from: number, to: number): string => {
+  const { start, leaves } = part
+  if (from === 0 && to >= start.size) {
+    const tree = createTree(hashing, start)
+    for (const leaf of leaves.slice(0, to - start.size)) tree.push(leaf)
+    return tree.root()
+  }
+  if (from >= start.size) {
+    const tree = createTree(hashing)
+    for (const leaf of leaves.slice(from - start.size, to - start.size)) tree.push(leaf)
+    return tree.root()
+  }
+  if (to <= start.size) return peakOver(part, from, to)
+  const middle = from + split(to - from)
+  const node = createNodeHash(hashing)
+  return node(rootOver(hashing, part, from, middle), rootOver(hashing, part, middle, to))
+}
+
+/** The root of the tree as it was with so many leaves, no fewer than at the start. */
+export const rootAt = (hashing: Hashing, part: TreePart, size: number): string =>
+  rootOver(hashing, part, 0, size)
+
+/** RFC 6962 §2.1.1: the hashes that lead from a leaf, no earlier than the start, to the root. */
+export const inclusionProof = (hashing: Hashing, part: TreePart, index: number): string[] => {
+  const over = (from: number, to: number): string => rootOver(hashing, part, from, to)
+  const path = (from: number, to: number): string[] => {
+    if (to - from <= 1) return []
+    const middle = from + split(to - from)
+    return index < middle
+      ? [...path(from, middle), over(middle, to)]
+      : [...path(middle, to), over(from, middle)]
+  }
+  return path(0, sizeOf(part))
+}
+
+/** RFC 6962 §2.1.2: the hashes that show the tree of the first `size` leaves, no fewer than at the start, inside the whole one. */
+export const consistencyProof = (hashing: Hashing, part: TreePart, size: number): string[] => {
+  const over = (from: number, to: number): string => rootOver(hashing, part, from, to)
+  const steps = (from: number, to: number, whole: boolean): string[] => {
+    if (size === to) return whole ? [] : [over(from, to)]
+    const middle = from + split(to - from)
+    return size <= middle
+      ? [...steps(from, middle, whole), over(middle, to)]
+      : [...steps(middle, to, false), over(from, middle)]
+  }
+  const end = sizeOf(part)
+  return size === 0 || size === end ? [] : steps(0, end, true)
 }
 
 /** RFC 9162 §2.1.3.2. */

@@ -70,10 +70,10 @@ export class BlockFiles {
     return hash('sha256', found.columns, 'hex') === found.header.sha256 ? found.columns : null
   }
 
-  /** Removes the blocks of a chain from this entry on. */
-  drop(chain: string, from = 0): void {
+  /** Removes the blocks of a chain that begin with an entry from one number on and before another. */
+  drop(chain: string, from = 0, to = Number.POSITIVE_INFINITY): void {
     for (const { file, first } of this.#of(chain))
-      if (first >= from) fs.rmSync(file, { force: true })
+      if (first >= from && first < to) fs.rmSync(file, { force: true })
   }
 
   /** The files of a chain; the name of one chain may begin with that of another. */

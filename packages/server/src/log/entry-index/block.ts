@@ -146,6 +146,16 @@ export class Block {
     this.#columns.duration[i] = Number.NaN
   }
 
+  /** Leaves the places of the first entries, which no query finds any more; whether there were any. */
+  forgetFirst(count: number): boolean {
+    const { time, duration, id } = this.#columns
+    const known = time.subarray(0, count).some((moment) => !Number.isNaN(moment))
+    time.fill(Number.NaN, 0, count)
+    duration.fill(Number.NaN, 0, count)
+    id.fill(0, 0, count)
+    return known
+  }
+
   /** The columns as they are now, of which the first `count` entries count, and the texts of their numbers. */
   get raw(): { readonly columns: Columns; readonly texts: readonly string[] } {
     return { columns: this.#columns, texts: this.#words.texts }

@@ -18,6 +18,8 @@ const slackMs = 60_000
 type Parts = {
   readonly chain: string
   readonly files: BlockFiles
+  /** The number of the first entry that is left. */
+  readonly start: () => number
   /** The entries of the chain from a number on, in their order. */
   readonly entries: (
     from: number,
@@ -28,7 +30,7 @@ type Parts = {
 export class ChainIndex {
   readonly #parts: Parts
   #full: BlockSummary[] = []
-  #last = new Block(0)
+  #last: Block
   /** The hash of the last entry. */
   #head = ''
   #open = new Map<string, number>()
@@ -37,6 +39,7 @@ export class ChainIndex {
 
   constructor(parts: Parts) {
     this.#parts = parts
+    this.#last = new Block(this.#firstBlock())
   }
 
   get chain(): string {
@@ -56,6 +59,7 @@ export class ChainIndex {
   /** Takes what the disk has, as far as it fits the log. `hashAt` gives the hash of an entry of the log. */
   async load(hashAt: (seq: number) => Promise<string | null> | string | null): Promise<void> {
     const { chain, files } = this.#parts
+    files.drop(chain, 0, this.#firstBlock())
     for (const summary of files.list(chain)) {
       const { first, count, head } = summary
       const follows = first === this.end && (await hashAt(first + count - 1)) === head
@@ -72,6 +76,26 @@ export class ChainIndex {
     // Blocks that come later belong to another log.
     const { first, count } = this.#last
     files.drop(chain, count > 0 ? first + 1 : first)
+    await this.removeBefore(this.#parts.start())
+  }
+
+  /** Forgets the entries before this one, which retention removed. */
+  async removeBefore(start: number): Promise<void> {
+    const gone = this.#full.filter(({ first, count }) => first + count <= start)
+    this.#full = this.#full.slice(gone.length)
+    for (const { first } of gone) {
+      this.#loaded.delete(first)
+      this.#unsaved.delete(first)
+    }
+    this.#parts.files.drop(this.chain, 0, this.#firstBlock())
+    const [oldest] = this.#full
+    if (oldest && oldest.first < start) await this.#trim(oldest, start)
+    else if (!oldest) {
+      if (this.#last.first + this.#last.count <= this.#firstBlock())
+        this.#last = new Block(this.#firstBlock())
+      this.#last.forgetFirst(Math.max(0, start - this.#last.first))
+      this.#fill(start)
+    }
   }
 
   /** Takes the next entry. Numbers before it that the log lacks keep their place. */
@@ -100,7 +124,8 @@ export class ChainIndex {
   clear(): void {
     this.#parts.files.drop(this.#parts.chain)
     this.#full = []
-    this.#last = new Block(0)
+    this.#last = new Block(this.#firstBlock())
+    this.#fill(this.#parts.start())
     this.#head = ''
     this.#open = new Map()
     this.#loaded.clear()
@@ -197,6 +222,20 @@ export class ChainIndex {
     }
   }
 
+  /** The number with which the block of the first entry begins. */
+  #firstBlock(): number {
+    return Math.floor(this.#parts.start() / blockEntries) * blockEntries
+  }
+
+  /** Takes the entries before `start` out of a full block. */
+  async #trim(summary: BlockSummary, start: number): Promise<void> {
+    const block = await this.#columns(summary)
+    if (!block.forgetFirst(start - summary.first)) return
+    const left = { ...summary, ...block.span(), tallies: block.tallies() }
+    this.#full = this.#full.map((known) => (known === summary ? left : known))
+    this.#store(left, block)
+  }
+
   #fill(until: number): void {
     while (this.end < until) {
       this.#last.addUnreadable()
@@ -219,18 +258,22 @@ export class ChainIndex {
   }
 
   #write(block: Block): BlockSummary {
-    const { chain, files } = this.#parts
+    const { chain } = this.#parts
     const { first, count } = block
     const open = [...this.#open]
     const tallies = block.tallies()
     const summary = { chain, first, count, head: this.#head, ...block.span(), tallies, open }
+    this.#store(summary, block)
+    return summary
+  }
+
+  #store(summary: BlockSummary, block: Block): void {
     try {
-      files.write(summary, block.encode())
+      this.#parts.files.write(summary, block.encode())
     } catch {
       // A full disk: the entries are in the log, and the next start makes this block anew.
-      this.#unsaved.set(first, block)
+      this.#unsaved.set(summary.first, block)
     }
-    return summary
   }
 
   async #countIn(summary: BlockSummary, on: Conditions): Promise<number> {
@@ -239,7 +282,8 @@ export class ChainIndex {
 
   async #blockOf(seq: number): Promise<Block> {
     if (seq >= this.#last.first) return this.#last
-    return this.#columns(this.#full[Math.floor(seq / blockEntries)] as BlockSummary)
+    const before = (this.#full[0]?.first ?? 0) / blockEntries
+    return this.#columns(this.#full[Math.floor(seq / blockEntries) - before] as BlockSummary)
   }
 
   /** The columns of a full block, from the disk or, where somebody changed them there, from the log. */

@@ -14,6 +14,8 @@ export type IndexParts = {
   readonly chain: string
   readonly files: Pick<LogReader, 'entry' | 'entries'>
   readonly sealer: Sealer
+  /** The number of the first entry of this node's chain that is left. */
+  readonly start: () => number
   /** Where other nodes leave copies of theirs; null where there are no other nodes. */
   readonly copies: AuditCopies | null
 }
@@ -101,7 +103,8 @@ export class Chains {
 
   #indexOf(chain: string): ChainIndex {
     const entries = (from: number) => this.entries(chain, from)
-    return new ChainIndex({ chain, files: this.#blocks, entries })
+    const start = chain === this.#parts.chain ? this.#parts.start : () => 0
+    return new ChainIndex({ chain, files: this.#blocks, entries, start })
   }
 
   async #open(chain: string): Promise<ChainIndex> {

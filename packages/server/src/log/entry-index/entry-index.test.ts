@@ -367,3 +367,36 @@ test('shows what it knows of an entry whose text was damaged since', async () =>
   const { rows } = await index.query({ limit: 9, offset: 0 })
   expect(rows[1]).toMatchObject({ seq: 1, body: 'damage', agent: 'mailbot', result: 'success' })
 })
+
+test('forgets what retention removed, in blocks that are full and in the last one, also after a start', async () => {
+  const log = new Log()
+  const all = many(2 * blockEntries + 100, (seq) => ({ agent: seq % 2 === 0 ? 'even' : 'odd' }))
+  log.write(all)
+  let index = await log.open()
+  for (const start of [10, blockEntries + 30, 2 * blockEntries + 40]) {
+    log.start = start
+    log.lines.splice(
+      0,
+      log.lines.findIndex(({ seq }) => seq >= start),
+    )
+    await index.removeBefore(start)
+    for (const again of [false, true]) {
+      if (again) {
+        index.save()
+        index = await log.open()
+      }
+      const left = all.slice(start)
+      const page = await index.query({ limit: 3, offset: left.length - 3 })
+      expect(page.total).toBe(left.length)
+      expect(page.rows.map(({ seq }) => seq)).toEqual([start + 2, start + 1, start])
+      expect(await index.find(all[start - 1]?.id ?? '')).toBeNull()
+      expect((await index.find(all[start]?.id ?? ''))?.seq).toBe(start)
+      const odd = await index.query({ agent: 'odd', limit: 0, offset: 0 })
+      expect(odd.total).toBe(left.filter(({ agent }) => agent === 'odd').length)
+    }
+  }
+  const next = rowOf(all.length)
+  log.write([next])
+  index.add([next])
+  expect((await index.query({ limit: 1, offset: 0 })).rows[0]?.seq).toBe(all.length)
+})

@@ -49,6 +49,16 @@ export class EntryIndex implements AuditRows {
     await this.catchUp(end)
   }
 
+  /** Forgets the entries of this node that retention removed. */
+  removeBefore(start: number): Promise<void> {
+    return this.#chains.own.removeBefore(start)
+  }
+
+  /** Numbers of entries that are intents without an outcome so far. */
+  get openSeqs(): readonly number[] {
+    return this.#chains.own.openIntents.map(([, seq]) => seq)
+  }
+
   /** Forgets the chains of other nodes: their copies were changed. */
   forgetOthers(): void {
     this.#chains.forgetOthers()

@@ -8,5 +8,7 @@ export const auditHandlers: Handlers<typeof auditRoutes> = {
   proveAuditEntry: (op, app, input) => app.proveAuditEntry(op, input),
   verifyAudit: (op, app) => app.verifyAudit(op),
   acknowledgeAudit: (op, app, input) => app.acknowledgeAudit(op, input),
+  showRetention: (op, app) => app.showRetention(op),
+  applyRetention: (op, app) => app.applyRetention(op),
   reindexAudit: (op, app) => app.reindexAudit(op),
 }
