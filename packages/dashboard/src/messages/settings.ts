@@ -7,7 +7,7 @@ export const settingsText = {
     logins: 'Logins',
     notifications: 'Notifications',
     configuration: 'Configuration',
-    appearance: 'Appearance',
+    appearance: 'This browser',
   },
   operators: 'Operators',
   name: 'Name',

@@ -1,6 +1,8 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from 'react'
 import { useRead } from '../api.ts'
+import { useNotices } from '../install/notices.ts'
+import { useInstalled } from '../install/use-installed.ts'
 import { useLiveState, useLiveStreams } from '../live/live.ts'
 import { shellText } from '../messages/shell.ts'
 import { useMay, useSession } from '../session.tsx'
@@ -21,9 +23,11 @@ const Help = lazy(() => import('./help.tsx').then((module) => ({ default: module
 
 /** Requests and questions that wait for a person. */
 const usePendingCount = (): number => {
-  const requests = useRead('listApprovals').data?.total ?? 0
-  const count = requests + (useRead('listQuestions').data?.questions.length ?? 0)
+  const requests = useRead('listApprovals').data
+  const questions = useRead('listQuestions').data?.questions
+  const count = (requests?.total ?? 0) + (questions?.length ?? 0)
   useEffect(() => setPendingCount(count), [count])
+  useNotices(requests?.approvals, questions)
   return count
 }
 
@@ -226,6 +230,7 @@ const TopBar = ({
 
 const Framed = () => {
   useLiveStreams()
+  useInstalled()
   const pending = usePendingCount()
   const mayPause = useMay('agents.manage')
   const { askPause, askResume } = usePauseAsks()

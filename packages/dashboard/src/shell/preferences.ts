@@ -28,5 +28,8 @@ export const theme = createPreference('theme', ['system', 'light', 'dark'], 'sys
   else document.documentElement.dataset['theme'] = value
 })
 
+/** Notifications of this browser while the page is open. */
+export const notices = createPreference('notices', ['off', 'on'], 'off')
+
 /** Shortcuts of one key: they are in the way of people who speak to their computer. */
 export const singleKeys = createPreference('single-keys', ['on', 'off'], 'on')
