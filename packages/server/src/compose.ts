@@ -24,6 +24,7 @@ import { createEngineHost } from './inference/engine/create-engine-host.ts'
 import { NpmEngineInstaller } from './inference/engine/npm-engine-installer.ts'
 import { openAuditLog } from './log/audit-log.ts'
 import { lastClockOf } from './log/last-clock.ts'
+import { LogFiles } from './log/log-files.ts'
 import type { RetentionRules } from './log/retention.ts'
 import { VerifierThread } from './log/verifier-thread.ts'
 import { createOutbound } from './outbound/create-outbound.ts'
@@ -202,8 +203,8 @@ const adaptersFor = (
 }
 
 /** The store may lack the last groups of a service that was killed. */
-const clockAfter = async (storage: Storage, auditFolder: string): Promise<Clock> =>
-  createClock(Math.max(await storage.clock.read(), lastClockOf(auditFolder)))
+const clockAfter = async (storage: Storage, logFiles: LogFiles): Promise<Clock> =>
+  createClock(Math.max(await storage.clock.read(), lastClockOf(logFiles)))
 
 const openSandbox = (
   { data_dir: dataDir, 'sandbox.mode': mode, 'sandbox.user': user }: Settings,
@@ -279,7 +280,8 @@ export async function compose(
   const databaseFile = join(dataDir, 'gatehouse.db')
   const storage = opening.use(await openStorage(settings, databaseFile, expectedId, overrides))
   recordStore(dataDir, { engine: store.engine, store_id: storage.id, version })
-  const clock = overrides.clock ?? (await clockAfter(storage, auditFolder))
+  const logFiles = new LogFiles(auditFolder)
+  const clock = overrides.clock ?? (await clockAfter(storage, logFiles))
   const tracing = await openTracing({ env: process.env, version, log })
   if (tracing) opening.use(tracing)
   const place: LogPlace = {
@@ -294,6 +296,7 @@ export async function compose(
     await openAuditLog({
       storage,
       directory: auditFolder,
+      files: logFiles,
       chain: node,
       ids,
       clock,

@@ -84,10 +84,14 @@ const optionalOf = (
     optional.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
   ) as Pick<Capability, Optional>
 
-const parsedBy = (inputs: z.ZodObject, schema: JsonSchema, given: unknown): ParsedArguments => {
+const parsedBy = (
+  inputs: z.ZodObject,
+  schema: () => JsonSchema,
+  given: unknown,
+): ParsedArguments => {
   const parsed = inputs.safeParse(given)
   if (parsed.success) return { kind: 'valid', args: parsed.data }
-  const problems = parsed.error.issues.flatMap((issue) => explainIssue(issue, given, schema))
+  const problems = parsed.error.issues.flatMap((issue) => explainIssue(issue, given, schema()))
   return { kind: 'invalid', problems }
 }
 
@@ -107,10 +111,16 @@ const unsaidOf = (said: Partial<Pick<Capability, Unsaid>>): Pick<Capability, Uns
   return { notify, reach, performer, critical, grants_bind }
 }
 
-/** Declares a capability. Freezes it and derives what listings need; touches nothing else. */
-export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
-  d: Definition<I, O>,
-): Capability => {
+/** What listings need beside the declaration. */
+type Listing = Pick<
+  Capability,
+  'definition_hash' | 'input_schema' | 'output_schema' | 'description'
+>
+
+const listingOf = (
+  d: Definition<z.ZodObject, z.ZodObject>,
+  side_effects: Capability['side_effects'],
+): Listing => {
   const input_schema = typedSchema(jsonSchema(d.inputs, 'input'))
   const output_schema = jsonSchema(d.outputs, 'output')
   const told = {
@@ -126,13 +136,32 @@ export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
       message: errorTable[type].say,
       recovery: [...errorTable[type].recovery],
     })),
-    side_effects: [...(d.side_effects ?? [])],
+    side_effects,
     effect: d.effect,
     critical: d.critical ?? false,
   }
   const definition_hash = createHash('sha256')
     .update(stringify({ ...told, input_schema }) ?? '')
     .digest('hex')
+  return {
+    definition_hash: `sha256:${definition_hash}`,
+    input_schema,
+    output_schema,
+    description: { ...told, title: d.title } as Capability['description'],
+  }
+}
+
+/**
+ * Declares a capability. Freezes it; touches nothing else. What listings need is derived when it is first read: a
+ * start needs none of it, and deriving all took a tenth of one.
+ */
+export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
+  d: Definition<I, O>,
+): Capability => {
+  const side_effects = [...(d.side_effects ?? [])]
+  let derived: Listing | null = null
+  const listing = (): Listing =>
+    (derived ??= listingOf(d as unknown as Definition<z.ZodObject, z.ZodObject>, side_effects))
   return Object.freeze({
     name: d.name,
     group: d.name.split('.')[0] ?? d.name,
@@ -142,23 +171,31 @@ export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
     when_to_use: d.when_to_use,
     origin: 'own',
     argument_names: Object.keys(d.inputs.shape),
-    parse: (given: unknown) => parsedBy(d.inputs, input_schema, given),
+    parse: (given: unknown) => parsedBy(d.inputs, () => listing().input_schema, given),
     tier: d.tier,
     effect: d.effect,
     ...unsaidOf(d),
-    side_effects: told.side_effects,
-    destructive: d.destructive ?? told.side_effects.some(({ reversible }) => !reversible),
-    common_patterns: told.common_patterns,
+    side_effects,
+    destructive: d.destructive ?? side_effects.some(({ reversible }) => !reversible),
+    common_patterns: d.common_patterns ?? [],
     errors: d.errors,
     redact: d.redact ?? [],
     ...pathArgumentsOf(d.inputs),
     waits: d.waits ?? false,
     timeout_seconds: d.timeout_seconds ?? 60,
     result_bytes_max: d.result_bytes_max ?? resultBytesMax,
-    definition_hash: `sha256:${definition_hash}`,
-    input_schema,
-    output_schema,
-    description: { ...told, title: d.title } as Capability['description'],
+    get definition_hash() {
+      return listing().definition_hash
+    },
+    get input_schema() {
+      return listing().input_schema
+    },
+    get output_schema() {
+      return listing().output_schema
+    },
+    get description() {
+      return listing().description
+    },
     ...optionalOf(d),
     run: d.run as Capability['run'],
   })

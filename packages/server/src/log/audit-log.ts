@@ -29,7 +29,7 @@ import { LogFiles, segmentsFolder } from './log-files.ts'
 import { verifyPage } from './pages.ts'
 import { type Consistency, proveConsistency, proveInclusion } from './prove.ts'
 import { rowOfEntry } from './read-groups.ts'
-import { remakeCopies, restoreUses } from './record-groups.ts'
+import { remakeCopies } from './record-groups.ts'
 import { createRecorder, type Durable } from './recorder.ts'
 import { readStart } from './removals.ts'
 import { Retention, type RetentionRules } from './retention.ts'
@@ -44,6 +44,8 @@ export type AuditLogOptions = {
   readonly storage: Storage
   /** Where the log lies, with its keys, signed head and checkpoints. */
   readonly directory: string
+  /** Its segments, where somebody has opened them already; closed with the log. */
+  readonly files?: LogFiles
   /** The name of this node's chain: letters, digits, `.`, `_` and `-`. */
   readonly chain: string
   readonly ids: Ids
@@ -122,7 +124,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   const keys = loadKeys(directory)
   const copy = openCheckpointCopy(options.checkpoint?.copy ?? null, log)
   const checkpoints = openCheckpoints(directory, keys, copy)
-  const files = new LogFiles(directory)
+  const files = options.files ?? new LogFiles(directory)
   let start = readStart(directory, keys, chain)
   // What a crash kept retention from removing.
   files.removeBefore(start.state.size)
@@ -131,7 +133,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   const stock =
     taken ??
     (await takeStock({
-      ...{ files, directory, chain, keys, checkpoints, setAside },
+      ...{ files, directory, chain, keys, checkpoints, setAside, log },
       start: start.state,
     }))
   const { isSealed, standing, alarm } = stock
@@ -162,11 +164,14 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     start: () => start.state.size,
   })
   const recording = { storage, files, chain }
-  await restoreUses(recording)
   const recorder = createRecorder(recording, options.durable, clock, stop.signal)
   const catchUp = async (end: number): Promise<void> => {
     await rows.catchUp(end)
     await recorder.catchUp(end)
+  }
+  const catchUpAtStart = async (end: number): Promise<void> => {
+    await rows.catchUp(end)
+    await recorder.start(end)
   }
   const writer = new Writer(
     {
@@ -198,7 +203,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   }
   writer.change({})
   if (alarm) writer.raise(alarm)
-  await writer.open()
+  await writer.open(catchUpAtStart)
   const here = verifierOf(files, storage.copies, keys, chain)
   const elsewhere = options.verifier ?? here
   const inspector = createInspector({

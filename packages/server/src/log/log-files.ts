@@ -2,7 +2,7 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { syncFolder } from './files.ts'
 import { decodeEntry, decodeFrame, type Frame, type LoggedEntry } from './frame.ts'
-import { dataAt, type Placed, readAt, Segment } from './segment.ts'
+import { dataAt, type Placed, type Residue, readAt, Segment } from './segment.ts'
 
 export const segmentsFolder = 'segments'
 
@@ -88,6 +88,11 @@ export class LogReader {
       if (last) return last.first + last.count
     }
     return 0
+  }
+
+  /** What lies behind the last frame without being one; null where nothing does. */
+  get residue(): Residue | null {
+    return this.segments.at(-1)?.residue ?? null
   }
 
   get isEmpty(): boolean {
@@ -273,6 +278,26 @@ export class LogFiles extends LogReader implements Disposable {
     this.#look()
   }
 
+  /** Takes away what lies behind the last frame without being one. Null where nothing does. */
+  takeResidue(): Residue | null {
+    const [segment, { residue }] = [this.segments.at(-1), this]
+    if (!segment || !residue) return null
+    const isSealed = (fs.statSync(segment.file).mode & 0o200) === 0
+    if (isSealed) fs.chmodSync(segment.file, 0o600)
+    const fd = fs.openSync(segment.file, 'r+')
+    try {
+      if (isSealed) fs.ftruncateSync(fd, segment.end)
+      else zero(fd, residue.at, residue.at + residue.length)
+      if (isSealed) fs.fchmodSync(fd, sealedMode)
+      fs.fsyncSync(fd)
+    } finally {
+      fs.closeSync(fd)
+    }
+    segment.forgetResidue()
+    this.#afterWrite()
+    return residue
+  }
+
   /** Whether somebody else changed a file since the last call; then everything is read anew. */
   takeForeign(): boolean {
     const now = new Map(this.list().map(({ file }) => [file, fingerprint(file)]))
@@ -338,9 +363,7 @@ export class LogFiles extends LogReader implements Disposable {
   }
 
   #endOf(segment: Segment): number {
-    if (this.#writing?.segment === segment) return this.#writing.at
-    const last = segment.frames.at(-1)
-    return last ? last.at + last.bytes : dataAt
+    return this.#writing?.segment === segment ? this.#writing.at : segment.end
   }
 
   #sealSegment({ segment, fd, at }: Writing): void {
@@ -429,10 +452,15 @@ const linkOrCopy = (from: string, to: string): void => {
   }
 }
 
+/** Only what is not zero already: a sync has to write whatever was touched. */
 const zero = (fd: number, from: number, to: number): void => {
-  const piece = Buffer.alloc(pieceBytes)
-  for (let at = from; at < to; at += pieceBytes)
-    fs.writeSync(fd, piece, 0, Math.min(pieceBytes, to - at), at)
+  const [piece, there] = [Buffer.alloc(pieceBytes), Buffer.alloc(pieceBytes)]
+  for (let at = from; at < to; at += pieceBytes) {
+    const length = Math.min(pieceBytes, to - at)
+    const read = fs.readSync(fd, there, 0, length, at)
+    if (read < length || there.compare(piece, 0, length, 0, length) !== 0)
+      fs.writeSync(fd, piece, 0, length, at)
+  }
 }
 
 const allocateLater = async (file: string, bytes: number): Promise<void> => {

@@ -1,9 +1,16 @@
 import { idOf } from '../domain/audit/verify-range.ts'
+import type { Log } from '../ports/log.ts'
 import type { LoggedEntry } from './frame.ts'
 import type { LogFiles } from './log-files.ts'
 import { rowOfEntry } from './read-groups.ts'
 import { type SetAside, setAsideFile } from './set-aside.ts'
 import type { Alarm } from './signed-head.ts'
+
+type ResidueParts = {
+  readonly files: LogFiles
+  readonly setAside: SetAside
+  readonly log: Pick<Log, 'error' | 'warn'>
+}
 
 type Place = { readonly seq: number; readonly id: string | null }
 
@@ -21,7 +28,26 @@ export const moveOut = (
   return { seq: from, id: first ? idOf(first) : null }
 }
 
-/** The finding about them. */
+/**
+ * Takes away what lies behind the end of the log and is no entry: nothing tells what a loss of power left of a write
+ * from what somebody put there, so it is kept elsewhere and reported, and is no finding.
+ */
+export const moveResidue = ({ files, setAside, log }: ResidueParts): void => {
+  const residue = files.takeResidue()
+  if (!residue) return
+  const { at, length, bytes } = residue
+  try {
+    setAside([{ residue: bytes.toString('base64'), at, length }])
+  } catch (err) {
+    log.error({ err }, `what lay behind the end of the audit log cannot be kept in ${setAsideFile}`)
+  }
+  log.warn(
+    { at, length },
+    `bytes behind the end of the audit log are no entries: what a loss of power left of a write, or somebody else's; they were moved to ${setAsideFile}`,
+  )
+}
+
+/** The finding about entries. */
 export const inserted = ({ seq, id }: Place): Alarm => ({
   kind: 'inserted',
   seq,

@@ -63,6 +63,11 @@ const mutations: Record<
     row.hash = flip(row.hash, below(64))
     return at(rows, i)
   },
+  'a bit of a seal': (rows, i, below) => {
+    const row = rows[i] as Row
+    row.seal = flip(row.seal, below(row.seal.length))
+    return at(rows, i)
+  },
   'two entries swapped': (rows, i, below) => {
     const j = i + 1 + below(rows.length - i - 1)
     const [a, b] = [rows[i] as Row, rows[j] as Row]

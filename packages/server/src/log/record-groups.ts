@@ -1,3 +1,4 @@
+import type { CommitGroup } from '../ports/audit-rows.ts'
 import type { Storage } from '../ports/storage.ts'
 import { copiesOf } from './chain-verifier.ts'
 import type { LogReader } from './log-files.ts'
@@ -10,20 +11,22 @@ export type RecordParts = {
   readonly chain: string
 }
 
-/** Counts uses of limits that are in the log and were not stored before the service ended. */
-export const restoreUses = async ({ storage, files, chain }: RecordParts): Promise<void> => {
-  for (const { note } of files.frames(await storage.recorded(chain)))
-    storage.limits.restore(note.stamps)
-}
-
 /** Records what follows from the groups before `end` that the store does not have. */
 export const recordRest = async (
   { storage, files, chain }: RecordParts,
   end: number,
+  eachGroup: (group: CommitGroup) => void = () => undefined,
 ): Promise<void> => {
-  for (const frame of files.frames(await storage.recorded(chain), end))
-    await storage.record(groupOf(chain, frame))
+  for (const frame of files.frames(await storage.recorded(chain), end)) {
+    const group = groupOf(chain, frame)
+    eachGroup(group)
+    await storage.record(group)
+  }
 }
+
+/** The same when a service starts: uses of limits that were not stored before it ended are counted again. */
+export const recordRestAtStart = (parts: RecordParts, end: number): Promise<void> =>
+  recordRest(parts, end, ({ stamps }) => parts.storage.limits.restore(stamps))
 
 /** Copies the entries before `end` anew; a copy of an entry that the log does not have is kept elsewhere. */
 export const remakeCopies = async (

@@ -2,7 +2,7 @@ import { GatehouseError } from '@gatehouse/contract'
 import { describeSystemFailure } from '../domain/system-failure.ts'
 import type { CommitGroup } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
-import { type RecordParts, recordRest } from './record-groups.ts'
+import { type RecordParts, recordRest, recordRestAtStart } from './record-groups.ts'
 
 /** Place that a call waits for where nodes share the store. */
 export type Durable = 'database' | 'local'
@@ -15,6 +15,9 @@ export interface Recorder {
   /** Must have told of every entry before `end`. Raises what the store raises. */
   catchUp(end: number): Promise<void>
 
+  /** The same when a service starts, for a store that counted uses of limits in memory. */
+  start(end: number): Promise<void>
+
   /** The first entry that the store may not have been told of. */
   told(): number
 
@@ -26,6 +29,7 @@ export interface Recorder {
 const recordAtOnce = (parts: RecordParts): Recorder => ({
   record: (group) => parts.storage.record(group),
   catchUp: (end) => recordRest(parts, end),
+  start: (end) => recordRestAtStart(parts, end),
   told: () => Number.POSITIVE_INFINITY,
   failure: () => null,
 })
@@ -63,6 +67,11 @@ class LaterRecorder implements Recorder {
     this.#end = Math.max(this.#end, end)
     if (this.#told >= this.#end) return Promise.resolve()
     return (this.#running ??= this.#run())
+  }
+
+  /** Nodes that share a store count in it. */
+  start(end: number): Promise<void> {
+    return this.catchUp(end)
   }
 
   told(): number {

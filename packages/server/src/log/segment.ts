@@ -51,11 +51,43 @@ export const scan = (bytes: Buffer): Placed[] => {
   return frames
 }
 
+/** Bytes behind the last frame that are no frame: what a crash left of a write, or what somebody put there. */
+export type Residue = {
+  readonly at: number
+  /** From the first byte that is not zero to the last one. */
+  readonly length: number
+  /** The first of them. */
+  readonly bytes: Buffer
+}
+
+/** So much of a residue is kept: more than nearly every write has. */
+const residueMax = 64 * 1024
+const zeros = Buffer.alloc(64 * 1024)
+
+const endOf = (frames: readonly Placed[]): number => {
+  const last = frames.at(-1)
+  return last ? last.at + last.bytes : dataAt
+}
+
+const residueOf = (bytes: Buffer, from: number): Residue | null => {
+  let [first, last] = [-1, -1]
+  for (let at = from; at < bytes.length; at += zeros.length) {
+    const piece = bytes.subarray(at, at + zeros.length)
+    if (piece.compare(zeros, 0, piece.length) === 0) continue
+    if (first < 0) first = at + piece.findIndex((byte) => byte !== 0)
+    last = at + piece.findLastIndex((byte) => byte !== 0)
+  }
+  if (first < 0) return null
+  const end = Math.min(last + 1, first + residueMax)
+  return { at: first, length: last + 1 - first, bytes: Buffer.from(bytes.subarray(first, end)) }
+}
+
 /** One file of the log, as it is read. Its frames are looked for once; what is appended later is added. */
 export class Segment {
   readonly file: string
   readonly first: number
   #frames: Placed[] | null
+  #residue: Residue | null = null
 
   constructor(file: string, first: number, frames: Placed[] | null = null) {
     this.file = file
@@ -64,7 +96,23 @@ export class Segment {
   }
 
   get frames(): readonly Placed[] {
-    return (this.#frames ??= scan(readAt(this.file, 0, Number.MAX_SAFE_INTEGER)))
+    return (this.#frames ??= this.#scan())
+  }
+
+  /** Where the last frame ends. */
+  get end(): number {
+    return endOf(this.frames)
+  }
+
+  /** What lay behind the last frame when the file was read. */
+  get residue(): Residue | null {
+    this.#frames ??= this.#scan()
+    return this.#residue
+  }
+
+  /** It was taken away. */
+  forgetResidue(): void {
+    this.#residue = null
   }
 
   add(frame: Placed): void {
@@ -74,6 +122,13 @@ export class Segment {
   /** Frames are looked for anew when they are next asked for. */
   forget(): void {
     this.#frames = null
+  }
+
+  #scan(): Placed[] {
+    const bytes = readAt(this.file, 0, Number.MAX_SAFE_INTEGER)
+    const frames = scan(bytes)
+    this.#residue = residueOf(bytes, endOf(frames))
+    return frames
   }
 
   /** The place in `frames` of the first one that holds this entry or a later one. */

@@ -2,6 +2,7 @@ import { GatehouseError } from '@gatehouse/contract'
 import { createLinker, emptyLog, type LogState, leafOf } from '../domain/audit/chain.ts'
 import { createTree } from '../domain/audit/merkle.ts'
 import { goneText, idOf } from '../domain/audit/verify-range.ts'
+import type { Log } from '../ports/log.ts'
 import { type Checkpoints, originOf } from './checkpoints.ts'
 import type { Frame } from './frame.ts'
 import { hashing } from './hashing.ts'
@@ -11,7 +12,7 @@ import { inserted, moveOut } from './move-out.ts'
 import type { Checkpoint } from './note.ts'
 import { follow } from './pending-group.ts'
 import { isGenuine } from './seal-group.ts'
-import type { SetAside } from './set-aside.ts'
+import { type SetAside, setAsideFile } from './set-aside.ts'
 import { type Alarm, readSignedHead, type SignedHead } from './signed-head.ts'
 import { type Anchor, cutOff, verifyChain } from './verify-chain.ts'
 import type { Standing } from './writer.ts'
@@ -25,6 +26,7 @@ type Parts = {
   readonly keys: Keys
   readonly checkpoints: Checkpoints
   readonly setAside: SetAside
+  readonly log: Pick<Log, 'warn'>
 }
 
 export type Stock = {
@@ -104,7 +106,7 @@ type End = { readonly state: LogState; readonly vault: string | null; readonly a
  * log; damage before it stays where it is, under an alarm.
  */
 const followOn = (
-  parts: Pick<Parts, 'files' | 'start' | 'chain' | 'keys' | 'setAside'>,
+  parts: Pick<Parts, 'files' | 'start' | 'chain' | 'keys' | 'setAside' | 'log'>,
   from: LogState & { readonly vault: string | null },
 ): End => {
   const { files, chain, keys } = parts
@@ -127,7 +129,8 @@ const afterStop = (
     chain,
     keys,
     setAside,
-  }: Pick<Parts, 'files' | 'start' | 'chain' | 'keys' | 'setAside'>,
+    log,
+  }: Pick<Parts, 'files' | 'start' | 'chain' | 'keys' | 'setAside' | 'log'>,
   { state, vault }: Pick<End, 'state' | 'vault'>,
   stop: Frame,
 ): End => {
@@ -140,10 +143,13 @@ const afterStop = (
     const detail = 'what lies behind the signed head is damaged'
     return { state: takeIn(files, start), vault, alarm: { kind: 'modified', seq, id, detail } }
   }
+  const place = moveOut({ files, setAside }, state.size)
+  if (stop.intact) return { state, vault, alarm: inserted(place) }
   // A loss of power leaves any part of a last write unwritten: nobody was answered for it.
-  if (stop.intact)
-    return { state, vault, alarm: inserted(moveOut({ files, setAside }, state.size)) }
-  files.cut(state.size)
+  log.warn(
+    place,
+    `the last write of the audit log was not finished, and nobody was answered for it; it was moved to ${setAsideFile}`,
+  )
   return { state, vault, alarm: null }
 }
 
@@ -195,7 +201,9 @@ const unsealed = async (parts: Parts): Promise<Stock> => {
   const through = Math.max(files.end, largest(signed))
   const entries = (_: string, from: number) => files.entries(from)
   const question = { chain, from: start, through, tree: true, anchors }
-  const { fault } = await verifyChain({ ...question, entries, sealer: keys })
+  // Where no checkpoint is of this key, seals may be of another one.
+  const sealer = signed.length > 0 ? keys : null
+  const { fault } = await verifyChain({ ...question, entries, sealer })
   const state = takeIn(files, start)
   const last = files.entry(state.size - 1)
   const alarm = fault ?? {

@@ -41,7 +41,7 @@ export type ChainQuestion = {
 
 type Question = ChainQuestion & {
   readonly entries: Entries
-  /** Names the first entry that somebody else wrote, where the log is not the one that an anchor was made over. */
+  /** Checks the seal of each entry: who has no key cannot rewrite one and recompute the hashes after it. */
   readonly sealer?: Sealer | null
   readonly signal?: AbortSignal
 }
@@ -67,7 +67,7 @@ const breather = (signal: AbortSignal | undefined) => {
 
 /** Re-hashes a chain and compares it with its anchors, in slices. */
 export const verifyChain = async (question: Question): Promise<Found> => {
-  const { entries, chain, tree, baseline, signal } = question
+  const { entries, chain, tree, baseline, sealer, signal } = question
   const start =
     baseline && question.from.size < baseline.size && (await unchanged(question, baseline))
       ? baseline
@@ -87,7 +87,7 @@ export const verifyChain = async (question: Question): Promise<Found> => {
     for (let from = 0; from < group.length && state.size < through; ) {
       const stop = Math.min(through, anchors[0]?.size ?? through)
       const part = group.slice(from, from + Math.max(1, stop - state.size))
-      const fault = verifier.take(part, group)
+      const fault = verifier.take(part, group) ?? (sealer ? wrongSeal(part, sealer) : null)
       state = verifier.state()
       last = part.at(-1)
       from += part.length
@@ -107,6 +107,14 @@ export const verifyChain = async (question: Question): Promise<Found> => {
     ...anchors.map((a) => a.size),
   )
   return found(expected > state.size ? cutOff(state.size, expected, last) : null)
+}
+
+/** Entries of copies and exports have no seal. */
+const wrongSeal = (entries: readonly LoggedEntry[], sealer: Sealer): Fault | null => {
+  const wrong = entries.find(({ hash, seal }) => seal !== '' && seal !== sealer.seal(hash))
+  if (!wrong) return null
+  const detail = 'the seal of the entry is not of this service'
+  return { kind: 'modified', seq: wrong.seq, id: idOf(wrong), detail }
 }
 
 const differs = async (question: Question, from: number, anchor: Anchor): Promise<Fault> => {

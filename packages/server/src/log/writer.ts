@@ -21,7 +21,7 @@ import { encodeFrame, type GroupNote, lineOf, noteText } from './frame.ts'
 import { hashing } from './hashing.ts'
 import type { Keys } from './keys.ts'
 import type { LogFiles, SegmentHeader } from './log-files.ts'
-import { inserted, moveOut } from './move-out.ts'
+import { inserted, moveOut, moveResidue } from './move-out.ts'
 import { pendingKey, readPending } from './pending-group.ts'
 import type { Recorder } from './recorder.ts'
 import { groupMac, isGenuine } from './seal-group.ts'
@@ -153,15 +153,16 @@ export class Writer implements Omit<AuditLog, 'onCommit'> {
   evict(): void {
     const { files, chain, keys, setAside } = this.#parts
     const { size } = this.#standing.state
+    moveResidue(this.#parts)
     if (files.end <= size) return
     const isOurs = [...files.frames(size)].every((frame) => isGenuine(keys, chain, frame))
     if (isOurs) files.cut(size)
     else this.raise(inserted(moveOut({ files, setAside }, size)))
   }
 
-  /** Looks at files and store before the first entry. */
-  open(): Promise<void> {
-    return this.#resync()
+  /** Looks at files and store before the first entry; the signed head is on the disk already. */
+  open(start: (end: number) => Promise<void>): Promise<void> {
+    return this.#goOn(start)
   }
 
   /** Tries to write again, where the last attempt failed. */
@@ -434,13 +435,18 @@ export class Writer implements Omit<AuditLog, 'onCommit'> {
     return result
   }
 
-  /**
-   * Goes on after a failure: from where the last frame that was synced ends, with a group that the store committed
-   * and the log did not get, and with an index that has all of it.
-   */
+  /** Goes on after a failure, from where the last frame that was synced ends. */
   async #resync(): Promise<void> {
-    const { storage, chain, keys, files } = this.#parts
-    files.reload()
+    this.#parts.files.reload()
+    await this.#goOn(this.#parts.catchUp)
+    this.#parts.head.writeSynced(this.#headOf(this.#standing))
+    this.#doubt = false
+    this.#failure = null
+  }
+
+  /** With a group that the store committed and the log did not get, and with an index that has all of it. */
+  async #goOn(catchUp: (end: number) => Promise<void>): Promise<void> {
+    const { storage, chain, keys } = this.#parts
     this.evict()
     const pending = await readPending(storage.meta, chain, keys, this.#standing.state)
     if (pending) {
@@ -451,10 +457,7 @@ export class Writer implements Omit<AuditLog, 'onCommit'> {
       const next = { ...before, state, count: before.count + 1, vault: vault ?? before.vault }
       this.#advance(next)
     }
-    await this.#parts.catchUp(this.#standing.state.size)
-    this.#parts.head.writeSynced(this.#headOf(this.#standing))
-    this.#doubt = false
-    this.#failure = null
+    await catchUp(this.#standing.state.size)
   }
 
   #doubts(error: unknown): void {
