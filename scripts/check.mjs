@@ -34,6 +34,7 @@ const steps = {
   layers: { command: script('check-layers') },
   security: { command: script('check-security') },
   lock: { command: script('check-lock') },
+  links: { command: script('check-links') },
 }
 
 const runStep = async (name) => {

@@ -120,6 +120,8 @@ const programs = [
     from: 'chromium',
     suites: 'the dashboard in a browser',
   },
+  { name: 'curl', file: '/usr/bin/curl', from: 'curl', suites: 'the code blocks of the guides' },
+  { name: 'jq', file: '/usr/bin/jq', from: 'jq', suites: 'the code blocks of the guides' },
 ]
 
 const lacking = async (wants) => {

@@ -15,9 +15,20 @@ export const sourceFiles = () =>
 /** The programs in Perl that untrusted ones are started with. */
 export const launcherFiles = () => filesIn('packages/server/launchers', isLauncher)
 
-const filesIn = (folder, isWanted) => {
+const isPage = (name) => name.endsWith('.md') && !name.includes('node_modules')
+
+/** Every Markdown file that people wrote or read: path and text. */
+export const markdownFiles = () => [
+  ...filesIn('.', isPage, { recursive: false }),
+  ...['benchmarks', 'docs', 'examples'].flatMap((folder) => filesIn(folder, isPage)),
+  ...readdirSync(path.join(root, 'packages')).flatMap((name) =>
+    filesIn(path.join('packages', name), isPage, { recursive: false }),
+  ),
+]
+
+const filesIn = (folder, isWanted, { recursive = true } = {}) => {
   try {
-    return readdirSync(path.join(root, folder), { recursive: true })
+    return readdirSync(path.join(root, folder), { recursive })
       .filter(isWanted)
       .map((file) => path.join(folder, file))
       .map((file) => ({

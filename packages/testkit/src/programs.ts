@@ -8,6 +8,8 @@ const places = {
   dovecot: '/usr/sbin/dovecot',
   radicale: '/usr/bin/radicale',
   chromium: '/usr/bin/chromium',
+  curl: '/usr/bin/curl',
+  jq: '/usr/bin/jq',
 } as const
 
 /** Whether the test set-up could get this program. A suite that needs it is skipped where it is not, and named by the set-up. */
