@@ -51,18 +51,26 @@ const InputRequired = z.looseObject({
 })
 type InputRequired = z.infer<typeof InputRequired>
 
-/** What a server wants to know before it answers; null for an answer. Raises what `failed` makes of the reason. */
-export const wantedIn = (
+/** What a server wants to know. Raises what `failed` makes of the reason. */
+export const readWanted = (
   result: unknown,
   failed: (why: string) => GatehouseError,
-): InputRequired | null => {
-  if ((result as { readonly resultType?: unknown }).resultType !== 'input_required') return null
+): InputRequired => {
   const read = InputRequired.safeParse(result)
   if (!read.success) throw failed('it asks a person in a form that the protocol does not have')
   if (Object.keys(read.data.inputRequests ?? {}).length > atOnceMax)
     throw failed(`it asks more than ${atOnceMax} things at once`)
   return read.data
 }
+
+/** The same before it answers; null for an answer. */
+export const wantedIn = (
+  result: unknown,
+  failed: (why: string) => GatehouseError,
+): InputRequired | null =>
+  (result as { readonly resultType?: unknown }).resultType === 'input_required'
+    ? readWanted(result, failed)
+    : null
 
 type Ask = (question: UpstreamQuestion, signal: AbortSignal) => Promise<UpstreamReply>
 

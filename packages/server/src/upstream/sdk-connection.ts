@@ -26,8 +26,16 @@ import type {
   UpstreamReply,
   WireTool,
 } from '../ports/upstream.ts'
-import { addressesIn, readQuestion, replyToAll, wantedIn, wireReply } from './asked-questions.ts'
+import {
+  addressesIn,
+  readQuestion,
+  readWanted,
+  replyToAll,
+  wantedIn,
+  wireReply,
+} from './asked-questions.ts'
 import { type FeatureTool, featureTools } from './feature-tools.ts'
+import { followTask, showTask, tasksExtension, wantsTask } from './followed-task.ts'
 
 const toolsMax = 1_000
 const pagesMax = 50
@@ -35,6 +43,8 @@ const listBytesMax = 8 * 1024 * 1024
 const detailMax = 500
 /** How often a server may ask before it answers a call. */
 const roundsMax = 10
+/** For a server to hear that a task is cancelled. */
+const cancelMs = 10_000
 /** Before a call is made again that the server wants to be asked about once more. */
 const paceMs = 250
 
@@ -53,6 +63,9 @@ type More = {
   readonly requestState?: string
   readonly inputResponses?: Record<string, unknown>
 }
+
+/** A call under way. Made when it is first asked about: what ends its questions. */
+type Running = { readonly call: UpstreamCall; ended: AbortController | null }
 
 type RequestOptions = NonNullable<Parameters<Client['request']>[2]> & {
   readonly signal: AbortSignal
@@ -108,8 +121,10 @@ export class SdkConnection implements UpstreamConnection {
   #features: ReadonlyMap<string, FeatureTool> = new Map()
   /** Definitions of tools that want an argument in a header, too. */
   #mirroring: ReadonlyMap<string, WireTool> = new Map()
-  /** Calls under way, in their order, each with the end of its questions. */
-  readonly #running = new Map<UpstreamCall, AbortController>()
+  /** Tools that are called as tasks, in the versions in which the client decides that. */
+  #asTasks: ReadonlySet<string> = new Set()
+  /** In their order. */
+  readonly #running = new Set<Running>()
   #end: (reason: string) => void = () => {}
 
   private constructor(opening: Opening) {
@@ -124,7 +139,10 @@ export class SdkConnection implements UpstreamConnection {
     this.#client = new Client(
       { name: 'gatehouse', title: 'Gatehouse', version: opening.version },
       {
-        capabilities: { elicitation: { form: {}, url: {} } },
+        capabilities: {
+          elicitation: { form: {}, url: {} },
+          extensions: { [tasksExtension]: {} },
+        },
         versionNegotiation: { mode: opening.mode },
         listChanged: { tools: { autoRefresh: false, debounceMs: 0, onChanged } },
       },
@@ -142,6 +160,8 @@ export class SdkConnection implements UpstreamConnection {
   /** Raises `UpstreamFailed`. */
   static async open(opening: Opening, signal: AbortSignal): Promise<SdkConnection> {
     const connection = new SdkConnection(opening)
+    // The client calls what is there before it reads a message itself.
+    opening.transport.onmessage = showTask
     try {
       await connection.#client.connect(opening.transport, { signal, timeout: opening.connectMs })
       return connection
@@ -173,9 +193,15 @@ export class SdkConnection implements UpstreamConnection {
         .filter(isMirroring)
         .map(({ name, inputSchema }) => [name, { name, inputSchema: inputSchema ?? {} }] as const),
     )
+    const offersTasks = !this.#isModern && offers.tasks?.requests?.tools?.call !== undefined
+    this.#asTasks = new Set(offersTasks ? own.filter(wantsTask).map(({ name }) => name) : [])
     const features = featureTools(offers, own)
     this.#features = new Map(features.map((feature) => [feature.tool.name, feature]))
     return [...own, ...features.map(({ tool }) => tool)]
+  }
+
+  get #isModern(): boolean {
+    return this.#client.getProtocolEra() === 'modern'
   }
 
   async #listOwnTools(signal: AbortSignal): Promise<readonly WireTool[]> {
@@ -206,8 +232,8 @@ export class SdkConnection implements UpstreamConnection {
   async call(call: UpstreamCall): Promise<UpstreamAnswer> {
     const { tool } = call
     const feature = this.#features.get(tool)
-    const ended = new AbortController()
-    this.#running.set(call, ended)
+    const running: Running = { call, ended: null }
+    this.#running.add(running)
     try {
       if (feature)
         return feature.answer(
@@ -237,14 +263,18 @@ export class SdkConnection implements UpstreamConnection {
       const detail = `${tool} of ${this.#opening.name} failed with code ${code}: ${visibleText(cause.message, detailMax)}`
       throw new GatehouseError('UpstreamToolFailed', { detail }, { cause })
     } finally {
-      this.#running.delete(call)
-      ended.abort()
+      this.#running.delete(running)
+      running.ended?.abort()
     }
   }
 
   async #callOwnTool(call: UpstreamCall): Promise<UpstreamAnswer> {
     const { tool: name, arguments: args, meta } = call
-    const params = { name, arguments: args, ...(meta ? { _meta: meta } : {}) }
+    const params = {
+      ...{ name, arguments: args },
+      ...(meta ? { _meta: meta } : {}),
+      ...(this.#asTasks.has(name) ? { task: {} } : {}),
+    }
     const toolDefinition = this.#mirroring.get(call.tool) as unknown as Tool | undefined
     const answer = await this.#ask(call, async (more, options) => {
       const asked = { ...params, ...more }
@@ -256,7 +286,42 @@ export class SdkConnection implements UpstreamConnection {
         throw this.#failure(cause, options.signal)
       }
     })
-    return this.#foreign(answer) as unknown as UpstreamAnswer
+    const { task } = answer
+    const whole = task === undefined ? answer : await this.#followTask(call, task)
+    return this.#foreign(whole) as unknown as UpstreamAnswer
+  }
+
+  /** What comes of a call that the server answered with a task. */
+  async #followTask(call: UpstreamCall, task: unknown): Promise<z.output<typeof Answer>> {
+    const { signal, timeout_ms: timeout } = call
+    const failed = (why: string, cause?: unknown) => this.#failed(why, cause)
+    const ask = (question: UpstreamQuestion, ended: AbortSignal) =>
+      call.ask(question, 0, AbortSignal.any([signal, ended]))
+    let told = 0
+    const result = await followTask(task, {
+      isModern: this.#isModern,
+      signal,
+      failed,
+      ask: (method, params) =>
+        this.#request(method, params, z.looseObject({}), {
+          // A task is cancelled after the call was.
+          signal: method === 'tasks/cancel' ? AbortSignal.timeout(cancelMs) : signal,
+          ...{ timeout, maxTotalTimeout: timeout },
+        }),
+      reply: (inputRequests) =>
+        replyToAll(
+          readWanted({ resultType: 'input_required', inputRequests }, failed),
+          ask,
+          failed,
+        ),
+      tell: (statusMessage) => {
+        told += 1
+        call.progress(told, undefined, visibleText(statusMessage, detailMax))
+      },
+    })
+    const read = Answer.safeParse(result)
+    if (read.success) return read.data
+    throw failed('its answer has not the form that the protocol asks for')
   }
 
   #foreign<T>(answer: T): T {
@@ -317,7 +382,8 @@ export class SdkConnection implements UpstreamConnection {
   async #askedBetween(params: unknown, signal: AbortSignal): Promise<UpstreamReply> {
     const running = [...this.#running].at(-1)
     if (!running) throw this.#failed('it asks a person while no call of it is under way')
-    const [call, ended] = running
+    const { call } = running
+    const ended = (running.ended ??= new AbortController())
     const question = readQuestion('elicitation/create', params, (why) => this.#failed(why))
     const ends = AbortSignal.any([signal, call.signal, ended.signal])
     return await call.ask(question, this.#running.size - 1, ends)

@@ -17,15 +17,28 @@ const bodyOf = async (request: IncomingMessage): Promise<string> => {
   return Buffer.concat(chunks).toString()
 }
 
+/** What is answered in place of the library, such as what it does not know; undefined for what it answers itself. */
+export type Intercept = (request: {
+  readonly method: string
+  readonly params?: Readonly<Record<string, unknown>>
+}) => object | undefined
+
 /** An MCP server of the official library over HTTP, in both eras. It is told the headers of each request. */
 export const serveMcp = async (
   factory: (headers: IncomingMessage['headers']) => McpServer,
+  intercept: Intercept = () => undefined,
 ): Promise<HttpServer> => {
   const counts = { connections: 0, requests: 0 }
   const answerTo = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     counts.requests += 1
     const { method = 'GET' } = request
     const body = method === 'POST' ? await bodyOf(request) : null
+    const message = body ? JSON.parse(body) : {}
+    const result = message.method && intercept(message)
+    if (result) {
+      response.setHeader('content-type', 'application/json')
+      return void response.end(JSON.stringify({ jsonrpc: '2.0', id: message.id, result }))
+    }
     const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)])
     const gone = new AbortController()
     response.on('close', () => gone.abort())
