@@ -114,6 +114,8 @@ export class Installation implements AsyncDisposable {
     child.stderr.on('data', (chunk) => {
       stderr += chunk
     })
+    // A command that wants no input may have ended before it is given.
+    child.stdin.on('error', () => {})
     child.stdin.end(input ?? '')
     await once(child, 'close')
     return { code: child.exitCode ?? -1, stdout, stderr }

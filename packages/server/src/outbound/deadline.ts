@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { GatehouseError } from '@gatehouse/contract'
 
 /** The end of a request: by its own time or by whoever asked for it. */
@@ -15,6 +16,8 @@ export class Deadline {
       () => this.#end(new GatehouseError('TimedOut', { timeout_seconds: timeoutMs / 1000 })),
       timeoutMs,
     )
+    // Many requests may run under one signal, such as all of a connection: each listens until it has ended.
+    setMaxListeners(0, caller)
     caller.addEventListener('abort', this.#onAbort, { once: true })
     if (caller.aborted) this.#onAbort()
   }

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { Agent, type ClientRequest } from 'node:http'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
@@ -45,6 +46,8 @@ export class KeptConnections extends Agent {
     // The oldest first: of those that `check` has ended, only the first are passed over.
     super({ keepAlive: true, maxFreeSockets: freeMax, scheduling: 'fifo' })
     this.#options = options
+    // Each connection listens while it is made, and many may be made at once.
+    setMaxListeners(0, this.#ended.signal)
   }
 
   serves({ host, port, protocol }: Target): boolean {

@@ -3,10 +3,10 @@ import { expect, test } from 'vitest'
 import { outboundWith } from '../../src/outbound/testing.ts'
 import { openNotes } from './features-server.ts'
 
-test('calls of an agent follow each other over one connection, which no other agent uses', async () => {
-  await using notes = await openNotes()
+/** A service with the server behind it, whose tools agents may call. */
+const kitWith = async (notes: Awaited<ReturnType<typeof openNotes>>) => {
   const outbound = outboundWith({ privateTargets: [new URL(notes.url).host] })
-  await using kit = await createKit({ outbound })
+  const kit = await createKit({ outbound })
   const { digest } = await kit.app.addUpstream(kit.operator(), {
     name: 'notes',
     server: { kind: 'http', url: notes.url },
@@ -19,6 +19,12 @@ test('calls of an agent follow each other over one connection, which no other ag
   await kit.parts.policy.save({
     text: 'version: 1\nrules:\n  - {match: notes.*, tier: autonomous}\n',
   })
+  return kit
+}
+
+test('calls of an agent follow each other over one connection, which no other agent uses', async () => {
+  await using notes = await openNotes()
+  await using kit = await kitWith(notes)
   const used: Set<unknown>[] = []
   for (const agent of ['alpha', 'beta']) {
     await kit.agent(agent)
@@ -37,4 +43,23 @@ test('calls of an agent follow each other over one connection, which no other ag
   expect(new Set(used.flatMap((sockets) => [...sockets])).size).toBe(2)
   await kit.app.restartUpstream(kit.operator(), { name: 'notes' })
   await expect.poll(() => notes.requests.every(({ socket }) => socket.destroyed)).toBe(true)
+})
+
+test('calls of an agent that run at once warn of nothing', async () => {
+  await using notes = await openNotes()
+  await using kit = await kitWith(notes)
+  await kit.agent('alpha')
+  const warnings: Error[] = []
+  const onWarning = (warning: Error) => warnings.push(warning)
+  process.on('warning', onWarning)
+  try {
+    const calls = Array.from({ length: 20 }, () =>
+      kit.invoke('alpha', 'notes.of_region', { region: 'x' }),
+    )
+    for (const { kind } of await Promise.all(calls)) expect(kind).toBe('succeeded')
+    await new Promise((resolve) => setImmediate(resolve))
+  } finally {
+    process.off('warning', onWarning)
+  }
+  expect(warnings).toEqual([])
 })

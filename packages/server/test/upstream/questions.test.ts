@@ -347,7 +347,7 @@ describe.skipIf(!hasProgram('bwrap'))('questions of a program', () => {
   test('are bounded, and asked in the middle of nothing they reach nobody', async () => {
     await using kit = await hostile({ ...form, times: 30 })
     const call = kit.kit.invoke('alpha', 'scripted.ask')
-    await expect.poll(async () => (await questions(kit)).length).toBe(10)
+    await expect.poll(async () => (await questions(kit)).length, { timeout: 10_000 }).toBe(10)
     for (const { id } of await questions(kit)) await answer(kit, id, { action: 'decline' })
     expect(await call).toMatchObject({ kind: 'succeeded' })
     expect(await kit.kit.audit({ capability: 'upstream.asked' })).toHaveLength(10)
