@@ -23,6 +23,8 @@ export class SandboxedTransport implements Transport {
   #said = ''
   #reason: string | null = null
   #unasked = { since: 0, count: 0 }
+  #unsent = ''
+  #sending: Promise<void> | null = null
   #closing: Promise<void> | null = null
 
   constructor(child: SandboxChild) {
@@ -54,7 +56,17 @@ export class SandboxedTransport implements Transport {
 
   async send(message: JSONRPCMessage): Promise<void> {
     if (this.#reason !== null) throw new Error(this.#reason)
-    await this.#child.stdin.write(Buffer.from(`${JSON.stringify(message)}\n`))
+    this.#unsent += `${JSON.stringify(message)}\n`
+    await (this.#sending ??= this.#sendAll())
+  }
+
+  /** Calls begin several in a turn, as their group of the log is stored: their messages leave in one write. */
+  async #sendAll(): Promise<void> {
+    await new Promise<void>((resolve) => process.nextTick(resolve))
+    const text = this.#unsent
+    this.#unsent = ''
+    this.#sending = null
+    await this.#child.stdin.write(Buffer.from(text))
   }
 
   close(): Promise<void> {
@@ -80,8 +92,8 @@ export class SandboxedTransport implements Transport {
     for await (const chunk of this.#child.stdout) {
       let from = 0
       for (let at = chunk.indexOf(newline); at !== -1; at = chunk.indexOf(newline, from)) {
-        parts.push(chunk.subarray(from, at))
-        const isTold = this.#receive(Buffer.concat(parts))
+        const line = chunk.subarray(from, at)
+        const isTold = this.#receive(parts.length === 0 ? line : Buffer.concat([...parts, line]))
         if (this.#reason !== null) return
         parts = []
         bytes = 0
@@ -91,7 +103,7 @@ export class SandboxedTransport implements Transport {
         if (isTold || slice % sliceMax === 0) await new Promise((resolve) => setImmediate(resolve))
       }
       // Copied: the rest must not keep a large chunk.
-      parts.push(Uint8Array.prototype.slice.call(chunk, from))
+      if (from < chunk.length) parts.push(Uint8Array.prototype.slice.call(chunk, from))
       bytes += chunk.length - from
       if (bytes > lineBytesMax)
         return this.#fail(`it sent a message of more than ${lineBytesMax} bytes`)
@@ -99,8 +111,8 @@ export class SandboxedTransport implements Transport {
   }
 
   /** Returns whether it was something that the server tells, and no answer. */
-  #receive(line: Buffer): boolean {
-    const text = line.toString('utf8').trim()
+  #receive(line: Uint8Array): boolean {
+    const text = Buffer.from(line.buffer, line.byteOffset, line.byteLength).toString('utf8').trim()
     if (text === '') return false
     let message: unknown
     try {

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { survivors } from '../../../../test/support/survivors.ts'
 import { tool, UpstreamKit } from './upstream-kit.ts'
 
-const names = ['say', 'environment', 'read', 'fail', 'picture', 'die', 'pid', 'stuck']
+const names = ['say', 'environment', 'read', 'fail', 'picture', 'sound', 'die', 'pid', 'stuck']
 const tools = names.map((name) => tool(name))
 
 const opened = async (script: object = {}, order = {}) => {
@@ -44,6 +44,29 @@ describe.skipIf(!hasProgram('bwrap'))('calls of upstream tools', () => {
     })
     const [entry] = await kit.kit.audit({ capability: 'scripted.fail' })
     expect(entry).toMatchObject({ result: 'error', detail: { upstream: { server: 'scripted' } } })
+  })
+
+  test('pass audio and resources through, and name them where only text is shown', async () => {
+    await using kit = await opened()
+    expect(await kit.kit.invoke('alpha', 'scripted.sound')).toMatchObject({
+      data: {
+        content: [
+          { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' },
+          { type: 'resource', resource: { uri: 'notes://1', text: 'one' } },
+          { type: 'resource_link', uri: 'notes://2', name: 'two' },
+        ],
+      },
+      text: '[audio]\n[resource]\n[resource_link]',
+    })
+  })
+
+  test('that begin at once reach the server whole, and each gets its own answer', async () => {
+    await using kit = await opened()
+    const texts = Array.from({ length: 20 }, (_, i) => `${i} ${'ü'.repeat(2_000 * i)}`)
+    const outcomes = await Promise.all(
+      texts.map((text) => kit.kit.invoke('alpha', 'scripted.say', { text })),
+    )
+    expect(outcomes.map(textOf)).toEqual(texts)
   })
 
   test('are found by a search, and the same when they are called by name', async () => {

@@ -18,6 +18,13 @@ const tools = {
     structuredContent: { width: 1 },
     _meta: { kept: true },
   }),
+  sound: () => ({
+    content: [
+      { type: 'audio', data: 'UklGRg==', mimeType: 'audio/wav' },
+      { type: 'resource', resource: { uri: 'notes://1', mimeType: 'text/plain', text: 'one' } },
+      { type: 'resource_link', uri: 'notes://2', name: 'two' },
+    ],
+  }),
   die: () => process.exit(3),
   pid: () => text(process.pid),
 }

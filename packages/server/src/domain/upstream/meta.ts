@@ -33,8 +33,11 @@ const isReserved = (key: string): boolean => {
 
 const depthMax = 64
 
-const foreignMeta = (meta: Members): Members =>
-  Object.fromEntries(Object.entries(meta).filter(([key]) => !isReserved(key)))
+/** Undefined where nothing is left of it. */
+const keptMeta = (meta: unknown): Members | undefined => {
+  const kept = isMembers(meta) ? Object.entries(meta).filter(([key]) => !isReserved(key)) : []
+  return kept.length === 0 ? undefined : Object.fromEntries(kept)
+}
 
 /**
  * What a server answered, where no `_meta` in it says anything in the name of Gatehouse or of the protocol.
@@ -43,21 +46,30 @@ const foreignMeta = (meta: Members): Members =>
  */
 export const withoutReservedMeta = <T>(answer: T): T | null => {
   let tooDeep = false
+  // What holds nothing of the kind is returned as it is: most answers do.
   const clean = (value: unknown, depth: number): unknown => {
     if (typeof value !== 'object' || value === null) return value
     if (depth > depthMax) {
       tooDeep = true
       return null
     }
-    if (Array.isArray(value)) return value.map((item) => clean(item, depth + 1))
+    if (Array.isArray(value)) {
+      const items = value.map((item) => clean(item, depth + 1))
+      return items.every((item, i) => item === value[i]) ? value : items
+    }
+    let isSame = true
     const members: [string, unknown][] = []
     for (const [key, inner] of Object.entries(value)) {
-      if (key === '_meta') {
-        const kept = isMembers(inner) ? foreignMeta(inner) : {}
-        if (Object.keys(kept).length > 0) members.push([key, kept])
-      } else members.push([key, key === 'structuredContent' ? inner : clean(inner, depth + 1)])
+      const kept =
+        key === '_meta'
+          ? keptMeta(inner)
+          : key === 'structuredContent'
+            ? inner
+            : clean(inner, depth + 1)
+      if (kept !== inner) isSame = false
+      if (kept !== undefined) members.push([key, kept])
     }
-    return Object.fromEntries(members)
+    return isSame ? value : Object.fromEntries(members)
   }
   const cleaned = clean(answer, 0) as T
   return tooDeep ? null : cleaned
