@@ -39,7 +39,7 @@ export const stopChild = async (child) => {
 const asStarted = manifest.scripts.start.match(/--\S+/g) ?? []
 
 /** Starts the server and resolves when it is ready, with how long that took from the spawn. */
-export const startServer = async (dataDir) => {
+export const startServer = async (dataDir, more = []) => {
   const startedAt = performance.now()
   const flags = [
     '--data-dir',
@@ -53,6 +53,7 @@ export const startServer = async (dataDir) => {
     '--wake-port',
     '0',
     '--no-first-agent',
+    ...more,
   ]
   const child = spawn(
     process.execPath,

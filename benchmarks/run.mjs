@@ -1,6 +1,8 @@
 // Prints one table, as markdown or with --json as JSON: the figures of this machine, now, as ratios to
-// yardsticks of the same run. `--rounds N` (3), `--seconds N` (5), `--only P1,P5`.
+// yardsticks of the same run. `--rounds N` (3), `--seconds N` (5), `--only P1,P5`; of the gateways in P4 `--calls N` (4000)
+// and `--in-flight N` (32).
 import { parseArgs } from 'node:util'
+import { gateways } from './gateways.mjs'
 import { governed } from './governed.mjs'
 import { machine } from './lib.mjs'
 import { logOfAMillion } from './log-of-a-million.mjs'
@@ -17,6 +19,8 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     seconds: { type: 'string', default: '5' },
     entries: { type: 'string', default: '1000000' },
+    calls: { type: 'string', default: '4000' },
+    'in-flight': { type: 'string', default: '32' },
     only: { type: 'string' },
   },
 })
@@ -24,6 +28,8 @@ const options = {
   rounds: Number(values.rounds),
   seconds: Number(values.seconds),
   entries: Number(values.entries),
+  calls: Number(values.calls),
+  in_flight: Number(values['in-flight']),
 }
 const wanted = values.only?.split(',')
 const wants = (...ids) => !wanted || ids.some((id) => wanted.includes(id))
@@ -35,7 +41,7 @@ if (wants('P1', 'P2', 'P3')) {
   rows.push(...result.rows)
   y4 = result.y4_microseconds
 }
-if (wants('P4')) rows.push(...(await upstreamCalls(options)))
+if (wants('P4')) rows.push(...(await upstreamCalls(options)), ...(await gateways(options)))
 if (wants('P5')) rows.push(...(await policyDecisions(options)))
 if (wants('P8')) rows.push(...(await idleConnections(options)))
 if (wants('P10')) rows.push(...(await commandTimes(options)))

@@ -1,10 +1,11 @@
 // P4: a tool of an upstream server over standard streams, called through the gate, next to a capability of our own that
 // writes as many entries, and next to the same server called by the official client without a gate. In turns.
-import { readFileSync, realpathSync, writeFileSync } from 'node:fs'
+import { realpathSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Client } from '@modelcontextprotocol/client'
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import { cli, load, median, root, startServer, temporaryFolder } from './lib.mjs'
+import { processorMicroseconds } from './processor-time.mjs'
 
 const packages = realpathSync(join(root, 'node_modules'))
 const program = join(packages, '@modelcontextprotocol/server-everything/dist/index.js')
@@ -28,13 +29,6 @@ const bodyOf = (capability, args) =>
 const upstream = bodyOf('everything.echo', { message: 'x'.repeat(256) })
 // It has an effect, too, and does next to nothing once the folder is there.
 const own = bodyOf('filesystem.mkdir', { path: 'a' })
-
-const ticksPerSecond = 100
-/** Processor time of one process, in microseconds, as the system counts it. */
-const cpuOf = (pid) => {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1].split(' ')
-  return ((Number(fields[11]) + Number(fields[12])) / ticksPerSecond) * 1e6
-}
 
 const direct = async (seconds) => {
   const client = new Client({ name: 'bench', version: '1' })
@@ -65,9 +59,12 @@ export const upstreamCalls = async ({ rounds, seconds }) => {
     await cli(folder, 'policy', 'set', file)
     const { port } = new URL(server.gateway_url)
     const measured = async (connections, body) => {
-      const before = cpuOf(server.pid)
+      const before = processorMicroseconds(server.pid)
       const result = await load('http-load.mjs', port, '/rpc', token, connections, seconds, body)
-      return { ...result, cpu: (cpuOf(server.pid) - before) / (result.per_second * seconds) }
+      return {
+        ...result,
+        cpu: (processorMicroseconds(server.pid) - before) / (result.per_second * seconds),
+      }
     }
     for (let round = 0; round < rounds; round += 1)
       rows.push({
