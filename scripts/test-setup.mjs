@@ -122,6 +122,7 @@ const programs = [
   },
   { name: 'curl', file: '/usr/bin/curl', from: 'curl', suites: 'the code blocks of the guides' },
   { name: 'jq', file: '/usr/bin/jq', from: 'jq', suites: 'the code blocks of the guides' },
+  { name: 'mandoc', file: '/usr/bin/mandoc', from: 'mandoc', suites: 'the manual pages' },
 ]
 
 const lacking = async (wants) => {

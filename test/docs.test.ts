@@ -167,8 +167,8 @@ describe.skipIf(!canRun)('the blocks of each page work as they stand', () => {
   /** A folder of the page's own, which is its home, too; the clients of agents are installed in it. */
   const openPage = (name: string): Shell => {
     const place = join(folder, 'pages', name.replaceAll('/', '-'))
-    mkdirSync(join(place, 'node_modules/@gatehouse'), { recursive: true })
-    symlinkSync(join(root, 'packages/client'), join(place, 'node_modules/@gatehouse/client'))
+    mkdirSync(join(place, 'node_modules'), { recursive: true })
+    symlinkSync(join(root, 'packages/client'), join(place, 'node_modules/gatehouse-client'))
     symlinkSync(join(root, 'examples/python-client/gatehouse.py'), join(place, 'gatehouse.py'))
     return new Shell(place, { ...environment, HOME: place })
   }

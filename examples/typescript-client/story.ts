@@ -1,6 +1,6 @@
 // An agent that keeps notes, and checks that each step goes as it is told.
 import assert from 'node:assert/strict'
-import { errors, Gatehouse } from '@gatehouse/client'
+import { errors, Gatehouse } from 'gatehouse-client'
 
 const [url = '', tokenFile = '', transport = ''] = process.argv.slice(2)
 if (transport !== 'http' && transport !== 'websocket') throw new Error('http or websocket?')

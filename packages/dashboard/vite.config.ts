@@ -17,6 +17,8 @@ export default defineConfig({
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
     reportCompressedSize: false,
+    // Notices of the libraries in the page, which are published with it.
+    license: { fileName: '.vite/third-party.json' },
     rolldownOptions: { checks: { pluginTimings: false } },
   },
   server: { proxy: { '/api': { target: service, secure: false, changeOrigin: true, headers } } },

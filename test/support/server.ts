@@ -8,6 +8,7 @@ export const bin = new URL('../../packages/cli/bin/gatehouse.js', import.meta.ur
 
 export type Run = {
   readonly pid: number
+  readonly version: string
   readonly gateway_url: string
   readonly mcp_url: string
   readonly user_api_url: string

@@ -25,6 +25,17 @@ test('names the program as another terminal finds it', () => {
   expect(programName(script, { PATH: npmBin }, '/')).toBe(`node ${script}`)
 })
 
+test('names the package that npx fetched, and not a cache that may be emptied', () => {
+  const root = mkdtempSync(join(tmpdir(), 'gatehouse-test-'))
+  const folder = join(root, '_npx', '3043ffb9', 'node_modules', 'gatehoused', 'bin')
+  const script = join(folder, 'gatehouse.js')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(script, '')
+  expect(programName(script, { PATH: '/usr/bin' }, '/')).toBe('npx gatehoused')
+  const checkout = createCheckout()
+  expect(programName(checkout.script, { PATH: '/usr/bin' }, '/')).not.toContain('npx')
+})
+
 test('names another program of this name by nothing but its own path', () => {
   const [own, other] = [createCheckout(), createCheckout()]
   expect(programName(own.script, { PATH: other.bin }, other.root)).toBe(`node ${own.script}`)

@@ -28,6 +28,13 @@ function installedFile(own: string, env: Env): string | null {
   return files.find((file) => pathOf(file) === own) ?? null
 }
 
+/** Name of the package in the registry, where `gatehouse` is somebody else's. */
+const packageName = 'gatehoused'
+
+/** Whether npx fetched this program into its cache, where no other terminal finds it by a name. */
+const isFetched = (own: string): boolean =>
+  own.includes(join(sep, '_npx', sep)) && own.includes(join(sep, packageName, sep))
+
 /** The program's file for other programs: its installed name, which outlives an upgrade, before its place. */
 export function programFile(script: string, env: Env): string {
   const own = pathOf(script)
@@ -41,6 +48,7 @@ export function programName(script: string, env: Env, folder: string): string {
   const isOwn = (file: string) => pathOf(file) === own
   if (installedFile(own, env) !== null) return 'gatehouse'
   if (isOwn(join(folder, 'node_modules', '.bin', 'gatehouse'))) return 'npx gatehouse'
+  if (isFetched(own)) return `npx ${packageName}`
   return `node ${shellWord(own)}`
 }
 

@@ -93,7 +93,7 @@ export class Gatehouse {
     // The global one insists on its own `this`.
     const send: Fetch = options.fetch ?? ((address, init) => fetch(address, init))
     this.#rpc = new Rpc({ url, token, fetch: send })
-    const client = options.client ?? { name: '@gatehouse/client', version: '0.1.0' }
+    const client = options.client ?? { name: 'gatehouse-client', version: '0.1.0' }
     this.#transport = createTransport(options.transport, this.#rpc, { url, token }, client)
   }
 

@@ -10,6 +10,7 @@ const places = {
   chromium: '/usr/bin/chromium',
   curl: '/usr/bin/curl',
   jq: '/usr/bin/jq',
+  mandoc: '/usr/bin/mandoc',
 } as const
 
 /** Whether the test set-up could get this program. A suite that needs it is skipped where it is not, and named by the set-up. */
