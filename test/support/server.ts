@@ -60,7 +60,7 @@ export class Installation implements AsyncDisposable {
     child.stderr.on('data', (chunk) => {
       this.output += chunk
     })
-    for (let tries = 0; tries < 600; tries += 1) {
+    for (let tries = 0; tries < 2_400; tries += 1) {
       if (child.exitCode !== null)
         throw new Error(`the server ended with ${child.exitCode}: ${this.output}`)
       const run = this.run

@@ -262,6 +262,12 @@ export class NoModelChosen extends GatehouseError<'NoModelChosen'> {}
 /** This call belongs to no session: {detail} */
 export class NoSession extends GatehouseError<'NoSession'> {}
 
+/** There is no node {name}. */
+export class NodeNotFound extends GatehouseError<'NodeNotFound'> {}
+
+/** This node does not serve: {detail}. */
+export class NodeUnfit extends GatehouseError<'NodeUnfit'> {}
+
 /** {path} is not a folder. */
 export class NotADirectory extends GatehouseError<'NotADirectory'> {}
 

@@ -44,6 +44,8 @@ export const Health = z.object({
     dashboard: z.object(component),
     policy: z.object({ ...component, version: z.string() }),
     storage: z.object({ ...component, engine: z.string() }),
+    /** Servers on this store that are there. */
+    nodes: z.object({ ...component, nodes: z.int(), draining: z.boolean() }),
     sandbox: z.object({ ...component, backend: SandboxBackend }),
     /** Lines of the program's own log that could not be written since it started. */
     log: z.object({ ...component, dropped_lines: z.int() }),

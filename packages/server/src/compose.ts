@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { mkdirSync } from 'node:fs'
+import { hostname } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { didYouMean, GatehouseError } from '@gatehouse/contract'
@@ -9,6 +10,7 @@ import { MemoryBudget } from './app/call/memory-budget.ts'
 import { systemOp } from './app/call/op.ts'
 import { type BoundApp, createApp } from './app/create-app.ts'
 import type { EngineParts } from './app/inference/inference.ts'
+import { assertOwnName } from './app/nodes/fit.ts'
 import { readRow } from './app/upstreams/stored.ts'
 import type { CallUpstream } from './app/upstreams/tool-capability.ts'
 import { ToolTable } from './app/upstreams/tool-table.ts'
@@ -169,7 +171,7 @@ const programOf = (name: string): URL =>
   new URL(`./${name}${extname(import.meta.url)}`, import.meta.url)
 
 const openStorage = async (
-  { database_url: url }: Settings,
+  { database_url: url, 'audit.durable': durable }: Settings,
   file: string,
   expectedId: string | null,
   { storage: wrap = (opened: Storage) => opened }: Overrides,
@@ -177,7 +179,7 @@ const openStorage = async (
   if (url === null) return wrap(await openSqlite({ file, expectedId }))
   // Loaded only where it is used: most installations never do.
   const { openPostgres } = await import('./storage/postgres/open.ts')
-  return wrap(await openPostgres({ url, expectedId }))
+  return wrap(await openPostgres({ url, expectedId, syncsLimits: durable === 'local' }))
 }
 
 /** What can be connected behind the proxy. */
@@ -280,17 +282,19 @@ export async function compose(
   const databaseFile = join(dataDir, 'gatehouse.db')
   const storage = opening.use(await openStorage(settings, databaseFile, expectedId, overrides))
   recordStore(dataDir, { engine: store.engine, store_id: storage.id, version })
+  const place = `${hostname()}:${dataDir}`
+  await assertOwnName({ storage }, { node, place })
   const logFiles = new LogFiles(auditFolder)
   const clock = overrides.clock ?? (await clockAfter(storage, logFiles))
   const tracing = await openTracing({ env: process.env, version, log })
   if (tracing) opening.use(tracing)
-  const place: LogPlace = {
+  const logPlace: LogPlace = {
     directory: auditFolder,
     chain: node,
     url: databaseUrl,
   }
   const verifier = opening.use(
-    new VerifierThread({ program: programOf('verify-log'), place, clock }),
+    new VerifierThread({ program: programOf('verify-log'), place: logPlace, clock }),
   )
   const auditLog = opening.use(
     await openAuditLog({
@@ -307,7 +311,7 @@ export async function compose(
       ...verificationOf(runsApproved, verifier, overrides),
     }),
   )
-  if (storage.engine === 'sqlite') await storage.sessions.endAll(clock.wall())
+  if (!storage.isShared) await storage.sessions.endAll(clock.wall())
 
   const { secrets, vault } = opening.use(
     await openVault({
@@ -385,6 +389,7 @@ export async function compose(
     events: createEventBus({ ids, clock, log }),
     version,
     node,
+    place,
     registry,
     policy,
     files,

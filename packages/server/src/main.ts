@@ -44,13 +44,14 @@ export type ServeOptions = {
   readonly onReady?: (started: Started) => void
 }
 
-const openCertificates = (settings: Settings, log: Log) => {
+const openCertificates = (settings: Settings, log: Log, authority: string | null) => {
   const { 'tls.cert': cert, 'tls.key': key } = settings
   return cert !== null && key !== null
     ? openOwnCertificate({ files: { cert, key }, log })
     : openLocalCertificates({
         directory: join(settings.data_dir, 'tls'),
         hosts: [...settings['server.allowed_hosts'], settings.dashboard_host],
+        authority,
         log,
       })
 }
@@ -131,7 +132,20 @@ export async function openService(
   )
   const { app, ids } = composition
   app.listeners.expect('user_api', 'dashboard', 'gateway')
-  const tls = opening.use(await openCertificates(settings, log))
+  await app.nodes.assertFits()
+  const tls = opening.use(await openCertificates(settings, log, await app.nodes.sharedAuthority()))
+  const recordAuthority = async (): Promise<void> => {
+    const fingerprint = tls.authority()
+    if (fingerprint !== null) await app.nodes.recordAuthority(fingerprint)
+  }
+  await recordAuthority()
+  opening.use(
+    tls.onChange(() => {
+      recordAuthority().catch((cause: unknown) =>
+        log.error({ err: cause }, 'the new certificate authority could not be recorded'),
+      )
+    }),
+  )
   const surface = {
     app,
     ids,
@@ -176,6 +190,7 @@ export async function openService(
   app.listeners.opened('dashboard')
   app.listeners.page = dashboardPage(dashboard.url)
   app.listeners.opened('gateway')
+  app.listeners.address = gateway.url
   await app.start()
   const wake = opening.use(
     await listening(listeners.wake, openWakePort({ app, log, port: settings.wake_port })),

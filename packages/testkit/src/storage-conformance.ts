@@ -7,6 +7,7 @@ import { jobMusts } from './storage/jobs.ts'
 import { limitMusts } from './storage/limits.ts'
 import { messageMusts } from './storage/messages.ts'
 import { modelMusts } from './storage/models.ts'
+import { nodeMusts } from './storage/nodes.ts'
 import type { Open } from './storage/opened.ts'
 import { operatorMusts } from './storage/operators.ts'
 import { peopleMusts } from './storage/people.ts'
@@ -40,6 +41,7 @@ export const describeStorage = (name: string, open: Open): void => {
     messageMusts(open)
     wakeMusts(open)
     modelMusts(open)
+    nodeMusts(open)
     upstreamMusts(open)
     serviceMusts(open)
     writeMusts(open)

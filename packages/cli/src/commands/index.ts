@@ -1,4 +1,5 @@
 import type { CommandEntry } from '../command-entry.ts'
+import { nodeCommands } from '../node-commands.ts'
 import { operatorCommands } from '../operator-commands.ts'
 import { upstreamCommands } from '../upstream-commands.ts'
 
@@ -330,6 +331,7 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./schedules-delete.ts')).schedulesDelete,
   },
   ...upstreamCommands,
+  ...nodeCommands,
   {
     name: 'models list',
     summary: 'List local models: installed and available ones, and whether they fit in memory',

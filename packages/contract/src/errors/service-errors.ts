@@ -110,6 +110,15 @@ export const serviceErrors = {
       description: 'Name the data directory of this store, or correct database_url.',
     },
   ]),
+  NodeUnfit: entry(409, -32603, false, 'This node does not serve: {detail}.', [
+    {
+      action: 'mend what differs',
+      description: 'Correct what the message names, and start again.',
+    },
+  ]),
+  NodeNotFound: entry(404, -32602, false, 'There is no node {name}.', [
+    { action: 'nodes list', description: 'See which nodes there are.' },
+  ]),
   DataTooNew: entry(
     409,
     -32603,

@@ -12,6 +12,7 @@ export type Permission =
   | 'hooks.ask'
   | 'models.manage'
   | 'models.use'
+  | 'nodes.manage'
   | 'notifications.manage'
   | 'policies.manage'
   | 'proxy.manage'

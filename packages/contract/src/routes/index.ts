@@ -12,6 +12,7 @@ import { healthRoutes } from './health.ts'
 import { hookRoutes } from './hooks.ts'
 import { loginRoutes } from './logins.ts'
 import { modelRoutes } from './models.ts'
+import { nodeRoutes } from './nodes.ts'
 import { notificationRoutes } from './notifications.ts'
 import { openApiRoutes } from './openapi.ts'
 import { operatorRoutes } from './operators.ts'
@@ -51,6 +52,7 @@ export const routes = {
   ...engineRoutes,
   ...modelRoutes,
   ...notificationRoutes,
+  ...nodeRoutes,
   ...userTokenRoutes,
   ...vaultRoutes,
   ...sessionRoutes,

@@ -19,6 +19,7 @@ const granted: Readonly<Record<Role, readonly Permission[]>> = {
     'backup.make',
     'models.manage',
     'models.use',
+    'nodes.manage',
     'notifications.manage',
     'policies.manage',
     'proxy.manage',

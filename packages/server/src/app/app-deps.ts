@@ -35,6 +35,8 @@ export type AppDeps = Basics & {
   readonly tracing?: Tracing | undefined
   readonly version: string
   readonly node: string
+  /** Machine and data directory of this node. */
+  readonly place: string
   readonly registry: CapabilityRegistry
   readonly policy: PolicyFiles
   readonly files: FilesFactory

@@ -5,6 +5,7 @@ import type { EventUseCases } from './events/events.ts'
 import type { GateUseCases } from './gate/gate.ts'
 import type { InferenceUseCases } from './inference/inference.ts'
 import type { ModelUseCases } from './models/models.ts'
+import type { NodeUseCases } from './nodes/nodes.ts'
 import type { PeopleUseCases } from './people/people.ts'
 import type { ProcessUseCases } from './processes/processes.ts'
 import type { ProxyUseCases } from './proxy/proxy.ts'
@@ -24,6 +25,7 @@ export interface App
     GateUseCases,
     InferenceUseCases,
     ModelUseCases,
+    NodeUseCases,
     PeopleUseCases,
     ProcessUseCases,
     ProxyUseCases,

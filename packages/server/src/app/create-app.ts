@@ -13,6 +13,7 @@ import { buildSelf } from './gate/agent-self.ts'
 import { bindGate } from './gate/gate.ts'
 import { bindInference } from './inference/inference.ts'
 import { bindModels } from './models/models.ts'
+import { bindNodes, type Nodes } from './nodes/nodes.ts'
 import { bindPeople } from './people/people.ts'
 import { bindProcesses } from './processes/processes.ts'
 import { foreseeWrite } from './proxy/foresee-write.ts'
@@ -33,6 +34,8 @@ export type BoundApp = App & {
   readonly installedModels: InstalledModels
   /** Behind the gate alone: the capabilities of upstream servers run by it. */
   readonly callUpstream: CallUpstream
+  /** Asked by whoever opens listeners: whether this node may serve beside the others. */
+  readonly nodes: Pick<Nodes, 'assertFits' | 'sharedAuthority' | 'recordAuthority'>
   /** Told by whoever opens and closes listeners, asked by health. */
   readonly listeners: Listeners
   /** Begins to run approved calls, expire old requests and end idle sessions. */
@@ -54,6 +57,7 @@ export function createApp(given: AppDeps): BoundApp {
     auditLog: notifications.auditLog,
     slots: new AgentSlots(),
     deadlines: new Deadlines(given.clock),
+    draining: () => listeners.draining,
   }
   const contexts = createContexts({
     ...base,
@@ -83,6 +87,7 @@ export function createApp(given: AppDeps): BoundApp {
   const state = bindState(base)
   const people = bindPeople({ ...base, directory })
   const processes = bindProcesses({ ...shared, host: given.processHost })
+  const nodes = bindNodes({ ...shared, listeners, processesRunning: processes.running })
   const proxy = bindProxy({ ...shared, adapters: given.adapters })
   const models = bindModels({
     ...base,
@@ -115,6 +120,7 @@ export function createApp(given: AppDeps): BoundApp {
     partsHealth: async () => ({
       proxy: proxy.health(),
       models: await models.health(),
+      nodes: nodes.health(),
       upstreams: upstreams.health(),
     }),
   })
@@ -133,6 +139,7 @@ export function createApp(given: AppDeps): BoundApp {
   }
   // In the order of their start. Before anything runs: what the store calls running is of an earlier life.
   const parts: readonly Part<object>[] = [
+    nodes,
     processes,
     approvals,
     state,
@@ -153,6 +160,7 @@ export function createApp(given: AppDeps): BoundApp {
     listeners,
     installedModels: models.installed,
     callUpstream: upstreams.call,
+    nodes,
     ...agents.useCases,
     ...approvals.useCases,
     ...events.useCases,
@@ -160,6 +168,7 @@ export function createApp(given: AppDeps): BoundApp {
     ...gate.useCases,
     ...inference.useCases,
     ...models.useCases,
+    ...nodes.useCases,
     ...people.useCases,
     ...processes.useCases,
     ...proxy.useCases,

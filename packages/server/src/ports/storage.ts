@@ -7,6 +7,7 @@ import type { JobStore } from './jobs.ts'
 import type { RateLimits } from './limits.ts'
 import type { MessageStore, SubscriptionStore } from './messages.ts'
 import type { ModelStore } from './models.ts'
+import type { NodeStore } from './nodes.ts'
 import type { OperatorStore, UserTokenStore, WebSessionStore } from './people.ts'
 import type { ProcessStore } from './process-store.ts'
 import type { ReplicaStore } from './replica.ts'
@@ -47,6 +48,7 @@ export type Stores = {
   readonly subscriptions: SubscriptionStore
   readonly wakes: WakeStore
   readonly models: ModelStore
+  readonly nodes: NodeStore
   readonly upstreams: UpstreamStore
   readonly services: ServiceStore
   readonly writes: WriteStore
@@ -64,6 +66,9 @@ export interface Storage extends Stores, AsyncDisposable {
 
   /** Must be the same for as long as the store exists, and another one for every other store. */
   readonly id: string
+
+  /** Must return the time of the wall clock that all who share the store can see, in ms since 1970. */
+  wallMs(): Promise<number>
 
   /** Copies of entries: of all nodes where they share the store; elsewhere of a log that lay in the store, until it is moved. */
   readonly copies: AuditCopies

@@ -32,6 +32,9 @@ const timeFault = (cert: X509Certificate, nowMs: number): string | null => {
   return leftMs < renewBelowMs ? 'expires within 30 days' : null
 }
 
+/** Whether a fault is one of time alone: the authority was right, and a new one has to follow it. */
+export const isOld = (fault: string): boolean => fault.includes('expire')
+
 const covers = (cert: X509Certificate, { dns, ip }: Names): boolean =>
   dns.every((name) => cert.checkHost(name, { subject: 'never' }) !== undefined) &&
   ip.every((address) => isIP(address) !== 0 && cert.checkIP(address) !== undefined)

@@ -1,9 +1,10 @@
 import { hostname } from 'node:os'
+import { GatehouseError } from '@gatehouse/contract'
 import type { Certificates, ServedCertificate } from '../ports/certificates.ts'
 import type { Log } from '../ports/log.ts'
 import { authorityFiles, closeToOthers, leafFiles, readPair, writePair } from './files.ts'
 import type { Pair } from './issue.ts'
-import { authorityFault, fingerprintOf, leafFault, pairOf, signingFault } from './judge.ts'
+import { authorityFault, fingerprintOf, isOld, leafFault, pairOf, signingFault } from './judge.ts'
 import { permittedBy } from './name-constraints.ts'
 import { namesOf } from './names.ts'
 
@@ -11,12 +12,16 @@ export type OpenedCertificates = Certificates &
   Disposable & {
     /** Looks again, and replaces what no longer serves. Says whether it did. */
     refresh(): Promise<boolean>
+    /** Fingerprint of the local authority as it now is; null where there is none. */
+    authority(): string | null
   }
 
 export type LocalOptions = {
   readonly directory: string
   /** Names and addresses beyond those of this machine. */
   readonly hosts: readonly string[]
+  /** Fingerprint of the only authority that will do; null where this node may make one. */
+  readonly authority?: string | null
   readonly log: Log
   readonly nowMs?: () => number
   readonly everyMs?: number
@@ -35,6 +40,7 @@ async function preparePair({
   directory,
   hosts,
   log,
+  authority: only = null,
   nowMs = Date.now,
 }: LocalOptions): Promise<Pair> {
   const [authorityAt, leafAt] = [authorityFiles(directory), leafFiles(directory)]
@@ -44,6 +50,8 @@ async function preparePair({
   const all = namesOf([...hosts, hostname()])
   let authority = readPair(authorityAt)
   let fault = authorityFault(authority.cert, needed, nowMs())
+  if (only !== null && authority.cert !== null && fingerprintOf(authority.cert) !== only)
+    throw otherAuthority(authorityAt.cert, 'it is another')
   // A machine whose name has changed keeps its authority, which people have come to trust.
   const namesNow = () => permittedBy(Buffer.from(derOf(authority.cert ?? '')), all)
   if (fault === null) {
@@ -53,6 +61,8 @@ async function preparePair({
     log.info({ why }, 'the certificate of the dashboard is made anew')
     fault = signingFault(authority)
   }
+  if (fault !== null && only !== null && !isOld(fault))
+    throw otherAuthority(authorityAt.cert, `it ${fault}`)
   const { issueAuthority, issueLeaf } = await import('./issue.ts')
   if (fault !== null) {
     const first = fault === 'is missing'
@@ -69,12 +79,34 @@ async function preparePair({
   return leaf
 }
 
+const otherAuthority = (file: string, detail: string): GatehouseError =>
+  new GatehouseError(
+    'NodeUnfit',
+    { detail: `${file} is not the certificate authority that the nodes share: ${detail}` },
+    {
+      recovery: [
+        {
+          action: 'copy tls/ca.pem and tls/ca-key.pem',
+          description: 'Copy them from the data directory of a node that serves into this one.',
+        },
+        {
+          action: 'tls.cert, tls.key',
+          description: 'Or serve the dashboard with a certificate of your own.',
+        },
+      ],
+    },
+  )
+
 const derOf = (pem: string): Buffer => Buffer.from(pem.replace(/-----[^-]+-----/g, ''), 'base64')
 
 /** Certificate that is looked at now and then; listeners are told when it is another. */
 export function watchCertificate(
   first: ServedCertificate,
-  options: { readonly everyMs: number; readonly log: Log },
+  options: {
+    readonly everyMs: number
+    readonly log: Log
+    readonly authority: () => string | null
+  },
   look: () => Promise<Pair | null>,
 ): OpenedCertificates {
   let now = first
@@ -94,6 +126,7 @@ export function watchCertificate(
   timer.unref()
   return {
     current: () => now,
+    authority: options.authority,
     refresh,
     onChange(listener) {
       listeners.add(listener)
@@ -106,7 +139,13 @@ export function watchCertificate(
 /** The certificate of this installation, by its own authority: made at the first start, kept good after. */
 export async function openLocalCertificates(options: LocalOptions): Promise<OpenedCertificates> {
   const { everyMs = lookEveryMs, log } = options
-  return watchCertificate(served(await preparePair(options)), { everyMs, log }, () =>
-    preparePair(options),
+  const authority = () => {
+    const { cert } = readPair(authorityFiles(options.directory))
+    return cert === null ? null : fingerprintOf(cert)
+  }
+  const first = served(await preparePair(options))
+  // While it serves it may renew the authority, and says so to the others.
+  return watchCertificate(first, { everyMs, log, authority }, () =>
+    preparePair({ ...options, authority: null }),
   )
 }

@@ -27,20 +27,24 @@ export async function openOwnCertificate(options: {
     })
   let stamp = stampOf(files)
   let warnedOf = ''
-  return watchCertificate(served(pairOf(first)), { everyMs, log }, async () => {
-    const now = stampOf(files)
-    if (now === stamp) return null
-    const found = readPair(files)
-    const why = ownFault(found, nowMs())
-    if (why === null) {
-      stamp = now
-      log.info({ file: files.cert }, 'the certificate has changed and is active')
-      return pairOf(found)
-    }
-    // Between two writes it is mismatched for a moment, so it is looked at again.
-    if (warnedOf !== now)
-      log.warn({ file: files.cert, why }, 'the certificate has changed and is not used')
-    warnedOf = now
-    return null
-  })
+  return watchCertificate(
+    served(pairOf(first)),
+    { everyMs, log, authority: () => null },
+    async () => {
+      const now = stampOf(files)
+      if (now === stamp) return null
+      const found = readPair(files)
+      const why = ownFault(found, nowMs())
+      if (why === null) {
+        stamp = now
+        log.info({ file: files.cert }, 'the certificate has changed and is active')
+        return pairOf(found)
+      }
+      // Between two writes it is mismatched for a moment, so it is looked at again.
+      if (warnedOf !== now)
+        log.warn({ file: files.cert, why }, 'the certificate has changed and is not used')
+      warnedOf = now
+      return null
+    },
+  )
 }

@@ -127,6 +127,9 @@ const things: Readonly<Partial<Record<RouteName, string>>> = {
   verifyModel: 'tiny',
   tryModel: 'tiny',
   releaseModel: 'tiny',
+  drainNode: seeded.node,
+  resumeNode: seeded.node,
+  forgetNode: seeded.node,
   showJob: 'job-00000000000000000000000001',
 }
 

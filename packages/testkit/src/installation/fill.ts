@@ -153,6 +153,10 @@ export const fill = async (kit: Kit): Promise<Tokens> => {
   await fillModels(kit)
   await fillUpstreams(kit)
   kit.clock.move(seedMs - kit.clock.wall())
+  await kit.storage.nodes.put({
+    ...{ name: seeded.node, place: 'gone.example:/var/lib/gatehouse', version: '0.1.0' },
+    ...{ address: null, state: 'active', started_ms: seedMs, seen_ms: seedMs, facts_json: '{}' },
+  })
   await fillAgent(kit)
   await fillApprovals(kit)
   await kit.run('mailbot', 'mailbox.put', { id: 'b', value: 'later' })

@@ -31,6 +31,8 @@ export const seeded = {
   auditEntry: idOf('aud', 1),
   secret: 'github_token',
   service: 'mail',
+  /** Was killed, and will not come back. */
+  node: 'node-000000000001',
   /** Two tools, both accepted. */
   upstream: 'notes',
   /** Over HTTP; its tools wait for a person. */

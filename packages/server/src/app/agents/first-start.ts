@@ -1,15 +1,16 @@
+import { GatehouseError } from '@gatehouse/contract'
 import type { Op } from '../call/op.ts'
 import type { AgentUseCases } from './agents.ts'
 
 const name = 'first-agent'
 
-/** The agent that a new installation begins with, and its token. Null where one of this name is there already. */
+/** The agent that a new installation begins with, and its token. Null where there is an agent already. */
 export async function createFirstAgent(
   op: Op,
   app: Pick<AgentUseCases, 'listAgents' | 'createAgent'>,
 ): Promise<string | null> {
-  if ((await app.listAgents(op)).some((agent) => agent.name === name)) return null
-  const { token } = await app.createAgent(op, {
+  if ((await app.listAgents(op)).length > 0) return null
+  const created = app.createAgent(op, {
     name,
     purpose: 'The agent that came with the installation',
     approvals: 'pending',
@@ -17,5 +18,12 @@ export async function createFirstAgent(
     tools: [],
     limits: [],
   })
-  return token
+  return created.then(
+    ({ token }) => token,
+    (cause: unknown) => {
+      // Of nodes that start at once on a new store, one makes it.
+      if (cause instanceof GatehouseError && cause.type === 'AgentExists') return null
+      throw cause
+    },
+  )
 }

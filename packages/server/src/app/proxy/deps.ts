@@ -25,6 +25,8 @@ export type ProxyDeps = Basics & {
   readonly node: string
   /** False without a server: nothing is fetched or written before its next start. */
   readonly runsApproved: boolean
+  /** Begins nothing while it says so. */
+  readonly draining?: () => boolean
   readonly signal: AbortSignal
   /** Looks at once: something is due that was not. */
   readonly nudge: { writes(): void; syncs(): void }

@@ -65,8 +65,9 @@ export class SyncRunner {
   }
 
   async #syncDue(): Promise<void> {
-    const { storage, clock, log } = this.#deps
+    const { storage, clock, log, draining } = this.#deps
     this.#services = await storage.services.list()
+    if (draining?.()) return
     const nowMs = clock.now()
     for (const service of this.#services) {
       const { name, status, next_sync_ms } = service

@@ -58,7 +58,8 @@ export class WriteRunner {
 
   /** Begins what is due, and says when the next one is. */
   async #claimDue(): Promise<number> {
-    const { storage, clock, node, signal, opened } = this.#deps
+    const { storage, clock, node, signal, opened, draining } = this.#deps
+    if (draining?.()) return Infinity
     const services = (await storage.services.list()).filter(
       ({ name, status }) => status !== 'disconnected' && !this.#running.has(name),
     )

@@ -20,7 +20,7 @@ export type HealthDeps = Pick<Basics, 'storage' | 'clock'> & {
   readonly sandbox: Sandbox
   readonly settings: { readonly 'alerts.disk_percent': number }
   /** Health of the components that the parts own. */
-  readonly partsHealth: () => Promise<Pick<Components, 'proxy' | 'models' | 'upstreams'>>
+  readonly partsHealth: () => Promise<Pick<Components, 'proxy' | 'models' | 'nodes' | 'upstreams'>>
   /** Lines of the log that could not be written. */
   readonly droppedLogLines: () => number
 }

@@ -8,9 +8,12 @@ type Phase = 'none' | 'starting' | 'open' | 'stopping'
 export class Listeners {
   /** Where people find the page, once it is served. */
   page: string | null = null
+  /** Where agents reach this process, once it listens. */
+  address: string | null = null
   /** Ports of this process: nobody reaches them by way of the service itself. */
   readonly ports = new Set<number>()
   #phase: Phase = 'none'
+  #draining = false
   readonly #stops = new AbortController()
   readonly #expected = new Set<ListenerName>()
   readonly #looks = new Map<ListenerName, () => PartHealth>()
@@ -44,7 +47,17 @@ export class Listeners {
   /** Why no calls should be sent here, or null. */
   notReady(): string | null {
     if (this.#phase === 'starting') return 'the service is starting'
-    return this.#phase === 'stopping' ? 'the service is stopping' : null
+    if (this.#phase === 'stopping') return 'the service is stopping'
+    return this.#draining ? 'the node is draining' : null
+  }
+
+  /** Takes nothing new while it says so, and goes on with what it does. */
+  drain(draining: boolean): void {
+    this.#draining = draining
+  }
+
+  get draining(): boolean {
+    return this.#draining
   }
 
   of(name: ListenerName): PartHealth {

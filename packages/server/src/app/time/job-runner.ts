@@ -11,6 +11,8 @@ import type { JobKind, JobVerdict } from './job-kind.ts'
 type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'log'> & {
   /** Names this node: what it holds when it starts was lost by its last run. */
   readonly node: string
+  /** Begins nothing while it says so. */
+  readonly draining?: () => boolean
   readonly signal: AbortSignal
 }
 
@@ -75,7 +77,8 @@ export class JobRunner {
   }
 
   async #claimDue(): Promise<void> {
-    const { storage, clock, node, signal } = this.#deps
+    const { storage, clock, node, signal, draining } = this.#deps
+    if (draining?.()) return
     const kinds = [...this.#kinds.keys()]
     const free = atOnce - this.#running.size
     const dueMs = clock.wall()

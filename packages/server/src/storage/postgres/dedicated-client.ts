@@ -5,12 +5,14 @@ import { applySettings, types } from './dialect.ts'
 /** One connection for one kind of work, one piece at a time, made again after it broke. */
 export class DedicatedClient implements AsyncDisposable {
   readonly #url: string
+  readonly #settings: string
   readonly #mutex = new FifoMutex()
   #client: pg.Client | null = null
   #closed = false
 
-  constructor(url: string) {
+  constructor(url: string, settings = '') {
     this.#url = url
+    this.#settings = settings
   }
 
   run<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -37,6 +39,7 @@ export class DedicatedClient implements AsyncDisposable {
     client.on('end', forget)
     await client.connect()
     await applySettings(client)
+    if (this.#settings) await client.query(this.#settings)
     this.#client = client
     return client
   }

@@ -13,7 +13,7 @@ import {
 import pg from 'pg'
 import { describeSystemFailure } from '../../domain/system-failure.ts'
 import type { SchemaDialect } from '../sql/schema-dialect.ts'
-import { createLimitTables } from './limits.ts'
+import { createLimitTables, limitsInBatches } from './limit-tables.ts'
 
 const integer8 = 20
 const integrityViolation = /^23/
@@ -185,6 +185,7 @@ export const postgresSchema: SchemaDialect = {
   },
 
   limitTables: createLimitTables,
+  limitsInBatches,
 
   async searchIndex(db: Kysely<unknown>) {
     await db.executeQuery(

@@ -1,121 +1,216 @@
-import { CompiledQuery, type Kysely, sql } from 'kysely'
-import type { LimitKey, RateLimits } from '../../ports/limits.ts'
+import { type Kysely, sql } from 'kysely'
+import type { LimitKey, LimitVerdict, RateLimits } from '../../ports/limits.ts'
 import type { Tables } from '../sql/tables.ts'
 import { encodeText } from '../sql/text.ts'
+import type { DedicatedClient } from './dedicated-client.ts'
+import { postgresFailure } from './dialect.ts'
 
-/** Every so many uses, a node removes expired stamps of keys that nobody uses any more. */
-const pruneEvery = 64
+/** Uses that one statement takes at most, so that others who need the same rows wait for little. */
+const turnMax = 256
+/** Every so many stamps, a node removes expired ones, and every so often keys that nobody uses any more. */
+const pruneEvery = 256
 const pruneMax = 512
+const idleEveryMs = 60_000
 /** Clocks of nodes differ a little: a stamp that is expired here may not be elsewhere. */
 const skewMs = 60_000
 
-/**
- * Takes a use under all keys or under none. `n` counts the uses of a key, so the stamp that a window is
- * full of is one look into the index, however large the limit is. Answers with the refusing key whose
- * wait is the longest, or with the moment of each use.
- */
-const takeFunction = `
-create function gatehouse_take(keys text[], limits bigint[], windows bigint[], now_ms bigint)
-returns table (refused integer, wait_ms bigint, at_ms bigint) language plpgsql volatile as $$
-declare
-  worst integer := null;
-  worst_wait bigint := 0;
-  newest record;
-  blocking bigint;
-  effective bigint;
-begin
-  -- @SECURITY One at a time for each key, in one order: without it two nodes both take the last use.
-  perform pg_advisory_xact_lock(h) from (
-    select distinct hashtextextended(k, 7700) as h from unnest(keys) as k order by h
-  ) as locks;
-  for i in 1 .. cardinality(keys) loop
-    select s.n, s.at_ms into newest from limit_stamps s where s.key = keys[i] order by s.n desc limit 1;
-    continue when newest.n is null;
-    effective := greatest(now_ms, newest.at_ms);
-    select s.at_ms into blocking from limit_stamps s where s.key = keys[i] and s.n = newest.n - limits[i] + 1;
-    if blocking is not null and blocking > effective - windows[i]
-       and blocking + windows[i] - now_ms > worst_wait then
-      worst := i;
-      worst_wait := blocking + windows[i] - now_ms;
-    end if;
-  end loop;
-  if worst is not null then
-    return query select worst, worst_wait, null::bigint;
-    return;
-  end if;
-  for i in 1 .. cardinality(keys) loop
-    -- Two limits of one key count one use once.
-    if keys[i] = any (keys[1 : i - 1]) then
-      return query select null::integer, null::bigint, null::bigint;
-      continue;
-    end if;
-    select s.n, s.at_ms into newest from limit_stamps s where s.key = keys[i] order by s.n desc limit 1;
-    effective := greatest(now_ms, coalesce(newest.at_ms, now_ms));
-    delete from limit_stamps s where s.key = keys[i] and s.n in (
-      select o.n from limit_stamps o
-      where o.key = keys[i] and o.at_ms <= effective - windows[i] and o.n < newest.n
-      order by o.n limit 4
-    );
-    insert into limit_stamps (key, n, at_ms, expires_ms)
-    values (keys[i], coalesce(newest.n, 0) + 1, effective, effective + windows[i]);
-    return query select null::integer, null::bigint, effective;
-  end loop;
-end $$`
-
-export const createLimitTables = async (db: Kysely<unknown>): Promise<void> => {
-  const statements = [
-    `create table limit_stamps (
-       key text collate "C" not null, n bigint not null,
-       at_ms bigint not null, expires_ms bigint not null, primary key (key, n))`,
-    'create index limit_stamps_expiry on limit_stamps (expires_ms)',
-    takeFunction,
-  ]
-  for (const statement of statements) await db.executeQuery(CompiledQuery.raw(statement))
+type Take = {
+  readonly keys: readonly LimitKey[]
+  readonly nowMs: number
+  resolve(verdict: LimitVerdict): void
+  reject(error: unknown): void
 }
 
-type Taken = { refused: number | null; wait_ms: number | null; at_ms: number | null }
+/** A key as all takes of a turn together want it. */
+type Wanted = { limit: number; readonly window_ms: number; uses: number }
 
-/** Nodes share the windows, so the database counts; a use is stored when it is taken. */
-export const postgresLimits = (db: Kysely<Tables>): RateLimits => {
-  let uses = 0
-  const prune = (nowMs: number) =>
-    sql`delete from limit_stamps where ctid = any (array(
-          select ctid from limit_stamps where expires_ms <= ${nowMs - skewMs}
-          order by expires_ms limit ${pruneMax}))`.execute(db)
+type Each = { refused: number | null; wait_ms: number; moments: readonly (number | null)[] }
 
-  return {
-    async take(keys, nowMs) {
-      if (keys.length === 0) return { kind: 'allowed', stamps: [] }
-      const [names, limits, windows] = [
-        keys.map(({ key }) => encodeText(key)),
-        keys.map(({ limit }) => limit),
-        keys.map(({ window_ms }) => window_ms),
-      ]
-      const { rows } = await sql<Taken>`
-        select * from gatehouse_take(${names}, ${limits}, ${windows}, ${nowMs})`.execute(db)
-      const refused = rows[0]?.refused ?? null
-      if (refused !== null)
-        return {
-          kind: 'limited',
-          key: keys[refused - 1] as LimitKey,
-          retry_after_ms: rows[0]?.wait_ms ?? 0,
-        }
-      if (++uses % pruneEvery === 0) await prune(nowMs)
-      const stamps = keys.flatMap(({ key, window_ms }, i) => {
-        const at_ms = rows[i]?.at_ms ?? null
-        return at_ms === null ? [] : [{ key, window_ms, at_ms }]
-      })
-      return { kind: 'allowed', stamps }
-    },
+const wantedBy = (takes: readonly Take[]): ReadonlyMap<string, Wanted> => {
+  const wanted = new Map<string, Wanted>()
+  for (const { keys } of takes) {
+    const counted = new Set<string>()
+    for (const { key, limit, window_ms } of keys) {
+      const known = wanted.get(key)
+      if (known) known.limit = Math.min(known.limit, limit)
+      else wanted.set(key, { limit, window_ms, uses: 0 })
+      if (counted.has(key)) continue
+      counted.add(key)
+      ;(wanted.get(key) as Wanted).uses += 1
+    }
+  }
+  return wanted
+}
 
-    restore() {},
+/** Stamps of one use: a key that several limits have is counted once. */
+const stampsOf = (
+  keys: readonly LimitKey[],
+  momentOf: (key: string, at: number) => number | null,
+): LimitVerdict => {
+  const counted = new Set<string>()
+  const stamps = keys.flatMap(({ key, window_ms }, at) => {
+    const at_ms = momentOf(key, at)
+    if (at_ms === null || counted.has(key)) return []
+    counted.add(key)
+    return [{ key, window_ms, at_ms }]
+  })
+  return { kind: 'allowed', stamps }
+}
 
-    async used({ key, window_ms }, nowMs) {
-      const { rows } = await sql<{ used: number }>`
-        select count(*) as used from limit_stamps
-        where key = ${encodeText(key)} and at_ms > ${window_ms * -1}::bigint + greatest(${nowMs}::bigint,
-          (select max(at_ms) from limit_stamps where key = ${encodeText(key)}))`.execute(db)
-      return rows[0]?.used ?? 0
-    },
+/**
+ * Nodes share the windows, so the database counts; a use is stored when it is taken. What one turn of the event loop
+ * asks for, and what comes while a statement runs, is one statement.
+ */
+class PostgresLimits implements RateLimits {
+  readonly #db: Kysely<Tables>
+  readonly #client: DedicatedClient
+  #waiting: Take[] = []
+  #running = false
+  #stamped = 0
+  #idleMs = 0
+
+  constructor(db: Kysely<Tables>, client: DedicatedClient) {
+    this.#db = db
+    this.#client = client
+  }
+
+  take(keys: readonly LimitKey[], nowMs: number): Promise<LimitVerdict> {
+    if (keys.length === 0) return Promise.resolve({ kind: 'allowed', stamps: [] })
+    return new Promise((resolve, reject) => {
+      this.#waiting.push({ keys, nowMs, resolve, reject })
+      if (this.#running) return
+      this.#running = true
+      setImmediate(() => void this.#drain())
+    })
+  }
+
+  restore(): void {}
+
+  async used({ key, window_ms }: LimitKey, nowMs: number): Promise<number> {
+    const { rows } = await sql<{ used: number }>`
+      select cast(coalesce(sum(s.uses), 0) as bigint) as used from limit_stamps s
+      join limit_keys k on k.key = s.key
+      where s.key = ${encodeText(key)}
+        and s.at_ms > greatest(${nowMs}::bigint, k.at_ms) - ${window_ms}::bigint`.execute(this.#db)
+    return rows[0]?.used ?? 0
+  }
+
+  async #drain(): Promise<void> {
+    while (this.#waiting.length > 0) {
+      const takes = this.#waiting.splice(0, turnMax)
+      try {
+        await this.#takeTurn(takes)
+      } catch (error) {
+        for (const { reject } of takes) reject(postgresFailure(error))
+      }
+    }
+    this.#running = false
+  }
+
+  async #takeTurn(takes: readonly Take[]): Promise<void> {
+    const nowMs = Math.max(...takes.map((take) => take.nowMs))
+    const wanted = wantedBy(takes)
+    for (;;) {
+      const taken =
+        (await this.#takeAll(wanted, nowMs, takes)) ?? (await this.#takeEach(takes, nowMs))
+      if (taken) break
+      await this.#makeKeys(wanted)
+    }
+    await this.#prune(nowMs, wanted.size)
+  }
+
+  /** Null where calls have to be looked at one by one, false where a key has no row yet. */
+  async #takeAll(
+    wanted: ReadonlyMap<string, Wanted>,
+    nowMs: number,
+    takes: readonly Take[],
+  ): Promise<boolean | null> {
+    const each = [...wanted.values()]
+    const { rows } = await this.#client.run((client) =>
+      client.query<{ moments: string[] | null }>({
+        name: 'gatehouse-take-all',
+        text: 'select gatehouse_take_all($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint) as moments',
+        values: [
+          [...wanted.keys()].map(encodeText),
+          each.map(({ limit }) => limit),
+          each.map(({ window_ms }) => window_ms),
+          each.map(({ uses }) => uses),
+          nowMs,
+        ],
+      }),
+    )
+    const moments = rows[0]?.moments ?? null
+    if (moments === null) return null
+    if (moments.length < wanted.size) return false
+    const momentOf = new Map([...wanted.keys()].map((key, at) => [key, Number(moments[at])]))
+    for (const { keys, resolve } of takes)
+      resolve(stampsOf(keys, (key) => momentOf.get(key) ?? null))
+    return true
+  }
+
+  async #takeEach(takes: readonly Take[], nowMs: number): Promise<boolean> {
+    const starts: number[] = []
+    const all: LimitKey[] = []
+    for (const { keys } of takes) {
+      starts.push(all.length + 1)
+      all.push(...keys)
+    }
+    const { rows } = await this.#client.run((client) =>
+      client.query<Each>({
+        name: 'gatehouse-take-each',
+        text: 'select * from gatehouse_take_each($1::integer[], $2::text[], $3::bigint[], $4::bigint[], $5::bigint)',
+        values: [
+          starts,
+          all.map(({ key }) => encodeText(key)),
+          all.map(({ limit }) => limit),
+          all.map(({ window_ms }) => window_ms),
+          nowMs,
+        ],
+      }),
+    )
+    if (rows.length < takes.length) return false
+    for (const [at, { keys, nowMs: ownMs, resolve }] of takes.entries()) {
+      const { refused, wait_ms, moments } = rows[at] as Each
+      if (refused === null) {
+        resolve(stampsOf(keys, (_key, i) => (moments[i] == null ? null : Number(moments[i]))))
+        continue
+      }
+      const retry_after_ms = wait_ms + nowMs - ownMs
+      resolve({ kind: 'limited', key: keys[refused - 1] as LimitKey, retry_after_ms })
+    }
+    return true
+  }
+
+  /** Alone in its transaction, and in one order: whoever makes a key holds no other that somebody may wait for. */
+  async #makeKeys(wanted: ReadonlyMap<string, Wanted>): Promise<void> {
+    await sql`
+      insert into limit_keys (key, n, at_ms, window_ms)
+      select q.key, 0, 0, q.window_ms
+      from unnest(${[...wanted.keys()].map(encodeText)}::text[],
+        ${[...wanted.values()].map(({ window_ms }) => window_ms)}::bigint[]) as q (key, window_ms)
+      order by q.key collate "C" on conflict do nothing`.execute(this.#db)
+  }
+
+  async #prune(nowMs: number, stamps: number): Promise<void> {
+    this.#stamped += stamps
+    if (this.#stamped >= pruneEvery) {
+      this.#stamped = 0
+      await sql`delete from limit_stamps where ctid = any (array(
+        select ctid from limit_stamps where expires_ms <= ${nowMs - skewMs}
+        order by expires_ms limit ${pruneMax}))`.execute(this.#db)
+    }
+    if (nowMs - this.#idleMs < idleEveryMs) return
+    this.#idleMs = nowMs
+    await sql`
+      with idle as (
+        delete from limit_keys where ctid = any (array(
+          select ctid from limit_keys where at_ms + window_ms <= ${nowMs - skewMs} and n > 0
+          limit ${pruneMax} for update skip locked))
+        returning key
+      )
+      delete from limit_stamps s using idle where s.key = idle.key`.execute(this.#db)
   }
 }
+
+export const postgresLimits = (db: Kysely<Tables>, client: DedicatedClient): RateLimits =>
+  new PostgresLimits(db, client)

@@ -2,7 +2,9 @@ import { describeStorage, startPostgres } from '@gatehouse/testkit'
 import pg from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { CommitGroup, CopiedEntry } from '../../ports/audit-rows.ts'
-import type { LimitKey } from '../../ports/limits.ts'
+import type { LimitKey, LimitStamp } from '../../ports/limits.ts'
+import type { Storage } from '../../ports/storage.ts'
+import { encodeText } from '../sql/text.ts'
 import { openPostgres } from './open.ts'
 import { createDatabase, query } from './testing.ts'
 import {
@@ -96,6 +98,96 @@ describe.skipIf(missing !== null)(
         )
         expect(verdicts.filter(({ kind }) => kind === 'allowed')).toHaveLength(10)
         expect(await two.limits.used(keys[1] as LimitKey, 1_060)).toBe(10)
+      })
+
+      test('never let more than a limit into any window, three of them racing for keys in every order', async () => {
+        await using database = await inDatabase()
+        await using one = await openPostgres({ url: database.url })
+        await using two = await openPostgres({ url: database.url })
+        await using three = await openPostgres({ url: database.url })
+        const nodes = [one, two, three]
+        const keys = [7, 3, 12, 5].map(
+          (limit, at): LimitKey => ({
+            key: `bot\u0000${at}`,
+            limit,
+            window_ms: 40 + at * 30,
+          }),
+        )
+        const stamps: LimitStamp[] = []
+        let refusals = 0
+        const race = async (node: Storage, seed: number) => {
+          for (let round = 0; round < 25; round++)
+            await Promise.all(
+              Array.from({ length: 6 }, async (_, i) => {
+                const at = seed * 7 + round * 3 + i
+                const chosen = [keys[at % 4], keys[(at * 5 + 1) % 4], keys[at % 3]] as LimitKey[]
+                // Clocks of nodes are a little apart.
+                const verdict = await node.limits.take(chosen, 10_000 + round * 9 + seed * 4)
+                if (verdict.kind === 'allowed') stamps.push(...verdict.stamps)
+                else refusals += 1
+              }),
+            )
+        }
+        await Promise.all(nodes.map(race))
+        for (const { key, limit, window_ms } of keys) {
+          const moments = stamps.filter((stamp) => stamp.key === key).map(({ at_ms }) => at_ms)
+          for (const end of moments)
+            expect(
+              moments.filter((at) => at > end - window_ms && at <= end).length,
+            ).toBeLessThanOrEqual(limit)
+          // Each use that was answered is stored, and no other: what is pruned is older than a minute.
+          const [stored] = await query(
+            database.url,
+            `select sum(uses)::int as uses from limit_stamps where key = '${encodeText(key)}'`,
+          )
+          expect(stored?.rows[0]).toEqual({ uses: moments.length })
+        }
+        expect(refusals).toBeGreaterThan(0)
+        expect(stamps.length).toBeGreaterThan(keys.length * 10)
+      })
+
+      test('say when the next use passes, to the millisecond, whichever of them took the others', async () => {
+        await using database = await inDatabase()
+        await using one = await openPostgres({ url: database.url })
+        await using two = await openPostgres({ url: database.url })
+        const key: LimitKey = { key: 'bot\u0000exact', limit: 2, window_ms: 500 }
+        const taken = (node: Storage, at: number) => node.limits.take([key], at)
+        await taken(one, 1_000)
+        await taken(two, 1_100)
+        const turn = await Promise.all([taken(one, 1_150), taken(one, 1_170), taken(two, 1_200)])
+        expect(
+          turn.map((verdict) => ('retry_after_ms' in verdict ? verdict.retry_after_ms : 0)),
+        ).toEqual([350, 330, 300])
+        expect(await taken(two, 1_499)).toMatchObject({ kind: 'limited', retry_after_ms: 1 })
+        expect(await taken(one, 1_500)).toMatchObject({ kind: 'allowed' })
+      })
+
+      test('forget keys and stamps that nobody needs any more, and none that somebody does', async () => {
+        await using database = await inDatabase()
+        await using node = await openPostgres({ url: database.url })
+        const old: LimitKey = { key: 'bot\u0000old', limit: 2, window_ms: 1_000 }
+        const kept: LimitKey = { key: 'bot\u0000kept', limit: 2, window_ms: 10_000_000 }
+        await node.limits.take([old, kept], 1_000)
+        await node.limits.take([kept], 1_000_000)
+        const [left] = await query(database.url, 'select key, n from limit_keys')
+        expect(left?.rows).toEqual([{ key: encodeText(kept.key), n: '2' }])
+        expect(await node.limits.take([kept], 1_000_001)).toMatchObject({ kind: 'limited' })
+        expect(await node.limits.take([old], 1_000_001)).toMatchObject({ kind: 'allowed' })
+      })
+
+      test('have stored a use on the disk before its call is answered, though it alone is not synced', async () => {
+        await using database = await inDatabase()
+        await using node = await openPostgres({ url: database.url, syncsLimits: false })
+        const client = new pg.Client({ connectionString: database.url })
+        await client.connect()
+        await node.limits.take([{ key: 'bot\u0000synced', limit: 9, window_ms: 60_000 }], 1_000)
+        const [took] = (await client.query('select pg_current_wal_insert_lsn() as lsn')).rows
+        await node.record(group([row(0)]))
+        const [flushed] = (
+          await client.query('select pg_current_wal_flush_lsn() >= $1::pg_lsn as all', [took.lsn])
+        ).rows
+        expect(flushed).toEqual({ all: true })
+        await client.end()
       })
 
       test('open a new database at once', async () => {

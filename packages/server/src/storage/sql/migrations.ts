@@ -4,6 +4,7 @@ import { clockTable } from './clock-table.ts'
 import { index } from './create-index.ts'
 import { grantTables } from './grant-tables.ts'
 import { modelTables } from './model-tables.ts'
+import { nodeTables } from './node-tables.ts'
 import { processTables } from './process-tables.ts'
 import { replicaTables } from './replica-tables.ts'
 import type { SchemaDialect } from './schema-dialect.ts'
@@ -35,6 +36,8 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0018-upstreams': { up: (db) => upstreamTables(db, dialect.text) },
   '0019-hook-tokens': { up: (db) => hookTokens(db, dialect.text) },
   '0020-agent-limits': { up: (db) => agentLimits(db, dialect.text) },
+  '0021-nodes': { up: (db) => nodeTables(db, dialect.text) },
+  '0022-limits-in-batches': { up: (db) => dialect.limitsInBatches(db) },
 })
 
 async function agentTools(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {

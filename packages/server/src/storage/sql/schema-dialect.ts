@@ -12,6 +12,8 @@ export type SchemaDialect = {
   changeable(db: Kysely<unknown>, table: string): Promise<void>
   /** Where uses of limits are kept: as rows where the database counts, else as it suits the commits. */
   limitTables(db: Kysely<unknown>): Promise<void>
+  /** Where a shared store counts the uses of a turn at once. */
+  limitsInBatches(db: Kysely<unknown>): Promise<void>
   /** A whole number that the engine counts up by itself. */
   readonly rowNumber: RawBuilder<unknown>
   readonly bytes: RawBuilder<unknown>

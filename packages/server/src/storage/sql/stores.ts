@@ -8,6 +8,7 @@ import { sqlJobs } from './jobs.ts'
 import { sqlMessages, sqlSubscriptions } from './messages.ts'
 import { sqlMeta } from './meta.ts'
 import { sqlModels } from './models.ts'
+import { sqlNodes } from './nodes.ts'
 import { sqlOperators, sqlWebSessions } from './operators.ts'
 import { sqlProcesses } from './processes.ts'
 import { sqlReplica } from './replica.ts'
@@ -48,6 +49,7 @@ export const sqlStores = (db: Db, search: SearchDialect): Stores => ({
   subscriptions: sqlSubscriptions(db),
   wakes: sqlWakes(db),
   models: sqlModels(db),
+  nodes: sqlNodes(db),
   upstreams: sqlUpstreams(db),
   services: sqlServices(db),
   writes: sqlWrites(db),

@@ -400,7 +400,19 @@ export type ReplicaKeysTable = { service: string; key: string; num: number }
 /** How many there are, so that saying so costs the same however many that is. */
 export type ReplicaCountsTable = { service: string; entries: number }
 
+export type NodesTable = {
+  name: string
+  place: string
+  version: string
+  address: string | null
+  state: 'active' | 'draining' | 'stopped'
+  started_ms: number
+  seen_ms: number
+  facts_json: string
+}
+
 export type Tables = {
+  nodes: NodesTable
   agents: AgentsTable
   sessions: SessionsTable
   approvals: ApprovalsTable

@@ -164,4 +164,7 @@ export const sqliteSchema: SchemaDialect = {
       .column('expires_ms')
       .execute()
   },
+
+  /** Counted in memory, they cost nothing to take. */
+  async limitsInBatches() {},
 }

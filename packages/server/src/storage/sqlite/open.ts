@@ -103,6 +103,7 @@ const build = async (
     id,
     copies: { ...sqlAuditCopies({ read, write }), takeForeign: async () => false },
     limits: windowLimits(windows),
+    wallMs: async () => Date.now(),
 
     transaction: (work) =>
       write.transaction().execute((tx) => work(sqlStores({ read: tx, write: tx }, sqliteSearch))),

@@ -15,6 +15,7 @@ import { healthHandlers } from './routes/health.ts'
 import { hookHandlers } from './routes/hooks.ts'
 import { loginHandlers } from './routes/logins.ts'
 import { modelHandlers } from './routes/models.ts'
+import { nodeHandlers } from './routes/nodes.ts'
 import { notificationHandlers } from './routes/notifications.ts'
 import { operatorHandlers } from './routes/operators.ts'
 import { pauseHandlers } from './routes/pause.ts'
@@ -55,6 +56,7 @@ export function createHandlers(version: string): Handlers<Routes> {
     ...engineHandlers,
     ...modelHandlers,
     ...notificationHandlers,
+    ...nodeHandlers,
     ...userTokenHandlers,
     ...vaultHandlers,
     ...sessionHandlers,

@@ -1,0 +1,26 @@
+import { defineCommand } from '../define.ts'
+import { renderTable } from '../table.ts'
+
+export const nodesList = defineCommand({
+  name: 'nodes list',
+  summary: 'List the nodes of this installation and what they run',
+  examples: ['gatehouse nodes list'],
+  run: ({ api }) => api.listNodes(),
+  text: ({ nodes, shared }, view) =>
+    [
+      renderTable(
+        [
+          { title: 'NODE', value: ({ name, answering }) => `${name}${answering ? ' *' : ''}` },
+          { title: 'STATUS', value: ({ status }) => status },
+          { title: 'VERSION', value: ({ version }) => version },
+          { title: 'SESSIONS', value: ({ sessions }) => String(sessions) },
+          { title: 'SEEN', time: ({ seen_at }) => seen_at, below: (text) => `seen ${text}` },
+          { title: 'ADDRESS', value: ({ address }) => address ?? '-', below: true },
+          { title: 'PLACE', value: ({ place }) => place, cut: true, below: true },
+        ],
+        nodes,
+        view,
+      ),
+      ...(shared ? [] : ['The store is SQLite, so there is one node.']),
+    ].join('\n'),
+})

@@ -1,0 +1,25 @@
+import type { CommandEntry } from './command-entry.ts'
+
+/** Servers that share a store. */
+export const nodeCommands: readonly CommandEntry[] = [
+  {
+    name: 'nodes list',
+    summary: 'List the nodes of this installation and what they run',
+    load: async () => (await import('./commands/nodes-list.ts')).nodesList,
+  },
+  {
+    name: 'nodes drain',
+    summary: 'Let a node finish what it does and take nothing new',
+    load: async () => (await import('./commands/nodes-drain.ts')).nodesDrain,
+  },
+  {
+    name: 'nodes resume',
+    summary: 'Let a node that is draining take work again',
+    load: async () => (await import('./commands/nodes-resume.ts')).nodesResume,
+  },
+  {
+    name: 'nodes forget',
+    summary: 'Forget a node that has stopped or will not come back',
+    load: async () => (await import('./commands/nodes-forget.ts')).nodesForget,
+  },
+]

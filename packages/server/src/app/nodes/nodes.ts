@@ -1,0 +1,94 @@
+import {
+  type ForgottenNode,
+  GatehouseError,
+  type NodeList,
+  type ServerNode,
+} from '@gatehouse/contract'
+import type { Vault } from '../../ports/vault.ts'
+import { actDraft } from '../call/audit-draft.ts'
+import type { Basics } from '../call/basics.ts'
+import type { Op } from '../call/op.ts'
+import type { Components, Part } from '../call/part.ts'
+import { recordAuthority, sharedAuthority } from './authority.ts'
+import { assertNodeFits } from './fit.ts'
+import { nodeRecord } from './node-record.ts'
+import { Presence, type PresenceDeps } from './presence.ts'
+
+export type NodesDeps = Basics & PresenceDeps & { readonly vault: Pick<Vault, 'state'> }
+
+export interface NodeUseCases {
+  listNodes(op: Op): Promise<NodeList>
+  drainNode(op: Op, input: { name: string }): Promise<ServerNode>
+  resumeNode(op: Op, input: { name: string }): Promise<ServerNode>
+  forgetNode(op: Op, input: { name: string }): Promise<ForgottenNode>
+}
+
+export type Nodes = Part<NodeUseCases> & {
+  /** Raises `NodeUnfit` where this node may not serve beside those there are. */
+  assertFits(): Promise<void>
+  sharedAuthority(): Promise<string | null>
+  recordAuthority(fingerprint: string): Promise<void>
+  health(): Components['nodes']
+}
+
+type Deps = NodesDeps & { readonly presence: Presence }
+
+async function showNode({ storage, node, presence }: Deps, name: string): Promise<ServerNode> {
+  const found = await presence.find(name)
+  if (!found) throw new GatehouseError('NodeNotFound', { name })
+  return nodeRecord(found, await storage.wallMs(), node)
+}
+
+async function changeNode(
+  op: Op,
+  deps: Deps,
+  name: string,
+  state: 'active' | 'draining',
+): Promise<ServerNode> {
+  const { status } = await showNode(deps, name)
+  if (status === 'stopped') throw new GatehouseError('Conflict', { detail: `${name} has stopped.` })
+  await deps.auditLog.transaction(async (tx) => {
+    if (!(await tx.nodes.setState(name, state))) throw new GatehouseError('NodeNotFound', { name })
+    const act = state === 'draining' ? 'node.drained' : 'node.resumed'
+    tx.append(actDraft(op, act, { arguments: { name } }))
+  })
+  if (name === deps.node) deps.listeners.drain(state === 'draining')
+  return showNode(deps, name)
+}
+
+async function forgetNode(op: Op, deps: Deps, name: string): Promise<ForgottenNode> {
+  const { status } = await showNode(deps, name)
+  if (status === 'active' || status === 'draining')
+    throw new GatehouseError('Conflict', { detail: `${name} is running; stop it first.` })
+  await deps.auditLog.transaction(async (tx) => {
+    if (!(await tx.nodes.remove(name))) throw new GatehouseError('NodeNotFound', { name })
+    tx.append(actDraft(op, 'node.forgotten', { arguments: { name } }))
+  })
+  return { name }
+}
+
+/** Nodes of the installation: which there are, and whether this one fits. */
+export function bindNodes(given: NodesDeps): Nodes {
+  const presence = new Presence(given)
+  const deps = { ...given, presence }
+  return {
+    useCases: {
+      async listNodes() {
+        const nodes = await deps.storage.nodes.list()
+        return {
+          nodes: await Promise.all(nodes.map(({ name }) => showNode(deps, name))),
+          shared: deps.storage.isShared,
+        }
+      },
+      drainNode: (op, { name }) => changeNode(op, deps, name, 'draining'),
+      resumeNode: (op, { name }) => changeNode(op, deps, name, 'active'),
+      forgetNode: (op, { name }) => forgetNode(op, deps, name),
+    },
+    assertFits: () => assertNodeFits(deps),
+    sharedAuthority: () => sharedAuthority(deps),
+    recordAuthority: (fingerprint) => recordAuthority(deps, fingerprint),
+    health: () => presence.health(),
+    start: () => presence.start(),
+    stopped: () => presence.stopped(),
+  }
+}
