@@ -114,10 +114,15 @@ export const OperatorList = z.object({ operators: z.array(Operator) })
 export type OperatorList = z.infer<typeof OperatorList>
 
 /** Present password: required of people who are logged in by a password. */
-export const SetPassword = z.strictObject({ password, current_password: password.optional() })
+export const SetPassword = z.strictObject({
+  password,
+  current_password: password.optional(),
+  /** Of a new person, `operator` unless said; of one that is there it replaces the role. */
+  role: PersonRole.optional(),
+})
 export type SetPassword = z.infer<typeof SetPassword>
 
-/** `created` where there was no operator of that name. */
+/** `created` where there was nobody of that name. */
 export const PasswordSet = Operator.extend({ created: z.boolean() })
 export type PasswordSet = z.infer<typeof PasswordSet>
 

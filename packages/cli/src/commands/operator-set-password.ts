@@ -13,19 +13,24 @@ async function readPassword({ stdin, stderr }: Io): Promise<string> {
 
 export const operatorSetPassword = defineCommand({
   name: 'operator set-password',
-  summary: 'Set the password of a dashboard operator, creating the operator if needed',
+  summary: 'Set the password of a person at the dashboard, creating the login if needed',
   options: {
-    name: { value: 'NAME', about: 'the operator (the first one, or "operator")' },
+    name: { value: 'NAME', about: 'the person (the first one, or "operator")' },
+    role: {
+      value: 'ROLE',
+      choices: ['operator', 'approver', 'viewer'],
+      about: 'what the person may do: all (the usual), decide and cancel writes, or read',
+    },
   },
   examples: [
     'gatehouse operator set-password < password.txt',
-    'pwgen 20 1 | tee password.txt | gatehouse operator set-password --name ana',
+    'pwgen 20 1 | tee password.txt | gatehouse operator set-password --name ana --role approver',
   ],
   withoutData: 'begins',
-  async run({ api, io }, { name }) {
+  async run({ api, io }, { name, role }) {
     const password = await readPassword(io)
     const whose = name ?? (await api.listOperators()).operators[0]?.name ?? 'operator'
-    return api.setPassword({ name: whose, password })
+    return api.setPassword({ name: whose, password, ...(role === undefined ? {} : { role }) })
   },
   text: ({ name, created }) =>
     created

@@ -5,14 +5,15 @@ export const operatorRoutes = defineRoutes({
   listOperators: {
     method: 'GET',
     path: '/api/operators',
-    summary: 'Operators, who can log in with a password',
+    summary: 'People who can log in with a password, and their roles',
     permission: 'read',
     answer: OperatorList,
   },
   setPassword: {
     method: 'PUT',
     path: '/api/operators/:name/password',
-    summary: 'Set a password, and make the operator if there is none; other logins of it end',
+    summary:
+      'Set a password and the role, and make the login if there is none; other logins of it end',
     permission: 'operators.manage',
     params: { name: OperatorName },
     body: SetPassword,

@@ -50,7 +50,10 @@ export interface OperatorStore {
   list(): Promise<readonly StoredOperator[]>
 
   /** Must say whether there is one of that name. */
-  setPassword(name: string, hash: string, ms: number): Promise<boolean>
+  setPassword(
+    name: string,
+    next: Pick<StoredOperator, 'password_hash' | 'password_changed_ms' | 'role'>,
+  ): Promise<boolean>
 
   remove(name: string): Promise<boolean>
 }

@@ -49,8 +49,13 @@ export const operatorMusts = (open: Open): void => {
       await using opened = await open()
       const { operators } = opened.storage
       await operators.insert(operatorOf('ana'))
-      expect(await operators.setPassword('ana', 'other', newYear + 1)).toBe(true)
-      expect(await operators.setPassword('ben', 'other', newYear + 1)).toBe(false)
+      const next = {
+        password_hash: 'other',
+        role: 'viewer',
+        password_changed_ms: newYear + 1,
+      } as const
+      expect(await operators.setPassword('ana', next)).toBe(true)
+      expect(await operators.setPassword('ben', next)).toBe(false)
       expect(await operators.find('ana')).toMatchObject({
         password_hash: 'other',
         password_changed_ms: newYear + 1,

@@ -1,4 +1,4 @@
-import type { Operator } from '@gatehouse/contract'
+import type { Operator, PersonRole } from '@gatehouse/contract'
 import { useMemo, useState } from 'react'
 import { api, queryClient, useRead } from '../../api.ts'
 import { settingsText as text } from '../../messages/settings.ts'
@@ -6,7 +6,7 @@ import { useMay, useSession } from '../../session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { ConfirmName, FormDialog } from '../../ui/dialog.tsx'
-import { TextField } from '../../ui/field.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
@@ -14,29 +14,33 @@ import { announce } from '../../ui/toasts.tsx'
 
 const refresh = () => queryClient.invalidateQueries({ queryKey: ['listOperators'] })
 
-/** A password for a name; a new name is a new operator. Your own asks for the present one. */
+const roles = ['operator', 'approver', 'viewer'] as const satisfies readonly PersonRole[]
+
+/** A password and a role for a name; a new name is a new person. Your own asks for the present one. */
 const PasswordDialog = ({
-  name: known,
+  known,
   onClose,
 }: {
-  readonly name: string | null
+  readonly known: Operator | null
   readonly onClose: () => void
 }) => {
   const { whoami } = useSession()
-  const [name, setName] = useState(known ?? '')
+  const [name, setName] = useState(known?.name ?? '')
   const [password, setPassword] = useState('')
   const [current, setCurrent] = useState('')
+  const [role, setRole] = useState<PersonRole>(known?.role ?? 'approver')
   const save = async () => {
     const { created } = await api.setPassword({
       name: name.trim(),
       password,
+      role,
       ...(current === '' ? {} : { current_password: current }),
     })
     await refresh()
     announce(created ? text.operatorAdded(name.trim()) : text.passwordSet(name.trim()))
     onClose()
   }
-  const title = known === null ? text.addOperator : `${text.setPassword}: ${known}`
+  const title = known === null ? text.addOperator : `${text.setPassword}: ${known.name}`
   return (
     <FormDialog
       title={title}
@@ -59,6 +63,15 @@ const PasswordDialog = ({
               onChange={({ target }) => setName(target.value)}
             />
           )}
+          <SelectField
+            label={text.role}
+            error={errors['role']}
+            value={role}
+            onChange={({ target }) =>
+              setRole(roles.find((one) => one === target.value) ?? 'viewer')
+            }
+            options={roles.map((value) => ({ value, text: text.roles[value] }))}
+          />
           {whoami.via === 'login' && (
             <TextField
               label={text.ownPassword}
@@ -105,7 +118,9 @@ const facts: readonly Column<Operator>[] = [
   },
 ]
 
-type Opened = { readonly what: 'add' | 'password' | 'remove'; readonly name: string }
+type Opened =
+  | { readonly what: 'password' | 'remove'; readonly person: Operator }
+  | { readonly what: 'add' }
 
 export const People = () => {
   const [opened, setOpened] = useState<Opened | null>(null)
@@ -119,15 +134,15 @@ export const People = () => {
             {
               id: 'actions',
               header: '',
-              cell: ({ name }: Operator) => (
+              cell: (person: Operator) => (
                 <span className="flex flex-wrap gap-2 sm:flex-nowrap">
                   <Button
                     className="whitespace-nowrap"
-                    onClick={() => setOpened({ what: 'password', name })}
+                    onClick={() => setOpened({ what: 'password', person })}
                   >
                     {text.setPassword}
                   </Button>
-                  <Button tone="danger" onClick={() => setOpened({ what: 'remove', name })}>
+                  <Button tone="danger" onClick={() => setOpened({ what: 'remove', person })}>
                     {text.remove}
                   </Button>
                 </span>
@@ -142,7 +157,7 @@ export const People = () => {
       title={text.operators}
       actions={
         mayManage && (
-          <Button icon="plus" tone="primary" onClick={() => setOpened({ what: 'add', name: '' })}>
+          <Button icon="plus" tone="primary" onClick={() => setOpened({ what: 'add' })}>
             {text.addOperator}
           </Button>
         )
@@ -159,18 +174,18 @@ export const People = () => {
           />
         )}
       </Loaded>
-      {opened?.what === 'add' && <PasswordDialog name={null} onClose={close} />}
-      {opened?.what === 'password' && <PasswordDialog name={opened.name} onClose={close} />}
+      {opened?.what === 'add' && <PasswordDialog known={null} onClose={close} />}
+      {opened?.what === 'password' && <PasswordDialog known={opened.person} onClose={close} />}
       {opened?.what === 'remove' && (
         <ConfirmName
-          title={text.removeTitle(opened.name)}
-          name={opened.name}
+          title={text.removeTitle(opened.person.name)}
+          name={opened.person.name}
           submit={text.remove}
           onClose={close}
           onConfirm={async () => {
-            await api.removeOperator({ name: opened.name })
+            await api.removeOperator({ name: opened.person.name })
             await refresh()
-            announce(text.removed(opened.name))
+            announce(text.removed(opened.person.name))
             close()
           }}
         >

@@ -1,4 +1,9 @@
-import { GatehouseError, type Operator, type PasswordSet } from '@gatehouse/contract'
+import {
+  GatehouseError,
+  type Operator,
+  type PasswordSet,
+  type PersonRole,
+} from '@gatehouse/contract'
 import { normalPassword, passwordFault } from '../../domain/password.ts'
 import type { Passwords } from '../../ports/passwords.ts'
 import type { StoredOperator } from '../../ports/people.ts'
@@ -37,6 +42,7 @@ export const listOperators = async ({
 export type SetPasswordInput = {
   readonly name: string
   readonly password: string
+  readonly role?: PersonRole | undefined
   /** Present password and further facts, required of the person of a login session. */
   readonly present: {
     readonly sessionHash: string
@@ -46,13 +52,13 @@ export type SetPasswordInput = {
 }
 
 /**
- * Sets a password, and makes the operator where there is none of that name. Every login of that name
+ * Sets a password and where it is said the role, and makes the person where there is none of that name. Every login of that name
  * ends, but the one that asks.
  */
 export async function setPassword(
   op: Op,
   deps: Deps & LoginDeps,
-  { name, password, present }: SetPasswordInput,
+  { name, password, role, present }: SetPasswordInput,
 ): Promise<PasswordSet> {
   // @SECURITY A person who finds an open dashboard must not be able to keep it; operators.test.ts.
   if (present) await assertPassword(deps, { ...present, name: actorName(op) })
@@ -60,14 +66,17 @@ export async function setPassword(
   const nowMs = deps.clock.wall()
   return deps.auditLog.transaction(async (tx) => {
     const known = await tx.operators.find(name)
-    if (known) await tx.operators.setPassword(name, hash, nowMs)
+    const next = {
+      role: role ?? known?.role ?? 'operator',
+      password_hash: hash,
+      password_changed_ms: nowMs,
+    }
+    if (known) await tx.operators.setPassword(name, next)
     else
       await tx.operators.insert({
+        ...next,
         name,
-        role: 'operator',
-        password_hash: hash,
         created_ms: nowMs,
-        password_changed_ms: nowMs,
         slot: null,
       })
     const own = present && actorName(op) === name ? present.sessionHash : null
@@ -75,7 +84,7 @@ export async function setPassword(
     const act = known ? 'operator.password_changed' : 'operator.created'
     tx.append(
       actDraft(op, act, {
-        arguments: { name },
+        arguments: { name, role: next.role },
         ...(known ? { detail: { logins_ended: ended } } : {}),
       }),
     )

@@ -27,10 +27,10 @@ export const sqlOperators = ({ read, write }: Db): OperatorStore => ({
     return rows.map(fromRow)
   },
 
-  async setPassword(name, hash, ms) {
+  async setPassword(name, next) {
     const { numUpdatedRows } = await write
       .updateTable('operators')
-      .set({ password_hash: hash, password_changed_ms: ms })
+      .set(next)
       .where('name', '=', encodeText(name))
       .executeTakeFirstOrThrow()
     return numUpdatedRows > 0n

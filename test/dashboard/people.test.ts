@@ -1,0 +1,158 @@
+import { type PersonRole, PersonRole as roles } from '@gatehouse/contract'
+import { type Permission, type Route, routes } from '@gatehouse/contract/routes'
+import { permits } from '@gatehouse/contract/routes/permissions'
+import { hasProgram } from '@gatehouse/testkit/programs'
+import type { Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Dashboard, password } from '../support/dashboard.ts'
+import { invoke } from '../support/server.ts'
+
+/** A button of each thing that only some may do, and where it stands. */
+const buttons: readonly (readonly [string, string, Permission])[] = [
+  ['/overview', 'Pause all agents', 'agents.manage'],
+  ['/approvals', 'Approve and run', 'approvals.decide'],
+  ['/approvals', 'Reject', 'approvals.decide'],
+  ['/agents', 'Create an agent', 'agents.manage'],
+  ['/agents/mailbot', 'Actions for mailbot', 'agents.manage'],
+  ['/policy?tab=edit', 'Save…', 'policies.manage'],
+  ['/services', 'Connect a service', 'proxy.manage'],
+  ['/upstreams', 'Add a server', 'upstreams.manage'],
+  ['/state?agent=mailbot', 'Delete', 'state.manage'],
+  ['/secrets', 'Add a secret', 'vault.manage'],
+  ['/models', 'Install', 'models.manage'],
+  ['/alerts', 'Acknowledge', 'alerts.manage'],
+  ['/settings', 'Add a person', 'operators.manage'],
+  ['/settings?tab=tokens', 'Create a user token', 'user_tokens.manage'],
+]
+
+describe.skipIf(!hasProgram('chromium'))('people at the dashboard', () => {
+  let dashboard: Dashboard
+  let token = ''
+
+  const logInAs = async (name: string): Promise<{ page: Page; leave: () => Promise<void> }> => {
+    const { page, context } = await dashboard.another()
+    await page.goto(dashboard.run.dashboard_url)
+    await page.getByLabel('Name').fill(name)
+    await page.getByLabel('Password', { exact: true }).fill(password)
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await page.getByRole('navigation', { name: 'Pages' }).waitFor()
+    return { page, leave: () => context.close() }
+  }
+
+  beforeAll(async () => {
+    dashboard = await Dashboard.openAs('ana')
+    token = (await dashboard.api.createAgent({ name: 'mailbot' })).token
+    const { run } = dashboard
+    await invoke(run, token, 'filesystem.write', { path: 'a.txt', content: 'kept' })
+    await invoke(run, token, 'filesystem.delete', { path: 'a.txt' })
+    await invoke(run, token, 'state.set', { key: 'last', value: 12 })
+    await invoke(run, token, 'alerts.send', { severity: 'warning', message: 'Look here' })
+  }, 120_000)
+  afterAll(() => dashboard?.[Symbol.asyncDispose]())
+
+  test.each(['approver', 'viewer'] as const)(
+    'an operator adds somebody with the role %s',
+    async (role) => {
+      const { page, api } = dashboard
+      await dashboard.goTo('/settings')
+      await page.getByRole('button', { name: 'Add a person' }).click()
+      const dialog = page.getByRole('dialog')
+      await dialog.getByLabel('Name').fill(role)
+      await dialog.getByLabel('Role').selectOption(role)
+      await dialog.getByLabel('Your present password').fill(password)
+      await dialog.getByLabel('New password').fill(password)
+      await dialog.getByRole('button', { name: 'Add a person' }).click()
+      await page.getByText(`${role} can log in now.`).waitFor()
+      const { operators } = await api.listOperators()
+      expect(operators).toContainEqual(expect.objectContaining({ name: role, role }))
+    },
+  )
+
+  test.each(roles.options)(
+    'the role %s sees a button for what it may do and for nothing else',
+    async (role: PersonRole) => {
+      const { page, leave } = await logInAs(role === 'operator' ? 'ana' : role)
+      const seen: (readonly [string, string, boolean])[] = []
+      let shown = ''
+      for (const [address, name] of buttons) {
+        if (address !== shown) await page.goto(`${dashboard.run.dashboard_url}${address}`)
+        shown = address
+        await page.locator('#content h1').waitFor()
+        await expect.poll(() => page.locator('#content .animate-pulse').count()).toBe(0)
+        const button = page.locator('#content').getByRole('button', { name, exact: true }).first()
+        // What is to be there may still be loading; what is not to be there never comes.
+        const isThere = permits(role, buttons.find(([, one]) => one === name)?.[2] ?? 'read')
+        if (isThere) await button.waitFor()
+        seen.push([address, name, (await button.count()) > 0])
+      }
+      expect(seen).toEqual(
+        buttons.map(([address, name, permission]) => [address, name, permits(role, permission)]),
+      )
+      await leave()
+    },
+  )
+
+  test.each(['approver', 'viewer'] as const)(
+    'the service refuses the role %s what its page does not offer',
+    async (role) => {
+      const { page, leave } = await logInAs(role)
+      const refused = Object.values<Route>(routes).filter(
+        ({ permission }) => permission !== 'public' && !permits(role, permission),
+      )
+      expect(refused.length).toBeGreaterThan(40)
+      const asked = refused.map(({ method, path }) => ({
+        method,
+        path: path.replaceAll(/:\w+/g, 'x'),
+      }))
+      const statuses = await page.evaluate<number[]>(
+        `Promise.all(${JSON.stringify(asked)}.map(({ method, path }) =>
+          fetch(path, { method }).then(({ status }) => status)))`,
+      )
+      expect(asked.filter((_one, at) => statuses[at] !== 403)).toEqual([])
+      await leave()
+    },
+  )
+
+  test('an approver decides, and the log names them', async () => {
+    const { page, leave } = await logInAs('approver')
+    await page.goto(`${dashboard.run.dashboard_url}/approvals`)
+    await page.getByRole('button', { name: 'Reject' }).click()
+    await page.getByText('Rejected by approver').waitFor()
+    const { approvals } = await dashboard.api.listApprovals({ status: 'rejected' })
+    expect(approvals.map(({ decided_by }) => decided_by)).toEqual(['user:approver'])
+    await leave()
+  })
+
+  test('logging out ends the login at the service, too', async () => {
+    const { page, leave } = await logInAs('viewer')
+    const cookies = await page.context().cookies()
+    await page.getByRole('button', { name: 'Account of viewer' }).click()
+    await page.getByRole('menuitem', { name: 'Log out' }).click()
+    await page.getByText('You are logged out.').waitFor()
+    await page.context().addCookies(cookies)
+    await page.goto(`${dashboard.run.dashboard_url}/agents`)
+    await page.getByRole('button', { name: 'Log in' }).waitFor()
+    await leave()
+  })
+
+  // The last one: this address may not try again for a minute.
+  test('wrong passwords are counted, and the page says what to do', async () => {
+    const { page, context } = await dashboard.another()
+    await page.goto(dashboard.run.dashboard_url)
+    const field = page.getByLabel('Password', { exact: true })
+    const alert = page.getByRole('alert')
+    for (let count = 0; count < 5; count += 1) {
+      await field.fill(`wrong ${count}`)
+      const answered = page.waitForResponse('**/api/session')
+      await page.getByRole('button', { name: 'Log in' }).click()
+      expect((await answered).status()).toBe(401)
+      await alert.getByText('the name or the password is wrong').waitFor()
+    }
+    await field.fill(password)
+    await page.getByRole('button', { name: 'Log in' }).click()
+    await alert.getByText('Too many failed logins from this address.').waitFor()
+    await alert.getByText('Wait a minute.', { exact: false }).waitFor()
+    expect(await page.getByRole('navigation', { name: 'Pages' }).count()).toBe(0)
+    await context.close()
+  })
+})
