@@ -1,5 +1,6 @@
 // node scripts/screenshots.mjs [--out FOLDER] [page…]: pictures of the built dashboard, wide and on a
 // phone, light and dark, with the data of real calls. They are for looking at.
+// node scripts/screenshots.mjs --docs: the pictures of README and guides, made anew in docs/images.
 import './lib/require-node.mjs'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -12,7 +13,10 @@ import { openServers } from './screenshots/servers.mjs'
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { out: { type: 'string', default: '.cache/screenshots' } },
+  options: {
+    out: { type: 'string', default: '.cache/screenshots' },
+    docs: { type: 'boolean', default: false },
+  },
 })
 
 const sizes = {
@@ -20,15 +24,22 @@ const sizes = {
   phone: { width: 390, height: 844 },
 }
 
+/** Pictures of the README and the guides. */
+const inDocs = new Set([
+  ...['overview-wide-light', 'approval-wide-light', 'approval-phone-dark'],
+  ...['sessions-wide-light', 'map-wide-dark', 'policy-edit-wide-light'],
+])
+
 /** Pages by the name of their picture. */
-const views = {
-  overview: '/overview',
-  figures: '/overview?range=1h',
+const viewsWith = ({ request, session }) => ({
+  overview: '/overview?range=1h',
   approvals: '/approvals',
+  approval: `/approvals/${request}`,
   decided: '/approvals?tab=decided',
   activity: '/activity',
   agents: '/agents',
   agent: '/agents/docs-writer',
+  sessions: `/agents/docs-writer?tab=sessions&session=${session}`,
   map: '/map',
   audit: '/audit',
   policy: '/policy',
@@ -45,7 +56,7 @@ const views = {
   alerts: '/alerts',
   settings: '/settings',
   reference: '/reference',
-}
+})
 
 const failed = (await ensureInstalled()) || (await build())
 if (failed) {
@@ -70,18 +81,26 @@ if (failed) {
   })
   const token = readFileSync(path.join(folder, 'cli-token'), 'utf8').trim()
   const api = createClient({ baseUrl: service.run.user_api_url, token })
-  const { call } = await fill(service.run, api)
+  const { call, ...shown } = await fill(service.run, api)
   const closeServers = await openServers(api, call)
   const password = 'a long password for pictures'
   await api.setPassword({ name: 'ana', password })
   const browser = await chromium.launch({
     executablePath: '/usr/bin/chromium',
-    args: ['--no-sandbox', '--disable-gpu', '--disable-quic', '--disable-background-networking'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--disable-background-networking',
+      '--ignore-certificate-errors',
+    ],
   })
-  mkdirSync(values.out, { recursive: true })
-  const wanted = Object.entries(views).filter(
+  const out = values.docs ? 'docs/images' : values.out
+  mkdirSync(out, { recursive: true })
+  const wanted = Object.entries(viewsWith(shown)).filter(
     ([name]) => positionals.length === 0 || positionals.includes(name),
   )
+  let made = 0
   for (const [size, viewport] of Object.entries(sizes))
     for (const colorScheme of ['light', 'dark']) {
       const context = await browser.newContext({ ignoreHTTPSErrors: true, viewport, colorScheme })
@@ -91,14 +110,17 @@ if (failed) {
       await page.locator('input[name=password]').fill(password)
       await page.locator('input[name=password]').press('Enter')
       await page.locator('#content h1').waitFor()
-      for (const [name, address] of wanted) {
+      for (const [view, address] of wanted) {
+        const name = `${view}-${size}-${colorScheme}`
+        if (values.docs && !inDocs.has(name)) continue
         await page.goto(`${service.run.dashboard_url}${address}`)
         await page.locator('#content h1').waitFor()
         // The streams stay open, so the network never falls idle; what loads says so.
         await page.waitForFunction(() => !document.querySelector('#content .animate-pulse'))
         await page.waitForTimeout(250)
-        const file = path.join(values.out, `${name}-${size}-${colorScheme}.png`)
-        await page.screenshot({ path: file, fullPage: size === 'phone' })
+        const file = path.join(out, `${name}.png`)
+        await page.screenshot({ path: file, fullPage: size === 'phone' && !values.docs })
+        made += 1
       }
       await context.close()
     }
@@ -106,5 +128,5 @@ if (failed) {
   await service[Symbol.asyncDispose]()
   await closeServers()
   rmSync(folder, { recursive: true, force: true })
-  console.log(`${wanted.length * 4} pictures in ${values.out}`)
+  console.log(`${made} pictures in ${out}`)
 }

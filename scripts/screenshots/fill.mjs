@@ -1,10 +1,14 @@
 // Something to see on every page: agents, calls, requests, a shared value, a secret. Real calls through the gate.
 
 /** One call of an agent, as any client makes it. */
-const caller = (run, token) => async (capability, args, reason) => {
+const caller = (run, token, session) => async (capability, args, reason) => {
   const response = await fetch(`${run.gateway_url}/rpc`, {
     method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    headers: {
+      authorization: `Bearer ${token}`,
+      'content-type': 'application/json',
+      'gatehouse-session': session,
+    },
     body: JSON.stringify({
       jsonrpc: '2.0',
       id: 1,
@@ -15,10 +19,32 @@ const caller = (run, token) => async (capability, args, reason) => {
   return response.json()
 }
 
+/** A session, so that the calls of an agent stand in one timeline. */
+const begin = async (run, token) => {
+  const response = await fetch(`${run.gateway_url}/rpc`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify({
+      jsonrpc: '2.0',
+      id: 1,
+      method: 'session.create',
+      params: { client: { name: 'claude-code', version: '2.1' } },
+    }),
+  })
+  return (await response.json()).result.session_id
+}
+
 const letter = `# Release 1.4
 
 - The importer reads files of any size
 - Dates are shown in the reader's zone
+`
+
+const handbook = `# Release 1.4
+
+- The importer reads files of up to 2 GB
+- Dates are shown in the reader's zone
+- Limits are in the settings, under Import
 `
 
 const organisation = `# What holds for every agent
@@ -35,12 +61,16 @@ rules:
     notify: true
     reason: What was built can be built again
   - { match: "network.*", tier: blocked }
+  - match: filesystem.write
+    when: args.path == "handbook.md"
+    tier: approval_required
+    reason: Customers read the handbook
   - { match: email.send, tier: approval_required, reason: A person reads every mail }
 tests:
   - { capability: filesystem.delete, args: { path: build/a.js }, expect: autonomous }
 `
 
-/** A working day of two agents. `api` is the REST API as an operator has it. Returns a way to make more calls. */
+/** A working day of two agents. `api` is the REST API as an operator has it. Returns a way to make more calls, a request that waits, and a session. */
 export async function fill(run, api) {
   const docs = await api.createAgent({
     name: 'docs-writer',
@@ -51,8 +81,9 @@ export async function fill(run, api) {
     purpose: 'Builds and tests the importer',
     tools: ['filesystem.*', 'git.*', 'process.*', 'scratch.*', 'state.*', 'alert.*', 'time.*'],
   })
-  const write = caller(run, docs.token)
-  const build = caller(run, builder.token)
+  const session = await begin(run, docs.token)
+  const write = caller(run, docs.token, session)
+  const build = caller(run, builder.token, await begin(run, builder.token))
   for (const name of ['release.md', 'handbook.md', 'old-draft.md'])
     await write('filesystem.write', { path: name, content: letter })
   for (let at = 0; at < 12; at += 1) await write('filesystem.read', { path: 'release.md' })
@@ -99,5 +130,10 @@ export async function fill(run, api) {
   await api.saveOrganisationPolicy({ text: organisation })
   for (let at = 0; at < 2; at += 1)
     await write('network.http_request', { url: 'https://example.com/news' })
-  return { call: write }
+  const changed = await write(
+    'filesystem.write',
+    { path: 'handbook.md', content: handbook },
+    'Release 1.4 changed how dates are shown, and people asked about limits',
+  )
+  return { call: write, request: changed.error.data.approval_id, session }
 }

@@ -123,6 +123,7 @@ export const AgentDetail = Agent.extend({
     Session.pick({
       session_id: true,
       transport: true,
+      client: true,
       created_at: true,
       ended_at: true,
       invocations: true,

@@ -54,6 +54,14 @@ const Record = ({ agent }: { readonly agent: AgentDetail }) => (
         ],
         [text.tools, <List key="tools" items={agent.tools} empty={text.noTools} />],
         [
+          text.ownLimits,
+          <List
+            key="limits"
+            items={agent.limits.map(({ match, limit, window }) => `${match}=${limit}/${window}`)}
+            empty={common.none}
+          />,
+        ],
+        [
           text.toolList,
           text.toolListText(
             agent.tool_list.offered,
@@ -87,6 +95,8 @@ const elsewhere = (name: string) => [
   { to: '/activity', search: { agent: name }, label: text.toActivity },
   { to: '/audit', search: { agent: name }, label: text.toAudit },
   { to: '/state', search: { agent: name }, label: text.toState },
+  { to: '/policy', search: { of: name }, label: text.toPolicy },
+  { to: '/policy', search: { tab: 'simulate', agent: name }, label: text.toSimulate },
 ]
 
 export const AgentPage = () => {
@@ -117,7 +127,7 @@ export const AgentPage = () => {
               <Section title={text.jump}>
                 <ul className="flex flex-wrap gap-x-5">
                   {elsewhere(name).map(({ to, search, label }) => (
-                    <li key={to}>
+                    <li key={label}>
                       <Link
                         to={to}
                         search={search}

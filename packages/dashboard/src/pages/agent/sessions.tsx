@@ -35,7 +35,20 @@ const columns: readonly Column<Session>[] = [
     wide: true,
     cell: ({ session_id }) => <span className="mono">{session_id}</span>,
   },
-  { id: 'transport', header: text.transport, cell: ({ transport }) => transport },
+  {
+    id: 'transport',
+    header: text.transport,
+    cell: ({ client, transport }) => (
+      <>
+        {client !== null && (
+          <p>
+            <Visible text={`${client.name} ${client.version}`} />
+          </p>
+        )}
+        <p className={client === null ? '' : 'text-ink-soft'}>{transport}</p>
+      </>
+    ),
+  },
   { id: 'began', header: text.began, cell: ({ created_at }) => <Time at={created_at} /> },
   { id: 'lasted', header: text.lasted, cell: lastedText },
   {

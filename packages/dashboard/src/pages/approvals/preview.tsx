@@ -22,7 +22,7 @@ export const PreviewView = ({
               <Visible text={preview.path} />
             </p>
           )}
-          <Diff text={preview.text} label={label} />
+          <Diff text={preview.text} label={label} path={preview.path} />
         </>
       )
     case 'url':
