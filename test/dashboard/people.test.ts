@@ -132,6 +132,7 @@ describe.skipIf(!hasProgram('chromium'))('people at the dashboard', () => {
     await page.context().addCookies(cookies)
     await page.goto(`${dashboard.run.dashboard_url}/agents`)
     await page.getByRole('button', { name: 'Log in' }).waitFor()
+    expect(await page.getByRole('navigation', { name: 'Pages' }).count()).toBe(0)
     await leave()
   })
 

@@ -82,6 +82,7 @@ export const ExactTime = ({ at }: { readonly at: string }) => (
 
 /** A length of time in its two largest units: `4 min 20 s`, `2 h 5 min`, `3 d 4 h`. */
 export function durationText(ms: number): string {
+  if (ms < 1) return '< 1 ms'
   if (ms < 1_000) return `${Math.round(ms)} ms`
   if (ms < 60_000) return `${(ms / 1000).toFixed(ms < 10_000 ? 1 : 0)} s`
   const all = [

@@ -81,6 +81,12 @@ const Step = ({ entry }: { readonly entry: AuditEntry }) => (
 
 const stepsMax = 500
 
+/** Oldest first. That a call was about to run goes without saying once its outcome is there. */
+function stepsOf(entries: readonly AuditEntry[]): readonly AuditEntry[] {
+  const ended = new Set(entries.map(({ intent_id }) => intent_id))
+  return entries.filter(({ id }) => !ended.has(id)).toReversed()
+}
+
 const Timeline = ({ session }: { readonly session: string }) => (
   <Section title={text.timeline(session)}>
     <Loaded query={useRead('queryAudit', { session, limit: stepsMax })}>
@@ -89,7 +95,7 @@ const Timeline = ({ session }: { readonly session: string }) => (
           <p>{text.noEntries}</p>
         ) : (
           <ol className="card p-4" aria-label={text.timelineHint}>
-            {entries.toReversed().map((entry) => (
+            {stepsOf(entries).map((entry) => (
               <Step key={entry.id} entry={entry} />
             ))}
           </ol>
