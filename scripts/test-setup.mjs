@@ -113,6 +113,12 @@ const programs = [
   },
   { name: 'git', file: '/usr/bin/git', from: 'git', suites: 'the git group' },
   { name: 'dovecot', file: '/usr/sbin/dovecot', from: 'dovecot-imapd', suites: 'mail' },
+  {
+    name: 'rsyslog',
+    file: '/usr/sbin/rsyslogd',
+    from: 'rsyslog-gnutls',
+    suites: 'syslog over TLS',
+  },
   { name: 'radicale', file: '/usr/bin/radicale', from: 'radicale', suites: 'calendars' },
   {
     name: 'chromium',

@@ -43,6 +43,7 @@ const harmless: readonly RouteName[] = [
   ...(['revokeGrant', 'rotateSecret', 'rotateVaultKey', 'setDefaultModel'] as const),
   ...(['setPassword', 'setState', 'setUp', 'setUpEngine', 'setVaultPassphrase'] as const),
   ...(['startEngine', 'stopEngine', 'syncService', 'testNotification', 'testPolicy'] as const),
+  'testAuditTarget',
   ...(['testService', 'tryModel', 'unlockVault', 'validatePolicy', 'verifyAudit'] as const),
   ...(['addUpstream', 'editUpstream', 'refreshUpstream', 'restartUpstream'] as const),
   ...(['finishUpstreamLogin', 'loginUpstream', 'logoutUpstream'] as const),

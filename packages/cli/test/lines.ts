@@ -41,6 +41,8 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'audit verify': [],
   'audit acknowledge': ['--reason', 'restored', '--yes'],
   'audit reindex': [],
+  'audit targets': [],
+  'audit test': null,
   'audit retention': [],
   'audit prune': ['--yes'],
   'audit prove': [seeded.auditEntry],

@@ -121,6 +121,9 @@ export class EventNotFound extends GatehouseError<'EventNotFound'> {}
 /** The service stopped while {approval_id} ran. It is not known whether it took effect, and it is not run again. */
 export class ExecutionInterrupted extends GatehouseError<'ExecutionInterrupted'> {}
 
+/** The audit log did not get to its target: {detail} */
+export class ExportFailed extends GatehouseError<'ExportFailed'> {}
+
 /** {path} has changed: its sha256 is {sha256}. */
 export class FileChanged extends GatehouseError<'FileChanged'> {}
 

@@ -101,6 +101,38 @@ export const RetentionStatus = z.object({
 })
 export type RetentionStatus = z.infer<typeof RetentionStatus>
 
+export const AuditTargetKind = z.enum(['files', 'syslog', 's3', 'url', 'git'])
+export type AuditTargetKind = z.infer<typeof AuditTargetKind>
+
+/** A place that the audit log is carried to, and how far it has come. */
+export const AuditTarget = z.object({
+  name: z.string(),
+  kind: AuditTargetKind,
+  place: z.string(),
+  /** Entries, or checkpoints alone: then it is a witness. */
+  takes: z.enum(['entries', 'checkpoints']),
+  /** The first entry that it lacks, or that none of its checkpoints is over. */
+  next: z.int(),
+  lag_entries: z.int(),
+  /** Age of the oldest of them. */
+  lag_seconds: z.int(),
+  /** The last delivery since the service started. */
+  delivered_at: Timestamp.nullable(),
+  /** Why the last delivery failed; null where it did not. */
+  failure: z.string().nullable(),
+})
+export type AuditTarget = z.infer<typeof AuditTarget>
+
+export const AuditTargetList = z.object({ targets: z.array(AuditTarget) })
+export type AuditTargetList = z.infer<typeof AuditTargetList>
+
+export const AuditTargetTest = z.object({
+  name: z.string(),
+  delivered: z.boolean(),
+  detail: z.string().nullable(),
+})
+export type AuditTargetTest = z.infer<typeof AuditTargetTest>
+
 export const AuditPage = z.object({
   entries: z.array(AuditEntry),
   total: z.int(),

@@ -46,6 +46,8 @@ export const routes: readonly RouteEntry[] = [
   { name: 'deleteSchedule', method: 'DELETE', path: '/api/schedules/:id', fields: 'schedule_id agent capability arguments schedule time_zone description status next_run_at created_at' },
   { name: 'queryAudit', method: 'GET', path: '/api/audit', sends: 'query', fields: 'entries total integrity verified_through verified_at' },
   { name: 'exportAudit', method: 'GET', path: '/api/audit/export', answer: 'lines' },
+  { name: 'listAuditTargets', method: 'GET', path: '/api/audit/targets', fields: 'targets' },
+  { name: 'testAuditTarget', method: 'POST', path: '/api/audit/targets/:name/test', fields: 'name delivered detail' },
   { name: 'showRetention', method: 'GET', path: '/api/audit/retention', fields: 'max_age_days max_bytes bytes entries oldest due_entries removable_entries held_by exported_to' },
   { name: 'applyRetention', method: 'POST', path: '/api/audit/retention', fields: 'max_age_days max_bytes bytes entries oldest due_entries removable_entries held_by exported_to' },
   { name: 'showAuditEntry', method: 'GET', path: '/api/audit/:id', fields: 'id timestamp kind agent capability arguments result policy_decision actor session_id request_id rule duration_ms approval_id intent_id error detail chain seq hash' },

@@ -14,6 +14,7 @@ import { assertOwnName } from './app/nodes/fit.ts'
 import { readRow } from './app/upstreams/stored.ts'
 import type { CallUpstream } from './app/upstreams/tool-capability.ts'
 import { ToolTable } from './app/upstreams/tool-table.ts'
+import { createAuditExports, type RunningExports } from './audit-export/create-audit-exports.ts'
 import { createBackups } from './backup/create-backups.ts'
 import { createRegistry } from './capabilities/registry.ts'
 import { standardCapabilities } from './capabilities/standard.ts'
@@ -296,6 +297,7 @@ export async function compose(
   const verifier = opening.use(
     new VerifierThread({ program: programOf('verify-log'), place: logPlace, clock }),
   )
+  let exported: RunningExports | null = null
   const auditLog = opening.use(
     await openAuditLog({
       storage,
@@ -307,7 +309,8 @@ export async function compose(
       log,
       checkpoint: { copy: settings['audit.checkpoint_copy'] },
       durable: settings['audit.durable'],
-      retention: retentionOf(settings, () => []),
+      retention: retentionOf(settings, () => exported?.positions() ?? []),
+      exportFailure: () => exported?.failure() ?? null,
       ...verificationOf(runsApproved, verifier, overrides),
     }),
   )
@@ -336,6 +339,15 @@ export async function compose(
     createOutbound(settings, {
       ownPorts: () => new Set([...ownPorts, ...app.listeners.ports]),
     })
+  exported = opening.use(
+    createAuditExports({
+      targets: settings['audit.targets'],
+      ...{ source: auditLog.exportSource, outbound, secrets, clock, log, node },
+      folder: join(dataDir, 'witnesses'),
+      environment: settings.commandEnvironment,
+      runs: runsApproved,
+    }),
+  )
   // Before policy is read: its rules name these tools.
   const upstreams = await openUpstreams(settings, {
     ...{ storage, registry, digest, sandbox, outbound, secrets, clock, node },
@@ -382,6 +394,7 @@ export async function compose(
     storage,
     auditLog,
     audit: auditLog,
+    auditExports: exported,
     clock,
     ids,
     digest,

@@ -6,6 +6,8 @@ const places = {
   bwrap: '/usr/bin/bwrap',
   git: '/usr/bin/git',
   dovecot: '/usr/sbin/dovecot',
+
+  rsyslog: '/usr/sbin/rsyslogd',
   radicale: '/usr/bin/radicale',
   chromium: '/usr/bin/chromium',
   curl: '/usr/bin/curl',

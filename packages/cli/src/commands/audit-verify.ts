@@ -32,7 +32,7 @@ export const auditVerify = defineCommand({
   name: 'audit verify',
   summary: 'Verify the audit log by hashing every entry again',
   options: {
-    export: { value: 'FILE', about: 'verify this export, without a server or its data' },
+    export: { value: 'FILE', about: 'verify this export, or a folder of parts, without a server' },
     'public-key': { value: 'FILE', about: 'the key that the log was signed with' },
     checkpoint: { value: 'FILE', about: 'a checkpoint kept elsewhere; detects removed entries' },
     'require-checkpoint': { about: 'fail if no checkpoint covers the end of the log' },

@@ -175,6 +175,16 @@ export const commands: readonly CommandEntry[] = [
     load: async () => (await import('./audit-reindex.ts')).auditReindex,
   },
   {
+    name: 'audit targets',
+    summary: 'List where the audit log is carried to, and how far each target has come',
+    load: async () => (await import('./audit-targets.ts')).auditTargets,
+  },
+  {
+    name: 'audit test',
+    summary: 'Try a target of the audit log now, without an entry of it',
+    load: async () => (await import('./audit-test.ts')).auditTest,
+  },
+  {
     name: 'audit retention',
     summary: 'Show how long entries stay in the audit log, and what holds back those that are due',
     load: async () => (await import('./audit-retention.ts')).auditRetention,

@@ -27,6 +27,13 @@ export const serviceErrors = {
       },
     ],
   ),
+  ExportFailed: entry(502, null, true, 'The audit log did not get to its target: {detail}', [
+    {
+      action: 'audit targets',
+      description:
+        'An operator looks at `gatehouse audit targets`, and tries one with `audit test`.',
+    },
+  ]),
   NotRecordable: entry(
     422,
     null,

@@ -5,6 +5,8 @@ import {
   AuditPage,
   AuditProof,
   AuditResult,
+  AuditTargetList,
+  AuditTargetTest,
   Integrity,
   RetentionStatus,
 } from '../audit.ts'
@@ -38,6 +40,21 @@ export const auditRoutes = defineRoutes({
     summary: 'The whole log with what it takes to verify it elsewhere, one JSON document a line',
     permission: 'read',
     answer: 'lines',
+  },
+  listAuditTargets: {
+    method: 'GET',
+    path: '/api/audit/targets',
+    summary: 'Where the audit log is carried to, and how far each target has come',
+    permission: 'read',
+    answer: AuditTargetList,
+  },
+  testAuditTarget: {
+    method: 'POST',
+    path: '/api/audit/targets/:name/test',
+    summary: 'Try a target now and say what came of it; a witness is sent the newest checkpoint',
+    permission: 'audit.manage',
+    answer: AuditTargetTest,
+    errors: ['NotFound'],
   },
   showRetention: {
     method: 'GET',

@@ -1,4 +1,5 @@
 import type { AuditReader } from '../ports/audit.ts'
+import type { AuditExports } from '../ports/audit-export.ts'
 import type { Backups } from '../ports/backup.ts'
 import type { CapabilityRegistry } from '../ports/capability.ts'
 import type { FilesFactory } from '../ports/files.ts'
@@ -41,6 +42,7 @@ export type AppDeps = Basics & {
   readonly policy: PolicyFiles
   readonly files: FilesFactory
   readonly audit: AuditReader & AuditAccess
+  readonly auditExports: AuditExports
   readonly host: Host
   readonly passwords: Passwords
   readonly secrets: Secrets

@@ -11,6 +11,7 @@ export type Field = {
     | 'choice'
     | 'commands'
     | 'targets'
+    | 'audit targets'
   readonly default:
     | string
     | number

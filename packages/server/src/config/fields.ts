@@ -122,13 +122,20 @@ export const fields = [
       'A second file for the signed checkpoints of the audit log, on another disk or machine. At each start the log is compared with it, so that a data directory that was put back to an older state is found.',
   },
   {
+    key: 'audit.targets',
+    type: 'audit targets',
+    default: [],
+    description:
+      'Where the audit log is carried to: a list of name and kind, which is files, syslog or s3 for entries, url or git for checkpoints alone, with what each needs.',
+  },
+  {
     key: 'audit.retention.max_age',
     type: 'duration',
     default: null,
     min: 86_400_000,
     max: 36_500 * 86_400_000,
     description:
-      'How long entries stay in the audit log, such as 400d. Older segments of it are removed, once every target of audit.export has them; the rest still verifies. Without a target they are gone. Default: for ever.',
+      'How long entries stay in the audit log, such as 400d. Older segments of it are removed, once every target of audit.targets has them; the rest still verifies. Without a target they are gone. Default: for ever.',
   },
   {
     key: 'audit.retention.max_bytes',

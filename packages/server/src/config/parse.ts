@@ -1,4 +1,5 @@
 import { AgentName } from '@gatehouse/contract'
+import { type AuditTargetSettings, auditTargetsOf } from './audit-targets.ts'
 import type { Field } from './field.ts'
 import { refuse as refuseAt } from './refuse.ts'
 import { type Target, targetsOf } from './targets.ts'
@@ -10,6 +11,7 @@ export type Value =
   | readonly string[]
   | Readonly<Record<string, readonly string[]>>
   | readonly Target[]
+  | readonly AuditTargetSettings[]
   | null
 
 const unitsMs: Record<string, number> = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 }
@@ -96,6 +98,9 @@ const readers: Readonly<Record<Field['type'], Read>> = {
 
   targets: (field, raw, origin) =>
     targetsOf(structureOf(raw), (detail) => refuse(origin, field, detail)),
+
+  'audit targets': (field, raw, origin) =>
+    auditTargetsOf(structureOf(raw), (detail) => refuse(origin, field, detail)),
 
   list(field, raw, origin) {
     const items = typeof raw === 'string' ? raw.split(',').map((item) => item.trim()) : raw

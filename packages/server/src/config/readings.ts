@@ -1,4 +1,5 @@
 import { resolve } from 'node:path'
+import type { AuditTargetSettings } from './audit-targets.ts'
 import { delaysOf } from './delays.ts'
 import type { Key } from './fields.ts'
 import { addressOf, mirrorsOf } from './models.ts'
@@ -18,6 +19,23 @@ const pairedWith =
     return given(other) === null ? refuse(origin, lack) : resolve(file)
   }
 
+/** Names of files and folders are those of the data directory, where they are not absolute. */
+const auditTargetsBesideData = (
+  targets: readonly AuditTargetSettings[],
+  around: Surroundings,
+): readonly AuditTargetSettings[] =>
+  targets.map((target) => {
+    const at = (file: string): string => resolve(around.dataDir, file)
+    if (target.kind === 'files') return { ...target, folder: at(target.folder) }
+    if (target.kind !== 'syslog') return target
+    const { caFile, client } = target
+    return {
+      ...target,
+      caFile: besideData(caFile, around),
+      client: client && { certFile: at(client.certFile), keyFile: at(client.keyFile) },
+    }
+  })
+
 /** Settings whose value is more than what was written: checked, found in the file system, or made into something. */
 export const readings = {
   data_dir: (_written: string | null, { dataDir }: Surroundings): string => dataDir,
@@ -25,6 +43,7 @@ export const readings = {
   'tls.cert': pairedWith('tls.key', 'a certificate needs tls.key, its private key, too'),
   'tls.key': pairedWith('tls.cert', 'a private key needs tls.cert, its certificate, too'),
   'audit.checkpoint_copy': besideData,
+  'audit.targets': auditTargetsBesideData,
   'proxy.delays': delaysOf,
   notifications: (targets: readonly Target[], around: Surroundings): readonly Target[] =>
     targets.map((target) => ({ ...target, secretFile: besideData(target.secretFile, around) })),

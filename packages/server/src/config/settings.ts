@@ -1,4 +1,5 @@
 import type { Configuration } from '@gatehouse/contract'
+import type { AuditTargetSettings } from './audit-targets.ts'
 import type { fields, Key } from './fields.ts'
 import type { readings } from './readings.ts'
 import type { Target } from './targets.ts'
@@ -13,6 +14,7 @@ type Forms = {
   readonly list: readonly string[]
   readonly commands: Readonly<Record<string, readonly string[]>>
   readonly targets: readonly Target[]
+  readonly 'audit targets': readonly AuditTargetSettings[]
 }
 
 type FieldOf<K extends Key> = Extract<(typeof fields)[number], { readonly key: K }>

@@ -9,6 +9,7 @@ import {
 import { entryOf } from '../domain/audit/entry.ts'
 import type { Fault } from '../domain/audit/verify-range.ts'
 import type { AuditLog, AuditReader, Commit, VaultAnchor } from '../ports/audit.ts'
+import type { ExportSource } from '../ports/audit-export.ts'
 import type { AuditRow } from '../ports/audit-rows.ts'
 import type { Clock } from '../ports/clock.ts'
 import type { Ids } from '../ports/ids.ts'
@@ -21,6 +22,7 @@ import { openCheckpoints, originOf } from './checkpoints.ts'
 import { indexFolder } from './entry-index/block-files.ts'
 import { EntryIndex } from './entry-index/entry-index.ts'
 import { exportLines } from './export.ts'
+import { createExportSource } from './export-source.ts'
 import { createDigests } from './hashing.ts'
 import { createInspector } from './inspector.ts'
 import { closeIntents } from './intents.ts'
@@ -65,6 +67,8 @@ export type AuditLogOptions = {
   readonly verifyEveryMs?: number
   /** How long entries are kept; all of them for ever without. */
   readonly retention?: RetentionRules
+  /** Why the log does not get to where it is carried, or null. */
+  readonly exportFailure?: () => string | null
 }
 
 export type LocalAuditLog = AuditLog &
@@ -87,6 +91,9 @@ export type LocalAuditLog = AuditLog &
 
     /** Must make the index anew from the log, and record who had it done. */
     reindex(by: { readonly actor: string; readonly request_id: string }): Promise<Integrity>
+
+    /** The log for those who carry it elsewhere. */
+    readonly exportSource: ExportSource
 
     retention(): RetentionStatus
 
@@ -249,6 +256,12 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       await work().catch(failed)
     }
   }
+  const upkeepFailure = (): string | null | undefined =>
+    inspector.failure() ??
+    recorder.failure() ??
+    retention.failure ??
+    copy?.failure() ??
+    options.exportFailure?.()
   const acknowledged = (): number => writer.standing.baseline?.size ?? 0
   /** Fault of rows that are about to be shown. */
   const findMisfit = async (found: readonly AuditRow[]): Promise<Fault | null> => {
@@ -358,6 +371,12 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
     proveConsistency: (first) =>
       proveConsistency({ entries, start: start.state }, chain, first, writer.standing.state.size),
 
+    exportSource: createExportSource({
+      ...{ directory, chain, keys, clock, files, writer, rows },
+      signed: () => signer.signed(),
+      begin: () => start.state,
+    }),
+
     retention: () => retention.status(),
 
     async applyRetention(by) {
@@ -381,7 +400,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       const { kind, detail } = inspector.report(null)
       const reason = kind
         ? `integrity: ${kind}: ${detail ?? ''}; ${acknowledgeStep}`
-        : (inspector.failure() ?? recorder.failure() ?? retention.failure ?? copy?.failure())
+        : upkeepFailure()
       return reason ? { status: 'degraded', reason, entries } : { status: 'healthy', entries }
     },
 

@@ -45,7 +45,8 @@ const entryOf = ({ seq, hash, body }: Line): LoggedEntry => ({
 const sliceEntries = 256
 
 /** The number of the first entry of the header's chain, as the header claims. */
-const claimedFirst = ({ removal }: ExportHeader): number => {
+const claimedFirst = ({ removal, begin }: ExportHeader): number => {
+  if (begin) return begin.size
   const { size } = (parse(String(removal?.record)) ?? {}) as { readonly size?: unknown }
   return typeof size === 'number' ? size : 0
 }

@@ -1,3 +1,4 @@
+import type { LogState } from '../domain/audit/chain.ts'
 import { idOf } from '../domain/audit/verify-range.ts'
 import { verifierKey } from './note.ts'
 import type { LogStart, SignedRemoval } from './removals.ts'
@@ -22,6 +23,8 @@ export type ExportHeader = {
   }[]
   /** Signed statement of what is not there any more of `chain`; absent where all of it is. */
   readonly removal?: SignedRemoval
+  /** Of a part that begins where another one ended: the state there, which the root of its checkpoint is over. */
+  readonly begin?: LogState
 }
 
 type Parts = {

@@ -2,8 +2,10 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { GatehouseError, type Integrity } from '@gatehouse/contract'
 import { emptyLog } from '../domain/audit/chain.ts'
+import { frontierFits } from '../domain/audit/merkle.ts'
 import { type Fault, idOf } from '../domain/audit/verify-range.ts'
 import { loadCheckpoints, originOf } from './checkpoints.ts'
+import type { ExportHeader } from './export.ts'
 import { readExport } from './export-rows.ts'
 import { readIfThere } from './files.ts'
 import {
@@ -31,6 +33,11 @@ export type OfflineOptions = {
   readonly requireCheckpoint?: boolean
 }
 
+type Judging = OfflineOptions & {
+  /** Others follow: checkpoints over more than this part are about them. */
+  readonly isPart?: boolean
+}
+
 /**
  * `kind: 'unanchored'` beside `integrity: 'verified'` says that nothing kept elsewhere was compared: a log
  * put back with its signed head would look the same.
@@ -55,6 +62,8 @@ type Material = {
   /** Up to where entries are sealed by now, where that is known: what comes later was put in by somebody. */
   readonly sealed?: () => number
   readonly broken: Fault | null
+  /** Hash of the last entry, as an export claims. */
+  readonly end?: string
   /** Where the key of the log may lie, which names what somebody else wrote first. */
   readonly directory?: string
 }
@@ -62,7 +71,10 @@ type Material = {
 /** Verifies a log with nothing but files: no service, no lock, no network. */
 export const verifyOffline = async (options: OfflineOptions): Promise<OfflineReport> => {
   const { directory, exportFile } = options
-  if (exportFile !== undefined) return judge(fromExport(options, exportFile), options)
+  if (exportFile !== undefined)
+    return fs.statSync(exportFile, { throwIfNoEntry: false })?.isDirectory()
+      ? verifyParts(options, exportFile)
+      : judge(fromExport(options, exportFile), options)
   if (directory === undefined) {
     throw new GatehouseError('InvalidConfiguration', {
       origin: 'audit verify',
@@ -105,6 +117,13 @@ const noHead: Fault = {
   detail: 'there is no signed head beside the log',
 }
 
+/** Null where the file says something of removed entries that is not signed. */
+const startOf = ({ removal, begin }: ExportHeader, verifier: Verifier): LogStart | null => {
+  if (removal) return readRemoval(removal, verifier)
+  // Nobody signed it by itself: the root of a checkpoint in the part is over it.
+  return begin && frontierFits(begin.size, begin.peaks) ? { ...logBegin, state: begin } : logBegin
+}
+
 const foreignRemoval: Fault = {
   kind: 'missing',
   seq: 0,
@@ -131,22 +150,27 @@ const fromExport = (options: OfflineOptions, file: string): Material => {
   )
   const size = header.chains.find((known) => known.chain === chain)?.size ?? 0
   const others = header.chains.map((known) => known.chain).filter((name) => name !== chain)
-  const start = header.removal ? readRemoval(header.removal, verifier) : logBegin
+  const start = startOf(header, verifier)
   return {
     ...{ entries, chain, others, verifier, head: null, checkpoints, size },
+    end: header.chains.find((known) => known.chain === chain)?.head ?? '',
     start: start ?? logBegin,
     broken: broken ?? (start ? null : foreignRemoval),
   }
 }
 
-const judge = async (material: Material, options: OfflineOptions): Promise<OfflineReport> => {
+const judge = async (material: Material, options: Judging): Promise<OfflineReport> => {
   const { entries, chain, others, verifier, head, checkpoints, size, directory } = material
   const { start, broken } = material
   const kept = options.checkpointFile
     ? readCheckpoints(fs.readFileSync(options.checkpointFile, 'utf8'), material.verifier)
     : []
   // One over removed entries alone says nothing about those that are left.
-  const external = kept.filter((checkpoint) => checkpoint.size > start.state.size)
+  const external = kept.filter(
+    (checkpoint) =>
+      checkpoint.size > start.state.size &&
+      !(options.isPart && checkpoint.size > (material.size ?? 0)),
+  )
   if (options.checkpointFile && kept.length === 0) {
     throw new GatehouseError('InvalidConfiguration', {
       origin: options.checkpointFile,
@@ -235,4 +259,58 @@ const uncovered = async (
       ? `no signature of this key covers the entries from ${covered} on`
       : 'a checkpoint that was kept elsewhere is required, and none was given',
   }
+}
+
+const partName = /^(.+)-\d{16}\.jsonl$/
+
+type PartEnd = { readonly chain: string; readonly size: number; readonly head: string }
+
+const goesOn = (before: PartEnd, { chain, start }: Material): boolean =>
+  before.chain !== chain ||
+  (before.size === start.state.size && before.head === `sha256:${start.state.head}`)
+
+const missingPart = (from: number, to: number, id: string | null): Fault => ({
+  kind: 'missing',
+  seq: from,
+  id,
+  detail:
+    to > from
+      ? `the part with the entries ${from} to ${to - 1} is not there`
+      : `the part that begins with entry ${to} does not go on from the one before it`,
+})
+
+/** A folder of parts, as a target of files has it: each verifies by itself, and goes on from the one before. */
+const verifyParts = async (options: OfflineOptions, folder: string): Promise<OfflineReport> => {
+  const names = fs.readdirSync(folder).filter((name) => partName.test(name))
+  if (names.length === 0)
+    throw new GatehouseError('InvalidConfiguration', {
+      origin: folder,
+      detail: 'there is no export of the audit log in this folder',
+    })
+  let total: OfflineReport | null = null
+  let before = null as PartEnd | null
+  for (const [i, name] of names.toSorted().entries()) {
+    const material = fromExport(options, path.join(folder, name))
+    const { chain, start, size = 0, end = '' } = material
+    const { size: first } = start.state
+    const isNext = before === null || goesOn(before, material)
+    const isPart: boolean = i < names.length - 1
+    const found: OfflineReport = await judge(material, { ...options, isPart })
+    const entries: number = (total?.entries ?? 0) + found.entries
+    if (!isNext && found.integrity === 'verified') {
+      const { kind, seq, id, detail } = missingPart(
+        before?.size ?? 0,
+        first,
+        await idAt(material, first),
+      )
+      return {
+        ...{ ...found, integrity: 'failed', kind, first_bad_seq: seq, detail, entries },
+        ...(id === null ? {} : { first_bad_id: id }),
+      }
+    }
+    total = { ...found, entries }
+    if (found.integrity === 'failed') return total
+    before = { chain, size, head: end }
+  }
+  return total as OfflineReport
 }

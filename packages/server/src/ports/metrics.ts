@@ -15,6 +15,10 @@ export type Gauges = {
   /** 1 for an upstream server that is well, 0.5 for one that waits for a person, 0 for one that fails. */
   readonly upstreams: Readonly<Record<string, number>>
   readonly audit_entries: number
+  /** By target: entries that it lacks, the age of the oldest in seconds, and whether its last delivery failed. */
+  readonly audit_lag_entries: Readonly<Record<string, number>>
+  readonly audit_lag_seconds: Readonly<Record<string, number>>
+  readonly audit_targets_failing: Readonly<Record<string, number>>
   /** 1 for a part that is well or not there, 0.5 for a degraded one, 0 for one that is not. */
   readonly health: Readonly<Record<string, number>>
 }

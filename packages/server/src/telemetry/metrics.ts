@@ -151,8 +151,18 @@ const describe = (counted: Counted): readonly Described[] => [
   ],
 ]
 
-const gaugesOf = (now: () => Gauges | null): Described[] => {
-  const one = (name: string, help: string, of: (gauges: Gauges) => number): Described => [
+type Now = () => Gauges | null
+type One = (name: string, help: string, of: (gauges: Gauges) => number) => Described
+type Many = (
+  name: string,
+  help: string,
+  label: string,
+  of: (gauges: Gauges) => Readonly<Record<string, number>>,
+) => Described
+
+const oneOf =
+  (now: Now): One =>
+  (name, help, of) => [
     name,
     'gauge',
     help,
@@ -161,12 +171,10 @@ const gaugesOf = (now: () => Gauges | null): Described[] => {
       return gauges ? [{ labels: {}, value: of(gauges) }] : []
     },
   ]
-  const many = (
-    name: string,
-    help: string,
-    label: string,
-    of: (gauges: Gauges) => Readonly<Record<string, number>>,
-  ): Described => [
+
+const manyOf =
+  (now: Now): Many =>
+  (name, help, label, of) => [
     name,
     'gauge',
     help,
@@ -176,6 +184,9 @@ const gaugesOf = (now: () => Gauges | null): Described[] => {
       return Object.entries(of(gauges)).map(([key, value]) => ({ labels: { [label]: key }, value }))
     },
   ]
+
+const gaugesOf = (now: Now): Described[] => {
+  const [one, many] = [oneOf(now), manyOf(now)]
   return [
     one('gatehouse_approvals_pending', 'Calls that wait for a person.', (g) => g.approvals_pending),
     one('gatehouse_sessions_open', 'Open sessions of agents.', (g) => g.sessions_open),
@@ -198,6 +209,24 @@ const gaugesOf = (now: () => Gauges | null): Described[] => {
       'Upstream MCP servers: 1 well, 0.5 waiting for a person, 0 failing.',
       'upstream',
       (g) => g.upstreams,
+    ),
+    many(
+      'gatehouse_audit_target_lag_entries',
+      'Entries of the audit log that a target lacks, or that no checkpoint at it is over.',
+      'target',
+      (g) => g.audit_lag_entries,
+    ),
+    many(
+      'gatehouse_audit_target_lag_seconds',
+      'Age of the oldest of those entries.',
+      'target',
+      (g) => g.audit_lag_seconds,
+    ),
+    many(
+      'gatehouse_audit_target_failing',
+      'Targets of the audit log: 1 where the last delivery failed.',
+      'target',
+      (g) => g.audit_targets_failing,
     ),
     many('gatehouse_agents', 'Agents, by status.', 'status', (g) => g.agents),
     many(

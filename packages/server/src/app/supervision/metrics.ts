@@ -1,3 +1,5 @@
+import type { AuditTarget } from '@gatehouse/contract'
+import type { AuditExports } from '../../ports/audit-export.ts'
 import type { Gauges, Metrics } from '../../ports/metrics.ts'
 import type { SessionTable } from '../agents/session-table.ts'
 import { type HealthDeps, health } from './health.ts'
@@ -6,6 +8,7 @@ type Deps = HealthDeps & {
   readonly sessions: SessionTable
   readonly processesRunning: () => number
   readonly metrics: Metrics
+  readonly auditExports: AuditExports
 }
 
 const upstreamLevels = {
@@ -28,6 +31,9 @@ async function gaugesOf(deps: Deps): Promise<Gauges> {
       deps.storage.services.list(),
       deps.storage.writes.counts(),
     ])
+  const targets = await deps.auditExports.list()
+  const byTarget = (value: (target: AuditTarget) => number): Record<string, number> =>
+    Object.fromEntries(targets.map((target) => [target.name, value(target)]))
   const withStatus = (status: string) => agents.filter((agent) => agent.status === status).length
   const servicesThatAre = (status: string) =>
     services.filter((service) => service.status === status).length
@@ -58,6 +64,9 @@ async function gaugesOf(deps: Deps): Promise<Gauges> {
       ]),
     ),
     audit_entries: components.audit.entries,
+    audit_lag_entries: byTarget((target) => target.lag_entries),
+    audit_lag_seconds: byTarget((target) => target.lag_seconds),
+    audit_targets_failing: byTarget(({ failure }) => (failure === null ? 0 : 1)),
     health: Object.fromEntries(
       Object.entries(components).map(([name, { status }]) => [name, levels[status]]),
     ),

@@ -6,6 +6,8 @@ import type {
   AuditFilter,
   AuditPage,
   AuditProof,
+  AuditTarget,
+  AuditTargetTest,
   Configuration,
   FailedNotification,
   Health,
@@ -19,6 +21,7 @@ import type {
   SystemStatus,
 } from '@gatehouse/contract'
 import type { AuditReader } from '../../ports/audit.ts'
+import type { AuditExports } from '../../ports/audit-export.ts'
 import type { Backups } from '../../ports/backup.ts'
 import type { AgentAlerts, SystemFacts } from '../../ports/capability.ts'
 import type { Metrics } from '../../ports/metrics.ts'
@@ -53,6 +56,7 @@ export type SupervisionDeps = Basics &
     readonly version: string
     readonly settings: { readonly configuration: Pick<Configuration, 'settings' | 'file'> }
     readonly audit: AuditReader & AuditAccess
+    readonly auditExports: AuditExports
     readonly metrics: Metrics
     readonly sessions: SessionTable
     readonly notifications: Notifications
@@ -97,6 +101,8 @@ export interface SupervisionUseCases {
   showRetention(op: Op): RetentionStatus
   /** Removes what is due, and says how the log stands then. */
   applyRetention(op: Op): Promise<RetentionStatus>
+  listAuditTargets(op: Op): Promise<readonly AuditTarget[]>
+  testAuditTarget(op: Op, input: { readonly name: string }): Promise<AuditTargetTest>
   exportAudit(op: Op): AsyncIterable<string>
 
   listAlerts(
@@ -155,6 +161,8 @@ export function bindSupervision(given: SupervisionDeps): Supervision {
       reindexAudit: (op) => reindexAudit(op, deps),
       showRetention: () => audit.retention(),
       applyRetention: (op) => applyRetention(op, deps),
+      listAuditTargets: () => deps.auditExports.list(),
+      testAuditTarget: async (_op, { name }) => deps.auditExports.test(name),
       exportAudit: () => audit.export(),
 
       listAlerts: (_op, filter) => listAlerts(deps, filter, monitors.unstored()),

@@ -1,0 +1,84 @@
+import { GatehouseError } from '@gatehouse/contract'
+import type { LogState } from '../domain/audit/chain.ts'
+import type { ExportSource } from '../ports/audit-export.ts'
+import type { AuditRows } from '../ports/audit-rows.ts'
+import type { Clock } from '../ports/clock.ts'
+import { originOf } from './checkpoints.ts'
+import { createCursors } from './export-cursors.ts'
+import { exportPart } from './export-part.ts'
+import type { Keys } from './keys.ts'
+import type { LogFiles } from './log-files.ts'
+import { type Checkpoint, readCheckpoints } from './note.ts'
+import type { Writer } from './writer.ts'
+
+type Parts = {
+  readonly directory: string
+  readonly chain: string
+  readonly keys: Keys
+  readonly clock: Clock
+  readonly files: LogFiles
+  readonly writer: Pick<Writer, 'standing' | 'raise'>
+  readonly rows: Pick<AuditRows, 'range'>
+  readonly signed: () => readonly Checkpoint[]
+  /** The state before the first entry that is left. */
+  readonly begin: () => LogState
+}
+
+/** The log as those see it who carry it elsewhere. */
+export const createExportSource = (parts: Parts): ExportSource => {
+  const { directory, chain, keys, clock, files, writer, rows, signed, begin } = parts
+  const cursors = createCursors(directory, chain, keys)
+  const origin = (): string => originOf(chain, writer.standing.epoch)
+  const partFrom = (state: LogState) =>
+    exportPart(
+      {
+        ...{ files, chain, origin: origin(), publicKey: keys.raw },
+        createdAt: new Date(clock.wall()).toISOString(),
+        checkpoints: signed(),
+      },
+      state,
+    )
+
+  return {
+    partFrom(state) {
+      try {
+        return partFrom(state)
+      } catch (cause) {
+        const { baseline } = writer.standing
+        const isAccepted =
+          cause instanceof GatehouseError && baseline !== null && state.size < baseline.size
+        // What was acknowledged as damaged is left out: the next part says where it begins.
+        if (!isAccepted) throw cause
+        return partFrom(baseline)
+      }
+    },
+    notesAfter: (size) => signed().filter((checkpoint) => checkpoint.size > size),
+    begin,
+    size: () => writer.standing.state.size,
+    async timeOf(seq) {
+      const [row] = await rows.range(chain, seq, seq + 1, 1)
+      return row ? Date.parse(row.timestamp) : null
+    },
+    readCursor: (name) => cursors.read(name),
+    writeCursor: (name, state) => cursors.write(name, state),
+
+    compare(notes, source) {
+      const { size } = writer.standing.state
+      const own = new Map(signed().map((checkpoint) => [checkpoint.size, checkpoint.root]))
+      for (const kept of readCheckpoints(notes, keys)) {
+        if (kept.origin !== origin()) continue
+        const place = { seq: Math.min(size, kept.size), id: null }
+        if (kept.size > size)
+          writer.raise({
+            ...{ kind: 'truncated', ...place },
+            detail: `${source} has a checkpoint over ${kept.size} entries, and the log has ${size}`,
+          })
+        else if ((own.get(kept.size) ?? kept.root) !== kept.root)
+          writer.raise({
+            ...{ kind: 'modified', ...place },
+            detail: `${source} has another checkpoint over ${kept.size} entries`,
+          })
+      }
+    },
+  }
+}
