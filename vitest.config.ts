@@ -44,7 +44,7 @@ const unit = ['packages/*/src/**/*.test.ts', 'scripts/**/*.test.mjs']
 
 /** They measure, race, lay siege to a server or watch its memory: one file at a time, with both cores. */
 const alone = [
-  'test/attacks/**/*.test.ts',
+  'test/attacks/{gateway,process,secrets}.test.ts',
   'test/{crash,first-minutes,memory,process,upstream-endurance}.test.ts',
 ]
 
@@ -72,7 +72,7 @@ export default defineConfig({
         setup: ['packages/cli/test/setup.ts'],
       }),
       project('e2e', {
-        include: ['test/*.test.ts', 'test/dashboard/**/*.test.ts'],
+        include: ['test/*.test.ts', 'test/{attacks,dashboard}/**/*.test.ts'],
         exclude: alone,
         timeoutMs: 180_000,
         order: 2,

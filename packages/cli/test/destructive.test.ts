@@ -1,7 +1,7 @@
 import { type Route, type RouteName, routes } from '@gatehouse/contract/routes'
 import { expect, test } from 'vitest'
 import { commands } from '../src/commands/index.ts'
-import { createCliKit } from './kit.ts'
+import { type CliKit, createCliKit } from './kit.ts'
 import { commandLines } from './lines.ts'
 
 /** Routes after which something is gone, or has happened outside, that no other command brings back. */
@@ -73,13 +73,17 @@ test('knows of every operation that changes something whether it can be undone',
 const isDestructive = (name: string) =>
   ([...destructive, ...trusting] as readonly string[]).includes(name)
 
-/** The operations of the server that one command line came to. */
-async function operationsOf(line: readonly string[], answer?: string): Promise<string[]> {
-  const kit = createCliKit()
+/** The operations of the server that one command line came to, at the service that the ones before it left. */
+async function operationsOf(
+  kit: CliKit,
+  line: readonly string[],
+  answer?: string,
+): Promise<string[]> {
+  const before = kit.operations.length
   const terminal = answer === undefined ? {} : { columns: 80, answer }
   const signal = AbortSignal.abort()
   await kit.gatehouse(line, { input: 'hunter2-hunter2\n', signal, ...terminal })
-  return kit.operations
+  return kit.operations.slice(before)
 }
 
 const acting = commands.filter(({ name }) => commandLines[name] !== null)
@@ -89,13 +93,14 @@ test.each(acting.map(({ name }) => [name]))(
   async (name) => {
     const line = [...name.split(' '), ...(commandLines[name] ?? [])]
     const without = line.filter((word) => word !== '--yes')
-    const unasked = await operationsOf(without)
+    const kit = createCliKit()
+    const unasked = await operationsOf(kit, without)
     expect(unasked.filter(isDestructive)).toEqual([])
-    expect((await operationsOf([...without, '--json'])).filter(isDestructive)).toEqual([])
-    expect((await operationsOf(without, 'n')).filter(isDestructive)).toEqual([])
+    expect((await operationsOf(kit, [...without, '--json'])).filter(isDestructive)).toEqual([])
+    expect((await operationsOf(kit, without, 'n')).filter(isDestructive)).toEqual([])
     // The twin: with it, it does what it is for; what it asks about and what it does go together.
     const command = await commands.find((entry) => entry.name === name)?.load()
-    const done = (await operationsOf([...without, '--yes'])).filter(isDestructive)
+    const done = (await operationsOf(kit, [...without, '--yes'])).filter(isDestructive)
     const asks =
       command !== undefined &&
       'run' in command &&

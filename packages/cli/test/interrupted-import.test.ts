@@ -1,25 +1,18 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import fs from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { makeQuickFolder } from '@gatehouse/testkit/quick-store'
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createCliKit } from './kit.ts'
 
 const secret = 'not-a-real-token-1b7e'
 let home = ''
 beforeEach(() => {
-  home = realpathSync(mkdtempSync(join(tmpdir(), 'gatehouse-home-')))
-  return () => rmSync(home, { recursive: true, force: true })
+  // In memory: each of hundreds of steps waits for the disk.
+  const folder = makeQuickFolder()
+  home = folder.path
+  return () => folder[Symbol.dispose]()
 })
 
 const app = () => join(home, 'app')

@@ -1,8 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { AuditEntry } from '@gatehouse/contract'
 import { createKit, type Kit } from '@gatehouse/testkit'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { defineCapability } from '../../capabilities/define.ts'
 import type { AuditLog } from '../../ports/audit.ts'
@@ -36,10 +37,16 @@ test('a read is one entry, a change an intent and an outcome that names it', asy
 test('nothing is answered before the log holds it', async () => {
   let release = () => {}
   let held = Promise.resolve()
+  let isHeld = false
+  let recording = () => {}
+  const begun = new Promise<void>((resolve) => {
+    recording = resolve
+  })
   await using kit = await createKit({
     storage: (opened) => ({
       ...opened,
       record: async (group: CommitGroup) => {
+        if (isHeld) recording()
         await held
         await opened.record(group)
       },
@@ -49,11 +56,13 @@ test('nothing is answered before the log holds it', async () => {
   held = new Promise((resolve) => {
     release = resolve
   })
+  isHeld = true
   let answered = false
   const call = kit.invoke('alpha', 'system.time').then(() => {
     answered = true
   })
-  await new Promise((resolve) => setTimeout(resolve, 30))
+  await begun
+  await nextTurn()
   expect(answered).toBe(false)
   release()
   await call
@@ -308,14 +317,19 @@ const slow = (seconds: number, run: (signal: AbortSignal) => Promise<void>) =>
 
 test('a call past its deadline fails by name, its signal aborts, and the outcome is on record', async () => {
   let aborted = false
-  const capability = slow(
-    5,
-    (signal) => new Promise(() => signal.addEventListener('abort', () => (aborted = true))),
-  )
+  let started = () => {}
+  const running = new Promise<void>((resolve) => {
+    started = resolve
+  })
+  const capability = slow(5, (signal) => {
+    signal.addEventListener('abort', () => (aborted = true))
+    started()
+    return new Promise(() => undefined)
+  })
   await using kit = await createKit({ capabilities: [capability] })
   await kit.agent('alpha')
   const call = kit.invoke('alpha', 'test.slow')
-  await new Promise((resolve) => setTimeout(resolve, 20))
+  await running
   kit.clock.move(5_000)
   expect(await call).toMatchObject({ kind: 'failed', error: { type: 'DeadlineExceeded' } })
   expect(aborted).toBe(true)
@@ -357,9 +371,9 @@ test('one agent has 64 calls under way, the next wait in line, and another agent
   await kit.agent('alpha')
   await kit.agent('beta')
   const calls = Array.from({ length: 80 }, (_, n) => kit.invoke('alpha', 'test.slow', { n }))
-  await new Promise((resolve) => setTimeout(resolve, 100))
-  expect(running).toBe(64)
+  await vi.waitFor(() => expect(running).toBe(64))
   expect((await kit.invoke('beta', 'system.time')).kind).toBe('succeeded')
+  expect(running).toBe(64)
   release()
   const outcomes = await Promise.all(calls)
   expect(outcomes.every(({ kind }) => kind === 'succeeded')).toBe(true)

@@ -144,9 +144,11 @@ describe('scrubbing', () => {
       ...Array.from({ length: 40 }, () => randomBytes(24).toString('base64')),
     )
     const took = (text: string) => {
-      const from = performance.now()
+      // Time of this processor: others that use it meanwhile make nothing slower.
+      const from = process.cpuUsage()
       scrubber.scrub(text)
-      return performance.now() - from
+      const { user, system } = process.cpuUsage(from)
+      return user + system
     }
     const unit = randomBytes(300_000).toString('base64')
     took(unit)
