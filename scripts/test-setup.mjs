@@ -127,8 +127,11 @@ const programs = [
     suites: 'the dashboard in a browser',
   },
   { name: 'curl', file: '/usr/bin/curl', from: 'curl', suites: 'the code blocks of the guides' },
-  { name: 'jq', file: '/usr/bin/jq', from: 'jq', suites: 'the code blocks of the guides' },
   { name: 'mandoc', file: '/usr/bin/mandoc', from: 'mandoc', suites: 'the manual pages' },
+  ...['jq', 'openssl', 'xxd'].map((name) => ({
+    ...{ name, file: `/usr/bin/${name}`, from: name },
+    suites: 'the code blocks of the guides',
+  })),
 ]
 
 const lacking = async (wants) => {

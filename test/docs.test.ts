@@ -13,9 +13,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { alertKinds, Health } from '@gatehouse/contract'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { compareWithExemptions, readExemptions } from '../scripts/lib/exemptions.mjs'
+import { readPage } from '../scripts/lib/markdown.mjs'
 import { commandProblems, readCommands } from './docs/check-commands.ts'
 import { hasOutput, shapeDifferences } from './docs/compare-output.ts'
 import { readBlocks } from './docs/read-blocks.ts'
@@ -32,7 +34,13 @@ const pages = ['README.md', ...guides].map((path) => ({
 }))
 
 const hasPython = spawnSync('python3', ['--version']).status === 0
-const canRun = hasProgram('jq') && hasProgram('curl') && hasProgram('bwrap') && hasProgram('git')
+const canRun =
+  hasProgram('jq') &&
+  hasProgram('curl') &&
+  hasProgram('openssl') &&
+  hasProgram('xxd') &&
+  hasProgram('bwrap') &&
+  hasProgram('git')
 
 test('every block of code in the README and the guides says how it is tested', () => {
   const gaps = pages.flatMap(({ path, blocks }) =>
@@ -51,6 +59,19 @@ test('blocks that are not run are listed, and their list only shrinks', () => {
       .map(({ language, options }) => `${path}: ${language}, ${options['skip']}`),
   )
   expect(compareWithExemptions(skipped, readExemptions('skipped-blocks.txt'))).toEqual([])
+})
+
+test('every alarm has a section that says what to do', () => {
+  const { anchors } = readPage(readFileSync(join(root, 'docs/guide/alarms.md'), 'utf8'))
+  const kinds = alertKinds.filter((kind) => kind !== 'agent').map((kind) => `alert-${kind}`)
+  const parts = Object.keys(Health.shape.components.shape).map((name) => `health-${name}`)
+  expect([...kinds, ...parts].filter((anchor) => !anchors.has(anchor))).toEqual([])
+})
+
+test('every policy of the examples stands in the cookbook', () => {
+  const shown = pages.flatMap(({ blocks }) => blocks.map(({ options }) => options['from']))
+  const files = readdirSync(join(root, 'examples/policies'))
+  expect(shown.filter((file) => file !== undefined).toSorted()).toEqual(files.toSorted())
 })
 
 test('commands in blocks that are not run exist, with their options', async () => {

@@ -37,8 +37,14 @@ const shell: Check = async (page, { text }, state) => {
   return failed ? `${stdout}\n${stderr}` : null
 }
 
-const policy: Check = (page, { text, options }) => {
+/** With `from`, the text is that of a file in `examples/policies`, below its first line, which says what it is for. */
+const policy: Check = async (page, { text, options }) => {
   const whole = /^version:/m.test(text) ? text : `version: 1\n${text}`
+  const { from } = options
+  const file =
+    from === undefined ? null : readFileSync(join(root, 'examples/policies', from), 'utf8')
+  if (file !== null && file.slice(file.indexOf('\n') + 1) !== text)
+    return `examples/policies/${from} has another text`
   return validatePolicy(page, whole, options['agent'])
 }
 
@@ -148,17 +154,17 @@ export const unmarked = ({ language, mode, options }: Block): string | null => {
     : `"${language} ${mode}" is no way to test a block; there are: ${Object.keys(checks).join(', ')}`
 }
 
-/** Addresses that guides show are those of a service with the usual ports, and folders of the machine those of the page. */
-const inPlace = (
-  text: string,
-  { run: { gateway_url, user_api_url, dashboard_url }, shell: { folder } }: Page,
-): string =>
+/** Addresses that guides show are those of a service with the usual ports. */
+const withAddresses = (text: string, { gateway_url, user_api_url, dashboard_url }: Run): string =>
   text
     .replaceAll('http://127.0.0.1:7700', gateway_url)
     .replaceAll('ws://127.0.0.1:7700', gateway_url.replace('http', 'ws'))
     .replaceAll('http://127.0.0.1:7703', user_api_url)
     .replaceAll(/https:\/\/(?:gatehouse\.localhost|127\.0\.0\.1):7800/g, dashboard_url)
-    .replaceAll(/(?<![\w.$/-])\/(?=(?:srv|mnt)\b|tmp\/drill)/g, `${folder}/`)
+
+/** Folders of the machine that a command names are folders of the page. */
+const inFolder = (text: string, folder: string): string =>
+  text.replaceAll(/(?<![\w.$/-])\/(?=(?:srv|mnt)\b|tmp\/drill)/g, `${folder}/`)
 
 /** Tests the blocks of a page in order, and names the first that is wrong. */
 export const runPage = async (page: Page, blocks: readonly Block[]): Promise<string | null> => {
@@ -166,7 +172,8 @@ export const runPage = async (page: Page, blocks: readonly Block[]): Promise<str
   for (const block of blocks) {
     const { language, mode, line } = block
     if (mode === 'skip') continue
-    const text = inPlace(block.text, page)
+    const addressed = withAddresses(block.text, page.run)
+    const text = language === 'sh' ? inFolder(addressed, page.shell.folder) : addressed
     const check = checks[`${language} ${mode}`] as Check
     let problem: string | null
     try {

@@ -8,11 +8,26 @@ export type AlertSeverity = z.infer<typeof AlertSeverity>
 export const AlertStatus = z.enum(['open', 'acknowledged', 'resolved'])
 export type AlertStatus = z.infer<typeof AlertStatus>
 
+/** Subjects of alerts: `agent` for those that agents send; all others are the service's own. */
+export const alertKinds = [
+  'agent',
+  'approvals',
+  'audit',
+  'disk',
+  'models',
+  'policy',
+  'secret_rotation',
+  'service',
+  'vault',
+  'writes',
+] as const
+export type AlertKind = (typeof alertKinds)[number]
+
 export const Alert = z.object({
   id: AlertId,
   /** `agent:NAME` or `system`. */
   source: z.string(),
-  /** Subject: `agent` for alerts that agents send, else the monitor (`disk`, `audit`, …). */
+  /** One of `alertKinds`. */
   kind: z.string(),
   severity: AlertSeverity,
   message: z.string(),

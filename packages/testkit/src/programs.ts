@@ -13,6 +13,8 @@ const places = {
   curl: '/usr/bin/curl',
   jq: '/usr/bin/jq',
   mandoc: '/usr/bin/mandoc',
+  openssl: '/usr/bin/openssl',
+  xxd: '/usr/bin/xxd',
 } as const
 
 /** Whether the test set-up could get this program. A suite that needs it is skipped where it is not, and named by the set-up. */

@@ -1,4 +1,4 @@
-import type { Alert, AlertSeverity } from '@gatehouse/contract'
+import type { Alert, AlertKind, AlertSeverity } from '@gatehouse/contract'
 import type { Host } from '../../ports/host.ts'
 import type { PolicySource } from '../../ports/policy.ts'
 import type { Vault } from '../../ports/vault.ts'
@@ -28,7 +28,7 @@ type Warning = {
   readonly message: string
   readonly context: Readonly<Record<string, unknown>>
 }
-type Monitor = { readonly kind: string; look(deps: MonitorDeps): Promise<Warning | null> }
+type Monitor = { readonly kind: AlertKind; look(deps: MonitorDeps): Promise<Warning | null> }
 
 const disk: Monitor = {
   kind: 'disk',
@@ -139,7 +139,7 @@ export class AlertMonitors {
     }
   }
 
-  async #update(kind: string, warning: Warning | null): Promise<void> {
+  async #update(kind: AlertKind, warning: Warning | null): Promise<void> {
     const op = systemOp(this.#deps)
     const known = this.#raised.get(kind)
     if (!warning) {

@@ -1,5 +1,6 @@
 import {
   type Alert,
+  type AlertKind,
   type AlertSeverity,
   type AlertStatus,
   GatehouseError,
@@ -34,7 +35,7 @@ export const alertRecord = (alert: StoredAlert): Alert => ({
 
 export type NewAlert = {
   readonly source: string
-  readonly kind: string
+  readonly kind: AlertKind
   readonly severity: AlertSeverity
   readonly message: string
   readonly context: Readonly<Record<string, unknown>>
@@ -150,7 +151,7 @@ export const alertsOf = (deps: Deps, { op }: Call): AgentAlerts => {
   return {
     async send({ message, severity, context }) {
       const dedup_key = `${source}:${deps.digest.sha256(`${severity}\n${message}`)}`
-      const given = { source, kind: 'agent', severity, message, context, dedup_key }
+      const given = { source, kind: 'agent' as const, severity, message, context, dedup_key }
       const { id, status, count } = await raiseAlert(op, deps, given)
       return { alert_id: id, status, count }
     },
