@@ -450,17 +450,17 @@ export async function compose(
       node,
       engine: storage.engine,
       copyLog: (folder) => auditLog.copyTo(folder),
-      copyDatabase:
-        storage.engine === 'sqlite'
-          ? async (file) => {
-              await storage.flush()
-              await copyRunning(databaseFile, file)
-            }
-          : null,
+      copyDatabase: storage.isShared
+        ? null
+        : async (file) => {
+            await storage.flush()
+            await copyRunning(databaseFile, file)
+          },
     }),
     settings,
     metrics: createMetrics({
       version,
+      node,
       isCapability: (name) => registry.find(name) !== null,
       droppedLogLines: () => output.dropped,
     }),

@@ -34,15 +34,16 @@ export const backup = defineCommand({
       throw error
     }
     const { engine } = (await api.getHealth()).components.storage
-    return { file, bytes, with_workspaces, engine }
+    const { shared } = await api.listNodes()
+    return { file, bytes, with_workspaces, engine, has_database: !shared }
   },
-  text: ({ file, bytes, engine }) =>
+  text: ({ file, bytes, has_database }) =>
     [
       `The backup is in ${escapeText(file)} (${counted(bytes, 'byte')}). It cannot be opened without its key or passphrase.`,
-      ...(engine === 'postgres'
-        ? [
+      ...(has_database
+        ? []
+        : [
             'THE DATABASE IS NOT IN IT: dump it with pg_dump before each backup; all else is in the file.',
-          ]
-        : []),
+          ]),
     ].join('\n'),
 })

@@ -37,7 +37,8 @@ export const restore = defineCommand({
           : { kind: 'passphrase', passphrase: secret.passphrase },
     })
     // Opened as a server would: what it finds then is what a start would find.
-    const log = restored.engine === 'sqlite' ? await api.verifyAudit() : null
+    const { hasDatabase } = await import('@gatehouse/server/platform/is-installed')
+    const log = hasDatabase(dataDir) ? await api.verifyAudit() : null
     return {
       data_dir: dataDir,
       ...restored,

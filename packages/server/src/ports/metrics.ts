@@ -3,6 +3,8 @@ import type { Commit } from './audit.ts'
 /** Gauges, looked up when somebody asks for the metrics. */
 export type Gauges = {
   readonly agents: Readonly<Record<'active' | 'paused' | 'revoked', number>>
+  /** Of this store, this one included. */
+  readonly nodes: number
   readonly sessions_open: number
   readonly approvals_pending: number
   readonly alerts_open: number

@@ -57,6 +57,17 @@ export type Stores = {
   readonly secrets: SecretStore
 }
 
+/** Kinds of rows that another node may be waiting for. */
+export type ChangedKind =
+  | 'agents'
+  | 'approvals'
+  | 'audit'
+  | 'jobs'
+  | 'services'
+  | 'state'
+  | 'upstreams'
+  | 'writes'
+
 /** An engine. Everything durable is in one: SQLite by default, PostgreSQL, or memory for tests. */
 export interface Storage extends Stores, AsyncDisposable {
   readonly engine: 'sqlite' | 'postgres'
@@ -66,6 +77,12 @@ export interface Storage extends Stores, AsyncDisposable {
 
   /** Must be the same for as long as the store exists, and another one for every other store. */
   readonly id: string
+
+  /**
+   * Must call back soon after another node changed rows of the kind, and never for changes of this node. A call may be
+   * missing, so whoever waits also looks from time to time; where nobody shares the store there is none.
+   */
+  onForeignChange(kind: ChangedKind, listener: () => void): Disposable
 
   /** Must return the time of the wall clock that all who share the store can see, in ms since 1970. */
   wallMs(): Promise<number>

@@ -5,6 +5,7 @@ import { createMetrics } from './metrics.ts'
 
 const gauges: Gauges = {
   agents: { active: 2, paused: 1, revoked: 0 },
+  nodes: 2,
   sessions_open: 3,
   approvals_pending: 4,
   alerts_open: 5,
@@ -39,6 +40,7 @@ const row = (capability: string, over: Partial<AuditRow> = {}): AuditRow => ({
 const open = () =>
   createMetrics({
     version: '1.2.3',
+    node: 'node-a',
     isCapability: (name) => name === 'filesystem.read',
     droppedLogLines: () => 7,
   })
@@ -92,7 +94,8 @@ test('shows how things stand when it is asked, and how the process is', async ()
     'gatehouse_audit_entries 6',
     'gatehouse_agents{status="paused"} 1',
     'gatehouse_health{component="audit"} 0.5',
-    'gatehouse_info{version="1.2.3"} 1',
+    'gatehouse_info{version="1.2.3",node="node-a"} 1',
+    'gatehouse_nodes 2',
   ])
     expect(text).toContain(`${line}\n`)
   expect(text).toMatch(/^nodejs_eventloop_lag_seconds /m)

@@ -29,6 +29,7 @@ const histogram = (name: string, labels: Labels, tally: Tally): Value[] => {
  */
 export const createMetrics = (options: {
   readonly version: string
+  readonly node: string
   /** Agents name capabilities as they like: a name that does not exist is no label. */
   readonly isCapability: (name: string) => boolean
   readonly droppedLogLines: () => number
@@ -55,6 +56,7 @@ export const createMetrics = (options: {
     entries: () => entries,
     gauges: () => gauges,
     version: options.version,
+    node: options.node,
     droppedLogLines: options.droppedLogLines,
   })
 
@@ -101,6 +103,7 @@ type Counted = {
   readonly entries: () => number
   readonly gauges: () => Gauges | null
   readonly version: string
+  readonly node: string
   readonly droppedLogLines: () => number
 }
 
@@ -146,8 +149,8 @@ const describe = (counted: Counted): readonly Described[] => [
   [
     'gatehouse_info',
     'gauge',
-    'The version that runs.',
-    () => [{ labels: { version: counted.version }, value: 1 }],
+    'The version that runs, and the node that runs it.',
+    () => [{ labels: { version: counted.version, node: counted.node }, value: 1 }],
   ],
 ]
 
@@ -189,6 +192,7 @@ const gaugesOf = (now: Now): Described[] => {
   const [one, many] = [oneOf(now), manyOf(now)]
   return [
     one('gatehouse_approvals_pending', 'Calls that wait for a person.', (g) => g.approvals_pending),
+    one('gatehouse_nodes', 'Nodes on this store that are there.', (g) => g.nodes),
     one('gatehouse_sessions_open', 'Open sessions of agents.', (g) => g.sessions_open),
     one('gatehouse_alerts_open', 'Alerts that nobody has acknowledged.', (g) => g.alerts_open),
     one(

@@ -94,7 +94,7 @@ export type Agents = Part<AgentUseCases> & {
   readonly sessions: SessionTable
 }
 
-const otherNodesEveryMs = 500
+const otherNodesEveryMs = 2_000
 const idleEveryMs = 60_000
 
 /** Agents, their tokens and their sessions. */
@@ -106,6 +106,7 @@ export function bindAgents(given: AgentDeps): Agents {
   const otherNodes = new PollLoop(deps, {
     name: 'looking for agents that another node changed',
     everyMs: otherNodesEveryMs,
+    follows: ['agents'],
     look: () => directory.reload(),
   })
   const idle = new PollLoop(deps, {

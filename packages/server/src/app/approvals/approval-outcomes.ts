@@ -83,6 +83,7 @@ export async function waitUntilResolved(
     using _listening = deps.signals.on((next) => {
       if (next.id === id) wake()
     })
+    using _elsewhere = deps.storage.onForeignChange('approvals', wake)
     const resolved = await isResolvedNow()
     if (!resolved) await deps.clock.sleep(Math.min(leftMs, pollMs), changed.signal)
     signal.removeEventListener('abort', wake)

@@ -37,6 +37,7 @@ export class ApprovalUpkeep {
     this.#polling = new PollLoop(deps, {
       name: 'looking after approvals',
       everyMs: lookAgainMs,
+      follows: ['approvals'],
       look: () => this.#look(),
     })
     this.#run = deps.tracing ? traceExecution(deps.tracing, run) : run

@@ -1,11 +1,17 @@
+import type { ChangedKind, Storage } from '../../ports/storage.ts'
 import type { Basics } from './basics.ts'
 
-type Deps = Pick<Basics, 'clock' | 'log'> & { readonly signal: AbortSignal }
+type Deps = Pick<Basics, 'clock' | 'log'> & {
+  readonly storage?: Pick<Storage, 'onForeignChange'>
+  readonly signal: AbortSignal
+}
 
 type Polling = {
   /** Name of the look for the log, where one fails. */
   readonly name: string
   readonly everyMs: number
+  /** Looks at once when another node changed rows of these kinds. */
+  readonly follows?: readonly ChangedKind[]
   /** Looks once; a number it returns is the wait for the next look, in ms. */
   readonly look: () => Promise<number | void>
 }
@@ -31,6 +37,10 @@ export class PollLoop {
     // An aborted signal tells nobody any more.
     if (signal.aborted) return
     signal.addEventListener('abort', () => this.nudge(), { once: true })
+    for (const kind of this.#polling.follows ?? []) {
+      const following = this.#deps.storage?.onForeignChange(kind, () => this.nudge())
+      signal.addEventListener('abort', () => following?.[Symbol.dispose](), { once: true })
+    }
     this.#ended = this.#run(first === 'now' ? 0 : this.#polling.everyMs)
   }
 

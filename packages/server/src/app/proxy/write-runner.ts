@@ -9,6 +9,8 @@ import { proveWrite } from './prove-write.ts'
 import { runWrite } from './run-write.ts'
 
 const lookAgainMs = 500
+/** Other nodes tell what they store; this finds what went unheard. */
+const otherNodesMs = 2_000
 const sweepEveryMs = 60_000
 const keptMs = 30 * 86_400_000
 
@@ -29,6 +31,7 @@ export class WriteRunner {
     this.#polling = new PollLoop(deps, {
       name: 'looking for due writes',
       everyMs: lookAgainMs,
+      follows: ['writes', 'services'],
       look: () => this.#look(),
     })
   }
@@ -53,7 +56,8 @@ export class WriteRunner {
     await this.#takeLost()
     const nextMs = await this.#claimDue()
     await this.#sweep()
-    return Math.min(lookAgainMs, Math.max(1, nextMs - this.#deps.clock.now()))
+    const atLatestMs = this.#deps.storage.isShared ? otherNodesMs : lookAgainMs
+    return Math.min(atLatestMs, Math.max(1, nextMs - this.#deps.clock.now()))
   }
 
   /** Begins what is due, and says when the next one is. */

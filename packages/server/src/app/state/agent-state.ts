@@ -22,7 +22,7 @@ type Deps = Pick<Basics, 'storage' | 'clock' | 'events'>
 const valuesBytesMax = 4 * 1024 * 1024
 /** How many values a search looks at before it answers with what it has. */
 const searchedMax = 2_000
-const otherNodesEveryMs = 500
+const otherNodesEveryMs = 2_000
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 
@@ -180,6 +180,7 @@ export function stateOf(deps: Deps, call: Call, area: Area): StateArea {
         using _listening = deps.events.subscribe((event) => {
           if (event.type === 'shared.changed' && event.data['key'] === key) changed.abort()
         })
+        using _elsewhere = deps.storage.onForeignChange('state', () => changed.abort())
         const version = await versionNow()
         const leftMs = until - deps.clock.now()
         if (version !== from || leftMs <= 0 || signal.aborted) {

@@ -10,7 +10,7 @@ type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock'> & Log
 
 /** How many rows are read at once, and how often the logs of other nodes are looked at. */
 const rowsPerRead = 500
-const otherNodesEveryMs = 500
+const otherNodesEveryMs = 2_000
 
 /** Activity, newest first. Nothing is kept for it: each event is an entry of the audit log. */
 export async function listActivity(
@@ -53,6 +53,7 @@ export async function* followActivity(
   const from = placeGiven(input.after)
   const news = new News(op.signal)
   using _listening = deps.auditLog.onCommit(() => news.tell())
+  using _elsewhere = deps.storage.onForeignChange('audit', () => news.tell())
   const ends = await endsOf(deps)
   const place = new Map<string, number>()
   // A place beyond the end is of a log that was since restored from a copy: go on from its end.

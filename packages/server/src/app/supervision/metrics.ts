@@ -44,6 +44,7 @@ async function gaugesOf(deps: Deps): Promise<Gauges> {
       paused: withStatus('paused'),
       revoked: withStatus('revoked'),
     },
+    nodes: components.nodes.nodes,
     sessions_open: deps.sessions.count(),
     approvals_pending,
     alerts_open,

@@ -19,6 +19,8 @@ type Deps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'log'> & {
 /** Jobs of this node at a time. Most wait for something else: a request costs little more than memory. */
 const atOnce = 8
 const lookAgainMs = 500
+/** Other nodes tell what they store; this finds what went unheard. */
+const otherNodesMs = 2_000
 const leaseMs = 60_000
 const renewEveryMs = 20_000
 const backOffMs = 5_000
@@ -50,9 +52,10 @@ export class JobRunner {
     this.#polling = new PollLoop(deps, {
       name: 'looking for due jobs',
       everyMs: lookAgainMs,
+      follows: ['jobs'],
       look: async () => {
         await this.#keepLeases()
-        await this.#claimDue()
+        return await this.#claimDue()
       },
     })
     this.#kinds = new Map(kinds.map((kind) => [kind.kind, kind]))
@@ -76,15 +79,18 @@ export class JobRunner {
     await Promise.all(this.#running.values())
   }
 
-  async #claimDue(): Promise<void> {
+  /** Begins what is due, and says how long it is until the next look. */
+  async #claimDue(): Promise<number> {
     const { storage, clock, node, signal, draining } = this.#deps
-    if (draining?.()) return
+    const quietMs = storage.isShared ? otherNodesMs : lookAgainMs
+    if (draining?.()) return quietMs
     const kinds = [...this.#kinds.keys()]
     const free = atOnce - this.#running.size
     const dueMs = clock.wall()
     // Reading first costs a lookup; a claim costs a place among the writers.
-    if (free <= 0 || ((await storage.jobs.nextDue(kinds)) ?? Infinity) > dueMs || signal.aborted)
-      return
+    if (free <= 0 || signal.aborted) return quietMs
+    const nextMs = (await storage.jobs.nextDue(kinds)) ?? Infinity
+    if (nextMs > dueMs) return Math.min(quietMs, nextMs - dueMs)
     const claimed = await storage.jobs.claim({
       kinds,
       owner: node,
@@ -99,6 +105,7 @@ export class JobRunner {
       })
       this.#running.set(job.id, run)
     }
+    return lookAgainMs
   }
 
   async #perform(job: StoredJob): Promise<void> {

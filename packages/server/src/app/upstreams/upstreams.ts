@@ -109,6 +109,7 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
   const followed = new PollLoop(deps, {
     name: 'following upstream servers of other nodes',
     everyMs: followMs,
+    follows: ['upstreams'],
     look: async () => {
       const records = (await deps.storage.upstreams.list()).map(readRow)
       for (const name of await deps.table.follow(records)) await connections.end(name)

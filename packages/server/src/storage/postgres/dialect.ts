@@ -5,9 +5,11 @@ import {
   type Dialect,
   type Driver,
   type Kysely,
+  type OperationNode,
   PostgresDialect,
   type QueryResult,
   sql,
+  type TableNode,
   type TransactionSettings,
 } from 'kysely'
 import pg from 'pg'
@@ -77,17 +79,46 @@ export const applySettings = async (client: pg.ClientBase): Promise<void> => {
   )
 }
 
-/** Kysely's driver, with failures in our words. */
+type Changed = (table: string) => void
+
+/** Table that a statement changes; null for one that only reads. */
+const changedTable = ({ query }: CompiledQuery): string | null => {
+  const named = (node: OperationNode | undefined): string | null =>
+    node?.kind === 'TableNode' ? (node as TableNode).table.identifier.name : null
+  if (query.kind === 'InsertQueryNode') return named(query.into)
+  if (query.kind === 'UpdateQueryNode') return named(query.table)
+  return query.kind === 'DeleteQueryNode' ? named(query.from.froms[0]) : null
+}
+
+/** Kysely's driver, with failures in our words, and telling after each commit which tables it changed. */
 class Mapped implements DatabaseConnection {
   readonly inner: DatabaseConnection
+  readonly #changed: Changed
+  /** Of the transaction that is open. */
+  #pending: Set<string> | null = null
 
-  constructor(inner: DatabaseConnection) {
+  constructor(inner: DatabaseConnection, changed: Changed) {
     this.inner = inner
+    this.#changed = changed
+  }
+
+  begun(): void {
+    this.#pending = new Set()
+  }
+
+  ended(committed: boolean): void {
+    if (committed) for (const table of this.#pending ?? []) this.#changed(table)
+    this.#pending = null
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     try {
-      return await this.inner.executeQuery<R>(query)
+      const result = await this.inner.executeQuery<R>(query)
+      const table = changedTable(query)
+      if (table === null) return result
+      if (this.#pending) this.#pending.add(table)
+      else this.#changed(table)
+      return result
     } catch (error) {
       throw postgresFailure(error)
     }
@@ -100,9 +131,11 @@ class Mapped implements DatabaseConnection {
 
 class MappedDriver implements Driver {
   readonly #inner: Driver
+  readonly #changed: Changed
 
-  constructor(inner: Driver) {
+  constructor(inner: Driver, changed: Changed) {
     this.#inner = inner
+    this.#changed = changed
   }
 
   init(): Promise<void> {
@@ -111,7 +144,7 @@ class MappedDriver implements Driver {
 
   async acquireConnection(): Promise<DatabaseConnection> {
     try {
-      return new Mapped(await this.#inner.acquireConnection())
+      return new Mapped(await this.#inner.acquireConnection(), this.#changed)
     } catch (error) {
       throw postgresFailure(error)
     }
@@ -119,13 +152,16 @@ class MappedDriver implements Driver {
 
   async beginTransaction(connection: Mapped, settings: TransactionSettings): Promise<void> {
     await this.#inner.beginTransaction(connection.inner, settings).catch(rethrow)
+    connection.begun()
   }
 
   async commitTransaction(connection: Mapped): Promise<void> {
     await this.#inner.commitTransaction(connection.inner).catch(rethrow)
+    connection.ended(true)
   }
 
   async rollbackTransaction(connection: Mapped): Promise<void> {
+    connection.ended(false)
     await this.#inner.rollbackTransaction(connection.inner).catch(rethrow)
   }
 
@@ -142,11 +178,11 @@ const rethrow = (error: unknown): never => {
   throw postgresFailure(error)
 }
 
-export const postgresDialect = (pool: pg.Pool): Dialect => {
+export const postgresDialect = (pool: pg.Pool, changed: Changed = () => {}): Dialect => {
   const inner = new PostgresDialect({ pool })
   return {
     createAdapter: () => inner.createAdapter(),
-    createDriver: () => new MappedDriver(inner.createDriver()),
+    createDriver: () => new MappedDriver(inner.createDriver(), changed),
     createIntrospector: (db) => inner.createIntrospector(db),
     createQueryCompiler: () => inner.createQueryCompiler(),
   }

@@ -8,6 +8,7 @@ import { migrations } from '../sql/migrations.ts'
 import { assertStoreId, claimStoreId } from '../sql/store-id.ts'
 import { sqlStores } from '../sql/stores.ts'
 import type { Tables } from '../sql/tables.ts'
+import { ChangeFeed, kindOf } from './change-feed.ts'
 import { DedicatedClient } from './dedicated-client.ts'
 import {
   applySettings,
@@ -50,12 +51,20 @@ export const openPostgres = async ({
   })
   // An idle connection that breaks is replaced when it is needed; without a listener it ends the process.
   pool.on('error', () => {})
-  const db = new Kysely<Tables>({ dialect: postgresDialect(pool) })
+  const feed: ChangeFeed = new ChangeFeed(url, (channel, text) =>
+    pool.query('select pg_notify($1, $2)', [channel, text]),
+  )
+  const tell = (table: string): void => {
+    const kind = kindOf(table)
+    if (kind) feed.tell(kind)
+  }
+  const db = new Kysely<Tables>({ dialect: postgresDialect(pool, tell) })
   const committer = new DedicatedClient(url)
   // @SECURITY A use is not synced by itself where the group of its call is, in a later commit that syncs both: without
   // that commit a crash of the database could forget uses; postgres.test.ts, "on the disk".
   const taker = new DedicatedClient(url, syncsLimits ? '' : 'set synchronous_commit = off')
   const close = async () => {
+    await feed[Symbol.asyncDispose]()
     await taker[Symbol.asyncDispose]()
     await committer[Symbol.asyncDispose]()
     await db.destroy()
@@ -67,7 +76,8 @@ export const openPostgres = async ({
     const watch = new TableWatch(db as Kysely<unknown>)
     await watch.setBaseline()
     const limits = postgresLimits(db, taker)
-    return storage({ db, committer, watch, limits, close, id: await claimStoreId(db) })
+    await feed.open()
+    return storage({ db, feed, committer, watch, limits, close, id: await claimStoreId(db) })
   } catch (error) {
     await close()
     throw postgresFailure(error)
@@ -76,6 +86,7 @@ export const openPostgres = async ({
 
 type Opened = {
   readonly db: Kysely<Tables>
+  readonly feed: ChangeFeed
   readonly committer: DedicatedClient
   readonly watch: TableWatch
   readonly limits: RateLimits
@@ -83,12 +94,13 @@ type Opened = {
   readonly id: string
 }
 
-const storage = ({ db, committer, watch, limits, close, id }: Opened): Storage => ({
+const storage = ({ db, feed, committer, watch, limits, close, id }: Opened): Storage => ({
   ...sqlStores({ read: db, write: db }, postgresSearch),
   engine: 'postgres',
   isShared: true,
   id,
   limits,
+  onForeignChange: (kind, listener) => feed.on(kind, listener),
 
   async wallMs() {
     const { rows } = await sql<{ ms: number }>`
@@ -110,6 +122,7 @@ const storage = ({ db, committer, watch, limits, close, id }: Opened): Storage =
   async record(group) {
     try {
       await committer.run((client) => commitOn(client, group))
+      if (group.rows.length > 0) feed.tell('audit')
     } catch (error) {
       throw postgresFailure(error)
     }

@@ -190,6 +190,48 @@ describe.skipIf(missing !== null)(
         await client.end()
       })
 
+      test('hear what another changed once it is committed, and not what they changed themselves', async () => {
+        await using database = await inDatabase()
+        await using one = await openPostgres({ url: database.url })
+        await using two = await openPostgres({ url: database.url })
+        const heard: string[] = []
+        for (const kind of ['agents', 'jobs', 'audit'] as const) {
+          two.onForeignChange(kind, () => heard.push(`two ${kind}`))
+          one.onForeignChange(kind, () => heard.push(`one ${kind}`))
+        }
+        await expect(
+          one.transaction(async (tx) => {
+            await tx.agents.insert(agent('undone'))
+            throw new Error('undo')
+          }),
+        ).rejects.toThrow('undo')
+        let within: readonly string[] | null = null
+        await one.transaction(async (tx) => {
+          await tx.agents.insert(agent('bot'))
+          within = [...heard]
+        })
+        await expect.poll(() => heard).toEqual(['two agents'])
+        expect(within).toEqual([])
+        await one.record(group([row(0)]))
+        await expect.poll(() => heard).toEqual(['two agents', 'two audit'])
+        await two.agents.list()
+        await two.agents.connected('bot', 1)
+        await expect.poll(() => heard).toEqual(['two agents', 'two audit', 'one agents'])
+      })
+
+      test('look for everything after the connection that tells them was lost', async () => {
+        await using database = await inDatabase()
+        await using node = await openPostgres({ url: database.url })
+        let heard = 0
+        using listening = node.onForeignChange('jobs', () => (heard += 1))
+        await query(
+          database.url,
+          `select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()`,
+        )
+        await expect.poll(() => heard, { timeout: 10_000 }).toBe(1)
+        listening[Symbol.dispose]()
+      })
+
       test('open a new database at once', async () => {
         await using database = await inDatabase()
         const nodes = await Promise.all([1, 2, 3].map(() => openPostgres({ url: database.url })))

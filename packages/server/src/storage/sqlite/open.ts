@@ -104,6 +104,7 @@ const build = async (
     copies: { ...sqlAuditCopies({ read, write }), takeForeign: async () => false },
     limits: windowLimits(windows),
     wallMs: async () => Date.now(),
+    onForeignChange: () => ({ [Symbol.dispose]() {} }),
 
     transaction: (work) =>
       write.transaction().execute((tx) => work(sqlStores({ read: tx, write: tx }, sqliteSearch))),
