@@ -85,7 +85,7 @@ const ownLines = ({ agent_credentials, agent_logins, own_only }: Upstream): stri
       : []),
 ]
 
-const grantLines = ({ server, grants, credentials, per_agent }: Upstream): string[] => {
+export const grantLines = ({ server, grants, credentials, per_agent }: Upstream): string[] => {
   const keys = Object.keys(credentials)
   if (server.kind === 'http') return keys.length > 0 ? [`Credentials: ${keys.join(', ')}`] : []
   return [

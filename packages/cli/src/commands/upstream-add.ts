@@ -1,13 +1,20 @@
-import { existsSync } from 'node:fs'
-import { isAbsolute } from 'node:path'
+import { homedir } from 'node:os'
 import type { AddUpstream, UpstreamReview } from '@gatehouse/contract'
 import { ownSecretsOf, pairOf } from '../agent-secrets.ts'
 import { usageError } from '../cli-error.ts'
 import { counted } from '../counted.ts'
-import { defineCommand } from '../define.ts'
+import { type Context, defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
+import { askFolders, askHosts, canAsk } from '../grants/ask-grants.ts'
+import { foldersOf, hostsOf, isWithin } from '../grants/server-grants.ts'
 import { readSecretLines } from '../read-secret.ts'
-import { isWaiting, refusedHostsText, remarksText, toolTable } from '../upstream-text.ts'
+import {
+  grantLines,
+  isWaiting,
+  refusedHostsText,
+  remarksText,
+  toolTable,
+} from '../upstream-text.ts'
 
 type Options = {
   readonly name: string
@@ -57,18 +64,48 @@ const orderOf = (given: Options, values: readonly string[]): AddUpstream => ({
   dry_run: false,
 })
 
-/** Files and folders that the command line names, and that the server would not see. */
-const ungranted = ({ server, grants }: AddUpstream): readonly string[] =>
-  server.kind === 'http'
-    ? []
-    : server.args.filter(
-        (path) =>
-          isAbsolute(path) &&
-          !grants.folders.some(
-            (folder) => path === folder.path || path.startsWith(`${folder.path}/`),
-          ) &&
-          existsSync(path),
-      )
+/** What its command line names and nobody granted: asked for one by one at a terminal, elsewhere told. */
+async function withAsked(context: Context, order: AddUpstream): Promise<AddUpstream> {
+  const { name, server, grants } = order
+  if (server.kind === 'http') return order
+  const definition = { server, values: grants.environment }
+  const folders = foldersOf(definition).filter(
+    (path) => !grants.folders.some((one) => isWithin(path, one.path)),
+  )
+  const hosts = hostsOf(definition).filter((host) => !grants.hosts.includes(host))
+  if (context.yes || !canAsk(context)) {
+    for (const [all, verb, option] of [
+      [folders, 'see', '--folder'],
+      [hosts, 'reach', '--host'],
+    ] as const)
+      for (const one of all)
+        await context.note(
+          `It needs ${escapeText(one)}, which it may not ${verb}: grant it with ${option}.`,
+        )
+    return order
+  }
+  const home = context.io.env.HOME ?? homedir()
+  const around = { home, dataDirs: context.places.dirs }
+  return {
+    ...order,
+    grants: {
+      ...grants,
+      folders: [...grants.folders, ...(await askFolders(context, name, folders, around))],
+      hosts: [...grants.hosts, ...(await askHosts(context, name, hosts))],
+    },
+  }
+}
+
+/** Looks at the server, and once more with each host that it tried to reach and that a person lets it reach. */
+async function review(context: Context, order: AddUpstream): Promise<Found> {
+  const found = await context.api.addUpstream({ ...order, dry_run: true })
+  const { hosts_refused: refused } = found
+  if (context.yes || !canAsk(context) || refused.length === 0) return { order, review: found }
+  const hosts = await askHosts(context, order.name, refused)
+  if (hosts.length === 0) return { order, review: found }
+  const { grants } = order
+  return review(context, { ...order, grants: { ...grants, hosts: [...grants.hosts, ...hosts] } })
+}
 
 type Found = {
   readonly order: AddUpstream
@@ -118,21 +155,22 @@ export const upstreamAdd = defineCommand({
     'gatehouse upstream add tickets --url https://mcp.example.org/mcp --credential authorization < header.txt',
     'gatehouse upstream add tickets --url https://mcp.example.org/mcp --agent-secret coder=tickets_coder',
   ],
-  async look({ api, io, json, note, views }, given): Promise<Found> {
+  async look(context, given): Promise<Found> {
+    const { io, json, note, views } = context
     const values = given.credential ? await readSecretLines(io, given.credential) : []
-    const order = orderOf(given, values)
-    for (const path of ungranted(order))
-      await note(`It names ${escapeText(path)}, which it may not see: grant it with --folder.`)
-    const review = await api.addUpstream({ ...order, dry_run: true })
-    if (!json && review.upstream.status !== 'needs_login')
+    const found = await review(context, await withAsked(context, orderOf(given, values)))
+    const { tools, upstream } = found.review
+    if (!json && upstream.status !== 'needs_login')
       await note(
         [
-          toolTable(review.tools, views.stderr),
-          ...remarksText(review.tools),
-          ...refusedHostsText(review),
+          toolTable(tools, views.stderr),
+          ...remarksText(tools),
+          ...refusedHostsText(found.review),
+          '',
+          ...grantLines(upstream).map(escapeText),
         ].join('\n'),
       )
-    return { order, review }
+    return found
   },
   question: ({ name, 'dry-run': dryRun }, { review }) =>
     dryRun || review.upstream.status === 'needs_login'

@@ -1,10 +1,10 @@
 import type { View } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
+import { foldersOf, hostsOf } from '../grants/server-grants.ts'
 import { renderTable } from '../table.ts'
 import type { Candidate } from './candidates.ts'
 import type { UnreadConfig } from './find-servers.ts'
 import type { Choice, Left } from './plan-import.ts'
-import { foldersOf, hostsOf } from './server-grants.ts'
 
 /** What is told of a server that was found: names of its secrets, and never a value. */
 export type Listed = {

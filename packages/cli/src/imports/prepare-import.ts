@@ -1,6 +1,7 @@
 import { usageError } from '../cli-error.ts'
 import { agentLine } from '../clients/connect-client.ts'
 import type { Context } from '../define.ts'
+import { canAsk } from '../grants/ask-grants.ts'
 import type { Candidate } from './candidates.ts'
 import { foundText, leftText, listedOf } from './list-found.ts'
 import {
@@ -24,11 +25,12 @@ export type Ready = {
 }
 
 /** Whether somebody has said, or can be asked, what is to be granted. Nothing is started otherwise. */
-const isAnswered = ({ yes, io }: Context): boolean => yes || (io.stdin.isTTY && io.stderr.isTTY)
+const isAnswered = (context: Context): boolean => context.yes || canAsk(context)
 
 /** Asks what each server may use, and starts it within that. */
 async function prepare(context: Context, given: ImportRequest, choice: Choice): Promise<Ready> {
-  const around = { ...choice, grant: given.grant ?? [], host: given.host ?? [] }
+  const { home, dataDir } = choice
+  const around = { home, dataDirs: [dataDir], grant: given.grant ?? [], host: given.host ?? [] }
   const tried: Tried[] = []
   const failed: Left[] = []
   const known = choice.candidates.filter((candidate) => candidate.known !== null)

@@ -2,62 +2,18 @@ import type { AddUpstream, UpstreamReview } from '@gatehouse/contract'
 import { ClientError } from '@gatehouse/rest-client'
 import { counted } from '../counted.ts'
 import type { Context } from '../define.ts'
-import { escapeText } from '../escape-text.ts'
 import { toFailure } from '../failure.ts'
+import { askFolders, askHosts, type Surroundings } from '../grants/ask-grants.ts'
+import { foldersOf, hostsOf } from '../grants/server-grants.ts'
 import { isWaiting, refusedHostsText, remarksText, toolTable } from '../upstream-text.ts'
 import { type Candidate, namesFor } from './candidates.ts'
-import { foldersOf, hostsOf, isTooWide } from './server-grants.ts'
 
-type Surroundings = { readonly home: string; readonly dataDir: string }
 type Extra = { readonly grant: readonly string[]; readonly host: readonly string[] }
 
 const folderGrant = (text: string) => ({
   path: text.replace(/:r[ow]$/, ''),
   read_only: !text.endsWith(':rw'),
 })
-
-const answers: Readonly<Record<string, 'read' | 'write'>> = {
-  y: 'read',
-  yes: 'read',
-  r: 'read',
-  w: 'write',
-}
-
-/** Asks for one thing that a server names; with `--yes` it gets what reads. */
-async function ask({ io, yes }: Context, question: string): Promise<'read' | 'write' | 'no'> {
-  if (yes) return 'read'
-  const answer = await io.stdin.ask(escapeText(question))
-  return answers[answer.trim().toLowerCase()] ?? 'no'
-}
-
-async function askFolders(
-  context: Context,
-  name: string,
-  folders: readonly string[],
-  { home, dataDir }: Surroundings,
-) {
-  const granted: { path: string; read_only: boolean }[] = []
-  for (const path of folders) {
-    if (isTooWide(path, home, dataDir)) {
-      await context.note(
-        escapeText(
-          `${name} names ${path}, which holds more than it should see: it is not granted.`,
-        ),
-      )
-      continue
-    }
-    const said = await ask(context, `May ${name} read ${path}? [y, w to write too, N] `)
-    if (said !== 'no') granted.push({ path, read_only: said === 'read' })
-  }
-  return granted
-}
-
-async function askHosts(context: Context, name: string, hosts: readonly string[]) {
-  const granted: string[] = []
-  for (const host of hosts)
-    if ((await ask(context, `May ${name} connect to ${host}? [y/N] `)) !== 'no') granted.push(host)
-  return granted
-}
 
 /** Values of a server in the form of the gate: secrets apart from the rest. */
 async function orderOf(

@@ -37,7 +37,7 @@ const schema = {
   required: ['folder'],
 }
 
-const openNotes = (): UpstreamConnection => {
+const openNotes = (hostsRefused: readonly string[]): UpstreamConnection => {
   let end: (reason: string) => void = () => {}
   const closed = new Promise<string>((resolve) => {
     end = resolve
@@ -53,20 +53,23 @@ const openNotes = (): UpstreamConnection => {
     },
     onToolsChanged: () => {},
     closed,
-    hostsRefused: () => [],
+    hostsRefused: () => hostsRefused,
     close: async () => end('it was closed'),
   }
 }
 
-/** Servers without processes: each is the same one, that keeps notes, but for a program that ends at once. */
+const wantedBy: Readonly<Record<string, readonly string[]>> = { curious: ['news.example:443'] }
+
+/** Servers without processes: each is the same one, that keeps notes, but for programs that end at once or want a host. */
 export const createTestUpstreams = (host: UpstreamHost): UpstreamHost => ({
   ...host,
   schemas: () => host.schemas(),
   forget: async () => {},
-  async connect({ name, config: { server } }) {
+  async connect({ name, config: { server, grants } }) {
     if (server.kind === 'stdio' && server.command === 'broken')
       throw new GatehouseError('UpstreamFailed', { upstream: name, detail: 'it ended with code 1' })
-    return openNotes()
+    const wanted = server.kind === 'stdio' ? (wantedBy[server.command] ?? []) : []
+    return openNotes(wanted.filter((host) => !grants.hosts.includes(host)))
   },
 })
 

@@ -1,7 +1,7 @@
 import { existsSync, realpathSync, statSync } from 'node:fs'
 import { basename, dirname, isAbsolute, join, sep } from 'node:path'
 import { isLikelySecret } from '@gatehouse/contract/likely-secret'
-import type { Definition } from './definition.ts'
+import type { Definition } from '../imports/definition.ts'
 
 /** Registries that programs which fetch others ask. */
 const npm = ['registry.npmjs.org:443']

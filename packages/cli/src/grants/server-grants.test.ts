@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, realpathSync, symlinkSync, writeFileSync } from
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import type { Definition } from './definition.ts'
+import type { Definition } from '../imports/definition.ts'
 import { foldersOf, hostsOf, isTooWide } from './server-grants.ts'
 
 const stdio = (command: string, args: string[] = [], values = {}): Definition => ({
