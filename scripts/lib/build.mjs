@@ -21,7 +21,9 @@ const pageSources = [
 const buildPage = async () => {
   const made = sourceHash(pageSources)
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === made) return 0
-  const { code } = await run([...tools.vite, 'build', '--logLevel', 'warn'], { cwd: page })
+  // A run of the tests is another environment, in which the libraries of the page would be those for development.
+  const env = { ...process.env, NODE_ENV: 'production' }
+  const { code } = await run([...tools.vite, 'build', '--logLevel', 'warn'], { cwd: page, env })
   if (code === 0) writeFileSync(stamp, made)
   return code
 }

@@ -44,3 +44,16 @@ test('the first page of the dashboard takes at most 180 kB, without what only so
     expect(loaded).not.toContain(named(name))
   }
 })
+
+test('each further page takes at most 60 kB more, and the editor of policies comes by itself', () => {
+  const source = new URL('../../packages/dashboard/src/shell/pages.ts', import.meta.url)
+  const pages = [...readFileSync(source, 'utf8').matchAll(/import\('[\w./-]+\/([\w-]+)\.tsx'\)/g)]
+  expect(pages.length).toBeGreaterThan(15)
+  const there = new Set(firstLoad())
+  const more = pages.map(([, name = '']) => {
+    const files = [...withImports(named(name))].filter((asset) => !there.has(asset))
+    return { name, bytes: files.reduce((sum, asset) => sum + gzipSync(read(asset)).length, 0) }
+  })
+  expect(more.filter(({ bytes }) => bytes > 60_000)).toEqual([])
+  expect(more.find(({ name }) => name === 'policy')?.bytes ?? 0).toBeGreaterThan(1_000)
+})

@@ -21,10 +21,10 @@ const painted = 'new Promise((done) => requestAnimationFrame(() => requestAnimat
 /** A service, a browser, and a person who is logged in. */
 export class Dashboard implements AsyncDisposable {
   readonly gate: Installation
-  readonly run: Run
+  run: Run
   readonly page: Page
   /** The REST API with every right. */
-  readonly api: Client
+  api: Client
   readonly #browser: Browser
   /** What the page asked of whom, and what went wrong on it. */
   readonly requests: string[] = []
@@ -49,9 +49,13 @@ export class Dashboard implements AsyncDisposable {
   }
 
   /** A browser at a new service where nobody is an operator yet. */
-  static async open(flags: readonly string[] = []): Promise<Dashboard> {
+  static async open(
+    flags: readonly string[] = [],
+    prepare: (dataDir: string) => void = () => undefined,
+  ): Promise<Dashboard> {
     const gate = new Installation()
     try {
+      prepare(gate.dataDir)
       const run = await gate.start(['--no-first-agent', ...flags])
       const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args })
       const context = await browser.newContext({ ignoreHTTPSErrors: true })
@@ -63,8 +67,12 @@ export class Dashboard implements AsyncDisposable {
   }
 
   /** The same with an operator who is logged in. */
-  static async openAs(name: string, flags: readonly string[] = []): Promise<Dashboard> {
-    const dashboard = await Dashboard.open(flags)
+  static async openAs(
+    name: string,
+    flags: readonly string[] = [],
+    prepare?: (dataDir: string) => void,
+  ): Promise<Dashboard> {
+    const dashboard = await Dashboard.open(flags, prepare)
     await dashboard.api.setPassword({ name, password })
     await dashboard.page.goto(dashboard.run.dashboard_url)
     await dashboard.logIn()
@@ -83,6 +91,14 @@ export class Dashboard implements AsyncDisposable {
   async another(): Promise<{ readonly page: Page; readonly context: BrowserContext }> {
     const context = await this.#browser.newContext({ ignoreHTTPSErrors: true })
     return { context, page: await context.newPage() }
+  }
+
+  /** Stops the service, does something to its files, and starts it again at other ports; the login is kept. */
+  async restartAfter(work: (dataDir: string) => void): Promise<void> {
+    await this.gate.stop()
+    work(this.gate.dataDir)
+    this.run = await this.gate.start(['--no-first-agent'])
+    this.api = personAt(this.gate).api
   }
 
   async goTo(address: string): Promise<void> {

@@ -26,7 +26,7 @@ export const auditText = {
   acknowledge: 'Acknowledge…',
   acknowledgeTitle: 'Acknowledge the damage',
   acknowledgeIntro:
-    'Calls are refused while the log is damaged. Acknowledging records who looked at it and why the service may go on; the damage stays on record.',
+    'First find out who could write there, and keep a copy of the data directory. The finding is shown until somebody acknowledges it; an entry then says who did, and why. The damage stays as it is.',
   reason: 'Reason',
   filterCapability: 'Capability or act',
   filterCapabilityHint: 'A name, or a prefix such as filesystem.*',

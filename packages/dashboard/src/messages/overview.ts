@@ -1,3 +1,5 @@
+import type { Health } from '@gatehouse/contract'
+
 export const overviewText = {
   title: 'Overview',
   health: { healthy: 'Healthy', degraded: 'Degraded', unhealthy: 'Unhealthy', disabled: 'Off' },
@@ -15,7 +17,8 @@ export const overviewText = {
     storage: 'Store',
     sandbox: 'Sandbox',
     log: 'Log',
-  },
+    nodes: 'Nodes',
+  } satisfies Readonly<Record<keyof Health['components'], string>>,
   figures: {
     pending_approvals: 'Waiting for a person',
     active_agents: 'Active agents',
