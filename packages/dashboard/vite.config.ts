@@ -19,7 +19,17 @@ export default defineConfig({
     reportCompressedSize: false,
     // Notices of the libraries in the page, which are published with it.
     license: { fileName: '.vite/third-party.json' },
-    rolldownOptions: { checks: { pluginTimings: false } },
+    rolldownOptions: {
+      checks: { pluginTimings: false },
+      // The documents at /docs/ have a script and a style of their own, under fixed names.
+      input: { index: 'index.html', docs: 'src/docs/site.ts' },
+      output: {
+        entryFileNames: ({ name }) =>
+          name === 'docs' ? 'docs/site.js' : 'assets/[name]-[hash].js',
+        assetFileNames: ({ names }) =>
+          names.includes('docs.css') ? 'docs/site.css' : 'assets/[name]-[hash][extname]',
+      },
+    },
   },
   server: { proxy: { '/api': { target: service, secure: false, changeOrigin: true, headers } } },
 })

@@ -17,6 +17,23 @@ const pageSources = [
   'packages/rest-client/src',
 ]
 
+const docsStamp = path.join(page, 'dist/docs/.built-from')
+
+const docsSources = [
+  ...[
+    'docs',
+    'examples',
+    'benchmarks',
+    'README.md',
+    'CHANGELOG.md',
+    'CONTRIBUTING.md',
+    'SECURITY.md',
+  ],
+  ...['docs-site.mjs', 'markdown.mjs', 'broken-links.mjs', 'files.mjs'].map(
+    (name) => `scripts/lib/${name}`,
+  ),
+]
+
 /** Bundles the page where something it is made of has changed. Returns the exit code. */
 const buildPage = async () => {
   const made = sourceHash(pageSources)
@@ -28,12 +45,23 @@ const buildPage = async () => {
   return code
 }
 
+/** Makes the documents that the page serves, where one of them has changed or the page was bundled anew. */
+const buildDocs = async () => {
+  const made = sourceHash(docsSources)
+  if (existsSync(docsStamp) && readFileSync(docsStamp, 'utf8') === made) return
+  // Loaded here: before the first installation there is no library to read Markdown with.
+  const { buildDocsSite } = await import('./docs-site.mjs')
+  buildDocsSite(path.join(page, 'dist/docs'))
+  writeFileSync(docsStamp, made)
+}
+
 /** Compiles what has changed since the last time. Returns the exit code. */
 export const build = async (options = []) => {
   const [{ code }, pageCode] = await Promise.all([
     run([...tools.tsc, '-b', ...options]),
     options.includes('--clean') ? 0 : buildPage(),
   ])
+  if (pageCode === 0 && !options.includes('--clean')) await buildDocs()
   if (code !== 0 || pageCode !== 0) console.error('The build failed; see the messages above.')
   return code || pageCode
 }

@@ -16,6 +16,7 @@ export const shellText = {
     settings: 'Settings',
     reference: 'REST API',
   },
+  documents: 'Documents',
   menu: 'Menu',
   pagesLabel: 'Pages',
   skip: 'Skip to the content',

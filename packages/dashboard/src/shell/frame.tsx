@@ -11,6 +11,7 @@ import { IconButton } from '../ui/button.tsx'
 import { cx } from '../ui/cx.ts'
 import { Icon } from '../ui/icon.tsx'
 import { Menu } from '../ui/menu.tsx'
+import { DocumentsLink } from './documents-link.tsx'
 import { pages } from './pages.ts'
 import type { PaletteAction } from './palette.tsx'
 import { PauseBanner, PauseProvider, usePauseAsks } from './pause.tsx'
@@ -122,6 +123,7 @@ const Sidebar = ({
           onGo={onGo}
         />
       ))}
+      <DocumentsLink />
     </nav>
     <div className="mt-auto grid gap-2 pt-3">{children}</div>
   </aside>
@@ -248,6 +250,7 @@ const Framed = () => {
     { text: shellText.themeDark, icon: 'moon', run: () => theme.set('dark') },
     { text: shellText.themeLight, icon: 'sun', run: () => theme.set('light') },
     { text: shellText.shortcuts, icon: 'keyboard', run: () => setShown('help') },
+    { text: shellText.documents, icon: 'info', run: () => location.assign('/docs/') },
   ]
   return (
     <div className="lg:flex">

@@ -55,6 +55,9 @@ export async function openDashboard(options: DashboardOptions): Promise<Dashboar
 
   const servePage = async (request: Request, path: string): Promise<Response> => {
     guard.assertAllowed(request.headers, true)
+    // Links of a document lead from its folder.
+    if (path === '/docs')
+      return new Response(null, { status: 308, headers: { location: '/docs/' } })
     const file = files(path)
     if (!file) throw new GatehouseError('NotFound', { path })
     if (request.method === 'GET' || request.method === 'HEAD') return pageResponse(request, file)

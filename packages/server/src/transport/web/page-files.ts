@@ -22,6 +22,7 @@ const types: Readonly<Record<string, string>> = {
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
   '.png': 'image/png',
+  '.json': 'application/json; charset=utf-8',
   '.webmanifest': 'application/manifest+json',
 }
 
@@ -43,21 +44,37 @@ export type PageFiles = (path: string) => PageFile | undefined
 /** Addresses of the page's own views, as `/agents/mailbot`: words, none of them a way up or out. */
 const view = /^\/[a-z][a-z-]*(?:\/(?!\.)(?:[\w.:~@+-]|%(?!2f|5c|00|2e)[\da-f]{2})+)*\/?$/i
 
+/** Reads when it is first asked for: few people ask for all documents. */
+const readOnce = (file: string, type: string, lasting: boolean): (() => PageFile) => {
+  let found: PageFile | undefined
+  return () => {
+    found ??= read(file, type, lasting)
+    return found
+  }
+}
+
+/** What a file is asked for by: `/` for the page, `/docs/` for the first document. */
+const addressOf = (path: string): string =>
+  path === '/index.html' || path.startsWith('/docs/') ? path.replace(/index\.html$/, '') : path
+
 /**
- * The files of the page, read once. Its views are addresses of the one page, which shows what they name.
+ * The files of the page, each read once. Its views are addresses of the one page, which shows what they name.
  * @SECURITY A request only ever names a key of this map: there is no path to leave; web/dashboard.test.ts.
  */
 export function loadPageFiles(folder: string): PageFiles {
-  const files = new Map<string, PageFile>()
+  const files = new Map<string, () => PageFile>()
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const type = types[extname(entry.name)]
     if (!entry.isFile() || type === undefined) continue
     const file = join(entry.parentPath, entry.name)
     const path = `/${relative(folder, file).split(sep).join('/')}`
-    files.set(path === '/index.html' ? '/' : path, read(file, type, path.startsWith('/assets/')))
+    files.set(addressOf(path), readOnce(file, type, path.startsWith('/assets/')))
   }
-  const isView = (path: string) => view.test(path) && !path.startsWith('/assets')
-  return (path) => files.get(path) ?? (isView(path) ? files.get('/') : undefined)
+  const isView = (path: string) => view.test(path) && !/^\/(?:assets|docs)(?:\/|$)/.test(path)
+  return (path) => {
+    const asked = files.get(path.replace(/^(\/docs\/.*)index\.html$/, '$1'))
+    return (asked ?? (isView(path) ? files.get('/') : undefined))?.()
+  }
 }
 
 const takesGzip = (headers: Headers): boolean =>

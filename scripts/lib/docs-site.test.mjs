@@ -1,0 +1,64 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { buildDocsSite } from './docs-site.mjs'
+import { markdownFiles } from './files.mjs'
+
+const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-docs-site-'))
+const pages = new Map()
+
+beforeAll(() => {
+  buildDocsSite(folder)
+  for (const file of readdirSync(folder, { recursive: true }))
+    if (file.endsWith('.html')) pages.set(file, readFileSync(path.join(folder, file), 'utf8'))
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+const linksOf = (html) => [...html.matchAll(/ (?:href|src)="([^"]+)"/g)].map((match) => match[1])
+const ids = new Map()
+const idsOf = (html) => {
+  if (!ids.has(html))
+    ids.set(html, new Set([...html.matchAll(/ id="([^"]+)"/g)].map((match) => match[1])))
+  return ids.get(html)
+}
+
+/** What the dashboard has besides, above the site. */
+const beside = ['../', '../icon.svg', '../theme.js', 'site.css', 'site.js']
+
+test('has a page for each document, and no step that only the tests see', () => {
+  expect(pages.size).toBe(markdownFiles().length)
+  expect(pages.get('guide/policy.html')).toContain('<h1 id="policy">Policy</h1>')
+  expect([...pages].filter(([, html]) => /<!--|has_agent|new_agent\)/.test(html))).toEqual([])
+})
+
+test('each of its links leads to a page and a heading that are there', () => {
+  const wrong = []
+  for (const [page, html] of pages)
+    for (const link of linksOf(html)) {
+      if (/^[a-z]+:/.test(link)) continue
+      const [to, anchor] = link.split('#')
+      const joined = path.posix.join(path.posix.dirname(page), to)
+      if (beside.includes(joined)) continue
+      const file =
+        to === '' ? page : joined === './' ? 'index.html' : joined.replace(/\/$/, '/index.html')
+      const target = pages.get(file)
+      if (!target || (anchor && !idsOf(target).has(anchor))) wrong.push(`${page}: ${link}`)
+    }
+  expect(wrong).toEqual([])
+})
+
+test('nothing in it needs a policy of content looser than that of the dashboard', () => {
+  for (const html of pages.values())
+    expect(html).not.toMatch(/<script>|<style|(?: style| on[a-z]+)="|src="http/)
+})
+
+test('what search looks through leads to headings', () => {
+  const entries = JSON.parse(readFileSync(path.join(folder, 'search.json'), 'utf8'))
+  expect(entries.length).toBeGreaterThan(500)
+  const wrong = entries.filter(({ url }) => {
+    const [file, anchor] = url.split('#')
+    return !idsOf(pages.get(file) ?? '').has(anchor)
+  })
+  expect(wrong).toEqual([])
+})
