@@ -16,13 +16,22 @@ export const specifiersIn = (text) => [
 
 export const withoutComments = (text) => text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, '')
 
+/** Folders of the workspaces that are published, under names without our scope. */
+const published = { gatehoused: 'cli', 'gatehouse-client': 'client' }
+
+const sourceOf = (folder, inside) =>
+  `packages/${folder}/src/${inside.length > 0 ? inside.join('/') : 'index'}.ts`
+
 /** Target of an import: a file of ours with its path from the root, `node:x` or `npm:x`. */
 export const targetOf = (specifier, file) => {
   if (specifier.startsWith('.')) return path.posix.join(path.posix.dirname(file), specifier)
   if (specifier.startsWith('node:')) return specifier
-  const [scope, name = '', ...rest] = specifier.split('/')
+  const [scope = '', ...inside] = specifier.split('/')
+  const folder = published[scope]
+  if (folder) return sourceOf(folder, inside)
+  const [name = '', ...rest] = inside
   if (scope !== '@gatehouse') {
     return `npm:${specifier.startsWith('@') ? `${scope}/${name}` : scope}`
   }
-  return `packages/${name}/src/${rest.length > 0 ? rest.join('/') : 'index'}.ts`
+  return sourceOf(name, rest)
 }
