@@ -68,7 +68,7 @@ const editFields = ({ id, edit }: Approval): [string, string][] => {
     : [['Changed', `what ran is ${edit.request}`]]
 }
 
-/** What it leads to, and the way back. */
+/** Consequences of the call, and how to undo it. */
 const consequenceFields = ({ consequences }: Approval): [string, string][] => {
   if (!consequences) return []
   const { side_effects, held_seconds, undo, sandboxed } = consequences

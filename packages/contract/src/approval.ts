@@ -35,7 +35,7 @@ export const ApprovalEdit = z.object({
 })
 export type ApprovalEdit = z.infer<typeof ApprovalEdit>
 
-/** What a call leads to, and the way back, by the definition of its capability as it is now. Bound by no digest. */
+/** Consequences of a call, and how to undo it, by the definition of its capability as it is now. Bound by no digest. */
 export const Consequences = z.object({
   effect: Effect,
   side_effects: z.array(SideEffect),

@@ -3,7 +3,7 @@ import { z } from 'zod'
 /** Events that people can be notified of, outside the dashboard. */
 export const NotificationEvent = z.enum([
   'approval.pending',
-  'approval.settled',
+  'approval.resolved',
   'question.pending',
   'alert.raised',
   'capability.notified',

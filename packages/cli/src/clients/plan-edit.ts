@@ -61,7 +61,7 @@ export async function makeEdit({ file, before, after }: Edit): Promise<void> {
   if (before !== after) await writeConfigFile(file, after)
 }
 
-/** The way back of one file: to the bytes of before, if nothing else has changed since; else without what is ours. */
+/** Undo of one file: to the bytes of before, if nothing else has changed since; else without what is ours. */
 export type Undo = {
   readonly file: ConfigFile
   readonly before: string

@@ -43,7 +43,7 @@ export const PauseProvider = ({ children }: { readonly children: ReactNode }) =>
   )
 }
 
-/** Above every page while the service is paused: who paused it, why, and the way back. */
+/** Banner above every page while the service is paused: who paused it, why, and how to resume. */
 export const PauseBanner = () => {
   const mayResume = useMay('agents.manage')
   const { askResume } = usePauseAsks()

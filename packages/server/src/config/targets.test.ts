@@ -27,7 +27,7 @@ test('targets are read, with the usual events and files beside the data', () => 
       kind: 'webhook',
       url: 'http://10.0.0.7/hook',
       secretFile: join(folder, 'ops.secret'),
-      events: ['approval.pending', 'approval.settled', 'question.pending', 'alert.raised'],
+      events: ['approval.pending', 'approval.resolved', 'question.pending', 'alert.raised'],
     },
     {
       name: 'phone',

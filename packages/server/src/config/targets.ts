@@ -16,7 +16,7 @@ export type MailTarget = {
 }
 type TargetEvent =
   | 'approval.pending'
-  | 'approval.settled'
+  | 'approval.resolved'
   | 'question.pending'
   | 'alert.raised'
   | 'capability.notified'
@@ -28,7 +28,7 @@ const recipientsMax = 20
 const address = /^[^\s<>,;:"@]{1,64}@[^\s<>,;:"@]{1,255}$/
 const allEvents: readonly TargetEvent[] = [
   'approval.pending',
-  'approval.settled',
+  'approval.resolved',
   'question.pending',
   'alert.raised',
   'capability.notified',

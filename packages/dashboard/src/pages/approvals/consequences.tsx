@@ -16,7 +16,7 @@ const UndoBadge = ({
   )
 }
 
-/** What the call leads to, and the way back: read before the decision. */
+/** Consequences of the call, and how to undo it: read before the decision. */
 export const Consequences = ({ approval: { consequences } }: { readonly approval: Approval }) => {
   if (!consequences) return null
   const { side_effects, held_seconds, undo, sandboxed } = consequences

@@ -6,7 +6,7 @@ const target = (change: Partial<NotifierTarget> = {}): NotifierTarget => ({
   name: 'ops',
   kind: 'webhook',
   origin: 'https://hooks.example',
-  events: ['approval.pending', 'approval.settled', 'alert.raised'],
+  events: ['approval.pending', 'approval.resolved', 'alert.raised'],
   hasSecret: true,
   ...change,
 })
@@ -68,7 +68,7 @@ test('people hear of a request once, however often it is made, and of what becam
       data: { approval_id: id, status: 'pending' },
     },
     {
-      type: 'approval.settled',
+      type: 'approval.resolved',
       urgent: false,
       data: { status: 'rejected', decided_by: 'user:ana' },
     },

@@ -236,7 +236,7 @@ export class Notifications {
   }
 
   #tellApproval(tx: AuditTransaction, approval: StoredApproval): Promise<void> {
-    const event = approval.status === 'pending' ? 'approval.pending' : 'approval.settled'
+    const event = approval.status === 'pending' ? 'approval.pending' : 'approval.resolved'
     return this.#tell(tx, event, () => approvalNews(approval))
   }
 
