@@ -411,7 +411,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       signer.sign()
       await recorder.catchUp(writer.standing.state.size).catch(failed)
       await storage.flush().catch(failed)
-      rows.save()
+      await rows.save()
       head[Symbol.dispose]()
       files[Symbol.dispose]()
       checkpoints[Symbol.dispose]()

@@ -1,4 +1,4 @@
-import { hash, timingSafeEqual } from 'node:crypto'
+import { hash, timingSafeEqual, webcrypto } from 'node:crypto'
 import fs from 'node:fs'
 import path from 'node:path'
 import type { Sealer } from '../keys.ts'
@@ -35,22 +35,40 @@ const namePattern = /^(.+)-(\d{16})\.columns$/
 export class BlockFiles {
   readonly #folder: string
   readonly #sealer: Sealer
+  /** One block is written at a time. */
+  #writing: Promise<unknown> = Promise.resolve()
 
   constructor(directory: string, sealer: Sealer) {
     this.#folder = path.join(directory, indexFolder)
     this.#sealer = sealer
   }
 
-  write(summary: BlockSummary, columns: Buffer): void {
-    fs.mkdirSync(this.#folder, { recursive: true, mode: 0o700 })
-    const header: Header = { summary, sha256: hash('sha256', columns, 'hex') }
+  /** Hashed and written beside this thread, on which calls are answered; left out where it is not wanted any more. */
+  write(summary: BlockSummary, columns: Buffer, isWanted: () => boolean): Promise<void> {
+    const writing = this.#writing
+      .catch(() => undefined)
+      .then(() => this.#write(summary, columns, isWanted))
+    this.#writing = writing
+    return writing
+  }
+
+  async #write(summary: BlockSummary, columns: Buffer, isWanted: () => boolean): Promise<void> {
+    if (!isWanted()) return
+    const digest = Buffer.from(await webcrypto.subtle.digest('SHA-256', columns))
+    const header: Header = { summary, sha256: digest.toString('hex') }
     const text = JSON.stringify(header)
     const size = Buffer.alloc(4)
     size.writeUInt32LE(Buffer.byteLength(text))
     const file = this.#fileOf(summary)
-    const bytes = Buffer.concat([size, Buffer.from(text), this.#sealer.mac(tag + text), columns])
-    fs.writeFileSync(`${file}.new`, bytes, { mode: 0o600 })
-    fs.renameSync(`${file}.new`, file)
+    await fs.promises.mkdir(this.#folder, { recursive: true, mode: 0o700 })
+    const handle = await fs.promises.open(`${file}.new`, 'w', 0o600)
+    try {
+      await handle.writev([size, Buffer.from(text), this.#sealer.mac(tag + text), columns])
+    } finally {
+      await handle.close()
+    }
+    if (isWanted()) fs.renameSync(`${file}.new`, file)
+    else fs.rmSync(`${file}.new`, { force: true })
   }
 
   /** The blocks of a chain, by their first entry. What this service did not write is left out. */

@@ -35,7 +35,9 @@ export class ChainIndex {
   #head = ''
   #open = new Map<string, number>()
   readonly #loaded = new Map<number, Block>()
+  /** Full blocks that are not on the disk, or not yet. */
   readonly #unsaved = new Map<number, Block>()
+  #written: Promise<void> = Promise.resolve()
 
   constructor(parts: Parts) {
     this.#parts = parts
@@ -117,8 +119,9 @@ export class ChainIndex {
   }
 
   /** Keeps the block that is not full for the next start. */
-  save(): void {
-    if (this.#last.count > 0) this.#write(this.#last)
+  async save(): Promise<void> {
+    if (this.#last.count > 0) await this.#write(this.#summaryOf(this.#last), this.#last)
+    else await this.#written
   }
 
   clear(): void {
@@ -233,7 +236,7 @@ export class ChainIndex {
     if (!block.forgetFirst(start - summary.first)) return
     const left = { ...summary, ...block.span(), tallies: block.tallies() }
     this.#full = this.#full.map((known) => (known === summary ? left : known))
-    this.#store(left, block)
+    await this.#write(left, block)
   }
 
   #fill(until: number): void {
@@ -249,7 +252,10 @@ export class ChainIndex {
   }
 
   #seal(): void {
-    this.#goOn(this.#write(this.#last))
+    const block = this.#last
+    const summary = this.#summaryOf(block)
+    this.#written = this.#write(summary, block)
+    this.#goOn(summary)
   }
 
   #goOn(summary: BlockSummary): void {
@@ -257,23 +263,26 @@ export class ChainIndex {
     this.#last = new Block(summary.first + summary.count)
   }
 
-  #write(block: Block): BlockSummary {
+  #summaryOf(block: Block): BlockSummary {
     const { chain } = this.#parts
     const { first, count } = block
     const open = [...this.#open]
     const tallies = block.tallies()
-    const summary = { chain, first, count, head: this.#head, ...block.span(), tallies, open }
-    this.#store(summary, block)
-    return summary
+    return { chain, first, count, head: this.#head, ...block.span(), tallies, open }
   }
 
-  #store(summary: BlockSummary, block: Block): void {
+  /** Keeps a block in memory until it is on the disk. Never rejects. */
+  async #write(summary: BlockSummary, block: Block): Promise<void> {
+    const { first } = summary
+    this.#unsaved.set(first, block)
+    const isWanted = (): boolean => this.#unsaved.get(first) === block
     try {
-      this.#parts.files.write(summary, block.encode())
+      await this.#parts.files.write(summary, block.encode(), isWanted)
     } catch {
       // A full disk: the entries are in the log, and the next start makes this block anew.
-      this.#unsaved.set(summary.first, block)
+      return
     }
+    if (isWanted()) this.#unsaved.delete(first)
   }
 
   async #countIn(summary: BlockSummary, on: Conditions): Promise<number> {

@@ -97,8 +97,8 @@ export class Chains {
     this.#others.clear()
   }
 
-  save(): void {
-    for (const index of [this.own, ...this.#others.values()]) index.save()
+  async save(): Promise<void> {
+    for (const index of [this.own, ...this.#others.values()]) await index.save()
   }
 
   #indexOf(chain: string): ChainIndex {

@@ -1,7 +1,7 @@
 import fs from 'node:fs'
 import path from 'node:path'
 import type { AuditFilter } from '@gatehouse/contract'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { indexOf, Log, many, newYear, rowOf } from '../../../test/kit/index-bench.ts'
 import type { AuditRow } from '../../ports/audit-rows.ts'
 import type { LoggedEntry } from '../frame.ts'
@@ -262,6 +262,9 @@ const askAll = async (index: EntryIndex) => {
   }
 }
 
+const blocksIn = ({ folder }: Log): readonly string[] =>
+  fs.existsSync(folder) ? fs.readdirSync(folder).filter((name) => name.endsWith('.columns')) : []
+
 test('finds in every block, and the same after a stop, a kill, and without its files', async () => {
   const log = new Log()
   const index = await log.open()
@@ -275,10 +278,12 @@ test('finds in every block, and the same after a stop, a kill, and without its f
   expect(before.found).toBe(70_000)
   expect(before.figures.calls.slice(0, 2)).toEqual([4_000, 2_658])
 
+  // Full blocks are written beside this thread, while it goes on.
+  await vi.waitFor(() => expect(blocksIn(log)).toHaveLength(2))
   const killed = await log.open()
   expect(log.read).toBe(500)
   expect(await askAll(killed)).toEqual(before)
-  killed.save()
+  await killed.save()
   const stopped = await log.open()
   expect(log.read).toBe(0)
   expect(await askAll(stopped)).toEqual(before)
@@ -294,7 +299,7 @@ test('makes anew what somebody changed in its files, before it answers', async (
   log.write(long)
   index.add(long)
   const before = await askAll(index)
-  index.save()
+  await index.save()
   const kept = `${log.folder}-kept`
   fs.cpSync(log.folder, kept, { recursive: true })
   const names = fs.readdirSync(kept)
@@ -317,7 +322,7 @@ test('leaves out blocks of another log', async () => {
   const index = await log.open()
   log.write(many(20))
   index.add(many(20))
-  index.save()
+  await index.save()
   log.lines.splice(15)
   log.write(many(25, () => ({ agent: 'other' })).slice(15))
   const again = await log.open()
@@ -341,7 +346,7 @@ test('drops the files of its own chain alone', async () => {
   const index = await log.open()
   log.write(many(3))
   index.add(many(3))
-  index.save()
+  await index.save()
   const other = path.join(log.folder, 'main-b-0000000000000000.columns')
   fs.writeFileSync(other, 'of another node')
   await index.rebuild(3)
@@ -382,7 +387,7 @@ test('forgets what retention removed, in blocks that are full and in the last on
     await index.removeBefore(start)
     for (const again of [false, true]) {
       if (again) {
-        index.save()
+        await index.save()
         index = await log.open()
       }
       const left = all.slice(start)

@@ -65,8 +65,8 @@ export class EntryIndex implements AuditRows {
   }
 
   /** Keeps what is in memory for the next start. */
-  save(): void {
-    this.#chains.save()
+  save(): Promise<void> {
+    return this.#chains.save()
   }
 
   async find(id: string): Promise<AuditRow | null> {
