@@ -1,8 +1,9 @@
-import { cpSync, mkdtempSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startPostgres } from '@gatehouse/testkit'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import { type Invite, inviteText, parseInvite } from '../packages/cli/src/node-invite.ts'
 import { createDatabase, query } from '../packages/server/src/storage/postgres/testing.ts'
 import { Installation } from './support/server.ts'
 
@@ -35,6 +36,16 @@ const shareKeys = (from: Installation, to: Installation): void => {
     cpSync(join(from.dataDir, file), join(to.dataDir, file), { recursive: true })
 }
 
+/** The User API, as the command of this machine asks it. */
+const ask = async <T>(node: Installation, method: string, path: string): Promise<T> => {
+  const token = readFileSync(join(node.dataDir, 'cli-token'), 'utf8').trim()
+  const answer = await fetch(`${node.run?.user_api_url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}` },
+  })
+  return { ...((await answer.json()) as T), http: answer.status }
+}
+
 /** A machine whose clock is wrong. */
 const laterClock = 'const { now } = Date; Date.now = () => now() + 5000'
 
@@ -44,7 +55,7 @@ const ready = async ({ run }: Installation): Promise<number> =>
 describe.skipIf(missing !== null)(
   `nodes on one PostgreSQL${missing === null ? '' : ` (skipped: ${missing})`}`,
   () => {
-    test('a second one starts with the keys of the first alone, and both are seen, drained and forgotten', async () => {
+    test('start with the keys of the first alone, and are seen, drained and forgotten', async () => {
       await using database = await createDatabase(serverUrl)
       const flags = ['--database-url', database.url]
       await using one = new Installation()
@@ -65,9 +76,11 @@ describe.skipIf(missing !== null)(
       )
       two.nodeFlags = []
       await two.start(flags)
-      expect(await two.json(['agent', 'list'])).toMatchObject({ agents: [{ name: 'first-agent' }] })
+      expect(await ask(two, 'GET', '/api/agents')).toMatchObject({
+        agents: [{ name: 'first-agent' }],
+      })
 
-      const list = () => one.json<Listed>(['nodes', 'list'])
+      const list = () => ask<Listed>(one, 'GET', '/api/nodes')
       const { nodes } = await list()
       expect(nodes.map(({ status }) => status)).toEqual(['active', 'active'])
       expect(new Set(nodes.map(({ policy_version }) => policy_version)).size).toBe(1)
@@ -75,38 +88,67 @@ describe.skipIf(missing !== null)(
       expect(other?.address).toBe(two.run?.gateway_url)
       const name = other?.name ?? ''
       const statusOf = async () => (await list()).nodes.find((node) => node.name === name)?.status
+      expect((await one.cli(['nodes', 'list'])).stdout).toContain(name)
 
       expect(await ready(two)).toBe(200)
-      const running = await one.cli(['nodes', 'forget', name])
-      expect([running.code, running.stderr]).toEqual([1, expect.stringContaining('is running')])
-      await one.json(['nodes', 'drain', name])
+      expect(await ask(one, 'DELETE', `/api/nodes/${name}`)).toMatchObject({ http: 409 })
+      await ask(one, 'POST', `/api/nodes/${name}/drain`)
       await expect.poll(() => ready(two), { timeout: 10_000 }).toBe(503)
       expect(await statusOf()).toBe('draining')
       expect(await ready(one)).toBe(200)
-      await one.json(['nodes', 'resume', name])
+      await ask(one, 'POST', `/api/nodes/${name}/resume`)
       await expect.poll(() => ready(two), { timeout: 10_000 }).toBe(200)
 
       await two.kill()
       await query(database.url, `update nodes set seen_ms = 0 where name = '${name}'`)
       expect(await statusOf()).toBe('missing')
       const reasons = async () =>
-        (await one.json<{ health_reasons: string[] }>(['status'])).health_reasons
+        (await ask<{ reasons: string[] }>(one, 'GET', '/api/health')).reasons
       await expect
         .poll(reasons, { timeout: 10_000 })
         .toEqual([expect.stringContaining(`gatehouse nodes forget ${name}`)])
-      await one.json(['nodes', 'forget', name])
+      expect(await ask(one, 'DELETE', `/api/nodes/${name}`)).toMatchObject({ http: 200 })
       await expect.poll(reasons, { timeout: 10_000 }).toEqual([])
-      const unknown = await one.cli(['nodes', 'forget', name])
-      expect([unknown.code, unknown.stderr]).toEqual([5, expect.stringContaining(name)])
+      expect(await ask(one, 'DELETE', `/api/nodes/${name}`)).toMatchObject({ http: 404 })
 
       await two.start(flags)
       expect(await statusOf()).toBe('active')
       expect(await two.stop()).toBe(0)
       expect(await statusOf()).toBe('stopped')
-      const acts = await one.json<{ entries: { capability: string }[] }>(['audit', 'query'])
+      const acts = await ask<{ entries: { capability: string }[] }>(one, 'GET', '/api/audit')
       expect(acts.entries.map(({ capability }) => capability)).toEqual(
         expect.arrayContaining(['node.drained', 'node.resumed', 'node.forgotten']),
       )
+    })
+
+    test('join with a token of one that serves, once, and by no other certificate than its own', async () => {
+      await using database = await createDatabase(serverUrl)
+      await using one = new Installation()
+      await using two = new Installation()
+      await one.start(['--database-url', database.url])
+      const { token } = await one.json<{ token: string }>(['nodes', 'invite'])
+      const joined = (text: string) => two.cli(['join'], `${text}\n`)
+      const saying = (text: string) => ({ stderr: expect.stringContaining(text) as string })
+
+      const { url, fingerprint, secret } = parseInvite(token) as Invite
+      const another = fingerprint.replace(/^../, (byte) => (byte === '00' ? '11' : '00'))
+      const elsewhere = inviteText({ url, fingerprint: another, secret })
+      expect(await joined(elsewhere)).toMatchObject(saying('has another certificate'))
+      expect(await joined('none')).toMatchObject({ code: 2 })
+      expect(readdirSync(two.dataDir)).toEqual([])
+
+      expect(await joined(token)).toMatchObject({ code: 0 })
+      for (const file of ['vault.key', 'tls/ca.pem', 'tls/ca-key.pem'])
+        expect(readFileSync(join(two.dataDir, file))).toEqual(readFileSync(join(one.dataDir, file)))
+      expect(await joined(token)).toMatchObject(saying('is not empty'))
+      // The database is where the other node has it.
+      await two.start()
+      expect((await ask<Listed>(two, 'GET', '/api/nodes')).nodes).toHaveLength(2)
+      await using three = new Installation()
+      expect(await three.cli(['join'], token)).toMatchObject({
+        code: 4,
+        ...saying('This invitation is not valid'),
+      })
     })
 
     test('a copy of a data directory does not start beside the original, and nothing is written for it', async () => {

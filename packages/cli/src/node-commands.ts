@@ -8,6 +8,16 @@ export const nodeCommands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/nodes-list.ts')).nodesList,
   },
   {
+    name: 'nodes invite',
+    summary: 'Print a one-time token with which another node joins this installation',
+    load: async () => (await import('./commands/nodes-invite.ts')).nodesInvite,
+  },
+  {
+    name: 'join',
+    summary: 'Make an empty data directory a node, with the keys of one that serves',
+    load: async () => (await import('./commands/join.ts')).join,
+  },
+  {
     name: 'nodes drain',
     summary: 'Let a node finish what it does and take nothing new',
     load: async () => (await import('./commands/nodes-drain.ts')).nodesDrain,

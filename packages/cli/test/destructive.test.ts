@@ -30,7 +30,7 @@ const harmless: readonly RouteName[] = [
   ...(['cancelWrite', 'changeSecret', 'connectService', 'createAgent', 'editAgent'] as const),
   ...(['createSetupLink', 'createUserToken', 'endLogin', 'inspectModel'] as const),
   'installModel',
-  ...(['drainNode', 'forgetNode', 'resumeNode'] as const),
+  ...(['admitNode', 'drainNode', 'forgetNode', 'inviteNode', 'resumeNode'] as const),
   ...(['lockVault', 'logIn', 'logOut', 'makeBackup', 'pauseAgent', 'pauseAll'] as const),
   ...([
     'probeSandbox',

@@ -265,6 +265,9 @@ export class NoModelChosen extends GatehouseError<'NoModelChosen'> {}
 /** This call belongs to no session: {detail} */
 export class NoSession extends GatehouseError<'NoSession'> {}
 
+/** This invitation is not valid: it was used or replaced, or is older than 10 minutes. */
+export class NodeInviteInvalid extends GatehouseError<'NodeInviteInvalid'> {}
+
 /** There is no node {name}. */
 export class NodeNotFound extends GatehouseError<'NodeNotFound'> {}
 

@@ -33,5 +33,37 @@ export const NodeList = z.object({
 })
 export type NodeList = z.infer<typeof NodeList>
 
+/** What another node needs to fetch the keys: where, from whom, and with what, once. */
+export const NodeInvite = z.object({
+  url: z.string(),
+  /** SHA-256 of the certificate that is served there. */
+  fingerprint: z.string(),
+  secret: z.string(),
+  expires_at: Timestamp,
+})
+export type NodeInvite = z.infer<typeof NodeInvite>
+
+export const InviteNode = z.strictObject({
+  /** Where the other node reaches this dashboard. */
+  url: z
+    .url({ protocol: /^https$/ })
+    .max(2_048)
+    .optional(),
+})
+export type InviteNode = z.infer<typeof InviteNode>
+
+export const AdmitNode = z.strictObject({ secret: z.string().min(1).max(256) })
+export type AdmitNode = z.infer<typeof AdmitNode>
+
+/** What nodes have in common beside the database. */
+export const NodeKeys = z.object({
+  /** The key file of the vault; null where a passphrase locks it. */
+  vault_key: z.string().nullable(),
+  /** The local certificate authority; null where there is none. */
+  authority: z.object({ cert: z.string(), key: z.string() }).nullable(),
+  database_url: z.string().nullable(),
+})
+export type NodeKeys = z.infer<typeof NodeKeys>
+
 export const ForgottenNode = z.object({ name: z.string() })
 export type ForgottenNode = z.infer<typeof ForgottenNode>

@@ -50,6 +50,7 @@ import { createEventBus } from './platform/event-bus.ts'
 import { createHost } from './platform/host.ts'
 import { createIds } from './platform/ids.ts'
 import { isInstalled } from './platform/is-installed.ts'
+import { createNodeKeyFiles } from './platform/node-key-files.ts'
 import { createNotifier } from './platform/notifier.ts'
 import { createPasswords } from './platform/passwords.ts'
 import { recordedStore, recordStore } from './platform/store-record.ts'
@@ -403,6 +404,7 @@ export async function compose(
     version,
     node,
     place,
+    keyFiles: createNodeKeyFiles(dataDir),
     registry,
     policy,
     files,

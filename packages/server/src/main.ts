@@ -139,6 +139,7 @@ export async function openService(
     if (fingerprint !== null) await app.nodes.recordAuthority(fingerprint)
   }
   await recordAuthority()
+  app.listeners.certificate = () => tls.current().fingerprint
   opening.use(
     tls.onChange(() => {
       recordAuthority().catch((cause: unknown) =>

@@ -123,6 +123,13 @@ export const serviceErrors = {
       description: 'Correct what the message names, and start again.',
     },
   ]),
+  NodeInviteInvalid: entry(
+    410,
+    -32003,
+    false,
+    'This invitation is not valid: it was used or replaced, or is older than 10 minutes.',
+    [{ action: 'gatehouse nodes invite', description: 'Make a new one on a node that serves.' }],
+  ),
   NodeNotFound: entry(404, -32602, false, 'There is no node {name}.', [
     { action: 'nodes list', description: 'See which nodes there are.' },
   ]),

@@ -1,4 +1,12 @@
-import { ForgottenNode, NodeList, ServerNode } from '../nodes.ts'
+import {
+  AdmitNode,
+  ForgottenNode,
+  InviteNode,
+  NodeInvite,
+  NodeKeys,
+  NodeList,
+  ServerNode,
+} from '../nodes.ts'
 import { defineRoutes } from './define-routes.ts'
 
 export const nodeRoutes = defineRoutes({
@@ -8,6 +16,26 @@ export const nodeRoutes = defineRoutes({
     summary: 'Every node of this installation, with its status and what it runs',
     permission: 'read',
     answer: NodeList,
+  },
+  inviteNode: {
+    method: 'POST',
+    path: '/api/nodes/invite',
+    summary: 'A one-time secret for which another node gets the keys; the one before it ends',
+    permission: 'nodes.manage',
+    body: InviteNode,
+    answer: NodeInvite,
+    success: 201,
+    errors: ['Conflict'],
+  },
+  admitNode: {
+    method: 'POST',
+    path: '/api/nodes/admit',
+    summary: 'The keys of this installation, for the secret of an invitation, once',
+    permission: 'public',
+    body: AdmitNode,
+    bodyBytesMax: 1_024,
+    answer: NodeKeys,
+    errors: ['NodeInviteInvalid'],
   },
   drainNode: {
     method: 'POST',

@@ -6,6 +6,7 @@ import type { FilesFactory } from '../ports/files.ts'
 import type { GitFactory } from '../ports/git.ts'
 import type { Host } from '../ports/host.ts'
 import type { Metrics } from '../ports/metrics.ts'
+import type { NodeKeyFiles } from '../ports/node-keys.ts'
 import type { Notifier } from '../ports/notifier.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import type { Passwords } from '../ports/passwords.ts'
@@ -26,6 +27,7 @@ import type { MemoryBudget } from './call/memory-budget.ts'
 import type { ListDeps } from './gate/list-capabilities.ts'
 import type { EngineParts, InferenceDeps } from './inference/inference.ts'
 import type { ModelParts, ModelsDeps } from './models/models.ts'
+import type { InviteDeps } from './nodes/invite.ts'
 import type { ProxySettings } from './proxy/deps.ts'
 import type { AuditAccess } from './supervision/audit-access.ts'
 import type { SupervisionDeps } from './supervision/supervision.ts'
@@ -38,6 +40,7 @@ export type AppDeps = Basics & {
   readonly node: string
   /** Machine and data directory of this node. */
   readonly place: string
+  readonly keyFiles: NodeKeyFiles
   readonly registry: CapabilityRegistry
   readonly policy: PolicyFiles
   readonly files: FilesFactory
@@ -54,6 +57,7 @@ export type AppDeps = Basics & {
   readonly wakeCommands: Pick<WakeCommands, 'start'>
   /** Settings of the parts, each named by the part that needs it. */
   readonly settings: BindDeps['settings'] &
+    InviteDeps['settings'] &
     ListDeps['settings'] &
     HoldDeps['settings'] &
     SupervisionDeps['settings'] &

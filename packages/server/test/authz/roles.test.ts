@@ -16,6 +16,7 @@ const exceptions: Readonly<Partial<Record<RouteName, Promised>>> = {
   isAlive: 'everybody',
   isReady: 'everybody',
   logIn: 'everybody',
+  admitNode: 'everybody',
   showSetup: 'everybody',
   setUp: 'everybody',
   probeSandbox: read,
@@ -171,6 +172,17 @@ const before: Readonly<Partial<Record<RouteName, Before>>> = {
   async acceptUpstream({ kit }) {
     const { digest } = await kit.app.showUpstream(kit.operator(), { name: seeded.upstream })
     return { digest }
+  },
+  async inviteNode({ kit }) {
+    Object.assign(kit.storage, { isShared: true })
+    kit.app.listeners.certificate = () => 'AB:CD'
+    return { url: 'https://one.example:7800' }
+  },
+  async admitNode({ kit }) {
+    Object.assign(kit.storage, { isShared: true })
+    kit.app.listeners.certificate = () => 'AB:CD'
+    const url = 'https://one.example:7800'
+    return { secret: (await kit.app.inviteNode(kit.operator(), { url })).secret }
   },
   async setUp(kit) {
     await withoutOperator(kit)

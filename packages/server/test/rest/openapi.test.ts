@@ -69,10 +69,11 @@ test('names the bounds of numbers in a query, which are text on the wire', async
   expect(limit?.required).toBeFalsy()
 })
 
-test('asks for a token or a login everywhere but at the probes and where one logs in', async () => {
+test('asks for a token or a login everywhere but at the probes, and where one logs in or joins', async () => {
   const document = await fetchDocument()
   const open = operationsOf(document).filter(({ operation }) => operation.security.length === 0)
   expect(open.map(({ path }) => path).toSorted()).toEqual([
+    '/api/nodes/admit',
     '/api/session',
     '/api/setup',
     '/api/setup',

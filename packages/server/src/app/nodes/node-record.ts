@@ -8,7 +8,7 @@ export type NodeFacts = Pick<ServerNode, 'policy_version' | 'sessions' | 'proces
 const none: NodeFacts = { policy_version: null, sessions: 0, processes: 0 }
 
 /** One that is of another version may say more or less. */
-const factsIn = ({ facts_json }: StoredNode): NodeFacts => {
+export const factsIn = ({ facts_json }: StoredNode): NodeFacts => {
   const { policy_version, sessions, processes } = {
     ...none,
     ...(JSON.parse(facts_json) as Partial<NodeFacts>),

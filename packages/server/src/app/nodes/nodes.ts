@@ -1,6 +1,9 @@
 import {
   type ForgottenNode,
   GatehouseError,
+  type InviteNode,
+  type NodeInvite,
+  type NodeKeys,
   type NodeList,
   type ServerNode,
 } from '@gatehouse/contract'
@@ -11,13 +14,18 @@ import type { Op } from '../call/op.ts'
 import type { Components, Part } from '../call/part.ts'
 import { recordAuthority, sharedAuthority } from './authority.ts'
 import { assertNodeFits } from './fit.ts'
+import { admitNode, type InviteDeps, inviteNode } from './invite.ts'
 import { nodeRecord } from './node-record.ts'
 import { Presence, type PresenceDeps } from './presence.ts'
 
-export type NodesDeps = Basics & PresenceDeps & { readonly vault: Pick<Vault, 'state'> }
+export type NodesDeps = Basics &
+  PresenceDeps &
+  InviteDeps & { readonly vault: Pick<Vault, 'state'> }
 
 export interface NodeUseCases {
   listNodes(op: Op): Promise<NodeList>
+  inviteNode(op: Op, input: InviteNode): Promise<NodeInvite>
+  admitNode(op: Op, input: { secret: string }): Promise<NodeKeys>
   drainNode(op: Op, input: { name: string }): Promise<ServerNode>
   resumeNode(op: Op, input: { name: string }): Promise<ServerNode>
   forgetNode(op: Op, input: { name: string }): Promise<ForgottenNode>
@@ -80,6 +88,8 @@ export function bindNodes(given: NodesDeps): Nodes {
           shared: deps.storage.isShared,
         }
       },
+      inviteNode: (op, input) => inviteNode(op, deps, input),
+      admitNode: (op, input) => admitNode(op, deps, input),
       drainNode: (op, { name }) => changeNode(op, deps, name, 'draining'),
       resumeNode: (op, { name }) => changeNode(op, deps, name, 'active'),
       forgetNode: (op, { name }) => forgetNode(op, deps, name),

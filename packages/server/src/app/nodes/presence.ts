@@ -5,7 +5,7 @@ import type { Basics } from '../call/basics.ts'
 import type { Components } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { clockAhead, clockFault, type NodeIdentity, otherNodes } from './fit.ts'
-import type { NodeFacts } from './node-record.ts'
+import { factsIn, type NodeFacts } from './node-record.ts'
 
 export type PresenceDeps = Pick<Basics, 'storage' | 'clock' | 'log'> &
   NodeIdentity & {
@@ -32,6 +32,9 @@ export class Presence {
   #others: readonly StoredNode[] = []
   #clockFault: string | null = null
   #seenMs = 0
+  /** Nodes that had another policy at the last beat, and those that had it at the beat before, too. */
+  #differing: ReadonlySet<string> = new Set()
+  #strange: readonly string[] = []
   #serves = false
 
   constructor(deps: PresenceDeps) {
@@ -75,6 +78,7 @@ export class Presence {
         ({ name, place }) =>
           `${name} (${place}) is missing; if it will not come back, run: gatehouse nodes forget ${name}`,
       ),
+      ...this.#strange.map((name) => `${name} decides by another policy than this node`),
     ]
     return reasons.length > 0
       ? { status: 'degraded', reason: reasons.join('; '), ...facts }
@@ -91,6 +95,19 @@ export class Presence {
     this.#others = otherNodes(await storage.nodes.list(), node)
     this.#clockFault = clockFault(await clockAhead(this.#deps))
     this.#seenMs = seen.seen_ms
+    this.#comparePolicies()
+  }
+
+  /** One that is about to follow a change is not named: what it last said is up to a beat old. */
+  #comparePolicies(): void {
+    const { version } = this.#deps.policy.current()
+    const differing = this.#others.filter(
+      (other) =>
+        standingOf(other, this.#seenMs) === 'active' && factsIn(other).policy_version !== version,
+    )
+    const names = differing.map(({ name }) => name)
+    this.#strange = names.filter((name) => this.#differing.has(name))
+    this.#differing = new Set(names)
   }
 
   async #enter(): Promise<void> {

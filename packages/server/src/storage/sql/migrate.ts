@@ -17,6 +17,20 @@ const applied = async (db: Kysely<unknown>): Promise<readonly string[] | null> =
   return rows.map(({ name }) => name)
 }
 
+/** Version of the program that served the store last, where the store can say. */
+const servedBy = async (db: Kysely<unknown>): Promise<string> => {
+  try {
+    const row = await (db as Kysely<{ nodes: { version: string; started_ms: number } }>)
+      .selectFrom('nodes')
+      .select('version')
+      .orderBy('started_ms', 'desc')
+      .executeTakeFirst()
+    return row ? ` ${row.version}` : ''
+  } catch {
+    return ''
+  }
+}
+
 /**
  * Brings the schema up to date, all pending migrations in one transaction. `copyFirst` runs before a
  * store in use is changed. Refuses a store that a newer program has changed.
@@ -30,10 +44,12 @@ export const migrate = async <T>(
   const had = await applied(db as Kysely<unknown>)
   const newer = had?.filter((name) => !known.includes(name)).at(-1)
   // @SECURITY An older program would read newer rows wrongly; sqlite.test.ts.
-  if (newer !== undefined)
+  if (newer !== undefined) {
+    const needed = await servedBy(db as Kysely<unknown>)
     throw new GatehouseError('StorageUnavailable', {
-      detail: `a newer version of Gatehouse has upgraded it (schema ${newer}); this one knows schemas up to ${known.at(-1)}. Run the newer version, or restore the copy made before the upgrade.`,
+      detail: `a newer version of Gatehouse${needed} has upgraded it (schema ${newer}); this one knows schemas up to ${known.at(-1)}. Run ${needed === '' ? 'that version' : `Gatehouse${needed}`} or a newer one, or restore the copy made before the upgrade.`,
     })
+  }
   const pending = known.filter((name) => !had?.includes(name))
   const target = pending.at(-1)
   if (target === undefined) return

@@ -208,12 +208,22 @@ describe('a migration of SQLite', () => {
     expect(other.value(`select count(*) from sqlite_schema where name = 'notes'`)).toBe(0)
   })
 
-  test('of a newer program makes an older program refuse the store, and say why', async () => {
+  test('of a newer program makes an older program refuse the store, and say which version it needs', async () => {
     using folder = inFolder()
-    await (await openSqliteWith({ file: folder.file }, addTable))[Symbol.asyncDispose]()
+    {
+      await using newer = await openSqliteWith({ file: folder.file }, addTable)
+      const facts = { place: 'here', address: null, state: 'stopped', facts_json: '{}' } as const
+      for (const [version, started_ms] of [
+        ['9.1.0', 2],
+        ['0.1.0', 1],
+      ] as const)
+        await newer.nodes.put({ name: version, version, started_ms, seen_ms: 3, ...facts })
+    }
     await expect(openSqlite({ file: folder.file })).rejects.toMatchObject({
       type: 'StorageUnavailable',
-      message: expect.stringMatching(/newer version of Gatehouse.*9998-notes/) as string,
+      message: expect.stringMatching(
+        /newer version of Gatehouse 9\.1\.0 .*9998-notes.*Run Gatehouse 9\.1\.0 or a newer one/,
+      ) as string,
     })
     await (await openSqliteWith({ file: folder.file }, addTable))[Symbol.asyncDispose]()
   })

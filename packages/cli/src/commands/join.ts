@@ -1,0 +1,81 @@
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { join as joinPath } from 'node:path'
+import type { NodeKeys } from '@gatehouse/contract'
+import { CliError, usageError } from '../cli-error.ts'
+import { defineCommand } from '../define.ts'
+import { escapeText } from '../escape-text.ts'
+import { exitCodes } from '../exit-codes.ts'
+import { fetchNodeKeys } from '../fetch-node-keys.ts'
+import { parseInvite } from '../node-invite.ts'
+import { readInputFile } from '../read-input-file.ts'
+
+/** The configuration may be there before the node is. */
+const assertEmpty = (dataDir: string): void => {
+  const found = existsSync(dataDir)
+    ? readdirSync(dataDir).filter((name) => name !== 'gatehouse.yaml')
+    : []
+  if (found.length > 0)
+    throw new CliError(
+      'NotEmpty',
+      exitCodes.failed,
+      `${dataDir} is not empty; a node begins in a directory of its own.`,
+      { recovery: [{ action: '--data-dir DIR', description: 'Name another directory.' }] },
+    )
+}
+
+const keysIn = ({ status, text }: { readonly status: number; readonly text: string }): NodeKeys => {
+  if (status === 200) return JSON.parse(text) as NodeKeys
+  const { detail = `status ${status}` } = (JSON.parse(text || '{}') ?? {}) as { detail?: string }
+  throw new CliError('NotAdmitted', exitCodes.notAllowed, `The node refuses: ${detail}`, {
+    recovery: [
+      { action: 'gatehouse nodes invite', description: 'Make a new token on a node that serves.' },
+    ],
+  })
+}
+
+export const join = defineCommand({
+  name: 'join',
+  summary: 'Make an empty data directory a node, with the keys of one that serves',
+  options: {
+    from: { value: 'FILE', about: 'what `nodes invite` printed (- for the input)' },
+    'database-url': { value: 'URL', about: 'where the database is (as the other node has it)' },
+  },
+  oneDirectory: true,
+  examples: [
+    'gatehouse join --from token --data-dir /var/lib/gatehouse',
+    'ssh one gatehouse nodes invite | gatehouse join --data-dir /var/lib/gatehouse',
+  ],
+  async run({ io, places }, { from = '-', 'database-url': given }) {
+    const [dataDir] = places.dirs
+    assertEmpty(dataDir)
+    const invite = parseInvite((await readInputFile(from, io)).trim())
+    if (!invite) throw usageError('That is no token of `gatehouse nodes invite`.')
+    const { vault_key, authority, database_url } = keysIn(await fetchNodeKeys(invite))
+    const { writePrivateFile } = await import('@gatehouse/server/platform/data-directory')
+    mkdirSync(joinPath(dataDir, 'tls'), { recursive: true, mode: 0o700 })
+    if (authority) {
+      writePrivateFile(joinPath(dataDir, 'tls', 'ca-key.pem'), authority.key)
+      writePrivateFile(joinPath(dataDir, 'tls', 'ca.pem'), authority.cert)
+    }
+    if (vault_key !== null) writePrivateFile(joinPath(dataDir, 'vault.key'), vault_key)
+    const config = joinPath(dataDir, 'gatehouse.yaml')
+    const configured = existsSync(config)
+    const url = given ?? database_url
+    if (!configured && url !== null)
+      writePrivateFile(config, `database_url: ${JSON.stringify(url)}\n`)
+    return {
+      data_dir: dataDir,
+      vault_key: vault_key !== null,
+      authority: authority !== null,
+      configured: !configured && url !== null,
+    }
+  },
+  text: ({ data_dir, vault_key, configured }, { next }) =>
+    [
+      `${escapeText(data_dir)} has the keys of the installation. Start the node: ${next('serve')}`,
+      ...(configured
+        ? []
+        : ['Set database_url in gatehouse.yaml first, as the other nodes have it.']),
+      ...(vault_key ? [] : ['The vault has a passphrase: unlock it here once the node runs.']),
+    ].join('\n'),
+})

@@ -1,0 +1,7 @@
+import type { NodeKeys } from '@gatehouse/contract'
+
+/** What a node must have in common with the others, as it lies in the data directory. */
+export interface NodeKeyFiles {
+  /** Must read the files now: a key may be another since the start. */
+  read(): Pick<NodeKeys, 'vault_key' | 'authority'>
+}
