@@ -1,7 +1,7 @@
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard, password } from '../support/dashboard.ts'
-import { invoke } from '../support/server.ts'
+import { Installation, invoke } from '../support/server.ts'
 
 /** Every page and every tab that has an address of its own. */
 const views = [
@@ -213,6 +213,28 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     await page.getByText('ben can log in now.').waitFor()
     const { operators } = await dashboard.api.listOperators()
     expect(operators.map(({ name }) => name)).toEqual(['ana', 'ben'])
+  })
+
+  test('make a backup that only its passphrase opens', async () => {
+    const { page } = dashboard
+    await dashboard.goTo('/settings?tab=configuration')
+    await page.getByRole('button', { name: 'Back up now…' }).click()
+    const dialog = page.getByRole('dialog')
+    const submit = dialog.getByRole('button', { name: 'Make the backup' })
+    await dialog.getByLabel('Passphrase of the backup').fill(password)
+    await dialog.getByLabel('Passphrase again').fill('another one')
+    await dialog.getByText('The two differ.').waitFor()
+    expect(await submit.isDisabled()).toBe(true)
+    await dialog.getByLabel('Passphrase again').fill(password)
+    const download = page.waitForEvent('download')
+    await submit.click()
+    const file = await (await download).path()
+    await using other = new Installation()
+    const restore = (secret: string) => other.cli(['restore', file, '--yes'], `${secret}\n`)
+    expect((await restore('another horse battery')).code).toBe(1)
+    const restored = await restore(password)
+    expect(restored.code, restored.stderr).toBe(0)
+    expect(restored.stdout).toContain('The log is verified.')
   })
 
   test('ask nobody but their own service, and nothing on them goes wrong', () => {

@@ -77,8 +77,19 @@ export const settingsText = {
   onlyChanged: 'Only what is not at its default',
   filter: 'Filter',
   readAtStart: 'Values as they were at the start; a change of the file is read at the next start.',
-  backup:
-    'Backups, certificates and retention are commands: gatehouse backup, gatehouse tls, gatehouse audit.',
+  commands: 'Certificates and what is kept how long are commands: gatehouse tls, gatehouse audit.',
+  backupOpen: 'Back up now…',
+  backupTitle: 'Back up now',
+  backupIntro:
+    'One encrypted file with everything that makes this service, for gatehouse restore. It is made while agents go on.',
+  backupPassphrase: 'Passphrase of the backup',
+  backupPassphraseHint:
+    'At least 12 characters. Without it nobody can restore the file, not even you.',
+  backupAgain: 'Passphrase again',
+  backupDiffer: 'The two differ.',
+  backupWorkspaces: 'With the workspaces of the agents',
+  backupMake: 'Make the backup',
+  backupMade: (name: string) => `${name} is made. Keep it on another machine.`,
   theme: 'Theme',
   themes: { system: 'As the system has it', light: 'Light', dark: 'Dark' },
   keys: 'Single-key shortcuts',

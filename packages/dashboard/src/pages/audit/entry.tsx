@@ -10,6 +10,7 @@ import { Json } from '../../ui/code.tsx'
 import { Failure } from '../../ui/notice.tsx'
 import { numberText } from '../../ui/numbers.ts'
 import { Facts, Page, Section } from '../../ui/page.tsx'
+import { saveFile } from '../../ui/save-file.ts'
 import { Loaded } from '../../ui/states.tsx'
 import { durationText, ExactTime } from '../../ui/time.tsx'
 import { useAct } from '../../ui/use-act.ts'
@@ -83,14 +84,8 @@ const factsOf = (entry: AuditEntry): readonly (readonly [string, ReactNode])[] =
 /** Saves a proof as a file: the bytes stay what the service sent. */
 async function downloadProof(id: string): Promise<void> {
   const proof = await api.proveAuditEntry({ id })
-  const url = URL.createObjectURL(
-    new Blob([JSON.stringify(proof, null, 2)], { type: 'application/json' }),
-  )
-  const link = document.createElement('a')
-  link.href = url
-  link.download = `${id}.proof.json`
-  link.click()
-  URL.revokeObjectURL(url)
+  const bytes = new Blob([JSON.stringify(proof, null, 2)], { type: 'application/json' })
+  saveFile(`${id}.proof.json`, bytes)
 }
 
 const EntryView = ({ entry }: { readonly entry: AuditEntry }) => {

@@ -8,6 +8,7 @@ import { Facts } from '../../ui/page.tsx'
 import { Loaded } from '../../ui/states.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
 import { Visible } from '../../ui/visible.tsx'
+import { BackupButton } from './backup.tsx'
 
 const valueText = ({ secret, set, value }: Setting): string => {
   if (secret) return set ? text.secretSet : text.secretUnset
@@ -70,7 +71,8 @@ export const ConfigurationView = () => {
                 ]}
               />
               <p className="mt-2 text-ink-soft">{text.readAtStart}</p>
-              <p className="text-ink-soft">{text.backup}</p>
+              <p className="text-ink-soft">{text.commands}</p>
+              <BackupButton />
             </div>
             <Filters>
               <TextField

@@ -1,0 +1,135 @@
+import { hasProgram } from '@gatehouse/testkit/programs'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { Dashboard } from '../support/dashboard.ts'
+import { invoke } from '../support/server.ts'
+
+/** Where the focus is, in words, and whether a person sees it: drawn, on the screen, and under nothing else. */
+const focusNow = `(() => {
+  const element = document.activeElement
+  if (!element || element === document.body) return null
+  const box = element.getBoundingClientRect()
+  const [x, y] = [box.x + Math.min(box.width, innerWidth) / 2, box.y + box.height / 2]
+  const at = document.elementFromPoint(Math.min(Math.max(x, 0), innerWidth - 1), Math.min(Math.max(y, 0), innerHeight - 1))
+  const { outlineStyle, outlineWidth } = getComputedStyle(element)
+  return {
+    name: (element.getAttribute('aria-label') ?? element.textContent ?? '').trim().slice(0, 60) || element.tagName,
+    key: element.tagName + '|' + element.outerHTML.slice(0, 300) + '|' + Math.round(box.x) + '|' + Math.round(box.y + scrollY),
+    seen: box.width > 0 && box.height > 0 && at !== null && (element.contains(at) || at.contains(element) || at.closest('label') !== null),
+    inside: element.closest('#content') !== null,
+    ring: outlineStyle !== 'none' && outlineWidth !== '0px',
+  }
+})()`
+
+/** What can be pressed or filled in on the page, by the same words. */
+const operable = `[...document.querySelectorAll(
+  '#content a[href], #content button:not(:disabled), #content input:not(:disabled), #content select, #content textarea, #content summary'
+)].filter((element) => {
+  if (element.getAttribute('tabindex') === '-1' || !element.checkVisibility()) return false
+  // Of a group of tabs or of choices one takes the focus, and arrows lead to the others.
+  if (element.getAttribute('role') === 'tab') return element.getAttribute('aria-selected') === 'true'
+  if (element.type === 'radio') return element.checked
+  return true
+}).length`
+
+type Focus = {
+  readonly name: string
+  readonly key: string
+  readonly seen: boolean
+  readonly ring: boolean
+  readonly inside: boolean
+} | null
+
+const pages = [
+  ...['/overview', '/approvals', '/activity', '/agents', '/agents/mailbot', '/map', '/audit'],
+  ...['/policy', '/policy?tab=simulate', '/services', '/upstreams', '/state', '/secrets'],
+  ...['/models', '/alerts', '/settings'],
+]
+
+describe.skipIf(!hasProgram('chromium'))('the dashboard by keyboard alone', () => {
+  let dashboard: Dashboard
+  let token = ''
+
+  beforeAll(async () => {
+    dashboard = await Dashboard.openAs('ana')
+    token = (await dashboard.api.createAgent({ name: 'mailbot' })).token
+    await invoke(dashboard.run, token, 'filesystem.write', { path: 'a.txt', content: 'kept' })
+    await invoke(dashboard.run, token, 'filesystem.delete', { path: 'a.txt' })
+    await invoke(dashboard.run, token, 'alerts.send', { severity: 'warning', message: 'Look here' })
+  }, 120_000)
+  afterAll(() => dashboard?.[Symbol.asyncDispose]())
+
+  test.each(pages)(
+    'Tab reaches everything on %s, and what has the focus is seen',
+    async (address) => {
+      const { page } = dashboard
+      await dashboard.goTo(address)
+      await expect
+        .poll(() => page.locator('#content .animate-pulse').count(), { timeout: 20_000 })
+        .toBe(0)
+      await page.locator('#content').focus()
+      const wanted = await page.evaluate<number>(operable)
+      const reached = new Map<string, Focus>()
+      for (let presses = 0; presses < wanted + 40; presses += 1) {
+        await page.keyboard.press('Tab')
+        const focus = await page.evaluate<Focus>(focusNow)
+        if (!focus?.inside) break
+        reached.set(focus.key, focus)
+      }
+      const unseen = [...reached.values()].filter((focus) => focus && !(focus.seen && focus.ring))
+      expect(unseen).toEqual([])
+      expect(reached.size).toBeGreaterThanOrEqual(wanted)
+    },
+  )
+
+  test('an agent is created, paused and resumed, a request decided and a filter set, without a mouse', async () => {
+    const { page, api } = dashboard
+    const { keyboard } = page
+    const tabTo = async (name: RegExp) => {
+      for (let presses = 0; presses < 80; presses += 1) {
+        const focus = await page.evaluate<Focus>(focusNow)
+        if (focus && name.test(focus.name)) return
+        await keyboard.press('Tab')
+      }
+      throw new Error(`Tab does not lead to ${name}`)
+    }
+    await dashboard.goTo('/overview')
+    await keyboard.press('g')
+    await keyboard.press('n')
+    await page.waitForURL('**/agents')
+    await page.getByRole('heading', { name: 'Agents' }).waitFor()
+    await page.locator('#content').focus()
+    await tabTo(/^Create an agent$/)
+    await keyboard.press('Enter')
+    await page.getByRole('dialog').waitFor()
+    await keyboard.type('typist')
+    await keyboard.press('Enter')
+    await page.getByRole('dialog', { name: 'The token of typist' }).waitFor()
+    await keyboard.press('Escape')
+    await page.getByRole('dialog').waitFor({ state: 'detached' })
+    await tabTo(/^Actions for typist$/)
+    await keyboard.press('Enter')
+    await page.getByRole('menuitem', { name: 'Pause' }).waitFor()
+    await keyboard.type('pa')
+    await keyboard.press('Enter')
+    await expect.poll(async () => (await api.showAgent({ name: 'typist' })).status).toBe('paused')
+    await keyboard.press('g')
+    await keyboard.press('p')
+    await page.locator('article[data-id]').waitFor()
+    await keyboard.press('j')
+    await tabTo(/^INPUT$/)
+    await keyboard.type('not this one')
+    await tabTo(/^Reject$/)
+    await keyboard.press('Enter')
+    await page.getByText('Rejected by ana').waitFor()
+    expect((await api.listApprovals({ status: 'rejected' })).approvals).toMatchObject([
+      { decision_reason: 'not this one' },
+    ])
+    await keyboard.press('g')
+    await keyboard.press('e')
+    await page.getByText('Look here').waitFor()
+    await page.locator('#content').focus()
+    await tabTo(/^Acknowledge$/)
+    await keyboard.press('Enter')
+    await page.getByText('No alerts here').waitFor()
+  })
+})
