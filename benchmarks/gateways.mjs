@@ -49,24 +49,26 @@ const answers = async (url) => {
   throw new Error(`nothing answers at ${url}`)
 }
 
-/** A program that serves MCP at a port, once it answers there. */
-const startProgram = async (port, args, env = {}) => {
+/** A program that serves MCP at a port, once it answers there. What is started is in `stops` before anything can fail. */
+const startProgram = async (stops, port, args, env = {}) => {
   const child = spawn(process.execPath, args, {
     stdio: 'ignore',
     env: { ...process.env, PORT: String(port), ...env },
   })
+  stops.push(() => stopChild(child))
   const url = `http://127.0.0.1:${port}/mcp`
   await answers(url)
-  return { url, headers: {}, pid: child.pid, tool: 'echo', stop: () => stopChild(child) }
+  return { url, headers: {}, pid: child.pid, tool: 'echo' }
 }
 
-const startOurs = async (folder, upstreamUrl) => {
+const startOurs = async (stops, folder, upstreamUrl) => {
   const dataDir = join(folder, 'data')
   const target = new URL(upstreamUrl).host
   const { pid, gateway_url, stop } = await startServer(dataDir, [
     '--outbound-private-targets',
     target,
   ])
+  stops.push(stop)
   const { token } = JSON.parse(await cli(dataDir, 'agent', 'create', 'bench', '--json'))
   const add = (name, ...how) => cli(dataDir, 'upstream', 'add', name, '--json', '--yes', ...how)
   await add('everything', '--folder', packages, '--', ...stdio)
@@ -75,28 +77,30 @@ const startOurs = async (folder, upstreamUrl) => {
   writeFileSync(file, policy)
   await cli(dataDir, 'policy', 'set', file)
   const headers = { authorization: `Bearer ${token}` }
-  return { url: `${gateway_url}/mcp`, headers, pid, stop }
+  return { url: `${gateway_url}/mcp`, headers, pid }
 }
 
-const startProxy = async () => {
+const startProxy = async (stops) => {
   const port = await freePort()
   const flags = ['--port', port, '--host', '127.0.0.1', '--server', 'stream', '--']
-  return startProgram(port, [program('mcp-proxy/dist/bin/mcp-proxy.mjs'), ...flags, ...stdio])
+  const args = [program('mcp-proxy/dist/bin/mcp-proxy.mjs'), ...flags, ...stdio]
+  return startProgram(stops, port, args)
 }
 
-const startSupergateway = async () => {
+const startSupergateway = async (stops) => {
   const port = await freePort()
   const flags = ['--outputTransport', 'streamableHttp', '--stateful', '--logLevel', 'none']
   const args = ['--port', port, ...flags, '--stdio', stdio.join(' ')]
-  return startProgram(port, [program('supergateway/dist/index.js'), ...args])
+  return startProgram(stops, port, [program('supergateway/dist/index.js'), ...args])
 }
 
-const startHub = async (folder, name, server) => {
+const startHub = async (stops, folder, name, server) => {
   const config = join(folder, `${name}.json`)
   writeFileSync(config, JSON.stringify({ mcpServers: { [name]: server } }))
   const port = await freePort()
   const args = [program('mcp-hub/dist/cli.js'), '--port', port, '--config', config]
-  const hub = await startProgram(port, args, { XDG_STATE_HOME: folder, XDG_CONFIG_HOME: folder })
+  const places = { XDG_STATE_HOME: folder, XDG_CONFIG_HOME: folder }
+  const hub = await startProgram(stops, port, args, places)
   return { ...hub, is_sse: true }
 }
 
@@ -119,27 +123,22 @@ export const gateways = async ({ rounds, calls, in_flight = 32 }) => {
   if (!(await installForeignProgram('gateways', { folder: programs })))
     throw new Error('the other gateways could not be installed')
   const { folder, remove } = temporaryFolder()
-  const started = []
-  const start = async (starting) => {
-    const subject = await starting
-    started.push(subject)
-    return subject
-  }
+  const stops = []
   try {
     const port = await freePort()
-    const remote = await start(startProgram(port, [everything, 'streamableHttp']))
-    const gatehouse = await start(startOurs(folder, remote.url))
+    const remote = await startProgram(stops, port, [everything, 'streamableHttp'])
+    const gatehouse = await startOurs(stops, folder, remote.url)
     const [command, ...args] = stdio
     const subjects = {
       'standard streams': {
         Gatehouse: { ...gatehouse, tool: 'everything__echo' },
-        'mcp-proxy': await start(startProxy()),
-        supergateway: await start(startSupergateway()),
-        'mcp-hub': await start(startHub(folder, 'local', { command, args })),
+        'mcp-proxy': await startProxy(stops),
+        supergateway: await startSupergateway(stops),
+        'mcp-hub': await startHub(stops, folder, 'local', { command, args }),
       },
       HTTP: {
         Gatehouse: { ...gatehouse, tool: 'remote__echo' },
-        'mcp-hub': await start(startHub(folder, 'remote', { url: remote.url })),
+        'mcp-hub': await startHub(stops, folder, 'remote', { url: remote.url }),
       },
     }
     const rows = []
@@ -147,15 +146,8 @@ export const gateways = async ({ rounds, calls, in_flight = 32 }) => {
       const measured = []
       for (let round = 0; round < rounds; round += 1) {
         const results = {}
-        for (const [name, { stop: _, ...subject }] of Object.entries(by)) {
-          const order = {
-            ...subject,
-            message,
-            in_flight,
-            warm: 1500,
-            calls,
-          }
-
+        for (const [name, subject] of Object.entries(by)) {
+          const order = { ...subject, message, in_flight, warm: 1500, calls }
           results[name] = await load('mcp-load.mjs', JSON.stringify(order))
         }
         measured.push(results)
@@ -164,7 +156,7 @@ export const gateways = async ({ rounds, calls, in_flight = 32 }) => {
     }
     return rows
   } finally {
-    for (const { stop } of started.toReversed()) await stop()
+    for (const stop of stops.toReversed()) await stop()
     remove()
   }
 }

@@ -36,7 +36,8 @@ export type Connect = (input: ConnectInput) => Promise<Connection>
 /** The address that requests of this process are written to; only their path counts. */
 export const placeholderUrl = 'http://gatehouse.localhost'
 
-const probeTimeoutMs = 3_000
+/** The first request to a service loads what serves it: on a busy machine that takes seconds. */
+const probeTimeoutMs = 15_000
 
 const silent = (run: RunFile, cause: unknown): CliError =>
   new CliError(
