@@ -132,6 +132,20 @@ const programs = [
     ...{ name, file: `/usr/bin/${name}`, from: name },
     suites: 'the code blocks of the guides',
   })),
+  { name: 'caddy', file: '/usr/bin/caddy', from: 'caddy', suites: 'the service behind Caddy' },
+  {
+    name: 'nginx',
+    file: '/usr/sbin/nginx',
+    from: 'nginx-light',
+    suites: 'the service behind nginx',
+  },
+  { name: 'promtool', file: '/usr/bin/promtool', from: 'prometheus', suites: 'the alert rules' },
+  {
+    name: 'systemd-analyze',
+    file: '/usr/bin/systemd-analyze',
+    from: 'systemd',
+    suites: 'the unit for systemd',
+  },
 ]
 
 const lacking = async (wants) => {

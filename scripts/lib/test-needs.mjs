@@ -6,7 +6,7 @@ import { root, run, tools } from './run.mjs'
 
 /** How a test, or a kit that it imports, asks for something of the machine. */
 const asks = [
-  [/\bhasProgram\('([a-z]+)'\)/g, (match) => [match[1]]],
+  [/\bhasProgram\('([a-z-]+)'\)/g, (match) => [match[1]]],
   [/\bhasEngine\(/g, () => ['engine', 'bwrap']],
   [/\bstartPostgres\(|\bdescribeStorage\('postgres'/g, () => ['postgres']],
   [/'python3'/g, () => ['python']],

@@ -5,19 +5,23 @@ import type { NextStep } from './next-step.ts'
 type Started = {
   readonly run: RunFile
   readonly dataDir: string
+  /** Addresses for other machines; the lists are empty where nothing listens beyond this one. */
+  readonly network: { readonly gateway: readonly string[]; readonly dashboard: readonly string[] }
   readonly firstAgentToken: string | null
   readonly unconnectedAgent: string | null
   readonly setupLink: string | null
   readonly next: NextStep
 }
 
-const setupLines = (link: string, next: NextStep): readonly string[] => [
+const setupLines = (link: string, { run, next }: Started): readonly string[] => [
   '',
   'The dashboard has no operator yet. This link creates the first operator, once, within 30 minutes:',
   '',
   `  ${link}`,
-  '',
-  `Your browser warns of the certificate until it is trusted: ${next('trust')}`,
+  // A proxy in front has a certificate of its own.
+  ...(run.public_url === undefined
+    ? ['', `Your browser warns of the certificate until it is trusted: ${next('trust')}`]
+    : []),
 ]
 
 /** How to connect a client, by a command or by hand: with the token or with a word in its place. */
@@ -73,6 +77,31 @@ const agentLines = ({
   ]
 }
 
+/** Addresses that lead here from other machines, and what an open gateway means. */
+const networkLines = ({ run, network }: Started): readonly string[] => {
+  const { public_url: publicUrl } = run
+  const lines = [
+    ...network.gateway.map((url) => `  Gateway           ${url}`),
+    ...network.dashboard.map((url) => `  Dashboard         ${url}`),
+    ...(publicUrl === undefined
+      ? []
+      : [
+          `  Agents, MCP       ${publicUrl}/mcp`,
+          `  Agents, JSON-RPC  ${publicUrl}/rpc`,
+          `  Dashboard         ${publicUrl}`,
+        ]),
+  ]
+  const warning = [
+    '',
+    'Warning: other machines reach the gateway without TLS, so tokens and data of agents cross the network',
+    'in the clear. Put a proxy with TLS in front of it, and leave out --host.',
+  ]
+  return [
+    ...(lines.length === 0 ? [] : ['', 'From other machines:', '', ...lines]),
+    ...(network.gateway.length === 0 ? [] : warning),
+  ]
+}
+
 /** Message once everything listens; until an agent has connected also how to connect one. */
 export function serveMessage(started: Started): string {
   const { run, dataDir, setupLink, next } = started
@@ -84,9 +113,10 @@ export function serveMessage(started: Started): string {
     `  Dashboard         ${run.dashboard_url}`,
     `  User API          ${run.user_api_url}/api`,
     `  Data              ${escapeText(dataDir)}`,
+    ...networkLines(started),
     '',
     `In another terminal: ${next('approvals watch')}`,
-    ...(setupLink === null ? [] : setupLines(setupLink, next)),
+    ...(setupLink === null ? [] : setupLines(setupLink, started)),
     ...agentLines(started),
   ].join('\n')
 }

@@ -67,6 +67,8 @@ export const RunFile = z.object({
   mcp_url: z.string(),
   user_api_url: z.string(),
   dashboard_url: z.string(),
+  /** Address under which others reach the service, where the settings name one. */
+  public_url: z.string().optional(),
   /** UDP, on 127.0.0.1. */
   wake_port: z.int(),
 })

@@ -9,6 +9,7 @@ import type { Settings } from './config/settings.ts'
 import { assertInstalled } from './platform/assert-installed.ts'
 import { removeRunFile, writeRunFile } from './platform/data-directory.ts'
 import { Disposal } from './platform/disposal.ts'
+import { isLoopbackHost, type NetworkPlaces, networkPlaces } from './platform/network-places.ts'
 import { assertPortsFree, type Listener, portFailure } from './platform/ports.ts'
 import type { Log } from './ports/log.ts'
 import { createLog } from './telemetry/log.ts'
@@ -31,6 +32,8 @@ const pages = fileURLToPath(new URL('../../dashboard/dist/', import.meta.url))
 export type Started = {
   readonly run: RunFile
   readonly dataDir: string
+  /** Where other machines reach what listens beyond this one. */
+  readonly network: NetworkPlaces
   readonly firstAgentToken: string | null
   /** The agent whose token connects a client, until an agent has connected; null once one has. */
   readonly unconnectedAgent: string | null
@@ -44,13 +47,20 @@ export type ServeOptions = {
   readonly onReady?: (started: Started) => void
 }
 
+/** Names under which requests may come in, beside those of this machine. */
+const hostsOf = ({
+  'server.allowed_hosts': allowed,
+  'server.public_url': publicUrl,
+}: Settings): readonly string[] =>
+  publicUrl === null ? allowed : [...allowed, new URL(publicUrl).hostname]
+
 const openCertificates = (settings: Settings, log: Log, authority: string | null) => {
   const { 'tls.cert': cert, 'tls.key': key } = settings
   return cert !== null && key !== null
     ? openOwnCertificate({ files: { cert, key }, log })
     : openLocalCertificates({
         directory: join(settings.data_dir, 'tls'),
-        hosts: [...settings['server.allowed_hosts'], settings.dashboard_host],
+        hosts: [...hostsOf(settings), settings.dashboard_host],
         authority,
         log,
       })
@@ -152,8 +162,9 @@ export async function openService(
     ids,
     log,
     version,
-    allowedHosts: settings['server.allowed_hosts'],
+    allowedHosts: hostsOf(settings),
     allowedOrigins: settings['server.allowed_origins'],
+    trustedProxies: settings['server.trusted_proxies'],
   }
   const userApi = opening.use(
     await listening(
@@ -167,7 +178,7 @@ export async function openService(
       openDashboard({
         ...surface,
         ...addressOf(listeners.dashboard),
-        allowedHosts: [...settings['server.allowed_hosts'], settings.dashboard_host],
+        allowedHosts: [...hostsOf(settings), settings.dashboard_host],
         tls,
         pages,
       }),
@@ -189,7 +200,9 @@ export async function openService(
   opening.defer(() => gateway.close(graceMs))
   app.listeners.opened('user_api')
   app.listeners.opened('dashboard')
-  app.listeners.page = dashboardPage(dashboard.url)
+  const publicUrl = settings['server.public_url']
+  const page = publicUrl ?? dashboard.url
+  app.listeners.page = dashboardPage(page)
   app.listeners.opened('gateway')
   app.listeners.address = gateway.url
   await app.start()
@@ -201,7 +214,7 @@ export async function openService(
   const firstAgentToken = await composition.prepareFirstAgent()
   const op = systemOp({ ids, signal: new AbortController().signal })
   const unconnectedAgent = await unconnectedOf(app, op)
-  const setupLink = (await app.needsSetup()) ? await linkFor(app, op, dashboard.url) : null
+  const setupLink = (await app.needsSetup()) ? await linkFor(app, op, page) : null
   const run: RunFile = {
     pid: process.pid,
     version,
@@ -210,6 +223,7 @@ export async function openService(
     mcp_url: gateway.mcpUrl,
     user_api_url: userApi.url,
     dashboard_url: dashboard.url,
+    ...(publicUrl === null ? {} : { public_url: publicUrl }),
     wake_port: wake.port,
   }
   for (const url of [run.gateway_url, run.user_api_url, run.dashboard_url])
@@ -226,11 +240,15 @@ export async function openService(
     },
     'listening',
   )
+  const network = networkPlaces(settings, run)
+  if (!isLoopbackHost(settings.host))
+    log.warn({ host: settings.host }, 'the gateway listens beyond this machine, without TLS')
   opening.defer(async () => app.listeners.stopping())
   const closing = opening.move()
   return {
     run,
     dataDir: settings.data_dir,
+    network,
     firstAgentToken,
     unconnectedAgent,
     setupLink,

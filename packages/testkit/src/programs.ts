@@ -15,6 +15,10 @@ const places = {
   mandoc: '/usr/bin/mandoc',
   openssl: '/usr/bin/openssl',
   xxd: '/usr/bin/xxd',
+  caddy: '/usr/bin/caddy',
+  nginx: '/usr/sbin/nginx',
+  promtool: '/usr/bin/promtool',
+  'systemd-analyze': '/usr/bin/systemd-analyze',
 } as const
 
 /** Whether the test set-up could get this program. A suite that needs it is skipped where it is not, and named by the set-up. */

@@ -6,16 +6,18 @@ export const setupLink = defineCommand({
   summary: 'Print a new one-time link to create the first operator of the dashboard',
   examples: ['gatehouse setup-link', 'gatehouse setup-link --json'],
   async run({ api, server }) {
-    const { dashboard_url } = await server()
+    const { public_url, dashboard_url } = await server()
     const { token, expires_at } = await api.createSetupLink()
-    return { url: setupUrl(dashboard_url, token), expires_at }
+    return { url: setupUrl(public_url ?? dashboard_url, token), expires_at, public_url }
   },
-  text: ({ url }, { next }) =>
+  text: ({ url, public_url }, { next }) =>
     [
       'This link makes the first operator, once, within 30 minutes. The one before it has ended.',
       '',
       `  ${url}`,
-      '',
-      `Your browser warns of the certificate until it is trusted: ${next('trust')}`,
+      // A proxy in front has a certificate of its own.
+      ...(public_url === undefined
+        ? ['', `Your browser warns of the certificate until it is trusted: ${next('trust')}`]
+        : []),
     ].join('\n'),
 })

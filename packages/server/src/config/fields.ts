@@ -69,6 +69,20 @@ export const fields = [
     description: 'Create the agent first-agent at the first start and print its token once.',
   },
   {
+    key: 'server.public_url',
+    type: 'string',
+    default: null,
+    description:
+      'Address under which people and agents elsewhere reach the service, such as https://gate.example.org: that of a proxy in front of it. Links in notifications lead there, and requests may be addressed to it.',
+  },
+  {
+    key: 'server.trusted_proxies',
+    type: 'list',
+    default: [],
+    description:
+      'Addresses and networks of proxies whose X-Forwarded-For names the client, such as 127.0.0.1. None by default: clients are known by the address of their connection.',
+  },
+  {
     key: 'server.allowed_hosts',
     type: 'list',
     default: [],

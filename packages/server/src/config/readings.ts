@@ -4,6 +4,7 @@ import { delaysOf } from './delays.ts'
 import type { Key } from './fields.ts'
 import { addressOf, mirrorsOf } from './models.ts'
 import { noProxyOf, portsOf, proxyOf } from './outbound.ts'
+import { networksOf, publicUrlOf } from './public.ts'
 import { refuse } from './refuse.ts'
 import type { Surroundings } from './surroundings.ts'
 import type { Target } from './targets.ts'
@@ -42,6 +43,8 @@ export const readings = {
   config: (_written: string | null, { file }: Surroundings): string => file,
   'tls.cert': pairedWith('tls.key', 'a certificate needs tls.key, its private key, too'),
   'tls.key': pairedWith('tls.cert', 'a private key needs tls.cert, its certificate, too'),
+  'server.public_url': publicUrlOf,
+  'server.trusted_proxies': networksOf,
   'audit.checkpoint_copy': besideData,
   'audit.targets': auditTargetsBesideData,
   'proxy.delays': delaysOf,

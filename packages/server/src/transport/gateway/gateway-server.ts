@@ -11,6 +11,7 @@ import type { Ids } from '../../ports/ids.ts'
 import type { Log } from '../../ports/log.ts'
 import { Admission, upgradeToken } from '../http/admission.ts'
 import { createHostCheck } from '../http/allowed-hosts.ts'
+import { createClientAddress } from '../http/client-address.ts'
 import { closeWithConnection } from '../http/close-with-connection.ts'
 import { describeThrown } from '../http/describe-thrown.ts'
 import { FaultyRequest } from '../http/envelope.ts'
@@ -60,6 +61,8 @@ export type GatewayOptions = {
   readonly allowedHosts: readonly string[]
   /** Origins (`https://name:port`) whose pages may call; all others are refused. */
   readonly allowedOrigins: readonly string[]
+  /** Proxies whose word on the client's address counts. */
+  readonly trustedProxies?: readonly string[]
   readonly limits?: Partial<GatewayLimits>
   /** Address of the page on which people decide, once it is served. */
   readonly page?: () => string | null
@@ -134,6 +137,7 @@ export class GatewayServer {
       allowedOrigins: options.allowedOrigins,
       headersMax: limits.headersMax,
       failures: this.#failures,
+      clientAddress: createClientAddress(options.trustedProxies ?? []),
     })
     this.#lag = new LoopLag(limits.loopLagMs, limits.shedAfterMs, now())
     this.#memory = app.memory
@@ -273,10 +277,10 @@ export class GatewayServer {
     if (admitted.kind === 'refused') return refuseRequest(request, admitted.refusal)
     const { headers } = admitted
     if (this.#decidedByRoute(request, headers.upgrade !== undefined)) return
-    const known = await this.#admission.identify(
-      bearerToken(headers.authorization),
-      socket.remoteAddress,
-    )
+    const known = await this.#admission.identify(bearerToken(headers.authorization), {
+      peer: socket.remoteAddress,
+      headers,
+    })
     if (known.kind === 'refused') return refuseRequest(request, known.refusal)
     const actor = actorOf(known.agent)
     if (request.by === 'node' && request.method === 'GET')
@@ -437,7 +441,10 @@ export class GatewayServer {
     if (this.#lag.shedding) return refusals.overloaded
     const presented = upgradeToken(admitted.headers.authorization, address, presentedToken)
     if (presented.kind === 'refused') return presented.refusal
-    const known = await this.#admission.identify(presented, req.socket.remoteAddress)
+    const known = await this.#admission.identify(presented, {
+      peer: req.socket.remoteAddress,
+      headers: admitted.headers,
+    })
     if (known.kind === 'refused') return known.refusal
     if (socket.destroyed) return null
     const accepted = this.#sockets.accept(req, socket, head, actorOf(known.agent))

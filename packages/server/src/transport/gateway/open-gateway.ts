@@ -1,5 +1,6 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { reachableName } from '../http/reachable-name.ts'
 import { type GatewayOptions, GatewayServer } from './gateway-server.ts'
 
 export type { GatewayOptions }
@@ -26,8 +27,8 @@ const listen = (server: Server, host: string, port: number): Promise<AddressInfo
 /** Opens the gateway: `/rpc`, `/mcp`, `/healthz` and `/readyz`. */
 export const openGateway = async (options: GatewayOptions): Promise<Gateway> => {
   const gateway = new GatewayServer(options)
-  const { port, family, address } = await listen(gateway.server, options.host, options.port)
-  const name = family === 'IPv6' ? `[${address}]` : address
+  const listening = await listen(gateway.server, options.host, options.port)
+  const [name, port] = [reachableName(listening), listening.port]
   return {
     url: `http://${name}:${port}`,
     mcpUrl: `ws://${name}:${port}/mcp`,

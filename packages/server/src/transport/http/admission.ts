@@ -1,5 +1,6 @@
 import type { AuthenticatedAgent } from '../../app/agents/agent-directory.ts'
 import type { App } from '../../app/app.ts'
+import type { ClientAddress } from './client-address.ts'
 import type { FrontHeaders } from './read-headers.ts'
 import { readHeaders } from './read-headers.ts'
 import { type Refusal, refusals, tooManyFailures, unauthenticated } from './respond.ts'
@@ -19,6 +20,7 @@ export class Admission {
   readonly #origins: ReadonlySet<string>
   readonly #headersMax: number
   readonly #failures: TokenFailures
+  readonly #clientAddress: ClientAddress
 
   constructor(options: {
     readonly app: App
@@ -26,12 +28,14 @@ export class Admission {
     readonly allowedOrigins: readonly string[]
     readonly headersMax: number
     readonly failures: TokenFailures
+    readonly clientAddress: ClientAddress
   }) {
     this.#app = options.app
     this.#isOurHost = options.isOurHost
     this.#origins = new Set(options.allowedOrigins)
     this.#headersMax = options.headersMax
     this.#failures = options.failures
+    this.#clientAddress = options.clientAddress
   }
 
   admit(rawHeaders: readonly string[]): Admitted | Refused {
@@ -50,12 +54,13 @@ export class Admission {
   /** Identifies the agent. Wrong tokens are counted by address, and a valid one passes whatever was counted. */
   async identify(
     presented: PresentedToken,
-    remoteAddress: string | undefined,
+    from: { readonly peer: string | undefined; readonly headers: FrontHeaders },
   ): Promise<Known | Refused> {
     const agent =
       presented.kind === 'token' ? await this.#app.authenticateAgent(presented.token) : null
     if (agent) return { kind: 'known', agent }
-    if (this.#failures.add(remoteAddress).limited) return refused(tooManyFailures)
+    const address = this.#clientAddress(from.peer, from.headers.forwardedFor)
+    if (this.#failures.add(address).limited) return refused(tooManyFailures)
     return refused(
       unauthenticated(
         presented.kind === 'token' ? 'the agent token is not valid' : presented.detail,

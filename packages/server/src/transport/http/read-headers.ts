@@ -11,11 +11,13 @@ export type FrontHeaders = {
   /** The two that decide nothing about who calls: the first of them, where there are several. */
   readonly upgrade: string | undefined
   readonly traceparent: string | undefined
+  /** All of them as one list, in their order. */
+  readonly forwardedFor: string | undefined
 }
 
 export type HeaderFault = 'duplicate_header' | 'too_many_headers'
 
-/** Headers that we read, by their lowercase names; each but the last two may stand once. */
+/** Headers that we read, by their lowercase names; each but the last three may stand once. */
 const names = [
   'host',
   'origin',
@@ -26,7 +28,9 @@ const names = [
   'gatehouse-session',
   'upgrade',
   'traceparent',
+  'x-forwarded-for',
 ] as const
+const forwardedFor = names.indexOf('x-forwarded-for')
 const onceMax = names.indexOf('gatehouse-session')
 const places: ReadonlyMap<string, number> = new Map(names.map((name, place) => [name, place]))
 
@@ -47,6 +51,7 @@ export const readHeaders = (
     if (place === undefined) continue
     if (found[place] === undefined) found[place] = raw[i + 1] ?? ''
     else if (place <= onceMax) return 'duplicate_header'
+    else if (place === forwardedFor) found[place] += `, ${raw[i + 1] ?? ''}`
   }
   return {
     host: found[0],
@@ -58,5 +63,6 @@ export const readHeaders = (
     session: found[6],
     upgrade: found[7],
     traceparent: found[8],
+    forwardedFor: found[forwardedFor],
   }
 }

@@ -2,7 +2,9 @@ import { once } from 'node:events'
 import type { IncomingMessage, RequestListener, Server, ServerOptions } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { GatehouseError } from '@gatehouse/contract'
+import { createClientAddress } from '../http/client-address.ts'
 import { defaultGatewayLimits } from '../http/limits.ts'
+import { reachableName } from '../http/reachable-name.ts'
 import { readHeaders } from '../http/read-headers.ts'
 import { problemResponse } from './problem.ts'
 
@@ -17,6 +19,8 @@ export type RestServerOptions = {
   /** How long `close` lets running requests finish. */
   readonly graceMs?: number
   readonly ids: { next(prefix: 'req'): string }
+  /** Proxies whose word on the client's address counts. */
+  readonly trustedProxies?: readonly string[]
 }
 
 export interface RestServer extends AsyncDisposable {
@@ -86,6 +90,7 @@ export async function openRestServer(
   handle: Handle,
 ): Promise<RestServer> {
   const stopping = new AbortController()
+  const clientAddress = createClientAddress(options.trustedProxies ?? [])
   // The adapter comes with the first request: with the parts of Node that it needs it is a tenth of a start.
   const makeListener = async () =>
     (await import('@hono/node-server')).getRequestListener(
@@ -93,7 +98,9 @@ export async function openRestServer(
         const { incoming } = env as { incoming: IncomingMessage }
         const fault = headerFault(incoming) ?? targetFault(incoming)
         if (fault) return problemResponse(fault, options.ids.next('req'))
-        const address = incoming.socket.remoteAddress ?? 'unknown'
+        const { 'x-forwarded-for': forwardedFor } = incoming.headers
+        const peer = incoming.socket.remoteAddress
+        const address = clientAddress(peer, String(forwardedFor ?? '')) ?? 'unknown'
         return handle(request, { address, stopping: stopping.signal }, incoming)
       },
       { overrideGlobalObjects: false },
@@ -107,7 +114,7 @@ export async function openRestServer(
   server.maxConnections = connectionsMax
   // More than are allowed, so that too many are seen rather than dropped.
   server.maxHeadersCount = headersMax * 2
-  const { address, family, port } = await listen(server, options.host, options.port)
+  const listening = await listen(server, options.host, options.port)
   const close = async () => {
     stopping.abort()
     if (!server.listening) return
@@ -119,7 +126,7 @@ export async function openRestServer(
     clearTimeout(timer)
   }
   return {
-    address: `${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    address: `${reachableName(listening)}:${listening.port}`,
     close,
     [Symbol.asyncDispose]: close,
   }
