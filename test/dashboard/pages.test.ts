@@ -118,6 +118,11 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     await rows.nth(1).waitFor()
     expect(await rows.nth(1).getByRole('cell').allInnerTexts()).toEqual(['0', '1'])
     expect(await dashboard.axeFindings()).toEqual([])
+    // Beside the components there is little room for what just happened.
+    await page.setViewportSize({ width: 1100, height: 900 })
+    const event = page.locator('#content a[href^="/audit/"]').filter({ hasText: 'filesystem.read' })
+    const line = await event.first().getByText('filesystem.read', { exact: true }).boundingBox()
+    expect(line?.height ?? 100).toBeLessThan(30)
     await page.setViewportSize({ width: 390, height: 844 })
     await expect
       .poll(async () => (await plot.locator('canvas').boundingBox())?.width ?? 390)

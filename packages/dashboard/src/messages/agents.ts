@@ -15,6 +15,7 @@ export const agentsText = {
   toolsHint: 'One pattern a line, such as filesystem.* or git.status. Empty for no limit.',
   mounts: 'Folders outside its workspace',
   mountsHint: 'One path a line; “rw” and a space before it lets the agent write there.',
+  limiting: 'Limit its tools, folders and calls',
   ownLimits: 'Own limits',
   ownLimitsHint:
     'Beside those of policy, one a line, such as email.send=5/1m. Of the same match and window the lower number holds.',

@@ -53,7 +53,7 @@ export const PauseBanner = () => {
   return (
     <div
       role="status"
-      className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-warn bg-warn-soft px-4 py-2.5 lg:px-8"
+      className="flex flex-wrap items-center gap-x-3 gap-y-2 border-b border-warn bg-warn-soft px-4 py-2.5 lg:flex-nowrap lg:px-8"
     >
       <Icon name="pause" />
       <p className="min-w-56 grow [overflow-wrap:anywhere]">
@@ -75,7 +75,7 @@ export const PauseBanner = () => {
         {text.waitsPaused(agents.length)}
       </p>
       {mayResume && (
-        <Button icon="play" onClick={askResume}>
+        <Button icon="play" className="whitespace-nowrap" onClick={askResume}>
           {text.resumeAll}
         </Button>
       )}

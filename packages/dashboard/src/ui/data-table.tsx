@@ -60,7 +60,7 @@ export function DataTable<Row>({ caption, rows, columns, keyOf, sort, isMarked }
   const lookOf = (id: string): string => {
     const column = columns.find((one) => one.id === id)
     return cx(
-      column?.align === 'right' && 'sm:text-right',
+      column?.align === 'right' && 'sm:whitespace-nowrap sm:text-right',
       column?.wide === true ? 'sm:w-full [overflow-wrap:anywhere]' : 'break-words',
     )
   }

@@ -53,13 +53,17 @@ export const fieldsOf = ({ purpose, approvals, tools, mounts, limits }: Typed) =
 })
 
 const modes = ['pending', 'hold'] as const
+const limiting = ['tools', 'mounts', 'limits']
 
 export const AgentFields = ({
   typed,
   onChange,
   errors,
+  isNew = false,
 }: {
   readonly typed: Typed
+  /** What few need stands behind a line then. */
+  readonly isNew?: boolean
   readonly onChange: (typed: Typed) => void
   readonly errors: Readonly<Record<string, string>>
 }) => {
@@ -82,36 +86,41 @@ export const AgentFields = ({
         }
         options={modes.map((value) => ({ value, text: text.modes[value] }))}
       />
-      <TextArea
-        label={text.tools}
-        hint={text.toolsHint}
-        error={errors['tools']}
-        mono
-        rows={3}
-        spellCheck={false}
-        value={typed.tools}
-        onChange={({ target }) => set({ tools: target.value })}
-      />
-      <TextArea
-        label={text.mounts}
-        hint={text.mountsHint}
-        error={errors['mounts']}
-        mono
-        rows={2}
-        spellCheck={false}
-        value={typed.mounts}
-        onChange={({ target }) => set({ mounts: target.value })}
-      />
-      <TextArea
-        label={text.ownLimits}
-        hint={text.ownLimitsHint}
-        error={errors['limits']}
-        mono
-        rows={2}
-        spellCheck={false}
-        value={typed.limits}
-        onChange={({ target }) => set({ limits: target.value })}
-      />
+      <details open={!isNew || limiting.some((name) => errors[name] !== undefined)}>
+        <summary className="py-1 text-ink-soft">{text.limiting}</summary>
+        <div className="mt-2 grid gap-4">
+          <TextArea
+            label={text.tools}
+            hint={text.toolsHint}
+            error={errors['tools']}
+            mono
+            rows={3}
+            spellCheck={false}
+            value={typed.tools}
+            onChange={({ target }) => set({ tools: target.value })}
+          />
+          <TextArea
+            label={text.mounts}
+            hint={text.mountsHint}
+            error={errors['mounts']}
+            mono
+            rows={2}
+            spellCheck={false}
+            value={typed.mounts}
+            onChange={({ target }) => set({ mounts: target.value })}
+          />
+          <TextArea
+            label={text.ownLimits}
+            hint={text.ownLimitsHint}
+            error={errors['limits']}
+            mono
+            rows={2}
+            spellCheck={false}
+            value={typed.limits}
+            onChange={({ target }) => set({ limits: target.value })}
+          />
+        </div>
+      </details>
     </>
   )
 }

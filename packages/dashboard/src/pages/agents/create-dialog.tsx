@@ -38,7 +38,7 @@ export const CreateDialog = ({ onClose }: { readonly onClose: () => void }) => {
             value={name}
             onChange={({ target }) => setName(target.value)}
           />
-          <AgentFields typed={typed} onChange={setTyped} errors={errors} />
+          <AgentFields typed={typed} onChange={setTyped} errors={errors} isNew />
         </>
       )}
     </FormDialog>
