@@ -128,7 +128,7 @@ export class GatewayKit implements AsyncDisposable {
     const next = { ...current, status: 'revoked', generation: current.generation + 1 } as const
     await agents.replace(current, next)
     const { credential } = this.kit.op(agent).actor
-    this.kit.clock.move(1_000)
+    this.kit.clock.move(2_000)
     await until(() => !this.kit.app.stillValid(agent, credential))
   }
 

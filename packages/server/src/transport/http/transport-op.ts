@@ -1,40 +1,25 @@
 import type { Hold } from '../../app/call/hold.ts'
+import { LazyAbort } from '../../app/call/lazy-abort.ts'
 import type { Held } from '../../app/call/memory-budget.ts'
 import type { AgentOp } from '../../app/call/op.ts'
 
 const noParts: Cancellation[] = []
 
-/** A way to cancel that costs nothing until someone asks for its signal: most calls never do. */
-export class Cancellation {
-  #controller: AbortController | null = null
-  #aborted = false
-  #reason: unknown
+/** Cancellation of a request and of the parts that it is answered in. */
+export class Cancellation extends LazyAbort {
   #parts: Cancellation[] = noParts
 
   /** Cancellation that is aborted with this one, and can be aborted without it. */
   part(): Cancellation {
     const part = new Cancellation()
     this.#parts = [...this.#parts, part]
-    if (this.#aborted) part.abort(this.#reason)
+    if (this.aborted) part.abort(this.reason)
     return part
   }
 
-  get aborted(): boolean {
-    return this.#aborted
-  }
-
-  get signal(): AbortSignal {
-    if (this.#controller) return this.#controller.signal
-    this.#controller = new AbortController()
-    if (this.#aborted) this.#controller.abort(this.#reason)
-    return this.#controller.signal
-  }
-
-  abort(reason?: unknown): void {
-    if (this.#aborted) return
-    this.#aborted = true
-    this.#reason = reason
-    this.#controller?.abort(reason)
+  override abort(reason?: unknown): void {
+    if (this.aborted) return
+    super.abort(reason)
     for (const part of this.#parts) part.abort(reason)
   }
 }
