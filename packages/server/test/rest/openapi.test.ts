@@ -1,6 +1,7 @@
 import { type Route, routes } from '@gatehouse/contract/routes'
 import { expect, test } from 'vitest'
 import { useRestKit } from './kit.ts'
+import { responsesInPlace } from './responses-in-place.ts'
 
 const shared = useRestKit()
 
@@ -20,7 +21,7 @@ type Document = {
 
 async function fetchDocument(): Promise<Document> {
   const { body } = await shared().call('GET', '/api/openapi.json', { role: 'viewer' })
-  return body as unknown as Document
+  return responsesInPlace(body as unknown as Document)
 }
 
 const operationsOf = (document: Document) =>
@@ -60,6 +61,13 @@ test('declares each path parameter, a schema for each answer, and references tha
   ]
   expect(references.length).toBeGreaterThan(20)
   for (const [, name] of references) expect(document.components.schemas).toHaveProperty(name ?? '')
+})
+
+test('is small enough to be read at once: what operations share stands there once', async () => {
+  const { body } = await shared().call('GET', '/api/openapi.json', { role: 'viewer' })
+  expect(JSON.stringify(body).length).toBeLessThan(250_000)
+  const { components } = body as unknown as Document
+  expect(Object.keys(components.schemas)).toEqual(expect.arrayContaining(['Agent', 'Problem']))
 })
 
 test('names the bounds of numbers in a query, which are text on the wire', async () => {

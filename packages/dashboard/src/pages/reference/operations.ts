@@ -5,6 +5,7 @@ type Schema = {
   readonly [key: string]: unknown
 }
 type Content = { readonly content?: Readonly<Record<string, { readonly schema?: Schema }>> }
+type Answer = Content & { readonly description?: string }
 type Described = {
   readonly operationId: string
   readonly summary?: string
@@ -15,11 +16,14 @@ type Described = {
     readonly schema?: Schema
   }[]
   readonly requestBody?: Content
-  readonly responses: Readonly<Record<string, Content & { readonly description?: string }>>
+  readonly responses: Readonly<Record<string, Answer | { readonly $ref: string }>>
 }
 export type OpenApi = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Described>>>>
-  readonly components?: { readonly schemas?: Readonly<Record<string, Schema>> }
+  readonly components?: {
+    readonly schemas?: Readonly<Record<string, Schema>>
+    readonly responses?: Readonly<Record<string, Answer>>
+  }
 }
 
 export type Operation = {
@@ -68,7 +72,9 @@ const within = (
 
 /** The operations in the order of the document. */
 export const operationsIn = ({ paths, components }: OpenApi): readonly Operation[] => {
-  const schemas = components?.schemas ?? {}
+  const { schemas = {}, responses = {} } = components ?? {}
+  const answerOf = (answer: Described['responses'][string]): Answer =>
+    '$ref' in answer ? (responses[answer.$ref.split('/').at(-1) ?? ''] ?? {}) : answer
   return Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, described]) => ({
       id: described.operationId,
@@ -80,11 +86,14 @@ export const operationsIn = ({ paths, components }: OpenApi): readonly Operation
           `${one.name} (${one.in}${one.required === true ? ', required' : ''})${one.schema?.type === undefined ? '' : `: ${one.schema.type}`}`,
       ),
       body: described.requestBody && resolved(schemaIn(described.requestBody), schemas),
-      answers: Object.entries(described.responses).map(([status, answer]) => ({
-        status,
-        text: answer.description ?? '',
-        schema: resolved(schemaIn(answer), schemas),
-      })),
+      answers: Object.entries(described.responses).map(([status, told]) => {
+        const answer = answerOf(told)
+        return {
+          status,
+          text: answer.description ?? '',
+          schema: resolved(schemaIn(answer), schemas),
+        }
+      }),
     })),
   )
 }

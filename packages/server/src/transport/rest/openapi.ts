@@ -3,28 +3,12 @@ import { type Route, routes } from '@gatehouse/contract/routes'
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { z } from 'zod'
 import { paramsOf } from './parse-input.ts'
+import { type Document, shareResponses } from './share-responses.ts'
 
-/** Records that deserve a name of their own in the document. */
-const named = {
-  ActivityEvent: contract.ActivityEvent,
-  Agent: contract.Agent,
-  AgentDetail: contract.AgentDetail,
-  AgentWithToken: contract.AgentWithToken,
-  CreatedAgent: contract.CreatedAgent,
-  EditedAgent: contract.EditedAgent,
-  Alert: contract.Alert,
-  Approval: contract.Approval,
-  AuditEntry: contract.AuditEntry,
-  AuditPage: contract.AuditPage,
-  CapabilityResult: contract.CapabilityResult,
-  Health: contract.Health,
-  Integrity: contract.Integrity,
-  PolicyProblem: contract.PolicyProblem,
-  Problem: contract.Problem,
-  StateValue: contract.StateValue,
-  SystemStatus: contract.SystemStatus,
-  UserToken: contract.UserToken,
-} satisfies Record<string, z.ZodType>
+/** Every record that the contract exports, by its name there. A simple type loses `null` where it has a name. */
+const named = Object.entries<unknown>(contract).filter(
+  (entry): entry is [string, z.ZodObject] => entry[1] instanceof z.ZodObject,
+)
 
 /** Errors that any route may answer: before it is found, or because the service is not well. */
 const everywhere: readonly contract.ErrorType[] = [
@@ -131,7 +115,7 @@ function configOf(name: string, route: Route): RouteConfig {
 /** The OpenAPI document of the routes: made from the data that they are served from. */
 export function createOpenApi(version: string): Readonly<Record<string, unknown>> {
   // The generator reads a name from here; its own `.openapi(name)` would make a copy that nothing refers to.
-  for (const [refId, schema] of Object.entries(named))
+  for (const [refId, schema] of named)
     if (!z.globalRegistry.has(schema)) z.globalRegistry.add(schema, { _internal: { refId } })
   const hono = new OpenAPIHono()
   hono.openAPIRegistry.registerComponent('securitySchemes', 'userToken', {
@@ -156,5 +140,5 @@ export function createOpenApi(version: string): Readonly<Record<string, unknown>
       license: { name: 'Apache-2.0' },
     },
   })
-  return { ...document }
+  return shareResponses(document as unknown as Document)
 }
