@@ -280,6 +280,9 @@ test('a passphrase keeps secrets closed after a start, with and without a server
   await gate.start(['--no-first-agent'])
   expect(await gate.json(['status'])).toMatchObject({ health: 'degraded' })
   expect(await gate.cli(['vault', 'unlock'], `${passphrase}\n`)).toMatchObject({ code: 0 })
+  await gate.stop()
+  await gate.start(['--no-first-agent', '--vault-passphrase-file', file])
+  expect(await gate.json(['vault', 'status'])).toMatchObject({ locked: false })
   // Each passphrase takes 256 MiB and a while; the rest of the way is walked where there is time.
   if (process.env['GATEHOUSE_FULL'] !== '1') return
   expect(await gate.cli(['vault', 'lock'])).toMatchObject({ code: 0 })

@@ -9,7 +9,7 @@ export const operatorCommands: readonly CommandEntry[] = [
   },
   {
     name: 'operator set-password',
-    summary: 'Set the password of a dashboard operator, creating the operator if needed',
+    summary: 'Set the password of a person at the dashboard, creating the login if needed',
     load: async () => (await import('./commands/operator-set-password.ts')).operatorSetPassword,
   },
   {

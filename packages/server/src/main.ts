@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { dashboardPage, type RunFile, setupUrl } from '@gatehouse/contract'
@@ -69,6 +70,24 @@ const openCertificates = (settings: Settings, log: Log, authority: string | null
 /** Printed for the person who starts the service, and never logged. */
 const linkFor = async (app: App, op: Op, url: string): Promise<string> =>
   setupUrl(url, (await app.createSetupLink(op)).token)
+
+/** A vault that stays locked is degraded health, and no reason not to serve what needs no secret. */
+const unlockVault = async (
+  app: App,
+  op: Op,
+  { 'vault.passphrase_file': file }: Settings,
+  log: Log,
+): Promise<void> => {
+  if (file === null) return
+  const { locked, mode } = await app.showVault(op)
+  if (!locked || mode !== 'passphrase') return
+  try {
+    const passphrase = readFileSync(file, 'utf8').replace(/\r?\n$/, '')
+    await app.unlockVault(op, { passphrase })
+  } catch (cause) {
+    log.error({ err: cause, file }, 'the vault could not be unlocked with vault.passphrase_file')
+  }
+}
 
 /** On a terminal people read what was printed for them, and lines of JSON only get between. */
 const levelOf = ({ 'log.level': level, origins }: Settings): string =>
@@ -205,6 +224,8 @@ export async function openService(
   app.listeners.page = dashboardPage(page)
   app.listeners.opened('gateway')
   app.listeners.address = gateway.url
+  const op = systemOp({ ids, signal: new AbortController().signal })
+  await unlockVault(app, op, settings, log)
   await app.start()
   const wake = opening.use(
     await listening(listeners.wake, openWakePort({ app, log, port: settings.wake_port })),
@@ -212,7 +233,6 @@ export async function openService(
   // Everything listens, so what can be shown once only is not created for a start that fails.
   await composition.prepareCliToken()
   const firstAgentToken = await composition.prepareFirstAgent()
-  const op = systemOp({ ids, signal: new AbortController().signal })
   const unconnectedAgent = await unconnectedOf(app, op)
   const setupLink = (await app.needsSetup()) ? await linkFor(app, op, page) : null
   const run: RunFile = {

@@ -1,6 +1,7 @@
 import type { CommandEntry } from '../command-entry.ts'
 import { nodeCommands } from '../node-commands.ts'
 import { operatorCommands } from '../operator-commands.ts'
+import { setupCommands } from '../setup-commands.ts'
 import { upstreamCommands } from '../upstream-commands.ts'
 
 /**
@@ -60,7 +61,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'pause',
-    summary: 'Refuse all new calls of all agents, now',
+    summary: 'Refuse all new calls of all agents, now and until you resume them',
     load: async () => (await import('./pause.ts')).pause,
   },
   {
@@ -564,11 +565,7 @@ export const commands: readonly CommandEntry[] = [
     summary: 'Show the active settings and where each value comes from',
     load: async () => (await import('./config-explain.ts')).configExplain,
   },
-  {
-    name: 'setup sandbox',
-    summary: 'Test the sandbox for programs, and say what to install or allow',
-    load: async () => (await import('./setup-sandbox.ts')).setupSandbox,
-  },
+  ...setupCommands,
   ...operatorCommands,
   {
     name: 'trust',

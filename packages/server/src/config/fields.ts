@@ -185,6 +185,13 @@ export const fields = [
     description: 'How long a request may wait for a decision before operators are warned.',
   },
   {
+    key: 'vault.passphrase_file',
+    type: 'string',
+    default: null,
+    description:
+      'A file with the passphrase of the vault, which unlocks it at each start, such as a credential of systemd. Without it somebody unlocks the vault by hand, where it has a passphrase.',
+  },
+  {
     key: 'proxy.delays',
     type: 'list',
     default: [],

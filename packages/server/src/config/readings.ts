@@ -43,6 +43,7 @@ export const readings = {
   config: (_written: string | null, { file }: Surroundings): string => file,
   'tls.cert': pairedWith('tls.key', 'a certificate needs tls.key, its private key, too'),
   'tls.key': pairedWith('tls.cert', 'a private key needs tls.cert, its certificate, too'),
+  'vault.passphrase_file': besideData,
   'server.public_url': publicUrlOf,
   'server.trusted_proxies': networksOf,
   'audit.checkpoint_copy': besideData,
