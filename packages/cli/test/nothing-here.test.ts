@@ -19,6 +19,7 @@ const others = {
     'catalog validate',
     'audit check-proof',
     'restore',
+    'join',
   ],
   begins: ['agent create', 'user-token create', 'operator set-password', 'vault passphrase'],
 } as const
@@ -26,6 +27,7 @@ const others = {
 const linesOfTheirOwn: Readonly<Record<string, readonly string[]>> = {
   'upstream login': ['notes', '--no-browser'],
   'audit check-proof': ['/does/not/exist'],
+  'audit test': ['elsewhere'],
   'catalog validate': ['/does/not/exist'],
   wake: ['mailbot'],
   'tls fingerprint': [],
