@@ -87,6 +87,8 @@ describe.skipIf(!hasProgram('chromium'))('the dashboard on a phone, as an app', 
     await context.setOffline(false)
     await page.getByRole('link', { name: 'Try again' }).click()
     await page.getByRole('heading', { name: 'Agents' }).waitFor()
-    expect(await page.getByRole('link', { name: 'mailbot' }).count()).toBe(1)
+    await expect
+      .poll(() => page.getByRole('link', { name: 'mailbot' }).count(), { timeout: 20_000 })
+      .toBe(1)
   })
 })
