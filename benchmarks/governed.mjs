@@ -38,7 +38,7 @@ const mcpParams = JSON.stringify({ name: 'filesystem__read', arguments: call.arg
 export const governed = async ({ rounds, seconds }) => {
   const { folder, remove } = temporaryFolder()
   const rows = []
-  const httpEcho = await startYardstick('http-echo.mjs')
+  const httpEcho = await startYardstick('bare-server.js')
   const wsEcho = await startYardstick('ws-echo.mjs')
   const server = await startServer(folder)
   try {
@@ -51,10 +51,10 @@ export const governed = async ({ rounds, seconds }) => {
     const port = new URL(server.gateway_url).port
     for (let round = 0; round < rounds; round += 1) {
       rows.push({
-        y1: await load('http-load.mjs', httpEcho.port, '/', 'none', 32, seconds, rpcBody),
-        p1: await load('http-load.mjs', port, '/rpc', token, 32, seconds, rpcBody),
-        y1Lone: await load('http-load.mjs', httpEcho.port, '/', 'none', 1, seconds, rpcBody),
-        p3: await load('http-load.mjs', port, '/rpc', token, 1, seconds, rpcBody),
+        y1: await load('http-load.js', httpEcho.port, '/', 'none', 32, seconds, rpcBody),
+        p1: await load('http-load.js', port, '/rpc', token, 32, seconds, rpcBody),
+        y1Lone: await load('http-load.js', httpEcho.port, '/', 'none', 1, seconds, rpcBody),
+        p3: await load('http-load.js', port, '/rpc', token, 1, seconds, rpcBody),
         y2: await load(
           'ws-load.mjs',
           `ws://127.0.0.1:${wsEcho.port}`,

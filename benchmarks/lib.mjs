@@ -19,9 +19,13 @@ export const machine = () => ({
   node: process.version,
 })
 
+/** Those that `gatehouse selftest` has too are compiled with it. */
+const programOf = (folder, file) =>
+  join(root, file.endsWith('.js') ? 'packages/cli/dist/selftest' : folder, file)
+
 /** A child that prints its port first and ends on SIGTERM. */
 export const startYardstick = async (file) => {
-  const child = spawn(process.execPath, [join(root, 'benchmarks/yardsticks', file)], {
+  const child = spawn(process.execPath, [programOf('benchmarks/yardsticks', file)], {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [port] = await once(child.stdout, 'data')
@@ -88,7 +92,7 @@ export const cli = async (dataDir, ...args) => {
 
 export const load = async (file, ...args) => {
   const { stdout } = await run(process.execPath, [
-    join(root, 'benchmarks/load', file),
+    programOf('benchmarks/load', file),
     ...args.map(String),
   ])
   const result = JSON.parse(stdout)

@@ -39,7 +39,7 @@ const allowMany = async (folder) => {
 }
 
 const governed = (server, token, connections, seconds) =>
-  load('http-load.mjs', new URL(server.gateway_url).port, '/rpc', token, connections, seconds, body)
+  load('http-load.js', new URL(server.gateway_url).port, '/rpc', token, connections, seconds, body)
 
 const asOperator = (server, folder) => {
   const authorization = `Bearer ${readFileSync(join(folder, 'cli-token'), 'utf8').trim()}`

@@ -60,7 +60,7 @@ export const upstreamCalls = async ({ rounds, seconds }) => {
     const { port } = new URL(server.gateway_url)
     const measured = async (connections, body) => {
       const before = processorMicroseconds(server.pid)
-      const result = await load('http-load.mjs', port, '/rpc', token, connections, seconds, body)
+      const result = await load('http-load.js', port, '/rpc', token, connections, seconds, body)
       return {
         ...result,
         cpu: (processorMicroseconds(server.pid) - before) / (result.per_second * seconds),

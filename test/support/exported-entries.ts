@@ -1,18 +1,1 @@
-import type { Installation } from './server.ts'
-
-export type Entry = {
-  readonly id: string
-  readonly capability: string
-  readonly result: string
-  readonly arguments: Record<string, unknown>
-  readonly approval_id: string | null
-}
-
-/** Everything that the log holds, by way of the command that a person gives. */
-export const exportedEntries = async (gate: Installation): Promise<readonly Entry[]> => {
-  const { stdout } = await gate.cli(['audit', 'export'])
-  return stdout
-    .split('\n')
-    .filter((line) => line.includes('"body"'))
-    .map((line) => JSON.parse((JSON.parse(line) as { body: string }).body) as Entry)
-}
+export { exportedEntries } from '../../packages/cli/src/selftest/exported-entries.ts'

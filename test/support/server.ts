@@ -1,193 +1,24 @@
-import { type ChildProcess, spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import {
+  type CliResult,
+  invoke,
+  Installation as OfProgram,
+  pause,
+  type Run,
+  rpc,
+} from '../../packages/cli/src/selftest/installation.ts'
+
+export { type CliResult, invoke, pause, type Run, rpc }
 
 export const bin = new URL('../../packages/cli/bin/gatehouse.js', import.meta.url).pathname
 
-export type Run = {
-  readonly pid: number
-  readonly version: string
-  readonly gateway_url: string
-  readonly mcp_url: string
-  readonly user_api_url: string
-  readonly wake_port: number
-  readonly dashboard_url: string
-}
-
-export type CliResult = { readonly code: number; readonly stdout: string; readonly stderr: string }
-
-/** A data directory of its own, and the real command working on it. */
-export class Installation implements AsyncDisposable {
-  readonly dataDir: string
-  /** Flags of Node for the server. */
-  nodeFlags: readonly string[] = []
-  #child: ChildProcess | null = null
-  /** Output of the last server. */
-  output = ''
-
-  constructor(dataDir = mkdtempSync(join(tmpdir(), 'gatehouse-e2e-'))) {
-    this.dataDir = dataDir
-  }
-
-  /** Starts the server and resolves when run.json says where it listens. */
-  async start(flags: readonly string[] = [], { closed = false } = {}): Promise<Run> {
-    const ports = [
-      '--gateway-port',
-      '0',
-      '--user-api-port',
-      '0',
-      '--dashboard-port',
-      '0',
-      '--wake-port',
-      '0',
-    ]
-    const child = spawn(
-      process.execPath,
-      [...this.nodeFlags, bin, 'serve', '--data-dir', this.dataDir, ...ports, ...flags],
-      {
-        stdio: ['ignore', 'pipe', 'pipe'],
-        env: { ...process.env, NO_COLOR: '1' },
-      },
-    )
-    this.#child = child
-    this.output = ''
-    if (closed) this.closeOutput()
-    child.stdout.on('data', (chunk) => {
-      this.output += chunk
-    })
-    child.stderr.on('data', (chunk) => {
-      this.output += chunk
-    })
-    for (let tries = 0; tries < 2_400; tries += 1) {
-      if (child.exitCode !== null)
-        throw new Error(`the server ended with ${child.exitCode}: ${this.output}`)
-      const run = this.run
-      if (run && run.pid === child.pid) return run
-      await pause(25)
-    }
-    throw new Error(`the server did not start: ${this.output}`)
-  }
-
-  /** The reader of the server's output has gone. */
-  closeOutput(): void {
-    this.#child?.stdout?.destroy()
-    this.#child?.stderr?.destroy()
-  }
-
-  get run(): Run | null {
-    const file = join(this.dataDir, 'run.json')
-    return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as Run) : null
-  }
-
-  /** SIGKILL: no time for anything. */
-  async kill(): Promise<void> {
-    await this.#end('SIGKILL')
-  }
-
-  /** SIGTERM, and the exit code. */
-  async stop(): Promise<number> {
-    return this.#end('SIGTERM')
-  }
-
-  async #end(signal: NodeJS.Signals): Promise<number> {
-    const child = this.#child
-    if (!child || child.exitCode !== null || child.signalCode !== null) return child?.exitCode ?? 0
-    const exited = once(child, 'exit')
-    child.kill(signal)
-    await exited
-    return child.exitCode ?? 0
-  }
-
-  /** Runs the command as a person would. */
-  async cli(args: readonly string[], input?: string): Promise<CliResult> {
-    // Before the words: behind -- it would be an argument of somebody else's program.
-    const child = spawn(process.execPath, [bin, '--data-dir', this.dataDir, ...args], {
-      stdio: ['pipe', 'pipe', 'pipe'],
-      env: { ...process.env, NO_COLOR: '1' },
-    })
-    let stdout = ''
-    let stderr = ''
-    child.stdout.on('data', (chunk) => {
-      stdout += chunk
-    })
-    child.stderr.on('data', (chunk) => {
-      stderr += chunk
-    })
-    // A command that wants no input may have ended before it is given.
-    child.stdin.on('error', () => {})
-    child.stdin.end(input ?? '')
-    await once(child, 'close')
-    return { code: child.exitCode ?? -1, stdout, stderr }
-  }
-
-  async json<T>(args: readonly string[]): Promise<T> {
-    const { code, stdout, stderr } = await this.cli(['--json', ...args])
-    if (code !== 0)
-      throw new Error(`gatehouse ${args.join(' ')} ended with ${code}: ${stderr}${stdout}`)
-    return JSON.parse(stdout) as T
-  }
-
-  async createAgent(
-    name: string,
-    flags: readonly string[] = [],
-  ): Promise<{ token: string; workspace: string }> {
-    const made = await this.json<{ agent: { workspace: string }; token: string }>([
-      'agent',
-      'create',
-      name,
-      ...flags,
-    ])
-    return { token: made.token, workspace: made.agent.workspace }
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.kill()
-    rmSync(this.dataDir, { recursive: true, force: true })
+/** A data directory of its own, and the command of this checkout working on it. */
+export class Installation extends OfProgram {
+  constructor(dataDir?: string) {
+    super({ command: [process.execPath, bin], environment: process.env }, dataDir)
   }
 }
-
-export const pause = (ms: number): Promise<void> =>
-  new Promise((resolve) => setTimeout(resolve, ms))
 
 /** Waits until it is so; the test's own time limit ends it. */
 export const until = async (isSo: () => Promise<boolean>): Promise<void> => {
   while (!(await isSo())) await pause(100)
 }
-
-type RpcAnswer = {
-  readonly id: unknown
-  readonly result?: {
-    readonly success?: boolean
-    readonly data?: Record<string, unknown>
-    readonly error?: { readonly type: string }
-  } & Record<string, unknown>
-  readonly error?: {
-    readonly code: number
-    readonly message: string
-    readonly data?: Record<string, unknown>
-  }
-}
-
-/** One JSON-RPC request, as curl would send it. */
-export const rpc = async (
-  run: Run,
-  token: string,
-  method: string,
-  params: object = {},
-): Promise<RpcAnswer> => {
-  const response = await fetch(`${run.gateway_url}/rpc`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
-  })
-  return (await response.json()) as RpcAnswer
-}
-
-export const invoke = (
-  run: Run,
-  token: string,
-  capability: string,
-  args: object = {},
-): Promise<RpcAnswer> => rpc(run, token, 'capabilities.invoke', { capability, arguments: args })

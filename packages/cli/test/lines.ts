@@ -152,6 +152,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   trust: ['--dry-run'],
   'tls fingerprint': null,
   completion: ['bash'],
+  selftest: null,
   version: [],
   __complete: null,
 }

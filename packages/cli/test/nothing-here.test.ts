@@ -41,7 +41,7 @@ const lineOf = (name: string): readonly string[] => [
 
 // `serve` is what begins an installation, and `mcp` waits for one; both would stay. `hook` says no in the code that its client
 // reads: hook-failures.test.ts. The others have a test of their own.
-const left = new Set(['serve', 'mcp', 'hook', 'connect', 'disconnect'])
+const left = new Set(['serve', 'mcp', 'hook', 'connect', 'disconnect', 'selftest'])
 const names = commands.map(({ name }) => name).filter((name) => !left.has(name))
 
 const runIn = (home: string, line: readonly string[]) =>

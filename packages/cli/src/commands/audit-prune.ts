@@ -4,8 +4,7 @@ import { retentionText } from '../retention-text.ts'
 
 export const auditPrune = defineCommand({
   name: 'audit prune',
-  summary:
-    'Remove the entries of the audit log that retention has due, now rather than within minutes',
+  summary: 'Remove the entries of the audit log that are due, now rather than soon',
   options: {},
   examples: ['gatehouse audit prune --yes'],
   async look({ api, json, note, views }) {

@@ -3,7 +3,7 @@ import { renderTable } from '../table.ts'
 
 export const auditTargets = defineCommand({
   name: 'audit targets',
-  summary: 'List where the audit log is carried to, and how far each target has come',
+  summary: 'List where the audit log is carried to, and how far each target is',
   options: {},
   examples: ['gatehouse audit targets', 'gatehouse audit targets --json'],
   run: ({ api }) => api.listAuditTargets(),

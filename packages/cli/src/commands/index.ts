@@ -166,8 +166,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'audit acknowledge',
-    summary:
-      'Accept a failed verification once its cause is known; an entry says who did so and why',
+    summary: 'Accept a failed verification once its cause is known; an entry says who did so',
     load: async () => (await import('./audit-acknowledge.ts')).auditAcknowledge,
   },
   {
@@ -177,7 +176,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'audit targets',
-    summary: 'List where the audit log is carried to, and how far each target has come',
+    summary: 'List where the audit log is carried to, and how far each target is',
     load: async () => (await import('./audit-targets.ts')).auditTargets,
   },
   {
@@ -187,13 +186,12 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'audit retention',
-    summary: 'Show how long entries stay in the audit log, and what holds back those that are due',
+    summary: 'Show how long audit entries stay, and what holds back those that are due',
     load: async () => (await import('./audit-retention.ts')).auditRetention,
   },
   {
     name: 'audit prune',
-    summary:
-      'Remove the entries of the audit log that retention has due, now rather than within minutes',
+    summary: 'Remove the entries of the audit log that are due, now rather than soon',
     load: async () => (await import('./audit-prune.ts')).auditPrune,
   },
   {
@@ -380,8 +378,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'models catalog',
-    summary:
-      'Show the state of the catalog and the entries it dropped; with --refresh, fetch it now',
+    summary: 'Show the state of the catalog and the entries it dropped; --refresh fetches it now',
     load: async () => (await import('./models-catalog.ts')).modelsCatalog,
   },
   {
@@ -451,8 +448,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'proxy disconnect',
-    summary:
-      'Disconnect a service: cancels pending writes and deletes the replica, rollback points and credentials',
+    summary: 'Disconnect a service: cancels its writes, deletes replica, rollback points, secrets',
     load: async () => (await import('./proxy-disconnect.ts')).proxyDisconnect,
   },
   {
@@ -581,6 +577,11 @@ export const commands: readonly CommandEntry[] = [
     name: 'completion',
     summary: 'Print the shell completion script for commands, agents and approvals',
     load: async () => (await import('./completion.ts')).completion,
+  },
+  {
+    name: 'selftest',
+    summary: 'Try on this machine, in temporary folders, what Gatehouse promises',
+    load: async () => (await import('./selftest.ts')).selftest,
   },
   {
     name: 'version',

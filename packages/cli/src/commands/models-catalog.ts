@@ -4,7 +4,7 @@ import { catalogText } from '../model-text.ts'
 
 export const modelsCatalog = defineCommand({
   name: 'models catalog',
-  summary: 'Show the state of the catalog and the entries it dropped; with --refresh, fetch it now',
+  summary: 'Show the state of the catalog and the entries it dropped; --refresh fetches it now',
   options: { refresh: { about: 'fetch the catalog now, or fail' } },
   examples: ['gatehouse models catalog', 'gatehouse models catalog --refresh --json'],
   async run({ api }, { refresh }) {

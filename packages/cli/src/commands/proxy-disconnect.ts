@@ -2,8 +2,7 @@ import { defineCommand } from '../define.ts'
 
 export const proxyDisconnect = defineCommand({
   name: 'proxy disconnect',
-  summary:
-    'Disconnect a service: cancels pending writes and deletes the replica, rollback points and credentials',
+  summary: 'Disconnect a service: cancels its writes, deletes replica, rollback points, secrets',
   args: { name: 'the service' },
   options: { forget: { about: 'delete its settings too' } },
   examples: ['gatehouse proxy disconnect mail', 'gatehouse proxy disconnect mail --forget --yes'],

@@ -2,7 +2,7 @@
 // client costs as little of the machine as it can. Prints one JSON line.
 import { connect } from 'node:net'
 
-const [port, path, token, connectionsText, secondsText, bodyText] = process.argv.slice(2)
+const [port, path, token, connectionsText, secondsText, bodyText = ''] = process.argv.slice(2)
 const connections = Number(connectionsText)
 const body = Buffer.from(bodyText)
 const request = Buffer.concat([
@@ -15,24 +15,25 @@ const request = Buffer.concat([
 const warmMs = 1_000
 const endMs = warmMs + Number(secondsText) * 1_000
 const startedAt = performance.now()
-const latencies = []
+const latencies: number[] = []
 let failures = 0
+let total = 0
 let firstFailure = ''
 
 const headerEnd = Buffer.from('\r\n\r\n')
 
-const run = () =>
+const run = (): Promise<void> =>
   new Promise((resolve, reject) => {
     const socket = connect({ port: Number(port), host: '127.0.0.1', noDelay: true })
     let sentAt = 0
-    let pending = Buffer.alloc(0)
-    const send = () => {
+    let pending: Buffer = Buffer.alloc(0)
+    const send = (): void => {
       sentAt = performance.now()
       socket.write(request)
     }
     socket.on('connect', send)
     socket.on('error', reject)
-    socket.on('data', (chunk) => {
+    socket.on('data', (chunk: Buffer) => {
       pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
       const at = pending.indexOf(headerEnd)
       if (at < 0) return
@@ -40,6 +41,7 @@ const run = () =>
       const length = Number(/content-length: (\d+)/i.exec(head)?.[1] ?? 0)
       if (pending.length < at + 4 + length) return
       const now = performance.now()
+      total += 1
       if (!head.startsWith('HTTP/1.1 200') || !pending.includes('"success":true', at)) {
         failures += 1
         firstFailure ||= pending.toString('utf8').slice(0, 600)
@@ -55,8 +57,8 @@ const run = () =>
 
 await Promise.all(Array.from({ length: connections }, run))
 latencies.sort((a, b) => a - b)
-const at = (share) =>
+const at = (share: number): number | undefined =>
   latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))]
 process.stdout.write(
-  `${JSON.stringify({ calls: latencies.length, per_second: latencies.length / Number(secondsText), p50_ms: at(0.5), p99_ms: at(0.99), failures, firstFailure })}\n`,
+  `${JSON.stringify({ calls: latencies.length, total, per_second: latencies.length / Number(secondsText), p50_ms: at(0.5), p99_ms: at(0.99), failures, firstFailure })}\n`,
 )

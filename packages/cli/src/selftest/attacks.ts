@@ -1,0 +1,217 @@
+import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Installation, invoke, rpc } from './installation.ts'
+import { type Ready, startWithAgent } from './load-agent.ts'
+import { call, raw, request } from './raw-request.ts'
+import { type Finding, finding, firstOf, type SectionContext } from './section.ts'
+
+const policy = `version: 1
+rules:
+  - { match: filesystem.move, tier: blocked }
+limits:
+  - { match: system.time, limit: 100000, window: 1m }
+`
+
+const time = call('system.time', {})
+
+/** A request as it goes over the wire, and the status that refuses it; or the JSON-RPC code in an answer of 200. */
+export type HostileRequest = {
+  readonly name: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body: string
+  readonly refused: { readonly status: number } | { readonly code: number }
+}
+
+const nested = call('system.time', {}).replace('{}', `${'['.repeat(10_000)}${']'.repeat(10_000)}`)
+const params = (text: string): string =>
+  `{"jsonrpc":"2.0","id":1,"method":"capabilities.invoke","params":${text}}`
+
+/** Cases of HTTP and JSON; each is sent with a valid token. */
+export const hostileRequests: readonly HostileRequest[] = [
+  ...['evil.example', 'localhost.evil.example'].map((host) => ({
+    ...{ name: `H02 Host: ${host}`, headers: { Host: host }, body: time, refused: { status: 421 } },
+  })),
+  ...['https://evil.example', 'null', 'http://localhost:1'].map((origin) => ({
+    ...{ name: `H03 Origin: ${origin}`, headers: { Origin: origin }, body: time },
+    refused: { status: 403 },
+  })),
+  ...['text/plain', 'application/x-www-form-urlencoded', ''].map((type) => ({
+    ...{ name: `H04 type "${type}"`, headers: { 'Content-Type': type }, body: time },
+    refused: { status: 415 },
+  })),
+  {
+    ...{ name: 'H08 an encoded body', headers: { 'Content-Encoding': 'gzip' }, body: time },
+    refused: { status: 415 },
+  },
+  {
+    name: 'H06 one byte over the limit',
+    body: `[${time}${' '.repeat(10 * 1024 * 1024 + 1 - time.length - 2)}]`,
+    refused: { status: 413 },
+  },
+  { name: 'J01 nested 10,000 deep', body: nested, refused: { code: -32600 } },
+  {
+    name: 'J02 a key twice',
+    body: params('{"capability":"system.time","capability":"process.run","arguments":{}}'),
+    refused: { code: -32600 },
+  },
+  {
+    name: 'J03 a __proto__ key',
+    body: params('{"capability":"system.time","arguments":{"__proto__":{"x":1}}}'),
+    refused: { code: -32600 },
+  },
+  {
+    name: 'J04 an approval that the caller claims',
+    body: params('{"capability":"system.time","arguments":{},"approved":true}'),
+    refused: { code: -32602 },
+  },
+  {
+    name: 'J05 a number beyond what JSON can carry',
+    body: '{"jsonrpc":"2.0","id":1,"method":"capabilities.list","params":{"n":1e400}}',
+    refused: { code: -32600 },
+  },
+  {
+    name: 'J09 a capability named constructor',
+    body: call('constructor', {}),
+    refused: { code: -32602 },
+  },
+  { name: 'J07 an empty batch', body: '[]', refused: { code: -32600 } },
+]
+
+/** What was wrong with an answer; null where it refuses. */
+export const misses = (
+  { refused }: HostileRequest,
+  answer: { readonly status: number; readonly head: string; readonly body: string },
+): string | null => {
+  if (/^access-control-/im.test(answer.head)) return 'it has Access-Control headers'
+  if ('status' in refused)
+    return answer.status === refused.status ? null : `answered ${answer.status}`
+  const code = /"code":\s*(-?\d+)/.exec(answer.body)?.[1]
+  return code === String(refused.code)
+    ? null
+    : `answered ${answer.status} with code ${code ?? 'none'}`
+}
+
+type Attempt = { readonly name: string; readonly run: () => Promise<string | null> }
+
+const onWire = ({ run, token }: Ready): Attempt[] => {
+  const headers = { Authorization: `Bearer ${token}` }
+  return hostileRequests.map((hostile) => ({
+    name: hostile.name,
+    run: async () =>
+      misses(hostile, await raw(run, request({ ...headers, ...hostile.headers }, hostile.body))),
+  }))
+}
+
+const tokens = ({ run, token, userToken }: Ready): Attempt[] => {
+  const status = async (url: string, bearer: string): Promise<number> =>
+    (await fetch(url, { headers: { authorization: `Bearer ${bearer}` } })).status
+  const refusedBy = async (sent: string): Promise<string | null> => {
+    const answer = await raw(run, request({ Authorization: `Bearer ${sent}` }, time))
+    return answer.status === 401 ? null : `answered ${answer.status}`
+  }
+  return [
+    ...[`${token}0`, token.slice(0, -1), token.toUpperCase(), 'undefined', 'null'].map(
+      (wrong, i): Attempt => ({
+        name: `T02 token ${i + 1} of 5 that is none`,
+        run: () => refusedBy(wrong),
+      }),
+    ),
+    { name: 'T04 a token of an operator at the gateway', run: () => refusedBy(userToken) },
+    {
+      name: 'T04 a token of an agent at the User API',
+      async run() {
+        const answered = await status(`${run.user_api_url}/api/agents`, token)
+        return answered === 401 ? null : `answered ${answered}`
+      },
+    },
+    {
+      name: 'A05 an agent that approves',
+      async run() {
+        const response = await fetch(`${run.user_api_url}/api/approvals/apr-x/approve`, {
+          ...{ method: 'POST', body: '{}' },
+          headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        })
+        return response.status === 401 ? null : `answered ${response.status}`
+      },
+    },
+  ]
+}
+
+const files = ({ run, token, workspace }: Ready, canary: string, secret: string): Attempt[] => {
+  symlinkSync(canary, join(workspace, 'link'))
+  const paths = [
+    '../canary.txt',
+    canary,
+    '/etc/passwd',
+    'link',
+    'a/../../canary.txt',
+    '/proc/self/environ',
+  ]
+  const reads = paths.map(
+    (path): Attempt => ({
+      name: `F01/F03/F06 read of ${path === canary ? 'an absolute path' : path}`,
+      async run() {
+        const { result, error } = await invoke(run, token, 'filesystem.read', { path })
+        if (JSON.stringify(result ?? error).includes(secret)) return 'the file outside was read'
+        return result?.success === true ? 'it was read' : null
+      },
+    }),
+  )
+  const writes = ['../made.txt', '.git/config', '.GIT/hooks/x'].map(
+    (path): Attempt => ({
+      name: `F01/F07 write to ${path}`,
+      async run() {
+        const { result } = await invoke(run, token, 'filesystem.write', { path, content: 'x' })
+        return result?.success === true || existsSync(join(workspace, path))
+          ? 'it was written'
+          : null
+      },
+    }),
+  )
+  return [...reads, ...writes]
+}
+
+const honest = async ({ run, token, workspace }: Ready): Promise<string[]> => {
+  const wrong: string[] = []
+  writeFileSync(join(workspace, 'inside.txt'), 'inside')
+  const read = await invoke(run, token, 'filesystem.read', { path: 'inside.txt' })
+  if (read.result?.success !== true) wrong.push('a file of its own cannot be read')
+  for (const host of ['localhost', '127.0.0.1', 'gatehouse.localhost']) {
+    const sent = request({ Authorization: `Bearer ${token}`, Host: host }, time)
+    const { status } = await raw(run, sent)
+    if (status !== 200) wrong.push(`Host: ${host} answered ${status}`)
+  }
+  const listed = await rpc(run, token, 'capabilities.list')
+  if (listed.error) wrong.push('capabilities.list is refused')
+  return wrong
+}
+
+export const attacksSection = async (context: SectionContext): Promise<readonly Finding[]> => {
+  await using gate = new Installation(context.program)
+  const ready = await startWithAgent(gate, policy)
+  const secret = `CANARY-${ready.token.slice(-12)}`
+  const canary = join(gate.dataDir, 'canary.txt')
+  writeFileSync(canary, secret)
+  const attempts = [...onWire(ready), ...tokens(ready), ...files(ready, canary, secret)]
+  const broken: string[] = []
+  for (const [i, { name, run }] of attempts.entries()) {
+    const wrong = await run()
+    if (wrong !== null) broken.push(`${name}: ${wrong}`)
+    context.progress((i + 1) / attempts.length)
+    context.signal.throwIfAborted()
+  }
+  const wrong = await honest(ready)
+  if (readFileSync(canary, 'utf8') !== secret) broken.push('the file outside was changed')
+  return [
+    finding(
+      'hostile requests, tokens and paths are refused',
+      broken.length === 0,
+      broken.length === 0 ? `${attempts.length} of ${attempts.length}` : firstOf(broken),
+    ),
+    finding(
+      'the honest form of them works',
+      wrong.length === 0,
+      wrong.length === 0 ? 'calls, hosts and files of its own' : firstOf(wrong),
+    ),
+  ]
+}
