@@ -3,6 +3,7 @@ import { type ErrorType, errorTable, type Preview } from '@gatehouse/contract'
 import { explainIssue } from '@gatehouse/contract/explain-issue'
 import stringify from 'safe-stable-stringify'
 import { z } from 'zod'
+import type { Awaitable } from '../domain/awaitable.ts'
 import { resultBytesMax } from '../domain/result-bytes.ts'
 import { fieldsOf, type JsonSchema } from '../domain/schema-fields.ts'
 import type {
@@ -50,7 +51,7 @@ type Definition<I extends z.ZodObject, O extends z.ZodObject> = {
     args: z.output<I>,
     ctx: PreviewContext,
   ) => Promise<Readonly<Record<string, unknown>>>
-  readonly run: (ctx: CapabilityContext, args: z.output<I>) => Promise<z.input<O>>
+  readonly run: (ctx: CapabilityContext, args: z.output<I>) => Awaitable<z.input<O>>
 }
 
 /** Of capabilities that answer with a path or an id, and may take long. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../ports/clock.ts'
 import type { Files, FilesFactory } from '../ports/files.ts'
 import type { Ids } from '../ports/ids.ts'
-import { createFiles } from './create-files.ts'
+import { AgentFiles } from './agent-files.ts'
 import { descriptorPathsWork } from './dir.ts'
 import { Root } from './root.ts'
 import { Roots } from './roots.ts'
@@ -66,7 +66,7 @@ export const createFilesFactory = (options: FilesOptions): FilesFactory & Dispos
     )
     // Operations under way with the old roots hold descriptors of their own and end undisturbed.
     before?.roots.close()
-    const files = createFiles({ roots, temps, trash, denyHardlinks })
+    const files = new AgentFiles({ roots, temps, trash, denyHardlinks })
     const opened = { key, roots, files }
     known.set(name, opened)
     byRecord.set(agent, opened)
@@ -78,7 +78,7 @@ export const createFilesFactory = (options: FilesOptions): FilesFactory & Dispos
     open(agent, reach) {
       const { roots, files } = openFor(agent)
       if (!reach) return files
-      return createFiles({ roots: roots.within(reach), temps, trash, denyHardlinks })
+      return new AgentFiles({ roots: roots.within(reach), temps, trash, denyHardlinks })
     },
     [Symbol.dispose]() {
       for (const { roots } of known.values()) roots.close()

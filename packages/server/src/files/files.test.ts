@@ -559,8 +559,8 @@ test('a missing folder is named, with what the capability has for it', async () 
     missing('no/way/a', 'filesystem.mkdir'),
   )
   kit.put('here', 'x')
-  for (const work of [kit.files.copy, kit.files.move])
-    expect(await told(work('here', 'no/way/b', { overwrite: false }))).toEqual(
+  for (const work of ['copy', 'move'] as const)
+    expect(await told(kit.files[work]('here', 'no/way/b', { overwrite: false }))).toEqual(
       missing('no/way/b', 'filesystem.mkdir'),
     )
 })

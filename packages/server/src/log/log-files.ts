@@ -183,6 +183,7 @@ type Writing = {
 export class LogFiles extends LogReader implements Disposable {
   #writing: Writing | null = null
   #ahead: Promise<void> | null = null
+  #hasAhead = false
   #seen = new Map<string, string>()
   #foreign = false
 
@@ -378,6 +379,7 @@ export class LogFiles extends LogReader implements Disposable {
     const file = path.join(this.folder, nameOf(first))
     const ahead = path.join(this.folder, aheadName)
     const wanted = dataAt + bytes
+    this.#hasAhead = false
     const there = this.#ahead === null ? fs.statSync(ahead, { throwIfNoEntry: false }) : undefined
     const isReady = there !== undefined && there.size >= wanted && there.size % pieceBytes === 0
     if (isReady) fs.renameSync(ahead, file)
@@ -401,9 +403,10 @@ export class LogFiles extends LogReader implements Disposable {
 
   /** Fills the next segment while there is time. Where that fails, it is made when it is needed. */
   #prepare({ at, capacity }: Writing): void {
-    if (this.#ahead !== null || at < capacity / 2) return
+    if (this.#ahead !== null || this.#hasAhead || at < capacity / 2) return
     const ahead = path.join(this.folder, aheadName)
-    if (fs.existsSync(ahead)) return
+    this.#hasAhead = fs.existsSync(ahead)
+    if (this.#hasAhead) return
     this.#ahead = allocateLater(ahead, Math.min(largestBytes, capacity * 2))
       .catch(() => fs.promises.rm(ahead, { force: true }).catch(() => undefined))
       .finally(() => {

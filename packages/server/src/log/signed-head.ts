@@ -48,11 +48,11 @@ const contentOf = (text: string, seal: string): string => `${text}\n${seal}\n`
 const macOf = (text: string, sealer: Sealer): string =>
   macPrefix + sealer.mac(tag + text).toString('base64')
 
-/** The content, padded with newlines until the end of the slot. */
-const fill = (slot: Buffer, content: string): void => {
+/** The content at the start of the slot; what stood behind it is of no meaning. Returns the bytes that changed. */
+const fill = (slot: Buffer, content: string): Buffer => {
   const end = slot.write(content)
   if (end < Buffer.byteLength(content)) throw new Error('the signed head does not fit its slot')
-  slot.fill('\n', end)
+  return slot.subarray(0, end)
 }
 
 type Checks = { readonly verifier: Verifier; readonly sealer: Sealer | null }
@@ -176,8 +176,8 @@ export const openHeadFile = (directory: string, keys: Keys): HeadFile => {
   const write = (head: SignedHead): void => {
     const at = head.count % 2 === 0 ? 0 : 1
     const text = JSON.stringify(head)
-    fill(slots[at], contentOf(text, macOf(text, keys)))
-    fs.writeSync(fd, slots[at], 0, slotBytes, at * slotBytes)
+    const changed = fill(slots[at], contentOf(text, macOf(text, keys)))
+    fs.writeSync(fd, changed, 0, changed.length, at * slotBytes)
     last = at
     unsigned = text
     timer ??= setTimeout(signLater, signAfterMs).unref()

@@ -13,6 +13,7 @@ import type {
   ScheduleStatus,
 } from '@gatehouse/contract'
 import type { Explained } from '@gatehouse/contract/explain-issue'
+import type { Awaitable } from '../domain/awaitable.ts'
 import type { AgentServices, AgentWrites } from './agent-services.ts'
 import type { Clock } from './clock.ts'
 import type { Files } from './files.ts'
@@ -409,7 +410,8 @@ export interface Capability {
     args: never,
     ctx: PreviewContext,
   ) => Promise<Readonly<Record<string, unknown>>>
-  readonly run: (ctx: CapabilityContext, args: never) => Promise<Record<string, unknown>>
+  /** At once where nothing has to be waited for: such a call takes no promise. */
+  readonly run: (ctx: CapabilityContext, args: never) => Awaitable<Record<string, unknown>>
 }
 
 /** Other calls that come to the same as one that a client makes by itself. */

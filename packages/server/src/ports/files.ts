@@ -1,4 +1,5 @@
 import type { Buffer } from 'node:buffer'
+import type { Awaitable } from '../domain/awaitable.ts'
 
 export type FileType = 'file' | 'directory' | 'symlink' | 'other'
 
@@ -94,19 +95,22 @@ export interface Files {
   /** Must return false only where `locate` cannot give an absolute path that begins so. Does not look at the disk. */
   canLeadTo(path: string, beginning: string): boolean
 
-  /** Must read a regular file whole or in part; small ones synchronously. `size_bytes` is the whole file's. */
+  /**
+   * Must read a regular file whole or in part; `size_bytes` is the whole file's. What a small one holds is there at
+   * once; failures are rejections.
+   */
   read(
     path: string,
     options: { readonly offset?: number; readonly limit?: number; readonly bytesMax: number },
-  ): Promise<{
+  ): Awaitable<{
     readonly bytes: Buffer
     readonly size_bytes: number
     readonly modified_at: string
     readonly truncated: boolean
   }>
 
-  /** Must return null when nothing is there. Does not follow a last link. */
-  stat(path: string): Promise<FileStat | null>
+  /** Must return null when nothing is there, at once; failures are rejections. Does not follow a last link. */
+  stat(path: string): Awaitable<FileStat | null>
 
   /** Must leave out, and count, what the `Reach` does not permit. */
   list(path: string): Promise<{

@@ -1,3 +1,4 @@
+import type { Awaitable } from '../domain/awaitable.ts'
 import type { LimitKey, LimitStamp, LimitVerdict } from '../domain/sliding-window.ts'
 
 export type { LimitKey, LimitStamp, LimitVerdict } from '../domain/sliding-window.ts'
@@ -16,7 +17,7 @@ export interface RateLimits {
    * the one with the longest wait. `retry_after_ms` must be exact: a use then passes, earlier not.
    * Where `nowMs` is behind a stamp of the key, the use counts at the moment of that stamp.
    */
-  take(keys: readonly LimitKey[], nowMs: number): Promise<LimitVerdict>
+  take(keys: readonly LimitKey[], nowMs: number): Awaitable<LimitVerdict>
 
   /** Must count uses of before a restart that are in the log and not stored yet; nothing where uses are stored at once. */
   restore(stamps: readonly LimitStamp[]): void

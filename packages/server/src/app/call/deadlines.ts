@@ -61,14 +61,19 @@ export class Deadlines {
 
 /** The deadline of one call, which stands still while a person is asked. */
 export class CallDeadline implements Disposable {
-  readonly #start: () => Disposable
-  #entry: Disposable | null
+  readonly #deadlines: Deadlines
+  #start: (() => Disposable) | null = null
+  #entry: Disposable | null = null
   #asked = 0
-  #ended = false
 
-  constructor(deadlines: Deadlines, ms: number, late: () => void) {
-    this.#start = () => deadlines.start(ms, late)
-    this.#entry = this.#start()
+  constructor(deadlines: Deadlines) {
+    this.#deadlines = deadlines
+  }
+
+  /** To be called once what the call does goes on after this turn: what is over by then has no deadline. */
+  begin(ms: number, late: () => void): void {
+    this.#start = () => this.#deadlines.start(ms, late)
+    if (this.#asked === 0) this.#entry = this.#start()
   }
 
   /** A call that was answered has its whole time again: whoever waits for a person is bounded elsewhere. */
@@ -80,12 +85,12 @@ export class CallDeadline implements Disposable {
       return await ask()
     } finally {
       this.#asked -= 1
-      if (this.#asked === 0 && !this.#ended) this.#entry = this.#start()
+      if (this.#asked === 0) this.#entry = this.#start?.() ?? null
     }
   }
 
   [Symbol.dispose](): void {
-    this.#ended = true
+    this.#start = null
     this.#entry?.[Symbol.dispose]()
   }
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { AuditEntry } from '@gatehouse/contract'
+import { AuditEntry, GatehouseError } from '@gatehouse/contract'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
@@ -411,4 +411,60 @@ test('every entry says which tier policy applied, or that none was asked', async
   const page = await kit.app.queryAudit(kit.operator(), none)
   expect(page.total).toBe(entries.filter((entry) => entry.policy_decision === 'none').length)
   expect(new Set(page.entries.map((entry) => entry.policy_decision))).toEqual(new Set(['none']))
+})
+
+test('a call that waits for nothing has run when its turn is over, and is answered when the log holds it', async () => {
+  const made: string[] = []
+  const at = (name: string, run: () => { done: boolean } | Promise<{ done: boolean }>) =>
+    defineCapability({
+      name: `test.${name}`,
+      version: '1',
+      title: `Do ${name}`,
+      purpose: 'Does it.',
+      when_to_use: 'In tests.',
+      inputs: z.strictObject({}),
+      outputs: z.object({ done: z.boolean() }),
+      result_bytes_max: 1_000,
+      tier: 'autonomous',
+      effect: 'none',
+      errors: [],
+      run,
+    })
+  const raise = (): never => {
+    throw new GatehouseError('FileNotFound', { path: 'gone' })
+  }
+  const done = (name: string) => () => {
+    made.push(name)
+    return { done: true }
+  }
+  await using kit = await createKit({
+    capabilities: [
+      at('now', done('now')),
+      at('later', async () => done('later')()),
+      at('raises', raise),
+      at('rejects', async () => raise()),
+    ],
+    policy: rules(allow('"test.*"')),
+  })
+  await kit.agent('alpha')
+  const calls = ['now', 'later', 'raises', 'rejects'].map((name) =>
+    kit.invoke('alpha', `test.${name}`),
+  )
+  await nextTurn()
+  expect(made).toEqual(['now', 'later'])
+  const outcomes = await Promise.all(calls)
+  expect(outcomes).toMatchObject([
+    { kind: 'succeeded', data: { done: true } },
+    { kind: 'succeeded', data: { done: true } },
+    { kind: 'failed', error: { type: 'FileNotFound' } },
+    { kind: 'failed', error: { type: 'FileNotFound' } },
+  ])
+  const entries = await kit.audit({ agent: 'alpha' })
+  const results = entries.filter(({ capability }) => capability.startsWith('test.'))
+  expect(results.map(({ capability, result }) => `${capability} ${result}`).toSorted()).toEqual([
+    'test.later success',
+    'test.now success',
+    'test.raises error',
+    'test.rejects error',
+  ])
 })

@@ -1,11 +1,12 @@
 import { type CapabilityError, GatehouseError } from '@gatehouse/contract'
 import { jsonBytesMax } from '../../domain/arguments.ts'
+import type { Awaitable } from '../../domain/awaitable.ts'
 import { failureOf } from '../../domain/failure.ts'
 import type { Capability } from '../../ports/capability.ts'
 import type { Log } from '../../ports/log.ts'
 import type { Secrets } from '../../ports/secrets.ts'
 import type { Call, RoomyCall } from '../call/call.ts'
-import type { ContextFactory } from '../call/capability-context.ts'
+import type { ContextFactory, RunOfCall } from '../call/capability-context.ts'
 import { CallDeadline, type Deadlines } from '../call/deadlines.ts'
 import { LazyAbort } from '../call/lazy-abort.ts'
 import { memoryWithin } from '../call/result-bytes.ts'
@@ -80,47 +81,82 @@ const scrubbed = ({ secrets }: RunDeps, { capability }: Call, result: RunResult)
   return { kind: 'failed', error: secrets.scrub(error), fault, noted: secrets.scrub(noted) }
 }
 
+/** What the run of one call is told and tells. */
+class CallRun implements RunOfCall {
+  readonly deadline = new LazyAbort()
+  readonly timer: CallDeadline
+  facts: Noted = null
+
+  constructor(deadlines: Deadlines) {
+    this.timer = new CallDeadline(deadlines)
+  }
+
+  readonly noted = (facts: NonNullable<Noted>): void => {
+    this.facts = { ...this.facts, ...facts }
+  }
+
+  whileAsking<T>(ask: () => Promise<T>): Promise<T> {
+    return this.timer.standStill(ask)
+  }
+}
+
+type Data = Readonly<Record<string, unknown>>
+
 /**
  * Runs a capability within its deadline and turns whatever it does into a value, without the values of
- * secrets that were used. The only place that calls `run`: who comes here has passed policy, limits and,
- * where asked for, a person.
+ * secrets that were used; at once where it waits for nothing. The only place that calls `run`: who comes here
+ * has passed policy, limits and, where asked for, a person.
  */
-export async function runCapability(deps: RunDeps, call: RoomyCall): Promise<RunResult> {
+export function runCapability(deps: RunDeps, call: RoomyCall): Awaitable<RunResult> {
   const { capability, args } = call
-  const limit = new LazyAbort()
-  let deadline: CallDeadline | undefined
-  let noted: Noted = null
-  let result: RunResult
+  const run = new CallRun(deps.deadlines)
   try {
-    const timeout_seconds = capability.deadline?.(args as never) ?? capability.timeout_seconds
-    const data = await new Promise<Readonly<Record<string, unknown>>>((resolve, reject) => {
-      const running = new CallDeadline(deps.deadlines, timeout_seconds * 1000, () => {
-        const facts = { capability: capability.name, timeout_seconds }
-        const error = new GatehouseError('DeadlineExceeded', facts)
-        limit.abort(error)
-        reject(error)
-      })
-      deadline = running
-      const context = deps.contexts.create(call, {
-        deadline: limit,
-        noted(facts) {
-          noted = { ...noted, ...facts }
-        },
-        whileAsking: (ask) => running.standStill(ask),
-      })
-      capability.run(context, args as never).then(resolve, reject)
-    })
-    const bytes = measure(capability, data)
-    const text = capability.text ? capability.text(data) : null
-    call.room.made(bytes)
-    result = { kind: 'succeeded', data, text, noted }
+    const data = capability.run(deps.contexts.create(call, run), args as never)
+    return data instanceof Promise ? runLater(deps, call, run, data) : ended(deps, call, run, data)
   } catch (cause) {
-    call.room.made(0)
-    result = failed(faultOf(deps, call, cause), noted)
-  } finally {
-    deadline?.[Symbol.dispose]()
+    return broken(deps, call, run, cause)
   }
-  return scrubbed(deps, call, result)
+}
+
+async function runLater(
+  deps: RunDeps,
+  call: RoomyCall,
+  run: CallRun,
+  running: Promise<Data>,
+): Promise<RunResult> {
+  try {
+    return ended(deps, call, run, await inTime(call, run, running))
+  } catch (cause) {
+    return broken(deps, call, run, cause)
+  } finally {
+    run.timer[Symbol.dispose]()
+  }
+}
+
+/** Raises `DeadlineExceeded` when it takes too long, and tells the run. */
+const inTime = ({ capability, args }: Call, run: CallRun, running: Promise<Data>): Promise<Data> =>
+  new Promise((resolve, reject) => {
+    const timeout_seconds = capability.deadline?.(args as never) ?? capability.timeout_seconds
+    run.timer.begin(timeout_seconds * 1000, () => {
+      const facts = { capability: capability.name, timeout_seconds }
+      const error = new GatehouseError('DeadlineExceeded', facts)
+      run.deadline.abort(error)
+      reject(error)
+    })
+    running.then(resolve, reject)
+  })
+
+const ended = (deps: RunDeps, call: RoomyCall, { facts }: CallRun, data: Data): RunResult => {
+  const { capability, room } = call
+  const bytes = measure(capability, data)
+  const text = capability.text ? capability.text(data) : null
+  room.made(bytes)
+  return scrubbed(deps, call, { kind: 'succeeded', data, text, noted: facts })
+}
+
+const broken = (deps: RunDeps, call: RoomyCall, { facts }: CallRun, cause: unknown): RunResult => {
+  call.room.made(0)
+  return scrubbed(deps, call, failed(faultOf(deps, call, cause), facts))
 }
 
 /** Failure that a capability raised, in words: anything but an error of ours is a fault of ours. */

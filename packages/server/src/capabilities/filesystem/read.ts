@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { z } from 'zod'
+import { andThen } from '../../domain/awaitable.ts'
 import { defineCapability } from '../define.ts'
 import { encodingField, pathErrors, pathField, sha256Field, version } from './fields.ts'
 import { decode, wholeCharacters } from './text.ts'
@@ -59,33 +60,34 @@ export const read = defineCapability({
   errors: [...pathErrors, 'IsADirectory', 'NotARegularFile', 'TooManyLinks', 'InvalidEncoding'],
   result_bytes: ({ limit = defaultBytes }) => limit + 16 * 1024,
   text: (data) => data.content,
-  async run(ctx, { path, encoding, offset = 0, limit = defaultBytes }) {
+  run(ctx, { path, encoding, offset = 0, limit = defaultBytes }) {
     const wanted = encoding === 'base64' ? Math.min(limit, base64BytesMax) : limit
     const isText = encoding === 'utf-8'
     // Up to three bytes more on either side show where a character begins and ends.
     const before = isText ? Math.min(offset, 3) : 0
     const after = isText ? 3 : 0
-    const got = await ctx.files.read(path, {
+    const asked = {
       offset: offset - before,
       limit: before + wanted + after,
       bytesMax: bytesMax + 6,
-    })
-    const { bytes, size_bytes, modified_at } = got
-    const from = Math.min(before, bytes.length)
-    const to = Math.min(from + wanted, bytes.length)
-    const [start, end] = isText ? wholeCharacters(bytes, from, to) : [from, to]
-    const part = start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end)
-    const first = Math.min(offset - before, size_bytes) + start
-    const truncated = first + part.length < size_bytes
-    return {
-      content: decode(part, encoding, path),
-      encoding,
-      size_bytes,
-      modified_at,
-      sha256: part.length === size_bytes ? hash('sha256', part) : null,
-      truncated,
-      offset: first,
-      next_offset: truncated ? first + part.length : null,
     }
+    return andThen(ctx.files.read(path, asked), ({ bytes, size_bytes, modified_at }) => {
+      const from = Math.min(before, bytes.length)
+      const to = Math.min(from + wanted, bytes.length)
+      const [start, end] = isText ? wholeCharacters(bytes, from, to) : [from, to]
+      const part = start === 0 && end === bytes.length ? bytes : bytes.subarray(start, end)
+      const first = Math.min(offset - before, size_bytes) + start
+      const truncated = first + part.length < size_bytes
+      return {
+        content: decode(part, encoding, path),
+        encoding,
+        size_bytes,
+        modified_at,
+        sha256: part.length === size_bytes ? hash('sha256', part) : null,
+        truncated,
+        offset: first,
+        next_offset: truncated ? first + part.length : null,
+      }
+    })
   },
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { andThen } from '../../domain/awaitable.ts'
 import { defineCapability, smallResult } from '../define.ts'
 import { entryField, fileType, version } from './fields.ts'
 
@@ -31,9 +32,8 @@ export const stat = defineCapability({
     'PermissionRefused',
   ],
   result_bytes_max: smallResult,
-  async run(ctx, { path }) {
-    const found = await ctx.files.stat(path)
-    return {
+  run: (ctx, { path }) =>
+    andThen(ctx.files.stat(path), (found) => ({
       path: ctx.files.resolve(path),
       exists: found !== null,
       type: found?.type ?? null,
@@ -42,6 +42,5 @@ export const stat = defineCapability({
       created_at: found?.created_at ?? null,
       permissions: found?.permissions ?? null,
       owner: found?.owner ?? null,
-    }
-  },
+    })),
 })

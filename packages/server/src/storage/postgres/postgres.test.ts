@@ -91,7 +91,7 @@ describe.skipIf(missing !== null)(
           { key: 'a\u0000y', limit: 30, window_ms: 1_000 },
         ]
         const verdicts = await Promise.all(
-          Array.from({ length: 60 }, (_, i) =>
+          Array.from({ length: 60 }, async (_, i) =>
             // In both orders, which would deadlock if each took its locks as they come.
             (i % 2 ? one : two).limits.take(i % 3 ? keys : keys.toReversed(), 1_000 + i),
           ),

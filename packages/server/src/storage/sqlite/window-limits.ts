@@ -3,7 +3,7 @@ import type { RateLimits } from '../../ports/limits.ts'
 
 /** The limits of a store that this process owns alone: whatever is counted, is counted here. */
 export const windowLimits = (windows: SlidingWindows): RateLimits => ({
-  take: async (keys, nowMs) => windows.take(keys, nowMs),
+  take: (keys, nowMs) => windows.take(keys, nowMs),
   restore(stamps) {
     for (const stamp of stamps) windows.restore(stamp)
   },

@@ -324,10 +324,21 @@ export class McpSocket {
     return JSON.stringify({ jsonrpc: '2.0', id, result })
   }
 
-  async #call(request: Request, call: Call, held: Held, alone: boolean): Promise<string> {
+  #call(request: Request, call: Call, held: Held, alone: boolean): Promise<string> {
     // A peer that skips the handshake is served as one of the oldest version.
     this.#version ??= unspokenVersion
-    const session_id = this.#session ?? (await this.#open(null))
+    return this.#session === null
+      ? this.#open(null).then((id) => this.#answerIn(id, request, call, held, alone))
+      : this.#answerIn(this.#session, request, call, held, alone)
+  }
+
+  #answerIn(
+    session_id: string,
+    request: Request,
+    call: Call,
+    held: Held,
+    alone: boolean,
+  ): Promise<string> {
     return answerRequest(
       this.#deps,
       {

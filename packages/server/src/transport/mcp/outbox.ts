@@ -6,20 +6,25 @@ import type { GatewayLimits } from '../http/limits.ts'
 const textFrame = 0x81
 const chargedAtOnce = 64 * 1024
 
+const lowByte = (value: number, byte: number): number => Math.floor(value / 256 ** byte) % 256
+
+/** A character for each byte of the head. */
+const headOf = (length: number): string => {
+  if (length < 126) return String.fromCharCode(textFrame, length)
+  const bytes = length < 65_536 ? [126] : [127, 0, 0, lowByte(length, 5), lowByte(length, 4)]
+  if (length >= 65_536) bytes.push(lowByte(length, 3), lowByte(length, 2))
+  return String.fromCharCode(textFrame, ...bytes, lowByte(length, 1), lowByte(length, 0))
+}
+
 /**
- * A text as one unmasked frame (RFC 6455, 5.2), in one buffer that is written once: `ws` makes two writes of
- * head and text.
+ * Writes a text as one unmasked frame (RFC 6455, 5.2), in one write: `ws` makes two, of head and text. Text of one
+ * byte a character needs no buffer for that.
  */
-const frameOf = (text: string): Buffer => {
+const writeFrame = (to: Duplex, text: string, written?: (error?: Error | null) => void): void => {
   const length = Buffer.byteLength(text)
-  const head = length < 126 ? 2 : length < 65_536 ? 4 : 10
-  const frame = Buffer.allocUnsafe(head + length)
-  frame[0] = textFrame
-  frame[1] = head === 2 ? length : head === 4 ? 126 : 127
-  if (head === 4) frame.writeUInt16BE(length, 2)
-  if (head === 10) frame.writeBigUInt64BE(BigInt(length), 2)
-  frame.write(text, head)
-  return frame
+  const head = headOf(length)
+  if (length === text.length) to.write(head + text, 'latin1', written)
+  else to.write(Buffer.concat([Buffer.from(head, 'latin1'), Buffer.from(text)]), written)
 }
 
 /** Outgoing texts of one WebSocket, and how far its peer is behind in reading them. */
@@ -133,7 +138,7 @@ export class Outbox {
     for (const text of texts) {
       const written = asking.get(place++)
       if (written) this.#writeAsked(text, written)
-      else this.#raw.write(frameOf(text))
+      else writeFrame(this.#raw, text)
     }
     if (texts.length > 1) this.#raw.uncork()
     // Bytes that the system takes at once are never announced as drained.
@@ -143,7 +148,7 @@ export class Outbox {
 
   #writeAsked(text: string, written: (taken: boolean) => void): void {
     this.#unsure.add(written)
-    this.#raw.write(frameOf(text), (error) => {
+    writeFrame(this.#raw, text, (error) => {
       if (this.#unsure.delete(written)) written(!error && !this.#raw.destroyed)
     })
   }

@@ -121,7 +121,7 @@ export const progressOf = (
 }
 
 /** Calls a tool through the gate. Raises what the gate raises. */
-export const callTool = async (
+export const callTool = (
   deps: McpDeps,
   call: McpCall,
   requestId: string,
@@ -136,23 +136,17 @@ export const callTool = async (
   tell: ((progress: Progress) => void) | undefined,
 ): Promise<ToolOutcome> => {
   const op = opOfCall(call, requestId, tell ? progressOf(tell) : undefined, input)
-  try {
-    return toolOutcome(
-      await deps.app.invoke(op, {
-        capability: capabilityName(input.name),
-        arguments: input.arguments,
-        ...(input.unreadable ? { unreadable: input.unreadable } : {}),
-      }),
-      deps.names,
-      input.arguments,
-    )
-  } catch (thrown) {
-    // A failure of the capability stays one, whichever way it reaches us.
-    if (thrown instanceof GatehouseError && thrown.entry.rpc === null) {
-      return { result: failedTool(thrown, deps.names, input.arguments) }
-    }
-    throw thrown
-  }
+  const { names } = deps
+  const asked = { capability: capabilityName(input.name), arguments: input.arguments }
+  const { unreadable } = input
+  return deps.app.invoke(op, unreadable ? { ...asked, unreadable } : asked).then(
+    (outcome) => toolOutcome(outcome, names, input.arguments),
+    (thrown: unknown) => {
+      // A failure of the capability stays one, whichever way it reaches us.
+      if (!(thrown instanceof GatehouseError) || thrown.entry.rpc !== null) throw thrown
+      return { result: failedTool(thrown, names, input.arguments) }
+    },
+  )
 }
 
 export type ToolCall = {

@@ -61,9 +61,16 @@ const reasonOf = ({ [reasonField]: reason }: Members): string | undefined => {
   throw new GatehouseError('InvalidParams', { detail: `reason ${detail}`, member: reasonField })
 }
 
+/** Parameters of the method, without the session that any request may name. */
+const ownOf = (members: Members): Members => {
+  if (members['session_id'] === undefined) return members
+  const { session_id: _named, ...own } = members
+  return own
+}
+
 type CallEnvelope = Exclude<Envelope, { kind: 'invalid' }>
 
-const perform = async (
+const perform = (
   caller: RpcCaller,
   method: Method,
   { kind, params, unreadable }: CallEnvelope,
@@ -77,12 +84,10 @@ const perform = async (
   const waits = kind === 'notification' ? unanswered(caller) : caller.open
   const open = agent_reason === undefined ? waits : { ...waits, agent_reason }
   const op = new TransportOp(who, requestId, caller.cancellation, open)
-  if (method.inSession && session !== null) {
-    await caller.app.assertSession(op, { session_id: session })
-  }
-  if (named === undefined) return await method.answer(caller.app, op, members, unreadable)
-  const { session_id: _named, ...own } = members
-  return await method.answer(caller.app, op, own, unreadable)
+  const answer = () => method.answer(caller.app, op, ownOf(members), unreadable)
+  return method.inSession && session !== null
+    ? caller.app.assertSession(op, { session_id: session }).then(answer)
+    : answer()
 }
 
 type Done = MethodAnswer & { readonly unavailable?: boolean }

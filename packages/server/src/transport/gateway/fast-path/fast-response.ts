@@ -5,6 +5,15 @@ import { keepAliveMs } from '../../http/limits.ts'
 
 const keepAlive = `Connection: keep-alive\r\nKeep-Alive: timeout=${keepAliveMs / 1000}\r\n`
 
+/** Seconds are all that the header tells, so one text serves every answer of a second. */
+let date = { second: 0, text: '' }
+const dateText = (): string => {
+  const now = Date.now()
+  const second = Math.floor(now / 1000)
+  if (second !== date.second) date = { second, text: new Date(now).toUTCString() }
+  return date.text
+}
+
 /** A response on a bare socket, in the bytes that Node's would have; smuggling.test.ts compares them. */
 export class FastResponse implements HttpResponse {
   readonly #socket: Socket
@@ -36,7 +45,7 @@ export class FastResponse implements HttpResponse {
       head += `${headers[i]}: ${headers[i + 1]}\r\n`
       this.#closes ||= headers[i] === 'Connection' && headers[i + 1] === 'close'
     }
-    this.#head = `${head}Date: ${new Date().toUTCString()}\r\n${this.#closes ? '' : keepAlive}\r\n`
+    this.#head = `${head}Date: ${dateText()}\r\n${this.#closes ? '' : keepAlive}\r\n`
   }
 
   end(body = ''): void {
