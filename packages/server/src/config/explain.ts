@@ -18,10 +18,16 @@ const isSecretText = (text: string): boolean => {
   return isKnownSecret(text) || (url !== undefined && (!URL.canParse(url) || hasSecret(url)))
 }
 
+/** An element of a list is a text, or a record such as a target of the audit log. */
+const isSecretElement = (one: unknown): boolean =>
+  typeof one === 'string'
+    ? isSecretText(one)
+    : Object.values(one ?? {}).some((text) => typeof text === 'string' && isSecretText(text))
+
 /** Whether somebody put a secret where none belongs, as a password into an address. */
 function holdsSecret(value: SettingValue): boolean {
   if (typeof value === 'string') return isSecretText(value)
-  if (Array.isArray(value)) return value.some(isSecretText)
+  if (Array.isArray(value)) return (value as readonly unknown[]).some(isSecretElement)
   if (typeof value !== 'object' || value === null) return false
   return Object.values(value).some((argv) => secretArguments(argv).length > 0)
 }
