@@ -143,6 +143,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'user-token revoke': [seeded.userToken, '--yes'],
   'config explain': [],
   'setup sandbox': [],
+  'setup service': null,
   'setup-link': [],
   'operator set-password': [],
   'operator list': [],
