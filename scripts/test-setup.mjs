@@ -128,10 +128,14 @@ const programs = [
   },
   { name: 'curl', file: '/usr/bin/curl', from: 'curl', suites: 'the code blocks of the guides' },
   { name: 'mandoc', file: '/usr/bin/mandoc', from: 'mandoc', suites: 'the manual pages' },
-  ...['jq', 'openssl', 'xxd'].map((name) => ({
-    ...{ name, file: `/usr/bin/${name}`, from: name },
+  { name: 'jq', file: '/usr/bin/jq', from: 'jq', suites: 'the code blocks of the guides' },
+  {
+    name: 'openssl',
+    file: '/usr/bin/openssl',
+    from: 'openssl',
     suites: 'the code blocks of the guides',
-  })),
+  },
+  { name: 'xxd', file: '/usr/bin/xxd', from: 'xxd', suites: 'the code blocks of the guides' },
   { name: 'caddy', file: '/usr/bin/caddy', from: 'caddy', suites: 'the service behind Caddy' },
   {
     name: 'nginx',

@@ -37,9 +37,11 @@ test('every program that a suite can ask for is one that the set-up knows', () =
 })
 
 test('every foreign program that a suite asks for has a folder, and every folder is asked for', async () => {
-  const suites = readdirSync(path.join(root, 'test'), { recursive: true })
-    .filter((file) => file.endsWith('.ts'))
-    .map((file) => `test/${file}`)
+  const suites = ['test', 'packages/server/test/integration'].flatMap((folder) =>
+    readdirSync(path.join(root, folder), { recursive: true })
+      .filter((file) => file.endsWith('.ts'))
+      .map((file) => `${folder}/${file}`),
+  )
   const asked = needs(...suites).filter((name) => name.startsWith('npm:'))
   const folders = await listForeignPrograms()
   expect(asked).toEqual(folders.map((name) => `npm:${name}`).toSorted((a, b) => a.localeCompare(b)))

@@ -11,6 +11,7 @@ const other = {
 
 const upstream: Upstream = {
   name: 'tickets',
+  version: 1,
   server: { kind: 'http', url: 'https://mcp.example.org/mcp' },
   grants: { folders: [], hosts: [], environment: {} },
   credentials: {},

@@ -20,6 +20,7 @@ const others = {
     'audit check-proof',
     'restore',
     'join',
+    'setup service',
   ],
   begins: ['agent create', 'user-token create', 'operator set-password', 'vault passphrase'],
 } as const
@@ -29,6 +30,7 @@ const linesOfTheirOwn: Readonly<Record<string, readonly string[]>> = {
   'audit check-proof': ['/does/not/exist'],
   'audit test': ['elsewhere'],
   'catalog validate': ['/does/not/exist'],
+  'setup service': ['--dry-run'],
   wake: ['mailbot'],
   'tls fingerprint': [],
   __complete: ['agent show m'.replaceAll(' ', '\n')],

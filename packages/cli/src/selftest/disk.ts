@@ -12,6 +12,7 @@ import {
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { counted } from '../counted.ts'
 import { Installation, invoke, pause } from './installation.ts'
 import { startWithAgent } from './load-agent.ts'
 import { type Finding, finding, type SectionContext } from './section.ts'
@@ -94,7 +95,7 @@ const refusal = (refused: readonly Tried[]): Finding => {
   const slowest = Math.max(...refused.map(({ tookMs }) => tookMs))
   const holds = slowest < answerWithinMs && refused.every(({ type }) => type === 'AuditUnavailable')
   const slow = `the slowest after ${Math.round(slowest)} ms`
-  return finding(what, holds, `${refused.length} calls, ${slow}, as ${first.type}`)
+  return finding(what, holds, `${counted(refused.length, 'call')}, ${slow}, as ${first.type}`)
 }
 
 /** A full disk: calls are refused at once, and nothing runs; with space they work again without a restart. */

@@ -49,7 +49,7 @@ export const sandboxSection = async (context: SectionContext): Promise<readonly 
       command: 'true',
     })
     const type = result?.error?.type ?? 'it did not run'
-    const detail = `programs do not run in a sandbox here (${type}); \`gatehouse doctor\` says why`
+    const detail = `programs do not run in a sandbox here (${type}); the doctor says why`
     return [{ what: 'escapes from the sandbox', verdict: 'skipped', detail }]
   }
   const marker = join(gate.dataDir, 'escaped.txt')

@@ -8,6 +8,7 @@ import {
   writeFileSync,
 } from 'node:fs'
 import { join } from 'node:path'
+import { counted } from '../counted.ts'
 import { Installation } from './installation.ts'
 import { makeEntries, type Ready, startWithAgent } from './load-agent.ts'
 import { bySize, type Finding, finding, firstOf, type SectionContext } from './section.ts'
@@ -123,7 +124,7 @@ const tamperWithEntries = async (
     'random changes to the log are found, and the first entry is named',
     missed.length === 0,
     missed.length === 0
-      ? `${rounds} of ${rounds} in ${entries.length} entries, by a running service`
+      ? `${rounds} of ${rounds} in ${counted(entries.length, 'entry', 'entries')}, by a running service`
       : `${missed.length} of ${rounds}: ${firstOf(missed)}`,
   )
 }

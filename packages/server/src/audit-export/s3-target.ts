@@ -1,6 +1,5 @@
 import { hash } from 'node:crypto'
 import { GatehouseError } from '@gatehouse/contract'
-import { AwsV4Signer } from 'aws4fetch'
 import type { Outbound } from '../ports/outbound.ts'
 import type { Credential } from './credential.ts'
 import { type EntryTarget, nameOfPart, textOfPart } from './target.ts'
@@ -34,6 +33,7 @@ export const s3Target = (
     text: string | null,
     signal: AbortSignal,
   ): Promise<void> => {
+    const { AwsV4Signer } = await import('aws4fetch')
     const signed = await new AwsV4Signer({
       ...{ method, region, accessKeyId, service: 's3' },
       url: `${url}/${bucket}/${prefix}${key}`,

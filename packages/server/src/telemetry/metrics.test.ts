@@ -14,6 +14,9 @@ const gauges: Gauges = {
   writes: { pending: 7, dead: 8 },
   upstreams: { github: 0.5 },
   audit_entries: 6,
+  audit_lag_entries: { archive: 12 },
+  audit_lag_seconds: { archive: 30 },
+  audit_targets_failing: { archive: 1 },
   health: { audit: 0.5 },
 }
 
@@ -92,6 +95,9 @@ test('shows how things stand when it is asked, and how the process is', async ()
     'gatehouse_writes{state="pending"} 7',
     'gatehouse_writes{state="dead"} 8',
     'gatehouse_audit_entries 6',
+    'gatehouse_audit_target_lag_entries{target="archive"} 12',
+    'gatehouse_audit_target_lag_seconds{target="archive"} 30',
+    'gatehouse_audit_target_failing{target="archive"} 1',
     'gatehouse_agents{status="paused"} 1',
     'gatehouse_health{component="audit"} 0.5',
     'gatehouse_info{version="1.2.3",node="node-a"} 1',

@@ -1,3 +1,6 @@
+import { mkdtempSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Role } from '@gatehouse/contract'
 import { type Permission, type Route, type RouteName, routes } from '@gatehouse/contract/routes'
 import { askQuestion } from '@gatehouse/testkit/installation/ask-question'
@@ -97,6 +100,7 @@ const things: Readonly<Partial<Record<RouteName, string>>> = {
   checkSecret: seeded.secret,
   endLogin: seeded.login,
   removeOperator: 'ana',
+  testAuditTarget: 'elsewhere',
   testNotification: 'phone',
   listFailedNotifications: 'phone',
   retryNotifications: 'phone',
@@ -156,6 +160,13 @@ const asks: Before = async ({ kit }) => {
   await askQuestion(kit)
   return undefined
 }
+
+/** A target of the audit log, which is named by the settings alone. */
+const elsewhere = () => ({
+  name: 'elsewhere',
+  kind: 'files' as const,
+  folder: mkdtempSync(join(tmpdir(), 'gatehouse-test-')),
+})
 
 /** What must have happened before, for some routes, and what of it goes into the body. */
 const before: Readonly<Partial<Record<RouteName, Before>>> = {
@@ -229,7 +240,8 @@ describe.each(all)('%s', (name, route) => {
   const isAllowed = (role?: Role) => roles === 'everybody' || (role && roles.includes(role))
   const answered = async (role?: Role): Promise<number> => {
     if (route.method === 'GET' || !isAllowed(role)) return statusOf(shared(), { name, route, role })
-    await using kit = await openRestKit({}, { forBrowsers: true })
+    const settings = name === 'testAuditTarget' ? { 'audit.targets': [elsewhere()] } : {}
+    await using kit = await openRestKit({ settings }, { forBrowsers: true })
     return await statusOf(kit, { name, route, role }, before[name])
   }
   test('is refused to nobody or to a stranger as promised', async () => {

@@ -4,7 +4,8 @@ import type { Sandbox, SandboxState } from '../../ports/sandbox.ts'
 
 const sandboxIn = (state: SandboxState): Sandbox => {
   const never = () => Promise.reject(new Error('nothing runs in this test'))
-  return { state: () => state, probe: async () => state, spawn: never, run: never }
+  const told = { state: () => state, probe: async () => state, ready: async () => undefined }
+  return { ...told, spawn: never, run: never }
 }
 
 test.each([
