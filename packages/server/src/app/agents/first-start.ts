@@ -4,12 +4,12 @@ import type { AgentUseCases } from './agents.ts'
 
 const name = 'first-agent'
 
-/** The agent that a new installation begins with, and its token. Null where there is an agent already. */
+/** The agent that a new installation begins with, and its token. Null where one of this name is there already. */
 export async function createFirstAgent(
   op: Op,
   app: Pick<AgentUseCases, 'listAgents' | 'createAgent'>,
 ): Promise<string | null> {
-  if ((await app.listAgents(op)).length > 0) return null
+  if ((await app.listAgents(op)).some((agent) => agent.name === name)) return null
   const created = app.createAgent(op, {
     name,
     purpose: 'The agent that came with the installation',
