@@ -21,7 +21,7 @@ export const Empty = ({
 )
 
 const Loading = () => (
-  <p role="status" className="animate-pulse py-6 text-ink-soft">
+  <p role="status" className="py-6 text-ink-soft">
     {common.loading}
   </p>
 )

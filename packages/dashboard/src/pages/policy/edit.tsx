@@ -134,7 +134,7 @@ const FileEditor = ({
       {draft && draft.version !== standing.version && (
         <Notice tone="warn">{text.keepTyping}</Notice>
       )}
-      <Suspense fallback={<p className="animate-pulse">{common.loading}</p>}>
+      <Suspense fallback={<p>{common.loading}</p>}>
         <Editor
           ref={editor}
           text={typed}
