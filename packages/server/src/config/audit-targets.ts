@@ -1,3 +1,5 @@
+import { namedListOf } from './named-list.ts'
+
 /** A place outside of the data directory that the audit log is carried to, as it stands in the settings. */
 export type AuditTargetSettings = { readonly name: string } & (
   | { readonly kind: 'files'; readonly folder: string }
@@ -166,13 +168,5 @@ const targetOf = (raw: unknown, refuse: Refuse): AuditTargetSettings => {
 }
 
 /** Every place, or a refusal that names the field. */
-export const auditTargetsOf = (raw: unknown, refuse: Refuse): readonly AuditTargetSettings[] => {
-  if (!Array.isArray(raw) || raw.length > targetsMax)
-    return refuse(`must be a list of at most ${targetsMax} targets; in a flag or variable as JSON`)
-  const targets = raw.map((one, i) =>
-    targetOf(one, (detail) => refuse(`at place ${i + 1}: ${detail}`)),
-  )
-  const names = targets.map(({ name }) => name)
-  const twice = names.find((name, i) => names.indexOf(name) !== i)
-  return twice === undefined ? targets : refuse(`names ${twice} twice`)
-}
+export const auditTargetsOf = (raw: unknown, refuse: Refuse): readonly AuditTargetSettings[] =>
+  namedListOf(raw, targetsMax, targetOf, refuse)

@@ -1,3 +1,5 @@
+import { namedListOf } from './named-list.ts'
+
 /** A place that notifications go to, as it stands in the settings. */
 export type Target = {
   readonly name: string
@@ -113,13 +115,5 @@ const targetOf = (raw: unknown, refuse: Refuse): Target => {
 }
 
 /** Every place, or a refusal that names the field. */
-export const targetsOf = (raw: unknown, refuse: Refuse): readonly Target[] => {
-  if (!Array.isArray(raw) || raw.length > targetsMax)
-    return refuse(`must be a list of at most ${targetsMax} targets; in a flag or variable as JSON`)
-  const targets = raw.map((one, i) =>
-    targetOf(one, (detail) => refuse(`at place ${i + 1}: ${detail}`)),
-  )
-  const names = targets.map(({ name }) => name)
-  const twice = names.find((name, i) => names.indexOf(name) !== i)
-  return twice === undefined ? targets : refuse(`names ${twice} twice`)
-}
+export const targetsOf = (raw: unknown, refuse: Refuse): readonly Target[] =>
+  namedListOf(raw, targetsMax, targetOf, refuse)
