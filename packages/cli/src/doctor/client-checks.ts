@@ -21,12 +21,15 @@ const fixText = (fix: Gap['fix']): string | null =>
 function findingOf(id: string, { connected, missing, others, hooks }: Inspected): Finding {
   const [connect, importing] = [`gatehouse connect ${id}`, `gatehouse import ${id}`]
   const named = others.join(', ')
-  if (!connected)
+  if (!connected) {
+    const bypass = hooks === null ? '' : '; its own tools bypass Gatehouse'
     return named === ''
-      ? fine(`not connected; to connect it, run ${connect}`)
-      : fine(
-          `not connected; its servers: ${named}; to connect it and put them behind the gate, run ${importing}`,
+      ? warn(`not connected${bypass}`, connect)
+      : warn(
+          `not connected${bypass}; these of its servers bypass Gatehouse: ${named}`,
+          `${connect}, then ${importing}`,
         )
+  }
   const [token] = missing
   if (token !== undefined) return warn(`connected, but there is no ${token}`, connect)
   const gaps = [
