@@ -43,8 +43,9 @@ type Failures = { readonly count: number; readonly untilMs: number; readonly rea
 const connectionsMax = 64
 const pauseMsMax = 60_000
 
-/** Equal for what lets an agent in by the same way. */
-const accessOf = ({ access }: UpstreamOrder): string => JSON.stringify(access)
+/** Equal for the same server, with the same within its reach, that lets an agent in by the same way. */
+const accessOf = ({ access, config: { server, grants } }: UpstreamOrder): string =>
+  JSON.stringify([server, grants, access])
 
 const keyOf = (name: string, agent: string | null): string => `${name}/${agent ?? ''}`
 
