@@ -64,9 +64,11 @@ export const verifierOf = (
   own: string,
 ): ChainVerifier => {
   const entries = entriesOf(files, copies, own)
+  const of = (chain: string) => ({ entries, files: chain === own ? files : null })
   return {
-    verify: (question, signal) => verifyChain({ ...question, entries, sealer, signal }),
+    verify: (question, signal) =>
+      verifyChain({ ...question, ...of(question.chain), sealer, signal }),
     checkCopies: (question, signal) => checkCopies(copies, entries, question, signal),
-    digest: (chain, size, signal) => digestEntries(entries, chain, size, signal),
+    digest: (chain, size, signal) => digestEntries(of(chain), chain, size, signal),
   }
 }

@@ -156,6 +156,8 @@ export const decodeFrame = (bytes: Buffer, head: FrameHead): Frame => {
     note: noteOf(about),
     entries,
     mac: Buffer.from(bytes.subarray(end)),
-    intact: isIntact(bytes, head),
+    get intact() {
+      return isIntact(bytes, head)
+    },
   }
 }

@@ -2,19 +2,18 @@ import fs from 'node:fs'
 import path from 'node:path'
 import { syncFolder } from './files.ts'
 import { decodeEntry, decodeFrame, type Frame, type LoggedEntry } from './frame.ts'
-import { dataAt, type Placed, type Residue, readAt, Segment } from './segment.ts'
+import {
+  dataAt,
+  encodeHeader,
+  type Flaw,
+  type Placed,
+  type Residue,
+  readAt,
+  Segment,
+  type SegmentHeader,
+} from './segment.ts'
 
 export const segmentsFolder = 'segments'
-
-/** What a segment says of itself before its first frame. */
-export type SegmentHeader = {
-  readonly format: 'gatehouse-log-v1'
-  readonly chain: string
-  readonly first: number
-  /** Head and root of the log before its first entry. */
-  readonly head: string
-  readonly root: string
-}
 
 /** A segment that is full. */
 export type SealedSegment = { readonly file: string; readonly first: number; readonly end: number }
@@ -43,6 +42,8 @@ const fingerprint = (file: string): string => {
   const stat = fs.statSync(file, { throwIfNoEntry: false })
   return stat ? printOf(stat) : 'none'
 }
+
+const sizeOf = (file: string): number => fs.statSync(file, { throwIfNoEntry: false })?.size ?? 0
 
 /** Blocks that are written once make every later sync one of data alone. */
 const allocate = (file: string, bytes: number): void => {
@@ -129,6 +130,41 @@ export class LogReader {
     }
   }
 
+  /** Bytes of the segments with entries from a number on that nothing of the log accounts for, in their order. */
+  flaws(chain: string, from = 0): readonly Flaw[] {
+    const { segments } = this
+    const last = segments.at(-1)
+    const found = segments.slice(this.#indexOf(from)).flatMap((segment) => {
+      const { file, first, header, end } = segment
+      const isOwn = header?.chain === chain && header.first === first
+      const behind = segment === last ? 0 : sizeOf(file) - end
+      return [
+        ...(isOwn
+          ? []
+          : [{ file, at: 0, seq: first, what: 'the header is not as it was written' }]),
+        ...segment.flaws,
+        ...(behind > 0
+          ? [
+              {
+                file,
+                at: end,
+                seq: this.#after(segment),
+                what: `${behind} bytes belong to no frame`,
+              },
+            ]
+          : []),
+      ]
+    })
+    return found.filter(({ seq }) => seq >= from)
+  }
+
+  /** What segments that begin behind a number say of the log before them. */
+  headers(from: number): readonly { readonly file: string; readonly header: SegmentHeader }[] {
+    return this.segments
+      .filter(({ first }) => first > from)
+      .flatMap(({ file, header }) => (header ? [{ file, header }] : []))
+  }
+
   /** One entry; null where there is none with this number. */
   entry(seq: number): LoggedEntry | null {
     const found = this.#find(seq)
@@ -156,10 +192,19 @@ export class LogReader {
   }
 
   *#parts(from: number): Generator<{ readonly segment: Segment; readonly start: number }> {
-    const after = this.segments.findIndex(({ first }) => first > from)
-    const start = Math.max(0, (after < 0 ? this.segments.length : after) - 1)
-    for (const [i, segment] of this.segments.slice(start).entries())
+    for (const [i, segment] of this.segments.slice(this.#indexOf(from)).entries())
       yield { segment, start: i === 0 ? segment.indexOf(from) : 0 }
+  }
+
+  /** The place of the segment that has an entry, or would. */
+  #indexOf(seq: number): number {
+    const after = this.segments.findIndex(({ first }) => first > seq)
+    return Math.max(0, (after < 0 ? this.segments.length : after) - 1)
+  }
+
+  /** The number with which the next segment begins. */
+  #after(segment: Segment): number {
+    return this.segments[this.segments.indexOf(segment) + 1]?.first ?? Number.MAX_SAFE_INTEGER
   }
 
   #find(seq: number): { readonly file: string; readonly frame: Placed } | null {
@@ -236,11 +281,8 @@ export class LogFiles extends LogReader implements Disposable {
 
   /** Bytes of all segments, as far as they are written. */
   bytes(): number {
-    const sealed = this.sealed().map(
-      ({ file }) => fs.statSync(file, { throwIfNoEntry: false })?.size,
-    )
     const last = this.segments.at(-1)
-    return sealed.reduce<number>((sum, size) => sum + (size ?? 0), last ? this.#endOf(last) : 0)
+    return this.sealed().reduce((sum, { file }) => sum + sizeOf(file), last ? this.#endOf(last) : 0)
   }
 
   /** Removes the segments whose entries all lie before this one, the oldest first. */
@@ -385,9 +427,7 @@ export class LogFiles extends LogReader implements Disposable {
     if (isReady) fs.renameSync(ahead, file)
     else allocate(file, Math.max(this.#nextCapacity(), Math.ceil(wanted / pieceBytes) * pieceBytes))
     const fd = fs.openSync(file, 'r+')
-    const head = Buffer.alloc(dataAt, '\n')
-    head.write(JSON.stringify(header))
-    fs.writeSync(fd, head, 0, dataAt, 0)
+    fs.writeSync(fd, encodeHeader(header), 0, dataAt, 0)
     fs.fsyncSync(fd)
     syncFolder(this.folder)
     const segment = new Segment(file, first, [])
@@ -397,7 +437,7 @@ export class LogFiles extends LogReader implements Disposable {
 
   #nextCapacity(): number {
     const last = this.segments.at(-1)
-    const before = last ? (fs.statSync(last.file, { throwIfNoEntry: false })?.size ?? 0) : 0
+    const before = last ? sizeOf(last.file) : 0
     return Math.min(largestBytes, Math.max(smallestBytes, before * 2))
   }
 

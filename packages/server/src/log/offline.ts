@@ -19,7 +19,13 @@ import { type Checkpoint, readCheckpoints } from './note.ts'
 import { type LogStart, logBegin, readRemoval, readStart, removedOf } from './removals.ts'
 import { readSignedHead, type SignedHead } from './signed-head.ts'
 import { anchorsOf } from './take-stock.ts'
-import { type Anchor, type Entries, peakAnchors, verifyChain } from './verify-chain.ts'
+import {
+  type Anchor,
+  type ChainFiles,
+  type Entries,
+  peakAnchors,
+  verifyChain,
+} from './verify-chain.ts'
 
 export type OfflineOptions = {
   /** Where a log lies, of a service that runs or not; nothing in it is locked or changed. */
@@ -50,6 +56,8 @@ export type OfflineReport = Integrity & {
 
 type Material = {
   readonly entries: Entries
+  /** Where entries lie in the files of a log. */
+  readonly files?: ChainFiles
   readonly chain: string
   readonly start: LogStart
   /** Chains of other nodes, in an export. */
@@ -96,6 +104,7 @@ const fromFiles = (options: OfflineOptions, directory: string): Material => {
   const origin = originOf(chain, head?.epoch ?? 0)
   const material: Material = {
     entries: (_, from) => files.entries(from),
+    files,
     chain,
     start,
     others: [],
@@ -184,6 +193,7 @@ const judge = async (material: Material, options: Judging): Promise<OfflineRepor
   ]
   const own = await verifyChain({
     entries,
+    files: material.files ?? null,
     chain,
     from: start.state,
     tree: true,

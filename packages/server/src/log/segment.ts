@@ -6,6 +6,7 @@ export type Placed = FrameHead & { readonly at: number }
 
 /** Frames begin here; before them stands what the segment is about, for people and for exports. */
 export const dataAt = 4096
+const newline = '\n'
 
 /** The bytes of a file from a place on; none where there is no file. */
 export const readAt = (file: string, at: number, length: number): Buffer => {
@@ -24,6 +25,11 @@ export const readAt = (file: string, at: number, length: number): Buffer => {
   }
 }
 
+const endOf = (frames: readonly Placed[]): number => {
+  const last = frames.at(-1)
+  return last ? last.at + last.bytes : dataAt
+}
+
 /** Whether this is no more than a crash left of a last write: its end is not there, and nothing follows it. */
 const isTorn = (bytes: Buffer, at: number, head: FrameHead): boolean => {
   const end = at + head.bytes
@@ -32,12 +38,48 @@ const isTorn = (bytes: Buffer, at: number, head: FrameHead): boolean => {
   return isUnwritten && !isIntact(bytes.subarray(at, end), head) && nextHead(bytes, end) < 0
 }
 
-/** The frames in the bytes of a segment, in their order. Damage between them is passed over. */
-export const scan = (bytes: Buffer): Placed[] => {
+/** Bytes of a segment that are not as they were written, and that no entry has to show. */
+export type Flaw = {
+  readonly file: string
+  readonly at: number
+  /** The entry that they are in, or the first one behind them. */
+  readonly seq: number
+  readonly what: string
+}
+
+type Scan = { readonly frames: Placed[]; readonly flaws: readonly Omit<Flaw, 'file'>[] }
+
+/** Entries of a frame stand on a line each, behind the one of its note. */
+const hasItsLines = (frame: Buffer, { count }: FrameHead): boolean => {
+  const end = frame.length - macBytes
+  let lines = 0
+  for (let at = frame.indexOf(newline, headBytes); at >= 0 && at < end; lines += 1)
+    at = frame.indexOf(newline, at + 1)
+  return count > 0 && lines === count
+}
+
+const flawOf = (frame: Buffer, head: FrameHead): string | null => {
+  if (!isIntact(frame, head)) return 'the frame is not as it was written'
+  if (!hasItsLines(frame, head)) return 'the frame has other entries than it says'
+  return null
+}
+
+/**
+ * The frames in the bytes of a segment, in their order.
+ * @SECURITY every byte before the end of the last frame is of a frame or of the header, and what is not is a flaw:
+ * bytes that belong to nothing would otherwise verify with the rest; segment.test.ts.
+ */
+export const scan = (bytes: Buffer): Scan => {
   const frames: Placed[] = []
+  const flaws: Omit<Flaw, 'file'>[] = []
   for (let at = dataAt; at + headBytes <= bytes.length; ) {
     const head = readHead(bytes, at)
     if (head && !isTorn(bytes, at, head)) {
+      const end = endOf(frames)
+      if (end < at)
+        flaws.push({ at: end, seq: head.first, what: `${at - end} bytes belong to no frame` })
+      const what = flawOf(bytes.subarray(at, at + head.bytes), head)
+      if (what !== null) flaws.push({ at, seq: head.first, what })
       frames.push({ ...head, at })
       at += head.bytes
       continue
@@ -48,7 +90,35 @@ export const scan = (bytes: Buffer): Placed[] => {
     if (next < 0) break
     at = next
   }
-  return frames
+  return { frames, flaws }
+}
+
+/** What a segment says of itself before its first frame. */
+export type SegmentHeader = {
+  readonly format: 'gatehouse-log-v1'
+  readonly chain: string
+  readonly first: number
+  /** Head and root of the log before its first entry. */
+  readonly head: string
+  readonly root: string
+}
+
+export const encodeHeader = (header: SegmentHeader): Buffer => {
+  const bytes = Buffer.alloc(dataAt, newline)
+  bytes.write(JSON.stringify(header))
+  return bytes
+}
+
+/** Null where the bytes before the first frame are others than `encodeHeader` writes. */
+export const readHeader = (bytes: Buffer): SegmentHeader | null => {
+  try {
+    const [line = ''] = bytes.toString('utf8', 0, dataAt).split('\n')
+    const { format, chain, first, head, root } = JSON.parse(line) as SegmentHeader
+    const header = { format, chain, first, head, root }
+    return encodeHeader(header).equals(bytes.subarray(0, dataAt)) ? header : null
+  } catch {
+    return null
+  }
 }
 
 /** Bytes behind the last frame that are no frame: what a crash left of a write, or what somebody put there. */
@@ -63,11 +133,6 @@ export type Residue = {
 /** So much of a residue is kept: more than nearly every write has. */
 const residueMax = 64 * 1024
 const zeros = Buffer.alloc(64 * 1024)
-
-const endOf = (frames: readonly Placed[]): number => {
-  const last = frames.at(-1)
-  return last ? last.at + last.bytes : dataAt
-}
 
 const residueOf = (bytes: Buffer, from: number): Residue | null => {
   let [first, last] = [-1, -1]
@@ -87,6 +152,7 @@ export class Segment {
   readonly file: string
   readonly first: number
   #frames: Placed[] | null
+  #flaws: readonly Flaw[] = []
   #residue: Residue | null = null
 
   constructor(file: string, first: number, frames: Placed[] | null = null) {
@@ -97,6 +163,17 @@ export class Segment {
 
   get frames(): readonly Placed[] {
     return (this.#frames ??= this.#scan())
+  }
+
+  /** Bytes up to the end of the last frame that were not written so. */
+  get flaws(): readonly Flaw[] {
+    this.#frames ??= this.#scan()
+    return this.#flaws
+  }
+
+  /** Null where it is not one that was written. */
+  get header(): SegmentHeader | null {
+    return readHeader(readAt(this.file, 0, dataAt))
   }
 
   /** Where the last frame ends. */
@@ -126,7 +203,8 @@ export class Segment {
 
   #scan(): Placed[] {
     const bytes = readAt(this.file, 0, Number.MAX_SAFE_INTEGER)
-    const frames = scan(bytes)
+    const { frames, flaws } = scan(bytes)
+    this.#flaws = flaws.map((flaw) => ({ ...flaw, file: this.file }))
     this.#residue = residueOf(bytes, endOf(frames))
     return frames
   }

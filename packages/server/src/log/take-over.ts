@@ -62,7 +62,7 @@ const goOn = async (parts: Parts, known: SignedHead): Promise<TakenOver> => {
   const entries = (_: string, from: number) => files.entries(from)
   const baseline = known.baseline && {
     ...known.baseline,
-    digest: await digestEntries(entries, chain, known.baseline.size),
+    digest: await digestEntries({ entries, files }, chain, known.baseline.size),
   }
   return {
     alarm: known.alarm ?? found,
@@ -163,7 +163,7 @@ const compare = async (
   if (files.end > size) files.cut(size)
   if (files.end < size) return cutOff(files.end, size, files.entry(files.end - 1) ?? undefined)
   const question = { chain, from, through: size, tree: true, anchors }
-  const { fault, state } = await verifyChain({ ...question, entries, sealer: keys })
+  const { fault, state } = await verifyChain({ ...question, entries, files, sealer: keys })
   if (fault) return fault
   const isSame = state.peaks.join() === peaks.join()
   return isSame

@@ -203,7 +203,7 @@ const unsealed = async (parts: Parts): Promise<Stock> => {
   const question = { chain, from: start, through, tree: true, anchors }
   // Where no checkpoint is of this key, seals may be of another one.
   const sealer = signed.length > 0 ? keys : null
-  const { fault } = await verifyChain({ ...question, entries, sealer })
+  const { fault } = await verifyChain({ ...question, entries, files, sealer })
   const state = takeIn(files, start)
   const last = files.entry(state.size - 1)
   const alarm = fault ?? {

@@ -7,7 +7,7 @@ import type { Ids } from '../ports/ids.ts'
 import type { Log } from '../ports/log.ts'
 import { encodeFrame, type LoggedEntry, lineOf, noteText } from './frame.ts'
 import { LogReader, segmentsFolder } from './log-files.ts'
-import { dataAt, Segment } from './segment.ts'
+import { encodeHeader, Segment } from './segment.ts'
 
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] }
 
@@ -36,12 +36,14 @@ export const writeEntries = (directory: string, entries: readonly LoggedEntry[])
   const folder = path.join(directory, segmentsFolder)
   for (const name of fs.readdirSync(folder)) fs.rmSync(path.join(folder, name))
   const note = noteText({ stamps: [], agents: [], sessions: [], clockMs: 0, vault: null })
+  const head = '0'.repeat(64)
+  const header = { format: 'gatehouse-log-v1', chain: 'main', first: 0, head, root: '' } as const
   const frames = entries.map(({ seq, hash, seal, body }) =>
     encodeFrame(Math.max(0, seq), 1, note + lineOf(hash, seal, body), Buffer.alloc(32)),
   )
   fs.writeFileSync(
     path.join(folder, `${'0'.repeat(16)}.log`),
-    Buffer.concat([Buffer.alloc(dataAt, '\n'), ...frames]),
+    Buffer.concat([encodeHeader(header), ...frames]),
   )
 }
 

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto'
+import path from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { LogState } from '../domain/audit/chain.ts'
 import { rootOf } from '../domain/audit/merkle.ts'
@@ -6,6 +7,8 @@ import { createRangeVerifier, type Fault, goneText, idOf } from '../domain/audit
 import type { LoggedEntry } from './frame.ts'
 import { hashing } from './hashing.ts'
 import type { Sealer } from './keys.ts'
+import type { LogReader } from './log-files.ts'
+import type { Flaw } from './segment.ts'
 import type { Baseline } from './signed-head.ts'
 
 /** State of the log at some size, from outside the entries. */
@@ -39,8 +42,13 @@ export type ChainQuestion = {
   readonly baseline?: Baseline | null
 }
 
+/** Files of a chain, for what its entries do not show. */
+export type ChainFiles = Pick<LogReader, 'flaws' | 'headers'>
+
 type Question = ChainQuestion & {
   readonly entries: Entries
+  /** None for copies and exports. */
+  readonly files?: ChainFiles | null
   /** Checks the seal of each entry: who has no key cannot rewrite one and recompute the hashes after it. */
   readonly sealer?: Sealer | null
   readonly signal?: AbortSignal
@@ -65,15 +73,54 @@ const breather = (signal: AbortSignal | undefined) => {
   }
 }
 
-/** Re-hashes a chain and compares it with its anchors, in slices. */
+/**
+ * Re-hashes a chain and compares it with its anchors, in slices. Files of the chain must have nothing beside the
+ * entries: of both findings the one that comes first counts.
+ */
 export const verifyChain = async (question: Question): Promise<Found> => {
-  const { entries, chain, tree, baseline, sealer, signal } = question
+  const { baseline, chain, files, from } = question
   const start =
-    baseline && question.from.size < baseline.size && (await unchanged(question, baseline))
-      ? baseline
-      : question.from
+    baseline && from.size < baseline.size && (await unchanged(question, baseline)) ? baseline : from
+  // What a service that runs wrote meanwhile is not asked about.
+  const limit = question.through ?? question.atLeast ?? Number.POSITIVE_INFINITY
+  const headers = files?.headers(start.size).map((begin) => anchorOf(begin, question.tree)) ?? []
+  const found = await walk(question, start, [
+    ...question.anchors,
+    ...headers.filter(({ size }) => size <= limit),
+  ])
+  const flaw = files
+    ?.flaws(chain, start.size)
+    .find(({ seq }) => seq < Math.min(limit, found.fault?.seq ?? limit))
+  return flaw ? { ...found, fault: await faultOf(question, flaw) } : found
+}
+
+type Begin = ReturnType<ChainFiles['headers']>[number]
+
+const anchorOf = ({ file, header }: Begin, tree: boolean): Anchor => {
+  const { first, head, root } = header
+  const source = `the header of ${path.basename(file)}`
+  return { size: first, head, source, ...(tree ? { root } : {}) }
+}
+
+const faultOf = async ({ entries, chain }: Question, flaw: Flaw): Promise<Fault> => {
+  const { file, at, seq, what } = flaw
+  let id: string | null = null
+  search: for await (const group of entries(chain, seq))
+    for (const entry of group) {
+      id = idOf(entry)
+      break search
+    }
+  return { kind: 'modified', seq, id, detail: `${path.basename(file)}, byte ${at}: ${what}` }
+}
+
+const walk = async (
+  question: Question,
+  start: LogState,
+  all: readonly Anchor[],
+): Promise<Found> => {
+  const { entries, chain, tree, sealer, signal } = question
   const verifier = createRangeVerifier(hashing, start, { tree })
-  const anchors = question.anchors
+  const anchors = all
     .filter((a) => a.size > start.size && (tree || a.head !== undefined))
     .toSorted((a, b) => a.size - b.size)
   const through = question.through ?? Number.MAX_SAFE_INTEGER
@@ -153,9 +200,9 @@ export const peakAnchors = (state: LogState): Anchor[] => {
   return anchors
 }
 
-/** Digest of the entries before `size`, whether they verify or not. */
+/** Digest of the entries before `size`, and of what lies between them, whether they verify or not. */
 export const digestEntries = async (
-  entries: Entries,
+  { entries, files }: Pick<Question, 'entries' | 'files'>,
   chain: string,
   size: number,
   signal?: AbortSignal,
@@ -169,10 +216,10 @@ export const digestEntries = async (
     }
     await breathe(group.length)
   }
+  for (const { file, at, seq, what } of files?.flaws(chain) ?? [])
+    if (seq < size) digest.update(`${path.basename(file)} ${at} ${what}\n`)
   return digest.digest('hex')
 }
 
-const unchanged = async (
-  { entries, chain, signal }: Question,
-  { size, digest }: Baseline,
-): Promise<boolean> => (await digestEntries(entries, chain, size, signal)) === digest
+const unchanged = async (question: Question, { size, digest }: Baseline): Promise<boolean> =>
+  (await digestEntries(question, question.chain, size, question.signal)) === digest
