@@ -1,5 +1,6 @@
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { fill } from '../../benchmarks/log-of-a-million.mjs'
 import { Dashboard } from '../support/dashboard.ts'
 import { invoke } from '../support/server.ts'
 
@@ -64,6 +65,21 @@ const roundTrip = `(async () => {
   await new Promise(requestAnimationFrame)
   return performance.now() - began
 })()`
+
+/** Places of rows of a list with the number in the name of their file; waits until none of them is being read. */
+const rowsRead = `new Promise((resolve) => {
+  const look = () => {
+    const rows = [...document.querySelectorAll('#content [role="listitem"]')]
+    if (rows.length === 0 || rows.some((row) => row.querySelector('[aria-busy]'))) return setTimeout(look, 20)
+    resolve(rows.map((row) => [
+      Number(row.getAttribute('aria-posinset')),
+      Number(/file-(\\d+)\\.ts/.exec(row.textContent)?.[1] ?? NaN),
+    ]))
+  }
+  requestAnimationFrame(() => setTimeout(look, 120))
+})`
+
+const focusedRow = `Number(document.activeElement.closest('[role="listitem"]')?.getAttribute('aria-posinset') ?? NaN)`
 
 describe.skipIf(!hasProgram('chromium'))('the dashboard of a busy service', () => {
   let dashboard: Dashboard
@@ -145,5 +161,88 @@ describe.skipIf(!hasProgram('chromium'))('the dashboard of a busy service', () =
     expect((await heapBytes()) - before).toBeLessThan(3_000_000)
     // A machine that does other work besides says nothing about frames.
     if (isFull) expect(longest).toBeLessThan(100)
+  })
+
+  test('100,000 entries of the log are one list: in order, none missing, none twice', {
+    timeout: 400_000,
+  }, async () => {
+    const { page } = dashboard
+    const filled = 100_000
+    await dashboard.restartAfter((dataDir) => fill(dataDir, filled))
+    const session = await page.context().newCDPSession(page)
+    const heapBytes = async () => {
+      await session.send('HeapProfiler.collectGarbage')
+      return (await session.send('Runtime.getHeapUsage')).usedSize
+    }
+    await dashboard.goTo('/audit')
+    await page.getByRole('listitem').first().waitFor({ timeout: 90_000 })
+    const read = () => page.evaluate<[number, number][]>(rowsRead)
+    // Below its top the list stays as it was opened.
+    await page.mouse.move(600, 600)
+    await page.mouse.wheel(0, 700)
+    const top = await read()
+    const [newest] = top.find(([, file]) => file === filled - 1) ?? [Number.NaN]
+    expect(newest).toBeGreaterThan(0)
+    const seen = new Map<number, number>()
+    const note = (rows: readonly (readonly [number, number])[]) => {
+      const wrong = rows.filter(
+        ([place, file]) => place >= newest && file !== filled - 1 - (place - newest) && file >= 0,
+      )
+      expect(wrong).toEqual([])
+      for (const [place, file] of rows) seen.set(place, file)
+      return rows
+    }
+    note(top)
+    const before = await heapBytes()
+    // Everything in the long form, else a part that begins in each of 15 places.
+    const height = await page.evaluate<number>('document.documentElement.scrollHeight')
+    await page.setViewportSize({ width: 1280, height: isFull ? 6_000 : 900 })
+    await page.evaluate(`(() => {
+      window.frames_ = []
+      let last = performance.now()
+      const frame = (now) => {
+        window.frames_.push(now - last)
+        last = now
+        requestAnimationFrame(frame)
+      }
+      requestAnimationFrame(frame)
+    })()`)
+    const step = isFull ? 5_500 : height / 15
+    for (let at = 0; at < height; at += step) {
+      await page.evaluate(`scrollTo(0, ${at})`)
+      expect(note(await read()).length).toBeLessThan(250)
+    }
+    await page.keyboard.press('End')
+    await expect.poll(async () => note(await read()).at(-1)?.[0]).toBeGreaterThan(filled)
+    const files = [...seen.values()].filter((file) => file >= 0)
+    expect(new Set(files).size).toBe(files.length)
+    expect(files.length).toBeGreaterThan(isFull ? filled - 1 : 400)
+    const frames = await page.evaluate<number[]>('window.frames_.toSorted((a, b) => a - b)')
+    const share = (part: number) => Math.round(frames[Math.floor(frames.length * part)] ?? 0)
+    console.info(
+      `frames while scrolling: p50 ${share(0.5)}, p95 ${share(0.95)}, p99 ${share(0.99)} ms`,
+    )
+    await page.setViewportSize({ width: 1280, height: 900 })
+    expect((await heapBytes()) - before).toBeLessThan(12_000_000)
+    // By keyboard, to an entry and back to its place.
+    await page.evaluate(`scrollTo(0, ${height / 2})`)
+    const middle = await read()
+    await page.locator('#content').focus()
+    await page.keyboard.press('j')
+    await expect.poll(() => page.evaluate<number>(focusedRow)).toBeGreaterThan(middle[0]?.[0] ?? 0)
+    const place = await page.evaluate<number>(focusedRow)
+    await page.keyboard.press('j')
+    await expect.poll(() => page.evaluate<number>(focusedRow)).toBe(place + 1)
+    await page.keyboard.press('k')
+    await expect.poll(() => page.evaluate<number>(focusedRow)).toBe(place)
+    await page.keyboard.press('Enter')
+    await page.waitForURL(/\/audit\/aud-/)
+    await page
+      .getByText(`file-${seen.get(place) ?? middle.find(([at]) => at === place)?.[1]}.ts`)
+      .first()
+      .waitFor()
+    expect(await page.evaluate('scrollY')).toBeLessThan(200)
+    await page.goBack()
+    await expect.poll(async () => (await read()).some(([at]) => at === place)).toBe(true)
   })
 })

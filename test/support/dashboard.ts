@@ -94,9 +94,9 @@ export class Dashboard implements AsyncDisposable {
   }
 
   /** Stops the service, does something to its files, and starts it again at other ports; the login is kept. */
-  async restartAfter(work: (dataDir: string) => void): Promise<void> {
+  async restartAfter(work: (dataDir: string) => void | Promise<unknown>): Promise<void> {
     await this.gate.stop()
-    work(this.gate.dataDir)
+    await work(this.gate.dataDir)
     this.run = await this.gate.start(['--no-first-agent'])
     this.api = personAt(this.gate).api
   }

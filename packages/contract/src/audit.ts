@@ -136,6 +136,8 @@ export type AuditTargetTest = z.infer<typeof AuditTargetTest>
 export const AuditPage = z.object({
   entries: z.array(AuditEntry),
   total: z.int(),
+  /** Where the log ended: given back as `as_of`, further pages are of the same entries, whatever was added since. */
+  as_of: z.string(),
   ...Integrity.shape,
 })
 export type AuditPage = z.infer<typeof AuditPage>
@@ -171,6 +173,7 @@ export const AuditFilter = z.object({
   result: AuditResult.optional(),
   policy_decision: PolicyDecision.optional(),
   session: z.string().optional(),
+  as_of: z.string().optional(),
   limit: z.int().min(1).max(1000),
   offset: z.int().min(0),
 })

@@ -44,7 +44,7 @@ export const routes: readonly RouteEntry[] = [
   { name: 'killProcess', method: 'POST', path: '/api/processes/:id/kill', sends: 'body', fields: 'process_id state signal_sent' },
   { name: 'listSchedules', method: 'GET', path: '/api/schedules', sends: 'query', fields: 'schedules total' },
   { name: 'deleteSchedule', method: 'DELETE', path: '/api/schedules/:id', fields: 'schedule_id agent capability arguments schedule time_zone description status next_run_at created_at' },
-  { name: 'queryAudit', method: 'GET', path: '/api/audit', sends: 'query', fields: 'entries total integrity verified_through verified_at' },
+  { name: 'queryAudit', method: 'GET', path: '/api/audit', sends: 'query', fields: 'entries total as_of integrity verified_through verified_at' },
   { name: 'exportAudit', method: 'GET', path: '/api/audit/export', answer: 'lines' },
   { name: 'listAuditTargets', method: 'GET', path: '/api/audit/targets', fields: 'targets' },
   { name: 'testAuditTarget', method: 'POST', path: '/api/audit/targets/:name/test', fields: 'name delivered detail' },

@@ -24,6 +24,10 @@ export const auditQuery = defineCommand({
       about: 'the tier that policy applied; none where no policy was asked',
     },
     session: { value: 'ID', about: 'only this session' },
+    'as-of': {
+      value: 'TEXT',
+      about: 'as_of of an earlier answer (--json): further pages of the same entries',
+    },
     limit: { value: 'N', integer: true, about: 'at most this many (100, up to 1000)' },
     offset: { value: 'N', integer: true, about: 'skip this many' },
   },
@@ -31,13 +35,14 @@ export const auditQuery = defineCommand({
     'gatehouse audit query --agent mailbot --since 24h',
     'gatehouse audit query --capability "filesystem.*" --result denied --json',
   ],
-  run({ api }, { since, until, decision, ...filters }) {
+  run({ api }, { since, until, decision, 'as-of': as_of, ...filters }) {
     const nowMs = Date.now()
     return api.queryAudit({
       ...Object.fromEntries(Object.entries(filters).filter(([, value]) => value !== undefined)),
       ...(since === undefined ? {} : { since: timeAgo(since, nowMs) }),
       ...(until === undefined ? {} : { until: timeAgo(until, nowMs) }),
       policy_decision: decision,
+      as_of,
     })
   },
   text: (page, view) =>

@@ -30,6 +30,9 @@ export const auditRoutes = defineRoutes({
       result: AuditResult.optional(),
       policy_decision: PolicyDecision.optional(),
       session: queryText().optional(),
+      as_of: queryText(4096)
+        .regex(/^[\w.-]+:\d{1,15}(,[\w.-]+:\d{1,15})*$/, 'expected as_of of an earlier answer')
+        .optional(),
       ...page({ max: 1000, default: 100 }),
     }),
     answer: AuditPage,

@@ -19,6 +19,8 @@ export function withApproval(list: ApprovalList, approval: Approval): ApprovalLi
 
 /** Reads of these change with each call; others with what people and the service do. */
 const movedByCalls = ['getStatus', 'listAgents', 'showAgent', 'queryAudit', 'getFigures']
+/** Logins ask for themselves; entries of the log stay what they were. */
+const leftAlone = new Set(['showSession', 'showSetup', 'openedEntries', 'olderEntries'])
 const callPaceMs = 3_000
 const actPaceMs = 400
 
@@ -46,9 +48,7 @@ export function createApplier(client: QueryClient): (messages: readonly LiveMess
       refetchType: 'active',
     })
   const afterCalls = paced(callPaceMs, () => refetch((name) => movedByCalls.includes(name)))
-  const afterActs = paced(actPaceMs, () =>
-    refetch((name) => !['showSession', 'showSetup'].includes(name)),
-  )
+  const afterActs = paced(actPaceMs, () => refetch((name) => !leftAlone.has(name)))
   return (messages) => {
     for (const message of messages) {
       switch (message.kind) {

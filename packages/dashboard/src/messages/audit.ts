@@ -14,6 +14,11 @@ export const auditText = {
     blocked: 'blocked',
     none: 'no policy asked',
   },
+  count: (n: number, text: string) => (n === 1 ? '1 entry' : `${text} entries`),
+  showAdded: (n: number, text: string) =>
+    n === 1 ? 'Show 1 new entry' : `Show ${text} new entries`,
+  onlyNewest: (n: string) =>
+    `The list has the newest ${n} of them. Set “Until” to see what came before.`,
   verified: (through: string) => `Verified through entry ${through}`,
   empty: 'The log is empty.',
   failed: (kind: string) => `Verification failed: ${kind}`,
@@ -33,7 +38,6 @@ export const auditText = {
   filterResult: 'Result',
   filterSince: 'From',
   filterUntil: 'Until',
-  entry: 'Entry',
   time: 'Time',
   object: 'What',
   actor: 'By',

@@ -20,5 +20,7 @@ export const common = {
   actions: 'Actions',
   save: 'Save',
   showMore: 'Show more',
+  nextRow: 'Next row',
+  previousRow: 'Row before',
   person: (actor: string) => actor.replace(/^user:/, '').replace(/^system$/, 'the service'),
 } as const

@@ -310,7 +310,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
       const misfit = await findMisfit(page.rows)
       const found = await inspector.inspectSeen()
       const integrity = misfit ? inspector.report(misfit) : found
-      return { entries: page.rows.map(entryOf), total: page.total, ...integrity }
+      return { entries: page.rows.map(entryOf), total: page.total, as_of: page.as_of, ...integrity }
     },
 
     async figures(range, signal) {

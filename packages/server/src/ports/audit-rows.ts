@@ -74,11 +74,14 @@ export interface AuditRows {
 
   /**
    * Must return the newest rows first, with the number of all that match. The cost of a page must not grow with the
-   * log. `since` inclusive, `until` exclusive.
+   * log. `since` inclusive, `until` exclusive. Must tell where the log ended; a query that names this as `as_of` must
+   * find nothing that was added later.
    */
-  query(
-    filter: AuditFilter,
-  ): Promise<{ readonly rows: readonly AuditRow[]; readonly total: number }>
+  query(filter: AuditFilter): Promise<{
+    readonly rows: readonly AuditRow[]
+    readonly total: number
+    readonly as_of: string
+  }>
 
   /**
    * The same of what people watch: every row but the intents of calls that policy allowed, whose outcome

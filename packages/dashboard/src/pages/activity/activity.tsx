@@ -64,8 +64,16 @@ export const ActivityPage = () => {
             </Empty>
           ) : (
             <>
-              <LongList label={text.rows} rows={shown} keyOf={({ id }) => id} rowHeight={42}>
-                {(event) => <EventRow event={event} />}
+              <LongList
+                label={text.rows}
+                count={shown.length}
+                keyAt={(at) => shown[at]?.id ?? at}
+                rowHeight={42}
+              >
+                {(at) => {
+                  const event = shown[at]
+                  return event && <EventRow event={event} />
+                }}
               </LongList>
               {events.length >= keptMax && (
                 <p className="mt-2 text-ink-soft">{text.kept(numberText(keptMax))}</p>

@@ -1,51 +1,23 @@
-import type { AuditEntry } from '@gatehouse/contract'
-import { describeEntry } from '@gatehouse/contract/describe-call'
+import type { AuditPage as AuditPageRecord } from '@gatehouse/contract'
 import { keepPreviousData, useQuery } from '@tanstack/react-query'
-import { Link } from '@tanstack/react-router'
 import { useState } from 'react'
 import { read } from '../../api.ts'
 import { auditText as text } from '../../messages/audit.ts'
 import { common } from '../../messages/common.ts'
-import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { Button } from '../../ui/button.tsx'
 import { SelectField, TextField } from '../../ui/field.tsx'
 import { AgentFilter, Filters } from '../../ui/filters.tsx'
+import { LongList, rowsMax } from '../../ui/long-list.tsx'
+import { Failure } from '../../ui/notice.tsx'
+import { numberText } from '../../ui/numbers.ts'
 import { Page } from '../../ui/page.tsx'
-import { Pager } from '../../ui/pager.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
-import { ExactTime } from '../../ui/time.tsx'
 import { useFilters } from '../../ui/use-filters.ts'
-import { Visible } from '../../ui/visible.tsx'
-import { EntryResult } from './entry-result.tsx'
+import { EntryRow } from './entry-row.tsx'
 import { IntegrityBanner } from './integrity.tsx'
+import { type EntryFilter, useEntries } from './use-entries.ts'
 
-const limit = 100
 const results = ['success', 'error', 'denied', 'pending', 'rejected'] as const
-
-const columns: readonly Column<AuditEntry>[] = [
-  { id: 'time', header: text.time, cell: ({ timestamp }) => <ExactTime at={timestamp} /> },
-  { id: 'agent', header: common.agent, cell: ({ agent }) => agent || '–' },
-  {
-    id: 'entry',
-    header: text.entry,
-    wide: true,
-    cell: (entry) => (
-      <>
-        <Link to="/audit/$id" params={{ id: entry.id }} className="font-medium underline">
-          {entry.capability}
-        </Link>
-        <p className="mono line-clamp-2 text-ink-soft">
-          <Visible text={describeEntry(entry)} />
-        </p>
-      </>
-    ),
-  },
-  { id: 'result', header: text.filterResult, cell: (entry) => <EntryResult entry={entry} /> },
-  {
-    id: 'actor',
-    header: text.actor,
-    cell: ({ actor }) => <Visible text={common.person(actor).replace(/^agent:/, '')} />,
-  },
-]
 
 /** Typed text takes effect when it is done: with Enter, or when the field is left. */
 const TypedFilter = ({
@@ -86,7 +58,6 @@ const none = {
   since: '',
   until: '',
   session: '',
-  offset: '0',
 }
 
 /** A local time of a field, as the API takes it. */
@@ -95,13 +66,11 @@ const instant = (local: string): { readonly value?: string } => {
   return Number.isNaN(at) ? {} : { value: new Date(at).toISOString() }
 }
 
-const queryOf = (filters: typeof none) => {
+const filterOf = (filters: typeof none): EntryFilter => {
   const { value: since } = instant(filters.since)
   const { value: until } = instant(filters.until)
   const result = results.find((one) => one === filters.result)
   return {
-    limit,
-    offset: Number(filters.offset),
     ...(filters.agent === '' ? {} : { agent: filters.agent }),
     ...(filters.capability === '' ? {} : { capability: filters.capability }),
     ...(filters.session === '' ? {} : { session: filters.session }),
@@ -111,11 +80,74 @@ const queryOf = (filters: typeof none) => {
   }
 }
 
+/** What the list does not have yet, so that rows keep about their place. */
+const Unread = () => (
+  <div className="h-[2.6rem] px-3 py-2 text-ink-soft" aria-busy="true">
+    {common.loading}
+  </div>
+)
+
+const rowHeight = 42
+const shownMax = rowsMax(2 * rowHeight)
+
+const EntryList = ({
+  filter,
+  now,
+}: {
+  readonly filter: EntryFilter
+  readonly now: AuditPageRecord
+}) => {
+  const { opened, added, entryAt, onShown, failed } = useEntries(filter, now)
+  return (
+    <Loaded query={opened}>
+      {({ total }) => (
+        <>
+          <div className="mb-2 flex min-h-11 flex-wrap items-center gap-3">
+            <p className="figure text-ink-soft">{text.count(total, numberText(total))}</p>
+            {added > 0 && (
+              <Button
+                onClick={() => {
+                  scrollTo({ top: 0 })
+                  void opened.refetch()
+                }}
+              >
+                {text.showAdded(added, numberText(added))}
+              </Button>
+            )}
+          </div>
+          {failed && <Failure error={failed.error} onRetry={() => void failed.refetch()} />}
+          {total === 0 ? (
+            <Empty icon="audit" title={text.noEntries}>
+              {text.noEntriesNext}
+            </Empty>
+          ) : (
+            <LongList
+              label={text.caption}
+              count={Math.min(total, shownMax)}
+              keyAt={(at) => total - at}
+              rowHeight={rowHeight}
+              onShown={onShown}
+            >
+              {(at) => {
+                const entry = entryAt(at)
+                return entry ? <EntryRow entry={entry} /> : <Unread />
+              }}
+            </LongList>
+          )}
+          {total > shownMax && (
+            <p className="mt-2 text-ink-soft">{text.onlyNewest(numberText(shownMax))}</p>
+          )}
+        </>
+      )}
+    </Loaded>
+  )
+}
+
 export const AuditPage = () => {
-  const [filters, change] = useFilters(none)
-  const set = (next: Partial<typeof none>) => change({ offset: '0', ...next })
+  const [filters, set] = useFilters(none)
+  const filter = filterOf(filters)
   const log = useQuery({
-    ...read('queryAudit', queryOf(filters)),
+    ...read('queryAudit', { ...filter, limit: 1 }),
     placeholderData: keepPreviousData,
   })
   return (
@@ -163,27 +195,10 @@ export const AuditPage = () => {
         />
       </Filters>
       <Loaded query={log}>
-        {({ entries, total, ...integrity }) => (
+        {(now) => (
           <>
-            <IntegrityBanner integrity={integrity} />
-            {entries.length === 0 ? (
-              <Empty icon="audit" title={text.noEntries}>
-                {text.noEntriesNext}
-              </Empty>
-            ) : (
-              <DataTable
-                caption={text.caption}
-                rows={entries}
-                columns={columns}
-                keyOf={({ id }) => id}
-              />
-            )}
-            <Pager
-              offset={Number(filters.offset)}
-              limit={limit}
-              total={total}
-              onGo={(offset) => change({ offset: String(offset) })}
-            />
+            <IntegrityBanner integrity={now} />
+            <EntryList filter={filter} now={now} />
           </>
         )}
       </Loaded>

@@ -195,12 +195,12 @@ export class Block {
     }
   }
 
-  /** Visits the entries that are asked for, the last one first, until it is told to stop. */
-  visit(on: Conditions, see: (i: number) => 'on' | 'stop'): void {
+  /** Visits the entries before number `end` that are asked for, the last one first, until it is told to stop. */
+  visit(on: Conditions, end: number, see: (i: number) => 'on' | 'stop'): void {
     const matches = this.#matcher(on)
     if (!matches) return
     const agent = on.agent === null ? undefined : this.#words.find(on.agent)
-    let i = this.#count - 1
+    let i = Math.min(this.#count, end - this.first) - 1
     // Looking for one word is native code, as long as it is rare.
     for (let seen = 0; agent !== undefined && i >= 0; seen += 1) {
       if (seen > commonAfter && seen * commonWithin > this.#count - i) break
@@ -212,9 +212,9 @@ export class Block {
     for (; i >= 0; i -= 1) if (matches(i) && see(i) === 'stop') return
   }
 
-  countOf(on: Conditions): number {
+  countOf(on: Conditions, end: number): number {
     let count = 0
-    this.visit(on, () => {
+    this.visit(on, end, () => {
       count += 1
       return 'on'
     })

@@ -136,7 +136,7 @@ export class ChainIndex {
   }
 
   async count(on: Conditions): Promise<number> {
-    let count = this.#last.countOf(on)
+    let count = this.#last.countOf(on, endIn(this.chain, on))
     for (const summary of this.#full) count += await this.#countIn(summary, on)
     return count
   }
@@ -147,7 +147,7 @@ export class ChainIndex {
     if (limit === 0) return found
     let skip = offset
     const take = (block: Block): void =>
-      block.visit(on, (i) => {
+      block.visit(on, endIn(this.chain, on), (i) => {
         if (skip > 0) skip -= 1
         else found.push({ chain: this.chain, seq: block.first + i, time: block.time(i) })
         return found.length < limit ? 'on' : 'stop'
@@ -286,7 +286,8 @@ export class ChainIndex {
   }
 
   async #countIn(summary: BlockSummary, on: Conditions): Promise<number> {
-    return knownCount(summary, on) ?? (await this.#columns(summary)).countOf(on)
+    const known = knownCount(summary, on)
+    return known ?? (await this.#columns(summary)).countOf(on, endIn(this.chain, on))
   }
 
   async #blockOf(seq: number): Promise<Block> {
@@ -336,11 +337,18 @@ const addTo = (block: Block, entry: LoggedEntry): void => {
   else block.addUnreadable()
 }
 
+/** The first number of a chain that is too new. */
+const endIn = (chain: string, { ends }: Conditions): number =>
+  ends === null ? Number.POSITIVE_INFINITY : (ends.get(chain) ?? 0)
+
 /** How many entries of a block are asked for, where that can be told without its columns. */
-const knownCount = ({ from, to, tallies }: BlockSummary, on: Conditions): number | null => {
-  if (to < on.since || from >= on.until) return 0
+const knownCount = (summary: BlockSummary, on: Conditions): number | null => {
+  const { chain, first, count, from, to, tallies } = summary
+  const end = endIn(chain, on)
+  if (to < on.since || from >= on.until || first >= end) return 0
   if (tallies === null) return null
   const sum = sumOf(tallies, on)
   if (sum === 0) return 0
-  return on.session === null && from >= on.since && to < on.until ? sum : null
+  const isInside = from >= on.since && to < on.until && first + count <= end
+  return on.session === null && isInside ? sum : null
 }

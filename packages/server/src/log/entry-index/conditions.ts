@@ -19,6 +19,8 @@ export type Conditions = {
   readonly session: string | null
   /** Leaves out intents of calls that policy allowed: their outcome comes as an entry of its own. */
   readonly events: boolean
+  /** The first number of each chain that is too new; null where none is. A chain that is not named is too new. */
+  readonly ends: ReadonlyMap<string, number> | null
 }
 
 export const everything: Conditions = {
@@ -31,6 +33,7 @@ export const everything: Conditions = {
   decision: null,
   session: null,
   events: false,
+  ends: null,
 }
 
 const namesOf = (text: string | undefined): Names | null => {
@@ -38,6 +41,18 @@ const namesOf = (text: string | undefined): Names | null => {
   if (text.endsWith('*')) return { kind: 'prefix', prefix: text.slice(0, -1) }
   return { kind: 'exact', name: text }
 }
+
+/** Where chains end, as a text that a later query can name. */
+export const writeEnds = (ends: ReadonlyMap<string, number>): string =>
+  [...ends].map(([chain, end]) => `${chain}:${end}`).join(',')
+
+const readEnds = (text: string): ReadonlyMap<string, number> =>
+  new Map(
+    text.split(',').map((part) => {
+      const [chain = '', end] = part.split(':')
+      return [chain, Number(end)]
+    }),
+  )
 
 export const toConditions = (filter: Omit<AuditFilter, 'limit' | 'offset'>): Conditions => ({
   ...everything,
@@ -48,6 +63,7 @@ export const toConditions = (filter: Omit<AuditFilter, 'limit' | 'offset'>): Con
   result: filter.result ?? null,
   decision: filter.policy_decision ?? null,
   session: filter.session ?? null,
+  ends: filter.as_of === undefined ? null : readEnds(filter.as_of),
 })
 
 export const isNamed = (names: Names | null, capability: string): boolean =>

@@ -107,6 +107,29 @@ test.each(cases)('finds by %s: newest first, page by page, with the total', asyn
   }
 })
 
+test('goes on with the same entries as of an earlier answer, whatever was added since', async () => {
+  const all = many(2 * blockEntries + 50, (seq) => ({ agent: seq % 2 === 0 ? 'even' : 'odd' }))
+  for (const length of [30, blockEntries - 1, blockEntries, blockEntries + 20]) {
+    const index = await indexOf(all.slice(0, length))
+    const { as_of } = await index.query({ limit: 1, offset: 0 })
+    index.add(all.slice(length))
+    for (const agent of [undefined, 'odd']) {
+      const filter = { as_of, limit: 9, ...(agent === undefined ? {} : { agent }) }
+      const expected = all
+        .slice(0, length)
+        .filter((row) => agent === undefined || row.agent === agent)
+      for (const offset of [0, expected.length - 9]) {
+        const found = await index.query({ ...filter, offset })
+        expect(found).toMatchObject({ total: expected.length, as_of })
+        expect(found.rows).toEqual(expected.toReversed().slice(offset, offset + 9))
+      }
+    }
+    const { total } = await index.query({ limit: 1, offset: 0 })
+    expect(total).toBe(all.length)
+    expect((await index.query({ as_of: 'other:9', limit: 1, offset: 0 })).total).toBe(0)
+  }
+})
+
 test('finds by texts as they are, and rows by their id', async () => {
   const awkward = 'ünï \u{1F600} \0 \\ \ud800'
   const rows = [rowOf(0, { agent: awkward, capability: awkward, session_id: awkward }), rowOf(1)]

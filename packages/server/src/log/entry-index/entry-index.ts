@@ -3,14 +3,18 @@ import { GatehouseError } from '@gatehouse/contract'
 import type { AuditRow, AuditRows, CallFigures, FigureRange } from '../../ports/audit-rows.ts'
 import { rowOfEntry } from '../read-groups.ts'
 import { Chains, countIn, type IndexParts, newestIn } from './chains.ts'
-import { type Conditions, everything, toConditions } from './conditions.ts'
+import { type Conditions, everything, toConditions, writeEnds } from './conditions.ts'
 import { FigureCounter } from './figures.ts'
 import { statsOf } from './stats.ts'
 
 /** Entries whose columns are read between two turns of the event loop: a millisecond or less. */
 const sliceEntries = 16_384
 
-type Page = { readonly rows: readonly AuditRow[]; readonly total: number }
+type Page = {
+  readonly rows: readonly AuditRow[]
+  readonly total: number
+  readonly as_of: string
+}
 
 /**
  * Finds entries: columns tell which ones a query means, and what is shown comes from the log. Made from the log, and
@@ -152,15 +156,19 @@ export class EntryIndex implements AuditRows {
     return figures.done()
   }
 
-  async #page(on: Conditions, limit: number, offset: number): Promise<Page> {
+  async #page(asked: Conditions, limit: number, offset: number): Promise<Page> {
     const chains = await this.#chains.all()
+    // What is added while this one counts is in neither number nor rows.
+    const ends = asked.ends ?? new Map(chains.map(({ chain, end }) => [chain, end]))
+    const on = { ...asked, ends }
+    const as_of = writeEnds(ends)
     const total = await countIn(chains, on)
-    if (offset >= total) return { rows: [], total }
+    if (offset >= total) return { rows: [], total, as_of }
     const rows: AuditRow[] = []
     for (const place of await newestIn(chains, on, limit, offset)) {
       const row = await this.#chains.rowAt(place)
       if (row) rows.push(row)
     }
-    return { rows, total }
+    return { rows, total, as_of }
   }
 }
