@@ -35,6 +35,7 @@ const steps = {
   security: { command: script('check-security') },
   lock: { command: script('check-lock') },
   links: { command: script('check-links') },
+  comments: { command: script('check-comments') },
 }
 
 const runStep = async (name) => {

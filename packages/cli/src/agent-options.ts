@@ -61,6 +61,6 @@ export const agentFields = ({ purpose, approvals, mount, tools, limits }: Given)
     : { limits: limits.trim() === 'none' ? [] : listed(limits).map(limitOf) }),
 })
 
-/** What is to be noted beside the answer, a line each. */
+/** Notes beside the answer, a line each. */
 export const warningLines = ({ warnings }: { readonly warnings: readonly string[] }) =>
   warnings.map((warning) => `Warning: ${warning}`)

@@ -33,7 +33,7 @@ const fields = (result: Integrity, next: NextStep): [string, string | number][] 
   ...(result.detail ? [['Detail', asNextStep(result.detail, next)] as [string, string]] : []),
 ]
 
-/** What a log says of entries that retention removed. */
+/** Sentence about the entries that retention removed. */
 export const removedText = ({ entries, removed_at, head }: RemovedEntries): string =>
   `${entries === 1 ? 'entry 0 was' : `entries 0 to ${entries - 1} were`} removed by retention on ${shownTimes(removed_at)}; the head before the rest, ${head}, is signed`
 

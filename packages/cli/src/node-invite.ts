@@ -1,4 +1,4 @@
-/** What another node needs to fetch the keys over TLS that nobody else can answer. */
+/** Address and proof with which another node fetches the keys over TLS that nobody else can answer. */
 export type Invite = {
   readonly url: string
   readonly fingerprint: string

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process'
 import type { Io } from './io.ts'
 
-/** What opens an address; null where there is no screen. */
+/** Program that opens an address; null where there is no screen. */
 const openerOf = ({ env }: Io): readonly string[] | null => {
   if (process.platform === 'darwin') return ['open']
   if (process.platform === 'win32') return ['rundll32', 'url.dll,FileProtocolHandler']
@@ -11,7 +11,7 @@ const openerOf = ({ env }: Io): readonly string[] | null => {
 /** Whether a browser was asked to open an address; nothing follows where it can't. */
 export const openBrowser = (io: Io, address: string): boolean => {
   const [program, ...args] = openerOf(io) ?? []
-  // What a server sends is opened as a page, never as something else.
+  // An address from a server is opened as a page, never as something else.
   if (program === undefined || !/^https?:\/\//.test(address)) return false
   const child = spawn(program, [...args, address], { stdio: 'ignore', detached: true })
   child.once('error', () => {})

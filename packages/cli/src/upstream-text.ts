@@ -25,7 +25,7 @@ export const toolTable = (tools: readonly UpstreamTool[], view: View): string =>
     view,
   )
 
-/** What a person should look at before a model reads it. */
+/** Marks that a person should look at before a model reads it. */
 const markLines = ({ tool, marks, problem, renamed_from }: UpstreamTool): string[] => [
   ...(problem === null ? [] : [`${tool}: ${problem}.`]),
   ...(renamed_from === null ? [] : [`${tool}: it stands where ${renamed_from} stood.`]),
@@ -72,7 +72,7 @@ const loginLines = ({ login, agent_logins }: Upstream): string[] => [
   ...Object.entries(agent_logins).map(([agent, own]) => `Login of ${agent}: ${loginText(own)}`),
 ]
 
-/** What is let in with something of its own, and what becomes of all others. */
+/** Agents that are let in with something of their own, and what becomes of all others. */
 const ownLines = ({ agent_credentials, agent_logins, own_only }: Upstream): string[] => [
   ...Object.entries(agent_credentials).map(([agent, own]) => {
     const names = Object.entries(own).map(([key, { secret }]) => `${key} from ${secret}`)

@@ -28,7 +28,7 @@ export class GatehouseError<T extends string = string> extends Error {
     this.data = data
   }
 
-  /** What can be done next. */
+  /** Steps that can be taken next. */
   get recovery(): readonly Recovery[] {
     const { recovery } = this.data
     return Array.isArray(recovery) ? (recovery as unknown[]).filter(isRecovery) : []

@@ -102,7 +102,7 @@ export class Gatehouse {
    * Raises the classes of `errors`. A call whose answer was lost is never made again.
    */
   async call<N extends AnyName>(name: N, ...given: Given<N>): Promise<ResultOf<N>> {
-    // Their type depends on the name; here they are arguments like any others.
+    // Arguments have a type that depends on the name; here they are arguments like any others.
     const [args = {}, options = {}] = given as readonly [args?: object, options?: CallOptions]
     const sent = { capability: name, arguments: args, reason: options.reason }
     const data = await this.#until(options, (deadline) => this.#call(sent, options, deadline))
@@ -115,7 +115,7 @@ export class Gatehouse {
   }
 
   /**
-   * What the agent is told of, from the oldest event that is kept. It goes on over broken connections,
+   * Events for the agent, from the oldest one that is kept. It goes on over broken connections,
    * misses nothing that is kept, and ends when `signal` is aborted or the client closed.
    */
   async *events({ after, signal }: EventOptions = {}): AsyncGenerator<GateEvent, void> {
@@ -149,7 +149,7 @@ export class Gatehouse {
     }
   }
 
-  /** What policy lets this agent use, each with the tier that it has for it. */
+  /** Capabilities that policy lets this agent use, each with the tier that it has for it. */
   async capabilities(
     category?: string,
   ): Promise<readonly { name: string; purpose: string; permission_tier: string }[]> {

@@ -86,7 +86,7 @@ export class HttpTransport implements Transport {
     const asked = this.#rpc.request('session.create', { client: this.#client }, signal)
     const session = await asked.catch((thrown: unknown) => {
       if (thrown instanceof GatehouseError && !(thrown instanceof Unreachable)) throw thrown
-      // Whatever became of the session, the call that it is for was not sent.
+      // The call that a session is for was not sent, whatever became of the session.
       throw new Unreachable(thrown instanceof Error ? thrown.message : 'No session was opened.', {
         sent: false,
         cause: thrown,

@@ -1,4 +1,4 @@
-/** What a promise becomes, unless the signal is aborted first. */
+/** Outcome of a promise, unless the signal is aborted first. */
 export const orAborted = async <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> => {
   signal.throwIfAborted()
   let stop = (): void => undefined

@@ -35,7 +35,7 @@ const undecided = (approvalId: string): Answer => ({
 const noteOf = (edited: unknown): string | null =>
   isMembers(edited) && typeof edited['note'] === 'string' ? edited['note'] : null
 
-/** What `approvals.wait` answers: the result once there is one, whatever was decided. */
+/** Answer of `approvals.wait`: the result once there is one, whatever was decided. */
 export const readApproval = (outcome: Members, approvalId: string): Answer => {
   if (outcome['result'] === undefined) return undecided(approvalId)
   const answer = readResult(outcome['result'])

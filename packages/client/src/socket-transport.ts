@@ -68,7 +68,7 @@ class Connection implements SocketListener {
 
   text(text: string): void {
     const message = parseJson(text)
-    // What has a method is a request of the gate, whose ids are its own.
+    // A message with a method is a request of the gate, whose ids are its own.
     if (!isMembers(message) || 'method' in message || typeof message['id'] !== 'number') return
     const waiting = this.#waiting.get(message['id'])
     if (!waiting) return

@@ -1,4 +1,4 @@
-/** Who follows a signal, which has one listener for all of them: Node warns of eleven. */
+/** Followers of a signal, which has one listener for all of them: Node warns of eleven. */
 const followers = new WeakMap<AbortSignal, Set<Until>>()
 
 const onAbort = ({ target }: Event): void => {

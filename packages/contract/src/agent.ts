@@ -76,7 +76,7 @@ export const EditAgent = z.strictObject({
 })
 export type EditAgent = z.infer<typeof EditAgent>
 
-/** What is allowed and yet unlikely to be meant, such as a pattern that matches no tool. */
+/** Rules that are allowed and yet unlikely to be meant, such as a pattern that matches no tool. */
 const warnings = z.array(z.string())
 
 export const EditedAgent = z.object({ agent: Agent, warnings })

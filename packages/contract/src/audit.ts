@@ -55,7 +55,7 @@ export type IntegrityKind = z.infer<typeof IntegrityKind>
 
 /** The first entries of a log, which retention removed: the service signed what it removed, and where the rest goes on. */
 export const RemovedEntries = z.object({
-  /** So many; the first one left has this `seq`. */
+  /** Number of them; the first one left has this `seq`. */
   entries: z.int(),
   removed_at: Timestamp,
   reason: z.enum(['age', 'size']),
@@ -91,9 +91,9 @@ export const RetentionStatus = z.object({
   oldest: Timestamp.nullable(),
   /** Entries that are older, or more, than the settings keep: whole segments of the log, 32 at most. */
   due_entries: z.int(),
-  /** Those of them that nothing holds back. */
+  /** Entries of these that nothing holds back. */
   removable_entries: z.int(),
-  /** What holds the rest back. */
+  /** Reason that holds the rest back. */
   held_by: z.string().nullable(),
   /** Targets that must have entries before they are removed; where there are none, entries are removed without a copy. */
   exported_to: z.array(z.string()),

@@ -28,7 +28,7 @@ export const Figures = z.object({
   duration_p95_ms: milliseconds,
   /** From request to decision, by the time of the decision; null where a person decided nothing. */
   approval_wait_p50_ms: milliseconds,
-  /** Those with the most calls, at most 20. */
+  /** Capabilities with the most calls, at most 20. */
   by_capability: z.array(
     z.object({ capability: z.string(), calls: z.int(), failed: z.int(), denied: z.int() }),
   ),
@@ -42,7 +42,7 @@ export const Figures = z.object({
       held: z.int(),
     }),
   ),
-  /** Which agents use which groups of capabilities and services; those with the most calls, at most 200. */
+  /** Uses of groups of capabilities and services by agents; those with the most calls, at most 200. */
   edges: z.array(
     z.object({
       agent: z.string(),

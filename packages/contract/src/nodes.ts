@@ -33,7 +33,7 @@ export const NodeList = z.object({
 })
 export type NodeList = z.infer<typeof NodeList>
 
-/** What another node needs to fetch the keys: where, from whom, and with what, once. */
+/** Invitation with which another node fetches the keys once: where, from whom, and with what. */
 export const NodeInvite = z.object({
   url: z.string(),
   /** SHA-256 of the certificate that is served there. */
@@ -55,7 +55,7 @@ export type InviteNode = z.infer<typeof InviteNode>
 export const AdmitNode = z.strictObject({ secret: z.string().min(1).max(256) })
 export type AdmitNode = z.infer<typeof AdmitNode>
 
-/** What nodes have in common beside the database. */
+/** Keys that nodes have in common beside the database. */
 export const NodeKeys = z.object({
   /** The key file of the vault; null where a passphrase locks it. */
   vault_key: z.string().nullable(),

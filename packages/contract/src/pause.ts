@@ -4,7 +4,7 @@ import { Timestamp } from './ids.ts'
 /** Pause of the whole service: no agent makes a call, and one that is created or restored meanwhile is paused too. */
 export const ServicePause = z.object({
   paused: z.boolean(),
-  /** What the person who paused it said; empty where nothing was said. */
+  /** Reason of the person who paused it; empty where nothing was said. */
   reason: z.string(),
   /** Null where the service is not paused. */
   paused_by: z.string().nullable(),

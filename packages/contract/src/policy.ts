@@ -15,7 +15,7 @@ export const RuleRef = z.object({
 })
 export type RuleRef = z.infer<typeof RuleRef>
 
-/** What a call does to files. */
+/** Effect of a call on files. */
 export const FileEffect = z.enum(['read', 'write', 'delete'])
 export type FileEffect = z.infer<typeof FileEffect>
 

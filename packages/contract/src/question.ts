@@ -10,7 +10,7 @@ export const QuestionField = z.object({
   /** `choices` is a list of them. */
   type: z.enum(['text', 'number', 'integer', 'boolean', 'choice', 'choices']),
   required: z.boolean(),
-  /** What is answered is not kept in the log, and is taken out of what the server says. */
+  /** Answers to it are not kept in the log, and are taken out of what the server says. */
   secret: z.boolean(),
   /** Bounds and form, such as `1 to 20 characters`; null where there are none. */
   limits: z.string().nullable(),

@@ -44,7 +44,7 @@ export const UpstreamFolder = z.strictObject({
   read_only: z.boolean().default(true),
 })
 
-/** What a server may use of this machine and its network; nothing else is within its reach. */
+/** Parts that a server may use of this machine and its network; nothing else is within its reach. */
 export const UpstreamGrants = z.strictObject({
   folders: z.array(UpstreamFolder).max(64).default([]),
   /** `host:port` that a stdio server may connect to. */
@@ -85,7 +85,7 @@ export const AddUpstream = z.strictObject({
 })
 export type AddUpstream = z.infer<typeof AddUpstream>
 
-/** What changes of a server that is there; what is left out stays. */
+/** Changes to a server that exists; fields that are left out stay. */
 export const EditUpstream = z.strictObject({
   /** By the agent: all that is its own from now on; null where it has nothing of its own any more. */
   agent_credentials: z
@@ -157,9 +157,9 @@ const Login = z.object({
   at: Timestamp,
 })
 
-/** What stays as it is when the certificate of a server is renewed, and is pinned with its tools. */
+/** Identity that stays as it is when the certificate of a server is renewed, and is pinned with its tools. */
 export const UpstreamCertificate = z.object({
-  /** That the certificate names as its owner; null for one that was given for the host alone. */
+  /** Organisation that the certificate names as its owner; null for one that was given for the host alone. */
   organisation: z.string().nullable(),
   /** Name of the authority at the root of its chain. */
   authority: z.string(),
@@ -186,7 +186,7 @@ export const Upstream = z.object({
   agent_logins: z.record(AgentName, Login),
   status: UpstreamStatus,
   reason: z.string().nullable(),
-  /** What the server says of itself. */
+  /** Self-description of the server. */
   identity: z.object({ name: z.string(), version: z.string(), protocol: z.string() }).nullable(),
   /** As found last; null for a server without https, and before it was asked. */
   certificate: UpstreamCertificate.nullable(),

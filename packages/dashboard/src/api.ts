@@ -67,11 +67,11 @@ export const useRead = <N extends RecordRoute>(
 export const codeOf = (error: unknown): string =>
   error instanceof ClientError ? error.problem.code : ''
 
-/** What went wrong, in the words of the service. */
+/** Message of an error, in the words of the service. */
 export const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error)
 
-/** What the service found in the fields of a request, by the name of the field. */
+/** Faults that the service found in the fields of a request, by the name of the field. */
 export const fieldErrorsOf = (error: unknown): Readonly<Record<string, string>> =>
   error instanceof ClientError
     ? Object.fromEntries(

@@ -6,7 +6,7 @@ import { useQuery } from '@tanstack/react-query'
 import { createContext, useContext } from 'react'
 import { api, sessionKey } from './api.ts'
 
-/** Who is logged in; null where nobody is. */
+/** Login of this browser; null where nobody is. */
 export const useLogin = () =>
   useQuery({
     queryKey: sessionKey,

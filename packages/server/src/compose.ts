@@ -184,7 +184,7 @@ const openStorage = async (
   return wrap(await openPostgres({ url, expectedId, syncsLimits: durable === 'local' }))
 }
 
-/** What can be connected behind the proxy. */
+/** Services that can be connected behind the proxy. */
 const serviceAdapters: ServiceAdapters = new Map(
   [createCalendarAdapter(), createMailAdapter()].map((adapter) => [adapter.kind, adapter]),
 )
@@ -389,7 +389,7 @@ export async function compose(
     }),
   )
   const stopping = new AbortController()
-  // Whoever waits listens to it: as many as there are waits, and each leaves with its own.
+  // Waiting callers listen to it: as many as there are waits, and each leaves with its own.
   setMaxListeners(0, stopping.signal)
   const parts: AppDeps = {
     storage,

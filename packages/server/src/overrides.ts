@@ -9,7 +9,7 @@ import type { Storage } from './ports/storage.ts'
 import type { KdfCosts } from './vault/passphrase-key.ts'
 
 /**
- * What tests put in place of what this machine has. Given by the caller in code alone: settings and environment
+ * Replacements that tests put in place of what this machine has. Given by the caller in code alone: settings and environment
  * never reach it.
  */
 export type Overrides = {
@@ -22,7 +22,7 @@ export type Overrides = {
   readonly storage?: (opened: Storage) => Storage
   /** False: long parts of the log are verified on this thread, in slices. */
   readonly verifiesOnThread?: boolean
-  /** What it costs to make a key of a passphrase. */
+  /** Costs of making a key of a passphrase. */
   readonly kdf?: KdfCosts
   /** In place of one with the standard capabilities. */
   readonly registry?: ChangingRegistry

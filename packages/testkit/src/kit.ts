@@ -45,7 +45,7 @@ export type KitOptions = Pick<Overrides, 'adapters' | 'ids' | 'outbound' | 'stor
     readonly runsApproved?: boolean
     /** Leaves it to the test to call `app.start()`. */
     readonly startsLater?: boolean
-    /** What runs models, in the sandbox of this kit. */
+    /** Engine that runs models, in the sandbox of this kit. */
     readonly engine?: (sandbox: Sandbox, folder: string) => EngineParts
     readonly log?: Log
     /** `real` is that of this machine; without one no program starts. */
@@ -68,7 +68,7 @@ export type KitOptions = Pick<Overrides, 'adapters' | 'ids' | 'outbound' | 'stor
 export class Kit implements AsyncDisposable {
   readonly app: BoundApp
   readonly clock: HandClock
-  /** What the application stands on, before the test put anything in between. */
+  /** Parts that the application stands on, before the test put anything in between. */
   readonly parts: AppDeps
   readonly registry: ChangingRegistry
   readonly folder: string
@@ -213,7 +213,7 @@ export class Kit implements AsyncDisposable {
 export const failureIn = (outcome: InvokeOutcome): CapabilityError | null =>
   outcome.kind === 'failed' ? outcome.error : null
 
-/** What stands between the application and the rest: all but plain values and what has state of its own. */
+/** Ports between the application and the rest: all but plain values and what has state of its own. */
 const wrappedPorts = [
   ...(['storage', 'auditLog', 'audit', 'digest', 'events', 'policy', 'files', 'host'] as const),
   ...(['passwords', 'secrets', 'vault', 'calendar', 'outbound', 'sandbox', 'processHost'] as const),

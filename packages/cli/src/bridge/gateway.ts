@@ -41,7 +41,7 @@ const readText = async (response: http.IncomingMessage): Promise<string> => {
 const isOf = ({ headers }: http.IncomingMessage, type: string): boolean =>
   headers['content-type']?.startsWith(type) ?? false
 
-/** What speaks HTTP and HTTPS alike; the latter is loaded where it is used. */
+/** Module that speaks HTTP or HTTPS; the latter is loaded where it is used. */
 const carrierOf = async ({ protocol }: URL): Promise<Pick<typeof http, 'Agent' | 'request'>> =>
   protocol === 'https:' ? await import('node:https') : http
 

@@ -81,7 +81,7 @@ export class LegacySession {
     return deliver(this.#way, exchange, repeats, hear)
   }
 
-  /** What the service takes, it has a session for; from now on it is listened to. */
+  /** A session exists once the service has taken a message; from now on the bridge listens to it. */
   async #met(answer: Answer): Promise<Answer> {
     if (answer.status < 300 && this.#handshake && !this.#listening) {
       const session = await this.#session
@@ -107,7 +107,7 @@ export class LegacySession {
     try {
       await renewed
     } catch (cause) {
-      // What waits for the session was not sent, whatever became of the handshake.
+      // Messages that wait for the session were not sent, whatever became of the handshake.
       throw cause instanceof AnswerLost ? new NotSent(cause.message, { cause }) : cause
     }
   }
@@ -131,7 +131,7 @@ export class LegacySession {
     return session
   }
 
-  /** What the service tells unasked, until the client ends; also when the service went and came back. */
+  /** Messages that the service sends unasked, until the client ends; also when the service went and came back. */
   async #listen(first: Session): Promise<void> {
     this.#listening = true
     this.#touched ??= setInterval(() => void this.#touch(), touchMs).unref()

@@ -64,7 +64,7 @@ const parse = (line: Buffer): unknown => {
   }
 }
 
-/** What a line is, as far as the bridge must know. Whether it is a good message, the service says. */
+/** Kind of a line, as far as the bridge must know; the service says whether it is a good message. */
 export function readMessage(line: Buffer): Message {
   const value = parse(line)
   if (value === undefined) return refused(codes.parse, 'Parse error: the line is not valid JSON')

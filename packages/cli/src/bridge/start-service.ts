@@ -14,7 +14,7 @@ const lookMs = 50
 const otherMs = 3_000
 const logBytesMax = 1024 * 1024
 
-/** What the service writes outlives this process: beside the data, and not without end. */
+/** Output of the service outlives this process: beside the data, and not without end. */
 function openLog(file: string): number {
   const output = openSync(file, 'a', 0o600)
   if (fstatSync(output).size > logBytesMax) ftruncateSync(output)

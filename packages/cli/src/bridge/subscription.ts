@@ -19,7 +19,7 @@ const membersIn = (value: unknown, name: string): Told => {
   return isMembers(inner) ? inner : {}
 }
 
-/** What the service said that it will tell of. */
+/** Notifications that the service has agreed to send. */
 const honouredBy = (told: Told): Told => membersIn(told['params'], 'notifications')
 
 const eventIn = (told: Told): string | null => {
@@ -55,7 +55,7 @@ function createSubscribed(request: Request, write: (text: string) => Promise<voi
         const again = honoured !== null
         honoured = honouredBy(told)
         lastEvent ??= eventIn(told)
-        // What follows an acknowledgement of a later attempt may be older than it.
+        // Events behind an acknowledgement of a later attempt may be older than it.
         lastEvent ??= eventIn(told)
         if (!again) return write(text)
         if (honoured['toolsListChanged'] === true) await write(toolsChanged(request))

@@ -16,7 +16,7 @@ export type HookSpec = {
   /** Whether the file says which version of its form it has. */
   readonly isVersioned: boolean
   readonly items: (line: string, platform: NodeJS.Platform) => HookItems
-  /** What is left to do for them to take effect. */
+  /** Steps that are left for them to take effect. */
   readonly afterwards: string | null
 }
 

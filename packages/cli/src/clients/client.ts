@@ -20,7 +20,7 @@ export type Start = { readonly command: string; readonly args: readonly string[]
 export type ClientSpec = {
   readonly id: string
   readonly title: string
-  /** What the client itself reads; what it would not read is malformed. */
+  /** Format that the client itself reads; anything else is malformed. */
   readonly format: FormatName
   /** Member of the file that holds the servers, each under its name. */
   readonly key: string
@@ -31,9 +31,9 @@ export type ClientSpec = {
     readonly project?: (place: Place) => string
   }
   readonly entry: (start: Start) => Entry
-  /** What it fills in of the environment in the texts of a server: nothing, `${NAME}`, or `$NAME` as well. */
+  /** Placeholders of the environment that it fills in, in the texts of a server: nothing, `${NAME}`, or `$NAME` as well. */
   readonly placeholders: 'none' | 'braces' | 'dollars'
-  /** What is left to do for it to take effect. */
+  /** Steps that are left for it to take effect. */
   readonly afterwards: string
 }
 

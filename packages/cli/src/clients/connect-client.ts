@@ -140,7 +140,7 @@ export type ConnectPlan = {
   readonly isDry: boolean
 }
 
-/** What connecting a client changes; nothing is changed yet. */
+/** Changes that connect a client; nothing is changed yet. */
 export async function planConnection(
   context: Context,
   given: ConnectRequest,

@@ -21,7 +21,7 @@ export type KeptHooks = {
   readonly file: KeptFile | null
 }
 
-/** What was done to connect a client, kept in the data directory so that it can be undone. */
+/** Record of how a client was connected, kept in the data directory so that it can be undone. */
 export type Connection = KeptFile & {
   readonly client: string
   readonly scope: Scope

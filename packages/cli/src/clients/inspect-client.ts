@@ -53,7 +53,7 @@ async function serversOf(client: ClientSpec, place: Place): Promise<readonly Ser
   return lists.flatMap(entriesOf).filter(({ entry }) => !isOff(entry))
 }
 
-/** What the configuration of a client says; null where the client is not on this machine. */
+/** Findings in the configuration of a client; null where the client is not on this machine. */
 export async function inspectClient(client: ClientSpec, place: Place): Promise<Inspected | null> {
   const file = client.files.user(place)
   const folder = dirname(file)

@@ -17,7 +17,7 @@ export type HooksFound = {
 /** Why calls get past hooks that are in place, none does, or each is asked about twice. */
 export type Gap = {
   readonly what: string
-  /** What mends it: an act, or commands of this program; null where connecting again does. */
+  /** Fix: an act, or commands of this program; null where connecting again does. */
   readonly fix: string | readonly string[] | null
 }
 

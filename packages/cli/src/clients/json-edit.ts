@@ -36,7 +36,7 @@ export function insertFirst(text: string, object: Node, name: string, value: unk
   const comma = object.children?.length ? ',' : ''
   const member = `${inner}${JSON.stringify(name)}: ${written(value, text, inner)}${comma}`
   const open = object.offset + 1
-  // What else stands on the line of the brace: nothing or a comment, or the members themselves.
+  // Rest of the line of the brace: nothing or a comment, or the members themselves.
   const rest = /^[^\S\r\n]*(\/\/[^\r\n]*)?\r?\n/.exec(text.slice(open))
   if (rest) return { from: open + rest[0].length, to: open + rest[0].length, text: member + eol }
   const close = text.slice(open, endOf(object) - 1)

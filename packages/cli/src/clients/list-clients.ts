@@ -5,7 +5,7 @@ import { type Inspected, inspectClient } from './inspect-client.ts'
 export type ListedClient = {
   readonly client: string
   readonly connected: boolean
-  /** Who decides its own tools, or why that cannot be said. */
+  /** Judge of its own tools, or why that cannot be said. */
   readonly hooks: string
 }
 

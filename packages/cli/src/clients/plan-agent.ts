@@ -3,7 +3,7 @@ import type { Client } from '@gatehouse/rest-client'
 import { withTokenFile } from '../private-file.ts'
 import { type ConnectionFiles, sha256 } from './connection.ts'
 
-/** What happens to the agent of a client: `keep` where its token is in place already. */
+/** Step for the agent of a client: `keep` where its token is in place already. */
 export type AgentStep = 'create' | 'keep' | 'rotate' | 'restore'
 
 export async function planAgent(

@@ -37,7 +37,7 @@ export async function planEdit(
 const isAsWritten = ({ file, known }: Pick<Edit, 'file' | 'known'>): boolean =>
   known !== null && file.bytes !== null && known.written === sha256(file.bytes)
 
-/** What to keep of a change: what was before the first of several stays what is brought back. */
+/** Parts of a change to keep: the state before the first of several stays what is brought back. */
 export async function keptOf(edit: Edit): Promise<{ kept: KeptFile; backup: Backup }> {
   const { file, before, after, had, known, backup } = edit
   if (known !== null && before === after)

@@ -26,7 +26,7 @@ export const hook = defineLoneCommand({
     others: { about: 'leave shell lines and MCP tools to hooks of their own, as Cursor has them' },
   },
   examples: ['gatehouse hook claude-code --token-file claude-code.hook-token'],
-  /** @SECURITY Whatever goes wrong blocks the call; hook-failures.test.ts fails without it. */
+  /** @SECURITY Any failure blocks the call; hook-failures.test.ts fails without it. */
   async runAlone({ io, places }, { client, 'token-file': file, url: named, others }) {
     try {
       if (!isHookClient(client))

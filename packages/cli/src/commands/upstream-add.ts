@@ -64,7 +64,7 @@ const orderOf = (given: Options, values: readonly string[]): AddUpstream => ({
   dry_run: false,
 })
 
-/** What its command line names and nobody granted: asked for one by one at a terminal, elsewhere told. */
+/** Places that its command line names and nobody granted: asked for one by one at a terminal, elsewhere told. */
 async function withAsked(context: Context, order: AddUpstream): Promise<AddUpstream> {
   const { name, server, grants } = order
   if (server.kind === 'http') return order
@@ -180,7 +180,7 @@ export const upstreamAdd = defineCommand({
     if (dryRun) return { added: false, ...review }
     const added = await api.addUpstream(order)
     if (!added.tools.some(isWaiting)) return { added: true, ...added }
-    // What was shown, and nothing that came since.
+    // The review that was shown, and nothing that came since.
     return { added: true, ...(await api.acceptUpstream({ name, digest: review.digest })) }
   },
   text: ({ added, upstream }, { next }) => {

@@ -17,7 +17,7 @@ const fixText = (fix: Gap['fix']): string | null =>
     ? fix
     : fix.map((command) => `gatehouse ${command}`).join(', then ')
 
-/** What a configuration says of a client that is on this machine. */
+/** Finding about a client that is on this machine. */
 function findingOf(id: string, { connected, missing, others, hooks }: Inspected): Finding {
   const [connect, importing] = [`gatehouse connect ${id}`, `gatehouse import ${id}`]
   const named = others.join(', ')

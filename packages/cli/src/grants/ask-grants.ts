@@ -3,7 +3,7 @@ import type { Context } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { isTooWide } from './server-grants.ts'
 
-/** What no server is to see whole. */
+/** Folders that no server may see as a whole. */
 export type Surroundings = { readonly home: string; readonly dataDirs: readonly string[] }
 
 type Folders = UpstreamGrants['folders']

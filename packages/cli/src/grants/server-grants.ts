@@ -30,7 +30,7 @@ export function hostsOf({ server }: Definition): readonly string[] {
   return fetching[program] ?? (verbs.includes(server.args[0] ?? '') ? hosts : [])
 }
 
-/** What every program in the sandbox sees anyway. */
+/** Folders that every program in the sandbox sees anyway. */
 const ofTheSystem = /^\/(?:usr|bin|sbin|lib|lib32|lib64)(?:\/|$)/
 
 /** The nearest folder above a program that holds all it needs, as far as its package tells. */

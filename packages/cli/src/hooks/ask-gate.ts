@@ -43,7 +43,7 @@ export async function findUserApi(named: string | undefined, places: DataPlaces)
   throw failed(`No service runs on ${places.dirs[0]}.`, { action: 'gatehouse serve' })
 }
 
-/** What the client says of a call: as it came, and what it says. */
+/** A call as the client describes it: its text as it came, and the fields in it. */
 export type Call = { readonly text: string; readonly given: Readonly<Record<string, unknown>> }
 
 export async function readCall(chunks: AsyncIterable<Buffer>): Promise<Call> {

@@ -9,7 +9,7 @@ import { sha256 } from '../clients/connection.ts'
 /** A server as its client would start it, or connect to it. */
 export type Definition = {
   readonly server: UpstreamServer
-  /** Its variables, or its headers. */
+  /** Variables or headers of the server. */
   readonly values: Readonly<Record<string, string>>
 }
 
@@ -146,7 +146,7 @@ function programOf(entry: Members, around: Surroundings): Definition {
   return { server: { kind: 'stdio', command: commandIn(base, fill(command)), args }, values }
 }
 
-/** What an entry says, as the gate would start or reach the server. Raises `NotImportable`. */
+/** Definition in an entry, as the gate would start or reach the server. Raises `NotImportable`. */
 export function readDefinition(entry: unknown, around: Surroundings): Definition {
   if (!isMembers(entry)) throw new NotImportable('its entry is no table')
   if (entry['disabled'] === true || entry['enabled'] === false)
@@ -156,6 +156,6 @@ export function readDefinition(entry: unknown, around: Surroundings): Definition
   return isText(address) ? remoteOf(entry, address, around) : programOf(entry, around)
 }
 
-/** Same for servers that are the same in two clients, whatever their names. */
+/** Fingerprint that is equal for servers that are the same in two clients, whatever their names. */
 export const fingerprintOf = ({ server, values }: Definition): string =>
   sha256(JSON.stringify([server, Object.entries(values).toSorted(([a], [b]) => (a < b ? -1 : 1))]))

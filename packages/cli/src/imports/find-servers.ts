@@ -14,7 +14,7 @@ export type FoundConfig = Omit<ServerList, 'text' | 'entries'> & {
 
 export type FoundServer = {
   readonly config: FoundConfig
-  /** Its name in the client. */
+  /** Name of the server in the client. */
   readonly name: string
   readonly entry: unknown
 } & (

@@ -4,7 +4,7 @@ import { replaceFile } from '../clients/config-file.ts'
 import type { List } from '../clients/config-format.ts'
 import type { MadeConnection } from './made-connection.ts'
 
-/** What an import did to one file, kept in the data directory so that it can be undone. */
+/** Record of what an import did to one file, kept in the data directory so that it can be undone. */
 export type ImportRecord = {
   readonly client: string
   readonly file: string
@@ -13,7 +13,7 @@ export type ImportRecord = {
   /** The connection that was made for it, which ends with it. */
   readonly connection: MadeConnection | null
   readonly servers: readonly {
-    /** Its name in the client, where its list is in the file, and its name behind the gate. */
+    /** Name of the server in the client, where its list is in the file, and its name behind the gate. */
     readonly name: string
     readonly list: List
     readonly upstream: string

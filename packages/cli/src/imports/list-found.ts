@@ -6,7 +6,7 @@ import type { Candidate } from './candidates.ts'
 import type { UnreadConfig } from './find-servers.ts'
 import type { Choice, Left } from './plan-import.ts'
 
-/** What is told of a server that was found: names of its secrets, and never a value. */
+/** Listed facts of a server that was found: names of its secrets, and never a value. */
 export type Listed = {
   readonly client: string
   readonly scope: string
@@ -14,7 +14,7 @@ export type Listed = {
   readonly folder: string | null
   readonly file: string
   readonly server: string
-  /** Its command line or its address; null where that can't be told. */
+  /** Command line or address; null where that can't be told. */
   readonly starts: string | null
   readonly secrets: readonly string[]
   /** Names of its other variables, which are shown with the server. */

@@ -45,7 +45,7 @@ async function prepare(context: Context, given: ImportRequest, choice: Choice): 
   return { tried, known, failed, connecting: await planConnections(context, behind) }
 }
 
-/** What was found and chosen; `ready` is null where nothing was to be started. */
+/** Servers that were found and chosen; `ready` is null where nothing was to be started. */
 export async function prepareImport(context: Context, given: ImportRequest) {
   if ((given.grant ?? given.host) !== undefined && given.server?.length !== 1)
     throw usageError('--grant and --host are for one server: name it with --server.')

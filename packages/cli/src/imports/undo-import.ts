@@ -97,7 +97,7 @@ async function upstreamsOf(
 }
 
 /**
- * What undoing imports would do, with what is left of one that was killed. `ids` are clients, or none for all; null is
+ * Plan for undoing imports, with what is left of one that was killed. `ids` are clients, or none for all; null is
  * for that one alone. Raises `NotImported` where there is none.
  */
 export async function planUndo(
@@ -161,7 +161,7 @@ export async function undoImports(
   await closeJournal(dataDir)
 }
 
-/** What an undo has done, or would do. */
+/** Result of an undo, done or planned. */
 export const undoneOf = ({ interrupted, steps, files }: UndoPlan, isDry: boolean) => ({
   dry_run: isDry,
   interrupted: interrupted?.kind ?? null,

@@ -77,7 +77,7 @@ export const hostileRequests: readonly HostileRequest[] = [
   { name: 'J07 an empty batch', body: '[]', refused: { code: -32600 } },
 ]
 
-/** What was wrong with an answer; null where it refuses. */
+/** Fault of an answer; null where it refuses. */
 export const misses = (
   { refused }: HostileRequest,
   answer: { readonly status: number; readonly head: string; readonly body: string },

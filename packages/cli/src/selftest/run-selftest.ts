@@ -29,7 +29,7 @@ type Options = {
   readonly progress: (name: SectionName, share: number) => void
 }
 
-/** What a section could not do to its end counts against the product: it may be what broke. */
+/** A section that did not run to its end counts against the product, which may be the cause. */
 const failed = (cause: unknown): readonly Finding[] => [
   {
     what: 'it could be tried to the end',

@@ -60,7 +60,7 @@ export const sandboxSection = async (context: SectionContext): Promise<readonly 
     if (said === null || said.includes('ESCAPED"') || said.includes('ESCAPED\\n')) broken.push(what)
     context.progress((i + 1) / (tries.length + 1))
   }
-  // What a sandbox of its own shows is not what is there.
+  // Files that a sandbox of its own shows are not those of the machine.
   if (existsSync(marker)) broken.push('a file outside of the folders of the agent')
   await runShell(ready, "(setsid bash -c 'sleep 3; echo late > late.txt' &) ; exit 0")
   await pause(4_000)

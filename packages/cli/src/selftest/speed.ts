@@ -12,7 +12,7 @@ import { bySize, type Finding, finding, type SectionContext } from './section.ts
 const execute = promisify(execFile)
 
 /**
- * What docs/guide/performance.md says of governed calls: a share of the calls of a bare server on the same machine. A
+ * Governed calls according to docs/guide/performance.md: a share of the calls of a bare server on the same machine. A
  * busy or small machine gives less of it; below half of it something is wrong.
  */
 export const claimedShare = 0.29
@@ -56,7 +56,7 @@ const load = async (
 
 const ticksPerSecond = 100
 
-/** What a process has used of the processors so far, where the system tells. */
+/** Processor time of a process so far, where the system tells. */
 const processorSeconds = (pid: number): number | null => {
   let text: string
   try {

@@ -62,7 +62,7 @@ const mutations: Readonly<Record<string, Mutation>> = {
   'two entries swapped': (entries, i) => {
     const [a, b] = [entries[i] as FoundEntry, entries[i + 1] as FoundEntry]
     const [body, other] = [a.line.slice(bodyAt), b.line.slice(bodyAt)]
-    // They swap places only where they are as long; else the first is blanked.
+    // Bodies swap places only where they are as long; else the first is blanked.
     return body.length === other.length
       ? [
           { file: a.file, at: a.at + bodyAt, text: other },

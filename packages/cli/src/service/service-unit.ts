@@ -18,7 +18,7 @@ const unitWord = (word: string): string => {
 }
 
 /**
- * What the service itself may not do. The sandbox for programs needs new namespaces, mounts in them and a /proc that
+ * Restrictions of the service itself. The sandbox for programs needs new namespaces, mounts in them and a /proc that
  * nothing is mounted over, so those stay open: RestrictNamespaces, ProtectProc, ProtectKernelTunables,
  * ProtectKernelLogs, ProtectHostname and a filter without @mount are left out. Node compiles code while it
  * runs, so memory may become executable.
@@ -68,7 +68,7 @@ export function serviceUnit({ scope, command, dataDir, passphraseFile }: UnitOpt
     `ExecStart=${words.map(unitWord).join(' ')}`,
     'Restart=on-failure',
     'RestartSec=2',
-    // It stops within 10 s by itself.
+    // The service stops within 10 s by itself.
     'TimeoutStopSec=20',
     'LimitNOFILE=65536',
     ...(isSystem ? ['DynamicUser=yes', 'User=gatehouse'] : []),

@@ -12,9 +12,9 @@ export const hookRoutes = defineRoutes({
     summary: 'Ask whether a client may use a tool of its own, in the form of that client',
     permission: 'hooks.ask',
     params: { hook_client: HookClient },
-    /** What the client gives its hook, as it is. */
+    /** Input of the client to its hook, as it is. */
     body: z.looseObject({}),
-    /** What the client expects of its hook. */
+    /** Output that the client expects of its hook. */
     answer: z.looseObject({}),
     errors: ['AgentNotFound', 'RateLimited', 'Overloaded'],
   },

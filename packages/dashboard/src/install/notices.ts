@@ -23,7 +23,7 @@ const ofQuestion = ({ id, upstream }: Question): Notice => ({
   path: '/approvals',
 })
 
-/** Whoever looks at the page sees it there. */
+/** Notices are for people who do not look at the page. */
 const isLookedAt = (): boolean => document.visibilityState === 'visible' && document.hasFocus()
 
 /** Tabs of one browser tell of the same thing under one tag, which a person sees once. */

@@ -71,7 +71,7 @@ export function createApplier(client: QueryClient): (messages: readonly LiveMess
           else afterActs()
           break
         case 'state':
-          // Whatever happened meanwhile is read anew.
+          // Changes made meanwhile are read anew.
           if (message.state === 'live') afterActs()
           if (message.state === 'refused')
             void client.invalidateQueries({ queryKey: ['showSession'] })

@@ -1,6 +1,6 @@
 import type { ActivityEvent, Approval, ApprovalList } from '@gatehouse/contract'
 
-/** What the open streams of the service tell, in the order it came. */
+/** Messages of the open streams of the service, in the order they came. */
 export type LiveMessage =
   | { readonly kind: 'activity'; readonly place: string; readonly event: ActivityEvent }
   | { readonly kind: 'approval'; readonly approval: Approval }

@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from 'react'
 
-/** What a person chose for this browser, kept there. */
+/** Choice of a person for this browser, kept there. */
 function createPreference<T extends string>(
   name: string,
   values: readonly T[],

@@ -11,7 +11,7 @@ export const Code = ({
   readonly label: string
   readonly tall?: boolean
 }) => (
-  // What scrolls takes the focus, so that a keyboard can scroll it.
+  // An element that scrolls takes the focus, so that a keyboard can scroll it.
   <pre
     role="group"
     aria-label={label}
@@ -66,7 +66,7 @@ export const Diff = ({
   readonly path?: string | undefined
 }) => {
   const lines = text.replace(/\n$/, '').split('\n')
-  // What begins with --- further down is a line of the file.
+  // A line that begins with --- further down is a line of the file.
   const begins = Math.max(
     0,
     lines.findIndex((line) => line.startsWith('@@')),

@@ -15,7 +15,7 @@ export type Column<Row> = {
   readonly id: string
   readonly header: string
   readonly cell: (row: Row) => ReactNode
-  /** What it is sorted by; without it the column is not sorted. */
+  /** Key of the order; without it the column is not sorted. */
   readonly sortBy?: (row: Row) => string | number
   readonly align?: 'right'
   /** Takes the room that the others leave. */

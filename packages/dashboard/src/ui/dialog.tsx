@@ -70,7 +70,7 @@ export const FormDialog = ({
   children,
 }: {
   readonly title: string
-  /** What the button says: what happens. */
+  /** Label of the button: what happens. */
   readonly submit: string
   readonly danger?: boolean
   readonly disabled?: boolean

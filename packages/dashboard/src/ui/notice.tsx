@@ -34,7 +34,7 @@ export const Notice = ({
   )
 }
 
-/** What the service refused, in its own words, with its advice; nothing where nothing went wrong. */
+/** Refusal of the service, in its own words, with its advice; nothing where nothing went wrong. */
 export const Failure = ({
   error,
   onRetry,

@@ -13,7 +13,7 @@ const PlotCanvas = lazy(() =>
 const valueText = ({ unit }: PlotLook, value: number | null | undefined): string =>
   value == null ? text.none : unit === 'count' ? numberText(value) : durationText(value)
 
-/** What each line is, and its value where the pointer is. */
+/** Name of each line, and its value where the pointer is. */
 const Legend = ({
   look,
   data,
@@ -65,7 +65,7 @@ const PlotTable = ({
   if (rows.length === 0) return <p className="py-2 text-ink-soft">{text.noCalls}</p>
   const cell = 'border-b border-line px-1 py-1 text-right font-normal'
   return (
-    // What scrolls takes the focus, so that a keyboard can scroll it.
+    // An element that scrolls takes the focus, so that a keyboard can scroll it.
     <div
       role="region"
       tabIndex={0}

@@ -26,7 +26,7 @@ const Loading = () => (
   </p>
 )
 
-/** What was read; until then that it loads, and where it failed the cause and another try. */
+/** View of a value that is read: until then that it loads, and where that failed the cause and another try. */
 export const Loaded = <T,>({
   query,
   children,

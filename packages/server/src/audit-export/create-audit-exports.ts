@@ -31,9 +31,9 @@ type Parts = {
   readonly log: Log
   /** For the objects of git remotes. */
   readonly folder: string
-  /** This node, whose file in a git repository is named after it. */
+  /** Name of this node, whose file in a git repository is named after it. */
   readonly node: string
-  /** What git inherits. */
+  /** Environment that git inherits. */
   readonly environment: Readonly<Record<string, string>>
   /** False for a command that works on the store while no server runs: nothing is carried anywhere. */
   readonly runs: boolean

@@ -108,7 +108,7 @@ export const gitWitness = (given: GitWitness): WitnessTarget => {
         parent === null
           ? ''
           : ((await git(['cat-file', 'blob', `${parent}:${file}`], { allowed: 128, signal })) ?? '')
-      // @SECURITY what a witness has that the log lacks speaks against a log that was put back; audit-export.test.ts.
+      // @SECURITY checkpoints that a witness has and the log lacks speak against a log that was put back; audit-export.test.ts.
       given.compare(known, `the witness at ${remote}`)
       const fresh = notes.filter(({ note }) => !known.includes(note))
       if (fresh.length === 0) return

@@ -96,7 +96,7 @@ const parsedBy = (
   return { kind: 'invalid', problems }
 }
 
-/** What most capabilities do not say. */
+/** Defaults for what most capabilities do not say. */
 const unlessSaid = {
   notify: false,
   reach: 'closed',
@@ -112,7 +112,7 @@ const unsaidOf = (said: Partial<Pick<Capability, Unsaid>>): Pick<Capability, Uns
   return { notify, reach, performer, critical, grants_bind }
 }
 
-/** What listings need beside the declaration. */
+/** Fields that listings need beside the declaration. */
 type Listing = Pick<
   Capability,
   'definition_hash' | 'input_schema' | 'output_schema' | 'description'

@@ -38,11 +38,11 @@ const sourceOf = ({ kind, origin }: Written): string | null => {
   return kind === 'file' ? basename(origin).replace(/:\d+$/, '') : origin
 }
 
-/** What people are told of a setting. */
+/** Explanation of a setting for people. */
 export function explainSetting(field: Field, found: Written, active: unknown): Setting {
   // A path is shown as the one it leads to; all else as it was written.
   const shown = field.type === 'string' ? active : found.written
-  // @SECURITY Whoever may read sees this, in a browser too; explain.test.ts.
+  // @SECURITY Every reader of settings sees this, in a browser too; explain.test.ts.
   const value = field.secret ? null : (shown as SettingValue)
   const secret = field.secret === true || holdsSecret(value)
   return {

@@ -92,7 +92,7 @@ type Sum = Counted & {
   readonly judged: boolean
 }
 
-/** Who calls what: the largest sums by capability, by agent, and between agents, groups and services. */
+/** Relations between callers and what they call: the largest sums by capability, by agent, and between agents, groups and services. */
 export const relationsOf = (
   sums: readonly Sum[],
 ): Pick<Figures, 'by_capability' | 'by_agent' | 'edges'> => {

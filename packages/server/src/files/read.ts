@@ -41,7 +41,7 @@ const readLarge = async (
   }
 }
 
-/** This is the hot path: one open for each folder, then open, fstat, read, close, and no promise when small. */
+/** The hot path: one open for each folder, then open, fstat, read, close, and no promise when small. */
 export const readFile = (
   roots: Roots,
   path: string,

@@ -46,7 +46,7 @@ export type AuditLogOptions = {
   readonly storage: Storage
   /** Where the log lies, with its keys, signed head and checkpoints. */
   readonly directory: string
-  /** Its segments, where somebody has opened them already; closed with the log. */
+  /** Segments of the log, where somebody has opened them already; closed with the log. */
   readonly files?: LogFiles
   /** The name of this node's chain: letters, digits, `.`, `_` and `-`. */
   readonly chain: string
@@ -133,7 +133,7 @@ export const openAuditLog = async (options: AuditLogOptions): Promise<LocalAudit
   const checkpoints = openCheckpoints(directory, keys, copy)
   const files = options.files ?? new LogFiles(directory)
   let start = readStart(directory, keys, chain)
-  // What a crash kept retention from removing.
+  // Segments that a crash kept retention from removing.
   files.removeBefore(start.state.size)
   const setAside = createSetAside(directory, clock)
   const taken = await takeOver({ files, storage, directory, chain, keys })

@@ -8,7 +8,7 @@ import { hashing } from './hashing.ts'
 import type { LogFiles } from './log-files.ts'
 import { type Checkpoint, verifierKey } from './note.ts'
 
-/** So many entries are one part at most, unless a checkpoint is over more. */
+/** Entries of one part at most, unless a checkpoint is over more. */
 const partEntries = 5_000
 
 type Parts = {

@@ -47,7 +47,7 @@ export const createExportSource = (parts: Parts): ExportSource => {
         const { baseline } = writer.standing
         const isAccepted =
           cause instanceof GatehouseError && baseline !== null && state.size < baseline.size
-        // What was acknowledged as damaged is left out: the next part says where it begins.
+        // Entries that were acknowledged as damaged are left out: the next part says where it begins.
         if (!isAccepted) throw cause
         return partFrom(baseline)
       }

@@ -12,14 +12,14 @@ export type LoggedEntry = {
   readonly body: string
 }
 
-/** What one group brings beside its entries. */
+/** Facts that one group brings beside its entries. */
 export type GroupNote = {
   readonly stamps: readonly LimitStamp[]
   /** Invocations to add, by agent and by session. */
   readonly agents: readonly (readonly [string, number])[]
   readonly sessions: readonly (readonly [string, number])[]
   readonly clockMs: number
-  /** What the group says of the state of the vault; null where it says nothing. */
+  /** State of the vault according to the group; null where it says nothing. */
   readonly vault: string | null
 }
 
@@ -34,7 +34,7 @@ export type Frame = {
   readonly intact: boolean
 }
 
-/** What the first bytes of a frame say. */
+/** Head of a frame: its first bytes. */
 export type FrameHead = {
   readonly first: number
   readonly count: number

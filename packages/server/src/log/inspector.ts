@@ -58,7 +58,7 @@ export interface Inspector {
   /** Must see to it that what is read from now on is what lies on the disk now. */
   look(): Promise<void>
 
-  /** What an answer says when a finding of its own comes on top. */
+  /** Integrity for an answer when a finding of its own comes on top. */
   report(fault: Fault | Alarm | null): Integrity
 
   /** Forgets what was verified: the next inspection starts over. */
@@ -138,7 +138,7 @@ export const createInspector = (parts: InspectorParts): Inspector => {
   }
 
   const { isShared } = storage
-  /** What `changes` was when the copies were last compared. */
+  /** Value of `changes` when the copies were last compared. */
   let copiesSeen = -1
 
   /** Of a long log, when nobody else wrote since the last time, or when the log itself is asked about, it is left out. */
@@ -163,12 +163,12 @@ export const createInspector = (parts: InspectorParts): Inspector => {
   const verify = (question: ChainQuestion, end: number): Promise<Found> =>
     choose(end - question.from.size).verify(question, signal)
 
-  /** What differs is told once, until it is acknowledged; the copies are made anew from the log. */
+  /** A difference is reported once, until it is acknowledged; the copies are made anew from the log. */
   const compareCopies = async (size: number): Promise<void> => {
-    // What was not copied yet is no difference.
+    // Entries that were not copied yet are no difference.
     const through = Math.min(size, parts.recorder.told())
     const fault = await choose(through).checkCopies({ chain, through }, signal)
-    // What was appended meanwhile is copied too.
+    // Entries that were appended meanwhile are copied too.
     if (!fault || (fault.kind === 'inserted' && fault.seq >= through && isOurs(fault.seq))) return
     writer.raise(fault)
     await writer.exclusive(parts.rebuildCopies)
@@ -224,7 +224,7 @@ export const createInspector = (parts: InspectorParts): Inspector => {
     writer.change({})
   }
 
-  /** What somebody else changed is read anew, and what he added is moved out. */
+  /** Files that somebody else changed are read anew, and entries that were put in are moved out. */
   const look = async (): Promise<void> => {
     checkHead()
     if (parts.files.takeForeign()) {

@@ -16,14 +16,14 @@ import { GatehouseError } from '@gatehouse/contract'
 import { assertPrivate, readIfThere, writeNew } from './files.ts'
 import { sealLength } from './frame.ts'
 
-/** Who can check a signature. `raw` are the 32 bytes of the Ed25519 public key. */
+/** Checker of signatures. `raw` are the 32 bytes of the Ed25519 public key. */
 export type Verifier = {
   readonly raw: Buffer
   readonly pem: string
   verify(message: Uint8Array, signature: Uint8Array): boolean
 }
 
-/** What only the holder of the signing key can make or check, at a fraction of a signature's cost. */
+/** MACs and seals that only the holder of the signing key can make or check, at a fraction of a signature's cost. */
 export type Sealer = {
   /** HMAC-SHA-256 of the message, 32 bytes. */
   mac(message: string): Buffer
@@ -113,7 +113,7 @@ const parsePrivateKey = (pem: Buffer, origin: string): KeyObject => {
   }
 }
 
-/** What checks MACs, for who may read the key that this verifier belongs to; null for everybody else. */
+/** Checker of MACs, for those who may read the key that this verifier belongs to; null for everybody else. */
 export const sealerBeside = (directory: string, verifier: Verifier): Sealer | null => {
   const file = path.join(directory, keyFile)
   let pem: Buffer | null

@@ -19,12 +19,12 @@ export const segmentsFolder = 'segments'
 export type SealedSegment = { readonly file: string; readonly first: number; readonly end: number }
 
 const smallestBytes = 256 * 1024
-/** So much is what a busy server writes in a second or two. */
+/** Bytes that a busy server writes in a second or two. */
 const largestBytes = 16 * 1024 * 1024
 const pieceBytes = 64 * 1024
 /** More than nearly every group needs. */
 const roomBytes = 64 * 1024
-/** What a reader takes from the disk at once. */
+/** Bytes that a reader takes from the disk at once. */
 const readBytes = 1024 * 1024
 const nameDigits = 16
 const namePattern = /^(\d{16})\.log$/
@@ -34,7 +34,7 @@ const sealedMode = 0o400
 
 const nameOf = (first: number): string => `${String(first).padStart(nameDigits, '0')}.log`
 
-/** Its links too: whoever takes the file's name away changes nothing else of it. */
+/** Links count too: taking the file's name away changes nothing else of it. */
 const printOf = ({ ino, nlink, size, ctimeMs }: fs.Stats): string =>
   `${ino}:${nlink}:${size}:${ctimeMs}`
 
@@ -91,7 +91,7 @@ export class LogReader {
     return 0
   }
 
-  /** What lies behind the last frame without being one; null where nothing does. */
+  /** Bytes behind the last frame; null where there are none. */
   get residue(): Residue | null {
     return this.segments.at(-1)?.residue ?? null
   }
@@ -158,7 +158,7 @@ export class LogReader {
     return found.filter(({ seq }) => seq >= from)
   }
 
-  /** What segments that begin behind a number say of the log before them. */
+  /** Headers of the segments that begin behind a number. */
   headers(from: number): readonly { readonly file: string; readonly header: SegmentHeader }[] {
     return this.segments
       .filter(({ first }) => first > from)
@@ -400,7 +400,7 @@ export class LogFiles extends LogReader implements Disposable {
     if ((mode & 0o200) === 0) return null
     const fd = fs.openSync(segment.file, 'r+')
     const at = this.#endOf(segment)
-    // What a crash left of a write must not lie behind a shorter one.
+    // The rest of a write that a crash cut must not lie behind a shorter one.
     if (size > at) zero(fd, at, size)
     return { segment, fd, at, capacity: Math.max(size, at) }
   }

@@ -18,7 +18,7 @@ export type RemovedSegment = {
   readonly sha256: string
 }
 
-/** What retention removed, and the state of the log from which what is left goes on. */
+/** Segments that retention removed, and the state of the log from which what is left goes on. */
 export type Removal = LogState & {
   readonly chain: string
   /** The root over everything before `size`. */
@@ -61,7 +61,7 @@ export const readRemoval = (
 ): LogStart | null => {
   const { record, signature } = signed ?? {}
   if (typeof record !== 'string' || typeof signature !== 'string') return null
-  // @SECURITY whoever could write one could pass off a log without its beginning as a whole one; retention.test.ts.
+  // @SECURITY a writer of unsigned removals could pass off a log without its beginning as a whole one; retention.test.ts.
   if (!verifier.verify(Buffer.from(tag + record), Buffer.from(signature, 'base64'))) return null
   const removal = parse(record) as Removal
   const { size, head, peaks } = removal
@@ -98,7 +98,7 @@ export const addRemoval = (directory: string, keys: Keys, removal: Removal): Log
   return { state: { size, head, peaks }, removal, signed: { record, signature } }
 }
 
-/** What an answer about the log says of entries that are not in it any more. */
+/** Part of an answer about the log that is about entries which are not in it any more. */
 export const removedOf = ({ removal }: LogStart): Pick<Integrity, 'removed'> =>
   removal === null
     ? {}

@@ -58,7 +58,7 @@ type Due = {
 }
 
 const dayMs = 86_400_000
-/** So many go at once at most: the entry about them names each. */
+/** Segments that go at once at most: the entry about them names each. */
 const segmentsMax = 32
 
 const sha256Of = async (file: string): Promise<string> => {

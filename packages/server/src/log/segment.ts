@@ -93,7 +93,7 @@ export const scan = (bytes: Buffer): Scan => {
   return { frames, flaws }
 }
 
-/** What a segment says of itself before its first frame. */
+/** Header of a segment, before its first frame. */
 export type SegmentHeader = {
   readonly format: 'gatehouse-log-v1'
   readonly chain: string
@@ -130,7 +130,7 @@ export type Residue = {
   readonly bytes: Buffer
 }
 
-/** So much of a residue is kept: more than nearly every write has. */
+/** Bytes of a residue that are kept: more than nearly every write has. */
 const residueMax = 64 * 1024
 const zeros = Buffer.alloc(64 * 1024)
 
@@ -181,13 +181,13 @@ export class Segment {
     return endOf(this.frames)
   }
 
-  /** What lay behind the last frame when the file was read. */
+  /** Bytes behind the last frame when the file was read. */
   get residue(): Residue | null {
     this.#frames ??= this.#scan()
     return this.#residue
   }
 
-  /** It was taken away. */
+  /** The residue was taken away. */
   forgetResidue(): void {
     this.#residue = null
   }

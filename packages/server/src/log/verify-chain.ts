@@ -81,7 +81,7 @@ export const verifyChain = async (question: Question): Promise<Found> => {
   const { baseline, chain, files, from } = question
   const start =
     baseline && from.size < baseline.size && (await unchanged(question, baseline)) ? baseline : from
-  // What a service that runs wrote meanwhile is not asked about.
+  // Entries that a running service wrote meanwhile are not asked about.
   const limit = question.through ?? question.atLeast ?? Number.POSITIVE_INFINITY
   const headers = files?.headers(start.size).map((begin) => anchorOf(begin, question.tree)) ?? []
   const found = await walk(question, start, [

@@ -54,7 +54,7 @@ export type WriterParts = {
   readonly onCommit: (commit: Commit) => void
 }
 
-/** What the signed head says beside the state, and what the writer goes on from. */
+/** State from which the writer goes on, with what the signed head says beside it. */
 export type Standing = {
   readonly state: LogState
   readonly count: number
@@ -353,7 +353,7 @@ export class Writer implements Omit<AuditLog, 'onCommit'> {
     this.#parts.files.append(frame, { first, count }, this.#header)
   }
 
-  /** What a segment that begins now says of the log before it. */
+  /** Header of a segment that begins now: the state of the log before it. */
   readonly #header = (): SegmentHeader => {
     const { size, head, peaks } = this.#standing.state
     const root = rootOf(hashing, peaks)
@@ -366,7 +366,7 @@ export class Writer implements Omit<AuditLog, 'onCommit'> {
     this.#failure = null
   }
 
-  /** What follows from the entries: uses of limits, invocations, the clock. */
+  /** Consequences of the entries: uses of limits, invocations, the clock. */
   #groupOf(recorded: readonly Recorded[], rows: readonly AuditRow[]): CommitGroup {
     const agentCounts = new Map<string, number>()
     const sessionCounts = new Map<string, number>()
@@ -468,7 +468,7 @@ export class Writer implements Omit<AuditLog, 'onCommit'> {
   }
 }
 
-/** What the last of these entries says of the vault. */
+/** State of the vault after the last of these entries. */
 const vaultOf = (recorded: readonly Recorded[]): string | null => {
   for (let i = recorded.length - 1; i >= 0; i -= 1) {
     const vault = recorded[i]?.extras.vault

@@ -99,7 +99,7 @@ export class KeptConnections extends Agent {
     this.destroy()
   }
 
-  /** @SECURITY What may be reached can change while a connection waits; outbound/kept-connections.test.ts. */
+  /** @SECURITY The addresses that may be reached can change while a connection waits; outbound/kept-connections.test.ts. */
   #isGood(socket: Socket): boolean {
     const bornMs = this.#bornMs.get(socket) ?? Number.NEGATIVE_INFINITY
     return performance.now() - bornMs < ageMsMax && this.#options.isAllowed(socket)

@@ -1,6 +1,6 @@
 import type { FileEffect, FileMatch, PolicyTier } from '@gatehouse/contract'
 
-/** What a capability does to the places that its arguments name. */
+/** Effects of a capability on the places that its arguments name. */
 type Effects = Readonly<Record<string, readonly FileEffect[]>>
 
 const reads: Effects = { path: ['read'] }

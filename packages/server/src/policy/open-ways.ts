@@ -15,7 +15,7 @@ type Family = {
   /** Whether a rule without a condition means the end, too, and not just this one capability. */
   readonly always: boolean
   readonly act: string
-  /** What a rule for all of them matches. */
+  /** Effect that a rule for all of them matches. */
   readonly effect: FileEffect
 }
 

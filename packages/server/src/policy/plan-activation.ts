@@ -101,7 +101,7 @@ const describe = (dead: DeadRule): string => {
     : `this rule is overridden by the floor ${match} in ${file}:${line}, which is ${dead.because.tier}`
 }
 
-/** Those of which each part is found: a rule that matches by effect is several, and does something by any of them. */
+/** Rules of which each part is found: a rule that matches by effect is several, and does something by any of them. */
 const wholly = <T>(
   rules: readonly LayerRule[],
   found: readonly T[],

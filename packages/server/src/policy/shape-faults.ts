@@ -50,7 +50,7 @@ const messageOf = (issue: z.core.$ZodIssue, path: Path, value: unknown): string 
   return `${name}: ${issue.message}`
 }
 
-/** What is wrong with a value that may have one of several forms: by the form that it has. */
+/** Faults of a value that may have one of several forms: by the form that it has. */
 const byForm = (issue: z.core.$ZodIssue): readonly z.core.$ZodIssue[] => {
   if (issue.code !== 'invalid_union') return [issue]
   const isOfAnother = ({ code, path }: z.core.$ZodIssue) =>

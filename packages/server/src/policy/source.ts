@@ -238,7 +238,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     if (!hasError(problems)) {
       await this.#inTurn(async () => {
         const { directory } = this.#options
-        // Whoever edits the file itself is somebody else, too.
+        // An editor of the file itself is somebody else, too.
         const now = await readSnapshot(directory, this.#snapshot)
         stale = versions !== null && !versions.includes(fileVersion(now.files.get(id.file)))
         if (!stale) {

@@ -41,7 +41,7 @@ const unknownGroup = (match: string, { groups, ownGroups }: KnownNames): Unknown
   }
 }
 
-/** What is wrong with a name in a rule or a test; null for one that is known. */
+/** Fault of a name in a rule or a test; null for one that is known. */
 export const unknownName = (match: string, names: KnownNames): UnknownName | null => {
   if (match === '*' || names.capabilities.has(match)) return null
   const group = groupOf(match)

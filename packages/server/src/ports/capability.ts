@@ -34,7 +34,7 @@ export interface CapabilityContext {
   }
   readonly session_id: string | null
   readonly request_id: string
-  /** What the client put into `_meta` of a call that policy alone let through, as it was sent; null otherwise. */
+  /** Members that the client put into `_meta` of a call that policy alone let through, as they were sent; null otherwise. */
   readonly meta: Readonly<Record<string, unknown>> | null
   /** Aborts when the caller cancels, the deadline passes or the service stops. */
   readonly signal: AbortSignal
@@ -403,7 +403,7 @@ export interface Capability {
   readonly preview?: (args: never, ctx: PreviewContext) => Preview | Promise<Preview>
   /** How people or the agent undo such a call once it ran, in a sentence; null where it cannot be undone. */
   readonly undo?: (args: never) => string | null
-  /** What policy must allow beside the call itself: the strictest answer holds. */
+  /** Further calls that policy must allow beside the call itself: the strictest answer holds. */
   readonly stands_for?: (args: never) => StandsFor
   /** Facts that the arguments resolve to now; bound by the digest and compared again before execution. */
   readonly resolve?: (

@@ -11,7 +11,7 @@ export type StoredNode = {
   readonly state: 'active' | 'draining' | 'stopped'
   readonly started_ms: number
   readonly seen_ms: number
-  /** What it runs, for people. */
+  /** Facts about what the node runs, for people. */
   readonly facts_json: string
 }
 

@@ -21,7 +21,7 @@ export type BegunLogin = {
   readonly expires_ms: number
 }
 
-/** What may be shown of a login. */
+/** Part of a login that may be shown. */
 export type Login = {
   readonly issuer: string
   readonly client_id: string

@@ -54,7 +54,7 @@ export type UpstreamIdentity = {
   readonly protocol: string
 }
 
-/** What came of a call: the result object of MCP, nothing left out. */
+/** Result of a call: the result object of MCP, nothing left out. */
 export type UpstreamAnswer = {
   readonly content: readonly JsonObject[]
   readonly structuredContent?: unknown
@@ -62,7 +62,7 @@ export type UpstreamAnswer = {
   readonly _meta?: JsonObject
 }
 
-/** What a server asks a person, as it came over the wire; whoever shows it checks it. */
+/** Question of a server to a person, as it came over the wire; whoever shows it checks it. */
 export type UpstreamQuestion =
   | { readonly kind: 'form'; readonly message: string; readonly schema: unknown }
   | { readonly kind: 'url'; readonly message: string; readonly url: string }
@@ -113,7 +113,7 @@ export type UpstreamOrder = {
   /** The agent that it is for; null for all. */
   readonly agent: string | null
   readonly config: UpstreamConfig
-  /** What it is let in with. */
+  /** Credential that it is let in with. */
   readonly access: Access
   /** The certificate that a person has accepted; null before. */
   readonly certificate: CertificateIdentity | null

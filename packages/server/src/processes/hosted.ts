@@ -28,7 +28,7 @@ export type HostedParts = {
 }
 
 const graceMs = 2_000
-/** So much of a stream is taken at once; then the others have their turn. */
+/** Bytes of a stream that are taken at once; then the others have their turn. */
 const burstBytes = 1024 * 1024
 const burstMs = 50
 

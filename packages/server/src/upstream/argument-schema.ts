@@ -186,7 +186,7 @@ export const compileSchema = (schema: JsonObject): CompiledSchema => {
     try {
       return compile(schema)
     } catch {
-      // What can't be compiled says nothing; the server checks the arguments itself.
+      // A schema that can't be compiled says nothing; the server checks the arguments itself.
       return anyObject
     }
   }

@@ -51,7 +51,7 @@ const InputRequired = z.looseObject({
 })
 type InputRequired = z.infer<typeof InputRequired>
 
-/** What a server wants to know. Raises what `failed` makes of the reason. */
+/** Questions of a server. Raises what `failed` makes of the reason. */
 export const readWanted = (
   result: unknown,
   failed: (why: string) => GatehouseError,

@@ -73,7 +73,7 @@ class FollowedTask {
       if (status !== 'working' && !isModern) return this.#ask('tasks/result')
       if (status === 'completed') return this.#task.result ?? {}
       if (status === 'failed') throw this.#failure()
-      // What was answered may still be listed until the server has read the answers.
+      // Questions that were answered may still be listed until the server has read the answers.
       if (!(await this.#answer())) await sleep(pauseOf(this.#task), undefined, { signal })
       const { taskId } = this.#task
       this.#task = this.#read(await this.#ask('tasks/get'))
@@ -108,7 +108,7 @@ class FollowedTask {
   }
 }
 
-/** What comes of a task that a server answered a call with. Where nobody waits for it any more, the server is told. */
+/** Outcome of a task that a server answered a call with. Where nobody waits for it any more, the server is told. */
 export const followTask = async (handle: unknown, way: TaskWay): Promise<unknown> => {
   const task = new FollowedTask(way, handle)
   try {

@@ -22,7 +22,7 @@ export class PinnedCertificate {
     return this.#found
   }
 
-  /** What was raised by `check`; null while every connection had the same. */
+  /** Error that `check` raised; null while every connection had the same. */
   get refusal(): GatehouseError | null {
     return this.#refusal
   }

@@ -58,7 +58,7 @@ const Answer = z.looseObject({
   isError: z.boolean().optional(),
 })
 
-/** What a person answered, with what the server wants to have back. */
+/** Answers of a person, with what the server wants to have back. */
 type More = {
   readonly requestState?: string
   readonly inputResponses?: Record<string, unknown>
@@ -153,7 +153,7 @@ export class SdkConnection implements UpstreamConnection {
     this.#client.onclose = () => {
       this.#end(this.#reason() ?? 'the server closed the connection')
     }
-    // What makes no sense is dropped: it is no answer to anything.
+    // A message that makes no sense is dropped: it is no answer to anything.
     this.#client.onerror = () => {}
   }
 
@@ -250,11 +250,11 @@ export class SdkConnection implements UpstreamConnection {
         )
       return await this.#callOwnTool(call)
     } catch (failure) {
-      // It did answer, and what it says of the call is for whoever made it.
+      // The server did answer, and what it says of the call is for whoever made it.
       const cause = failure instanceof GatehouseError ? failure.cause : null
       if (!(cause instanceof ProtocolError)) throw failure
       const { code } = cause
-      // These say of a prompt or a resource that there is none, or that it lacks an argument.
+      // Codes that say of a prompt or a resource that there is none, or that it lacks an argument.
       if (feature && (code === -32602 || code === -32002))
         throw new GatehouseError('InvalidArguments', {
           capability: `${this.#opening.name}.${tool}`,
@@ -291,7 +291,7 @@ export class SdkConnection implements UpstreamConnection {
     return this.#foreign(whole) as unknown as UpstreamAnswer
   }
 
-  /** What comes of a call that the server answered with a task. */
+  /** Outcome of a call that the server answered with a task. */
   async #followTask(call: UpstreamCall, task: unknown): Promise<z.output<typeof Answer>> {
     const { signal, timeout_ms: timeout } = call
     const failed = (why: string, cause?: unknown) => this.#failed(why, cause)

@@ -2,7 +2,7 @@ import { AgentName, type PersonRole, type Role } from '@gatehouse/contract'
 import type { Kit } from '../kit.ts'
 import { change, loginHash, password, roles, seeded, seedMs } from './seeds.ts'
 
-/** Those of people by their role, and that of the agent. */
+/** Tokens of people by their role, and that of the agent. */
 export type Tokens = Readonly<Record<Role | 'mailbot', string>>
 
 /** Waits, in real time, for what goes on behind an answer. */

@@ -36,7 +36,7 @@ export type Installation = AsyncDisposable & {
 
 export type InstallationOptions = Pick<KitOptions, 'capabilities' | 'ports' | 'settings'> & {
   readonly engine?: EngineAnswers
-  /** What the sandbox says of itself, in which nothing runs. */
+  /** State that the sandbox reports, in which nothing runs. */
   readonly sandbox?: SandboxState
 }
 
@@ -103,7 +103,7 @@ type Template = {
   readonly folder: string
   /** One folder for all installations of a process, because what is stored names it. */
   readonly workspaces: string
-  /** What lies in it at first. */
+  /** Files that lie in it at first. */
   readonly files: string
   readonly ids: CountedIds
   readonly tokens: Tokens
@@ -139,7 +139,7 @@ const makeTemplate = async (): Promise<Template> => {
 
 let template: Promise<Template> | null = null
 
-/** What is at rest is there already, as if no other had been; the program and the engine are started anew. */
+/** A folder at rest is there already, as if no other had been; the program and the engine are started anew. */
 export const openInstallation = async (
   options: InstallationOptions = {},
 ): Promise<Installation> => {

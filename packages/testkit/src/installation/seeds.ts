@@ -7,7 +7,7 @@ import type { OutsideDocument } from './outside.ts'
 
 const idOf = (prefix: string, n: number): string => `${prefix}-${String(n).padStart(26, '0')}`
 
-/** What the store knows the login of ana by. */
+/** Hash by which the store knows the login of ana. */
 export const loginHash = 'a'.repeat(64)
 
 const sha256 = (bytes: string | Buffer): string => createHash('sha256').update(bytes).digest('hex')
@@ -37,7 +37,7 @@ export const seeded = {
   upstream: 'notes',
   /** Over HTTP; its tools wait for a person. */
   waitingUpstream: 'tickets',
-  /** What `notes` asks first, where a test has it ask. */
+  /** Question that `notes` asks first, where a test has it ask. */
   question: idOf('ques', 1),
 } as const
 
@@ -80,7 +80,7 @@ const catalog = {
   models: [...models.map(({ entry }) => entry), { ...models[0]?.entry, id: '../x' }],
 }
 
-/** What can be reached: models, one of which comes only in part, and a service that takes a credential. */
+/** Addresses that can be reached: models, one of which comes only in part, and a service that takes a credential. */
 export const documents: Readonly<Record<string, OutsideDocument>> = {
   [catalogUrl]: { bytes: Buffer.from(JSON.stringify(catalog)) },
   'https://api.github.com/user': { bytes: Buffer.from('{}') },

@@ -16,7 +16,7 @@ const nobody = { uid: 65_534, gid: 65_534 }
 
 export type DovecotOptions = {
   readonly users?: Readonly<Record<string, string>>
-  /** Such as CONDSTORE, QRESYNC, MOVE, IDLE or SPECIAL-USE. */
+  /** Extensions that it hides, such as CONDSTORE, QRESYNC, MOVE, IDLE or SPECIAL-USE. */
   readonly hides?: readonly string[]
 }
 

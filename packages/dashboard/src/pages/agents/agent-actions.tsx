@@ -99,7 +99,7 @@ const RotateDialog = ({
 
 type Opened = 'edit' | 'rotate' | 'revoke'
 
-/** What can be done to an agent, in a menu, and the dialogs of it. */
+/** Menu of actions on an agent, with its dialogs. */
 export const AgentActions = ({ agent }: { readonly agent: Agent }) => {
   const { name, status } = agent
   const [open, setOpen] = useState<Opened | null>(null)

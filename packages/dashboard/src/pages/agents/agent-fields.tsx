@@ -2,7 +2,7 @@ import type { Agent } from '@gatehouse/contract'
 import { agentsText as text } from '../../messages/agents.ts'
 import { SelectField, TextArea, TextField } from '../../ui/field.tsx'
 
-/** What a person types of an agent. Lists have one item a line. */
+/** Fields that a person types for an agent. Lists have one item a line. */
 export type Typed = {
   readonly purpose: string
   readonly approvals: Agent['approvals']
@@ -33,7 +33,7 @@ const linesOf = (written: string): readonly string[] =>
     .map((line) => line.trim())
     .filter((line) => line !== '')
 
-/** What is no limit goes to the service as it is, which says what is wrong with it. */
+/** A text that is no limit goes to the service as it is, which says what is wrong with it. */
 const limitOf = (line: string) => {
   const [match = '', rest = ''] = line.split('=')
   const [limit = '', window = ''] = rest.split('/')
@@ -62,7 +62,7 @@ export const AgentFields = ({
   isNew = false,
 }: {
   readonly typed: Typed
-  /** What few need stands behind a line then. */
+  /** Whether the agent is new: fields that few need stand behind a line then. */
   readonly isNew?: boolean
   readonly onChange: (typed: Typed) => void
   readonly errors: Readonly<Record<string, string>>

@@ -48,7 +48,7 @@ const columns: readonly Column<Approval>[] = [
   },
 ]
 
-/** What was decided, newest first, with what became of it. */
+/** Decided requests, newest first, with what became of them. */
 export const Decided = () => {
   const [{ agent, status, offset }, change] = useFilters({
     agent: '',

@@ -46,7 +46,7 @@ const LogInAgain = ({
 
 type Opened = 'edit' | 'allow' | 'login'
 
-/** What else can be done: some of it about one request only, and not about a critical one. */
+/** Further actions: some of them about one request only, and not about a critical one. */
 const itemsOf = (
   { agent, critical, stale }: Approval,
   isOne: boolean,

@@ -20,7 +20,7 @@ const wordsOf = ({ agent, capability, what, folder }: ProposedRule): string =>
     ? text.ruleExact(agent, capability, what)
     : text.ruleFolder(agent, capability, folder)
 
-/** What the rule would have changed in the last week, all of it. */
+/** Calls of the last week that the rule would have changed, all of them. */
 const Simulation = ({
   rule: { agent, capability },
   plan: { replay },

@@ -4,7 +4,7 @@ import { Code, Diff, Json } from '../../ui/code.tsx'
 import { Facts } from '../../ui/page.tsx'
 import { Visible } from '../../ui/visible.tsx'
 
-/** What will happen, as the service drew it up; nothing of it is left out. */
+/** Preview of what will happen, as the service drew it up; nothing of it is left out. */
 export const PreviewView = ({
   preview,
 }: {

@@ -6,7 +6,7 @@ import type { Typed } from './question-values.ts'
 
 type Answer = string | readonly string[]
 
-/** What the server says of a field, its bounds, and what becomes of the answer. */
+/** Description of a field by its server, its bounds, and what becomes of the answer. */
 const Hint = ({ field: { description, limits, secret } }: { readonly field: QuestionField }) => {
   const parts = [description, limits, secret ? text.secret : null].filter((one) => one !== null)
   return parts.length === 0 ? null : <Visible text={parts.join(' · ')} />

@@ -1,6 +1,6 @@
 import type { QuestionField } from '@gatehouse/contract'
 
-/** What was typed or chosen, by the names of the fields; of several choices each is an item. */
+/** Values that were typed or chosen, by the names of the fields; of several choices each is an item. */
 export type Typed = Readonly<Record<string, string | readonly string[]>>
 
 const typedDefault = ({ type, default: given }: QuestionField): string | readonly string[] => {

@@ -97,7 +97,7 @@ const AnswerForm = ({ question }: { readonly question: Question }) => {
   )
 }
 
-/** What servers ask people in the middle of calls; nothing where nobody asks. */
+/** Questions that servers ask people in the middle of calls; nothing where nobody asks. */
 export const Questions = () => {
   const questions = useRead('listQuestions').data?.questions ?? []
   const mayAnswer = useMay('approvals.decide')

@@ -4,7 +4,7 @@ import { api, codeOf, currentOf, queryClient } from '../../api.ts'
 import { approvalsText as text } from '../../messages/approvals.ts'
 import { announce } from '../../ui/toasts.tsx'
 
-/** Whatever became of a request is shown at once; the stream tells the rest. */
+/** The outcome of a request is shown at once; the stream tells the rest. */
 export const remember = (approval: Approval): void => {
   queryClient.setQueryData(['showApproval', { id: approval.id }], approval)
 }

@@ -25,7 +25,7 @@ export type HouseMap = {
 /** More would make a picture in which nothing is found. */
 export const columnMax = 10
 
-/** What is behind a group of capabilities: the connected service, or the MCP server whose tools they are. */
+/** Target behind a group of capabilities: the connected service, or the MCP server whose tools they are. */
 export const targetOf = (
   { group, service }: Edge,
   upstreams: ReadonlySet<string>,
@@ -97,7 +97,7 @@ const linesOf = (
   return [...lines.values()]
 }
 
-/** Who calls what, and what is behind that, as a picture of three columns. */
+/** Agents, what they call, and what is behind that, as a picture of three columns. */
 export function houseMapOf(edges: readonly Edge[], upstreams: ReadonlySet<string>): HouseMap {
   const numbersOf = ({ calls, denied, held }: Edge): Numbers => ({ calls, denied, held })
   const parts = edges.map((edge) => ({

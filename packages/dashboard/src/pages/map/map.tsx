@@ -89,7 +89,7 @@ const Shown = ({
   )
 }
 
-/** Which agents call what, and what is behind it. */
+/** Page of which agents call what, and what is behind it. */
 export const MapPage = () => {
   const { range, setRange, figures } = useFigures()
   const servers = useRead('listUpstreams').data?.upstreams

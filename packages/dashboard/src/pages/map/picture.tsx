@@ -211,7 +211,7 @@ export const Picture = ({ map }: { readonly map: HouseMap }) => {
     [layout],
   )
   return (
-    // What scrolls takes the focus, so that a keyboard can scroll it.
+    // An element that scrolls takes the focus, so that a keyboard can scroll it.
     <div
       role="region"
       tabIndex={0}

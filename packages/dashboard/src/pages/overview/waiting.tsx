@@ -37,7 +37,7 @@ const Count = ({
     </Link>
   )
 
-/** What a person should look at: the oldest request, questions of MCP servers, open alerts, writes about to run. */
+/** Items that a person should look at: the oldest request, questions of MCP servers, open alerts, writes about to run. */
 export const NeedsPerson = () => {
   const approvals = useRead('listApprovals').data?.approvals ?? []
   const questions = useRead('listQuestions').data?.questions.length ?? 0

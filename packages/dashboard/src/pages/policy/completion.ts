@@ -14,7 +14,7 @@ const groupsOf = (names: readonly string[]): readonly string[] => [
   ...new Set(names.map((name) => `${name.split('.')[0] ?? name}.*`)),
 ]
 
-/** What may stand at the end of the line so far, and how much of it is there already. */
+/** Words that fit at the end of the line so far, and how much of it is there already. */
 function fitting(
   before: string,
   names: readonly string[],

@@ -44,7 +44,7 @@ const Verdict = ({ check }: { readonly check: Check }) => {
 
 type GoTo = (line: number, column: number) => void
 
-/** What the service says of the text; a problem leads to its place. */
+/** Verdict of the service on the text; a problem leads to its place. */
 const Checked = ({
   check,
   isDraft,

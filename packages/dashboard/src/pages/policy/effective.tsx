@@ -52,7 +52,7 @@ const OfAgent = ({ agent }: { readonly agent: string }) => (
   </Loaded>
 )
 
-/** What an agent may do by all files together. */
+/** Permissions of an agent by all files together. */
 export const Effective = () => {
   const [{ of }, change] = useFilters({ of: '' })
   return (

@@ -26,7 +26,7 @@ export const PlaceButton = ({
     <span className="mono text-ink-soft sm:whitespace-nowrap">{place}</span>
   )
 
-/** What is wrong, each with its place, which leads there. */
+/** Problems, each with its place, which leads there. */
 export const Problems = ({
   problems,
   placeOf,

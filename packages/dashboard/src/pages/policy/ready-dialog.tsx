@@ -53,7 +53,7 @@ const Changes = ({ policy, place }: { readonly policy: ReadyPolicy; readonly pla
         <>
           <p role="status">{text.readyChanges(changes.length)}</p>
           {changes.length > 0 && (
-            // What scrolls takes the focus, so that a keyboard can scroll it.
+            // An element that scrolls takes the focus, so that a keyboard can scroll it.
             <div
               role="region"
               aria-label={text.readyTable}

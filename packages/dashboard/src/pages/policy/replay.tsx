@@ -34,7 +34,7 @@ const Progress = ({
   </div>
 )
 
-/** What a draft would have decided otherwise of the calls in the audit log. */
+/** Calls in the audit log that a draft would have decided otherwise. */
 export const Replay = () => {
   const drafts = Object.values(useDrafts())
   const [chosen, setChosen] = useState('')

@@ -25,7 +25,7 @@ const Marks = ({ rule: { floor, critical, notify } }: RuleRow) => (
   </>
 )
 
-/** Which calls a rule matches and why, with what was found about it. */
+/** Calls that a rule matches and why, with what was found about it. */
 const RuleText = ({ rule: { match, when, network, reason }, warnings }: RuleRow) => (
   <div className="grid grid-cols-1 gap-0.5">
     <p>

@@ -26,7 +26,7 @@ const titleOf = ({ layer, agent }: PolicyFileView): string => {
   return agent === null ? text.layer.organisation : text.layer.agent(agent)
 }
 
-/** Its content is made when somebody opens it. */
+/** Fold whose content is made when somebody opens it. */
 const Fold = ({
   summary,
   children,

@@ -33,7 +33,7 @@ const Answer = ({ question }: { readonly question: Question }) => (
   </Loaded>
 )
 
-/** What was typed, as a question to the service; a text where it can't be one. */
+/** Typed values, as a question to the service; a text where it can't be one. */
 function questionOf(
   typed: {
     readonly agent: string

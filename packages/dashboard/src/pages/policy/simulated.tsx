@@ -94,7 +94,7 @@ const shownMax = 500
 const countOf = (results: readonly SimulatedCall[], tier: SimulatedCall['tier']): number =>
   results.filter((call) => call.tier === tier && call.barred === null).length
 
-/** Who may, and by which rule. What bars a call whatever policy says counts as refused. */
+/** Agents that may, and by which rule. A bar that policy does not decide counts as refused. */
 export const Simulated = ({
   simulation: { results, problems },
   drafted,

@@ -8,7 +8,7 @@ export type Check =
   | { readonly kind: 'failed'; readonly error: unknown }
   | { readonly kind: 'checked'; readonly verdict: PolicyVerdict }
 
-/** What the service says of a text, its tests included; only the newest answer counts. */
+/** Check of a text by the service, its tests included; only the newest answer counts. */
 export function useCheck({ file, agent }: Place): {
   readonly check: Check
   readonly begin: () => void

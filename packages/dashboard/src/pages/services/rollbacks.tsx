@@ -35,7 +35,7 @@ const Lines = ({ title, lines }: { readonly title: string; readonly lines: reado
     </div>
   )
 
-/** What going back would do, before it is done. */
+/** Effects of going back, before it is done. */
 export const RollbackDialog = ({
   id,
   onClose,

@@ -12,7 +12,7 @@ type Schema = {
   readonly required?: readonly string[]
 }
 
-/** What a person types of each setting; lists have one item a line. */
+/** Texts that a person types for each setting; lists have one item a line. */
 export type Typed = Readonly<Record<string, string>>
 
 /** A certificate is many lines, which a field of one would lose. */
@@ -43,7 +43,7 @@ const valueOf = ({ type }: Setting, written: string): unknown => {
   return type === 'array' ? linesOf(written) : written
 }
 
-/** What was typed as the service takes it; what is empty is left to its default. */
+/** Typed values as the service takes them; a field that is empty is left to its default. */
 export const settingsOf = (schema: Schema, typed: Typed): Readonly<Record<string, unknown>> =>
   Object.fromEntries(
     Object.entries(schema.properties ?? {}).flatMap(([name, setting]) => {

@@ -5,7 +5,7 @@ import { ThisDevice } from './this-device.tsx'
 
 const themes = ['system', 'light', 'dark'] as const
 
-/** What a person chooses for this browser. */
+/** Choices of a person for this browser. */
 export const Appearance = () => {
   const chosen = theme.use()
   const keys = singleKeys.use()

@@ -21,7 +21,7 @@ const tabs: readonly (readonly [keyof typeof text.tabs, ReactNode])[] = [
 ]
 
 export const SettingsPage = () => {
-  // Who is logged in is for operators; the service refuses the list to others.
+  // The list of logins is for operators; the service refuses the list to others.
   const maySeeLogins = useMay('operators.manage')
   const shown = tabs.filter(([value]) => value !== 'logins' || maySeeLogins)
   const [{ tab }, change] = useFilters({ tab: 'people' })

@@ -1,6 +1,6 @@
 import { upstreamsText as text } from '../../messages/upstreams.ts'
 
-/** What a person types of a server; lists have one item a line. */
+/** Fields that a person types for a server; lists have one item a line. */
 export type TypedServer = {
   readonly name: string
   readonly kind: 'stdio' | 'http'

@@ -49,7 +49,7 @@ function tell(deps: Deps, act: string, { agents, pause }: Changed): PausedAgents
   return { agents: agents.map(({ name }) => name), count: agents.length, pause }
 }
 
-/** Who paused first and since when stays where somebody pauses again; the newest reason is kept. */
+/** The first person who paused, and since when, stays where somebody pauses again; the newest reason is kept. */
 async function keepFacts(
   op: Op,
   deps: Deps,

@@ -23,7 +23,7 @@ const isSandboxed = (
   return state.usable ? state.backend !== 'unconfined' : null
 }
 
-/** What a call leads to, by the definition of its capability as it is now; null where there is none. */
+/** Consequences of a call, by the definition of its capability as it is now; null where there is none. */
 export function consequencesOf(
   deps: ConsequenceDeps,
   name: string,

@@ -142,7 +142,7 @@ export async function prepareExecution(
   return { kind: 'ready', call }
 }
 
-/** What an agent would hear of a failure; raises one that is none of its calls. */
+/** Message that an agent would get for a failure; raises one that is none of its calls. */
 const messageOf = (cause: unknown): string => {
   if (cause instanceof GatehouseError && errorTable[cause.type].rpc === null) return cause.message
   throw cause

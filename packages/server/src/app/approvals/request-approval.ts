@@ -50,7 +50,7 @@ export async function requestApproval(
   const { op, agent, capability, args, rule } = call
   // Beside what the digest binds: the agent's words are shown to people, and no part of the call.
   const agent_reason = deps.secrets.scrub(op.agent_reason) ?? null
-  // What an identical call has brought about is handed over all the same.
+  // The result of an identical call is handed over all the same.
   const call_key = callKeyOf(deps, agent.name, capability.name, args)
   const known = await deps.storage.approvals.findOpenCall(agent.name, call_key)
   if (!known || known.status === 'pending') await deps.contexts.assertRunnable(call)

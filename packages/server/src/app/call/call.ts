@@ -60,7 +60,7 @@ type Facts = {
 /** A capability as the log knows it: its name, and which arguments are kept only as a keyed hash. */
 export type Recorded = Pick<Capability, 'name' | 'redact'>
 
-/** What is kept beside the call, with what the agent said of it. */
+/** Details that are kept beside the call, with the reason that the agent gave. */
 const detailOf = ({ agent_reason, tool_use }: AgentOp, { detail }: Facts): AuditDraft['detail'] =>
   agent_reason === undefined && tool_use === undefined
     ? (detail ?? null)

@@ -31,7 +31,7 @@ export type ContextDeps = {
   readonly offers: () => ContextOffers
 }
 
-/** What the rooms of the application give to calls; each is made when a call asks for it. */
+/** Offers of the rooms of the application to calls; each is made when a call asks for it. */
 export type ContextOffers = {
   /** Raises what the call needs and does not find here, whatever it is about. */
   readonly assertRunnable: (call: Call) => Promise<void>
@@ -68,7 +68,7 @@ export type ContextOffers = {
   ) => AgentProcesses
 }
 
-/** What the run of a call hands to its capability. */
+/** Values that the run of a call hands to its capability. */
 export type RunOfCall = {
   readonly deadline: LazyAbort
   /** Facts for the log. */
@@ -103,7 +103,7 @@ class Context implements CapabilityContext {
   get request_id() {
     return this.#call.op.request_id
   }
-  // @SECURITY What a person or a grant agreed to is the call without it; upstream/meta.test.ts.
+  // @SECURITY A person or a grant agreed to the call without it; upstream/meta.test.ts.
   get meta(): Readonly<Record<string, unknown>> | null {
     return this.#call.agreed === true ? null : (this.#call.op.meta ?? null)
   }

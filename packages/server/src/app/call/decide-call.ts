@@ -55,7 +55,7 @@ const outside = (
 const standsFor = ({ capability, args }: Pick<Asked, 'capability' | 'args'>): StandsFor | null =>
   capability.stands_for ? capability.stands_for(args as never) : null
 
-/** What policy says of one call, and the question that it was asked. */
+/** Decision of policy on one call, and the question behind it. */
 type Verdict = { readonly decision: Decision; readonly question: PolicyQuestion | null }
 
 const decideOther = (

@@ -32,7 +32,7 @@ export interface Op {
   readonly trace?: string
   /** Why the agent makes the call, in its own words. Kept and shown to people; it decides nothing. */
   readonly agent_reason?: string | undefined
-  /** What the client put into `_meta` of its call, as it was sent; no digest and no approval covers it. */
+  /** Members that the client put into `_meta` of its call, as they were sent; no digest and no approval covers them. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined
   /** Set where the transport can tell a caller how far a long call is. */
   readonly progress?: (done: number, total?: number, message?: string) => void

@@ -60,7 +60,7 @@ export interface GateUseCases {
   ): Promise<{ readonly decision: Decision; readonly steps: readonly TraceStep[] }>
   /** Verdicts on calls that nobody makes, by the active policy or with a draft in its place. */
   simulatePolicy(op: Op, input: SimulateInput): Promise<Simulation>
-  /** What a draft would decide otherwise of the calls in the log. */
+  /** Calls in the log that a draft would decide otherwise. */
   replayPolicy(op: Op, input: ReplayInput): Promise<Replay>
   validatePolicy(
     op: Op,

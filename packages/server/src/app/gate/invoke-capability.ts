@@ -107,7 +107,7 @@ export async function invokeCapability(
   }
 }
 
-/** @SECURITY What a client does itself is asked for by its hook alone; client-tools.test.ts, "nobody else". */
+/** @SECURITY A tool that a client runs itself is asked for by its hook alone; client-tools.test.ts, "nobody else". */
 const callable = ({ registry }: InvokeDeps, op: AgentOp, name: string): Capability | null => {
   const capability = registry.find(name)
   return capability?.performer === 'client' && !op.tool_use ? null : capability
@@ -217,7 +217,7 @@ async function refusePaused(
   }
 }
 
-/** @SECURITY What is not in the tool set of an agent does not run, whatever policy says; agent-tools.test.ts. */
+/** @SECURITY A capability outside the tool set of an agent does not run, whatever policy says; agent-tools.test.ts. */
 async function refuseOutside(
   op: AgentOp,
   deps: InvokeDeps,

@@ -81,7 +81,7 @@ const scrubbed = ({ secrets }: RunDeps, { capability }: Call, result: RunResult)
   return { kind: 'failed', error: secrets.scrub(error), fault, noted: secrets.scrub(noted) }
 }
 
-/** What the run of one call is told and tells. */
+/** Run of one call, between gate and capability. */
 class CallRun implements RunOfCall {
   readonly deadline = new LazyAbort()
   readonly timer: CallDeadline

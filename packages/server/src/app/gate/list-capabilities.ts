@@ -80,7 +80,7 @@ export const listCapabilities = async (
   return listFor(deps, agent, session, input.category)
 }
 
-/** What an agent may use now, for people. Raises `AgentNotFound`. */
+/** Tools that an agent may use now, for people. Raises `AgentNotFound`. */
 export const listToolsOf = async (
   deps: ListDeps,
   { name }: { readonly name: string },

@@ -92,7 +92,7 @@ class Comparison {
     const capability = this.#deps.registry.find(entry.capability)
     if (!agent || !capability || this.#hangsOnLost(entry, capability)) return unknown
     const asked = {
-      // It was active when it called.
+      // The agent was active when it called.
       agent: { ...agent, status: 'active' as const },
       session: await this.#sessionOf(entry.session_id),
       capability,
@@ -181,7 +181,7 @@ async function* replay(
   policy: CompiledPolicy,
 ): AsyncGenerator<PolicyReplayLine> {
   const nowMs = deps.clock.wall()
-  // What is recorded from now on is not part of it, so that the pages do not shift. Exclusive.
+  // Entries from now on are not part of the replay, so that the pages do not shift. Exclusive.
   const until = new Date(nowMs + 1).toISOString()
   const since = new Date(nowMs - days * dayMs).toISOString()
   const comparison = new Comparison(deps, await deps.storage.agents.list(), policy)
@@ -214,7 +214,7 @@ export class Replays {
   #running = 0
 
   /**
-   * What a draft would have decided otherwise than the active policy, of the calls in the log. Whoever stops reading
+   * Calls in the log that a draft would have decided otherwise than the active policy. A reader who stops reading
    * the lines ends it.
    */
   start(op: Op, deps: ReplayDeps, input: ReplayInput): Replay {

@@ -22,7 +22,7 @@ export async function clockAhead({
   return clockAheadMs(askedMs, storeMs, clock.wall())
 }
 
-/** What is wrong with a clock that is so far ahead; null where nothing is. */
+/** Fault of a clock that is so far ahead; null where nothing is. */
 export const clockFault = (aheadMs: number): string | null =>
   Math.abs(aheadMs) <= clockOffMaxMs
     ? null

@@ -2,7 +2,7 @@ import type { ServerNode } from '@gatehouse/contract'
 import { standingOf } from '../../domain/nodes.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
 
-/** What a node says that it runs. */
+/** Facts that a node reports about what it runs. */
 export type NodeFacts = Pick<ServerNode, 'policy_version' | 'sessions' | 'processes'>
 
 const none: NodeFacts = { policy_version: null, sessions: 0, processes: 0 }

@@ -38,7 +38,7 @@ function record(
 
 type Stores = Pick<Deps['storage'], 'operators' | 'webSessions'>
 
-/** Those that are valid, newest first. */
+/** Logins that are valid, newest first. */
 async function validLogins(
   { operators, webSessions }: Stores,
   { clock }: Deps,

@@ -61,7 +61,7 @@ export interface PeopleUseCases {
   logout(op: Op, input: { id_hash: string }): Promise<void>
   /** Login of a cookie, or null. With the address of a request the login counts as used. */
   authenticateWebSession(id: string, address?: string): Promise<WebLogin | null>
-  /** Those that are valid, newest first. */
+  /** Logins that are valid, newest first. */
   listLogins(op: Op, input: { current_hash: string | null }): Promise<readonly LoginSession[]>
   /** Raises `LoginNotFound`, also for one that has expired. */
   endLogin(op: Op, input: { id: string; current_hash: string | null }): Promise<LoginSession>

@@ -7,7 +7,7 @@ import { Listeners } from './listeners.ts'
 import { syncService } from './sync-service.ts'
 
 const lookAgainMs = 1_000
-/** So long, or so often, a service fails before people are told: a short cut is none of theirs. */
+/** Time that a service fails before people are told, or after so many failures: a short cut is none of theirs. */
 const alertAfterMs = 5 * 60_000
 const alertAfterFailures = 3
 const everything = Number.MAX_SAFE_INTEGER

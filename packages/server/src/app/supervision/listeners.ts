@@ -20,7 +20,7 @@ export class Listeners {
   readonly #expected = new Set<ListenerName>()
   readonly #looks = new Map<ListenerName, () => PartHealth>()
 
-  /** This process will serve, through these. */
+  /** Listeners through which this process will serve. */
   expect(...names: readonly ListenerName[]): void {
     this.#phase = 'starting'
     for (const name of names) this.#expected.add(name)

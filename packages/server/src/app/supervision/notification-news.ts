@@ -51,7 +51,7 @@ export const approvalNews = (approval: StoredApproval): Told => {
   }
 }
 
-/** What it asks stays on the machine: it is the server's own words, and may hold anything. */
+/** The text of a question stays on the machine: it is the server's own words, and may hold anything. */
 export const questionNews = ({
   id,
   upstream,

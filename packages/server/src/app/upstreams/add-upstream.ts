@@ -16,7 +16,7 @@ const refused = (upstream: string, detail: string): GatehouseError =>
 export const secretNameOf = (upstream: string, key: string): string =>
   `service:upstream.${upstream}.${key}`
 
-/** What is ordered of the credentials of single agents. */
+/** Order for the credentials of single agents. */
 type OwnOrder = Pick<AddUpstream, 'name' | 'per_agent' | 'agent_credentials' | 'own_only'> & {
   readonly credentials: Readonly<Record<string, unknown>>
 }

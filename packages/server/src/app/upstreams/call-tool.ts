@@ -31,14 +31,14 @@ const textOf = ({ content }: UpstreamAnswer): string =>
     )
     .join('\n')
 
-/** What the agent's client says beside its call: as much as a server may be sent of it. */
+/** Members that the agent's client sends beside its call: as much as a server may be sent of it. */
 const metaOf = ({ meta, secrets }: CapabilityContext): UpstreamCall['meta'] | null => {
   const sent = meta && secrets.scrub(sendableMeta(meta))
   if (!sent || Object.keys(sent).length === 0) return null
   return Buffer.byteLength(JSON.stringify(sent)) <= metaBytesMax ? sent : null
 }
 
-/** @SECURITY Whoever reads the result can tell that it is from outside; upstream/calls.test.ts. */
+/** @SECURITY The reader of the result can tell that it is from outside; upstream/calls.test.ts. */
 const marked = (upstream: string, { isError: _isError, ...answer }: UpstreamAnswer) => ({
   ...answer,
   _meta: { ...answer._meta, [upstreamKey]: upstream },

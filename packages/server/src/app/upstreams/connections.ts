@@ -141,7 +141,7 @@ export class Connections {
       // @SECURITY Nobody goes on by a credential that was taken away; upstream/own-credentials.test.ts, "from the next".
       if (live) await this.#close(key, live)
       const opening = this.#opening.get(key) ?? this.#open(key, order)
-      // Whoever waits no longer leaves it to the others, and to the next call.
+      // A caller who waits no longer leaves it to the others, and to the next call.
       await within(opening, signal)
     }
   }

@@ -84,7 +84,7 @@ export async function editUpstream(
       compareTools(await deps.table.rules(name), record.accepted, record.seen),
     )
   const compared = await deps.table.offer(record)
-  // Whoever is let in by another way, or no more, does not go on by the old one.
+  // An agent that is let in by another way, or no more, does not go on by the old one.
   await (own_only === undefined
     ? Promise.all(Object.keys(agent_credentials).map((agent) => deps.connections.end(name, agent)))
     : deps.connections.end(name))

@@ -14,7 +14,7 @@ import { TimeUp, within } from '../call/within.ts'
 
 type Members = Readonly<Record<string, unknown>>
 
-/** What there is for clients that use more of MCP than its tools. */
+/** Features for clients that use more of MCP than its tools. */
 export type OfferedFeatures = {
   readonly prompts: boolean
   readonly resources: boolean
@@ -85,7 +85,7 @@ const promptOf = (name: string): Named | null => cut(name, '__')
 const resourceOf = (uri: string): Named | null =>
   uri.startsWith(scheme) ? cut(uri.slice(scheme.length), '/') : null
 
-// What is shown of an entry: what clients know, in texts that hide nothing.
+// Shown fields of an entry: those that clients know, in texts that hide nothing.
 
 const textAt = (from: Members, key: string, max: number): Members => {
   const text = from[key]
@@ -202,7 +202,7 @@ const resultOf = (server: string, method: UseFeature['method'], data: Members): 
     : null
 }
 
-/** What is used, whose it is, and the arguments of the tool that stands for it. */
+/** Feature that is used, its server, and the arguments of the tool that stands for it. */
 const callOf = (input: UseFeature): (Named & { readonly args: Members }) | null => {
   switch (input.method) {
     case 'prompts/get': {

@@ -119,7 +119,7 @@ export async function finishLogin(
     const done: DoneLogin = { state: 'done', ...login, at_ms: deps.clock.wall() }
     const change = { act: 'upstream.logged_in', next: withLogin(agent, done), facts: login }
     await setLogin(op, deps, { name, agent }, change).catch(async (cause: unknown) => {
-      // It was removed meanwhile: its tokens are nobody's.
+      // The server was removed meanwhile: its tokens are nobody's.
       await deps.logins.end({ name, agent })
       throw cause
     })

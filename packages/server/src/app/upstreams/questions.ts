@@ -103,7 +103,7 @@ const withReason =
     left.map((one) => (one.id === ended ? { ...one, reason } : one))
 
 /**
- * What upstream servers ask people. A question lives as long as its call, in this process: nobody could pass on an
+ * Questions of upstream servers to people. A question lives as long as its call, in this process: nobody could pass on an
  * answer that comes later. The store knows which ones wait, so that they are withdrawn however the process ends.
  * @SECURITY Only people answer; no capability reaches this. upstream/questions.test.ts.
  */

@@ -10,7 +10,7 @@ import { findUpstream, type UpstreamDeps } from './upstream-deps.ts'
 
 type SeenDeps = UpstreamDeps & { readonly signal: AbortSignal }
 
-/** What was accepted before certificates were pinned is pinned to the first that is seen. */
+/** A server that was accepted before certificates were pinned is pinned to the first that is seen. */
 const withFirstCertificate = (
   accepted: UpstreamRecord['accepted'],
   { certificate }: Seen,

@@ -35,7 +35,7 @@ type Known = Offered & {
   readonly byCapability: ReadonlyMap<string, ComparedTool & { readonly capability: string }>
 }
 
-/** What one connection has, beside what was accepted when it was last called over. */
+/** Tools of one connection, beside those that were accepted when they were last compared. */
 type ComparedLive = { readonly accepted: Accepted; readonly byTool: ByTool }
 
 const byToolOf = (compared: readonly ComparedTool[]): ByTool =>
@@ -179,7 +179,7 @@ export class ToolTable {
     const { name } = record
     const byName = new Map<string, ComparedTool & { readonly capability: string }>()
     for (const one of compared) {
-      // What was accepted stays known while it is out of service, so that rules and calls of it mean something.
+      // An accepted tool stays known while it is out of service, so that rules and calls of it mean something.
       const capability = one.capability ?? nameOf(name, one.tool)
       if (one.accepted === null || capability === null) continue
       if (one.state === 'offered' || !byName.has(capability))

@@ -68,7 +68,7 @@ export interface UpstreamUseCases {
   suggestUpstreamRules(op: Op, input: { name: string }): Promise<SuggestedRules>
   removeUpstream(op: Op, input: { name: string }): Promise<RemovedUpstream>
 
-  // What servers ask people
+  // Questions of servers to people
   listQuestions(op: Op): Promise<QuestionList>
   /** Raises `QuestionNotFound` and `QuestionWithdrawn`. */
   showQuestion(op: Op, input: { question_id: string }): Promise<Question>
@@ -229,7 +229,7 @@ async function acceptUpstream(
     tx.append(actDraft(op, 'upstream.accepted', { arguments: facts }))
     return { record: next, isOther }
   })
-  // It was refused until now, and is tried again only after a pause.
+  // The server was refused until now, and is tried again only after a pause.
   if (isOther) await inner.connections.end(name)
   return reviewOf(inner, record, await inner.table.offer(record))
 }

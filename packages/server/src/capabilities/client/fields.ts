@@ -19,7 +19,7 @@ export const placeField = (what: string) =>
     .describe(what)
     .register(pathArguments, {})
 
-/** What every one of these answers with: nothing has run here. */
+/** Answer of every one of these: nothing has run here. */
 export const outputs = z.object({
   permitted: z.literal(true).describe('The client may do it now, once.'),
 })

@@ -22,7 +22,7 @@ export type Transition =
   | { readonly kind: 'digest_required' }
   | { readonly kind: 'login_too_old' }
 
-/** Whichever clock says so first: neither a wall clock set back nor one set forward keeps it alive. */
+/** The clock that says so first decides: neither a wall clock set back nor one set forward keeps it alive. */
 export const isExpired = (approval: StoredApproval, moment: Moment): boolean =>
   moment.nowMs >= approval.expires_ms || moment.wallMs >= approval.expires_wall_ms
 

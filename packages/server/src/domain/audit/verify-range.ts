@@ -30,7 +30,7 @@ export interface RangeVerifier {
   root(): string
 }
 
-/** So many entries that are not there. */
+/** Count of entries that are not there, as text. */
 export const goneText = (count: number): string =>
   count === 1 ? '1 entry is gone' : `${count} entries are gone`
 

@@ -24,5 +24,5 @@ const files: readonly RegExp[] = [
 
 const ending = new RegExp(`(^|/)(${files.map(({ source }) => source).join('|')})$`, 'i')
 
-/** @SECURITY Who may write these may take the hook away that asks; client-files.test.ts. */
+/** @SECURITY A writer of these files may take the hook away that asks; client-files.test.ts. */
 export const configuresClient = (path: string): boolean => ending.test(path.normalize('NFKC'))

@@ -157,7 +157,7 @@ const programs: ReadonlyMap<string, Reading> = new Map<string, Reading>([
   ['git', git],
 ])
 
-/** What a program that only reads comes to; null for every other, and wherever its variables are set. */
+/** Calls that a program which only reads amounts to; null for every other, and wherever its variables are set. */
 export const readingCalls = (part: ShellPart): readonly OtherCall[] | null => {
   const { command, args, environment, working_directory } = part
   if (Object.keys(environment).length > 0) return null

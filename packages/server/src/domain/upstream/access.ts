@@ -1,7 +1,7 @@
 /** Names of secrets by the variable or header that carries the value. */
 export type CredentialNames = Readonly<Record<string, string>>
 
-/** What there is to be let in with at a server. */
+/** Credentials that exist for a server. */
 export type Entrances = {
   readonly credentials: CredentialNames
   /** Of agents that have their own, by their names. */
@@ -12,7 +12,7 @@ export type Entrances = {
   readonly agents_logged_in: readonly string[]
 }
 
-/** What a connection is let in with. */
+/** Credential of a connection. */
 export type Access = {
   /** The agent whose own it is; null for what agents share. */
   readonly owner: string | null
@@ -33,7 +33,7 @@ const ownOf = (entrances: Entrances, owner: string): Access => ({
 })
 
 /**
- * What an agent is let in with: all that is its own, or all that is shared, and never some of both. Null for an agent
+ * Access of an agent: all that is its own, or all that is shared, and never some of both. Null for an agent
  * that is refused. Whoever only looks at a server (`null`) uses what is shared, or else what the first agent has.
  * @SECURITY No agent is let in as another; upstream/own-credentials.test.ts.
  */

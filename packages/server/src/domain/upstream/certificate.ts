@@ -1,11 +1,11 @@
 import { visibleText } from './visible-text.ts'
 
 /**
- * Who a server over https is, by its certificate: what stays as it is when that is renewed. The names of hosts are left
+ * Identity of a server over https by its certificate: the part that stays when that is renewed. The names of hosts are left
  * out: each connection is checked for the one that was asked for.
  */
 export type CertificateIdentity = {
-  /** That the certificate names as its owner; null for one that was given for the host alone. */
+  /** Organisation that the certificate names as its owner; null for one that was given for the host alone. */
   readonly organisation: string | null
   /** Name of the authority at the root. */
   readonly authority: string

@@ -29,7 +29,7 @@ const textsIn = (value: unknown, found: string[] = []): readonly string[] => {
   return found
 }
 
-/** What a person should look at in a definition, before a model reads it. */
+/** Marks in a definition that a person should look at, before a model reads it. */
 export const markTool = (
   definition: { readonly name: string; readonly [key: string]: unknown },
   otherTools: readonly string[],

@@ -40,13 +40,13 @@ const keptMeta = (meta: unknown): Members | undefined => {
 }
 
 /**
- * What a server answered, where no `_meta` in it says anything in the name of Gatehouse or of the protocol.
+ * Answer of a server, where no `_meta` in it says anything in the name of Gatehouse or of the protocol.
  * `structuredContent` is data and stays as it is. Null for an answer that is nested too deeply.
  * @SECURITY Whoever reads a result believes what it says under these names; upstream/meta.test.ts.
  */
 export const withoutReservedMeta = <T>(answer: T): T | null => {
   let tooDeep = false
-  // What holds nothing of the kind is returned as it is: most answers do.
+  // A value that holds nothing of the kind is returned as it is: most answers do.
   const clean = (value: unknown, depth: number): unknown => {
     if (typeof value !== 'object' || value === null) return value
     if (depth > depthMax) {
@@ -92,7 +92,7 @@ const withoutSecrets = (value: unknown): unknown => {
   )
 }
 
-/** What of an agent's own `_meta` a server may be sent: nothing reserved and nothing that is named like a secret. */
+/** Part of an agent's own `_meta` that a server may be sent: nothing reserved and nothing that is named like a secret. */
 export const sendableMeta = (meta: Members): Members =>
   Object.fromEntries(
     Object.entries(meta)

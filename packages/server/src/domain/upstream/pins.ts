@@ -43,7 +43,7 @@ const otherness = (accepted: Accepted, seen: Seen): string | null => {
     : null
 }
 
-/** What is shown now, beside what was seen before and is not shown: in the places that it had. */
+/** Tools that are shown now, beside those that were seen before and are not shown, in the places that they had. */
 export const withUnseen = (shown: Seen, before: Seen | null): Seen => {
   if (before === null) return shown
   const now = new Map(shown.tools.map((tool) => [tool.name, tool]))
@@ -68,7 +68,7 @@ export type ComparedTool = {
   readonly renamed_from: string | null
   readonly position: number
   readonly hash: string
-  /** What the server has now; null for one that vanished. */
+  /** Definition that the server has now; null for one that vanished. */
   readonly found: Definition | null
   readonly accepted: AcceptedTool | null
 }
@@ -77,7 +77,7 @@ const contentHash = (rules: PinRules, definition: Definition): string =>
   rules.hash({ ...definition, name: '' })
 
 /**
- * What a server has now beside what was accepted of it. A definition is pinned as a whole, by its name: one that
+ * Tools that a server has now, compared with those that were accepted. A definition is pinned as a whole, by its name: one that
  * changed, and one under another name, is out of service until a person has seen it.
  * @SECURITY Nothing but `offered` may be called; pins.test.ts.
  */
@@ -181,7 +181,7 @@ const renamedFrom = (
   return (same ?? gone.find((one) => one.position === position))?.definition.name ?? null
 }
 
-/** What is accepted after a person has accepted these of the tools that wait. */
+/** Accepted tools after a person has accepted these of the tools that wait. */
 export const acceptTools = (
   compared: readonly ComparedTool[],
   seen: Seen,

@@ -211,7 +211,7 @@ const checks: Readonly<Record<FormField['type'], Check>> = {
   },
 }
 
-/** What is wrong with the value of a field, to go on after its name; null where nothing is. */
+/** Fault of the value of a field, to go on after its name; null where nothing is. */
 function problemOf(field: CheckedBy, value: unknown): string | null {
   return checks[field.type](value, field)
 }

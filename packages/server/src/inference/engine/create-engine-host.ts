@@ -18,7 +18,7 @@ export type EngineHostOptions = {
   readonly folder: string
   /** 0: all cores but one. */
   readonly threads: number
-  /** Our own program that runs inside; another one in tests. */
+  /** Program of Gatehouse that runs inside; another one in tests. */
   readonly worker: string
   readonly loadMs?: number
 }

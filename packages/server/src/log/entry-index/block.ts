@@ -4,7 +4,7 @@ import { type Conditions, type Counted, isCounted, isNamed } from './conditions.
 import { timeOfId } from './id-time.ts'
 import { Words } from './words.ts'
 
-/** So many entries are one block: some 3.2 MB of columns. */
+/** Entries of one block: some 3.2 MB of columns. */
 export const blockEntries = 65_536
 const smallest = 1_024
 /** More combinations than nearly any block has; a block with more is read to count its entries. */

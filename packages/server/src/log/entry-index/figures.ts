@@ -127,7 +127,7 @@ export class FigureCounter {
       sum.failed += 1
       count(this.#failed, bucket)
     } else if (result === words.denied) {
-      // What policy let pass met a limit; an approved request is only ever refused by what changed since.
+      // A call that policy let pass met a limit; an approved request is only ever refused by what changed since.
       const isDenied = step === run || columns.decision[i] === words.blocked
       if (isDenied) sum.denied += 1
       count(isDenied ? this.#denied : this.#limited, bucket)

@@ -1,4 +1,4 @@
-/** So many values are counted one by one; beyond, each doubling is parted into half as many. */
+/** Values below this are counted one by one; beyond, each doubling is parted into half as many. */
 const exact = 128
 const parts = exact / 2
 const shiftOf = (value: number): number => Math.max(0, 25 - Math.clz32(value))

@@ -69,7 +69,7 @@ export class ChangeFeed implements AsyncDisposable {
       const told = [...this.#waiting].join(' ')
       this.#telling = null
       this.#waiting = new Set()
-      // Whoever does not hear of it finds it at the next look.
+      // A node that does not hear of it finds it at the next look.
       this.#notify(channel, `${this.#own} ${told}`).catch(() => undefined)
     }, tellEveryMs).unref()
   }

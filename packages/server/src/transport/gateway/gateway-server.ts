@@ -262,7 +262,7 @@ export class GatewayServer {
     }
   }
 
-  /** What escaped every other net: the peer gets an id, the log the rest. */
+  /** Failure that escaped every other net: the peer gets an id, the log the rest. */
   #fail(res: HttpResponse, thrown: unknown): void {
     const requestId = this.#options.ids.next('req')
     const { error, unavailable } = describeThrown(thrown, requestId, this.#options.log)
@@ -301,7 +301,7 @@ export class GatewayServer {
     held.answered(res.writableLength)
   }
 
-  /** What the path and method alone decide; true where the request is answered or refused by that. */
+  /** Decision by path and method alone; true where the request is answered or refused by that. */
   #decidedByRoute(request: GatewayRequest, offersUpgrade: boolean): boolean {
     const { method, path, res } = request
     const route = routeOf(method, path, offersUpgrade)

@@ -1,7 +1,7 @@
-/** So many characters say why; a call that needs more to be understood needs a person to talk to. */
+/** Characters that a reason may have; a call that needs more to be understood needs a person to talk to. */
 export const agentReasonMax = 500
 
-/** What is wrong with a reason that an agent gave for its call, or null. */
+/** Fault of a reason that an agent gave for its call, or null. */
 export const agentReasonFault = (reason: unknown): string | null => {
   if (typeof reason !== 'string') return 'must be a string'
   return reason.length > agentReasonMax

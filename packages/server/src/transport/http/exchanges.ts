@@ -5,7 +5,7 @@ import type { HttpResponse } from './http-response.ts'
 import { Cancellation } from './transport-op.ts'
 
 /**
- * What it means that a peer goes away before its answer: nothing (it may ask again in its session),
+ * Meaning of a peer that goes away before its answer: nothing (it may ask again in its session),
  * that nobody waits any more, or that it takes the call back.
  */
 export type Leaving = 'ignored' | 'unwanted' | 'cancelled'
@@ -41,7 +41,7 @@ export class Exchanges {
       if (leaving === 'ignored') return
       exchange.abort(leaving === 'cancelled' ? new GatehouseError('Cancelled') : undefined)
     }
-    // It may have closed while its body was parsed.
+    // The response may have closed while its body was parsed.
     if (res.destroyed) closed()
     else res.on('close', closed)
     return exchange

@@ -1,4 +1,4 @@
-/** What the handlers of `/rpc` do with a response: Node's own, or one of the fast path. */
+/** Part of a response that the handlers of `/rpc` use: Node's own, or one of the fast path. */
 export interface HttpResponse {
   readonly headersSent: boolean
   /** Sent whole, or the connection has closed before. */

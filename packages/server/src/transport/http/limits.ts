@@ -1,4 +1,4 @@
-/** What one gateway bears. Every queue, loop and buffer of the front has its bound here. */
+/** Limits of one gateway. Every queue, loop and buffer of the front has its bound here. */
 export type GatewayLimits = {
   readonly bodyBytesMax: number
   readonly jsonDepthMax: number

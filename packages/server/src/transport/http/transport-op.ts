@@ -36,7 +36,7 @@ export type OpenFor = {
   readonly progress?: AgentOp['progress'] | undefined
   readonly waiting?: (() => void) | undefined
   readonly trace?: string | undefined
-  /** What the agent says of the call. */
+  /** Reason of the agent for the call. */
   readonly agent_reason?: string | undefined
   /** `_meta` of the call. */
   readonly meta?: Readonly<Record<string, unknown>> | undefined

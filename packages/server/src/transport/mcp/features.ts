@@ -42,7 +42,7 @@ export const isListing = (method: ClientFeature): method is ListMethod =>
 export const hasFeature = (offered: OfferedFeatures, method: ClientFeature): boolean =>
   offered[families[method]]
 
-/** What is declared of them: nothing where no server that the agent may use has any. */
+/** Declared features: nothing where no server that the agent may use has any. */
 export const capabilitiesOf = (offered: OfferedFeatures): Members =>
   Object.fromEntries(
     Object.entries(offered)

@@ -266,7 +266,7 @@ export class McpSocket {
       return null
     }
     if (envelope.kind === 'invalid') {
-      // We ask a peer nothing, so an answer from it answers nothing.
+      // The gate asks a peer nothing, so an answer from it answers nothing.
       const isAnswer = isMembers(value) && ('result' in value || 'error' in value)
       return isAnswer && !('method' in value) ? null : errorText(envelope.id, envelope.error)
     }

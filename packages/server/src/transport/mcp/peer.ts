@@ -65,7 +65,7 @@ export type Initialized =
     }
   | { readonly error: RpcErrorObject }
 
-/** What a client says it is. Shown to people, it decides nothing. */
+/** Self-description of a client. Shown to people, it decides nothing. */
 export const readClient = (info: unknown): ClientInfo | null =>
   isMembers(info) && typeof info['name'] === 'string'
     ? {
@@ -188,7 +188,7 @@ export const readToolCall = (
   const { token, trace, reason } = saidIn(said)
   const fault = reason === undefined ? null : agentReasonFault(reason)
   if (fault !== null) return { error: invalidParams(`_meta["${reasonKey}"]`, fault) }
-  // What the client reads of its call is said of the one that it names, as if it had called that directly.
+  // The answer that the client reads is about the call that it names, as if it had called that directly.
   const sent = { capability: capabilityName(name), arguments: given ?? {} }
   const called = unreadable ? { ...sent, unreadable } : sent
   const named = namedCall(called)

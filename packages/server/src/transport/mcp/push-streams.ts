@@ -113,7 +113,7 @@ export class PushStreams {
 
   /** Opens the stream of a session with GET; the answer is a refusal where that cannot be. */
   open(res: ServerResponse, actor: Actor, sessionId: string): Refusal | null {
-    // Its close was before anyone listened for it, and would never give its place back.
+    // The close came before anyone listened for it, and would never give its place back.
     if (res.destroyed) return null
     // One stream a session, so that no event is told twice.
     if (this.#ofSessions.has(sessionId)) return alreadyOpen

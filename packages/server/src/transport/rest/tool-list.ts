@@ -8,7 +8,7 @@ import { toolNamesOf } from '../http/tool-names.ts'
 /** JSON like that of tools has 4.2 to 4.5 characters a token with usual tokenizers. */
 const bytesPerToken = 4
 
-/** What a listing costs the model that reads it over MCP. */
+/** Size of a listing for the model that reads it over MCP. */
 export const toolListOf = (
   app: App,
   listed: readonly ListedCapability[],

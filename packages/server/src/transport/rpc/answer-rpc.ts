@@ -53,7 +53,7 @@ const sessionOf = (caller: RpcCaller, named: unknown): string | null => {
 /** A notification waits for no person, and nothing is delivered. */
 const unanswered = ({ open: { trace } }: RpcCaller): OpenFor => ({ gone: unread, trace })
 
-/** What an agent says of its call; only `capabilities.invoke` has such a parameter. */
+/** Reason of an agent for its call; only `capabilities.invoke` has such a parameter. */
 const reasonOf = ({ [reasonField]: reason }: Members): string | undefined => {
   if (reason === undefined || reason === '') return undefined
   const detail = agentReasonFault(reason)

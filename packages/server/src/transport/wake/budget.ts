@@ -1,4 +1,4 @@
-/** So many a second and no more: what is left of a second is not saved up. */
+/** Budget of so many a second and no more: the rest of a second is not saved up. */
 export class Budget {
   readonly #perSecond: number
   readonly #nowMs: () => number

@@ -53,7 +53,7 @@ const readOnce = (file: string, type: string, lasting: boolean): (() => PageFile
   }
 }
 
-/** What a file is asked for by: `/` for the page, `/docs/` for the first document. */
+/** Address of a file: `/` for the page, `/docs/` for the first document. */
 const addressOf = (path: string): string =>
   path === '/index.html' || path.startsWith('/docs/') ? path.replace(/index\.html$/, '') : path
 

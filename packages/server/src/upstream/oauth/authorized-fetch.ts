@@ -97,7 +97,7 @@ const withToken = (
     const answer = await plain(options, token)(given, init)
     if (answer.status !== 401) return answer
     await answer.body?.cancel()
-    // It may have been taken back before its time.
+    // The token may have been taken back before its time.
     const next = await orNoted(tokens.renew(login, token))
     const second = await plain(options, next)(given, init)
     if (second.status !== 401) return second

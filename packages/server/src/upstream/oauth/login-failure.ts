@@ -5,7 +5,7 @@ import { loadClient } from './load-client.ts'
 const codeOf = (code: string): string => (/^[a-z_]{1,40}$/.test(code) ? code : 'an unknown error')
 
 /**
- * What is said of a failure with an authorization server. The errors of the client are not passed on: their texts
+ * Failure with an authorization server, as it is reported. The errors of the client are not passed on: their texts
  * may hold whole answers, and with them tokens.
  * @SECURITY Neither as message nor as cause; oauth-hostile.test.ts.
  */

@@ -39,7 +39,7 @@ const secretOf = (login: LoginOf, part: Part): string => `service:upstream.${key
 /** Of each server one login is under way at a time, whoever it is for. */
 const pendingOf = (name: string): string => `service:upstream.${name}:pending`
 
-/** What is kept of logins; nothing of it lies anywhere else. */
+/** Store of logins; nothing of it lies anywhere else. */
 export class LoginVault {
   readonly #secrets: Pick<Secrets, 'use' | 'keepForService' | 'forgetForService'>
 

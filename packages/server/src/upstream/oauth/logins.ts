@@ -97,7 +97,7 @@ export class Logins implements UpstreamLogins {
   async end(login: LoginOf): Promise<{ readonly revoked: boolean }> {
     await this.tokens.drop(login)
     return await this.#lease.hold(keyOf(login), async () => {
-      // What is not there, or can't be read, is not revoked; it is deleted all the same.
+      // A login that is not there, or can't be read, is not revoked; it is deleted all the same.
       const revoked = await this.#revoke(login).catch(() => false)
       await this.#vault.forget(login)
       await this.#vault.forgetPending(login.name)

@@ -44,7 +44,7 @@ export class Scrubber {
     const values = this.#values.get(name) ?? []
     if (values.at(-1) === value) return
     this.#values.set(name, [...values.filter((one) => one !== value), value])
-    // It stays under the name that it was first used by.
+    // A value stays under the name that it was first used by.
     if (this.#patterns.has(value)) return
     const forms = partsOf(value).flatMap(formsOf)
     this.#patterns.set(

@@ -98,7 +98,7 @@ const reached: Readonly<Record<string, readonly [string, string]>> = {
 const isAuthentication = (told: Told, code: string): boolean =>
   told.authenticationFailed === true || code === 'EAUTH' || code === 'AUTHENTICATIONFAILED'
 
-/** Our own words, unlike those of a library, are safe to show. */
+/** Words of Gatehouse itself, unlike those of a library, are safe to show. */
 const ownWords = ({ facts, message }: GatehouseError): string =>
   typeof facts['detail'] === 'string' ? facts['detail'] : message
 

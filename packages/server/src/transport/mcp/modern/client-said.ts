@@ -6,7 +6,7 @@ export const tasksExtension = 'io.modelcontextprotocol/tasks'
 const infoKey = 'io.modelcontextprotocol/clientInfo'
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities'
 
-/** What a request says of its client. It opens ways to answer, and decides nothing. */
+/** Self-description of the client in a request. It opens ways to answer, and decides nothing. */
 export type ClientSaid = {
   readonly info: ClientInfo | null
   /** Whether the answer may be a task. */

@@ -33,7 +33,7 @@ export const elicitDecision = async (
   }
 }
 
-/** What became of the link at the client: `cancel` is also the answer of one that nobody attends. */
+/** Outcome of the link at the client: `cancel` is also the answer of one that nobody attends. */
 const actionIn = (responses: unknown): unknown => {
   const response = isMembers(responses) ? responses[requestKey] : undefined
   return isMembers(response) ? response['action'] : 'accept'

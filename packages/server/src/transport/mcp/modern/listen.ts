@@ -35,7 +35,7 @@ const readTaskIds = (value: unknown): readonly string[] | null => {
   return value.every((id) => isText(id, eventIdMax)) ? [...new Set(value as string[])] : null
 }
 
-/** What a client asks to be told of. Kinds that we do not know are left out, as the protocol has it. */
+/** Notifications that a client asks for. Kinds that the gate does not know are left out, as the protocol has it. */
 const readFilter = (params: Members): Filter | { readonly error: RpcErrorObject } => {
   const asked = isMembers(params['notifications']) ? params['notifications'] : {}
   const taskIds = readTaskIds(asked['taskIds'])
@@ -85,7 +85,7 @@ class Subscription {
   readonly #bounded: (result: ToolResult) => ToolResult
   readonly #openTasks: Set<string>
   readonly #replayed = new Set<string>()
-  /** What came before this subscription goes out first. */
+  /** Events before this subscription go out first. */
   #caughtUp: Promise<void> = Promise.resolve()
 
   constructor(

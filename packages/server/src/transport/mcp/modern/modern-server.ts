@@ -165,7 +165,7 @@ const answerCall = async (call: ModernCall, ctx: ServerContext): Promise<unknown
 
 const nothing: OfferedFeatures = { prompts: false, resources: false, completions: false }
 
-/** What is offered beside tools, for requests that have to do with it. */
+/** Features that are offered beside tools, for requests that have to do with it. */
 const featuresFor = (request: ModernRequest, method: unknown): Promise<OfferedFeatures> => {
   if (method !== 'server/discover' && !isClientFeature(method)) return Promise.resolve(nothing)
   const { app, ids } = request.deps

@@ -20,7 +20,7 @@ import {
 type Given = Readonly<Record<string, unknown>>
 type Output = Readonly<Record<string, unknown>>
 
-/** What the gate says: nothing against it, a person said yes, or no. */
+/** Verdict of the gate: nothing against it, a person said yes, or no. */
 export type Verdict =
   | { readonly kind: 'no_objection' }
   | { readonly kind: 'approved' }

@@ -22,7 +22,7 @@ export type ReadPart = {
 
 export type ReadShell = {
   readonly parts: readonly ReadPart[]
-  /** What of the line cannot be understood; null where all can. */
+  /** Part of the line that cannot be understood; null where all can. */
   readonly unclear: string | null
 }
 
@@ -120,7 +120,7 @@ class Reader {
       const before = place.folder
       if (command.type === 'AndOr') this.#chain(command, place)
       else this.#node(command, place)
-      // It went on in a shell of its own.
+      // The background part went on in a shell of its own.
       if (background) place.folder = before
       else if (place.folder !== before) place.folder = null
     }
@@ -149,7 +149,7 @@ class Reader {
           const before = place.folder
           this.#node(only, place)
           const negated = node.prefixes.some(({ type }) => type === 'Negation')
-          // What follows a negated `cd` with && runs where it failed.
+          // A part behind a negated `cd` with && runs where it failed.
           if (negated && place.folder !== before) place.folder = null
           return
         }
@@ -308,7 +308,7 @@ const commandsIn = (node: unknown, found: Command[], depth = 0): void => {
     commandsIn((node as Readonly<Record<string, unknown>>)[branch], found, depth + 1)
 }
 
-/** What can be told of a line that is not understood, so that what policy blocks stays blocked. */
+/** Guess about a line that is not understood, so that what policy blocks stays blocked. */
 const guessed = (script: unknown, folder: string): readonly ReadPart[] => {
   const found: Command[] = []
   commandsIn(script, found)

@@ -6,7 +6,7 @@ const isText = (part: WordPart | DoubleQuotedChild): boolean =>
   part.type === 'AnsiCQuoted' ||
   (part.type === 'DoubleQuoted' && part.parts.every(isText))
 
-/** What a shell works out, without quotes around it: `~`, zsh's `=program`, patterns, lists. */
+/** Characters that a shell works out, without quotes around it: `~`, zsh's `=program`, patterns, lists. */
 const workedOut = /^[~=]|[$`*?[\]{}()<>^#!]|[:=]~/
 
 /** @SECURITY The word as the program gets it; null where the shell makes it from something else;
