@@ -128,7 +128,7 @@ describe('a source that', () => {
     ['sends a byte at a time', drip],
     ['says nothing', () => undefined],
   ])('%s leaves the built-in models when its time is over', async (_what, handler) => {
-    await expectUnavailable(handler, /0.7 s/, { catalogTimeoutMs: 700 })
+    await expectUnavailable(handler, /0.1 s/, { catalogTimeoutMs: 100 })
   })
 
   test('redirects to plain http is not asked there', async () => {

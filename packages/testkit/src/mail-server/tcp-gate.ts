@@ -20,6 +20,8 @@ export class TcpGate implements AsyncDisposable {
   #server: Server | null = null
   readonly #sockets = new Set<Socket>()
   connections = 0
+  /** Pieces that clients have sent so far. */
+  sent = 0
 
   readonly target: number
   port = 0
@@ -76,6 +78,9 @@ export class TcpGate implements AsyncDisposable {
     const server = connect(this.target, '127.0.0.1')
     this.#keep(server)
     client.pipe(server)
+    client.on('data', () => {
+      this.sent += 1
+    })
     server.on('close', () => client.destroy())
     client.on('close', () => server.destroy())
     let passed = 0

@@ -1,5 +1,6 @@
 import { createSocket, type Socket } from 'node:dgram'
 import { once } from 'node:events'
+import { isDeepStrictEqual } from 'node:util'
 import { expect, test } from 'vitest'
 import type { WakeInput, WakeVerdict } from '../../app/time/wakes.ts'
 import { bindLoopback, openWakePort, type WakePort } from './open-wake-port.ts'
@@ -34,11 +35,8 @@ const opened = async (verdict: WakeVerdict = { ok: true }, nowMs?: () => number)
 const send = (socket: Socket, wake: WakePort, bytes: string | Uint8Array): Promise<void> =>
   new Promise((resolve) => socket.send(bytes, wake.port, '127.0.0.1', () => resolve()))
 
-const until = async (holds: () => boolean): Promise<void> => {
-  for (let tries = 0; tries < 2_000 && !holds(); tries += 1)
-    await new Promise((resolve) => setTimeout(resolve, 2))
-  expect(holds()).toBe(true)
-}
+const until = (holds: () => boolean | Promise<boolean>): Promise<void> =>
+  expect.poll(holds, { timeout: 10_000, interval: 2 }).toBe(true)
 
 const wakeOf = (over: object = {}) => JSON.stringify({ agent: 'alpha', ...over })
 
@@ -154,18 +152,25 @@ test('it cannot be shared, and listens on the loopback address only', async () =
 })
 
 test('a flood of garbage costs little, and a wake still comes through after it', async () => {
-  await using here = await opened()
+  let ms = 0
+  await using here = await opened({ ok: true }, () => ms)
   const garbage = [Buffer.alloc(1_200, 0x7b), Buffer.alloc(9_000, 0x41), Buffer.from('{"agent"')]
   const before = process.cpuUsage()
   for (let n = 0; n < 5_000; n += 1) await send(here.socket, here.wake, garbage[n % 3] as Buffer)
   const { user, system } = process.cpuUsage(before)
-  await until(() => here.wake.counts().received > 0)
-  await new Promise((resolve) => setTimeout(resolve, 1_100))
-  const { received, dropped } = here.wake.counts()
-  expect(dropped).toBe(received)
-  expect(here.answers).toEqual([])
   // Sending it is in this figure too.
   expect((user + system) / 1_000 / 5_000).toBeLessThan(1)
-  await send(here.socket, here.wake, wakeOf({ id: 'x' }))
-  await until(() => here.answers.length === 1)
+  await until(() => here.wake.counts().received > 0)
+  // A full buffer of the system loses datagrams: a client tries again.
+  await until(async () => {
+    ms += 1_000
+    await send(here.socket, here.wake, wakeOf({ id: 'x' }))
+    return here.answers.length > 0
+  })
+  const { received, dropped, woken } = here.wake.counts()
+  expect(woken).toBeGreaterThan(0)
+  expect(dropped).toBe(received - woken)
+  expect(here.answers.every((answer) => isDeepStrictEqual(answer, { id: 'x', ok: true }))).toBe(
+    true,
+  )
 })
