@@ -253,18 +253,19 @@ async function finish(
   intent_id: string,
   result: RunResult,
 ): Promise<void> {
+  const { outcome } = result
   const store = async (): Promise<void> => {
     const changed = await deps.auditLog.transaction(async (tx) => {
       const current = await tx.approvals.find(approval_id)
       if (current?.execution !== 'running') return [current]
       const { approval: next } = await tx.approvals.replace(current, {
         ...current,
-        execution: result.kind,
+        execution: outcome.kind,
         result:
-          result.kind === 'succeeded'
-            ? { success: true, data: result.data }
-            : { success: false, error: result.error },
-        result_text: result.kind === 'succeeded' ? result.text : null,
+          outcome.kind === 'succeeded'
+            ? { success: true, data: outcome.data }
+            : { success: false, error: outcome.error },
+        result_text: outcome.kind === 'succeeded' ? outcome.text : null,
       })
       tx.append(outcomeDraft(call, result, { policy_decision, intent_id, approval_id }))
       return [next, await tellOriginal(tx, next)]

@@ -46,7 +46,7 @@ export async function requestApproval(
   deps: RequestDeps,
   call: Call,
   stamps: readonly LimitStamp[],
-): Promise<InvokeOutcome | ({ readonly kind: 'held' } & HeldCall)> {
+): Promise<InvokeOutcome | HeldCall> {
   const { op, agent, capability, args, rule } = call
   // Beside what the digest binds: the agent's words are shown to people, and no part of the call.
   const agent_reason = deps.secrets.scrub(op.agent_reason) ?? null

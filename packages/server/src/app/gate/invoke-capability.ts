@@ -119,8 +119,7 @@ const holderOf = ({ actor }: AgentOp, { directory }: InvokeDeps): StoredAgent =>
   throw new GatehouseError('AuthenticationFailed', { detail: 'this token is no longer valid' })
 }
 
-/** `held`: it waits for a person, in no other call's place. */
-type Outcome = InvokeOutcome | ({ readonly kind: 'held' } & HeldCall)
+type Outcome = InvokeOutcome | HeldCall
 
 const record = (
   deps: Pick<InvokeDeps, 'auditLog' | 'registry'>,
@@ -457,7 +456,7 @@ function act(
     return andThen(runCapability(deps, call), (result) =>
       deps.auditLog
         .append(outcomeDraft(call, result, { policy_decision }), extras)
-        .then(() => answer(call, result)),
+        .then(() => answer(result)),
     )
   const intent = callDraft(op, capability, args, { result: 'pending', policy_decision, rule })
   return deps.auditLog
@@ -517,7 +516,7 @@ async function runIntended(deps: InvokeDeps, call: RoomyCall, facts: OutcomeFact
   const stopped = stoppedMeanwhile(deps, call)
   const result = stopped ?? (await runCapability(deps, call))
   await deps.auditLog.append(outcomeDraft(call, result, facts))
-  return answer(call, result)
+  return answer(result)
 }
 
 function stoppedMeanwhile(deps: InvokeDeps, { op }: Call): RunResult | null {
@@ -526,7 +525,7 @@ function stoppedMeanwhile(deps: InvokeDeps, { op }: Call): RunResult | null {
   const error = holder
     ? new GatehouseError('AgentPaused', { agent: op.actor.name })
     : new GatehouseError('AuthenticationFailed', { detail: 'this token is no longer valid' })
-  return { kind: 'failed', error: failureOf(error), fault: error }
+  return { outcome: { kind: 'failed', error: failureOf(error) }, noted: null, fault: error }
 }
 
 type OutcomeFacts = {
@@ -539,7 +538,7 @@ type OutcomeFacts = {
 /** The closing entry of a call, whatever became of it. */
 export const outcomeDraft = (
   { op, capability, args, rule, startedAt }: Call,
-  result: RunResult,
+  { outcome, noted }: RunResult,
   facts: OutcomeFacts,
 ): AuditDraft =>
   // Field by field: a spread costs as much as hashing the entry.
@@ -547,16 +546,14 @@ export const outcomeDraft = (
     policy_decision: facts.policy_decision,
     intent_id: facts.intent_id ?? null,
     approval_id: facts.approval_id ?? null,
-    result: result.kind === 'succeeded' ? 'success' : 'error',
-    error: result.kind === 'failed' ? result.error : null,
-    detail: result.noted ? { ...facts.detail, ...result.noted } : (facts.detail ?? null),
+    result: outcome.kind === 'succeeded' ? 'success' : 'error',
+    error: outcome.kind === 'failed' ? outcome.error : null,
+    detail: noted ? { ...facts.detail, ...noted } : (facts.detail ?? null),
     rule,
     startedAt,
   })
 
-const answer = ({ capability }: Call, result: RunResult): InvokeOutcome => {
-  if (result.kind === 'succeeded')
-    return { kind: 'succeeded', capability, data: result.data, text: result.text }
-  if (result.fault) throw result.fault
-  return { kind: 'failed', error: result.error }
+const answer = ({ outcome, fault }: RunResult): InvokeOutcome => {
+  if (fault) throw fault
+  return outcome
 }

@@ -1,4 +1,4 @@
-import { type CapabilityError, GatehouseError } from '@gatehouse/contract'
+import { GatehouseError } from '@gatehouse/contract'
 import { jsonBytesMax } from '../../domain/arguments.ts'
 import type { Awaitable } from '../../domain/awaitable.ts'
 import { failureOf } from '../../domain/failure.ts'
@@ -8,6 +8,7 @@ import type { Secrets } from '../../ports/secrets.ts'
 import type { Call, RoomyCall } from '../call/call.ts'
 import type { ContextFactory, RunOfCall } from '../call/capability-context.ts'
 import { CallDeadline, type Deadlines } from '../call/deadlines.ts'
+import type { InvokeOutcome } from '../call/invoke.ts'
 import { LazyAbort } from '../call/lazy-abort.ts'
 import { memoryWithin } from '../call/result-bytes.ts'
 
@@ -18,20 +19,13 @@ export type RunDeps = {
   readonly secrets: Pick<Secrets, 'scrub'>
 }
 
-/** `fault`: our own failure, to be answered as one after it is recorded. */
-export type RunResult =
-  | {
-      readonly kind: 'succeeded'
-      readonly data: Readonly<Record<string, unknown>>
-      readonly text: string | null
-      readonly noted: Noted
-    }
-  | {
-      readonly kind: 'failed'
-      readonly error: CapabilityError
-      readonly fault: GatehouseError | null
-      readonly noted?: Noted
-    }
+/** Run of a call: what it comes to, and what is recorded beside that. */
+export type RunResult = {
+  readonly outcome: Extract<InvokeOutcome, { readonly kind: 'succeeded' | 'failed' }>
+  readonly noted: Noted
+  /** Failure of ours, to be answered as one after it is recorded. */
+  readonly fault: GatehouseError | null
+}
 
 /** Facts about the run that the capability wants in the log. */
 type Noted = Readonly<Record<string, unknown>> | null
@@ -44,10 +38,9 @@ const faults = new Set([
 ])
 
 const failed = (error: GatehouseError, noted: Noted): RunResult => ({
-  kind: 'failed',
-  error: failureOf(error),
-  fault: faults.has(error.type) ? error : null,
+  outcome: { kind: 'failed', error: failureOf(error) },
   noted,
+  fault: faults.has(error.type) ? error : null,
 })
 
 /** Raises `ResultTooLarge`. Returns about how many bytes of memory the result takes. */
@@ -65,20 +58,20 @@ const measure = (
 }
 
 /** @SECURITY Records, answers and events of a call take its result from here only; canaries.test.ts. */
-const scrubbed = ({ secrets }: RunDeps, { capability }: Call, result: RunResult): RunResult => {
-  if (result.kind === 'succeeded') {
-    const data = secrets.scrub(result.data)
-    // The text is made anew of what is left: what it says of sizes and the like stays true of it.
-    const text = data === result.data || !capability.text ? result.text : capability.text(data)
-    return {
-      kind: 'succeeded',
-      data,
-      text: secrets.scrub(text),
-      noted: secrets.scrub(result.noted),
-    }
+const scrubbed = ({ secrets }: RunDeps, { outcome, noted, fault }: RunResult): RunResult => {
+  if (outcome.kind === 'failed') {
+    const error = secrets.scrub(outcome.error)
+    return { outcome: { kind: 'failed', error }, noted: secrets.scrub(noted), fault }
   }
-  const { error, fault, noted = null } = result
-  return { kind: 'failed', error: secrets.scrub(error), fault, noted: secrets.scrub(noted) }
+  const { kind, capability } = outcome
+  const data = secrets.scrub(outcome.data)
+  // The text is made anew of what is left: what it says of sizes and the like stays true of it.
+  const text = data === outcome.data || !capability.text ? outcome.text : capability.text(data)
+  return {
+    outcome: { kind, capability, data, text: secrets.scrub(text) },
+    noted: secrets.scrub(noted),
+    fault,
+  }
 }
 
 /** Run of one call, between gate and capability. */
@@ -151,12 +144,16 @@ const ended = (deps: RunDeps, call: RoomyCall, { facts }: CallRun, data: Data): 
   const bytes = measure(capability, data)
   const text = capability.text ? capability.text(data) : null
   room.made(bytes)
-  return scrubbed(deps, call, { kind: 'succeeded', data, text, noted: facts })
+  return scrubbed(deps, {
+    outcome: { kind: 'succeeded', capability, data, text },
+    noted: facts,
+    fault: null,
+  })
 }
 
 const broken = (deps: RunDeps, call: RoomyCall, { facts }: CallRun, cause: unknown): RunResult => {
   call.room.made(0)
-  return scrubbed(deps, call, failed(faultOf(deps, call, cause), facts))
+  return scrubbed(deps, failed(faultOf(deps, call, cause), facts))
 }
 
 /** Failure that a capability raised, in words: anything but an error of ours is a fault of ours. */

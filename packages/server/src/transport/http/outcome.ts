@@ -39,12 +39,16 @@ export const refusedOutcome = (outcome: RefusedOutcome): RpcErrorObject => {
   }
 }
 
-export type RpcOutcome =
-  | { readonly result: CapabilityResult }
+/**
+ * Answer to a request of JSON-RPC or MCP, whatever it asked for. `overloaded` makes the HTTP status of a lone request
+ * 503.
+ */
+export type Answered<Result = unknown> =
+  | { readonly result: Result }
   | { readonly error: RpcErrorObject; readonly overloaded?: boolean }
 
 /** Outcome of a call, as `capabilities.invoke` answers it. */
-export const rpcOutcome = (outcome: InvokeOutcome): RpcOutcome => {
+export const rpcOutcome = (outcome: InvokeOutcome): Answered<CapabilityResult> => {
   switch (outcome.kind) {
     case 'succeeded':
       return outcome.note === undefined

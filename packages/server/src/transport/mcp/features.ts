@@ -8,7 +8,7 @@ import type {
 } from '../../app/upstreams/features.ts'
 import { rpcError } from '../http/describe-thrown.ts'
 import { isMembers, type Members } from '../http/envelope.ts'
-import { refusedOutcome } from '../http/outcome.ts'
+import { type Answered, refusedOutcome } from '../http/outcome.ts'
 import type { McpDeps } from './mcp-call.ts'
 
 /** Member of the answer to each listing. */
@@ -49,8 +49,6 @@ export const capabilitiesOf = (offered: OfferedFeatures): Members =>
       .filter(([, isOffered]) => isOffered)
       .map(([family]) => [family, {}]),
   )
-
-export type FeatureAnswer = { readonly result: Members } | { readonly error: RpcErrorObject }
 
 const wrong = (member: string, detail: string): { readonly error: RpcErrorObject } => ({
   error: rpcError('InvalidParams', { detail: `${member} ${detail}`, member }),
@@ -108,7 +106,7 @@ const failure = (
   }
 }
 
-const withinLimit = (answer: FeatureAnswer, limit_bytes: number): FeatureAnswer => {
+const withinLimit = (answer: Answered<Members>, limit_bytes: number): Answered<Members> => {
   const size_bytes = JSON.stringify(answer).length
   return size_bytes <= limit_bytes
     ? answer
@@ -121,7 +119,7 @@ export const answerFeature = async (
   op: AgentOp,
   method: ClientFeature,
   params: Members,
-): Promise<FeatureAnswer> => {
+): Promise<Answered<Members>> => {
   if (isListing(method)) {
     if (params['cursor'] !== undefined) return wrong('cursor', 'is none of ours')
     const items = await app.listFeatures(op, { method })

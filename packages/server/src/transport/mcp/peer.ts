@@ -23,10 +23,10 @@ import {
 } from './features.ts'
 import { type McpCall, type McpDeps, opOfCall } from './mcp-call.ts'
 import {
+  type AnsweredTool,
   failedTool,
   jsonOfResult,
   pageOfTools,
-  type ToolOutcome,
   type ToolPage,
   toolOutcome,
 } from './tools.ts'
@@ -134,7 +134,7 @@ export const callTool = (
     readonly meta?: Members | undefined
   },
   tell: ((progress: Progress) => void) | undefined,
-): Promise<ToolOutcome> => {
+): Promise<AnsweredTool> => {
   const op = opOfCall(call, requestId, tell ? progressOf(tell) : undefined, input)
   const { names } = deps
   const asked = { capability: capabilityName(input.name), arguments: input.arguments }
@@ -216,7 +216,7 @@ const pageText = ({ entries, nextCursor }: ToolPage): string => {
     : `{"tools":[${tools}],"nextCursor":${JSON.stringify(nextCursor)}}`
 }
 
-const toolText = (deps: McpDeps, id: RpcId, outcome: ToolOutcome): string => {
+const toolText = (deps: McpDeps, id: RpcId, outcome: AnsweredTool): string => {
   if ('error' in outcome) return errorText(id, outcome.error)
   const text = resultText(JSON.stringify(id), jsonOfResult(outcome.result))
   if (text.length <= deps.resultBytesMax) return text

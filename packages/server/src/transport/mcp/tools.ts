@@ -2,11 +2,10 @@ import {
   type CapabilityResult,
   type PendingApproval,
   type Recovery,
-  type RpcErrorObject,
   toolName,
 } from '@gatehouse/contract'
 import { type InvokeOutcome, type ListedCapability, upstreamKey } from '../../app/call/invoke.ts'
-import { refusedOutcome } from '../http/outcome.ts'
+import { type Answered, refusedOutcome } from '../http/outcome.ts'
 import { type RenderedTool, renderTool } from '../http/tool-entry.ts'
 import type { ToolNames } from '../http/tool-names.ts'
 
@@ -158,17 +157,15 @@ export const resultOfStored = (
   return noted(dataResult(names.data(group, result.data), text), note)
 }
 
-/** `pending`: of a call that waits for a person. */
-export type ToolOutcome =
-  | { readonly result: ToolResult; readonly pending?: PendingApproval }
-  | { readonly error: RpcErrorObject }
+/** Answer to `tools/call`; `pending` is of a call that waits for a person. */
+export type AnsweredTool = Answered<ToolResult> & { readonly pending?: PendingApproval }
 
 /** Outcome of a call with these arguments, as `tools/call` answers it. */
 export const toolOutcome = (
   outcome: InvokeOutcome,
   names: ToolNames,
   given: unknown,
-): ToolOutcome => {
+): AnsweredTool => {
   switch (outcome.kind) {
     case 'succeeded': {
       const data = names.data(outcome.capability.group, outcome.data)

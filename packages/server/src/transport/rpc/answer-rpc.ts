@@ -7,9 +7,10 @@ import type { Log } from '../../ports/log.ts'
 import { agentReasonFault } from '../http/agent-reason.ts'
 import { describeThrown, rpcError } from '../http/describe-thrown.ts'
 import { type Envelope, type Members, readEnvelope } from '../http/envelope.ts'
+import type { Answered } from '../http/outcome.ts'
 import { type Cancellation, type OpenFor, TransportOp, unread } from '../http/transport-op.ts'
 import { sessionField } from './discover.ts'
-import type { Method, MethodAnswer } from './method.ts'
+import type { Method } from './method.ts'
 import { methods, reasonField } from './methods.ts'
 import { checkParams, type Fields } from './params.ts'
 
@@ -75,7 +76,7 @@ const perform = (
   method: Method,
   { kind, params, unreadable }: CallEnvelope,
   requestId: string,
-): Promise<MethodAnswer> => {
+): Promise<Answered> => {
   const members = checkParams(withSession.get(method.name) ?? {}, method.required, params)
   const named = members['session_id']
   const session = sessionOf(caller, named)
@@ -90,7 +91,7 @@ const perform = (
     : answer()
 }
 
-type Done = MethodAnswer & { readonly unavailable?: boolean }
+type Done = Answered & { readonly unavailable?: boolean }
 
 const execute = async (caller: RpcCaller, envelope: CallEnvelope): Promise<Done> => {
   const method = methods.get(envelope.method)

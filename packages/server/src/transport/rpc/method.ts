@@ -1,14 +1,9 @@
-import type { RpcErrorObject } from '@gatehouse/contract'
 import type { App } from '../../app/app.ts'
 import type { UnreadableValue } from '../../app/call/invoke.ts'
 import type { AgentOp } from '../../app/call/op.ts'
 import type { Members } from '../http/envelope.ts'
+import type { Answered } from '../http/outcome.ts'
 import type { Fields } from './params.ts'
-
-/** The answer of a method. `overloaded` makes a lone request's HTTP status 503. */
-export type MethodAnswer =
-  | { readonly result: unknown }
-  | { readonly error: RpcErrorObject; readonly overloaded?: boolean }
 
 /** A method of `/rpc`: data and one `answer`. The dispatcher checks params and session first. */
 export type Method = {
@@ -26,5 +21,5 @@ export type Method = {
     params: Members,
     /** Of the arguments of a call, where the request had values that could not be read exactly. */
     unreadable?: readonly UnreadableValue[],
-  ) => Promise<MethodAnswer>
+  ) => Promise<Answered>
 }

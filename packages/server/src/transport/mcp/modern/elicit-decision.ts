@@ -2,7 +2,7 @@ import type { PendingApproval } from '@gatehouse/contract'
 import { Hold } from '../../../app/call/hold.ts'
 import { isMembers, type Members } from '../../http/envelope.ts'
 import { invalidParams, type Progress, progressOf, type ToolCall } from '../peer.ts'
-import { pendingResult, resultOfStored, type ToolOutcome } from '../tools.ts'
+import { type AnsweredTool, pendingResult, resultOfStored } from '../tools.ts'
 import { type ModernCall, opOf } from './modern-request.ts'
 
 /** Clients give up after a minute as a rule, and that would withdraw the request. */
@@ -48,7 +48,7 @@ export const answerReturned = async (
   call: ModernCall,
   { name, arguments: args }: ToolCall,
   tell: ((progress: Progress) => void) | undefined,
-): Promise<ToolOutcome> => {
+): Promise<AnsweredTool> => {
   const { deps, params, exchange } = call
   const seal = params['requestState']
   if (typeof seal !== 'string') return { error: invalidParams('requestState', 'must be a string') }

@@ -29,7 +29,7 @@ import {
   serverInfo,
   serverInstructions,
 } from '../peer.ts'
-import { failedTool, type ToolOutcome, type ToolResult } from '../tools.ts'
+import { type AnsweredTool, failedTool, type ToolResult } from '../tools.ts'
 import { tasksExtension } from './client-said.ts'
 import { answerReturned, elicitDecision, holdMaxMs } from './elicit-decision.ts'
 import { eventsExtension } from './listen.ts'
@@ -130,7 +130,7 @@ const answerList = async (call: ModernCall): Promise<unknown> => {
 const answerPending = async (
   call: ModernCall,
   read: Parameters<typeof elicitDecision>[1],
-  outcome: Extract<ToolOutcome, { readonly result: ToolResult }>,
+  outcome: Extract<AnsweredTool, { readonly result: ToolResult }>,
 ): Promise<unknown> => {
   const { deps, client } = call
   const { pending, result } = outcome
