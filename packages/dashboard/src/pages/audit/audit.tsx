@@ -80,7 +80,7 @@ const filterOf = (filters: typeof none): EntryFilter => {
   }
 }
 
-/** What the list does not have yet, so that rows keep about their place. */
+/** Space for rows that the list does not have yet, so that rows keep about their place. */
 const Unread = () => (
   <div className="h-[2.6rem] px-3 py-2 text-ink-soft" aria-busy="true">
     {common.loading}

@@ -9,7 +9,7 @@ const limit = 100
 /** Rows beside those on the screen that are read, too. */
 const nearRows = 50
 const paceMs = 100
-/** What was scrolled past is forgotten after so long. */
+/** Rows that were scrolled past are forgotten after so long. */
 const keptMs = 10_000
 
 type Range = { readonly first: number; readonly last: number }

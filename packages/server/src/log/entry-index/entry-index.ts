@@ -158,7 +158,7 @@ export class EntryIndex implements AuditRows {
 
   async #page(asked: Conditions, limit: number, offset: number): Promise<Page> {
     const chains = await this.#chains.all()
-    // What is added while this one counts is in neither number nor rows.
+    // Entries that are added while this one counts are in neither number nor rows.
     const ends = asked.ends ?? new Map(chains.map(({ chain, end }) => [chain, end]))
     const on = { ...asked, ends }
     const as_of = writeEnds(ends)
