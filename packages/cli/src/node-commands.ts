@@ -18,6 +18,11 @@ export const nodeCommands: readonly CommandEntry[] = [
     load: async () => (await import('./commands/join.ts')).join,
   },
   {
+    name: 'migrate',
+    summary: 'Move the data to PostgreSQL or back to SQLite, while no server runs',
+    load: async () => (await import('./commands/migrate.ts')).migrate,
+  },
+  {
     name: 'nodes drain',
     summary: 'Let a node finish what it does and take nothing new',
     load: async () => (await import('./commands/nodes-drain.ts')).nodesDrain,

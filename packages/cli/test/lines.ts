@@ -83,6 +83,7 @@ export const commandLines: Readonly<Record<string, readonly string[] | null>> = 
   'nodes resume': [seeded.node],
   'nodes forget': [seeded.node],
   join: null,
+  migrate: null,
   'models list': [],
   'models show': ['tiny'],
   'models install': ['tiny'],

@@ -259,6 +259,9 @@ export class ModelSourceFailed extends GatehouseError<'ModelSourceFailed'> {}
 /** The model {id} needs about {needs_bytes} bytes of memory, and {available_bytes} are free. */
 export class ModelTooLarge extends GatehouseError<'ModelTooLarge'> {}
 
+/** Nothing was moved: {detail}. */
+export class MoveRefused extends GatehouseError<'MoveRefused'> {}
+
 /** No model is named, and none is used by default. */
 export class NoModelChosen extends GatehouseError<'NoModelChosen'> {}
 

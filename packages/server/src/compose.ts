@@ -87,6 +87,8 @@ export type Composition = AsyncDisposable & {
   readonly app: BoundApp
   readonly ids: Ids
   readonly log: Log
+  readonly storage: Storage
+  readonly node: string
   /** The operator token that the CLI of this machine uses, created where there is none. */
   prepareCliToken(): Promise<string>
   /** The token of the first agent at the first start of a server; null at every later one. */
@@ -96,6 +98,8 @@ export type Composition = AsyncDisposable & {
 export type ComposeOptions = {
   /** False for a command that works on the store while no server runs. */
   readonly runsApproved?: boolean
+  /** For the command that moves a store: it opens one that is on its way, too. */
+  readonly moves?: boolean
   /** Called before a data directory is created or a lasting thing in it. */
   readonly beforeCreating?: () => Promise<void>
   readonly scrubber: Scrubber
@@ -174,14 +178,13 @@ const programOf = (name: string): URL =>
 
 const openStorage = async (
   { database_url: url, 'audit.durable': durable }: Settings,
-  file: string,
-  expectedId: string | null,
+  { file, ...given }: { file: string; expectedId: string | null; moves: boolean | undefined },
   { storage: wrap = (opened: Storage) => opened }: Overrides,
 ): Promise<Storage> => {
-  if (url === null) return wrap(await openSqlite({ file, expectedId }))
+  if (url === null) return wrap(await openSqlite({ file, ...given }))
   // Loaded only where it is used: most installations never do.
   const { openPostgres } = await import('./storage/postgres/open.ts')
-  return wrap(await openPostgres({ url, expectedId, syncsLimits: durable === 'local' }))
+  return wrap(await openPostgres({ url, ...given, syncsLimits: durable === 'local' }))
 }
 
 /** Services that can be connected behind the proxy. */
@@ -268,7 +271,7 @@ const idsOf = ({ ids }: Overrides): Ids => ids ?? createIds()
 export async function compose(
   settings: Settings,
   log: Log,
-  { runsApproved = true, beforeCreating, scrubber, output }: ComposeOptions,
+  { runsApproved = true, moves, beforeCreating, scrubber, output }: ComposeOptions,
   overrides: Overrides = {},
 ): Promise<Composition> {
   const { data_dir: dataDir, database_url: databaseUrl } = settings
@@ -282,7 +285,8 @@ export async function compose(
   const node = nodeName(dataDir)
   const auditFolder = join(dataDir, 'audit')
   const databaseFile = join(dataDir, 'gatehouse.db')
-  const storage = opening.use(await openStorage(settings, databaseFile, expectedId, overrides))
+  const at = { file: databaseFile, expectedId, moves }
+  const storage = opening.use(await openStorage(settings, at, overrides))
   recordStore(dataDir, { engine: store.engine, store_id: storage.id, version })
   const place = `${hostname()}:${dataDir}`
   await assertOwnName({ storage }, { node, place })
@@ -484,6 +488,8 @@ export async function compose(
     app,
     ids,
     log,
+    storage,
+    node,
     async prepareCliToken() {
       const known = readCliToken(dataDir)
       if (known !== null) return known

@@ -117,6 +117,12 @@ export const serviceErrors = {
       description: 'Name the data directory of this store, or correct database_url.',
     },
   ]),
+  MoveRefused: entry(409, -32603, false, 'Nothing was moved: {detail}.', [
+    {
+      action: 'gatehouse migrate --dry-run',
+      description: 'Correct what the message names, and see what would be moved.',
+    },
+  ]),
   NodeUnfit: entry(409, -32603, false, 'This node does not serve: {detail}.', [
     {
       action: 'mend what differs',

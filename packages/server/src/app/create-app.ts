@@ -35,7 +35,7 @@ export type BoundApp = App & {
   /** Behind the gate alone: the capabilities of upstream servers run by it. */
   readonly callUpstream: CallUpstream
   /** Asked by whoever opens listeners: whether this node may serve beside the others. */
-  readonly nodes: Pick<Nodes, 'assertFits' | 'sharedAuthority' | 'recordAuthority'>
+  readonly nodes: Pick<Nodes, 'assertFits' | 'sharedAuthority' | 'recordAuthority' | 'recordMove'>
   /** Told by whoever opens and closes listeners, asked by health. */
   readonly listeners: Listeners
   /** Begins to run approved calls, expire old requests and end idle sessions. */

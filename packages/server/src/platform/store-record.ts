@@ -13,6 +13,8 @@ type StoreRecord = {
   readonly store_id: string
   /** The program that wrote the record. */
   readonly version: string
+  /** When the data came here from another engine. */
+  readonly moved_at?: string
 }
 
 const isRecord = (value: unknown): value is StoreRecord => {
@@ -51,24 +53,30 @@ const engineOf = (dataDir: string, record: StoreRecord | null): Engine | null =>
   return hasLog(dataDir) ? 'postgres' : null
 }
 
-const otherEngine = (dataDir: string, kept: Engine, origin: string): GatehouseError =>
-  kept === 'sqlite'
+const otherEngine = (
+  dataDir: string,
+  { kept, moved_at }: { readonly kept: Engine; readonly moved_at: string | undefined },
+  origin: string,
+): GatehouseError => {
+  const since = moved_at === undefined ? '' : `, moved there on ${moved_at}`
+  return kept === 'sqlite'
     ? new GatehouseError(
         'StoreMismatch',
-        { detail: `the store of ${dataDir} is SQLite, and ${origin} names PostgreSQL` },
+        { detail: `the store of ${dataDir} is SQLite${since}, and ${origin} names PostgreSQL` },
         {
           recovery: [
             { action: `leave out ${origin}`, description: 'Use the data that is there.' },
             {
-              action: '--data-dir DIR',
-              description: 'Begin another Gatehouse on PostgreSQL; data is not moved.',
+              action: 'gatehouse migrate --to URL',
+              description: 'Move the data to PostgreSQL.',
             },
+            { action: '--data-dir DIR', description: 'Begin another Gatehouse on PostgreSQL.' },
           ],
         },
       )
     : new GatehouseError(
         'StoreMismatch',
-        { detail: `the store of ${dataDir} is PostgreSQL, and no database_url is set` },
+        { detail: `the store of ${dataDir} is PostgreSQL${since}, and no database_url is set` },
         {
           recovery: [
             {
@@ -76,10 +84,25 @@ const otherEngine = (dataDir: string, kept: Engine, origin: string): GatehouseEr
               description:
                 'Set it there, so that the server and every command find it, or give GATEHOUSE_DATABASE_URL.',
             },
+            ...(moved_at === undefined
+              ? []
+              : [
+                  {
+                    action: 'gatehouse migrate --back',
+                    description: 'Move the data to SQLite again, as it is now.',
+                  },
+                ]),
             { action: '--data-dir DIR', description: 'Name another data directory.' },
           ],
         },
       )
+}
+
+const write = (dataDir: string, record: Omit<StoreRecord, 'format'>): void =>
+  writePrivateFile(
+    recordFile(dataDir),
+    `${JSON.stringify({ format: dataFormat, ...record }, null, 2)}\n`,
+  )
 
 /**
  * Id of the store that the directory belongs to; null where it belongs to none yet. Only reads. Raises
@@ -91,7 +114,8 @@ export const recordedStore = (
 ): string | null => {
   const record = readRecord(dataDir)
   const kept = engineOf(dataDir, record)
-  if (kept !== null && kept !== settings.engine) throw otherEngine(dataDir, kept, settings.origin)
+  if (kept !== null && kept !== settings.engine)
+    throw otherEngine(dataDir, { kept, moved_at: record?.moved_at }, settings.origin)
   if (record?.engine === 'sqlite' && !hasDatabase(dataDir))
     throw new GatehouseError(
       'StoreMismatch',
@@ -111,7 +135,18 @@ export const recordStore = (
   dataDir: string,
   { engine, store_id, version }: Omit<StoreRecord, 'format'>,
 ): void => {
-  if (readRecord(dataDir)?.format === dataFormat) return
-  const record: StoreRecord = { format: dataFormat, engine, store_id, version }
-  writePrivateFile(recordFile(dataDir), `${JSON.stringify(record, null, 2)}\n`)
+  const known = readRecord(dataDir)
+  if (known?.format === dataFormat) return
+  const { moved_at } = known ?? {}
+  write(dataDir, { engine, store_id, version, ...(moved_at === undefined ? {} : { moved_at }) })
 }
+
+/** From here on the data directory belongs to the store that its data was moved to. */
+export const recordMovedStore = (
+  dataDir: string,
+  moved: Omit<Required<StoreRecord>, 'format'>,
+): void => write(dataDir, moved)
+
+/** The engine that has the data; null where there is none yet. Raises `DataTooNew`. */
+export const recordedEngine = (dataDir: string): Engine | null =>
+  engineOf(dataDir, readRecord(dataDir))

@@ -17,6 +17,7 @@ import { assertNodeFits } from './fit.ts'
 import { admitNode, type InviteDeps, inviteNode } from './invite.ts'
 import { nodeRecord } from './node-record.ts'
 import { Presence, type PresenceDeps } from './presence.ts'
+import { recordMove } from './record-move.ts'
 
 export type NodesDeps = Basics &
   PresenceDeps &
@@ -36,6 +37,7 @@ export type Nodes = Part<NodeUseCases> & {
   assertFits(): Promise<void>
   sharedAuthority(): Promise<string | null>
   recordAuthority(fingerprint: string): Promise<void>
+  recordMove(op: Op): Promise<void>
   health(): Components['nodes']
 }
 
@@ -97,6 +99,7 @@ export function bindNodes(given: NodesDeps): Nodes {
     assertFits: () => assertNodeFits(deps),
     sharedAuthority: () => sharedAuthority(deps),
     recordAuthority: (fingerprint) => recordAuthority(deps, fingerprint),
+    recordMove: (op) => recordMove(op, deps),
     health: () => presence.health(),
     start: () => presence.start(),
     stopped: () => presence.stopped(),

@@ -1,3 +1,4 @@
+import { assertServable, moveKey, parseMark } from '../../domain/move-mark.ts'
 import { standingOf } from '../../domain/nodes.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
 import type { PolicySource } from '../../ports/policy.ts'
@@ -116,6 +117,8 @@ export class Presence {
     const { address } = listeners
     const self = { name: node, place, version, address, state: 'active' } as const
     await storage.nodes.put({ ...self, started_ms: seen.seen_ms, ...seen })
+    // A move that began since the store was opened looked for nodes before this one was there, or sees it now.
+    assertServable(parseMark(await storage.meta.get(moveKey)))
   }
 
   async #seen(): Promise<Pick<StoredNode, 'seen_ms' | 'facts_json'>> {

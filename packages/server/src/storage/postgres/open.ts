@@ -5,6 +5,7 @@ import type { Storage } from '../../ports/storage.ts'
 import { recordedIn, sqlAuditCopies } from '../sql/audit-copies.ts'
 import { migrate } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations.ts'
+import { assertNotMoved } from '../sql/move-mark.ts'
 import { assertStoreId, claimStoreId } from '../sql/store-id.ts'
 import { sqlStores } from '../sql/stores.ts'
 import type { Tables } from '../sql/tables.ts'
@@ -34,11 +35,14 @@ const hooks: object = { onConnect: applySettings }
 export const openPostgres = async ({
   url,
   expectedId = null,
+  moves = false,
   syncsLimits = true,
 }: {
   readonly url: string
   /** Id that the store must have; null or left out for one that may be new. */
   readonly expectedId?: string | null
+  /** Whether a store that is on its way elsewhere, or from there, is opened too. */
+  readonly moves?: boolean | undefined
   /** Whether a use of a limit has to outlast a crash by itself, since no group is stored before the call is answered. */
   readonly syncsLimits?: boolean
 }): Promise<Storage> => {
@@ -72,6 +76,7 @@ export const openPostgres = async ({
   try {
     await assertServerSettings(db as Kysely<unknown>)
     await assertStoreId(db, expectedId, 'the database of database_url')
+    if (!moves) await assertNotMoved(db)
     await migrate(db, migrations(postgresSchema), async () => {})
     const watch = new TableWatch(db as Kysely<unknown>)
     await watch.setBaseline()

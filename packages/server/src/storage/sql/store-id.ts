@@ -5,7 +5,7 @@ import type { Tables } from './tables.ts'
 
 const key = 'store_id'
 
-const readStoreId = async (db: Kysely<Tables>): Promise<string | null> => {
+export const readStoreId = async (db: Kysely<Tables>): Promise<string | null> => {
   const row = await db.selectFrom('meta').select('value').where('key', '=', key).executeTakeFirst()
   return row?.value ?? null
 }

@@ -2,7 +2,7 @@ import { chmodSync, closeSync, existsSync, fsyncSync, openSync, rmSync } from 'n
 import { dirname } from 'node:path'
 import type { SqliteConnection } from './adapter.ts'
 
-const syncPath = (path: string): void => {
+export const syncPath = (path: string): void => {
   const fd = openSync(path, 'r')
   try {
     fsyncSync(fd)

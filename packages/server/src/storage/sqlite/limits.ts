@@ -7,6 +7,20 @@ const pruneMax = 32
 
 type Stored = readonly [key: string, window_ms: number, at_ms: readonly number[]]
 
+/** Stamps that were stored and expire after `clockMs`, in the order of their moments. */
+export const storedStamps = (
+  connection: Pick<SqliteConnection, 'run'>,
+  clockMs: number,
+): readonly LimitStamp[] => {
+  const stamps: LimitStamp[] = []
+  const text = 'select stamps from limit_batches where expires_ms > ?'
+  for (const row of connection.run(text, [clockMs]).rows)
+    for (const [key, window_ms, at] of JSON.parse(String(row['stamps'])) as Stored[])
+      for (const at_ms of at)
+        if (at_ms + window_ms > clockMs) stamps.push({ key, at_ms, window_ms })
+  return stamps.sort((a, b) => a.at_ms - b.at_ms)
+}
+
 /** The stamps of the windows, one row for each group: a row for each stamp cost more than the entry. */
 export class LimitBatches {
   readonly #writer: Pick<SqliteConnection, 'run'>
@@ -39,14 +53,6 @@ export class LimitBatches {
 
   /** Counts what was stored before and had not left its window by `clockMs`. */
   prime(windows: SlidingWindows, clockMs: number): void {
-    const stamps: LimitStamp[] = []
-    const rows = this.#writer.run('select stamps from limit_batches where expires_ms > ?', [
-      clockMs,
-    ]).rows
-    for (const row of rows)
-      for (const [key, window_ms, at] of JSON.parse(String(row['stamps'])) as Stored[])
-        for (const at_ms of at)
-          if (at_ms + window_ms > clockMs) stamps.push({ key, at_ms, window_ms })
-    for (const stamp of stamps.sort((a, b) => a.at_ms - b.at_ms)) windows.restore(stamp)
+    for (const stamp of storedStamps(this.#writer, clockMs)) windows.restore(stamp)
   }
 }

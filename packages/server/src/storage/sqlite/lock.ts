@@ -61,6 +61,8 @@ export const lockDataDirectory = (dataDir: string, holder: () => number | null):
   return {
     [Symbol.dispose]() {
       held.delete(file)
+      // Statements that are not yet collected keep a closed connection, and with it the lock.
+      connection.rollback()
       connection[Symbol.dispose]()
     },
   }

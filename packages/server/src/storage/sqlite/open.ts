@@ -5,6 +5,7 @@ import { FifoMutex } from '../mutex.ts'
 import { recordedIn, sqlAuditCopies } from '../sql/audit-copies.ts'
 import { migrate } from '../sql/migrate.ts'
 import { migrations } from '../sql/migrations.ts'
+import { assertNotMoved } from '../sql/move-mark.ts'
 import { assertStoreId, claimStoreId } from '../sql/store-id.ts'
 import { groupStores, sqlStores } from '../sql/stores.ts'
 import type { Tables } from '../sql/tables.ts'
@@ -21,6 +22,8 @@ type Options = {
   readonly file: string
   /** Id that the store must have; null or left out for one that may be new. */
   readonly expectedId?: string | null
+  /** Whether a store that is on its way elsewhere, or from there, is opened too. */
+  readonly moves?: boolean | undefined
 }
 
 /** Opens the store in this file, makes or upgrades it as needed, and counts on being its only writer. */
@@ -29,7 +32,7 @@ export const openSqlite = (options: Options): Promise<Storage> =>
 
 /** The same, with the migrations given. */
 export const openSqliteWith = async (
-  { file, expectedId = null }: Options,
+  { file, expectedId = null, moves = false }: Options,
   steps: Record<string, Migration>,
 ): Promise<Storage> => {
   createPrivateFile(file)
@@ -44,7 +47,7 @@ export const openSqliteWith = async (
     for (const connection of opened) connection[Symbol.dispose]()
   }
   try {
-    const expected = { id: expectedId, file }
+    const expected = { id: expectedId, file, moves }
     return await build(connect, close, steps, expected)
   } catch (error) {
     close()
@@ -61,15 +64,22 @@ const emptyWal = (writer: SqliteConnection): void => {
   }
 }
 
+type Expected = { readonly id: string | null; readonly file: string; readonly moves: boolean }
+
+const assertExpected = async (db: Kysely<Tables>, { id, file, moves }: Expected): Promise<void> => {
+  await assertStoreId(db, id, file)
+  if (!moves) await assertNotMoved(db)
+}
+
 const build = async (
   connect: (readOnly: boolean) => SqliteConnection,
   close: () => void,
   steps: Record<string, Migration>,
-  expected: { readonly id: string | null; readonly file: string },
+  expected: Expected,
 ): Promise<Storage> => {
   const writer = connect(false)
   const found = new Kysely<Tables>({ dialect: readerDialect(writer) })
-  await assertStoreId(found, expected.id, expected.file)
+  await assertExpected(found, expected)
   applyWriterSettings(writer)
   const mutex = new FifoMutex()
   // Named before it exists: it writes with what needs the migrated schema.
