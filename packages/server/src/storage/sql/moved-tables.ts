@@ -16,7 +16,7 @@ export type TablePlan = {
   readonly change?: (row: Row) => Row
 }
 
-/** What is known of it otherwise: from the log's files, or from the services whose copies they are. */
+/** Source of rows that are not copied: the log's files, or the services whose replicas they are. */
 type Remade = 'from the log' | 'from the services'
 
 const ofName: TablePlan = { key: ['name'] }
