@@ -9,7 +9,9 @@ const [into] = process.argv.slice(2)
 const failed = (await ensureInstalled()) || (await build())
 if (failed) process.exitCode = failed
 else
-  for (const { file, packedBytes, unpackedBytes } of await packAll(into && path.resolve(into)))
+  for (const { file, packedBytes, unpackedBytes } of await packAll(
+    into ? { into: path.resolve(into) } : {},
+  ))
     console.log(
       `${file} (${(packedBytes / 1e6).toFixed(2)} MB, ${(unpackedBytes / 1e6).toFixed(2)} MB unpacked)`,
     )

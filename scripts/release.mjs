@@ -1,37 +1,14 @@
-// npm run release [-- --dry-run]: checks, packs and publishes what is committed. See docs/how-to/release.md.
+// npm run release [-- --dry-run | --prepare]: checks, packs and publishes what is committed. See docs/how-to/release.md.
 import './lib/require-node.mjs'
-import { readdirSync, readFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import path from 'node:path'
+import { parseArgs } from 'node:util'
 import { build } from './lib/build.mjs'
 import { ensureInstalled } from './lib/install.mjs'
-import { readChangelog } from './lib/release/changelog.mjs'
 import { packAll, writeBill } from './lib/release/pack.mjs'
+import { planRelease } from './lib/release/plan-release.mjs'
 import { readManifest } from './lib/release/published.mjs'
-import { releaseProblems } from './lib/release/release-problems.mjs'
 import { npm, root, run } from './lib/run.mjs'
-
-const read = (file) => readFileSync(path.join(root, file), 'utf8')
-
-const git = async (...args) => {
-  const { code, output } = await run(['git', ...args], { capture: true })
-  if (code !== 0) throw new Error(`git ${args.join(' ')} failed:\n${output}`)
-  return output.trim()
-}
-
-/** Texts that a user of a release reads first. */
-const releasedTexts = () =>
-  [
-    ...['README.md', 'SECURITY.md', 'CHANGELOG.md'],
-    ...['packages/cli/README.md', 'packages/client/README.md'],
-    ...readdirSync(path.join(root, 'docs/guide')).map((name) => `docs/guide/${name}`),
-  ]
-    .filter((file) => file.endsWith('.md'))
-    .map((file) => ({ file, text: read(file) }))
-
-const manifestsOf = () =>
-  ['.', ...readdirSync(path.join(root, 'packages')).map((name) => `packages/${name}`)].map(
-    (folder) => ({ folder, manifest: readManifest(folder) }),
-  )
 
 const isPublished = async ({ name, version }) =>
   (
@@ -50,24 +27,33 @@ const publishAll = async (packages, isDryRun) => {
   return 0
 }
 
-const release = async (isDryRun) => {
-  const { version, repository } = readManifest('.')
-  const problems = releaseProblems({
-    ...{ version, repository },
-    status: await git('status', '--porcelain'),
-    tags: (await git('tag', '--list', 'v*')).split('\n'),
-    manifests: manifestsOf(),
-    changelog: readChangelog(read('CHANGELOG.md')),
-    texts: releasedTexts(),
-  })
+const showProblems = (problems) => {
   for (const [name, found] of Object.entries(problems))
     console.log([`${found.length === 0 ? 'ok  ' : 'FAIL'} ${name}`, ...found].join('\n       '))
+}
+
+/** Writes what a release needs to have committed; the person commits it. */
+const prepare = ({ version, prepared: { changelog, repository }, problems }) => {
+  const [missing] = problems.provenance
+  if (missing) {
+    console.error(missing)
+    return 1
+  }
+  writeFileSync(path.join(root, 'CHANGELOG.md'), changelog)
+  const manifest = { ...readManifest('.'), repository }
+  writeFileSync(path.join(root, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+  console.log(`CHANGELOG.md and package.json are ready for ${version}. Now: npm run check, commit.`)
+  return 0
+}
+
+const release = async ({ version, prepared, problems }, isDryRun) => {
+  showProblems(problems)
   const isReady = Object.values(problems).every((found) => found.length === 0)
   if (!isReady && !isDryRun) return 1
 
   const failed = (await ensureInstalled()) || (await build(['--clean'])) || (await build())
   if (failed) return failed
-  const packages = await packAll()
+  const packages = await packAll({ repository: prepared.repository })
   for (const each of packages) {
     console.log(
       `${each.file}\n  ${(each.packedBytes / 1e6).toFixed(2)} MB, ${each.files.length} files`,
@@ -77,11 +63,34 @@ const release = async (isDryRun) => {
   const code = await publishAll(packages, isDryRun)
   if (code === 0 && !isDryRun)
     console.log(`Published. Now: git tag --sign v${version} && git push origin v${version}`)
+  if (!isReady) {
+    console.error('Not ready for release:')
+    for (const problem of Object.values(problems).flat()) console.error(`  ${problem}`)
+  }
   return isReady ? code : 1
 }
 
-const wrong = process.argv.slice(2).filter((word) => word !== '--dry-run')
-if (wrong.length > 0) {
-  console.error(`npm run release takes --dry-run and nothing else, not ${wrong.join(' ')}`)
+const main = async () => {
+  const { values } = parseArgs({
+    options: {
+      'dry-run': { type: 'boolean', default: false },
+      prepare: { type: 'boolean', default: false },
+      repository: { type: 'string' },
+    },
+  })
+  const isDryRun = values['dry-run']
+  const plan = await planRelease({
+    repository: values.repository,
+    isPrepared: !isDryRun && !values.prepare,
+    date: new Date().toISOString().slice(0, 10),
+  })
+  return values.prepare && !isDryRun ? prepare(plan) : release(plan, isDryRun)
+}
+
+try {
+  process.exitCode = await main()
+} catch (error) {
+  if (!error.code?.startsWith('ERR_PARSE_ARGS')) throw error
+  console.error(`npm run release: ${error.message}`)
   process.exitCode = 2
-} else process.exitCode = await release(process.argv.includes('--dry-run'))
+}

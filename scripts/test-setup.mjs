@@ -136,6 +136,8 @@ const programs = [
     suites: 'the code blocks of the guides',
   },
   { name: 'xxd', file: '/usr/bin/xxd', from: 'xxd', suites: 'the code blocks of the guides' },
+  { name: 'zsh', file: '/usr/bin/zsh', from: 'zsh', suites: 'completion in zsh' },
+  { name: 'fish', file: '/usr/bin/fish', from: 'fish', suites: 'completion in fish' },
   { name: 'caddy', file: '/usr/bin/caddy', from: 'caddy', suites: 'the service behind Caddy' },
   {
     name: 'nginx',

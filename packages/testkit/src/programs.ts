@@ -6,7 +6,6 @@ const places = {
   bwrap: '/usr/bin/bwrap',
   git: '/usr/bin/git',
   dovecot: '/usr/sbin/dovecot',
-
   rsyslog: '/usr/sbin/rsyslogd',
   radicale: '/usr/bin/radicale',
   chromium: '/usr/bin/chromium',
@@ -15,6 +14,8 @@ const places = {
   mandoc: '/usr/bin/mandoc',
   openssl: '/usr/bin/openssl',
   xxd: '/usr/bin/xxd',
+  zsh: '/usr/bin/zsh',
+  fish: '/usr/bin/fish',
   caddy: '/usr/bin/caddy',
   nginx: '/usr/sbin/nginx',
   promtool: '/usr/bin/promtool',

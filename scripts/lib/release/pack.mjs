@@ -39,14 +39,18 @@ const releaseDate = (version) => {
 
 /**
  * Packs every public package from what is built, in the order in which they are published. The folder holds the
- * tarballs and, in `staged`, what is in them.
+ * tarballs and, in `staged`, what is in them. `repository` is the one of package.json, unless another is given.
  */
-export const packAll = async (into = releaseFolder) => {
+export const packAll = async ({ into = releaseFolder, repository } = {}) => {
   rmSync(into, { recursive: true, force: true })
   const staged = (name) => path.join(into, 'staged', name)
   const [client, command] = ['client', 'cli'].map((name) => readManifest(`packages/${name}`))
-  stageClient(staged(client.name))
-  await stageCommand(staged(command.name), releaseDate(command.version))
+  const source = repository ?? readManifest('.').repository
+  stageClient(staged(client.name), source)
+  await stageCommand(staged(command.name), {
+    date: releaseDate(command.version),
+    repository: source,
+  })
   return [
     { ...(await packFolder(staged(client.name), into)), bundled: [] },
     { ...(await packFolder(staged(command.name), into)), bundled: bundledLibraries() },

@@ -33,10 +33,9 @@ const dependenciesOf = () => {
 }
 
 /** The package.json of the command as it is published. `man` are its manual pages. */
-export const publishedManifest = (man) => {
+export const publishedManifest = (man, repository) => {
   const { name, version, description, license, engines, keywords, bin } =
     readManifest('packages/cli')
-  const { repository } = readManifest('.')
   return {
     ...{ name, version, description, keywords, license },
     ...(repository ? { repository } : {}),

@@ -14,7 +14,8 @@ const unfinishedProblems = (texts) =>
 
 const changelogProblems = (sections, version) => {
   const section = sectionOf(sections, version)
-  if (section === null) return [`CHANGELOG.md has no section [${version}]`]
+  if (section === null)
+    return [`CHANGELOG.md has no section [${version}]; npm run release -- --prepare makes it`]
   const problems = []
   if (!/^\d{4}-\d\d-\d\d$/.test(section.date ?? ''))
     problems.push(`the section [${version}] of CHANGELOG.md has no date`)
@@ -54,5 +55,7 @@ export const releaseProblems = ({
   'finished text': unfinishedProblems(texts),
   provenance: repository
     ? []
-    : ['package.json names no "repository", which npm compares with the one that builds'],
+    : [
+        'the address of the repository is unknown: pass --repository https://… to --prepare or --dry-run, which npm compares with the one that builds',
+      ],
 })

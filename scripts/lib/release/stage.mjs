@@ -117,9 +117,8 @@ const writeLock = (file, manifest, packages) => {
 }
 
 /** Puts the package for agents' authors together: what its own list of files names, without what builds it. */
-export const stageClient = (folder) => {
+export const stageClient = (folder, repository) => {
   const { devDependencies, ...manifest } = readManifest('packages/client')
-  const { repository } = readManifest('.')
   const isTaken = (file) => file.endsWith('.js') || file.endsWith('.d.ts')
   for (const file of ['README.md', 'LICENSE', ...filesIn('packages/client/dist', isTaken)]) {
     const own = file.replace('packages/client/', '')
@@ -135,12 +134,15 @@ export const stageClient = (folder) => {
  * repository, with the exact versions of all libraries. `date` is that of the
  * release. Returns its manifest.
  */
-export const stageCommand = async (folder, date) => {
+export const stageCommand = async (folder, { date, repository }) => {
   stageFiles(folder)
   stageNotices(folder)
   const pages = await manPages(date)
   for (const { file, text } of pages) writeText(path.join(folder, 'man', file), text)
-  const manifest = publishedManifest(pages.map(({ file }) => `man/${file}`))
+  const manifest = publishedManifest(
+    pages.map(({ file }) => `man/${file}`),
+    repository,
+  )
   writeText(path.join(folder, 'package.json'), json(manifest))
   const { packages } = JSON.parse(readFileSync(path.join(root, 'package-lock.json'), 'utf8'))
   writeLock(path.join(folder, 'npm-shrinkwrap.json'), manifest, packages)

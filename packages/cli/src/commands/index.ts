@@ -575,7 +575,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'completion',
-    summary: 'Print the shell completion script for commands, agents and approvals',
+    summary: 'Print or install shell completion for commands, agents and approvals',
     load: async () => (await import('./completion.ts')).completion,
   },
   {
