@@ -1,6 +1,5 @@
 import { spawnSync } from 'node:child_process'
 import {
-  chmodSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -89,6 +88,18 @@ test('commands in blocks that are not run exist, with their options', async () =
   ])
 })
 
+test('texts name the command as it is installed; only the pages on installing name npx', () => {
+  const sources = ['cli', 'contract', 'dashboard', 'server'].flatMap((name) =>
+    readdirSync(join(root, `packages/${name}/src`), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.tsx?$/.test(file) && !/\.test\.|next-step\.ts$/.test(file))
+      .map((file) => `packages/${name}/src/${file}`),
+  )
+  const named = ['SECURITY.md', ...pages.map(({ path }) => path), ...sources].filter((file) =>
+    /npx gatehouse\b(?!d)/.test(readFileSync(join(root, file), 'utf8')),
+  )
+  expect(named).toEqual(['README.md', 'docs/guide/install.md'])
+})
+
 test('reads blocks, hidden steps and calls, and compares outputs and shapes', () => {
   const text =
     '<!-- with\na=1\n-->\n\n```sh run\necho $a\n```\n\n```yaml skip="no reason"\nb: 1\n```\n'
@@ -128,14 +139,11 @@ describe.skipIf(!canRun)('the blocks of each page work as they stand', () => {
   let userToken: string
   let agentToken: string
 
-  /** `gatehouse` and `npx gatehouse` are the command of this checkout, which may go ahead without asking. */
+  /** `gatehouse` is the command of this checkout, as if it were installed. */
   const makePrograms = (): string => {
     const programs = join(folder, 'bin')
     mkdirSync(programs)
-    const command = `exec '${process.execPath}' '${bin}' --yes "$@"\n`
-    writeFileSync(join(programs, 'gatehouse'), `#!/bin/bash\n${command}`)
-    writeFileSync(join(programs, 'npx'), `#!/bin/bash\n[ "$1" = gatehouse ] && shift\n${command}`)
-    for (const name of ['gatehouse', 'npx']) chmodSync(join(programs, name), 0o755)
+    symlinkSync(bin, join(programs, 'gatehouse'))
     return programs
   }
 

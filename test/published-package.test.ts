@@ -158,31 +158,6 @@ test('calls are governed: one runs, one waits for a person and runs after', asyn
   expect(read.result?.error?.type).toBe('FileNotFound')
 })
 
-test('a global installation gives the command, its manual pages and its completion', async () => {
-  const prefix = join(folder, 'prefix')
-  // npx has fetched the libraries from where our registry sends for them, so they are in the cache under that address.
-  const options = ['--offline', '--registry', npmConfig('registry'), '--no-audit', '--no-fund']
-  const file = join(packed, `gatehoused-${run.version}.tgz`)
-  execFileSync('npm', ['install', '--global', '--prefix', prefix, ...options, file], {
-    ...{ cwd: empty, env, stdio: 'pipe' },
-  })
-  expect(existsSync(join(prefix, 'share/man/man1/gatehouse.1'))).toBe(true)
-  const path = { ...env, PATH: `${join(prefix, 'bin')}:${env['PATH']}`, SHELL: '/bin/bash' }
-  const installed = (words: readonly string[]) =>
-    execFileSync('gatehouse', words, { cwd: empty, env: path, stdio: 'pipe' }).toString()
-  expect(installed(['status', '--data-dir', dataDir])).toContain('1 active')
-  expect(installed(['completion', '--install', '--yes'])).toContain('Undo: gatehouse completion')
-  const completed = execFileSync(
-    'bash',
-    [
-      '-c',
-      `. "$HOME/.bashrc"; COMP_WORDS=(gatehouse app); COMP_CWORD=1; _gatehouse; echo "\${COMPREPLY[@]}"`,
-    ],
-    { cwd: empty, env: path },
-  )
-  expect(completed.toString()).toBe('approvals\n')
-})
-
 test.skipIf(!hasProgram('bwrap'))('a program runs in the sandbox', async () => {
   // The sandbox has a name of its own for the machine.
   const call = { command: 'uname', args: ['-n'] }
@@ -256,4 +231,29 @@ test.skipIf(!hasProgram('mandoc'))('the manual pages are well formed', () => {
   expect(pages.length).toBeGreaterThan(30)
   const { stdout } = spawnSync('mandoc', ['-T', 'lint', '-W', 'warning', ...pages])
   expect(stdout.toString()).toBe('')
+})
+
+test('a global installation gives the command, its manual pages and its completion', async () => {
+  const prefix = join(folder, 'prefix')
+  // npx has fetched the libraries from where our registry sends for them, so they are in the cache under that address.
+  const options = ['--offline', '--registry', npmConfig('registry'), '--no-audit', '--no-fund']
+  const file = join(packed, `gatehoused-${run.version}.tgz`)
+  const install = ['install', '--global', '--prefix', prefix, ...options, file]
+  const child = spawn('npm', install, { cwd: empty, env, stdio: 'ignore' })
+  expect(await once(child, 'close')).toEqual([0, null])
+  expect(existsSync(join(prefix, 'share/man/man1/gatehouse.1'))).toBe(true)
+  const path = { ...env, PATH: `${join(prefix, 'bin')}:${env['PATH']}`, SHELL: '/bin/bash' }
+  const installed = (words: readonly string[]) =>
+    execFileSync('gatehouse', words, { cwd: empty, env: path, stdio: 'pipe' }).toString()
+  expect(installed(['status', '--data-dir', dataDir])).toContain('1 active')
+  expect(installed(['completion', '--install', '--yes'])).toContain('Undo: gatehouse completion')
+  const completed = execFileSync(
+    'bash',
+    [
+      '-c',
+      `. "$HOME/.bashrc"; COMP_WORDS=(gatehouse app); COMP_CWORD=1; _gatehouse; echo "\${COMPREPLY[@]}"`,
+    ],
+    { cwd: empty, env: path },
+  )
+  expect(completed.toString()).toBe('approvals\n')
 })

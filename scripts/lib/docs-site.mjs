@@ -1,4 +1,4 @@
-// The documents as plain pages of HTML, which the dashboard serves at /docs/ and any web server can.
+// The documents as plain pages of HTML: the dashboard serves them at /docs/, and `npm run docs` makes a site of its own.
 import { mkdirSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { targetOf } from './broken-links.mjs'
@@ -55,8 +55,13 @@ const resolveLinks = (site, page, tokens) => {
 markdown.renderer.rules.table_open = () =>
   '<div class="table" role="region" aria-label="Table" tabindex="0"><table>\n'
 markdown.renderer.rules.table_close = () => '</table></div>\n'
-/** Pictures are of the dashboard, which is at hand where this is read, and heavier than all texts together. */
-markdown.renderer.rules.image = () => ''
+/** Pictures show the dashboard: where that serves the pages it is at hand, and they are heavier than all texts together. */
+markdown.renderer.rules.image = (tokens, at, _options, { site, page }) => {
+  if (!site.isAlone) return ''
+  const { file } = targetOf(page.file, tokens[at].attrGet('src'))
+  const address = relative(page.address, file.replace(/^docs\//, ''))
+  return `<img src="${address}" alt="${escapeHtml(tokens[at].content)}">`
+}
 markdown.renderer.rules.fence = (tokens, at) =>
   `<pre tabindex="0"><code>${escapeHtml(tokens[at].content)}</code></pre>\n`
 
@@ -109,6 +114,8 @@ const pageHtml = (site, page) => {
   const navigation = navigationHtml(site, page)
   resolveLinks(site, page, page.tokens)
   const base = relative(page.address, 'index.html').replace(/index\.html$/, '')
+  // What the dashboard has in the folder above; a site of its own has it beside its pages.
+  const shared = site.isAlone ? base : `${base}../`
   return `<!doctype html>
 <html lang="en" data-base="${base || './'}">
 <head>
@@ -116,22 +123,21 @@ const pageHtml = (site, page) => {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
 <title>${escapeHtml(page.title)} · Gatehouse</title>
-<link rel="icon" href="${base}../icon.svg" type="image/svg+xml">
+<link rel="icon" href="${shared}icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="${base}site.css">
-<script src="${base}../theme.js"></script>
+<script src="${shared}theme.js"></script>
 <script type="module" src="${base}site.js"></script>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the content</a>
 <header>
-<a class="name" href="${base || './'}"><img src="${base}../icon.svg" alt="" width="26" height="26">Gatehouse documents</a>
+<a class="name" href="${base || './'}"><img src="${shared}icon.svg" alt="" width="26" height="26">Gatehouse documents</a>
 <search><label for="query">Search the documents</label><input id="query" type="search" autocomplete="off" placeholder="Search"></search>
-<a href="${base}../">Dashboard</a>
-</header>
+${site.isAlone ? '' : `<a href="${shared}">Dashboard</a>\n`}</header>
 <div id="found" role="region" aria-label="Search results" aria-live="polite" hidden></div>
 <div class="frame">
 <main id="content" tabindex="-1">
-${markdown.renderer.render(page.tokens, markdown.options, {})}
+${markdown.renderer.render(page.tokens, markdown.options, { site, page })}
 </main>
 <nav class="pages" aria-label="Documents">
 ${navigation}
@@ -163,10 +169,13 @@ const searchEntries = ({ file, address, title, headings, tokens }) => {
   return entries
 }
 
-/** Writes the site into a folder. Returns the addresses of its pages. */
-export const buildDocsSite = (folder) => {
+/**
+ * Writes the pages into a folder. `isAlone`: for a site without a dashboard, whose pictures, icon and scripts are in
+ * the same folder. Returns the addresses of the pages.
+ */
+export const buildDocsSite = (folder, { isAlone = false } = {}) => {
   const pages = new Map(markdownFiles().map((file) => [file.file, read(file)]))
-  const site = { pages }
+  const site = { pages, isAlone }
   site.navigation = navigationOf(site)
   const entries = [...pages.values()].flatMap(searchEntries)
   for (const page of pages.values()) {

@@ -1,9 +1,11 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { writeDocsSite } from './docs-folder.mjs'
 import { buildDocsSite } from './docs-site.mjs'
 import { markdownFiles } from './files.mjs'
+import { root } from './run.mjs'
 
 const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-docs-site-'))
 const pages = new Map()
@@ -61,4 +63,23 @@ test('what search looks through leads to headings', () => {
     return !idsOf(pages.get(file) ?? '').has(anchor)
   })
   expect(wrong).toEqual([])
+})
+
+test('is a site of its own too: all that its pages load is in its folder', () => {
+  const site = path.join(folder, 'alone')
+  const addresses = writeDocsSite(site)
+  expect(addresses.length).toBe(markdownFiles().length)
+  const loaded = /<(?:img|script|link)[^>]* (?:href|src)="([^"]+)"/g
+  const missing = addresses.flatMap((address) => {
+    const html = readFileSync(path.join(site, address), 'utf8')
+    return [...html.matchAll(loaded)]
+      .map((match) => path.join(path.dirname(address), match[1]))
+      .filter((file) => file.startsWith('..') || !existsSync(path.join(site, file)))
+  })
+  expect(missing).toEqual([])
+  expect(readFileSync(path.join(site, 'project/index.html'), 'utf8')).toContain(
+    '<img src="../images/',
+  )
+  expect(writeDocsSite(site)).toEqual(addresses)
+  expect(() => writeDocsSite(root)).toThrow('has other files in it')
 })

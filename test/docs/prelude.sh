@@ -1,5 +1,10 @@
 # What the hidden steps of pages have to hand.
 
+# The command of the pages goes ahead without asking: there is nobody at the terminal.
+gatehouse() {
+  command gatehouse --yes "$@"
+}
+
 # new_agent [NAME]: makes an agent and prints its token.
 new_agent() {
   gatehouse agent create "${1:-agent-$RANDOM$RANDOM}" --json | jq -r .token
