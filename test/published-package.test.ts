@@ -244,7 +244,9 @@ test('a global installation gives the command, its manual pages and its completi
   expect(existsSync(join(prefix, 'share/man/man1/gatehouse.1'))).toBe(true)
   const path = { ...env, PATH: `${join(prefix, 'bin')}:${env['PATH']}`, SHELL: '/bin/bash' }
   const installed = (words: readonly string[]) =>
-    execFileSync('gatehouse', words, { cwd: empty, env: path, stdio: 'pipe' }).toString()
+    execFileSync(join(prefix, 'bin/gatehouse'), words, {
+      ...{ cwd: empty, env: path, stdio: 'pipe' },
+    }).toString()
   expect(installed(['status', '--data-dir', dataDir])).toContain('1 active')
   expect(installed(['completion', '--install', '--yes'])).toContain('Undo: gatehouse completion')
   const completed = execFileSync(

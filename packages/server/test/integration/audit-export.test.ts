@@ -1,5 +1,5 @@
 import { execFileSync, spawn } from 'node:child_process'
-import { createHmac, hash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import { once } from 'node:events'
 import fs from 'node:fs'
 import { createServer, type Server } from 'node:http'
@@ -11,15 +11,14 @@ import {
   type RunningExports,
   type TargetSettings,
 } from '@gatehouse/server/audit-export/create-audit-exports'
-import { s3Target } from '@gatehouse/server/audit-export/s3-target'
 import { verifyOffline } from '@gatehouse/server/log/offline'
 import { createOutbound } from '@gatehouse/server/outbound/create-outbound'
-import type { OutboundRequest, OutboundResponse } from '@gatehouse/server/ports/outbound'
 import { makeCertificate } from '@gatehouse/testkit/mail-server/certificate'
 import { foreignProgram, hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { silent } from '../../src/log/testing.ts'
 import { type Bench, openBench } from '../kit/log-bench.ts'
+import { openS3Server, signatureOf } from '../kit/s3-server.ts'
 
 const newFolder = (): string => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'gatehouse-export-'))
@@ -244,56 +243,83 @@ describe.skipIf(s3rver === null)('storage that speaks S3', () => {
   })
 })
 
-/** The signature as the documents of S3 have it: s3rver knows keys, and does not check version 4. */
-const signatureOf = (
-  { method, url, headers, body }: OutboundRequest,
-  secret: string,
-): { readonly given: string; readonly expected: string } => {
-  const [, credential = '', names = '', given = ''] =
-    /Credential=([^,]+), SignedHeaders=([^,]+), Signature=(\w+)$/.exec(
-      headers['authorization'] ?? '',
-    ) ?? []
-  const [, date = '', region = '', service = '', end = ''] = credential.split('/')
-  const { host, pathname } = new URL(url)
-  const signed = names
-    .split(';')
-    .map((name) => `${name}:${name === 'host' ? host : headers[name]}\n`)
-  const digest = hash('sha256', body ?? '')
-  const canonical = [method, pathname, '', signed.join(''), names, digest].join('\n')
-  const scope = [date, region, service, end].join('/')
-  const text = ['AWS4-HMAC-SHA256', headers['x-amz-date'], scope, hash('sha256', canonical)].join(
-    '\n',
-  )
-  const mac = (key: string | Buffer, value: string) =>
-    createHmac('sha256', key).update(value).digest()
-  const key = [date, region, service, end].reduce<string | Buffer>(mac, `AWS4${secret}`)
-  return { given, expected: mac(key, text).toString('hex') }
-}
+/** Examples that the API reference of S3 has, with the signatures that it gives for them. */
+const examples = [
+  {
+    request: ['GET', '/test.txt', { range: 'bytes=0-9' }],
+    signature: 'f0e8bdb87c964420e857bd35b5d6ed310bd44f0170aba48dd91039c6036bdb41',
+  },
+  {
+    request: [
+      'PUT',
+      '/test%24file.text',
+      { date: 'Fri, 24 May 2013 00:00:00 GMT', 'x-amz-storage-class': 'REDUCED_REDUNDANCY' },
+      'Welcome to Amazon S3.',
+    ],
+    signature: '98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd',
+  },
+  {
+    request: ['GET', '/?lifecycle', {}],
+    signature: 'fea454ca298b7da1c68078a5d1bdbfbbe0d65c699e0f91ac7a200a0136783543',
+  },
+] as const
 
-test('requests to S3 are signed with the payload, by version 4', async () => {
-  const sent: OutboundRequest[] = []
-  const settings = { bucket: 'audit', prefix: 'a/', region: 'eu-west-1', accessKeyId: 'AKEY' }
-  const target = s3Target(
-    { url: 'https://s3.example.org', ...settings },
-    { value: async () => 'the secret', forget: () => undefined },
-    {
-      request: async (request) => {
-        sent.push(request)
-        return {
-          ...{ status: 200, headers: {}, url: request.url },
-          async *body() {},
-          [Symbol.asyncDispose]: async () => undefined,
-        } as unknown as OutboundResponse
+test('the test server computes the signatures that the reference of S3 publishes', () => {
+  for (const { request, signature } of examples) {
+    const [method, target, extra, body = ''] = request
+    const headers = {
+      ...extra,
+      host: 'examplebucket.s3.amazonaws.com',
+      'x-amz-content-sha256': hash('sha256', body),
+      'x-amz-date': '20130524T000000Z',
+    }
+    const signed = signatureOf(
+      { method, target, headers },
+      {
+        secret: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
+        scope: '20130524/us-east-1/s3/aws4_request',
+        names: Object.keys(headers).toSorted().join(';'),
       },
-    },
-  )
-  await target.probe(AbortSignal.timeout(5_000))
-  expect(sent.map(({ method }) => method)).toEqual(['PUT', 'DELETE'])
-  for (const request of sent) {
-    const { given, expected } = signatureOf(request, 'the secret')
-    expect(given).toBe(expected)
-    expect(signatureOf(request, 'another').expected).not.toBe(given)
+    )
+    expect([target, signed]).toEqual([target, signature])
   }
+})
+
+test('a bucket that checks signatures takes the parts from the right secret alone', async () => {
+  await using bench = await openBench()
+  await bench.fill(80)
+  await sign(bench)
+  const keys = new Map([['AKIAEXAMPLE', 'the secret/of+the=bucket']])
+  await using server = await openS3Server({ region: 'eu-west-1', keys })
+  const { port } = server
+  const target = {
+    ...({ name: 'bucket', kind: 's3', bucket: 'audit', prefix: 'gatehouse/a.b_c-d/' } as const),
+    ...{ url: `http://127.0.0.1:${port}`, region: 'eu-west-1', accessKeyId: 'AKIAEXAMPLE' },
+    secret: 'key',
+  }
+  {
+    await using wrong = openExports(bench, target, { port, secret: 'another secret' })
+    await settled(bench, wrong, expect.stringContaining('403 (SignatureDoesNotMatch)'))
+    expect(server.objects.size).toBe(0)
+  }
+  const secret = keys.get('AKIAEXAMPLE') ?? ''
+  {
+    const elsewhere = { ...target, name: 'elsewhere', region: 'us-east-1' }
+    await using wrong = openExports(bench, elsewhere, { port, secret })
+    expect(await wrong.test('elsewhere')).toMatchObject({
+      delivered: false,
+      detail: expect.stringContaining('AuthorizationHeaderMalformed'),
+    })
+  }
+  await using exports = openExports(bench, target, { port, secret })
+  await settled(bench, exports)
+  const [[key, text] = ['', '']] = server.objects
+  expect(decodeURIComponent(key)).toBe('/audit/gatehouse/a.b_c-d/main-0000000000000000.jsonl')
+  const exportFile = path.join(newFolder(), 'part.jsonl')
+  fs.writeFileSync(exportFile, text)
+  expect(await verifyOffline({ exportFile })).toMatchObject({ integrity: 'verified', entries: 80 })
+  expect(await exports.test('bucket')).toMatchObject({ delivered: true })
+  expect(server.objects.size).toBe(1)
 })
 
 describe('witnesses', () => {
