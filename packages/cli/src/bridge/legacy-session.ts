@@ -11,6 +11,7 @@ const unauthorized = 401
 /** Well within the half hour after which the service ends a session that nobody uses. */
 const touchMs = 10 * 60_000
 
+const ownId = 'gatehouse-bridge'
 const none: Session = { id: null, version: null }
 const deaf: Hear = () => Promise.resolve()
 
@@ -36,6 +37,8 @@ export class LegacySession {
   readonly #write: Hear
   readonly #ended: AbortSignal
   #handshake: Request | null = null
+  /** The client's wish for logs, which is one of the session. */
+  #logLevel: Request | null = null
   #session: Promise<Session> = Promise.resolve(none)
   #listening = false
   #touched: NodeJS.Timeout | null = null
@@ -56,6 +59,11 @@ export class LegacySession {
     const { answer, session } = await opening
     if (session !== none) this.#handshake = request
     return answer
+  }
+
+  /** Said again where the session is opened anew. */
+  keepLogLevel(request: Request): void {
+    this.#logLevel = request
   }
 
   async send(what: Pick<Exchange, 'body' | 'signal'>, repeats: boolean, hear: Hear) {
@@ -122,10 +130,15 @@ export class LegacySession {
 
   async #reopen({ line }: Request): Promise<Session> {
     const signal = this.#ended
-    const own = { ...(JSON.parse(line.toString('utf8')) as object), id: 'gatehouse-bridge' }
+    const own = { ...(JSON.parse(line.toString('utf8')) as object), id: ownId }
     const { session } = await this.#initialize(JSON.stringify(own), signal)
     if (session.id === null) return none
     await this.#post(session, { body: notice('notifications/initialized'), signal }, true, deaf)
+    if (this.#logLevel) {
+      const level = JSON.parse(this.#logLevel.line.toString('utf8')) as object
+      const body = JSON.stringify({ ...level, id: ownId })
+      await this.#post(session, { body, signal }, true, deaf)
+    }
     if (!this.#listening) void this.#listen(session)
     await this.#write(notice('notifications/tools/list_changed'))
     return session
@@ -159,7 +172,7 @@ export class LegacySession {
   }
 
   async #touch(): Promise<void> {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 'gatehouse-bridge', method: 'ping' })
+    const body = JSON.stringify({ jsonrpc: '2.0', id: ownId, method: 'ping' })
     await this.send({ body, signal: this.#ended }, true, deaf).catch(() => undefined)
   }
 }

@@ -7,6 +7,7 @@ import type {
   CapabilityDescription,
   Effect,
   ErrorType,
+  Logs,
   Preview,
   Schedule,
   ScheduledRun,
@@ -71,6 +72,8 @@ export interface CapabilityContext {
   readonly inference: AgentInference
   /** Adds facts to the `detail` of the audit entry that closes this call, such as the sandbox it ran in. */
   note(facts: Readonly<Record<string, unknown>>): void
+  /** Where the log of the caller's client is; null where it reads none. */
+  readonly logs: Logs | null
   /** Tells the caller how far a long call is, where its transport can. */
   progress(done: number, total?: number, message?: string): void
 }

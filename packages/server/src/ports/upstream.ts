@@ -1,4 +1,4 @@
-import type { UpstreamGrants, UpstreamServer } from '@gatehouse/contract'
+import type { Logs, UpstreamGrants, UpstreamServer } from '@gatehouse/contract'
 import type { Explained } from '@gatehouse/contract/explain-issue'
 import type { Access, CredentialNames } from '../domain/upstream/access.ts'
 import type { CertificateIdentity } from '../domain/upstream/certificate.ts'
@@ -82,6 +82,8 @@ export type UpstreamCall = {
   readonly signal: AbortSignal
   readonly timeout_ms: number
   progress(done: number, total?: number, message?: string): void
+  /** Told what the server writes to the log of its client meanwhile; absent where nobody reads that. */
+  readonly logs?: Logs
   /**
    * Puts a question of the server to a person. `otherCalls`: how many run over the same connection, where the server
    * does not say for which of them it asks. Raises `UpstreamFailed` for a question that cannot be asked.

@@ -137,6 +137,7 @@ class Host implements UpstreamHost {
       return await SdkConnection.open(
         {
           name: order.name,
+          shared: order.agent === null,
           version,
           transport,
           mode,
@@ -211,7 +212,7 @@ class Host implements UpstreamHost {
   ) {
     const way = await this.#wayTo(kept, order, url, signal)
     try {
-      const connection = await this.#openUrl(order.name, url, { way, pin }, signal)
+      const connection = await this.#openUrl(order, url, { way, pin }, signal)
       void connection.closed.then(() => kept[Symbol.dispose]())
       way.onFailure(() => void connection.close())
       pin.onRefusal(() => void connection.close())
@@ -236,7 +237,7 @@ class Host implements UpstreamHost {
   }
 
   async #openUrl(
-    name: string,
+    { name, agent }: UpstreamOrder,
     url: URL,
     { way, pin }: { readonly way: Way; readonly pin: PinnedCertificate },
     signal: AbortSignal,
@@ -246,7 +247,7 @@ class Host implements UpstreamHost {
     const { StreamableHTTPClientTransport, SSEClientTransport } = await loadClient()
     const { SdkConnection } = await import('./sdk-connection.ts')
     const opening = {
-      ...{ name, version, connectMs },
+      ...{ name, version, connectMs, shared: agent === null },
       reason: () => detailOf(pin.refusal ?? way.failure()),
       heard: () => [],
       hostsRefused: () => [],

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { GatehouseError } from '@gatehouse/contract'
+import { GatehouseError, isAtLeast, isLogLevel, type LogLevel } from '@gatehouse/contract'
 import {
   Client,
   InsufficientScopeError,
@@ -71,6 +71,9 @@ type RequestOptions = NonNullable<Parameters<Client['request']>[2]> & {
   readonly signal: AbortSignal
 }
 
+/** Asks for the log of one request, in the versions in which each says so. */
+const logLevelKey = 'io.modelcontextprotocol/logLevel'
+
 const isMirroring = ({ inputSchema }: WireTool): boolean =>
   JSON.stringify(inputSchema)?.includes('"x-mcp-header"') ?? false
 
@@ -80,6 +83,8 @@ export type Opening = {
   readonly transport: Transport
   readonly mode: VersionNegotiationMode
   readonly connectMs: number
+  /** Whether several agents may call over it. */
+  readonly shared: boolean
   /** Why the transport is closed, where it knows. */
   readonly reason: () => string | null
   /** Sentences that may tell more about a failure. */
@@ -125,6 +130,8 @@ export class SdkConnection implements UpstreamConnection {
   #asTasks: ReadonlySet<string> = new Set()
   /** In their order. */
   readonly #running = new Set<Running>()
+  /** Of the log, as the server was told last, in the versions in which that is said once for all calls. */
+  #logLevel: LogLevel | null = null
   #end: (reason: string) => void = () => {}
 
   private constructor(opening: Opening) {
@@ -149,6 +156,9 @@ export class SdkConnection implements UpstreamConnection {
     )
     this.#client.setRequestHandler('elicitation/create', async ({ params }, { mcpReq }) =>
       wireReply(await this.#askedBetween(params, mcpReq.signal)),
+    )
+    this.#client.setNotificationHandler('notifications/message', ({ params }) =>
+      this.#logged(params),
     )
     this.#client.onclose = () => {
       this.#end(this.#reason() ?? 'the server closed the connection')
@@ -269,7 +279,8 @@ export class SdkConnection implements UpstreamConnection {
   }
 
   async #callOwnTool(call: UpstreamCall): Promise<UpstreamAnswer> {
-    const { tool: name, arguments: args, meta } = call
+    const { tool: name, arguments: args } = call
+    const meta = await this.#metaOf(call)
     const params = {
       ...{ name, arguments: args },
       ...(meta ? { _meta: meta } : {}),
@@ -289,6 +300,33 @@ export class SdkConnection implements UpstreamConnection {
     const { task } = answer
     const whole = task === undefined ? answer : await this.#followTask(call, task)
     return this.#foreign(whole) as unknown as UpstreamAnswer
+  }
+
+  /** Members sent beside the arguments; the server is asked for its log where somebody reads it. */
+  async #metaOf({ meta, logs, signal }: UpstreamCall): Promise<UpstreamCall['meta']> {
+    if (!logs) return meta
+    const { level } = logs
+    if (this.#isModern) return { ...meta, [logLevelKey]: level }
+    if (this.#logLevel === level || !this.#client.getServerCapabilities()?.logging) return meta
+    this.#logLevel = level
+    const options = { signal, timeout: this.#opening.connectMs }
+    // One that takes no level writes what it likes; what is below the level is left out here.
+    await this.#request('logging/setLevel', { level }, z.looseObject({}), options).catch(() => {
+      signal.throwIfAborted()
+    })
+    return meta
+  }
+
+  /**
+   * Messages of the log do not say which call they are of: they go to the one that began last.
+   * @SECURITY Of several agents none reads what may be another's; upstream/logs.test.ts.
+   */
+  #logged({ level, logger, data }: { level: string; logger?: string | undefined; data?: unknown }) {
+    const running = [...this.#running]
+    const logs = running.at(-1)?.call.logs
+    if (!logs || (this.#opening.shared && running.length > 1)) return
+    if (!isLogLevel(level) || !isAtLeast(level, logs.level)) return
+    logs.tell({ level, ...(logger === undefined ? {} : { logger }), data })
   }
 
   /** Outcome of a call that the server answered with a task. */

@@ -53,7 +53,12 @@ const read = (uri: string) => kit.app.useFeature(kit.op('alpha'), { method: 'res
 
 test('nothing is offered, and no person asked, while listing needs one', async () => {
   await add('notes')
-  expect(await offered()).toEqual({ prompts: false, resources: false, completions: false })
+  expect(await offered()).toEqual({
+    prompts: false,
+    resources: false,
+    completions: false,
+    logging: true,
+  })
   expect(await listed('prompts/list')).toEqual([])
   const complete = await kit.app.useFeature(kit.op('alpha'), {
     method: 'completion/complete',
@@ -200,8 +205,8 @@ describe.each(['legacy', 'modern'] as const)('clients of the %s era', (era) => {
 
   test('are told of nothing where there is nothing', async () => {
     await using opened = await open()
-    const { prompts, resources, completions } = opened.client.getServerCapabilities() ?? {}
-    expect([prompts, resources, completions]).toEqual([undefined, undefined, undefined])
+    const { prompts, resources, completions, logging } = opened.client.getServerCapabilities() ?? {}
+    expect([prompts, resources, completions, logging]).toEqual(Array(4).fill(undefined))
   })
 
   test('use prompts, resources and completions', async () => {

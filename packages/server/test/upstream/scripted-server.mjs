@@ -57,6 +57,19 @@ const ask = (id, { times = 1, ...params }, answer) => {
   }
 }
 
+const log = (level, data, logger) =>
+  write({ jsonrpc: '2.0', method: 'notifications/message', params: { level, logger, data } })
+
+/** Calls that wait for another one before they write to the log and are answered. */
+const waiting = []
+
+const logTogether = (answer) => {
+  waiting.push(answer)
+  if (waiting.length < 2) return
+  log('error', 'of one of them')
+  for (const one of waiting.splice(0)) one(text('done'))
+}
+
 note(`start ${process.pid}`)
 const methods = {
   initialize(answer) {
@@ -64,9 +77,13 @@ const methods = {
     if (says) process.stderr.write(says)
     answer({
       protocolVersion: '2025-06-18',
-      capabilities: { tools: { listChanged: true } },
+      capabilities: { tools: { listChanged: true }, ...(script().logs ? { logging: {} } : {}) },
       serverInfo: { name, version: '1.0.0' },
     })
+  },
+  'logging/setLevel'(answer, _id, { level }) {
+    note(`level ${level}`)
+    answer({})
   },
   'tools/list'(answer, id) {
     const { tools: all, ask: question, asksAtOnce } = script()
@@ -76,6 +93,8 @@ const methods = {
   'tools/call'(answer, id, params) {
     const { misbehave, change, ask: question } = script()
     if (params.name === 'ask') return ask(id, question, answer)
+    if (params.name === 'log_together') return logTogether(answer)
+    if (params.name === 'log') for (const one of script().logs ?? []) log(...one)
     if (change) write({ jsonrpc: '2.0', method: 'notifications/tools/list_changed' })
     if (misbehave?.[params.name]) return hostile[misbehave[params.name]](id)
     const token = params._meta?.progressToken

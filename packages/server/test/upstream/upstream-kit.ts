@@ -25,6 +25,8 @@ export type Script = {
   readonly tools: readonly object[]
   readonly misbehave?: Readonly<Record<string, string>>
   readonly change?: boolean
+  /** Level, data and logger of each message that its tool `log` writes. */
+  readonly logs?: readonly (readonly unknown[])[]
 }
 
 const texts = { type: 'object', properties: { text: { type: 'string' }, path: { type: 'string' } } }

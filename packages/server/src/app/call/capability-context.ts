@@ -1,3 +1,4 @@
+import type { Logs } from '@gatehouse/contract'
 import type { AgentServices, AgentWrites } from '../../ports/agent-services.ts'
 import type {
   AgentAlerts,
@@ -173,6 +174,11 @@ class Context implements CapabilityContext {
   }
   note(facts: Readonly<Record<string, unknown>>): void {
     this.#run.noted(facts)
+  }
+  get logs(): Logs | null {
+    const { logs } = this.#call.op
+    if (!logs) return null
+    return { level: logs.level, tell: (message) => logs.tell(this.secrets.scrub(message)) }
   }
   progress(done: number, total?: number, message?: string): void {
     const { progress } = this.#call.op

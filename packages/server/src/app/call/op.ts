@@ -1,4 +1,4 @@
-import type { Role } from '@gatehouse/contract'
+import type { Logs, Role } from '@gatehouse/contract'
 import type { Ids } from '../../ports/ids.ts'
 import type { Hold } from './hold.ts'
 import type { Held } from './memory-budget.ts'
@@ -36,6 +36,8 @@ export interface Op {
   readonly meta?: Readonly<Record<string, unknown>> | undefined
   /** Set where the transport can tell a caller how far a long call is. */
   readonly progress?: (done: number, total?: number, message?: string) => void
+  /** Where what upstream servers write to the log of their client goes; absent where nobody reads it. */
+  readonly logs?: Logs
   /** Told when a call stays open for a person and takes nobody's place meanwhile. */
   readonly waiting?: () => void
 }

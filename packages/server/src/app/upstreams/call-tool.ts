@@ -1,5 +1,6 @@
-import { GatehouseError } from '@gatehouse/contract'
+import { GatehouseError, type LogMessage } from '@gatehouse/contract'
 import { sendableMeta } from '../../domain/upstream/meta.ts'
+import { visibleText } from '../../domain/upstream/visible-text.ts'
 import type { CapabilityContext } from '../../ports/capability.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { UpstreamAnswer, UpstreamCall } from '../../ports/upstream.ts'
@@ -23,6 +24,9 @@ const failureMax = 32_768
 const questionsMax = 10
 const tellMs = 5_000
 const metaBytesMax = 8_192
+const logMessagesMax = 100
+const logBytesMax = 8_192
+const loggerMax = 200
 
 const textOf = ({ content }: UpstreamAnswer): string =>
   content
@@ -43,6 +47,53 @@ const marked = (upstream: string, { isError: _isError, ...answer }: UpstreamAnsw
   ...answer,
   _meta: { ...answer._meta, [upstreamKey]: upstream },
 })
+
+/** A message of a server's log as an agent's client reads it: whose it is, and no larger than it may be. */
+const shownLog = (upstream: string, { level, logger, data }: LogMessage): LogMessage => {
+  const bytes = Buffer.byteLength(JSON.stringify(data) ?? '')
+  return {
+    level,
+    logger: logger === undefined ? upstream : `${upstream}/${visibleText(logger, loggerMax)}`,
+    data: bytes <= logBytesMax ? data : `[left out: ${bytes} bytes]`,
+    _meta: { [upstreamKey]: upstream },
+  }
+}
+
+/** Log messages of the server while the call runs, up to a bound, and their number. */
+class CallLog {
+  readonly #upstream: string
+  readonly #context: CapabilityContext
+  #told = 0
+
+  constructor(upstream: string, context: CapabilityContext) {
+    this.#upstream = upstream
+    this.#context = context
+  }
+
+  /** Absent where nobody reads it. */
+  forCall(): Pick<UpstreamCall, 'logs'> {
+    const { logs } = this.#context
+    if (logs === null) return {}
+    return { logs: { level: logs.level, tell: (message) => this.#tell(message, logs) } }
+  }
+
+  #tell(message: LogMessage, logs: NonNullable<CapabilityContext['logs']>): void {
+    if (this.#told > logMessagesMax) return
+    this.#told += 1
+    const data = `[left out: all after ${logMessagesMax} messages]`
+    logs.tell(
+      shownLog(
+        this.#upstream,
+        this.#told > logMessagesMax ? { level: message.level, data } : message,
+      ),
+    )
+  }
+
+  /** For the audit log. */
+  facts(): { readonly log_messages?: number } {
+    return this.#told === 0 ? {} : { log_messages: Math.min(this.#told, logMessagesMax) }
+  }
+}
 
 /** @SECURITY Compared at each call with what this very connection has; upstream/pinning.test.ts. */
 const assertInService = (
@@ -152,15 +203,20 @@ export async function callTool(
     assertInService(deps, call, live)
     const meta = metaOf(context)
     const sent = meta ? { meta: Object.keys(meta) } : {}
-    context.note({ upstream: { server: upstream, tool, ...sent } })
-    const answer = await live.connection.call({
+    const log = new CallLog(upstream, context)
+    const noted = () =>
+      context.note({ upstream: { server: upstream, tool, ...sent, ...log.facts() } })
+    noted()
+    const work = live.connection.call({
       tool,
       arguments: call.arguments,
       ...(meta ? { meta } : {}),
       signal: context.signal,
       timeout_ms: timeoutMs,
+      ...log.forCall(),
       ...asking(deps, call, context),
     })
+    const answer = await work.finally(() => context.logs && noted())
     if (answer.isError !== true) return marked(upstream, answer)
     const said = textOf(answer).slice(0, failureMax)
     throw new GatehouseError('UpstreamToolFailed', {

@@ -19,6 +19,8 @@ export type OfferedFeatures = {
   readonly prompts: boolean
   readonly resources: boolean
   readonly completions: boolean
+  /** Log messages of servers, while a tool of theirs is called. */
+  readonly logging: boolean
 }
 
 export type ListMethod = Extract<FeatureMethod, `${string}/list`>
@@ -304,11 +306,13 @@ export function bindFeatures(deps: FeatureDeps): { readonly useCases: FeatureUse
   return {
     useCases: {
       async offeredFeatures(op) {
-        const offers = await offersFor(op, deps)
+        const listed = await deps.listCapabilities(op, {})
+        const offers = offersIn(listed)
         return {
           prompts: listersIn(offers, 'prompts/list').length > 0,
           resources: listersIn(offers, 'resources/list').length > 0,
           completions: [...offers.values()].some((ofServer) => mayComplete(ofServer)),
+          logging: listed.some(({ capability }) => capability.origin === 'upstream'),
         }
       },
       async listFeatures(op, { method }) {

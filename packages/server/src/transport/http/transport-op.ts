@@ -35,6 +35,7 @@ export type OpenFor = {
   readonly gone?: Cancellation | undefined
   readonly progress?: AgentOp['progress'] | undefined
   readonly waiting?: (() => void) | undefined
+  readonly logs?: AgentOp['logs'] | undefined
   readonly trace?: string | undefined
   /** Reason of the agent for the call. */
   readonly agent_reason?: string | undefined
@@ -54,6 +55,7 @@ export class TransportOp implements AgentOp {
   readonly held?: Held
   readonly progress?: NonNullable<AgentOp['progress']>
   readonly waiting?: () => void
+  readonly logs?: NonNullable<AgentOp['logs']>
   readonly #cancellation: Cancellation
   readonly #gone: Cancellation | undefined
 
@@ -74,6 +76,7 @@ export class TransportOp implements AgentOp {
     if (open.hold) this.hold = open.hold
     if (open.waiting) this.waiting = open.waiting
     if (open.progress) this.progress = open.progress
+    if (open.logs) this.logs = open.logs
     if (open.trace !== undefined) this.trace = open.trace
     if (open.agent_reason !== undefined) this.agent_reason = open.agent_reason
     if (open.meta) this.meta = open.meta

@@ -1,3 +1,4 @@
+import type { LogLevel } from '@gatehouse/contract'
 import type { App } from '../../app/app.ts'
 import type { Hold } from '../../app/call/hold.ts'
 import type { Held } from '../../app/call/memory-budget.ts'
@@ -36,6 +37,10 @@ export type McpCall = {
   readonly deliver?: (text: string) => void
   /** Sends a notification that belongs to this call; absent where the carrier has no way. */
   readonly notify?: (text: string) => void
+  /** Of what its session wants to read of the logs of servers; absent where it has not said. */
+  readonly logLevel?: LogLevel | undefined
+  /** Keeps that for the session; absent where there is none. */
+  readonly setLogLevel?: (level: LogLevel) => void
 }
 
 /** The operation in which one message is answered. */
@@ -43,10 +48,10 @@ export const opOfCall = (
   call: McpCall,
   requestId: string,
   progress?: AgentOp['progress'],
-  said: Pick<OpenFor, 'trace' | 'agent_reason' | 'meta'> = {},
+  said: Pick<OpenFor, 'trace' | 'agent_reason' | 'meta' | 'logs'> = {},
 ): AgentOp => {
   const { hold, gone, waiting } = call
-  const { trace, agent_reason, meta } = said
-  const open = { hold, gone, waiting, progress, trace, agent_reason, meta }
+  const { trace, agent_reason, meta, logs } = said
+  const open = { hold, gone, waiting, progress, trace, agent_reason, meta, logs }
   return new TransportOp(call, requestId, call.cancellation, open)
 }

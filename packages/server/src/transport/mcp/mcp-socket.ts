@@ -1,5 +1,11 @@
 import type { Duplex } from 'node:stream'
-import { GatehouseError, type GatehouseEvent, type RpcId, rpcCodes } from '@gatehouse/contract'
+import {
+  GatehouseError,
+  type GatehouseEvent,
+  type LogLevel,
+  type RpcId,
+  rpcCodes,
+} from '@gatehouse/contract'
 import type { WebSocket } from 'ws'
 import { Hold } from '../../app/call/hold.ts'
 import type { Held, MemoryBudget } from '../../app/call/memory-budget.ts'
@@ -65,6 +71,7 @@ export class McpSocket {
   #session: string | null = null
   #opening: Promise<string> | null = null
   #version: LegacyVersion | null = null
+  #logLevel: LogLevel | undefined
   #running = 0
   #parsing = false
   #stopping = false
@@ -352,6 +359,10 @@ export class McpSocket {
         },
         held,
         notify: this.#notify,
+        logLevel: this.#logLevel,
+        setLogLevel: (level) => {
+          this.#logLevel = level
+        },
         ...(alone ? { room: this.#room, deliver: (text) => this.#deliver(call, text) } : {}),
       },
       request,

@@ -1,6 +1,10 @@
 import {
   capabilityName,
   GatehouseError,
+  isLogLevel,
+  type LogMessage,
+  type Logs,
+  logLevels,
   type RpcErrorObject,
   type RpcId,
   toolName,
@@ -132,6 +136,7 @@ export const callTool = (
     readonly trace?: string | undefined
     readonly agent_reason?: string | undefined
     readonly meta?: Members | undefined
+    readonly logs?: Logs | undefined
   },
   tell: ((progress: Progress) => void) | undefined,
 ): Promise<AnsweredTool> => {
@@ -227,6 +232,21 @@ const toolText = (deps: McpDeps, id: RpcId, outcome: AnsweredTool): string => {
   return resultText(JSON.stringify(id), JSON.stringify(failedTool(tooLarge, deps.names)))
 }
 
+/** A message of a server's log, as its client is told of it. */
+export const logNotification = (params: LogMessage) => ({
+  jsonrpc: '2.0' as const,
+  method: 'notifications/message' as const,
+  params,
+})
+
+const setLogLevel = (call: McpCall, id: RpcId, params: unknown): string => {
+  const level = isMembers(params) ? params['level'] : undefined
+  if (!isLogLevel(level))
+    return errorText(id, invalidParams('level', `must be one of ${logLevels.join(', ')}`))
+  call.setLogLevel?.(level)
+  return resultText(JSON.stringify(id), '{}')
+}
+
 const answerToolsCall = async (
   deps: McpDeps,
   call: McpCall,
@@ -238,6 +258,14 @@ const answerToolsCall = async (
   const { progressToken } = read
   const { notify } = call
   let answered = false
+  const { logLevel: level } = call
+  const logs: Logs | undefined = level &&
+    notify && {
+      level,
+      tell(params) {
+        if (!answered) notify(JSON.stringify(logNotification(params)))
+      },
+    }
   const tell =
     progressToken === undefined || notify === undefined
       ? undefined
@@ -247,7 +275,7 @@ const answerToolsCall = async (
           notify(JSON.stringify({ jsonrpc: '2.0', method: 'notifications/progress', params }))
         }
   try {
-    const outcome = await callTool(deps, call, requestId, read, tell)
+    const outcome = await callTool(deps, call, requestId, logs ? { ...read, logs } : read, tell)
     const room = call.room?.()
     // An answer that nobody reads is not even made into text: many large ones may wait here.
     if (room && !(await room)) return ''
@@ -313,8 +341,9 @@ export const answerRequest = async (
       }
     }
     case 'ping':
-    case 'logging/setLevel':
       return resultText(JSON.stringify(id), '{}')
+    case 'logging/setLevel':
+      return setLogLevel(call, id, params)
     default: {
       if (!isClientFeature(method)) return methodNotFound(id, method)
       const requestId = deps.ids.next('req')

@@ -1,5 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { GatehouseError, type RpcErrorObject, type RpcId, rpcCodes } from '@gatehouse/contract'
+import {
+  GatehouseError,
+  type LogLevel,
+  type RpcErrorObject,
+  type RpcId,
+  rpcCodes,
+} from '@gatehouse/contract'
 import { Hold } from '../../app/call/hold.ts'
 import type { Held } from '../../app/call/memory-budget.ts'
 import type { AgentOp } from '../../app/call/op.ts'
@@ -10,7 +16,7 @@ import type { GatewayLimits } from '../http/limits.ts'
 import { refusals, refuse, sendEmpty, sendJson } from '../http/respond.ts'
 import { atOnce, Cancellation, TransportOp } from '../http/transport-op.ts'
 import { acceptsEventStream, beginEventStream, writeEvent } from './event-stream.ts'
-import type { McpDeps } from './mcp-call.ts'
+import type { McpCall, McpDeps } from './mcp-call.ts'
 import { answerRequest, errorText, initialize, isMcpId } from './peer.ts'
 import type { PushStreams } from './push-streams.ts'
 import { batchingVersion, isLegacyVersion, legacyVersions } from './versions.ts'
@@ -27,6 +33,9 @@ type Post = {
   readonly hold: Hold
   readonly held: Held
 }
+
+/** A session that ends by itself is forgotten with those that came after it. */
+const logLevelsMax = 10_000
 
 const header = (req: IncomingMessage, name: string): string | undefined => {
   const value = req.headers[name]
@@ -45,6 +54,8 @@ export class StreamableHttp {
   readonly #streams: PushStreams
   /** Running requests, by session and request id, so that they can be cancelled. */
   readonly #calls = new Map<string, Map<string | number, Cancellation>>()
+  /** By session, the ones that were set last. */
+  readonly #logLevels = new Map<string, LogLevel>()
 
   constructor(deps: McpDeps & { readonly limits: GatewayLimits }, streams: PushStreams) {
     this.#deps = deps
@@ -107,6 +118,7 @@ export class StreamableHttp {
       return this.#thrown(res, op.request_id, thrown)
     }
     this.#streams.close(sessionId)
+    this.#logLevels.delete(sessionId)
     sendEmpty(res, 204)
   }
 
@@ -232,7 +244,7 @@ export class StreamableHttp {
     running?.set(id, cancellation)
     try {
       const { gone } = whole
-      const opened = { held, hold, gone, ...this.#notifier(exchange) }
+      const opened = { held, hold, gone, ...this.#notifier(exchange), ...this.#logging(session_id) }
       const call = { actor, session_id, cancellation, ...opened }
       const text = await answerRequest(this.#deps, call, request)
       held.told(text.length)
@@ -240,6 +252,20 @@ export class StreamableHttp {
     } finally {
       running?.delete(id)
       if (running?.size === 0 && session_id) this.#calls.delete(session_id)
+    }
+  }
+
+  #logging(sessionId: string | null): Pick<McpCall, 'logLevel' | 'setLogLevel'> {
+    if (sessionId === null) return {}
+    return {
+      logLevel: this.#logLevels.get(sessionId),
+      setLogLevel: (level) => {
+        this.#logLevels.delete(sessionId)
+        this.#logLevels.set(sessionId, level)
+        const [oldest] = this.#logLevels.keys()
+        if (oldest !== undefined && this.#logLevels.size > logLevelsMax)
+          this.#logLevels.delete(oldest)
+      },
     }
   }
 

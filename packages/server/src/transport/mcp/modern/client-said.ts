@@ -1,9 +1,11 @@
+import { isLogLevel, type LogLevel } from '@gatehouse/contract'
 import { isMembers, type Members } from '../../http/envelope.ts'
 import { type ClientInfo, readClient } from '../peer.ts'
 
 export const tasksExtension = 'io.modelcontextprotocol/tasks'
 
 const infoKey = 'io.modelcontextprotocol/clientInfo'
+const logLevelKey = 'io.modelcontextprotocol/logLevel'
 const capabilitiesKey = 'io.modelcontextprotocol/clientCapabilities'
 
 /** Self-description of the client in a request. It opens ways to answer, and decides nothing. */
@@ -13,16 +15,20 @@ export type ClientSaid = {
   readonly tasks: boolean
   /** Whether the client shows a link to its person. */
   readonly elicitsUrl: boolean
+  /** Of what it wants to read of the logs of servers while it is answered; null for nothing. */
+  readonly logLevel: LogLevel | null
 }
 
 const members = (value: unknown): Members => (isMembers(value) ? value : {})
 
 export const readClientSaid = (params: Members): ClientSaid => {
   const meta = members(params['_meta'])
+  const { [logLevelKey]: level } = meta
   const { extensions, elicitation } = members(meta[capabilitiesKey])
   return {
     info: readClient(meta[infoKey]),
     tasks: isMembers(members(extensions)[tasksExtension]),
     elicitsUrl: isMembers(members(elicitation)['url']),
+    logLevel: isLogLevel(level) ? level : null,
   }
 }

@@ -1,4 +1,4 @@
-import { GatehouseError } from '@gatehouse/contract'
+import { GatehouseError, type Logs } from '@gatehouse/contract'
 import {
   MissingRequiredClientCapabilityError,
   ProtocolError,
@@ -24,6 +24,7 @@ import {
   callTool,
   invalidParams,
   listTools,
+  logNotification,
   type Progress,
   readToolCall,
   serverInfo,
@@ -143,7 +144,7 @@ const answerPending = async (
 }
 
 const answerCall = async (call: ModernCall, ctx: ServerContext): Promise<unknown> => {
-  const { deps, params, unreadable, requestId } = call
+  const { deps, params, unreadable, requestId, client } = call
   const read = readToolCall(params, unreadable)
   if ('error' in read) throw failed(read.error)
   const { progressToken } = read
@@ -155,15 +156,29 @@ const answerCall = async (call: ModernCall, ctx: ServerContext): Promise<unknown
           const params = told as { progressToken: string | number; progress: number }
           void ctx.mcpReq.notify({ method: 'notifications/progress', params }).catch(() => {})
         }
+  const { logLevel: level } = client
+  const logs: Logs | undefined =
+    level === null
+      ? undefined
+      : {
+          level,
+          tell: (message) =>
+            void ctx.mcpReq.notify(logNotification(message) as never).catch(() => {}),
+        }
   const outcome =
     params['requestState'] === undefined
-      ? await callTool(deps, mcpCallOf(call), requestId, read, tell)
+      ? await callTool(deps, mcpCallOf(call), requestId, { ...read, logs }, tell)
       : await answerReturned(call, read, tell)
   if ('error' in outcome) throw failed(outcome.error)
   return answerPending(call, read, outcome)
 }
 
-const nothing: OfferedFeatures = { prompts: false, resources: false, completions: false }
+const nothing: OfferedFeatures = {
+  prompts: false,
+  resources: false,
+  completions: false,
+  logging: false,
+}
 
 /** Features that are offered beside tools, for requests that have to do with it. */
 const featuresFor = (request: ModernRequest, method: unknown): Promise<OfferedFeatures> => {
@@ -185,6 +200,8 @@ export const modernServer = async (request: ModernRequest, method: unknown): Pro
       capabilities: {
         tools: { listChanged: true },
         ...capabilitiesOf(offered),
+        // The SDK lets a server without it write to no log.
+        ...(request.client.logLevel === null ? {} : { logging: {} }),
         extensions: { [tasksExtension]: {}, [eventsExtension]: {} },
       },
       instructions: serverInstructions,
