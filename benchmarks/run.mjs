@@ -4,6 +4,7 @@
 import { parseArgs } from 'node:util'
 import { gateways } from './gateways.mjs'
 import { governed } from './governed.mjs'
+import { hookDecisions } from './hook-decisions.mjs'
 import { machine } from './lib.mjs'
 import { logOfAMillion } from './log-of-a-million.mjs'
 import { modelDownload } from './model-download.mjs'
@@ -45,6 +46,7 @@ if (wants('P4')) rows.push(...(await upstreamCalls(options)), ...(await gateways
 if (wants('P5')) rows.push(...(await policyDecisions(options)))
 if (wants('P8')) rows.push(...(await idleConnections(options)))
 if (wants('P10')) rows.push(...(await commandTimes(options)))
+if (wants('hook')) rows.push(...(await hookDecisions(options)))
 if (wants('P6', 'P7', 'P17')) rows.push(...(await muchOfEverything(options)))
 if (wants('P11')) rows.push(...(await sandboxedPrograms(options)), ...(await processRun(options)))
 if (wants('P9', 'P13')) rows.push(...(await logOfAMillion(options)))
