@@ -219,8 +219,10 @@ test('lists with --dry-run, starts and writes nothing, and shows no secret', asy
   const dataDir = join(home, 'nothing')
   const shown = await new Installation(dataDir).cli(['import', '--dry-run'])
   expect([shown.code, shown.stderr]).toEqual([0, ''])
-  expect(shown.stdout).toContain('Memory: into the vault go NOTES_TOKEN')
-  expect(shown.stdout).toContain('bare stays where it is: one of its arguments looks like a secret')
+  expect(shown.stdout).toContain('Memory of claude-code: NOTES_TOKEN goes into the vault')
+  expect(shown.stdout).toContain(
+    'bare of claude-code stays where it is: one of its arguments looks like a secret',
+  )
   expect(shown.stdout).not.toContain(secret)
   expect(existsSync(dataDir)).toBe(false)
   expect(readFileSync(file, 'utf8')).toBe(claude())

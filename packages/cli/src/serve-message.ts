@@ -31,7 +31,7 @@ const connectLines = (run: RunFile, token: string, next: NextStep): readonly str
   return [
     '',
     `A coding agent, with an agent of its own: ${next('connect claude-code')}`,
-    '(or claude-desktop, cursor, vscode, codex, gemini, zed, windsurf)',
+    '(or claude-desktop, cursor, vscode, codex, gemini, copilot, zed, windsurf)',
     '',
     'A first call:',
     '',

@@ -109,6 +109,7 @@ async function takeOut(
 }
 
 export type Changed = {
+  readonly client: string
   readonly file: string
   readonly backup: string
   readonly connected: boolean
@@ -132,9 +133,9 @@ async function editClient(
     if (missing) await makeConnection(context, missing.plan, [])
     for (const taken of files)
       try {
-        const { file } = taken
+        const { client, file } = taken
         const backup = await takeOut(dataDir, taken, changed.length === 0 ? made : null)
-        changed.push({ file, backup, connected: missing?.config.file === file })
+        changed.push({ client: client.id, file, backup, connected: missing?.config.file === file })
       } catch (error) {
         leave(taken, error)
       }

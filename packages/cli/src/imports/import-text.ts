@@ -1,3 +1,4 @@
+import { hookSpecs } from '../clients/client-hooks.ts'
 import { counted } from '../counted.ts'
 import type { View } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
@@ -30,11 +31,23 @@ export function importedText(result: Imported, { next }: View): string {
     escapeText(`Changed: ${file}${connected ? ', which is connected now' : ''}`),
   )
   if (lines.length === 0) lines.push('Nothing was imported.')
+  const [first] = imported.filter(({ added }) => added)
+  const unhooked = files.filter(({ client, connected }) => connected && client in hookSpecs)
   const then =
     files.length === 0
       ? []
       : [
           ...(served ? [] : [`No server runs yet. Start it: ${next('serve')}`]),
+          ...(first
+            ? [
+                'Each call of these tools asks a person. Rules for them, to read and change: ' +
+                  next(`upstream tiers ${first.upstream} --suggest`),
+              ]
+            : []),
+          ...unhooked.map(
+            ({ client }) =>
+              `The own tools of ${client} still bypass the gate. Its hooks: ${next(`connect ${client}`)}`,
+          ),
           `Undo: ${next('import --undo')}`,
         ]
   return [...lines, ...changes, ...leftText(left), ...unreadLines(unread), ...then].join('\n')

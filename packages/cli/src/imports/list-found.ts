@@ -48,14 +48,21 @@ export function listedOf({ found, candidates }: Choice): readonly Listed[] {
 }
 
 const detailLines = (listed: Listed): string[] => {
-  const { server, scope, folder, secrets, variables, folders, hosts, problem } = listed
+  const { client, scope, folder, secrets, variables, folders, hosts, problem } = listed
+  const server = `${listed.server} of ${client}`
+  const ofVault = secrets.length === 1 ? 'goes into the vault' : 'go into the vault'
+  const asIs = variables.length === 1 ? 'stays a plain variable' : 'stay plain variables'
   return [
     ...(scope === 'local' ? [`${server}: for ${folder} alone`] : []),
     ...(problem === null ? [] : [`${server} stays where it is: ${problem}.`]),
-    ...(secrets.length === 0 ? [] : [`${server}: into the vault go ${secrets.join(', ')}`]),
-    ...(variables.length === 0 ? [] : [`${server}: kept as they are ${variables.join(', ')}`]),
-    ...(folders.length === 0 ? [] : [`${server}: it names ${folders.join(', ')}`]),
-    ...(hosts.length === 0 ? [] : [`${server}: to start it needs ${hosts.join(', ')}`]),
+    ...(secrets.length === 0 ? [] : [`${server}: ${secrets.join(', ')} ${ofVault}`]),
+    ...(variables.length === 0 ? [] : [`${server}: ${variables.join(', ')} ${asIs}`]),
+    ...(folders.length === 0
+      ? []
+      : [
+          `${server}: names the ${folders.length === 1 ? 'folder' : 'folders'} ${folders.join(', ')}`,
+        ]),
+    ...(hosts.length === 0 ? [] : [`${server}: needs ${hosts.join(', ')} to start`]),
   ]
 }
 
