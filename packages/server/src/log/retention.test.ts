@@ -246,6 +246,40 @@ test('removes nothing that a target lacks, that is under an alarm, or that someb
   expect(bench.log.retention().removed).toBeUndefined()
 })
 
+test('removes acknowledged damage with all that was acknowledged with it, and verifies without it', async () => {
+  const { opened } = open()
+  await using bench = await opened
+  await fillSegments(bench)
+  bench.tamper((entries) => {
+    Object.assign(entries[3] ?? {}, { body: '{}' })
+  })
+  expect(await bench.log.verify()).toMatchObject({ integrity: 'failed' })
+  bench.clock.move(40 * day)
+  await bench.fill(50)
+  await bench.log.acknowledge('a disk lost data', by)
+  expect(await bench.log.verify()).toMatchObject({ integrity: 'verified' })
+
+  const before = segmentsOf(bench)
+  expect(await bench.log.applyRetention(by)).toMatchObject({
+    removable_entries: 0,
+    held_by: expect.stringContaining('were acknowledged as damaged, and go together'),
+  })
+  expect(segmentsOf(bench)).toEqual(before)
+
+  await fillSegments(bench, 2700)
+  bench.clock.move(40 * day)
+  await bench.fill(50)
+  await bench.log.applyRetention(by)
+  const { held_by: held, removed } = bench.log.retention()
+  expect([held, removed?.entries]).toEqual([null, expect.any(Number)])
+  expect(removed?.entries).toBeGreaterThanOrEqual(950)
+  expect(await bench.log.verify()).toMatchObject({ integrity: 'verified' })
+  await bench.reopen()
+  expect(await bench.log.verify()).toMatchObject({ integrity: 'verified' })
+  await bench.close()
+  expect(await offline(bench)).toMatchObject({ integrity: 'verified' })
+})
+
 test('ends a removal that a crash cut off', async () => {
   const { opened } = open()
   await using bench = await opened
