@@ -209,7 +209,9 @@ describe.skipIf(!hasProgram('chromium'))(
       await page.getByText('1 agent is paused.').waitFor()
       await dashboard.goTo('/alerts')
       const banner = page.getByRole('status').filter({ hasText: 'All agents are paused' })
-      expect(await banner.innerText()).toMatch(/by ana .*: a token has leaked\. 1 agent waits\./)
+      expect(await banner.innerText()).toMatch(
+        /by ana .*: a token has leaked\. 1 agent is paused by it\./,
+      )
       await assertClean()
       expect((await dashboard.api.showAgent({ name: 'mailbot' })).status).toBe('paused')
       await page.keyboard.press('Control+k')

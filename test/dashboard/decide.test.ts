@@ -53,7 +53,7 @@ describe.skipIf(!hasProgram('chromium'))('the card of a request, before the deci
     const [first = ''] = (await dashboard.api.listApprovals({ agent: 'builder' })).approvals
       .filter(({ capability }) => capability === 'filesystem.delete')
       .map(({ id }) => id)
-    await cardOf(first).getByText('Nobody has decided on one like it before.').waitFor()
+    await cardOf(first).getByText('There is no earlier decision on a similar request.').waitFor()
     await cardOf(first).getByRole('button', { name: 'Reject' }).click()
     await cardOf(first).getByText('Rejected by ana').waitFor()
     const second = await ask('filesystem.delete', { path: 'two.txt' })

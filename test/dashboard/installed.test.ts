@@ -50,7 +50,7 @@ describe.skipIf(!hasProgram('chromium'))('the dashboard on a phone, as an app', 
     const { page } = dashboard
     await dashboard.goTo('/settings?tab=appearance')
     await ask('before.txt')
-    await page.getByLabel('Tell me when something waits').check()
+    await page.getByLabel('Notify me of new requests').check()
     expect(await dashboard.axeFindings()).toEqual([])
     await ask('while-looking.txt')
     await expect.poll(() => page.title()).toMatch(/^\(2\) /)

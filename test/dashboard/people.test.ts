@@ -59,7 +59,7 @@ describe.skipIf(!hasProgram('chromium'))('people at the dashboard', () => {
       const dialog = page.getByRole('dialog')
       await dialog.getByLabel('Name').fill(role)
       await dialog.getByLabel('Role').selectOption(role)
-      await dialog.getByLabel('Your present password').fill(password)
+      await dialog.getByLabel('Your current password').fill(password)
       await dialog.getByLabel('New password').fill(password)
       await dialog.getByRole('button', { name: 'Add a person' }).click()
       await page.getByText(`${role} can log in now.`).waitFor()

@@ -62,7 +62,7 @@ describe.skipIf(!canRun)('MCP servers in the dashboard', () => {
     await dialog.getByLabel('Program', { exact: true }).fill(process.execPath)
     await dialog.getByLabel('Arguments of the program').fill(`${program}\n${folder}/script.json`)
     await dialog.getByLabel('Folders').fill(`${join(program, '..')}\n${folder}`)
-    await dialog.getByRole('button', { name: 'Connect and look' }).click()
+    await dialog.getByRole('button', { name: 'Connect and inspect' }).click()
     await dialog.getByText('Says the text').waitFor()
     expect((await dashboard.api.listUpstreams()).upstreams).toEqual([])
     expect(await dashboard.axeFindings()).toEqual([])
@@ -82,7 +82,7 @@ describe.skipIf(!canRun)('MCP servers in the dashboard', () => {
     const { page, api } = dashboard
     say('Says the text, and sends it elsewhere')
     await dashboard.goTo('/upstreams/echo')
-    await page.getByRole('button', { name: 'Look again' }).click()
+    await page.getByRole('button', { name: 'Check again' }).click()
     const tool = page.locator('[data-tool="say"]')
     await tool.getByText('Changed', { exact: true }).waitFor()
     const difference = tool.getByRole('group', { name: 'Difference' })

@@ -7,15 +7,15 @@ export const agentOptions = {
   approvals: {
     value: 'MODE',
     choices: ['pending', 'hold'],
-    about: 'answer a held call at once, or keep it open until it is decided',
+    about: 'answer a call that needs approval at once, or keep it open until decided',
   },
   mount: { value: 'PATHS', about: 'folders it may read, separated by commas; PATH:rw to write' },
   limits: {
     value: 'LIMITS',
     about:
-      'limits beside those of policy, such as "email.send=5/1m,filesystem.*=100/1h"; none for none',
+      'limits in addition to those of policy, such as "email.send=5/1m,filesystem.*=100/1h"; none for none',
   },
-  tools: { value: 'PATTERNS', about: 'tools it is limited to, separated by commas; * for all' },
+  tools: { value: 'PATTERNS', about: 'tools that it may use, separated by commas; * for all' },
 } as const
 
 const listed = (text: string): readonly string[] =>

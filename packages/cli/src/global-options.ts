@@ -2,7 +2,7 @@ import type { OptionSpec } from './define.ts'
 
 /** Understood by every command. */
 export const globalOptions = {
-  'data-dir': { value: 'DIR', about: 'where the data is (GATEHOUSE_DATA_DIR)' },
+  'data-dir': { value: 'DIR', about: 'the data directory (GATEHOUSE_DATA_DIR)' },
   config: { value: 'FILE', about: 'the configuration file (GATEHOUSE_CONFIG)' },
   json: { about: 'print JSON' },
   quiet: { about: 'print only data and errors' },

@@ -9,12 +9,12 @@ export const nodeCommands: readonly CommandEntry[] = [
   },
   {
     name: 'nodes invite',
-    summary: 'Print a one-time token with which another node joins this installation',
+    summary: 'Print a one-time token that lets another node join this installation',
     load: async () => (await import('./commands/nodes-invite.ts')).nodesInvite,
   },
   {
     name: 'join',
-    summary: 'Make an empty data directory a node, with the keys of one that serves',
+    summary: 'Join an installation as a new node, with an empty data directory',
     load: async () => (await import('./commands/join.ts')).join,
   },
   {
@@ -24,7 +24,7 @@ export const nodeCommands: readonly CommandEntry[] = [
   },
   {
     name: 'nodes drain',
-    summary: 'Let a node finish what it does and take nothing new',
+    summary: 'Let a node finish its work and take no new work',
     load: async () => (await import('./commands/nodes-drain.ts')).nodesDrain,
   },
   {
@@ -34,7 +34,7 @@ export const nodeCommands: readonly CommandEntry[] = [
   },
   {
     name: 'nodes forget',
-    summary: 'Forget a node that has stopped or will not come back',
+    summary: 'Remove a node that has stopped for good',
     load: async () => (await import('./commands/nodes-forget.ts')).nodesForget,
   },
 ]

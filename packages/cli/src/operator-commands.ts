@@ -24,12 +24,12 @@ export const operatorCommands: readonly CommandEntry[] = [
   },
   {
     name: 'operator logins',
-    summary: 'List the logins at the dashboard that are valid',
+    summary: 'List the active logins of the dashboard',
     load: async () => (await import('./commands/operator-logins.ts')).operatorLogins,
   },
   {
     name: 'operator end-login',
-    summary: 'End one login at the dashboard, at once',
+    summary: 'End one login of the dashboard now',
     load: async () => (await import('./commands/operator-end-login.ts')).operatorEndLogin,
   },
 ]

@@ -4,12 +4,12 @@ import type { CommandEntry } from './command-entry.ts'
 export const setupCommands: readonly CommandEntry[] = [
   {
     name: 'setup service',
-    summary: 'Keep the server running with systemd: show the unit, then write and start it',
+    summary: 'Run the server as a systemd service: show the unit, then install and start it',
     load: async () => (await import('./commands/setup-service.ts')).setupService,
   },
   {
     name: 'setup sandbox',
-    summary: 'Test the sandbox for programs, and say what to install or allow',
+    summary: 'Test the sandbox for programs and show what to install or allow',
     load: async () => (await import('./commands/setup-sandbox.ts')).setupSandbox,
   },
 ]

@@ -4,7 +4,7 @@ import type { CommandEntry } from './command-entry.ts'
 export const upstreamCommands: readonly CommandEntry[] = [
   {
     name: 'upstream add',
-    summary: 'Put an MCP server behind the gate, once its tools were seen',
+    summary: 'Add an MCP server, after showing its tools',
     load: async () => (await import('./commands/upstream-add.ts')).upstreamAdd,
   },
   {
@@ -14,8 +14,7 @@ export const upstreamCommands: readonly CommandEntry[] = [
   },
   {
     name: 'upstream show',
-    summary:
-      'Show one server: what it may use, its tools, and how they differ from what was accepted',
+    summary: 'Show one server: its access, its tools, and how they differ from what was accepted',
     load: async () => (await import('./commands/upstream-show.ts')).upstreamShow,
   },
   {
@@ -25,12 +24,12 @@ export const upstreamCommands: readonly CommandEntry[] = [
   },
   {
     name: 'upstream edit',
-    summary: 'Change what single agents are let in with; what runs with the old secrets ends',
+    summary: 'Change the credentials of single agents; connections with old ones are closed',
     load: async () => (await import('./commands/upstream-edit.ts')).upstreamEdit,
   },
   {
     name: 'upstream accept',
-    summary: 'Accept the tools of a server that wait, as they are shown',
+    summary: 'Accept new or changed tools of a server as they are shown',
     load: async () => (await import('./commands/upstream-accept.ts')).upstreamAccept,
   },
   {
@@ -40,17 +39,17 @@ export const upstreamCommands: readonly CommandEntry[] = [
   },
   {
     name: 'upstream logout',
-    summary: 'Delete the tokens of a server, and have them revoked where it can be done',
+    summary: 'Delete the tokens of a server, and revoke them where the server supports it',
     load: async () => (await import('./commands/upstream-logout.ts')).upstreamLogout,
   },
   {
     name: 'upstream test',
-    summary: 'Connect to a server now, and say what came of it',
+    summary: 'Connect to a server now and show the result',
     load: async () => (await import('./commands/upstream-test.ts')).upstreamTest,
   },
   {
     name: 'upstream refresh',
-    summary: 'Ask a server for its tools anew, and compare them with what was accepted',
+    summary: 'Fetch the tools of a server again and compare them with what was accepted',
     load: async () => (await import('./commands/upstream-refresh.ts')).upstreamRefresh,
   },
   {
@@ -60,7 +59,7 @@ export const upstreamCommands: readonly CommandEntry[] = [
   },
   {
     name: 'upstream questions',
-    summary: 'Show what servers ask people, while a call waits for the answer',
+    summary: 'List the questions that servers ask people while a call waits',
     load: async () => (await import('./commands/upstream-questions.ts')).upstreamQuestions,
   },
   {
@@ -70,7 +69,7 @@ export const upstreamCommands: readonly CommandEntry[] = [
   },
   {
     name: 'upstream tiers',
-    summary: 'Write rules for the tools of a server, for a person to read and change',
+    summary: 'Suggest policy rules for the tools of a server',
     load: async () => (await import('./commands/upstream-tiers.ts')).upstreamTiers,
   },
   {

@@ -142,7 +142,7 @@ export class GenerationRefused extends GatehouseError<'GenerationRefused'> {}
 /** Git ended with an error: {detail} */
 export class GitFailed extends GatehouseError<'GitFailed'> {}
 
-/** Git does not do this here: {detail} */
+/** Git refused this: {detail} */
 export class GitRefused extends GatehouseError<'GitRefused'> {}
 
 /** There is no standing grant {grant_id}. */
@@ -199,7 +199,7 @@ export class IsADirectory extends GatehouseError<'IsADirectory'> {}
 /** There is no job {job_id}. */
 export class JobNotFound extends GatehouseError<'JobNotFound'> {}
 
-/** Passwords are taken by the dashboard only. */
+/** Only the dashboard accepts passwords. */
 export class LoginElsewhere extends GatehouseError<'LoginElsewhere'> {}
 
 /** There is no valid login {id}. */
@@ -292,7 +292,7 @@ export class NotEnoughDisk extends GatehouseError<'NotEnoughDisk'> {}
 /** {path} cannot be run: {detail} */
 export class NotExecutable extends GatehouseError<'NotExecutable'> {}
 
-/** There is nothing at {path}. */
+/** {path} does not exist. */
 export class NotFound extends GatehouseError<'NotFound'> {}
 
 /** This cannot be written to the audit log as it is, so it does not run: {detail} */
@@ -364,7 +364,7 @@ export class ProcessNotFound extends GatehouseError<'ProcessNotFound'> {}
 /** Process {process_id} is {state}. */
 export class ProcessNotRunning extends GatehouseError<'ProcessNotRunning'> {}
 
-/** There is no program {program} that can be run. */
+/** There is no program {program} that may run. */
 export class ProgramNotFound extends GatehouseError<'ProgramNotFound'> {}
 
 /** The prompt is too long for {model}: {detail} */
@@ -388,7 +388,7 @@ export class QuotaExceeded extends GatehouseError<'QuotaExceeded'> {}
 /** Rate limit exceeded: {limit} calls/{window} for {match} */
 export class RateLimited extends LimitError<'RateLimited'> {}
 
-/** {path} lies in a folder given read-only. */
+/** {path} is in a read-only folder. */
 export class ReadOnlyRoot extends GatehouseError<'ReadOnlyRoot'> {}
 
 /** The redirect was not followed: {detail} */
@@ -472,7 +472,7 @@ export class SessionNotFound extends GatehouseError<'SessionNotFound'> {}
 /** This setup link is not valid: it was used or replaced, or is older than 30 minutes. */
 export class SetupLinkInvalid extends GatehouseError<'SetupLinkInvalid'> {}
 
-/** There is nothing under the key {key}. */
+/** The key {key} does not exist. */
 export class StateNotFound extends GatehouseError<'StateNotFound'> {}
 
 /** This would take {size_bytes} bytes in all; at most {limit_bytes} fit. */
@@ -484,7 +484,7 @@ export class StorageFull extends GatehouseError<'StorageFull'> {}
 /** The store cannot be used: {detail} */
 export class StorageUnavailable extends GatehouseError<'StorageUnavailable'> {}
 
-/** Nothing was opened: {detail}. */
+/** The store was not opened: {detail}. */
 export class StoreMismatch extends GatehouseError<'StoreMismatch'> {}
 
 /** There is no subscription {subscription_id}. */
@@ -493,7 +493,7 @@ export class SubscriptionNotFound extends GatehouseError<'SubscriptionNotFound'>
 /** The answer was not complete within {timeout_seconds} s. */
 export class TimedOut extends GatehouseError<'TimedOut'> {}
 
-/** No safe connection to {host} was possible: {detail} */
+/** A secure connection to {host} could not be made: {detail} */
 export class TlsFailed extends GatehouseError<'TlsFailed'> {}
 
 /** Too many failed logins from this address. */

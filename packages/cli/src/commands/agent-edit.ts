@@ -9,7 +9,7 @@ export const agentEdit = defineCommand({
   args: { name: 'the agent' },
   options: {
     ...agentOptions,
-    'if-version': { value: 'N', integer: true, about: 'only where it still has this version' },
+    'if-version': { value: 'N', integer: true, about: 'only if it still has this version' },
   },
   examples: [
     'gatehouse agent edit mailbot --tools "filesystem.*,email.search"',

@@ -5,7 +5,7 @@ import { integrityText } from '../integrity-text.ts'
 
 export const auditAcknowledge = defineCommand({
   name: 'audit acknowledge',
-  summary: 'Accept a failed verification once its cause is known; an entry says who did so',
+  summary: 'Accept a failed verification once its cause is known, with a reason',
   options: { reason: { value: 'TEXT', about: 'the cause, for the log (required)' } },
   examples: ['gatehouse audit acknowledge --reason "the disk lost data, restored from a backup"'],
   async look({ api, json, note, views }, { reason }) {

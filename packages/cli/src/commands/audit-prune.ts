@@ -4,7 +4,7 @@ import { retentionText } from '../retention-text.ts'
 
 export const auditPrune = defineCommand({
   name: 'audit prune',
-  summary: 'Remove the entries of the audit log that are due, now rather than soon',
+  summary: 'Remove the audit entries that are due, now instead of at the next run',
   options: {},
   examples: ['gatehouse audit prune --yes'],
   async look({ api, json, note, views }) {

@@ -4,7 +4,7 @@ import { integrityText } from '../integrity-text.ts'
 
 export const auditReindex = defineCommand({
   name: 'audit reindex',
-  summary: 'Make the index of the audit log anew from its files',
+  summary: 'Rebuild the index of the audit log from its files',
   options: {},
   examples: ['gatehouse audit reindex'],
   run: ({ api }) => api.reindexAudit(),

@@ -3,7 +3,7 @@ import { retentionText } from '../retention-text.ts'
 
 export const auditRetention = defineCommand({
   name: 'audit retention',
-  summary: 'Show how long audit entries stay, and what holds back those that are due',
+  summary: 'Show how long audit entries are kept and what delays their removal',
   options: {},
   examples: ['gatehouse audit retention'],
   run: ({ api }) => api.showRetention(),

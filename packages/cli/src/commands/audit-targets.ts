@@ -3,7 +3,7 @@ import { renderTable } from '../table.ts'
 
 export const auditTargets = defineCommand({
   name: 'audit targets',
-  summary: 'List where the audit log is carried to, and how far each target is',
+  summary: 'List the export targets of the audit log and how far each one is',
   options: {},
   examples: ['gatehouse audit targets', 'gatehouse audit targets --json'],
   run: ({ api }) => api.listAuditTargets(),

@@ -4,7 +4,7 @@ import { exitCodes } from '../exit-codes.ts'
 
 export const auditTest = defineCommand({
   name: 'audit test',
-  summary: 'Try a target of the audit log now, without an entry of it',
+  summary: 'Test an export target of the audit log without sending an entry',
   args: { name: 'the target, as `audit targets` shows it' },
   examples: ['gatehouse audit test archive'],
   run: ({ api }, { name }) => api.testAuditTarget({ name }),

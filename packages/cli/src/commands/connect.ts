@@ -120,7 +120,7 @@ function listText(found: readonly ListedClient[], view: View): string {
 
 export const connectClient = defineCommand({
   name: 'connect',
-  summary: 'Connect a coding agent: an agent for it, and entries in its configuration',
+  summary: 'Connect a coding agent: create an agent for it and configure it',
   args: {
     client: {
       about:
@@ -131,10 +131,10 @@ export const connectClient = defineCommand({
   options: {
     scope: { value: 'SCOPE', choices: scopes, about: 'for you everywhere, or for one project' },
     folder: { value: 'DIR', about: "the project's folder (the working folder)" },
-    agent: { value: 'NAME', about: 'the agent that it is (named after the client)' },
+    agent: { value: 'NAME', about: "name of the agent (the client's name)" },
     mount: { value: 'PATHS', many: true, about: 'folders a new agent may read; PATH:rw to write' },
     start: { about: 'let the client start the server when none runs' },
-    'no-hooks': { about: 'leave out the hooks by which the gate decides its own tools' },
+    'no-hooks': { about: "don't install the hooks that put the client's own tools under policy" },
     'dry-run': { about: 'show the change without making it' },
   },
   examples: [

@@ -17,7 +17,7 @@ const keptLines = (file: string, backup: string): string[] => {
 
 export const disconnectClient = defineCommand({
   name: 'disconnect',
-  summary: 'Take a coding agent off: its entry, its hooks, their tokens and its agent',
+  summary: 'Disconnect a coding agent: undo its configuration, revoke its agent',
   args: { client: 'the client, as connect names it' },
   options: {
     scope: { value: 'SCOPE', choices: scopes, about: 'for you everywhere, or for one project' },

@@ -18,12 +18,12 @@ const isHookClient = (name: string): name is HookClient =>
 
 export const hook = defineLoneCommand({
   name: 'hook',
-  summary: 'Ask the gate whether a coding agent may use a tool of its own',
+  summary: 'Decide whether a coding agent may use one of its own tools',
   args: { client: hookClients.join(', ').replace(/, (?=[^,]*$)/, ' or ') },
   options: {
     'token-file': { value: 'FILE', about: `the hook's token; without it ${tokenVariable}` },
     url: { value: 'URL', about: 'the User API, where it is not the one of the data directory' },
-    others: { about: 'leave shell lines and MCP tools to hooks of their own, as Cursor has them' },
+    others: { about: 'leave shell commands and MCP tools to their separate hooks, as in Cursor' },
   },
   examples: ['gatehouse hook claude-code --token-file claude-code.hook-token'],
   /** @SECURITY Any failure blocks the call; hook-failures.test.ts fails without it. */

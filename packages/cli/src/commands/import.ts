@@ -17,21 +17,29 @@ export const importServers = defineCommand({
   },
   options: {
     server: { value: 'NAMES', many: true, about: 'only these, as the clients name them' },
-    scope: { value: 'SCOPE', choices: scopes, about: 'only of you everywhere, or of one project' },
+    scope: {
+      value: 'SCOPE',
+      choices: scopes,
+      about: 'only your own everywhere, or only those of one project',
+    },
     folder: { value: 'DIR', about: "the project's folder (the working folder)" },
     grant: {
       value: 'PATHS',
       many: true,
-      about: 'folders that the one server may read; PATH:rw to write',
+      about: 'folders that the server may read; PATH:rw to write (with one --server)',
     },
-    host: { value: 'HOSTS', many: true, about: 'HOST:PORT that the one server may connect to' },
+    host: {
+      value: 'HOSTS',
+      many: true,
+      about: 'HOST:PORT that the server may connect to (with one --server)',
+    },
     secret: {
       value: 'NAMES',
       many: true,
-      about: 'variables that go into the vault, beside those that look like secrets',
+      about: 'more variables to move to the vault, besides those that look like secrets',
     },
     undo: { about: 'put the files of the clients back, and remove what was added' },
-    'dry-run': { about: 'show what there is, and start and change nothing' },
+    'dry-run': { about: 'list the servers, and start and change nothing' },
   },
   examples: [
     'gatehouse import --dry-run',

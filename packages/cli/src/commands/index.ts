@@ -26,22 +26,22 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'mcp',
-    summary: 'Connect an MCP client on the standard streams to the running server',
+    summary: 'Connect an MCP client over standard input and output',
     load: async () => (await import('./mcp.ts')).mcp,
   },
   {
     name: 'hook',
-    summary: 'Ask the gate whether a coding agent may use a tool of its own',
+    summary: 'Decide whether a coding agent may use one of its own tools',
     load: async () => (await import('./hook.ts')).hook,
   },
   {
     name: 'connect',
-    summary: 'Connect a coding agent: an agent for it, and entries in its configuration',
+    summary: 'Connect a coding agent: create an agent for it and configure it',
     load: async () => (await import('./connect.ts')).connectClient,
   },
   {
     name: 'disconnect',
-    summary: 'Take a coding agent off: its entry, its hooks, their tokens and its agent',
+    summary: 'Disconnect a coding agent: undo its configuration, revoke its agent',
     load: async () => (await import('./disconnect.ts')).disconnectClient,
   },
   {
@@ -61,7 +61,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'pause',
-    summary: 'Refuse all new calls of all agents, now and until you resume them',
+    summary: 'Refuse every new call of every agent until you resume them',
     load: async () => (await import('./pause.ts')).pause,
   },
   {
@@ -166,32 +166,32 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'audit acknowledge',
-    summary: 'Accept a failed verification once its cause is known; an entry says who did so',
+    summary: 'Accept a failed verification once its cause is known, with a reason',
     load: async () => (await import('./audit-acknowledge.ts')).auditAcknowledge,
   },
   {
     name: 'audit reindex',
-    summary: 'Make the index of the audit log anew from its files',
+    summary: 'Rebuild the index of the audit log from its files',
     load: async () => (await import('./audit-reindex.ts')).auditReindex,
   },
   {
     name: 'audit targets',
-    summary: 'List where the audit log is carried to, and how far each target is',
+    summary: 'List the export targets of the audit log and how far each one is',
     load: async () => (await import('./audit-targets.ts')).auditTargets,
   },
   {
     name: 'audit test',
-    summary: 'Try a target of the audit log now, without an entry of it',
+    summary: 'Test an export target of the audit log without sending an entry',
     load: async () => (await import('./audit-test.ts')).auditTest,
   },
   {
     name: 'audit retention',
-    summary: 'Show how long audit entries stay, and what holds back those that are due',
+    summary: 'Show how long audit entries are kept and what delays their removal',
     load: async () => (await import('./audit-retention.ts')).auditRetention,
   },
   {
     name: 'audit prune',
-    summary: 'Remove the entries of the audit log that are due, now rather than soon',
+    summary: 'Remove the audit entries that are due, now instead of at the next run',
     load: async () => (await import('./audit-prune.ts')).auditPrune,
   },
   {
@@ -368,7 +368,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'models verify',
-    summary: 'Hash an installed model again; one that changed is no longer used',
+    summary: 'Verify the hash of an installed model; a changed one is disabled',
     load: async () => (await import('./models-verify.ts')).modelsVerify,
   },
   {
@@ -383,7 +383,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'models setup',
-    summary: 'Install the engine that runs local models, or say what is missing for it',
+    summary: 'Install the engine that runs local models, or show what is missing',
     load: async () => (await import('./models-setup.ts')).modelsSetup,
   },
   {
@@ -418,7 +418,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'wake',
-    summary: 'Wake an agent: tell it that there is something to do',
+    summary: 'Wake an agent: notify it that there is work',
     load: async () => (await import('./wake.ts')).wake,
   },
   {
@@ -580,7 +580,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'selftest',
-    summary: 'Try on this machine, in temporary folders, what Gatehouse promises',
+    summary: "Test Gatehouse's guarantees on this machine, in temporary folders",
     load: async () => (await import('./selftest.ts')).selftest,
   },
   {

@@ -35,7 +35,7 @@ const keysIn = ({ status, text }: { readonly status: number; readonly text: stri
 
 export const join = defineCommand({
   name: 'join',
-  summary: 'Make an empty data directory a node, with the keys of one that serves',
+  summary: 'Join an installation as a new node, with an empty data directory',
   options: {
     from: { value: 'FILE', about: 'what `nodes invite` printed (- for the input)' },
     'database-url': { value: 'URL', about: 'where the database is (as the other node has it)' },

@@ -12,7 +12,7 @@ const lineBytesMax = 64 * 1024 * 1024
 
 export const mcp = defineLoneCommand({
   name: 'mcp',
-  summary: 'Connect an MCP client on the standard streams to the running server',
+  summary: 'Connect an MCP client over standard input and output',
   options: {
     'token-file': { value: 'FILE', about: `the agent's token; without it ${tokenVariable}` },
     url: { value: 'URL', about: 'the gateway, where it is not the one of the data directory' },

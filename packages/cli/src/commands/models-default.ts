@@ -6,7 +6,7 @@ export const modelsDefault = defineCommand({
   name: 'models default',
   summary: 'Show or set the default model',
   args: { id: { about: 'an installed model', optional: true } },
-  options: { none: { about: 'have no default: callers must name a model' } },
+  options: { none: { about: 'set no default: callers must name a model' } },
   examples: [
     'gatehouse models default',
     'gatehouse models default qwen2.5-0.5b-instruct-q4_k_m',

@@ -32,7 +32,7 @@ async function follow({ api, io, json, quiet }: Context, first: EngineSetup): Pr
 
 export const modelsSetup = defineCommand({
   name: 'models setup',
-  summary: 'Install the engine that runs local models, or say what is missing for it',
+  summary: 'Install the engine that runs local models, or show what is missing',
   examples: ['gatehouse models setup', 'gatehouse models setup --json'],
   async run(context) {
     const setup = await follow(context, await context.api.setUpEngine())

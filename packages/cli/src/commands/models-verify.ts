@@ -4,7 +4,7 @@ import { exitCodes } from '../exit-codes.ts'
 
 export const modelsVerify = defineCommand({
   name: 'models verify',
-  summary: 'Hash an installed model again; one that changed is no longer used',
+  summary: 'Verify the hash of an installed model; a changed one is disabled',
   args: { id: 'the model' },
   examples: ['gatehouse models verify qwen2.5-0.5b-instruct-q4_k_m'],
   run: ({ api }, { id }) => api.verifyModel({ id }),

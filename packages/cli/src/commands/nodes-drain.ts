@@ -3,7 +3,7 @@ import { defineCommand } from '../define.ts'
 
 export const nodesDrain = defineCommand({
   name: 'nodes drain',
-  summary: 'Let a node finish what it does and take nothing new',
+  summary: 'Let a node finish its work and take no new work',
   args: { name: 'its name, as `nodes list` shows it' },
   examples: ['gatehouse nodes drain node-0123456789ab'],
   run: ({ api }, { name }) => api.drainNode({ name }),

@@ -2,7 +2,7 @@ import { defineCommand } from '../define.ts'
 
 export const nodesForget = defineCommand({
   name: 'nodes forget',
-  summary: 'Forget a node that has stopped or will not come back',
+  summary: 'Remove a node that has stopped for good',
   args: { name: 'its name, as `nodes list` shows it' },
   examples: ['gatehouse nodes forget node-0123456789ab'],
   run: ({ api }, { name }) => api.forgetNode({ name }),

@@ -3,7 +3,7 @@ import { inviteText } from '../node-invite.ts'
 
 export const nodesInvite = defineCommand({
   name: 'nodes invite',
-  summary: 'Print a one-time token with which another node joins this installation',
+  summary: 'Print a one-time token that lets another node join this installation',
   options: {
     url: { value: 'URL', about: 'where the other node reaches this dashboard' },
   },

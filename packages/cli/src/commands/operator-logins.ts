@@ -3,7 +3,7 @@ import { renderTable } from '../table.ts'
 
 export const operatorLogins = defineCommand({
   name: 'operator logins',
-  summary: 'List the logins at the dashboard that are valid',
+  summary: 'List the active logins of the dashboard',
   examples: ['gatehouse operator logins', 'gatehouse operator logins --json'],
   run: ({ api }) => api.listLogins(),
   text: ({ logins }, view) =>

@@ -19,7 +19,7 @@ export const operatorSetPassword = defineCommand({
     role: {
       value: 'ROLE',
       choices: ['operator', 'approver', 'viewer'],
-      about: 'what the person may do: all (the usual), decide and cancel writes, or read',
+      about: 'what the person may do: everything (default), decide and cancel writes, or read',
     },
   },
   examples: [

@@ -4,7 +4,7 @@ import { defineCommand } from '../define.ts'
 
 export const pause = defineCommand({
   name: 'pause',
-  summary: 'Refuse all new calls of all agents, now and until you resume them',
+  summary: 'Refuse every new call of every agent until you resume them',
   options: {
     all: { about: 'all agents; use agent pause for a single one' },
     reason: { value: 'TEXT', about: 'why, for other people: agents are not told' },

@@ -34,7 +34,7 @@ const plainEnvironment = (
 
 export const selftest = defineCommand({
   name: 'selftest',
-  summary: 'Try on this machine, in temporary folders, what Gatehouse promises',
+  summary: "Test Gatehouse's guarantees on this machine, in temporary folders",
   options: {
     only: { value: 'SECTIONS', many: true, about: `some of ${sectionNames.join(', ')}` },
     quick: { about: 'a minute rather than ten: fewer kills, changes and calls' },

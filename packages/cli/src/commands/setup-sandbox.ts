@@ -5,7 +5,7 @@ import { exitCodes } from '../exit-codes.ts'
 
 export const setupSandbox = defineCommand({
   name: 'setup sandbox',
-  summary: 'Test the sandbox for programs, and say what to install or allow',
+  summary: 'Test the sandbox for programs and show what to install or allow',
   examples: ['gatehouse setup sandbox', 'gatehouse setup sandbox --json'],
   withoutData: 'temporary',
   run: ({ api }) => api.probeSandbox(),

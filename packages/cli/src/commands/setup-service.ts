@@ -39,13 +39,13 @@ function writeUnit(file: string, unit: string): void {
 
 export const setupService = defineCommand({
   name: 'setup service',
-  summary: 'Keep the server running with systemd: show the unit, then write and start it',
+  summary: 'Run the server as a systemd service: show the unit, then install and start it',
   options: {
     system: { about: 'for the machine, under a user of its own (as root)' },
     user: { about: 'for you, while you are logged in' },
     'passphrase-file': {
       value: 'FILE',
-      about: 'give the service the passphrase of the vault from this file',
+      about: "file with the vault's passphrase, for the service to read at each start",
     },
     'dry-run': { about: 'show the unit without writing it' },
   },

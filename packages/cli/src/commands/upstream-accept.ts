@@ -4,10 +4,10 @@ import { isWaiting, reviewText } from '../upstream-text.ts'
 
 export const upstreamAccept = defineCommand({
   name: 'upstream accept',
-  summary: 'Accept the tools of a server that wait, as they are shown',
+  summary: 'Accept new or changed tools of a server as they are shown',
   args: { name: 'the server' },
   options: {
-    tool: { value: 'NAMES', many: true, about: 'these alone, by the names that the server has' },
+    tool: { value: 'NAMES', many: true, about: "only these tools, by the server's own names" },
   },
   examples: [
     'gatehouse upstream accept github',

@@ -114,11 +114,11 @@ type Found = {
 
 export const upstreamAdd = defineCommand({
   name: 'upstream add',
-  summary: 'Put an MCP server behind the gate, once its tools were seen',
+  summary: 'Add an MCP server, after showing its tools',
   args: {
     name: 'its name, and the first part of the names of its tools',
     command: {
-      about: 'behind --, the program and its arguments, for a server on this machine',
+      about: 'after --, the program and its arguments, for a server on this machine',
       many: true,
       optional: true,
     },
@@ -146,8 +146,8 @@ export const upstreamAdd = defineCommand({
         'a secret in the vault that is the header authorization of one agent alone; AGENT:NAME=SECRET for another header or a variable',
     },
     'own-only': { about: 'refuse agents without a secret or a login of their own' },
-    shared: { about: 'one process for all agents, in place of one for each' },
-    'dry-run': { about: 'show what it has, and keep nothing' },
+    shared: { about: 'one process for all agents instead of one for each' },
+    'dry-run': { about: 'show its tools and add nothing' },
   },
   examples: [
     'gatehouse upstream add files --folder /srv/docs -- npx -y @modelcontextprotocol/server-filesystem /srv/docs',

@@ -26,7 +26,7 @@ export const upstreamAnswer = defineCommand({
       about: 'a JSON object with the values of the fields (- for the input)',
     },
     decline: { about: 'tell the server no' },
-    cancel: { about: 'leave it undecided' },
+    cancel: { about: 'dismiss the question without an answer' },
   },
   examples: [
     'gatehouse upstream answer ques-01jqz4xk2m8v5w9r3t6y0b7n1c',

@@ -28,7 +28,7 @@ function changesOf(given: Options): Omit<EditUpstream, 'dry_run'> {
 
 export const upstreamEdit = defineCommand({
   name: 'upstream edit',
-  summary: 'Change what single agents are let in with; what runs with the old secrets ends',
+  summary: 'Change the credentials of single agents; connections with old ones are closed',
   args: { name: 'the server' },
   options: {
     'agent-secret': {
@@ -40,12 +40,12 @@ export const upstreamEdit = defineCommand({
     'no-agent-secret': {
       value: 'AGENTS',
       many: true,
-      about: 'agents that have no secret of their own any more',
+      about: 'agents whose own secret is removed',
     },
     'own-only': { about: 'refuse agents without a secret or a login of their own' },
-    'no-own-only': { about: 'let them use what agents share' },
-    'if-version': { value: 'N', integer: true, about: 'only where it still has this version' },
-    'dry-run': { about: 'check it, and change nothing' },
+    'no-own-only': { about: 'let them use the shared credentials' },
+    'if-version': { value: 'N', integer: true, about: 'only if it still has this version' },
+    'dry-run': { about: 'check the change without making it' },
   },
   examples: [
     'gatehouse upstream edit tickets --agent-secret coder=tickets_coder_new',

@@ -55,16 +55,16 @@ export const upstreamLogin = defineCommand({
   options: {
     as: {
       value: 'AGENT',
-      about: 'for this agent alone; for all that have no login of their own without it',
+      about: 'for this agent only; without it for all agents that have no own login',
     },
-    'client-id': { value: 'ID', about: 'a client that is registered at the login already' },
+    'client-id': { value: 'ID', about: 'the id of a client that is already registered there' },
     'client-secret': { about: 'read the secret of that client from the input' },
     port: {
       value: 'PORT',
       integer: true,
-      about: 'the port of this machine that the browser comes back to; any free one without it',
+      about: "the local port for the login's redirect (any free one)",
     },
-    'no-browser': { about: 'print the address, and open nothing' },
+    'no-browser': { about: 'print the address instead of opening a browser' },
   },
   examples: [
     'gatehouse upstream login tickets',

@@ -2,7 +2,7 @@ import { defineCommand } from '../define.ts'
 
 export const upstreamLogout = defineCommand({
   name: 'upstream logout',
-  summary: 'Delete the tokens of a server, and have them revoked where it can be done',
+  summary: 'Delete the tokens of a server, and revoke them where the server supports it',
   args: { name: 'the server' },
   options: { as: { value: 'AGENT', about: 'those of this agent alone' } },
   examples: ['gatehouse upstream logout tickets', 'gatehouse upstream logout tickets --as coder'],

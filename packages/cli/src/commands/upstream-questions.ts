@@ -3,7 +3,7 @@ import { questionCard } from '../question-card.ts'
 
 export const upstreamQuestions = defineCommand({
   name: 'upstream questions',
-  summary: 'Show what servers ask people, while a call waits for the answer',
+  summary: 'List the questions that servers ask people while a call waits',
   examples: ['gatehouse upstream questions', 'gatehouse upstream questions --json'],
   run: ({ api }) => api.listQuestions(),
   text: ({ questions }, view) =>

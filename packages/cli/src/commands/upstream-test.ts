@@ -5,7 +5,7 @@ import { refusedHostsText } from '../upstream-text.ts'
 
 export const upstreamTest = defineCommand({
   name: 'upstream test',
-  summary: 'Connect to a server now, and say what came of it',
+  summary: 'Connect to a server now and show the result',
   args: { name: 'the server' },
   examples: ['gatehouse upstream test github'],
   async run({ api }, { name }) {

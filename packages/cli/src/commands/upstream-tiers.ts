@@ -4,7 +4,7 @@ import { escapeText } from '../escape-text.ts'
 
 export const upstreamTiers = defineCommand({
   name: 'upstream tiers',
-  summary: 'Write rules for the tools of a server, for a person to read and change',
+  summary: 'Suggest policy rules for the tools of a server',
   args: { name: 'the server' },
   options: { suggest: { about: 'from what the server says of its own tools' } },
   examples: ['gatehouse upstream tiers github --suggest > github.yaml'],

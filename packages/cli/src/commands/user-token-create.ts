@@ -11,7 +11,8 @@ export const userTokenCreate = defineCommand({
     role: {
       value: 'ROLE',
       choices: ['operator', 'approver', 'viewer', 'hook'],
-      about: "its rights: everything; read and decide; read only; ask for a client's own tools",
+      about:
+        "its rights: operator: everything; approver: read and decide; viewer: read; hook: ask for a client's own tools",
     },
     agent: { value: 'NAME', about: 'the agent that a hook asks for' },
     'token-file': { value: 'FILE', about: 'write the token to this new file, of mode 0600' },

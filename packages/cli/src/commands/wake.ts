@@ -7,7 +7,7 @@ import { sendWake } from '../send-wake.ts'
 
 export const wake = defineCommand({
   name: 'wake',
-  summary: 'Wake an agent: tell it that there is something to do',
+  summary: 'Wake an agent: notify it that there is work',
   args: { name: 'the agent to wake' },
   options: {
     reason: { value: 'TEXT', about: 'why, for the agent to read' },

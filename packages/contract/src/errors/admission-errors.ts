@@ -29,7 +29,7 @@ export const admissionErrors = {
   TooManyFailures: entry(429, -32003, true, 'Too many failed logins from this address.', [
     { action: 'wait', description: 'Wait a minute. A valid token is accepted meanwhile.' },
   ]),
-  LoginElsewhere: entry(403, -32600, false, 'Passwords are taken by the dashboard only.', [
+  LoginElsewhere: entry(403, -32600, false, 'Only the dashboard accepts passwords.', [
     { action: 'dashboard', description: 'Log in there, or send a user token here.' },
   ]),
   TooManyLogins: entry(429, -32003, true, 'Too many passwords are being checked at once.', [

@@ -8,7 +8,7 @@ export const agentsErrors = {
   AgentExists: entry(409, -32602, false, 'There is already an agent {agent}.', [
     {
       action: 'choose another name',
-      description: 'Names are unique, also those of revoked agents.',
+      description: 'Choose another name: names of revoked agents stay taken, too.',
     },
   ]),
   AgentStateConflict: entry(409, -32602, false, 'Agent {agent} is {status}: {detail}', [
@@ -41,7 +41,7 @@ export const agentsErrors = {
   UserTokenNotFound: entry(404, -32602, false, 'There is no user token {id}.', [
     { action: 'user-token list', description: 'See which tokens there are.' },
   ]),
-  NotFound: entry(404, -32602, false, 'There is nothing at {path}.', [
+  NotFound: entry(404, -32602, false, '{path} does not exist.', [
     {
       action: 'check the address',
       description: 'The API description at /api/openapi.json lists every path.',

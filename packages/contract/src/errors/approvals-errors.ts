@@ -69,7 +69,7 @@ export const approvalsErrors = {
   ApprovalStale: entry(409, null, false, 'The request {approval_id} is stale: {detail}', [
     {
       action: 'repeat',
-      description: 'Make the call again; it is shown to a person as it now stands.',
+      description: 'Make the call again: a person is shown its current state.',
     },
   ]),
   ExecutionInterrupted: entry(
@@ -80,7 +80,7 @@ export const approvalsErrors = {
     [
       {
         action: 'check',
-        description: 'Look whether the effect is there before asking for it again.',
+        description: 'Check whether the effect is there before you repeat the call.',
       },
     ],
   ),
@@ -92,7 +92,7 @@ export const approvalsErrors = {
     [
       {
         action: 'check',
-        description: 'Look whether the effect is there before you make the call again.',
+        description: 'Check whether the effect is there before you repeat the call.',
       },
     ],
   ),

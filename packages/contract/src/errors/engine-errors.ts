@@ -9,7 +9,7 @@ export const engineErrors = {
     },
   ]),
   EngineSetupFailed: entry(502, null, true, 'The engine could not be installed: {detail}', [
-    { action: 'gatehouse models setup', description: 'Try again once the cause is gone.' },
+    { action: 'gatehouse models setup', description: 'Fix the cause, then try again.' },
   ]),
   EngineFailed: entry(503, null, true, 'The engine of local models ended: {detail}', [
     {

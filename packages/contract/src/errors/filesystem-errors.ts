@@ -5,7 +5,7 @@ const listFolder = {
   description: 'List the folder to see what is there.',
 }
 
-const statPath = { action: 'filesystem.stat', description: 'Look at the path first.' }
+const statPath = { action: 'filesystem.stat', description: 'Check what is at the path first.' }
 
 const stayInside = {
   action: 'agent.whoami',
@@ -38,7 +38,7 @@ export const filesystemErrors = {
   DirectoryNotEmpty: entry(409, null, false, 'The folder {path} is not empty.', [
     { action: 'recursive', description: 'Set recursive to true to delete it with its contents.' },
   ]),
-  ReadOnlyRoot: entry(403, null, false, '{path} lies in a folder given read-only.', [stayInside]),
+  ReadOnlyRoot: entry(403, null, false, '{path} is in a read-only folder.', [stayInside]),
   ProtectedPath: entry(403, null, false, '{path} is protected: {detail}', [
     {
       action: 'choose another path',
@@ -98,7 +98,7 @@ export const filesystemErrors = {
     [
       {
         action: 'filesystem.copy',
-        description: 'Copy the file under another name and use the copy.',
+        description: 'Copy the file to a new name and use the copy.',
       },
     ],
   ),

@@ -17,7 +17,7 @@ export const gitErrors = {
       {
         action: 'git.clone',
         description:
-          'Clone it anew into your workspace: a plain repository with its own .git folder works.',
+          'Clone it again into your workspace, as a plain repository with its own .git folder.',
       },
     ],
   ),
@@ -42,12 +42,12 @@ export const gitErrors = {
     [
       {
         action: 'retry',
-        description: 'Another git may be at work: wait some seconds and try again.',
+        description: 'Another git process may be running: wait a few seconds and try again.',
       },
       {
         action: 'remove the lock',
         description:
-          'If no git runs there any more, a person (or a process.run that one approved) deletes the lock file; nothing else does.',
+          'If no git runs there any more, a person deletes the lock file, or approves a process.run that does.',
       },
     ],
   ),
@@ -60,7 +60,7 @@ export const gitErrors = {
   NothingToCommit: entry(409, null, false, 'There is nothing to commit: {detail}', [
     { action: 'git.status', description: 'See what has changed and what is ignored.' },
   ]),
-  GitRefused: entry(409, null, false, 'Git does not do this here: {detail}', [
+  GitRefused: entry(409, null, false, 'Git refused this: {detail}', [
     {
       action: 'git.status',
       description: 'See the state of the repository, and change what the message names first.',

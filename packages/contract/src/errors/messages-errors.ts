@@ -5,7 +5,8 @@ export const messagesErrors = {
   InvalidSchedule: entry(400, null, false, 'The schedule is not usable: {detail}', [
     {
       action: 'fix the time',
-      description: 'Five cron fields such as "0 9 * * 1-5", a run_at in the future, or a delay.',
+      description:
+        'Use five cron fields such as "0 9 * * 1-5", a run_at in the future, or a delay.',
     },
   ]),
   ScheduleNotFound: entry(404, null, false, 'There is no schedule {schedule_id}.', [
@@ -14,7 +15,7 @@ export const messagesErrors = {
   SubscriptionNotFound: entry(404, null, false, 'There is no subscription {subscription_id}.', [
     {
       action: 'comms.subscribe',
-      description: 'Subscribe anew; the answer names the subscription.',
+      description: 'Subscribe again; the answer has the new subscription id.',
     },
   ]),
   MessageTooLarge: entry(
@@ -25,6 +26,9 @@ export const messagesErrors = {
     [{ action: 'shorten', description: 'Put the content into a file or state and send its name.' }],
   ),
   MailboxFull: entry(429, null, true, 'Agent {agent} has {limit} messages waiting already.', [
-    { action: 'wait', description: 'Its messages leave as it receives them, or expire.' },
+    {
+      action: 'wait',
+      description: 'Messages leave the mailbox when the agent receives them or when they expire.',
+    },
   ]),
 } as const satisfies Record<string, ErrorEntry>

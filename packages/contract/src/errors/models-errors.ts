@@ -24,7 +24,7 @@ export const modelsErrors = {
     'Installing {id} takes {needed_bytes} more bytes, and {free_bytes} may be written on this disk.',
     [
       { action: 'free space', description: 'Remove other files or models, and install it again.' },
-      { action: 'gatehouse models list', description: 'A smaller model may do.' },
+      { action: 'gatehouse models list', description: 'Choose a smaller model.' },
     ],
   ),
   ModelSourceFailed: entry(502, null, true, 'The file of {id} cannot be fetched: {detail}', [
@@ -52,8 +52,7 @@ export const modelsErrors = {
     [
       {
         action: 'gatehouse models install',
-        description:
-          'Once more, in case the transfer was damaged; nothing of this file was kept in use.',
+        description: 'Install it again, in case the download was damaged; this file is not used.',
       },
       { action: 'report', description: 'If it happens again, tell the maintainer of the catalog.' },
     ],
@@ -73,7 +72,7 @@ export const modelsErrors = {
   CatalogUnavailable: entry(502, null, true, 'The catalog cannot be fetched: {detail}', [
     {
       action: 'retry',
-      description: 'The built-in models and those that were fetched before stay available.',
+      description: 'Built-in models and those fetched before stay available.',
     },
   ]),
 } as const satisfies Record<string, ErrorEntry>

@@ -6,7 +6,7 @@ export const networkErrors = {
     {
       action: 'check the host',
       description:
-        'Look at its name and port. Addresses inside the operator’s network are reached only where the operator listed them.',
+        'Check its name and port. Addresses in the operator’s network are reachable only if the operator listed them.',
     },
   ]),
   UrlNotAllowed: entry(400, null, false, 'This address is not allowed: {detail}', [
@@ -37,7 +37,7 @@ export const networkErrors = {
   TimedOut: entry(504, null, true, 'The answer was not complete within {timeout_seconds} s.', [
     { action: 'retry', description: 'Try again, or allow more time with timeout_seconds.' },
   ]),
-  TlsFailed: entry(502, null, false, 'No safe connection to {host} was possible: {detail}', [
+  TlsFailed: entry(502, null, false, 'A secure connection to {host} could not be made: {detail}', [
     {
       action: 'outbound.ca_file',
       description:

@@ -16,7 +16,7 @@ export const permissionsErrors = {
     [
       {
         action: 'ask an operator',
-        description: 'Somebody with that permission does it, or gives you a role that has it.',
+        description: 'Ask someone with that permission, or ask for a role that has it.',
       },
     ],
   ),
@@ -62,7 +62,7 @@ export const permissionsErrors = {
   TooManyPending: entry(429, -32000, true, 'Agent {agent} already has {limit} approvals pending.', [
     {
       action: 'approvals.list',
-      description: 'See what waits, and cancel what is no longer needed.',
+      description: 'See what is pending, and cancel what you no longer need.',
     },
   ]),
 } as const satisfies Record<string, ErrorEntry>

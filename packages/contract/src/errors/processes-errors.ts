@@ -12,16 +12,16 @@ export const processesErrors = {
     {
       action: 'use an argument',
       description:
-        'Leave the variable out. Say the same by an argument or in a file, or use a name of your own.',
+        'Leave the variable out. Pass the value as an argument or in a file, or use another name.',
     },
   ]),
   ProcessNotFound: entry(404, null, false, 'There is no process {process_id}.', [
-    { action: 'process.list', description: 'See which processes there are.' },
+    { action: 'process.list', description: 'List your processes.' },
   ]),
   ProcessNotRunning: entry(409, null, false, 'Process {process_id} is {state}.', [
     { action: 'process.monitor', description: 'See how it ended.' },
   ]),
   ProcessElsewhere: entry(409, null, false, 'Process {process_id} runs on the node {node}.', [
-    { action: 'ask there', description: 'Make the call to that node.' },
+    { action: 'ask there', description: 'Send the call to that node.' },
   ]),
 } as const satisfies Record<string, ErrorEntry>

@@ -10,7 +10,7 @@ export const proxyErrors = {
     },
   ]),
   ServiceAmbiguous: entry(400, null, false, 'There are several services: {services}.', [
-    { action: 'service', description: 'Name the one that is meant in the argument `service`.' },
+    { action: 'service', description: 'Name the service in the argument `service`.' },
   ]),
   ServiceKindNotFound: entry(404, -32602, false, 'There is no kind of service called {kind}.', [
     { action: 'proxy connect', description: 'The kinds there are: `gatehouse proxy kinds`.' },
@@ -26,7 +26,10 @@ export const proxyErrors = {
     { action: 'fix and repeat', description: 'Each check says what was found and what to do.' },
   ]),
   ServiceUnavailable: entry(503, null, true, 'The service {service} cannot be used now: {detail}', [
-    { action: 'wait', description: 'Reads go on from the replica; it is tried again by itself.' },
+    {
+      action: 'wait',
+      description: 'Reads still work from the replica; the service retries by itself.',
+    },
   ]),
   PartNotFound: entry(404, null, false, 'There is no part {part} of {id} at {service}.', [
     { action: 'read', description: 'Read the entry again to see which parts it has.' },
@@ -37,7 +40,7 @@ export const proxyErrors = {
   MailAmbiguous: entry(409, null, false, 'There are copies of {message_id} in {folders}.', [
     {
       action: 'email.search',
-      description: 'Search in one of these folders, and use the message_id that is told there.',
+      description: 'Search in one of these folders, and use the message_id from the answer.',
     },
   ]),
   MailFolderNotFound: entry(404, null, false, 'There is no mail folder {folder}.', [
@@ -121,7 +124,8 @@ export const proxyErrors = {
   RollbackRefused: entry(409, null, false, 'The write cannot be undone now: {detail}', [
     {
       action: 'look',
-      description: 'Others changed what the write left. Change it by hand, or undo theirs first.',
+      description:
+        'It was changed after the write. Change it by hand, or undo the later change first.',
     },
   ]),
 } as const satisfies Record<string, ErrorEntry>

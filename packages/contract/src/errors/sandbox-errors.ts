@@ -15,9 +15,9 @@ export const sandboxErrors = {
     },
   ]),
   SandboxFailed: entry(500, null, true, 'The sandbox did not come up: {detail}', [
-    { action: 'gatehouse doctor', description: 'An operator runs it: it tries the sandbox anew.' },
+    { action: 'gatehouse doctor', description: 'An operator runs it: it tests the sandbox again.' },
   ]),
-  ProgramNotFound: entry(404, null, false, 'There is no program {program} that can be run.', [
+  ProgramNotFound: entry(404, null, false, 'There is no program {program} that may run.', [
     {
       action: 'name another',
       description: 'Use a program of the system by its plain name, or a path inside your folders.',

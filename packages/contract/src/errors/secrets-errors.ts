@@ -6,7 +6,7 @@ export const secretsErrors = {
     { action: 'vault list', description: 'See which secrets there are.' },
   ]),
   SecretExists: entry(409, -32602, false, 'There is already a secret {name}.', [
-    { action: 'vault rotate', description: 'Give the one there is a new value.' },
+    { action: 'vault rotate', description: 'Give the existing secret a new value.' },
   ]),
   SecretNotAllowed: entry(
     403,
@@ -39,7 +39,7 @@ export const secretsErrors = {
       {
         action: 'vault delete',
         description:
-          'An operator finds out who else can write to the database, deletes the secret and adds it again.',
+          'An operator finds out who else can write to the database, then deletes the secret and adds it again.',
       },
     ],
   ),

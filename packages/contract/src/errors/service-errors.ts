@@ -31,7 +31,7 @@ export const serviceErrors = {
     {
       action: 'audit targets',
       description:
-        'An operator looks at `gatehouse audit targets`, and tries one with `audit test`.',
+        'An operator checks `gatehouse audit targets` and tests one with `gatehouse audit test`.',
     },
   ]),
   NotRecordable: entry(
@@ -97,12 +97,12 @@ export const serviceErrors = {
   InvalidConfiguration: entry(400, -32603, false, '{origin}: {detail}', [
     {
       action: 'fix the setting',
-      description: 'Correct the setting that the message names, in the place that it names.',
+      description: 'Correct the setting that the message names.',
     },
   ]),
   AlreadyRunning: entry(409, -32603, false, '{holder} already uses the data in {data_dir}.', [
     { action: 'gatehouse status', description: 'Show what the running server does.' },
-    { action: '--data-dir DIR', description: 'Begin another Gatehouse beside it.' },
+    { action: '--data-dir DIR', description: 'Use another data directory for a second Gatehouse.' },
   ]),
   PortUnavailable: entry(
     409,
@@ -111,7 +111,7 @@ export const serviceErrors = {
     'Port {port} of {host}, for {surface}, cannot be used: {detail}',
     [{ action: 'choose another', description: 'Give the listener another port or address.' }],
   ),
-  StoreMismatch: entry(409, -32603, false, 'Nothing was opened: {detail}.', [
+  StoreMismatch: entry(409, -32603, false, 'The store was not opened: {detail}.', [
     {
       action: '--data-dir DIR',
       description: 'Name the data directory of this store, or correct database_url.',
@@ -134,7 +134,7 @@ export const serviceErrors = {
     -32003,
     false,
     'This invitation is not valid: it was used or replaced, or is older than 10 minutes.',
-    [{ action: 'gatehouse nodes invite', description: 'Make a new one on a node that serves.' }],
+    [{ action: 'gatehouse nodes invite', description: 'Create a new one on a running node.' }],
   ),
   NodeNotFound: entry(404, -32602, false, 'There is no node {name}.', [
     { action: 'nodes list', description: 'See which nodes there are.' },
@@ -148,7 +148,7 @@ export const serviceErrors = {
       { action: 'upgrade', description: 'Run the version that wrote it, or a newer one.' },
       {
         action: 'gatehouse restore',
-        description: 'Restore a backup of before the upgrade into a new directory.',
+        description: 'Restore a backup from before the upgrade into a new directory.',
       },
     ],
   ),

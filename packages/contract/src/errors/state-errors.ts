@@ -5,7 +5,7 @@ export const stateErrors = {
   InvalidKey: entry(400, null, false, 'The key is not usable: {detail}', [
     { action: 'key', description: 'Use 1 to 512 characters without control characters.' },
   ]),
-  StateNotFound: entry(404, null, false, 'There is nothing under the key {key}.', [
+  StateNotFound: entry(404, null, false, 'The key {key} does not exist.', [
     { action: 'list', description: 'List the keys to see what is there.' },
   ]),
   VersionConflict: entry(

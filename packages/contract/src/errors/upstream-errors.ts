@@ -6,7 +6,7 @@ export const upstreamErrors = {
     { action: 'gatehouse upstream list', description: 'List the servers that there are.' },
   ]),
   UpstreamRefused: entry(400, null, false, 'The upstream server {upstream} is refused: {detail}', [
-    { action: 'change the request', description: 'Correct what is named, and try again.' },
+    { action: 'change the request', description: 'Correct what the message names and try again.' },
   ]),
   UpstreamFailed: entry(
     502,
@@ -14,10 +14,10 @@ export const upstreamErrors = {
     true,
     'The upstream server {upstream} does not answer: {detail}',
     [
-      { action: 'retry', description: 'It is connected again by the next call, after a pause.' },
+      { action: 'retry', description: 'The next call connects again, after a pause.' },
       {
         action: 'gatehouse upstream test',
-        description: 'An operator sees what fails, and what it was not let through to.',
+        description: 'An operator sees what fails and which hosts it may not reach.',
       },
     ],
   ),
@@ -52,7 +52,7 @@ export const upstreamErrors = {
   UpstreamLoginRefused: entry(400, null, false, 'The login at {upstream} is refused: {detail}', [
     {
       action: 'gatehouse upstream login',
-      description: 'Begin anew; nothing was kept of this login.',
+      description: 'Start the login again; nothing of this one was kept.',
     },
   ]),
   UpstreamCertificateChanged: entry(
@@ -63,7 +63,7 @@ export const upstreamErrors = {
     [
       {
         action: 'gatehouse upstream show',
-        description: 'An operator looks at the difference, and accepts it if it is meant.',
+        description: 'An operator checks the difference and accepts it if it is intended.',
       },
     ],
   ),
@@ -93,7 +93,7 @@ export const upstreamErrors = {
     [
       {
         action: 'gatehouse upstream show',
-        description: 'An operator looks at the difference and accepts it.',
+        description: 'An operator checks the difference and accepts it.',
       },
     ],
   ),
@@ -112,11 +112,11 @@ export const upstreamErrors = {
     [
       {
         action: 'gatehouse upstream questions',
-        description: 'The agent may make its call again, which the server then asks about anew.',
+        description: 'The agent may make its call again; the server then asks again.',
       },
     ],
   ),
   AnswerRefused: entry(400, null, false, 'The answer to {question_id} is refused: {detail}', [
-    { action: 'change the answer', description: 'Correct what is named, and try again.' },
+    { action: 'change the answer', description: 'Correct what the message names and try again.' },
   ]),
 } as const satisfies Record<string, ErrorEntry>

@@ -40,7 +40,7 @@ export const nodeRoutes = defineRoutes({
   drainNode: {
     method: 'POST',
     path: '/api/nodes/:name/drain',
-    summary: 'Let a node finish what it does and take nothing new',
+    summary: 'Let a node finish its work and take no new work',
     permission: 'nodes.manage',
     answer: ServerNode,
     errors: ['NodeNotFound', 'Conflict'],
@@ -56,7 +56,7 @@ export const nodeRoutes = defineRoutes({
   forgetNode: {
     method: 'DELETE',
     path: '/api/nodes/:name',
-    summary: 'Forget a node that has stopped or will not come back',
+    summary: 'Remove a node that has stopped for good',
     permission: 'nodes.manage',
     answer: ForgottenNode,
     errors: ['NodeNotFound', 'Conflict'],

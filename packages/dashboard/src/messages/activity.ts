@@ -6,7 +6,7 @@ export const activityText = {
   paused: (count: number) => (count === 1 ? '1 new event waits' : `${count} new events wait`),
   filterOutcome: 'Outcome',
   filterWords: 'Filter',
-  filterWordsHint: 'Words of the capability or of what it was about',
+  filterWordsHint: 'Words in the capability or its target',
   outcomes: {
     all: 'Everything',
     calls: 'Calls',
@@ -14,7 +14,7 @@ export const activityText = {
     denied: 'Denied',
     limited: 'Limited',
     failed: 'Failed',
-    acts: 'Acts of people and the service',
+    acts: 'Actions of people and the service',
   },
   outcome: {
     ran: 'Ran',
@@ -25,7 +25,7 @@ export const activityText = {
     act: 'Act',
   },
   none: 'Nothing has happened yet',
-  noneFits: 'Nothing that is shown fits',
+  noneFits: 'No event matches the filter',
   noneNext: 'Calls, decisions and changes appear here as they happen.',
   kept: (count: string) => `The newest ${count} events are kept here; the audit log has all.`,
   rows: 'Events',

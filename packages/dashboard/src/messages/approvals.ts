@@ -5,12 +5,12 @@ export const approvalsText = {
   tabs: { waiting: 'Waiting', decided: 'Decided', grants: 'Standing grants' },
   tabsLabel: 'Approvals by state',
   nothingWaits: 'Nothing waits for you',
-  nothingWaitsNext: 'What agents ask for appears here by itself, within a moment.',
-  nothingDecided: 'No decided request fits',
-  nothingDecidedNext: 'Decisions stand here with what became of them.',
+  nothingWaitsNext: 'New requests of agents appear here by themselves.',
+  nothingDecided: 'No decided request matches',
+  nothingDecidedNext: 'Decided requests are listed here with their results.',
   noGrants: 'No standing grants',
   noGrantsNext:
-    'Approve a request with “Allow this for a time” to let the next ones run without asking.',
+    'Approve a request with “Allow this for a time” to let later ones run without asking.',
   asks: 'asks for',
   askedAt: 'Asked',
   left: 'Time left:',
@@ -18,7 +18,7 @@ export const approvalsText = {
   whyAsks: 'Why it asks',
   policyAsks: 'Policy asks a person for this.',
   agentSays: 'The agent says',
-  agentSaysNote: 'Its own words; nobody has checked them.',
+  agentSaysNote: 'In the agent’s own words; nobody has checked them.',
   canUndo: 'Can be undone',
   cannotUndo: "Can't be undone",
   changesNothing: 'Changes nothing',
@@ -27,8 +27,8 @@ export const approvalsText = {
   leadsTo: (what: string) => `Leads to: ${what}`,
   earlier: (count: number) =>
     count === 1 ? 'The last one like it:' : `The last ${count} like it:`,
-  earlierLoading: 'Looking for others like it…',
-  firstOfItsKind: 'Nobody has decided on one like it before.',
+  earlierLoading: 'Looking for similar requests…',
+  firstOfItsKind: 'There is no earlier decision on a similar request.',
   ruleOffer: (count: number, words: string) => `Approved ${count} times this week. ${words}?`,
   ruleExact: (agent: string, capability: string, what: string) =>
     `Let ${agent} run ${what === '' ? capability : `${capability} ${what}`} without asking`,
@@ -39,14 +39,14 @@ export const approvalsText = {
   ruleSubmit: 'Write the rule',
   ruleWhere: (file: string) => `To be written to ${file}, with a test of it:`,
   ruleCaution:
-    'The rule looks at the arguments alone. The files and programs that they name may be others by then. To take it back, delete the rule.',
+    'The rule checks only the arguments. The files and programs that they name may have changed by then. To undo it, delete the rule.',
   ruleReplay: (agent: string, meant: number, all: number) =>
     `Of ${counted(all, 'call')} by ${agent} in the last week, ${meant} would have run without asking.`,
   ruleReplayOther: (agent: string, capability: string, calls: number, tier: string) =>
     `It also changes ${counted(calls, 'call')} of ${capability} by ${agent}: ${tier}.`,
   ruleCannotSay: (calls: number) =>
-    `Of ${counted(calls, 'call')} the log does not hold what the decision hangs on.`,
-  ruleReplayEnded: 'The replay ended in the middle. Try again.',
+    `Of ${counted(calls, 'call')} the log lacks the arguments that the decision depends on.`,
+  ruleReplayEnded: 'The replay was interrupted. Try again.',
   ruleCritical: 'Policy calls this critical: a person decides on it each time.',
   ruleNotNeeded: 'Policy does not ask about this call any more, or asks for another reason.',
   ruleByHand: (file: string) =>
@@ -64,10 +64,9 @@ export const approvalsText = {
     `Stale: ${why}. It can't be approved: reject it, or let the agent ask again.`,
   critical: 'Critical',
   criticalNote:
-    'A critical request is decided with a login of at most 15 minutes, and never remembered.',
+    'A critical request needs a login that is at most 15 minutes old, and is never remembered.',
   mixed: (words: string) => `Letters of different alphabets in one word: ${words}. Look twice.`,
-  hiddenCharacters:
-    'There are characters in it that cannot be seen. They are marked with their codes.',
+  hiddenCharacters: 'It contains invisible characters. They are shown by their codes.',
   boundTo: 'Your decision is bound to',
   reason: 'Reason (the agent reads it)',
   approve: 'Approve and run',
@@ -89,12 +88,12 @@ export const approvalsText = {
   outcomes: (decided: number, others: number) =>
     others === 0
       ? `${counted(decided, 'request')} decided.`
-      : `${counted(decided, 'request')} decided, ${others} not: they had changed or were decided meanwhile.`,
+      : `${counted(decided, 'request')} decided, ${others} not, because they had changed or were decided meanwhile.`,
   tooOld:
     'A critical request needs a login of at most 15 minutes. Log in again; your decision is then sent.',
   logInAgain: 'Log in again',
   changed: 'The request has changed since it was shown. Read it again.',
-  someoneElse: 'Somebody else was quicker. This is how it stands.',
+  someoneElse: 'Somebody else has decided it already. This is its current state.',
   decidedBy: (status: string, by: string) => `${status} by ${by}`,
   status: {
     pending: 'Waiting',
@@ -111,7 +110,7 @@ export const approvalsText = {
     refused: 'Was not run',
     interrupted: 'Was interrupted: check what was done',
   },
-  result: 'What came back',
+  result: 'Result',
   back: 'All approvals',
   request: 'Request',
   agent: 'Agent',
@@ -143,7 +142,7 @@ export const approvalsText = {
   allowAll: (capability: string) => `Every call of ${capability}, whatever its arguments`,
   allowTime: 'For how long',
   times: { hour: '1 hour', fourHours: '4 hours', day: '1 day' },
-  allowUses: 'At most so many times',
+  allowUses: 'At most this many times',
   allowUsesHint: 'Empty for any number.',
   allowSubmit: 'Approve and allow',
   grantMatch: { same_arguments: 'The identical call', same_capability: 'Every call' },
@@ -154,7 +153,7 @@ export const approvalsText = {
   revoked: 'Revoked. The next call asks again.',
   keys: {
     next: 'Next request',
-    previous: 'Request before',
+    previous: 'Previous request',
     approve: 'Approve the request in focus',
     reject: 'Reject the request in focus',
   },

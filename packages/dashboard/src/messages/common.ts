@@ -21,6 +21,6 @@ export const common = {
   save: 'Save',
   showMore: 'Show more',
   nextRow: 'Next row',
-  previousRow: 'Row before',
+  previousRow: 'Previous row',
   person: (actor: string) => actor.replace(/^user:/, '').replace(/^system$/, 'the service'),
 } as const

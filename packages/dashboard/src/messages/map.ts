@@ -15,7 +15,7 @@ export const mapText = {
   calls: (count: number) => counted(count, 'call'),
   denied: (count: string) => `${count} denied`,
   held: (count: string) => `${count} waited for a person`,
-  legend: 'The wider a line, the more calls. Point at something to see the numbers of its lines.',
+  legend: 'Wider lines have more calls. Point at an item to see its numbers.',
   deniedMark: 'some were denied',
   heldMark: 'some waited for a person',
   arrow: (from: string, to: string) => `${from} → ${to}`,

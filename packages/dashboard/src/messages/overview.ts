@@ -39,7 +39,7 @@ export const overviewText = {
   nothingYet: 'Nothing has happened yet.',
   first: 'Waiting for your first agent',
   firstIntro:
-    'Create an agent, give its token to a client, and what it does appears here by itself.',
+    'Create an agent and give its token to a client. What it does appears here by itself.',
   firstCreate: 'Create an agent',
   firstConnected: (name: string) => `${name} is connected. Its first call appears here.`,
   firstWaiting: (name: string) => `${name} has not connected yet. On the machine of the service:`,

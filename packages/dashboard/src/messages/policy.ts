@@ -16,18 +16,18 @@ export const policyText = {
   at: (file: string, line: number, column: number) => `${file}:${line}:${column}`,
   position: (line: number, column: number) => `Line ${line}, column ${column}`,
   filter: 'Filter',
-  filterHint: 'Words of the capability, the condition or the reason',
+  filterHint: 'Words in the capability, the condition or the reason',
   layer: {
     system: 'Ships with Gatehouse',
     organisation: 'The organisation',
     agent: (name: string) => `The agent ${name}`,
   },
   order:
-    'Within a file the first rule that matches wins. Between files the agent’s decides before the organisation’s, and that before the one that ships; a floor can’t be loosened by a lower file.',
+    'Within a file, the first matching rule wins. The agent’s file comes before the organisation’s, and that before the one that ships; a lower file can’t loosen a floor.',
   oldVersion:
-    'The text of this file has an error. These are the rules that are active meanwhile; their lines are those of the text before.',
-  noRules: 'This file has no rule that is active.',
-  noneFit: 'No rule has these words.',
+    'This file has an error. These rules stay active meanwhile; their line numbers are those of the previous text.',
+  noRules: 'This file has no active rule.',
+  noneFit: 'No rule matches.',
   rulesOf: (file: string) => `Rules of ${file}`,
   textOf: (file: string) => `Text of ${file}`,
   decision: 'Decision',
@@ -39,20 +39,19 @@ export const policyText = {
   notifies: 'Notifies',
   network: (hosts: string) => `May reach ${hosts}`,
   openInEditor: (file: string, line: number) => `Edit ${file} at line ${line}`,
-  shippedOnly: 'Every capability has the tier that ships',
+  shippedOnly: 'Every capability has its default tier',
   shippedOnlyNext:
-    'There is no policy file of your own yet. Write one under Edit, or begin there with a ready policy.',
+    'You have no policy file yet. Write one under Edit, or start there with a ready policy.',
   effective: 'Effective result',
   effectiveIntro:
-    'What an agent may do once all files are taken together. A capability whose rules read arguments has the tier of a call that no condition speaks of.',
+    'What an agent may do with all files combined. A capability with conditions on arguments is shown with the tier of a call that meets none of them.',
   noAgents: 'There is no agent yet. Its capabilities appear here once you have created one.',
   barred: {
     tool_set: 'Not among its tools',
     paused: 'The agent is paused',
     revoked: 'The agent is revoked',
   },
-  leftOut: (count: number) =>
-    `${counted(count, 'capability', 'capabilities')} left out by its tools`,
+  leftOut: (count: number) => `${counted(count, 'capability', 'capabilities')} not among its tools`,
   allBarred: {
     paused: 'The agent is paused: every call is refused whatever the tier.',
     revoked: 'The agent is revoked: every call is refused whatever the tier.',
@@ -65,23 +64,23 @@ export const policyText = {
     'Ctrl+Space completes, F8 goes to the next problem, Tab leaves the editor, Ctrl+] and Ctrl+[ indent.',
   newFile: (file: string) =>
     `There is no ${file} yet. This is an example to change; the file is made when you save.`,
-  unchanged: 'As it is active.',
-  changedFile: 'A draft: nothing of it is active until you save it.',
+  unchanged: 'Same as the active policy.',
+  changedFile: 'A draft: it isn’t active until you save it.',
   checking: 'Checking…',
   valid: (rules: number, tests: number) =>
     `Valid: ${counted(rules, 'rule')}, ${counted(tests, 'test')} passed.`,
-  invalid: (count: number) => `${counted(count, 'error')}: it can’t be saved like this.`,
+  invalid: (count: number) => `${counted(count, 'error')}: it can’t be saved yet.`,
   checkFailed: 'The text could not be checked.',
   save: 'Save…',
   discard: 'Discard the draft',
   discardTitle: (file: string) => `Discard the draft of ${file}?`,
-  discardIntro: 'What you typed is gone then. The file stays as it is.',
+  discardIntro: 'Your changes are lost. The file stays as it is.',
   mayNotSave: 'Your role may try drafts, but not save them.',
   ready: 'Use a ready policy…',
   readyTitle: (file: string) => `A ready policy as ${file}`,
   readyLabel: 'Ready policy',
   readySubmit: 'Show the difference…',
-  readyOver: 'Its text takes the place of what you typed here and did not save.',
+  readyOver: 'It replaces your unsaved text.',
   readyChanges: (count: number) =>
     count === 0
       ? 'No capability gets another tier.'
@@ -95,10 +94,11 @@ export const policyText = {
   savedSaid: (file: string) => `${file} is saved and active.`,
   difference: 'Difference to the file',
   differenceTheirs: 'Difference between their text and yours',
-  whatChanges: 'Lines with − go, lines with + come. It is active within a second.',
-  noFileBefore: 'There is no such file yet: all of the text is new.',
+  whatChanges:
+    'Lines with − are removed, lines with + are added. The change is active within a second.',
+  noFileBefore: 'The file doesn’t exist yet: all of the text is new.',
   conflict:
-    'The file has changed since you began. Nothing was saved, and your text is kept. Lines with − are in the file as it stands now, lines with + in yours.',
+    'The file has changed since you began. Nothing was saved, and your text is kept. Lines with − are in the current file, lines with + in yours.',
   same: 'The texts are the same.',
   keepTyping: 'The file has changed since you began this draft. Saving shows the difference first.',
 
@@ -106,7 +106,7 @@ export const policyText = {
   byActive: 'The active one',
   byDraft: (file: string) => `With the draft of ${file}`,
   simulateIntro:
-    'A call that nobody makes: who may do it, and which rule says so. Leave the agent open to see who could.',
+    'A hypothetical call: who may make it, and which rule decides. Choose no agent to see who could.',
   capabilityHint: 'A capability, group.* or *',
   args: 'Arguments (JSON)',
   argsHint: 'Empty for the tier of a listing; {} for a call without arguments.',
@@ -117,28 +117,28 @@ export const policyText = {
   results: 'Results',
   summary: (free: number, waiting: number, blocked: number) =>
     `${numberText(free)} run at once, ${numberText(waiting)} wait for a person, ${numberText(blocked)} refused.`,
-  noResult: 'There is no agent that could make this call.',
+  noResult: 'No agent could make this call.',
   before: 'before',
   changedOnly: 'Only what the draft changes',
   nothingChanges: 'The draft changes nothing here.',
-  unfit: 'The capability takes no such arguments',
+  unfit: 'The arguments don’t fit the capability',
   firstOnly: (shown: number, all: number) =>
     `The first ${numberText(shown)} of ${numberText(all)} are shown. Name an agent or a capability for fewer.`,
   noRule: 'No rule: refused',
-  trace: 'Rules that were looked at',
+  trace: 'Evaluated rules',
   outcome: {
     matched: 'matched',
     condition_false: 'its condition is false',
     condition_error: 'its condition failed',
     shadowed: 'a rule before it won',
-    floor: 'a floor holds',
+    floor: 'a floor applies',
     decided: 'decided',
   },
 
   replayIntro:
-    'Asks a draft about the calls that agents really made, and shows where it decides otherwise than the active policy.',
+    'Evaluates a draft for the calls that agents really made, and shows where it differs from the active policy.',
   noDraft: 'There is no draft to replay',
-  noDraftNext: 'Change a file under Edit first. Its text is tried here before it is saved.',
+  noDraftNext: 'Change a file under Edit first. You can try it here before you save it.',
   draft: 'Draft',
   days: 'Days',
   daysHint: '1 to 90, up to now',
@@ -147,19 +147,19 @@ export const policyText = {
   done: (done: number, total: number) =>
     `${numberText(done)} of ${counted(total, 'entry', 'entries')} read`,
   starting: 'Starting…',
-  cancelled: 'Cancelled. Nothing was changed by it.',
+  cancelled: 'Cancelled. Nothing was changed.',
   replayCounts: (calls: number, changed: number) =>
-    `${counted(calls, 'call')}, ${numberText(changed)} decided otherwise`,
+    `${counted(calls, 'call')}, ${numberText(changed)} decided differently`,
   cannotSay: (count: number) =>
-    `${counted(count, 'call')} can’t be told: they hang on arguments that the log holds in part or as a hash.`,
+    `${counted(count, 'call')} are unknown: they depend on arguments that the log has only in part or as a hash.`,
   period: 'Period',
   calls: 'Calls',
-  changed: 'Decided otherwise',
+  changed: 'Decided differently',
   cannotSayShort: 'Cannot say',
   from: 'Now',
   to: 'With the draft',
   rule: 'Rule',
   examples: 'Newest calls',
-  noCalls: 'No agent called anything in this time.',
-  nothingOtherwise: 'The draft would have decided all of them alike.',
+  noCalls: 'No agent made a call in this time.',
+  nothingOtherwise: 'The draft would have decided all of them the same way.',
 } as const

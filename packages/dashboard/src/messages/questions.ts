@@ -3,7 +3,7 @@ import { counted } from '../ui/numbers.ts'
 export const questionsText = {
   title: 'Questions of MCP servers',
   intro:
-    'A call waits for each answer. It goes to the server alone: the agent and its model see neither the question nor the answer.',
+    'A call waits for each answer. Only the server gets it: the agent and its model see neither the question nor the answer.',
   heading: (server: string) => `${server} asks`,
   call: 'Call',
   callOf: (capability: string, agent: string) => `${capability} of ${agent}`,
@@ -12,11 +12,11 @@ export const questionsText = {
   asked: 'Asked',
   left: 'Time left:',
   over: 'none',
-  words: 'In the words of the server',
+  words: 'The server says',
   opens: 'It asks you to open',
-  opensNote: 'The address is the server’s own. Nothing has opened or checked it.',
+  opensNote: 'The address comes from the server. Nobody has opened or checked it.',
   open: (host: string) => `Open ${host}`,
-  careful: 'Give the server only what it needs, and never the secret of another.',
+  careful: 'Give the server only what it needs, and never another server’s secret.',
   secret: 'Not kept in the log.',
   choose: 'Choose…',
   noAnswer: 'No answer',
@@ -25,7 +25,7 @@ export const questionsText = {
   answer: 'Send the answer',
   opened: 'I have done it',
   decline: 'Decline',
-  leave: 'Leave undecided',
+  leave: 'Dismiss',
   done: {
     accept: (server: string) => `${server} has the answer, and its call goes on.`,
     decline: (server: string) => `${server} was told that nobody wants to answer.`,

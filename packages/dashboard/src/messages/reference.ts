@@ -3,9 +3,9 @@ export const referenceText = {
   intro:
     'Every operation with its parameters, bodies and answers. Programs send a user token and read the same from /api/openapi.json.',
   filter: 'Filter',
-  filterHint: 'Words of the path, the name or the summary',
+  filterHint: 'Words in the path, the name or the summary',
   failed: (status: number) => `The service answered ${status} instead of its description.`,
-  none: 'No operation has these words.',
+  none: 'No operation matches.',
   count: (shown: number, all: number) => `${shown} of ${all} operations`,
   parameters: 'Parameters',
   body: 'Body',

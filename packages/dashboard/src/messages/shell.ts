@@ -24,7 +24,7 @@ export const shellText = {
   account: (name: string) => `Account of ${name}`,
   search: 'Find or do…',
   searchHint: 'Search pages, agents and actions',
-  nothingFound: 'Nothing of that name.',
+  nothingFound: 'Nothing found.',
   groupPages: 'Pages',
   groupAgents: 'Agents',
   groupActions: 'Actions',
@@ -36,7 +36,7 @@ export const shellText = {
   resumeAll: 'Resume agents…',
   pauseAllTitle: 'Pause all agents?',
   pauseAllIntro:
-    'Every new call of every agent is refused until you resume them, and writes that are counting down wait. Calls that run now are finished.',
+    'Every new call of every agent is refused until you resume them, and writes that are counting down are held. Running calls finish.',
   pauseReason: 'Reason',
   pauseReasonHint: 'For other people; agents are not told.',
   pausedAll: (count: number) =>
@@ -45,14 +45,14 @@ export const shellText = {
   pausedBy: (name: string) => `by ${name}`,
   waitsPaused: (count: number) =>
     count === 0
-      ? 'No agent waits; new ones start paused.'
+      ? 'No agent is paused by it; new ones start paused.'
       : count === 1
-        ? '1 agent waits.'
+        ? '1 agent is paused by it.'
         : `${count} agents wait.`,
   resumeTitle: 'Resume agents',
-  resumeIntro: 'Leave out those that should stay paused: they can follow later.',
+  resumeIntro: 'Leave out those that should stay paused. You can resume them later.',
   resumeAgents: 'Agents',
-  resumeNone: 'No agent waits. This ends the pause, so that new agents start active.',
+  resumeNone: 'No agent is paused by it. This ends the pause, so that new agents start active.',
   resumeEnd: 'End the pause',
   resumeCount: (count: number) => (count === 1 ? 'Resume 1 agent' : `Resume ${count} agents`),
   resumedAll: (count: number) =>
@@ -64,7 +64,7 @@ export const shellText = {
   notFoundIntro: 'The address may be mistyped, or the page has moved.',
   home: 'Go to the start page',
   failed: 'This page failed',
-  failedNext: 'Reload to try again. What other pages show is not affected.',
+  failedNext: 'Reload to try again. Other pages are not affected.',
   reload: 'Reload',
   helpIntro: 'Single-key shortcuts can be switched off here.',
   singleKeys: 'Single-key shortcuts',

@@ -1,6 +1,6 @@
 export const stateText = {
   title: 'State',
-  intro: 'What agents keep between their sessions, and what they share.',
+  intro: 'What agents keep between sessions, and what they share.',
   area: 'Area',
   shared: 'Shared by all agents',
   prefix: 'Keys that begin with',
@@ -16,7 +16,7 @@ export const stateText = {
   deleteIntro: 'Deleting is recorded in the audit log, and can’t be undone.',
   deleted: 'The value is deleted.',
   none: 'No values here',
-  noneNext: 'Agents keep values with state.set, and share them with state.set in the shared area.',
+  noneNext: 'Agents store values with state.set, for themselves or in the shared area.',
   total: (keys: string, bytes: string) => `${keys}, ${bytes}`,
   keys: (count: number) => (count === 1 ? '1 key' : `${count} keys`),
   cut: (count: number) => `The first ${count} keys are shown; narrow the prefix to see others.`,
