@@ -145,6 +145,12 @@ const programs = [
     from: 'nginx-light',
     suites: 'the service behind nginx',
   },
+  {
+    name: 'pgbouncer',
+    file: '/usr/sbin/pgbouncer',
+    from: 'pgbouncer',
+    suites: 'PostgreSQL behind a pooler',
+  },
   { name: 'promtool', file: '/usr/bin/promtool', from: 'prometheus', suites: 'the alert rules' },
   {
     name: 'systemd-analyze',

@@ -172,19 +172,24 @@ const verificationOf = (
   ...(isService ? {} : { verifyEveryMs: 0 }),
 })
 
+/** Address for the thread that verifies: its session is read-only, which must be nobody else's. */
+const verifierUrl = ({ database_url: url, database_direct_url: directUrl }: Settings) =>
+  url === null ? null : (directUrl ?? url)
+
 /** The program of a thread beside this file. Sources and build differ in the extension alone. */
 const programOf = (name: string): URL =>
   new URL(`./${name}${extname(import.meta.url)}`, import.meta.url)
 
 const openStorage = async (
-  { database_url: url, 'audit.durable': durable }: Settings,
+  { database_url: url, database_direct_url: directUrl, 'audit.durable': durable }: Settings,
   { file, ...given }: { file: string; expectedId: string | null; moves: boolean | undefined },
   { storage: wrap = (opened: Storage) => opened }: Overrides,
 ): Promise<Storage> => {
   if (url === null) return wrap(await openSqlite({ file, ...given }))
   // Loaded only where it is used: most installations never do.
   const { openPostgres } = await import('./storage/postgres/open.ts')
-  return wrap(await openPostgres({ url, ...given, syncsLimits: durable === 'local' }))
+  const syncsLimits = durable === 'local'
+  return wrap(await openPostgres({ url, directUrl: directUrl ?? url, ...given, syncsLimits }))
 }
 
 /** Services that can be connected behind the proxy. */
@@ -274,7 +279,7 @@ export async function compose(
   { runsApproved = true, moves, beforeCreating, scrubber, output }: ComposeOptions,
   overrides: Overrides = {},
 ): Promise<Composition> {
-  const { data_dir: dataDir, database_url: databaseUrl } = settings
+  const { data_dir: dataDir } = settings
   const adapters = adaptersFor(settings, overrides)
   await using opening = new Disposal()
   const store = storeOf(settings)
@@ -297,7 +302,7 @@ export async function compose(
   const logPlace: LogPlace = {
     directory: auditFolder,
     chain: node,
-    url: databaseUrl,
+    url: verifierUrl(settings),
   }
   const verifier = opening.use(
     new VerifierThread({ program: programOf('verify-log'), place: logPlace, clock }),

@@ -123,7 +123,7 @@ const copyToPostgres = async (
   assertWholeLog(place)
   await assertVerified(composition)
   await storage.flush()
-  await using end = await openPostgresEnd(url)
+  await using end = await openPostgresEnd(place.settings.database_direct_url ?? url)
   await end.assertFree(storage.id)
   using source = openSqliteSource(place.databaseFile)
   if (dryRun) return await countAll(source, node)
@@ -186,7 +186,7 @@ const copyToSqlite = async (
   const { storage, node } = composition
   await assertAlone(composition)
   await assertVerified(composition)
-  await using end = await openPostgresEnd(url)
+  await using end = await openPostgresEnd(place.settings.database_direct_url ?? url)
   if (dryRun) return await end.read((source) => countAll(source, node))
   const arriving = `${place.databaseFile}.arriving`
   const entries = entriesIn(place)

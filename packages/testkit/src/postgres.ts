@@ -9,9 +9,11 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   statfsSync,
   symlinkSync,
+  writeFileSync,
 } from 'node:fs'
 import { createRequire } from 'node:module'
 import { createServer } from 'node:net'
@@ -19,11 +21,23 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { arch, env, getuid, platform } from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
+import { hasProgram, programPath } from './programs.ts'
 
 export type StartedPostgres = {
   /** Of the database `postgres`, as a superuser without a password. */
   readonly url: string
   stop(): Promise<void>
+  /** Ends it as a crash would: nothing is flushed, and no connection is told. */
+  crash(): Promise<void>
+  /** A synchronous standby of this server, once it follows; null where there is no `pg_basebackup`. */
+  startStandby(): Promise<Standby | null>
+  /** PgBouncer in transaction mode before this server; null where it is not installed. */
+  startPooler(): Promise<Pick<StartedPostgres, 'url' | 'stop'> | null>
+}
+
+type Standby = StartedPostgres & {
+  /** Makes it a server that writes. */
+  promote(): Promise<void>
 }
 
 const programs = ['initdb', 'postgres'] as const
@@ -105,6 +119,7 @@ type Child = {
   readonly running: () => boolean
   readonly output: () => string
   readonly interrupt: () => void
+  readonly crash: () => void
 }
 
 const start = (program: string, args: readonly string[], cwd: string): Child => {
@@ -132,14 +147,18 @@ const start = (program: string, args: readonly string[], cwd: string): Child => 
     running: () => child.exitCode === null && child.signalCode === null,
     output: () => output,
     interrupt: () => child.kill('SIGINT'),
+    crash: () => child.kill('SIGQUIT'),
   }
 }
 
-const untilReady = async (server: Child): Promise<void> => {
+const untilReady = async (
+  server: Child,
+  says = /ready to accept (?:read-only )?connections/,
+): Promise<void> => {
   const deadline = Date.now() + startTimeoutMs
-  while (!server.output().includes('ready to accept connections')) {
+  while (!says.test(server.output())) {
     if (!server.running() || Date.now() > deadline)
-      throw new Error(`PostgreSQL did not start: ${server.output()}`)
+      throw new Error(`The server did not start: ${server.output()}`)
     await delay(25)
   }
 }
@@ -154,6 +173,121 @@ const quickFolder = (): string => {
     return bavail * bsize >= bytesNeeded ? memory : tmpdir()
   } catch {
     return tmpdir()
+  }
+}
+
+type Place = {
+  readonly bin: string
+  readonly data: string
+  readonly folder: string
+  readonly settings: Readonly<Record<string, string>>
+}
+
+const urlOf = (port: number): string => `postgres://gatehouse@127.0.0.1:${port}/postgres`
+
+/** Starts the server of a folder that is prepared. */
+const serve = async (
+  { bin, data, folder, settings }: Place,
+  remove: () => void,
+): Promise<StartedPostgres> => {
+  const port = await freePort()
+  const chosen = {
+    listen_addresses: '127.0.0.1',
+    port: String(port),
+    unix_socket_directories: '',
+    ...settings,
+  }
+  const options = Object.entries(chosen).flatMap(([name, value]) => ['-c', `${name}=${value}`])
+  const server = start(join(bin, 'postgres'), ['-D', data, ...options], folder)
+  const end = async (how: () => void) => {
+    if (server.running()) how()
+    await server.ended
+  }
+  const stop = async () => {
+    await end(server.interrupt)
+    remove()
+  }
+  try {
+    await untilReady(server)
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return {
+    url: urlOf(port),
+    stop,
+    crash: () => end(server.crash),
+    startStandby: () => startStandby({ bin, folder, settings }, port),
+    startPooler: () => startPooler(folder, port),
+  }
+}
+
+const startPooler = async (
+  folder: string,
+  serverPort: number,
+): Promise<Pick<StartedPostgres, 'url' | 'stop'> | null> => {
+  if (!hasProgram('pgbouncer')) return null
+  const port = await freePort()
+  const users = join(folder, 'pooler-users')
+  writeFileSync(users, '"gatehouse" ""\n')
+  const file = join(folder, 'pooler.ini')
+  const lines = [
+    ...['[databases]', `* = host=127.0.0.1 port=${serverPort} user=gatehouse`, '[pgbouncer]'],
+    ...['listen_addr = 127.0.0.1', `listen_port = ${port}`, 'unix_socket_dir ='],
+    ...['auth_type = any', `auth_file = ${users}`, 'pool_mode = transaction', ''],
+  ]
+  writeFileSync(file, lines.join('\n'))
+  const pooler = start(programPath('pgbouncer'), [file], folder)
+  await untilReady(pooler, /process up/)
+  return {
+    url: urlOf(port),
+    async stop() {
+      if (pooler.running()) pooler.interrupt()
+      await pooler.ended
+    },
+  }
+}
+
+/** Runs a client program of PostgreSQL, and returns what it printed. */
+const runProgram = async (place: Omit<Place, 'data'>, name: string, args: readonly string[]) => {
+  const ran = start(join(place.bin, name), args, place.folder)
+  if ((await ran.ended) !== 0) throw new Error(`${name} failed: ${ran.output()}`)
+  return ran.output()
+}
+
+const startStandby = async (
+  place: Omit<Place, 'data'>,
+  primaryPort: number,
+): Promise<Standby | null> => {
+  if (!['pg_basebackup', 'psql'].every((name) => existsSync(join(place.bin, name)))) return null
+  const data = mkdtempSync(join(quickFolder(), 'gatehouse-pg-data-'))
+  const user = lesserUser()
+  if (user) chownSync(data, user.uid, user.gid)
+  const remove = () => rmSync(data, { recursive: true, force: true })
+  const sql = (url: string, text: string) =>
+    runProgram(place, 'psql', [url, '-qAtX', '-v', 'ON_ERROR_STOP=1', '-c', text])
+  const primary = urlOf(primaryPort)
+  try {
+    const source = `host=127.0.0.1 port=${primaryPort} user=gatehouse application_name=standby`
+    const copy = ['-d', source, '-D', data, '-R', '-X', 'stream', '--checkpoint=fast', '--no-sync']
+    await runProgram(place, 'pg_basebackup', copy)
+    const standby = await serve({ ...place, data }, remove)
+    // After the copy: the standby waits for nobody once it is promoted.
+    await sql(primary, `alter system set synchronous_standby_names = 'standby'`)
+    await sql(primary, 'select pg_reload_conf()')
+    const look = `select count(*) from pg_stat_replication where sync_state = 'sync'`
+    const deadline = Date.now() + startTimeoutMs
+    while ((await sql(primary, look)).trim() !== '1') {
+      if (Date.now() > deadline) throw new Error('The standby does not follow.')
+      await delay(50)
+    }
+    return {
+      ...standby,
+      promote: async () => void (await sql(standby.url, 'select pg_promote(true, 30)')),
+    }
+  } catch (error) {
+    remove()
+    throw error
   }
 }
 
@@ -186,27 +320,9 @@ export const startPostgres = async (
     const init = start(join(found, 'initdb'), ['-D', data, ...auth], folder)
     if ((await init.ended) !== 0) throw new Error(`initdb failed: ${init.output()}`)
 
-    const port = await freePort()
-    const chosen = {
-      listen_addresses: '127.0.0.1',
-      port: String(port),
-      unix_socket_directories: '',
-      ...settings,
-    }
-    const options = Object.entries(chosen).flatMap(([name, value]) => ['-c', `${name}=${value}`])
-    const server = start(join(found, 'postgres'), ['-D', data, ...options], folder)
-    const stop = async () => {
-      if (server.running()) server.interrupt()
-      await server.ended
-      remove()
-    }
-    try {
-      await untilReady(server)
-    } catch (error) {
-      await stop()
-      throw error
-    }
-    return { url: `postgres://gatehouse@127.0.0.1:${port}/postgres`, stop }
+    // Links may lead to two of its programs, while the others are beside those.
+    const home = dirname(realpathSync(join(found, 'postgres')))
+    return await serve({ bin: home, data, folder, settings }, remove)
   } catch (error) {
     remove()
     throw error

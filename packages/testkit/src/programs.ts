@@ -18,12 +18,15 @@ const places = {
   fish: '/usr/bin/fish',
   caddy: '/usr/bin/caddy',
   nginx: '/usr/sbin/nginx',
+  pgbouncer: '/usr/sbin/pgbouncer',
   promtool: '/usr/bin/promtool',
   'systemd-analyze': '/usr/bin/systemd-analyze',
 } as const
 
 /** Whether the test set-up could get this program. A suite that needs it is skipped where it is not, and named by the set-up. */
 export const hasProgram = (name: keyof typeof places): boolean => existsSync(places[name])
+
+export const programPath = (name: keyof typeof places): string => places[name]
 
 /** Where the test set-up puts the engine of local models: a service can use it as its own folder. */
 export const engineFolder: string = fileURLToPath(

@@ -62,6 +62,14 @@ export const fields = [
       'postgres://… when one machine is outgrown. Default: SQLite in the data directory.',
   },
   {
+    key: 'database_direct_url',
+    type: 'string',
+    secret: true,
+    default: null,
+    description:
+      'The same database past a pooler in transaction mode (PgBouncer), where database_url leads to one.',
+  },
+  {
     key: 'first_agent',
     type: 'boolean',
     default: true,

@@ -22,6 +22,7 @@ import { TableWatch } from './foreign-change.ts'
 import { commitOn } from './group-commit.ts'
 import { postgresLimits } from './limits.ts'
 import { postgresSearch } from './search.ts'
+import { assertSessions } from './sessions.ts'
 import { assertServerSettings } from './settings.ts'
 
 const connectionsMax = 10
@@ -34,11 +35,14 @@ const hooks: object = { onConnect: applySettings }
 /** Opens the store in this database, which any number of nodes may share, and upgrades it as needed. */
 export const openPostgres = async ({
   url,
+  directUrl = url,
   expectedId = null,
   moves = false,
   syncsLimits = true,
 }: {
   readonly url: string
+  /** The same database past a pooler, for connections that keep what they set, prepare or listen to. */
+  readonly directUrl?: string
   /** Id that the store must have; null or left out for one that may be new. */
   readonly expectedId?: string | null
   /** Whether a store that is on its way elsewhere, or from there, is opened too. */
@@ -55,7 +59,7 @@ export const openPostgres = async ({
   })
   // An idle connection that breaks is replaced when it is needed; without a listener it ends the process.
   pool.on('error', () => {})
-  const feed: ChangeFeed = new ChangeFeed(url, (channel, text) =>
+  const feed: ChangeFeed = new ChangeFeed(directUrl, (channel, text) =>
     pool.query('select pg_notify($1, $2)', [channel, text]),
   )
   const tell = (table: string): void => {
@@ -63,10 +67,10 @@ export const openPostgres = async ({
     if (kind) feed.tell(kind)
   }
   const db = new Kysely<Tables>({ dialect: postgresDialect(pool, tell) })
-  const committer = new DedicatedClient(url)
+  const committer = new DedicatedClient(directUrl)
   // @SECURITY A use is not synced by itself where the group of its call is, in a later commit that syncs both: without
   // that commit a crash of the database could forget uses; postgres.test.ts, "on the disk".
-  const taker = new DedicatedClient(url, syncsLimits ? '' : 'set synchronous_commit = off')
+  const taker = new DedicatedClient(directUrl, syncsLimits ? '' : 'set synchronous_commit = off')
   const close = async () => {
     await feed[Symbol.asyncDispose]()
     await taker[Symbol.asyncDispose]()
@@ -75,6 +79,7 @@ export const openPostgres = async ({
   }
   try {
     await assertServerSettings(db as Kysely<unknown>)
+    await assertSessions(committer, taker)
     await assertStoreId(db, expectedId, 'the database of database_url')
     if (!moves) await assertNotMoved(db)
     await migrate(db, migrations(postgresSchema), async () => {})
