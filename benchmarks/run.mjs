@@ -2,9 +2,9 @@
 // yardsticks of the same run. `--rounds N` (3), `--seconds N` (5), `--only P1,P5`; of the gateways in P4 `--calls N` (4000)
 // and `--in-flight N` (32).
 import { parseArgs } from 'node:util'
+import { codingAgents } from './coding-agents.mjs'
 import { gateways } from './gateways.mjs'
 import { governed } from './governed.mjs'
-import { hookDecisions } from './hook-decisions.mjs'
 import { machine } from './lib.mjs'
 import { logOfAMillion } from './log-of-a-million.mjs'
 import { modelDownload } from './model-download.mjs'
@@ -46,7 +46,7 @@ if (wants('P4')) rows.push(...(await upstreamCalls(options)), ...(await gateways
 if (wants('P5')) rows.push(...(await policyDecisions(options)))
 if (wants('P8')) rows.push(...(await idleConnections(options)))
 if (wants('P10')) rows.push(...(await commandTimes(options)))
-if (wants('hook')) rows.push(...(await hookDecisions(options)))
+if (wants('hook', 'bridge')) rows.push(...(await codingAgents(options)))
 if (wants('P6', 'P7', 'P17')) rows.push(...(await muchOfEverything(options)))
 if (wants('P11')) rows.push(...(await sandboxedPrograms(options)), ...(await processRun(options)))
 if (wants('P9', 'P13')) rows.push(...(await logOfAMillion(options)))
