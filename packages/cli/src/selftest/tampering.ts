@@ -9,9 +9,11 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { counted } from '../counted.ts'
+import { damagedStarts } from './damage.ts'
 import { Installation } from './installation.ts'
 import { makeEntries, type Ready, startWithAgent } from './load-agent.ts'
 import { bySize, type Finding, finding, firstOf, type SectionContext } from './section.ts'
+import { random } from './seeded-random.ts'
 import {
   bodyAt,
   type Change,
@@ -27,14 +29,6 @@ type Integrity = {
   readonly kind?: string
 }
 
-/** A small generator with a seed, so that a failure can be repeated. */
-const random = (seed: number) => {
-  let state = seed
-  return (below: number): number => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return Math.floor((state / 2 ** 32) * below)
-  }
-}
 type Below = ReturnType<typeof random>
 
 const flipped = ({ file, at, line }: FoundEntry, place: number, bit: number): Change => ({
@@ -163,10 +157,14 @@ const tamperWithFiles = async (gate: Installation): Promise<Finding> => {
 
 export const tamperingSection = async (context: SectionContext): Promise<readonly Finding[]> => {
   const [count, rounds] = bySize(context, [400, 25], [1_500, 1_000], [10_000, 10_000])
+  const part = (from: number): SectionContext => ({
+    ...context,
+    progress: (share) => context.progress(from + share / 2),
+  })
   await using gate = new Installation(context.program)
   const ready = await startWithAgent(gate, null)
   await makeEntries(ready, count)
-  const found = await tamperWithEntries(context, ready, gate.dataDir, rounds)
+  const found = await tamperWithEntries(part(0), ready, gate.dataDir, rounds)
   await gate.stop()
-  return [found, await tamperWithFiles(gate)]
+  return [found, await tamperWithFiles(gate), await damagedStarts(part(0.5))]
 }

@@ -11,6 +11,9 @@ export const syncPath = (path: string): void => {
   }
 }
 
+/** Makes durable which names the folder of this file has. */
+export const syncFolderOf = (file: string): void => syncPath(dirname(file))
+
 /** Makes sure that the file exists and only its owner may read it; SQLite's own files inherit that. */
 export const createPrivateFile = (file: string): void => {
   if (existsSync(file)) return
@@ -26,6 +29,6 @@ export const copyBeforeMigration = (connection: SqliteConnection, migration: str
   chmodSync(copy, 0o600)
   connection.run('vacuum into ?', [copy])
   syncPath(copy)
-  syncPath(dirname(copy))
+  syncFolderOf(copy)
   return copy
 }

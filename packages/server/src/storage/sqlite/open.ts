@@ -12,6 +12,7 @@ import type { Tables } from '../sql/tables.ts'
 import { SqliteConnection } from './adapter.ts'
 import { copyBeforeMigration, createPrivateFile } from './copy.ts'
 import { readerDialect, sqliteSchema, writerDialect } from './dialect.ts'
+import { assertFileSum, removeFileSum, writeFileSum } from './file-sum.ts'
 import { GroupBuffer } from './group-buffer.ts'
 import { LimitBatches } from './limits.ts'
 import { sqliteSearch } from './search.ts'
@@ -36,6 +37,7 @@ export const openSqliteWith = async (
   steps: Record<string, Migration>,
 ): Promise<Storage> => {
   createPrivateFile(file)
+  assertFileSum(file)
   const opened: SqliteConnection[] = []
   const connect = (readOnly: boolean): SqliteConnection => {
     const connection = new SqliteConnection(file, { readOnly })
@@ -71,6 +73,13 @@ const assertExpected = async (db: Kysely<Tables>, { id, file, moves }: Expected)
   if (!moves) await assertNotMoved(db)
 }
 
+/** Leaves one file that has everything, and its sum. */
+const closeWhole = (writer: SqliteConnection, close: () => void): void => {
+  emptyWal(writer)
+  close()
+  writeFileSum(writer.file)
+}
+
 const build = async (
   connect: (readOnly: boolean) => SqliteConnection,
   close: () => void,
@@ -80,6 +89,7 @@ const build = async (
   const writer = connect(false)
   const found = new Kysely<Tables>({ dialect: readerDialect(writer) })
   await assertExpected(found, expected)
+  removeFileSum(expected.file)
   applyWriterSettings(writer)
   const mutex = new FifoMutex()
   // Named before it exists: it writes with what needs the migrated schema.
@@ -135,8 +145,7 @@ const build = async (
           // The log has it too: what is not stored by then is recorded from there at the next start.
         } finally {
           buffer.end()
-          emptyWal(writer)
-          close()
+          closeWhole(writer, close)
         }
       }),
   }

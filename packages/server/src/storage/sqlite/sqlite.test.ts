@@ -1,4 +1,13 @@
-import { appendFileSync, copyFileSync, existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
+import {
+  appendFileSync,
+  copyFileSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describeStorage } from '@gatehouse/testkit'
@@ -133,6 +142,48 @@ describe('a SQLite file', () => {
     copyFileSync(folder.file, copied.file)
     await using opened = await openSqlite({ file: copied.file })
     expect(await opened.meta.get('k')).toBe('v')
+  })
+
+  test('of which one bit is another since it was closed is refused by name, and as it was it opens', async () => {
+    using folder = inFolder()
+    const store = await openSqlite({ file: folder.file })
+    await store.meta.set('k', 'a value of this row')
+    await store[Symbol.asyncDispose]()
+    const bytes = readFileSync(folder.file)
+    const at = bytes.indexOf('a value of this row')
+    expect(at).toBeGreaterThan(0)
+    writeFileSync(folder.file, bytes.fill('A', at, at + 1))
+    await expect(openSqlite({ file: folder.file })).rejects.toMatchObject({
+      type: 'StorageUnavailable',
+      message: expect.stringContaining('gatehouse.db: it is not as the service left it') as string,
+      recovery: [
+        { action: 'restore a backup' },
+        { action: expect.stringMatching(/^rm .*gatehouse\.db\.sha256$/) as string },
+      ],
+    })
+    writeFileSync(folder.file, bytes.fill('a', at, at + 1))
+    {
+      await using opened = await openSqlite({ file: folder.file })
+      expect(await opened.meta.get('k')).toBe('a value of this row')
+    }
+    // Changed on purpose: without the sum it opens as it is.
+    using other = foreignHand(folder.file)
+    other.exec("update meta set value = 'another' where key = 'k'")
+    await expect(openSqlite({ file: folder.file })).rejects.toMatchObject({
+      type: 'StorageUnavailable',
+    })
+    rmSync(`${folder.file}.sha256`)
+    await using changed = await openSqlite({ file: folder.file })
+    expect(await changed.meta.get('k')).toBe('another')
+  })
+
+  test('that was not closed has no sum that a later start could take for its own', async () => {
+    using folder = inFolder()
+    await (await openSqlite({ file: folder.file }))[Symbol.asyncDispose]()
+    expect(existsSync(`${folder.file}.sha256`)).toBe(true)
+    await using opened = await openSqlite({ file: folder.file })
+    await opened.meta.set('k', 'v')
+    expect(existsSync(`${folder.file}.sha256`)).toBe(false)
   })
 
   test('refuses work after it was closed', async () => {
