@@ -95,8 +95,11 @@ export async function invokeCapability(
     let outcome: Outcome
     try {
       if (place) await place
-      outcome = capability
-        ? await admit(op, deps, agent, capability, input, held)
+      // @SECURITY Who was revoked or paused while the call stood in line begins nothing; mcp-socket.test.ts.
+      const holder = place ? holderOf(op, deps) : agent
+      const found = place ? callable(deps, op, input.capability) : capability
+      outcome = found
+        ? await admit(op, deps, holder, found, input, held)
         : await refuseUnknown(op, deps, input)
     } finally {
       deps.slots.give(agent.name, waits)

@@ -79,6 +79,37 @@ describe('the end of a connection', () => {
     expect((await other.request('ping')).result).toEqual({})
   })
 
+  test('with a revoked agent all its connections end, and of what waits for its turn nothing runs later', async () => {
+    const [sockets, each] = process.env['GATEHOUSE_FULL'] === '1' ? [100, 6] : [20, 5]
+    const peers = await Promise.all(Array.from({ length: sockets }, () => open()))
+    const other = await open({ headers: { Authorization: `Bearer ${tokens.beta}` } })
+    for (const peer of peers) for (let i = 0; i < each; i++) void peer.call('test__wait')
+    await until(() => kit.waiting.length === 64)
+    await kit.revoke('alpha')
+    const ends = await Promise.all(peers.map((peer) => peer.end()))
+    expect(new Set(ends.map(({ code }) => code))).toEqual(new Set([4401]))
+    // Places become free, and nobody may take them.
+    for (const call of [...kit.waiting]) call.finish()
+    expect((await other.call('test__echo', { text: 'x' })).result).toMatchObject({
+      structuredContent: { text: 'x' },
+    })
+    expect(kit.ran.filter(({ agent }) => agent === 'alpha')).toHaveLength(64)
+  })
+
+  test('calls in line when their agent is paused do not begin, and its connection stays', async () => {
+    const peers = [await open(), await open(), await open()]
+    const answers = peers.flatMap((peer) =>
+      Array.from({ length: 25 }, () => peer.call('test__wait')),
+    )
+    await until(() => kit.waiting.length === 64)
+    await kit.kit.app.pauseAgent(kit.kit.operator(), { name: 'alpha' })
+    for (const call of [...kit.waiting]) call.finish()
+    const ended = await Promise.all(answers)
+    expect(ended.filter(({ result }) => result?.['isError'] !== true && result)).toHaveLength(64)
+    expect(kit.ran).toHaveLength(64)
+    expect((await peers[0]?.request('ping'))?.result).toEqual({})
+  })
+
   test('a peer that does not answer pings is given up, one that does is kept', async () => {
     await kit.close(0)
     kit = await openKit({ limits: { sweepEveryMs: 20, pingEveryMs: 40, deadAfterMs: 1_500 } })
