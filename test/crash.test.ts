@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { killUnderLoad } from '../packages/cli/src/selftest/kills.ts'
+import { endUnderLoad } from '../packages/cli/src/selftest/kills.ts'
 import { Installation } from './support/server.ts'
 
 const full = process.env['GATEHOUSE_FULL'] === '1'
@@ -10,8 +10,11 @@ test(
   `${kills} kills under load lose no acknowledged call, break no chain and run nothing approved twice`,
   async () => {
     await using gate = new Installation()
-    const found = await killUnderLoad(gate, { kills, calls, onKill: () => undefined })
-    expect(found).toMatchObject({ missing: [], wrong: [], integrity: 'verified', exitCode: 0 })
+    const found = await endUnderLoad(gate, {
+      ends: Array.from({ length: kills }, () => 'SIGKILL'),
+      ...{ calls, onEnd: () => undefined },
+    })
+    expect(found).toMatchObject({ missing: [], wrong: [], integrity: 'verified', late: [] })
     expect(found.acknowledged).toBeGreaterThanOrEqual(calls)
     expect(found.approved).toBeGreaterThan(0)
   },

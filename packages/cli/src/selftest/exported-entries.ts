@@ -6,6 +6,7 @@ export type Entry = {
   readonly result: string
   readonly arguments: Record<string, unknown>
   readonly approval_id: string | null
+  readonly error?: { readonly type: string } | null
 }
 
 /** Everything that the log holds, by way of the command that a person gives. */

@@ -3,8 +3,11 @@ import { join } from 'node:path'
 import { exportedEntries } from './exported-entries.ts'
 import { Installation, invoke, pause, type Run, rpc } from './installation.ts'
 import { bySize, type Finding, finding, firstOf, type SectionContext } from './section.ts'
+import { startTogether } from './start-together.ts'
 
 const clients = 8
+/** Each of the steps of an orderly end has a limit; together they take no longer. */
+const stopWithinMs = 12_000
 
 const policy = `version: 1
 rules:
@@ -112,8 +115,11 @@ type Outcome = {
   /** Marks of approved calls that ran more than once, or whose state says something else than their effect. */
   readonly wrong: readonly string[]
   readonly approved: number
+  /** Calls with an effect whose outcome nobody knows: only a kill may leave some. */
+  readonly unclear: number
   readonly integrity: string
-  readonly exitCode: number
+  /** Orderly ends that were none, or took too long. */
+  readonly late: readonly string[]
 }
 
 const compare = async (
@@ -121,11 +127,12 @@ const compare = async (
   seen: Acknowledged,
   workspace: string,
   approvals: readonly Approval[],
-): Promise<Omit<Outcome, 'exitCode'>> => {
+): Promise<Omit<Outcome, 'late'>> => {
   const verified = await gate.cli(['audit', 'verify', '--json'])
   const { integrity } = JSON.parse(verified.stdout) as { integrity: string }
+  const entries = await exportedEntries(gate)
   const recorded = new Set(
-    (await exportedEntries(gate))
+    entries
       .filter(({ result }) => result === 'success')
       .map(
         ({ capability, arguments: args }) =>
@@ -152,18 +159,33 @@ const compare = async (
         .map(([mark]) => mark),
     ],
     approved: states.size,
+    unclear: entries.filter(({ error }) => error?.type === 'OutcomeUnknown').length,
     integrity,
   }
 }
 
-/** Kills the service again and again while calls and approvals come in, and compares what it said with what is there. */
-export const killUnderLoad = async (
+/** How the life of a service ends: with no time for anything, or asked to. */
+type End = 'SIGKILL' | 'SIGTERM'
+
+type Load = {
+  /** One after the other, as often as it is in the list. */
+  readonly ends: readonly End[]
+  readonly calls: number
+  readonly onEnd: (ended: number) => void
+}
+
+/** Ends of services that were asked to and did not do it in order and in time. */
+const stopped = async (gate: Installation): Promise<string | null> => {
+  const startedAt = performance.now()
+  const code = await gate.stop()
+  const tookMs = Math.round(performance.now() - startedAt)
+  return code === 0 && tookMs <= stopWithinMs ? null : `code ${code} after ${tookMs} ms`
+}
+
+/** Ends the service again and again while calls and approvals come in, and compares what it said with what is there. */
+export const endUnderLoad = async (
   gate: Installation,
-  {
-    kills,
-    calls,
-    onKill,
-  }: { readonly kills: number; readonly calls: number; readonly onKill: (kill: number) => void },
+  { ends, calls, onEnd }: Load,
 ): Promise<Outcome> => {
   let run = await gate.start()
   const { token, workspace } = await gate.createAgent('load')
@@ -175,51 +197,78 @@ export const killUnderLoad = async (
   const userToken = readFileSync(join(gate.dataDir, 'cli-token'), 'utf8').trim()
 
   const seen = new Acknowledged()
-  const perLife = Math.ceil(calls / kills)
-  for (let kill = 1; kill <= kills; kill += 1) {
+  const perLife = Math.ceil(calls / ends.length)
+  const late: string[] = []
+  for (const [i, end] of ends.entries()) {
     const target = seen.count + perLife
     const workers = Array.from({ length: clients }, () => loadUntilDead(run, token, seen))
     workers.push(approveUntilDead(run, userToken))
     while (seen.count < target) await pause(1)
     await pause(Math.random() * 20)
-    await gate.kill()
+    const wrong = end === 'SIGTERM' ? await stopped(gate) : await gate.kill()
+    if (wrong) late.push(wrong)
     await Promise.all(workers)
     run = await gate.start()
-    onKill(kill)
+    onEnd(i + 1)
   }
   const approvals = await approvedRequests(run, userToken)
   const listed = await rpc(run, token, 'capabilities.list')
   if (listed.error) throw new Error(listed.error.message)
-  const exitCode = await gate.stop()
-  return { ...(await compare(gate, seen, workspace, approvals)), exitCode }
+  const wrong = await stopped(gate)
+  if (wrong) late.push(wrong)
+  const found = await compare(gate, seen, workspace, approvals)
+  return { ...found, late, unclear: ends.includes('SIGKILL') ? 0 : found.unclear }
 }
 
+const times = (end: End, count: number): readonly End[] => Array.from({ length: count }, () => end)
+
+const recordedFindings = (
+  ends: string,
+  { acknowledged, missing, wrong, approved, integrity }: Outcome,
+  calls: number,
+): readonly Finding[] => [
+  finding(
+    `no acknowledged call is missing after ${ends}`,
+    missing.length === 0 && acknowledged >= calls,
+    missing.length === 0
+      ? `${acknowledged} acknowledged calls`
+      : `${missing.length} of ${acknowledged} missing: ${firstOf(missing)}`,
+  ),
+  finding(
+    `nothing approved ran twice or without a trace after ${ends}`,
+    wrong.length === 0 && approved > 0,
+    wrong.length === 0 ? `${approved} approved requests` : firstOf(wrong),
+  ),
+  finding(`the log verifies after ${ends}`, integrity === 'verified', `audit verify: ${integrity}`),
+]
+
 export const killsSection = async (context: SectionContext): Promise<readonly Finding[]> => {
-  await using gate = new Installation(context.program)
-  const [kills, calls] = bySize(context, [2, 100], [40, 4_000], [200, 20_000])
-  const found = await killUnderLoad(gate, {
-    ...{ kills, calls },
-    onKill: (kill) => context.progress(kill / kills),
+  const [kills, stops, calls] = bySize(context, [2, 2, 100], [40, 20, 4_000], [200, 100, 20_000])
+  const all = kills + stops
+  await using killed = new Installation(context.program)
+  const afterKills = await endUnderLoad(killed, {
+    ...{ ends: times('SIGKILL', kills), calls },
+    onEnd: (ended) => context.progress(ended / all),
   })
-  const { acknowledged, missing, wrong, approved, integrity, exitCode } = found
+  await using asked = new Installation(context.program)
+  const afterStops = await endUnderLoad(asked, {
+    ...{ ends: times('SIGTERM', stops), calls: calls / 2 },
+    onEnd: (ended) => context.progress((kills + ended) / all),
+  })
+  const late = [...afterKills.late, ...afterStops.late]
   return [
+    ...recordedFindings(`${kills} kills`, afterKills, calls),
+    ...recordedFindings(`${stops} orderly ends`, afterStops, calls / 2),
     finding(
-      'no acknowledged call is missing',
-      missing.length === 0 && acknowledged >= calls,
-      missing.length === 0
-        ? `${acknowledged} acknowledged calls over ${kills} kills`
-        : `${missing.length} of ${acknowledged} missing: ${firstOf(missing)}`,
+      'the service ends by itself when asked, within 12 s',
+      late.length === 0,
+      late.length === 0 ? `${stops + 2} of ${stops + 2}` : firstOf(late),
     ),
     finding(
-      'nothing approved ran twice or without a trace',
-      wrong.length === 0 && approved > 0,
-      wrong.length === 0 ? `${approved} approved requests` : firstOf(wrong),
+      'an orderly end leaves no call whose outcome is unknown',
+      afterStops.unclear === 0,
+      `${afterStops.unclear} calls`,
     ),
-    finding(
-      'the log verifies after all of it',
-      integrity === 'verified',
-      `audit verify: ${integrity}`,
-    ),
-    finding('the service ends by itself when asked', exitCode === 0, `exit code ${exitCode}`),
+    await startTogether(context),
   ]
 }
