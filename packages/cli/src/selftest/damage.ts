@@ -61,7 +61,7 @@ const ask = async (run: Run, { userToken }: Ready, path: string, method = 'GET')
 /** Times of this start and of what was asked a moment ago, which differ each time. */
 const changing = /"(last_seen|last_used|verified|expires|since)\w*":("[^"]*"|\d+|null)/g
 
-/** What the service says of everything that it was given, to an operator and to the agent. */
+/** Answers of the service about everything that it was given, to an operator and to the agent. */
 const answersOf = async (run: Run, ready: Ready): Promise<Readonly<Record<string, string>>> => {
   const answers: Record<string, string> = {}
   for (const noun of [
@@ -99,7 +99,7 @@ const template = async (gate: Installation): Promise<Ready> => {
   return ready
 }
 
-/** What was wrong with how the service took a bit that is another in this file; null where nothing was. */
+/** Fault in how the service took a changed bit of this file; null for none. */
 const take = async (
   gate: Installation,
   ready: Ready,

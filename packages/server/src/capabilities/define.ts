@@ -96,6 +96,15 @@ const parsedBy = (
   return { kind: 'invalid', problems }
 }
 
+/** Arguments that are there in each call, since each of these fields makes a value of none. */
+const defaultsOf = ({ shape }: z.ZodObject): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(shape).flatMap(([name, field]) => {
+      const parsed = z.safeParse(field, undefined)
+      return parsed.success && parsed.data !== undefined ? [[name, parsed.data]] : []
+    }),
+  )
+
 /** Defaults for what most capabilities do not say. */
 const unlessSaid = {
   notify: false,
@@ -172,6 +181,9 @@ export const defineCapability = <I extends z.ZodObject, O extends z.ZodObject>(
     when_to_use: d.when_to_use,
     origin: 'own',
     argument_names: Object.keys(d.inputs.shape),
+    get argument_defaults() {
+      return defaultsOf(d.inputs)
+    },
     parse: (given: unknown) => parsedBy(d.inputs, () => listing().input_schema, given),
     tier: d.tier,
     effect: d.effect,

@@ -13,7 +13,7 @@ import { knownNamesOf } from './unknown-names.ts'
 
 const known = new Map(standardCapabilities.map((one) => [one.name, one]))
 const names = knownNamesOf([...known.keys()], (name) => known.get(name)?.argument_names ?? [])
-const pathsOf = (name: string) => known.get(name)?.paths ?? []
+const argumentsOf = (name: string) => known.get(name)
 const organisation = { layer: 'organisation', file: 'organisation.yaml', agent: null } as const
 
 const parse = (text: string) => parsePolicyFile(organisation, text, names)
@@ -37,8 +37,21 @@ const decideBy = (...rules: readonly string[]) => {
   if (system.kind !== 'ok') throw new Error('no system policy')
   const policy = compilePolicy('v', [system.parsed.layer, result.parsed.layer])
   return (capability: string, args: Record<string, unknown> = {}): PolicyTier =>
-    tierOf(policy.decide(buildTestQuestion({ capability, args }, pathsOf)))
+    tierOf(policy.decide(buildTestQuestion({ capability, args }, argumentsOf)))
 }
+
+test('a question of a test has the arguments that a call has: what it leaves out is filled in', () => {
+  const tier = decideBy('match: filesystem.mkdir, when: args.parents, tier: blocked')
+  expect(tier('filesystem.mkdir', { path: 'a' })).toBe('blocked')
+  expect(tier('filesystem.mkdir', { path: 'a', parents: false })).toBe('autonomous')
+  for (const { name, common_patterns, parse } of standardCapabilities)
+    for (const { arguments: args } of common_patterns) {
+      const parsed = parse(args)
+      if (parsed.kind !== 'valid') throw new Error(`${name}: ${JSON.stringify(parsed.problems)}`)
+      const { args: asked } = buildTestQuestion({ capability: name, args }, argumentsOf)
+      expect(Object.keys(asked).toSorted(), name).toEqual(Object.keys(parsed.args).toSorted())
+    }
+})
 
 test('each capability that takes a path is in the table, but for those that files are not decided by', () => {
   const elsewhere = (name: string) => name.startsWith('client.') || name === 'process.run'
@@ -160,7 +173,7 @@ test('such a rule is dead only where each of its parts is, and is counted and to
       before: new Map(),
       starting: false,
       names,
-      pathsOf,
+      argumentsOf,
     })
   const deletes = 'match: { effect: delete }, tier: blocked'
   expect(plan('match: filesystem.delete, tier: blocked', deletes).problems).toEqual([])
@@ -194,7 +207,9 @@ test('a rule that loosens needs every place in its folder, and any other one of 
       place,
       (match, tier, capability, one, other) => {
         const effects = fileEffects[capability] ?? {}
-        const given = Object.keys(effects).filter((name) => pathsOf(capability).includes(name))
+        const given = Object.keys(effects).filter((name) =>
+          argumentsOf(capability)?.paths.includes(name),
+        )
         const places = given.map((name, at) => [name, at === 0 ? one : other] as const)
         const args = Object.fromEntries(
           places.map(([name, path]) => [name, name === 'attachments' ? [path] : path]),
@@ -218,7 +233,7 @@ test('a rule that loosens needs every place in its folder, and any other one of 
         )
         if (result.kind !== 'ok') throw new Error(JSON.stringify(result.problems))
         const policy = compilePolicy('v', [result.parsed.layer])
-        const { rule } = policy.decide(buildTestQuestion({ capability, args }, pathsOf))
+        const { rule } = policy.decide(buildTestQuestion({ capability, args }, argumentsOf))
         expect(rule !== null).toBe(isMatched)
       },
     ),

@@ -8,7 +8,7 @@ import { knownNamesOf } from './unknown-names.ts'
 
 const known = new Map(standardCapabilities.map((one) => [one.name, one]))
 const names = knownNamesOf([...known.keys()], (name) => known.get(name)?.argument_names ?? [])
-const pathsOf = (name: string) => known.get(name)?.paths ?? []
+const argumentsOf = (name: string) => known.get(name)
 
 const parsed = (id: FileId, text: string) => {
   const result = parsePolicyFile(id, text, names)
@@ -25,7 +25,7 @@ const warningsOf = (...rules: readonly string[]): readonly string[] => {
   const text = `version: 1\nrules:\n${rules.map((rule) => `  - { ${rule} }\n`).join('')}`
   const file = parsed(id, text)
   const policy = compilePolicy('v', [system.layer, file.layer])
-  return openWayWarnings(policy, file, pathsOf).map(
+  return openWayWarnings(policy, file, argumentsOf).map(
     ({ line, column, severity, message }) => `${line}:${column} ${severity} ${message}`,
   )
 }

@@ -3,7 +3,7 @@ import { isStricter, tierOf } from '../domain/policy/tiers.ts'
 import { decideTool } from '../domain/policy/tools.ts'
 import type { CompiledPolicy, LayerRule } from '../domain/policy/types.ts'
 import type { ParsedFile } from './parse-file.ts'
-import { buildTestQuestion, type PathsOf } from './run-tests.ts'
+import { type ArgumentsOf, buildTestQuestion } from './run-tests.ts'
 import { andList } from './unknown-names.ts'
 
 /** A capability, and the argument of it that names the place. */
@@ -74,14 +74,15 @@ const placesOf = ({ when, tier }: LayerRule, argument: string, { always }: Famil
 type Asking = {
   readonly policy: CompiledPolicy
   readonly file: ParsedFile
-  readonly pathsOf: PathsOf
+  readonly argumentsOf: ArgumentsOf
 }
 
 const decide = (asking: Asking, [capability, argument]: Way, place: string) => {
-  const others = asking.pathsOf(capability).filter((name) => name !== argument && name !== 'root')
+  const paths = asking.argumentsOf(capability)?.paths ?? []
+  const others = paths.filter((name) => name !== argument && name !== 'root')
   const args = Object.fromEntries([...others.map((name) => [name, elsewhere]), [argument, place]])
   const agent = asking.file.id.agent ?? undefined
-  const question = buildTestQuestion({ capability, args, agent }, asking.pathsOf)
+  const question = buildTestQuestion({ capability, args, agent }, asking.argumentsOf)
   return decideTool(asking.policy, question)
 }
 
@@ -121,7 +122,7 @@ const warningOf = (asking: Asking, rule: LayerRule, family: Family, argument: st
 
 /** A rule by effect that a program gets around: the sandbox shows it the folders whole. */
 const pastPrograms = (asking: Asking): readonly (readonly [LayerRule, string])[] => {
-  const { policy, file, pathsOf } = asking
+  const { policy, file, argumentsOf } = asking
   const rule = file.layer.rules.find(
     (one) => one.written_when !== undefined && one.tier !== 'autonomous',
   )
@@ -130,7 +131,7 @@ const pastPrograms = (asking: Asking): readonly (readonly [LayerRule, string])[]
   const agent = file.id.agent ?? undefined
   const run = decideTool(
     policy,
-    buildTestQuestion({ capability: 'process.run', args, agent }, pathsOf),
+    buildTestQuestion({ capability: 'process.run', args, agent }, argumentsOf),
   )
   const message = `${rule.ref.match} ${rule.tier === 'blocked' ? 'is blocked' : 'needs approval'}, but programs of process.run run at once and are not held to it`
   return tierOf(run) === 'autonomous' ? [[rule, message]] : []
@@ -140,9 +141,9 @@ const pastPrograms = (asking: Asking): readonly (readonly [LayerRule, string])[]
 export const openWayWarnings = (
   policy: CompiledPolicy,
   file: ParsedFile,
-  pathsOf: PathsOf,
+  argumentsOf: ArgumentsOf,
 ): readonly PolicyProblem[] => {
-  const asking = { policy, file, pathsOf }
+  const asking = { policy, file, argumentsOf }
   const found = new Map<LayerRule, string>()
   const ways = families.flatMap((family) => family.ways.map((way) => ({ family, way })))
   const told = (rule: LayerRule) => ways.filter(({ way }) => way[0] === rule.match)

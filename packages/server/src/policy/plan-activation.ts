@@ -6,7 +6,7 @@ import { covers, everyPattern } from '../domain/policy/match.ts'
 import type { CompiledPolicy, Layer, LayerRule, LayerTools } from '../domain/policy/types.ts'
 import { openWayWarnings } from './open-ways.ts'
 import { type FileId, type FileParse, type ParsedFile, parsePolicyFile } from './parse-file.ts'
-import { failingTests, type PathsOf } from './run-tests.ts'
+import { type ArgumentsOf, failingTests } from './run-tests.ts'
 import type { KnownNames } from './unknown-names.ts'
 
 /** A file as it is offered: its text, or why it has none; and what to fall back on. */
@@ -38,7 +38,7 @@ export type ActivationInput = {
   /** At a start a bad file without a good version walls; later it just does not become active. */
   readonly starting: boolean
   readonly names: KnownNames
-  readonly pathsOf: PathsOf
+  readonly argumentsOf: ArgumentsOf
 }
 
 /** Denies every call that a file could have spoken of, since what it meant to forbid is unknown. */
@@ -263,7 +263,7 @@ export const planActivation = (input: ActivationInput): Activation => {
     failed.clear()
     for (const round of rounds) {
       if (!round.parsed) continue
-      const failing = failingTests(policy, round.parsed, input.pathsOf)
+      const failing = failingTests(policy, round.parsed, input.argumentsOf)
       if (failing.length === 0) continue
       if (isNew(round, input.before)) {
         round.parsed = null
@@ -286,7 +286,7 @@ export const planActivation = (input: ActivationInput): Activation => {
       one.kind === 'active'
         ? [
             ...leftOutWarnings(policy, one.parsed),
-            ...openWayWarnings(policy, one.parsed, input.pathsOf),
+            ...openWayWarnings(policy, one.parsed, input.argumentsOf),
           ]
         : [],
     ),

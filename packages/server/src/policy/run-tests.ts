@@ -3,6 +3,7 @@ import type { PolicyProblem, PolicyTest, PolicyTier } from '@gatehouse/contract'
 import { tierOf } from '../domain/policy/tiers.ts'
 import { decideTool } from '../domain/policy/tools.ts'
 import type { CompiledPolicy, Decision, PathForm, PolicyQuestion } from '../domain/policy/types.ts'
+import type { Capability } from '../ports/capability.ts'
 import type { ParsedFile, PlacedTest } from './parse-file.ts'
 
 /** Noon of a Thursday: a test that names no time gives the same answer every day. */
@@ -11,8 +12,10 @@ const quietNoonMs = Date.UTC(2026, 0, 1, 12)
 const because = ({ rule }: Decision): string =>
   rule ? `by ${rule.file}:${rule.line}, ${rule.match}` : 'since no rule matches'
 
-/** Path arguments of a capability. */
-export type PathsOf = (capability: string) => readonly string[]
+/** How calls of a capability read their arguments. */
+export type ArgumentsOf = (
+  capability: string,
+) => Pick<Capability, 'argument_defaults' | 'paths'> | undefined
 
 /** A test has no folders to look at, so a path leads where its text says, from a workspace of this name. */
 const workspace = '/workspace'
@@ -37,27 +40,32 @@ const withPaths = (question: PolicyQuestion, names: readonly string[]): PolicyQu
 /** Question about a call that nobody makes, of an agent that is active and has no purpose. */
 export const buildTestQuestion = (
   { capability, args, at, agent }: Omit<PolicyTest, 'expect'>,
-  pathsOf: PathsOf,
-): PolicyQuestion =>
-  withPaths(
+  argumentsOf: ArgumentsOf,
+): PolicyQuestion => {
+  const read = argumentsOf(capability)
+  return withPaths(
     {
       capability,
       // No agent can have the empty name, so no agent's own file speaks for a test that names none.
       agent: { name: agent ?? '', purpose: '', status: 'active' },
       session: { id: '', transport: '', client: '' },
-      args: args ?? {},
+      args: { ...read?.argument_defaults, ...args },
       nowMs: at === undefined ? quietNoonMs : Date.parse(at),
     },
-    pathsOf(capability),
+    read?.paths ?? [],
   )
+}
 
 const outcome = (
   policy: CompiledPolicy,
   { test }: PlacedTest,
   own: string | null,
-  pathsOf: PathsOf,
+  argumentsOf: ArgumentsOf,
 ): { readonly tier: PolicyTier; readonly decision: Decision } => {
-  const question = buildTestQuestion({ ...test, agent: test.agent ?? own ?? undefined }, pathsOf)
+  const question = buildTestQuestion(
+    { ...test, agent: test.agent ?? own ?? undefined },
+    argumentsOf,
+  )
   const decision = decideTool(policy, question)
   return { tier: tierOf(decision), decision }
 }
@@ -66,10 +74,10 @@ const outcome = (
 export const failingTests = (
   policy: CompiledPolicy,
   { id, tests }: ParsedFile,
-  pathsOf: PathsOf,
+  argumentsOf: ArgumentsOf,
 ): readonly PolicyProblem[] =>
   tests.flatMap((placed): readonly PolicyProblem[] => {
-    const { tier, decision } = outcome(policy, placed, id.agent, pathsOf)
+    const { tier, decision } = outcome(policy, placed, id.agent, argumentsOf)
     if (tier === placed.test.expect) return []
     const { capability, expect } = placed.test
     const message = `test: ${capability} is expected to be ${expect}, but is ${tier} ${because(decision)}`

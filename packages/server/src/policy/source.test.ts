@@ -12,7 +12,10 @@ const offered = (
   name: string,
   tier: Offered['tier'],
   argument_names: readonly string[] = [],
-): Offered => ({ name, tier, notify: false, argument_names, paths: [], origin: 'own' })
+  argument_defaults: Offered['argument_defaults'] = {},
+): Offered => ({
+  ...{ name, tier, notify: false, argument_names, argument_defaults, paths: [], origin: 'own' },
+})
 
 const standard = [
   offered('files.read', 'autonomous', ['path']),

@@ -43,7 +43,7 @@ import {
   writeWhole,
 } from './policy-files.ts'
 import { readReadyPolicies } from './ready-policies.ts'
-import type { PathsOf } from './run-tests.ts'
+import type { ArgumentsOf } from './run-tests.ts'
 import { type PolicyDefault, renderSystemPolicy } from './system-policy.ts'
 import { type KnownNames, knownNamesOf } from './unknown-names.ts'
 import { watchPolicy } from './watch.ts'
@@ -56,9 +56,11 @@ export type PolicySourceOptions = {
   readonly log: Log
 }
 
+type PolicyFacts = Pick<Capability, 'argument_names' | 'argument_defaults' | 'paths' | 'origin'>
+
 /** The capabilities there are, as far as policy speaks of them. */
 export type PolicyRegistry = Pick<CapabilityRegistry, 'onChange'> & {
-  list(): readonly (PolicyDefault & Pick<Capability, 'argument_names' | 'paths' | 'origin'>)[]
+  list(): readonly (PolicyDefault & PolicyFacts)[]
 }
 
 const systemId: FileId = { layer: 'system', file: 'system.yaml', agent: null }
@@ -110,8 +112,8 @@ const strayWarning = (file: string): PolicyProblem => ({
 type Basis = {
   readonly names: KnownNames
   readonly system: ParsedFile
-  /** Path arguments of a capability, so that tests in files read them as calls do. */
-  readonly pathsOf: PathsOf
+  /** Tests in files read the arguments of a capability as calls do. */
+  readonly argumentsOf: ArgumentsOf
 }
 
 const buildBasis = (registry: PolicyRegistry): Basis => {
@@ -127,7 +129,7 @@ const buildBasis = (registry: PolicyRegistry): Basis => {
     const [first] = system.problems
     throw new GatehouseError('PolicyInvalid', { ...first, detail: first?.message })
   }
-  return { names, system: system.parsed, pathsOf: (name) => known.get(name)?.paths ?? [] }
+  return { names, system: system.parsed, argumentsOf: (name) => known.get(name) }
 }
 
 class FilePolicySource implements PolicyFiles, AsyncDisposable {
@@ -298,7 +300,7 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
       before,
       starting,
       names: this.#basis.names,
-      pathsOf: this.#basis.pathsOf,
+      argumentsOf: this.#basis.argumentsOf,
     })
   }
 

@@ -359,6 +359,8 @@ export interface Capability {
   readonly method?: string
   /** Top-level arguments, in the order of their definition. */
   readonly argument_names: readonly string[]
+  /** Arguments that `parse` fills in where a call leaves them out. */
+  readonly argument_defaults: Readonly<Record<string, unknown>>
   /** Must check arguments against the closed schema and fill the defaults, whatever it is given. */
   readonly parse: (given: unknown) => ParsedArguments
   /** Default tier of a new install. */

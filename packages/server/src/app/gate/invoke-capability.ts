@@ -95,7 +95,7 @@ export async function invokeCapability(
     let outcome: Outcome
     try {
       if (place) await place
-      // @SECURITY Who was revoked or paused while the call stood in line begins nothing; mcp-socket.test.ts.
+      // @SECURITY An agent that was revoked or paused while its call stood in line begins nothing; mcp-socket.test.ts.
       const holder = place ? holderOf(op, deps) : agent
       const found = place ? callable(deps, op, input.capability) : capability
       outcome = found

@@ -155,6 +155,8 @@ export const toolCapability = (
     origin: 'upstream' as const,
     ...(given.method === undefined ? {} : { method: given.method }),
     argument_names: told.inputs.map(({ name }) => name),
+    // The server fills them in itself: neither a call nor policy sees them here.
+    argument_defaults: {},
     parse(arguments_: unknown) {
       const problems =
         compiled.kind === 'usable'
