@@ -130,6 +130,13 @@ describe.skipIf(!canRun)('MCP servers in the dashboard', () => {
     await asked.waitFor()
     await expect.poll(() => page.title()).toMatch(/^\(2\) /)
     expect(await asked.innerText()).toContain('<b>now</b>')
+    // One count of what waits, in the title, the menu and the overview.
+    const menu = page.getByRole('navigation', { name: 'Pages' })
+    expect(await menu.getByRole('link', { name: /^Approvals/ }).innerText()).toMatch(/\b2$/)
+    await menu.getByRole('link', { name: 'Overview' }).click()
+    await page.getByRole('link', { name: /^2\s+Waiting for a person/ }).waitFor()
+    await menu.getByRole('link', { name: /^Approvals/ }).click()
+    await asked.waitFor()
     await assertClean()
     expect(await asked.getByLabel('password').getAttribute('type')).toBe('password')
     await asked.getByLabel('Branch').fill('a branch with a name that is too long')

@@ -51,6 +51,7 @@ export const Agent = z.object({
   ),
   /** Grows with each change of the agent. Its `ETag`. */
   version: z.int(),
+  token_created_at: Timestamp,
   /** The first 8 characters of the token's SHA-256: enough to tell tokens apart, useless to guess one. */
   token_fingerprint: z.string(),
 })
@@ -98,11 +99,18 @@ export type RotateAgent = z.infer<typeof RotateAgent>
 export const Transport = z.enum(['mcp-websocket', 'mcp-http', 'rpc', 'hook', 'internal'])
 export type Transport = z.infer<typeof Transport>
 
+/** What a client says of itself; `protocol` is the revision of MCP that it speaks, where it speaks MCP. */
+export const SessionClient = z.object({
+  name: z.string(),
+  version: z.string(),
+  protocol: z.string().optional(),
+})
+
 export const Session = z.object({
   session_id: SessionId,
   agent: AgentName,
   transport: Transport,
-  client: z.object({ name: z.string(), version: z.string() }).nullable(),
+  client: SessionClient.nullable(),
   created_at: Timestamp,
   ended_at: Timestamp.nullable(),
   invocations: z.int(),
@@ -147,5 +155,11 @@ export const AgentDetail = Agent.extend({
 })
 export type AgentDetail = z.infer<typeof AgentDetail>
 
-export const AgentList = z.object({ agents: z.array(Agent) })
+/** An agent in the list of all, with what connected last. */
+export const ListedAgent = Agent.extend({
+  last_session: Session.pick({ transport: true, client: true }).nullable(),
+})
+export type ListedAgent = z.infer<typeof ListedAgent>
+
+export const AgentList = z.object({ agents: z.array(ListedAgent) })
 export type AgentList = z.infer<typeof AgentList>

@@ -36,6 +36,7 @@ export const agentShow = defineCommand({
           ['Own limits', agent.limits.map(limitText).join(', ') || 'none'],
           ['Tools', offeredText(agent.tool_list)],
           ['Token', `${agent.token_fingerprint}… (fingerprint)`],
+          ['Token made', shownTimes(agent.token_created_at)],
         ],
         view,
       ),

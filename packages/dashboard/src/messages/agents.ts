@@ -1,6 +1,7 @@
 export const agentsText = {
   title: 'Agents',
   caption: 'Agents',
+  find: 'Name, purpose or client',
   create: 'Create an agent',
   name: 'Name',
   nameHint: 'Lowercase letters, digits and dashes. It can’t be changed.',
@@ -23,6 +24,8 @@ export const agentsText = {
   noneNext: 'Create one, give its token to a client, and its first call appears here.',
   status: { active: 'Active', paused: 'Paused', revoked: 'Revoked' },
   lastConnected: 'Last connected',
+  tokenMade: 'Token made',
+  mcp: (revision: string) => (revision === '' ? 'MCP' : `MCP ${revision}`),
   calls: 'Calls',
   token: 'Token',
   statusHeader: 'Status',

@@ -1,6 +1,5 @@
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router'
 import { lazy, type ReactNode, Suspense, useEffect, useMemo, useState } from 'react'
-import { useRead } from '../api.ts'
 import { useNotices } from '../install/notices.ts'
 import { useInstalled } from '../install/use-installed.ts'
 import { useLiveState, useLiveStreams } from '../live/live.ts'
@@ -18,17 +17,16 @@ import { PauseBanner, PauseProvider, usePauseAsks } from './pause.tsx'
 import { theme } from './preferences.ts'
 import { useShortcutKeys, useShortcuts } from './shortcuts.ts'
 import { setPendingCount } from './title.ts'
+import { useWaiting } from './use-waiting.ts'
 
 const Palette = lazy(() => import('./palette.tsx').then((module) => ({ default: module.Palette })))
 const Help = lazy(() => import('./help.tsx').then((module) => ({ default: module.Help })))
 
-/** Requests and questions that wait for a person. */
+/** How much waits for a person: in the menu, in the title of the tab, and as notices. */
 const usePendingCount = (): number => {
-  const requests = useRead('listApprovals').data
-  const questions = useRead('listQuestions').data?.questions
-  const count = (requests?.total ?? 0) + (questions?.length ?? 0)
+  const { requests, questions, count } = useWaiting()
   useEffect(() => setPendingCount(count), [count])
-  useNotices(requests?.approvals, questions)
+  useNotices(requests, questions)
   return count
 }
 

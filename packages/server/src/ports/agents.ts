@@ -24,6 +24,8 @@ export type StoredAgent = {
   readonly total_invocations: number
   /** SHA-256 of the token, hex. */
   readonly token_hash: string
+  /** When that token was made. */
+  readonly token_ms: number
   /** The token before the last rotation and until when it still works. */
   readonly previous_token_hash: string | null
   readonly previous_until_ms: number | null
@@ -63,11 +65,18 @@ export interface AgentStore {
   connected(name: string, ms: number): Promise<void>
 }
 
+/** What a client said of itself, and the revision of MCP that was agreed on, where it speaks MCP. */
+export type SessionClient = {
+  readonly name: string
+  readonly version: string
+  readonly protocol?: string | undefined
+}
+
 export type StoredSession = {
   readonly id: string
   readonly agent: string
   readonly transport: Transport
-  readonly client: { readonly name: string; readonly version: string } | null
+  readonly client: SessionClient | null
   readonly created_ms: number
   readonly ended_ms: number | null
   readonly invocations: number
@@ -80,6 +89,9 @@ export interface SessionStore {
 
   /** Must return the newest sessions of an agent first. */
   listOf(agent: string, limit: number): Promise<readonly StoredSession[]>
+
+  /** Must return the newest session of each agent that had one; its cost must not grow with sessions that are older. */
+  newest(): Promise<readonly StoredSession[]>
 
   /** Must set the end only where none is set, and say whether it did. */
   end(id: string, ms: number): Promise<boolean>

@@ -44,6 +44,7 @@ const agentOf = (name: string): StoredAgent => ({
   last_connected_ms: null,
   total_invocations: 0,
   token_hash: '',
+  token_ms: 0,
   previous_token_hash: null,
   previous_until_ms: null,
   generation: 1,

@@ -15,6 +15,7 @@ export const agentMusts = (open: Open): void => {
         created_ms: largest,
         last_connected_ms: largest,
         total_invocations: largest,
+        token_ms: largest,
         previous_token_hash: 'old',
         previous_until_ms: largest,
         generation: largest,
@@ -138,7 +139,7 @@ export const agentMusts = (open: Open): void => {
   describe('sessions', () => {
     test('come back exactly as they were stored, and each only once', async () => {
       await using opened = await open()
-      const client = { name: awkwardText, version: awkwardText }
+      const client = { name: awkwardText, version: awkwardText, protocol: '2025-11-25' }
       const whole = sessionOf('s1', 'a', { client, created_ms: largest, invocations: largest })
       const bare = sessionOf('s2', 'a', { client: null })
       await opened.storage.sessions.insert(whole)
@@ -157,6 +158,19 @@ export const agentMusts = (open: Open): void => {
         await sessions.insert(sessionOf(id, 'a', { created_ms: newYear + i }))
       await sessions.insert(sessionOf('s4', 'b'))
       expect((await sessions.listOf('a', 2)).map(({ id }) => id)).toEqual(['s3', 's2'])
+    })
+
+    test('are told of each agent that is there, the newest one alone', async () => {
+      await using opened = await open()
+      const { agents, sessions } = opened.storage
+      for (const name of ['a', 'b', 'never']) await agents.insert(agentOf(name))
+      for (const [i, id] of ['s2', 's1', 's3'].entries())
+        await sessions.insert(sessionOf(id, 'a', { created_ms: newYear - i }))
+      await sessions.insert(sessionOf('s4', 'b', { client: null }))
+      await sessions.insert(sessionOf('s5', 'b', { client: null }))
+      const found = await sessions.newest()
+      expect(found.map(({ id }) => id).toSorted()).toEqual(['s2', 's5'])
+      expect(found.find(({ id }) => id === 's5')).toEqual(sessionOf('s5', 'b', { client: null }))
     })
 
     test('end once, and keep the moment of it', async () => {

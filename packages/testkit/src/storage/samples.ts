@@ -26,6 +26,7 @@ export const agentOf = (name: string, over: Partial<StoredAgent> = {}): StoredAg
   last_connected_ms: null,
   total_invocations: 0,
   token_hash: `hash of ${name}`,
+  token_ms: newYear,
   previous_token_hash: null,
   previous_until_ms: null,
   generation: 1,

@@ -79,6 +79,7 @@ const Record = ({ agent }: { readonly agent: AgentDetail }) => (
         ],
         [text.calls, numberText(agent.total_invocations)],
         [text.created, <Time key="created" at={agent.created_at} />],
+        [text.tokenMade, <Time key="made" at={agent.token_created_at} />],
         [
           text.fingerprint,
           <span key="token" className="mono">

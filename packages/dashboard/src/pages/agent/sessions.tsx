@@ -45,7 +45,10 @@ const columns: readonly Column<Session>[] = [
             <Visible text={`${client.name} ${client.version}`} />
           </p>
         )}
-        <p className={client === null ? '' : 'text-ink-soft'}>{transport}</p>
+        <p className={client === null ? '' : 'text-ink-soft'}>
+          {transport}
+          {client?.protocol !== undefined && ` · ${text.mcp(client.protocol)}`}
+        </p>
       </>
     ),
   },

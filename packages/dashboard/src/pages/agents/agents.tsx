@@ -1,4 +1,4 @@
-import type { Agent } from '@gatehouse/contract'
+import type { ListedAgent } from '@gatehouse/contract'
 import { Link } from '@tanstack/react-router'
 import { useMemo, useState } from 'react'
 import { useRead } from '../../api.ts'
@@ -7,15 +7,30 @@ import { common } from '../../messages/common.ts'
 import { useMay } from '../../session.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
+import { SelectField, TextField } from '../../ui/field.tsx'
+import { Filters } from '../../ui/filters.tsx'
 import { numberText } from '../../ui/numbers.ts'
 import { Page } from '../../ui/page.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
+import { useFilters } from '../../ui/use-filters.ts'
 import { Visible } from '../../ui/visible.tsx'
 import { AgentActions, AgentStatus } from './agent-actions.tsx'
 import { CreateDialog } from './create-dialog.tsx'
 
-const facts: readonly Column<Agent>[] = [
+/** What connected last: the client as it calls itself, and what it speaks. */
+const LastClient = ({
+  session: { client, transport },
+}: {
+  readonly session: NonNullable<ListedAgent['last_session']>
+}) => (
+  <p className="text-ink-soft">
+    {client && <Visible text={`${client.name} ${client.version} · `} />}
+    {client?.protocol === undefined ? transport : text.mcp(client.protocol)}
+  </p>
+)
+
+const facts: readonly Column<ListedAgent>[] = [
   {
     id: 'name',
     header: text.name,
@@ -44,8 +59,22 @@ const facts: readonly Column<Agent>[] = [
     id: 'connected',
     header: text.lastConnected,
     sortBy: ({ last_connected }) => last_connected ?? '',
-    cell: ({ last_connected }) =>
-      last_connected === null ? common.never : <Time at={last_connected} />,
+    cell: ({ last_connected, last_session }) =>
+      last_connected === null ? (
+        common.never
+      ) : (
+        <>
+          <Time at={last_connected} />
+          {last_session && <LastClient session={last_session} />}
+        </>
+      ),
+  },
+  {
+    id: 'token',
+    header: text.tokenMade,
+    sortBy: ({ token_created_at }) => token_created_at,
+    cell: ({ status, token_created_at }) =>
+      status === 'revoked' ? '–' : <Time at={token_created_at} />,
   },
   {
     id: 'calls',
@@ -58,7 +87,23 @@ const facts: readonly Column<Agent>[] = [
   },
 ]
 
+/** Fewer are seen at a glance. */
+const filterFrom = 8
+
+const isFound = (agent: ListedAgent, words: string, status: string): boolean => {
+  const all =
+    `${agent.name} ${agent.purpose} ${agent.last_session?.client?.name ?? ''}`.toLowerCase()
+  return (
+    (status === '' || agent.status === status) &&
+    words
+      .toLowerCase()
+      .split(/\s+/)
+      .every((word) => all.includes(word))
+  )
+}
+
 export const AgentsPage = () => {
+  const [{ words, status }, change] = useFilters({ words: '', status: '' })
   const [creating, setCreating] = useState(false)
   const mayManage = useMay('agents.manage')
   const columns = useMemo(
@@ -66,7 +111,11 @@ export const AgentsPage = () => {
       mayManage
         ? [
             ...facts,
-            { id: 'actions', header: '', cell: (agent: Agent) => <AgentActions agent={agent} /> },
+            {
+              id: 'actions',
+              header: '',
+              cell: (agent: ListedAgent) => <AgentActions agent={agent} />,
+            },
           ]
         : facts,
     [mayManage],
@@ -85,13 +134,37 @@ export const AgentsPage = () => {
               {text.noneNext}
             </Empty>
           ) : (
-            <DataTable
-              caption={text.caption}
-              rows={agents}
-              columns={columns}
-              keyOf={({ name }) => name}
-              sort={{ id: 'name' }}
-            />
+            <>
+              {agents.length > filterFrom && (
+                <Filters>
+                  <TextField
+                    label={text.find}
+                    type="search"
+                    value={words}
+                    onChange={({ target }) => change({ words: target.value })}
+                  />
+                  <SelectField
+                    label={text.statusHeader}
+                    value={status}
+                    onChange={({ target }) => change({ status: target.value })}
+                    options={[
+                      { value: '', text: common.any },
+                      ...Object.entries(text.status).map(([value, name]) => ({
+                        value,
+                        text: name,
+                      })),
+                    ]}
+                  />
+                </Filters>
+              )}
+              <DataTable
+                caption={text.caption}
+                rows={agents.filter((agent) => isFound(agent, words, status))}
+                columns={columns}
+                keyOf={({ name }) => name}
+                sort={{ id: 'name' }}
+              />
+            </>
           )
         }
       </Loaded>

@@ -4,6 +4,7 @@ import { useState } from 'react'
 import { useRead } from '../../api.ts'
 import { overviewText as text } from '../../messages/overview.ts'
 import { PauseButton } from '../../shell/pause.tsx'
+import { useWaiting } from '../../shell/use-waiting.ts'
 import { Notice } from '../../ui/notice.tsx'
 import { numberText } from '../../ui/numbers.ts'
 import { Page } from '../../ui/page.tsx'
@@ -28,23 +29,26 @@ const leads: Readonly<
   policy_violations_24h: { to: '/activity', search: { outcome: 'denied' } },
 }
 
-const Tiles = ({ status }: { readonly status: SystemStatus }) => (
-  <ul className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-5">
-    {(Object.entries(text.figures) as [Figure, string][]).map(([name, label]) => (
-      <li key={name}>
-        <Link
-          {...leads[name]}
-          className="card block h-full px-4 py-3 no-underline hover:border-line-strong"
-        >
-          <span className="figure block text-[1.6rem] font-semibold leading-tight">
-            {numberText(status[name])}
-          </span>
-          <span className="text-[0.933rem] text-ink-soft">{label}</span>
-        </Link>
-      </li>
-    ))}
-  </ul>
-)
+const Tiles = ({ status }: { readonly status: SystemStatus }) => {
+  const waiting = useWaiting().count
+  return (
+    <ul className="grid grid-cols-2 gap-3 sm:grid-cols-3 lg:grid-cols-5">
+      {(Object.entries(text.figures) as [Figure, string][]).map(([name, label]) => (
+        <li key={name}>
+          <Link
+            {...leads[name]}
+            className="card block h-full px-4 py-3 no-underline hover:border-line-strong"
+          >
+            <span className="figure block text-[1.6rem] font-semibold leading-tight">
+              {numberText(name === 'pending_approvals' ? waiting : status[name])}
+            </span>
+            <span className="text-[0.933rem] text-ink-soft">{label}</span>
+          </Link>
+        </li>
+      ))}
+    </ul>
+  )
+}
 
 const useIsFirst = () => {
   const agents = useRead('listAgents').data?.agents

@@ -20,6 +20,7 @@ export const agentRecord = (agent: StoredAgent): Agent => ({
   tools: [...agent.tools],
   limits: [...agent.limits],
   version: agent.generation,
+  token_created_at: iso(agent.token_ms),
   token_fingerprint: agent.token_hash.slice(0, 8),
 })
 

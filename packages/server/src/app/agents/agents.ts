@@ -4,6 +4,7 @@ import type {
   AgentWithToken,
   CreateAgent,
   CreatedAgent,
+  ListedAgent,
   PauseAll,
   PausedAgents,
   ResumeAll,
@@ -21,7 +22,6 @@ import { type AgentOp, type Op, systemOp } from '../call/op.ts'
 import type { Part } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { AgentDirectory, type AuthenticatedAgent } from './agent-directory.ts'
-import { agentRecord } from './agent-record.ts'
 import {
   type EndsWithAgent,
   pauseAgent,
@@ -32,6 +32,7 @@ import {
 } from './change-agent.ts'
 import { type CreateAgentDeps, createAgent } from './create-agent.ts'
 import { type EditInput, type EditOutcome, editAgent } from './edit-agent.ts'
+import { listAgents } from './list-agents.ts'
 import { pauseAll, resumeAll } from './pause-all.ts'
 import { SeenAgents } from './seen-agents.ts'
 import { servicePause } from './service-pause.ts'
@@ -59,7 +60,7 @@ export interface AgentUseCases {
 
   createAgent(op: Op, input: CreateAgent): Promise<CreatedAgent>
   editAgent(op: Op, input: EditInput): Promise<EditOutcome>
-  listAgents(op: Op): Promise<readonly Agent[]>
+  listAgents(op: Op): Promise<readonly ListedAgent[]>
   /** All but its list of tools, which is a matter of the transport. */
   showAgent(op: Op, input: { name: string }): Promise<Omit<AgentDetail, 'tool_list'>>
   pauseAgent(op: Op, input: { name: string }): Promise<Agent>
@@ -127,7 +128,7 @@ export function bindAgents(given: AgentDeps): Agents {
 
       createAgent: (op, input) => createAgent(op, deps, input),
       editAgent: (op, input) => editAgent(op, deps, input),
-      listAgents: async () => (await deps.storage.agents.list()).map(agentRecord),
+      listAgents: () => listAgents(deps),
       showAgent: (_op, input) => showAgent(deps, input),
       pauseAgent: (op, input) => pauseAgent(op, deps, input),
       resumeAgent: (op, input) => resumeAgent(op, deps, input),

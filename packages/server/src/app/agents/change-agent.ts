@@ -110,6 +110,7 @@ export async function rotateAgent(
     return {
       ...current,
       token_hash: hash,
+      token_ms: deps.clock.wall(),
       previous_token_hash: overlaps ? current.token_hash : null,
       previous_until_ms: overlaps ? deps.clock.now() + overlap_seconds * 1000 : null,
     }
@@ -152,7 +153,8 @@ export async function restoreAgent(
   const { token, hash } = newToken(deps)
   const agent = await change(op, deps, name, 'agent.restored', async (current, meta) => {
     if (current.status !== 'revoked') conflict(current, 'only a revoked agent is restored')
-    return { ...current, status: await beginningStatus(meta, name), token_hash: hash }
+    const status = await beginningStatus(meta, name)
+    return { ...current, status, token_hash: hash, token_ms: deps.clock.wall() }
   })
   return withToken(agent, token)
 }

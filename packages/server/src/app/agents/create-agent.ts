@@ -25,6 +25,7 @@ export async function createAgent(
 ): Promise<CreatedAgent> {
   for (const mount of input.mounts) deps.assertMount(mount.path)
   const { token, hash } = newToken(deps)
+  const nowMs = deps.clock.wall()
   const made: StoredAgent = {
     name: input.name,
     purpose: input.purpose,
@@ -34,10 +35,11 @@ export async function createAgent(
     mounts: input.mounts,
     tools: toolSetOf(input.tools),
     limits: input.limits,
-    created_ms: deps.clock.wall(),
+    created_ms: nowMs,
     last_connected_ms: null,
     total_invocations: 0,
     token_hash: hash,
+    token_ms: nowMs,
     previous_token_hash: null,
     previous_until_ms: null,
     generation: 1,

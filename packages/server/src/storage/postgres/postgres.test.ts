@@ -56,6 +56,7 @@ const agent = (name: string) =>
     last_connected_ms: null,
     total_invocations: 0,
     token_hash: name,
+    token_ms: 0,
     previous_token_hash: null,
     previous_until_ms: null,
     generation: 1,

@@ -38,6 +38,7 @@ export const migrations = (dialect: SchemaDialect): Record<string, Migration> =>
   '0020-agent-limits': { up: (db) => agentLimits(db, dialect.text) },
   '0021-nodes': { up: (db) => nodeTables(db, dialect.text) },
   '0022-limits-in-batches': { up: (db) => dialect.limitsInBatches(db) },
+  '0023-token-age': { up: tokenAge },
 })
 
 async function agentTools(db: Kysely<unknown>, text: RawBuilder<unknown>): Promise<void> {
@@ -52,6 +53,15 @@ async function agentLimits(db: Kysely<unknown>, text: RawBuilder<unknown>): Prom
     .alterTable('agents')
     .addColumn('limits', text, (c) => c.notNull().defaultTo('[]'))
     .execute()
+}
+
+/** Of a token that was made before, no more is known than that it is not older than its agent. */
+async function tokenAge(db: Kysely<unknown>): Promise<void> {
+  await db.schema
+    .alterTable('agents')
+    .addColumn('token_ms', 'bigint', (c) => c.notNull().defaultTo(0))
+    .execute()
+  await sql`update agents set token_ms = created_ms`.execute(db)
 }
 
 async function agentChanges(db: Kysely<unknown>): Promise<void> {

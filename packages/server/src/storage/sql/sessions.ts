@@ -29,6 +29,25 @@ export const sqlSessions = ({ read, write }: Db): SessionStore => ({
     return rows.map(fromRow)
   },
 
+  async newest() {
+    const rows = await read
+      .selectFrom('agents')
+      .innerJoin('sessions', (on) =>
+        on.on('sessions.id', '=', (eb) =>
+          eb
+            .selectFrom('sessions as one')
+            .select('one.id')
+            .whereRef('one.agent', '=', 'agents.name')
+            .orderBy('one.created_ms', 'desc')
+            .orderBy('one.id', 'desc')
+            .limit(1),
+        ),
+      )
+      .selectAll('sessions')
+      .execute()
+    return rows.map(fromRow)
+  },
+
   async end(id, ms) {
     const { numUpdatedRows } = await write
       .updateTable('sessions')

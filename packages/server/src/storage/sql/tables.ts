@@ -16,6 +16,7 @@ export type AgentsTable = {
   last_connected_ms: number | null
   total_invocations: number
   token_hash: string
+  token_ms: number
   previous_token_hash: string | null
   previous_until_ms: number | null
   generation: number

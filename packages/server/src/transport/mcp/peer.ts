@@ -38,7 +38,12 @@ import { type LegacyVersion, negotiateVersion } from './versions.ts'
 
 type Request = Omit<Extract<Envelope, { kind: 'request' }>, 'kind'>
 
-export type ClientInfo = { readonly name: string; readonly version: string }
+export type ClientInfo = {
+  readonly name: string
+  readonly version: string
+  /** The revision of MCP that it speaks. */
+  readonly protocol: string
+}
 
 const clientTextMax = 200
 
@@ -70,11 +75,12 @@ export type Initialized =
   | { readonly error: RpcErrorObject }
 
 /** Self-description of a client. Shown to people, it decides nothing. */
-export const readClient = (info: unknown): ClientInfo | null =>
+export const readClient = (info: unknown, protocol: string): ClientInfo | null =>
   isMembers(info) && typeof info['name'] === 'string'
     ? {
         name: info['name'].slice(0, clientTextMax),
         version: typeof info['version'] === 'string' ? info['version'].slice(0, clientTextMax) : '',
+        protocol,
       }
     : null
 
@@ -86,7 +92,7 @@ export const initialize = (app: App, params: unknown): Initialized => {
   const version = negotiateVersion(params['protocolVersion'])
   return {
     version,
-    client: readClient(params['clientInfo']),
+    client: readClient(params['clientInfo'], version),
     result: (offered) => ({
       protocolVersion: version,
       capabilities: { tools: { listChanged: true }, ...capabilitiesOf(offered) },

@@ -1,6 +1,7 @@
 import { isLogLevel, type LogLevel } from '@gatehouse/contract'
 import { isMembers, type Members } from '../../http/envelope.ts'
 import { type ClientInfo, readClient } from '../peer.ts'
+import { versionKey } from './is-modern.ts'
 
 export const tasksExtension = 'io.modelcontextprotocol/tasks'
 
@@ -23,10 +24,10 @@ const members = (value: unknown): Members => (isMembers(value) ? value : {})
 
 export const readClientSaid = (params: Members): ClientSaid => {
   const meta = members(params['_meta'])
-  const { [logLevelKey]: level } = meta
+  const { [logLevelKey]: level, [versionKey]: protocol } = meta
   const { extensions, elicitation } = members(meta[capabilitiesKey])
   return {
-    info: readClient(meta[infoKey]),
+    info: readClient(meta[infoKey], typeof protocol === 'string' ? protocol.slice(0, 32) : ''),
     tasks: isMembers(members(extensions)[tasksExtension]),
     elicitsUrl: isMembers(members(elicitation)['url']),
     logLevel: isLogLevel(level) ? level : null,

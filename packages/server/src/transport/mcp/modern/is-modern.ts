@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { isMembers } from '../../http/envelope.ts'
 
-const versionKey = 'io.modelcontextprotocol/protocolVersion'
+export const versionKey = 'io.modelcontextprotocol/protocolVersion'
 const firstModernVersion = '2026-07-28'
 
 /** Whether a message is of the era without a handshake, where each request says what it speaks. */
