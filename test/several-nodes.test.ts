@@ -1,10 +1,12 @@
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Invite, inviteText, parseInvite } from '@gatehouse/contract/node-invite'
 import { startPostgres } from '@gatehouse/testkit'
+import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { type Invite, inviteText, parseInvite } from '../packages/cli/src/node-invite.ts'
 import { createDatabase, query } from '../packages/server/src/storage/postgres/testing.ts'
+import { Dashboard } from './support/dashboard.ts'
 import { Installation } from './support/server.ts'
 
 const server = await startPostgres()
@@ -52,6 +54,33 @@ const laterClock = 'const { now } = Date; Date.now = () => now() + 5000'
 const ready = async ({ run }: Installation): Promise<number> =>
   (await fetch(`${run?.user_api_url}/readyz`)).status
 
+/** Somebody at the page of a node who looks at another one; nobody where there is no browser. */
+const personOf = async (node: Installation, other: string) => {
+  if (!hasProgram('chromium')) return null
+  const dashboard = await Dashboard.at(node, 'ana')
+  const { page } = dashboard
+  await dashboard.goTo('/settings?tab=nodes')
+  const row = page.getByRole('row').filter({ hasText: other })
+  await row.waitFor()
+  expect(await page.getByRole('table', { name: 'Nodes' }).getByRole('row').count()).toBe(3)
+  expect(await page.getByText('differs from this node').count()).toBe(0)
+  expect(await dashboard.axeFindings()).toEqual([])
+  expect(await dashboard.overhang()).toBe(0)
+  await page.getByRole('button', { name: 'Invite a node' }).click()
+  await page.getByRole('button', { name: 'Make the token' }).click()
+  const token = await page.getByRole('group', { name: 'Token' }).innerText()
+  expect(parseInvite(token)).toMatchObject({ url: dashboard.run.dashboard_url })
+  await page.getByRole('button', { name: 'Done' }).click()
+  return {
+    choose: async (act: 'Drain' | 'Resume') => {
+      await row.getByRole('button', { name: `Actions for ${other}` }).click()
+      await page.getByRole('menuitem', { name: act }).click()
+      await row.getByText(act === 'Drain' ? 'Draining' : 'Active', { exact: true }).waitFor()
+    },
+    [Symbol.asyncDispose]: () => dashboard[Symbol.asyncDispose](),
+  }
+}
+
 describe.skipIf(missing !== null)(
   `nodes on one PostgreSQL${missing === null ? '' : ` (skipped: ${missing})`}`,
   () => {
@@ -92,11 +121,14 @@ describe.skipIf(missing !== null)(
 
       expect(await ready(two)).toBe(200)
       expect(await ask(one, 'DELETE', `/api/nodes/${name}`)).toMatchObject({ http: 409 })
-      await ask(one, 'POST', `/api/nodes/${name}/drain`)
+      await using person = await personOf(one, name)
+      await person?.choose('Drain')
+      if (!person) await ask(one, 'POST', `/api/nodes/${name}/drain`)
       await expect.poll(() => ready(two), { timeout: 10_000 }).toBe(503)
       expect(await statusOf()).toBe('draining')
       expect(await ready(one)).toBe(200)
-      await ask(one, 'POST', `/api/nodes/${name}/resume`)
+      await person?.choose('Resume')
+      if (!person) await ask(one, 'POST', `/api/nodes/${name}/resume`)
       await expect.poll(() => ready(two), { timeout: 10_000 }).toBe(200)
 
       await two.kill()

@@ -1,3 +1,7 @@
+import { once } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect } from 'node:tls'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { Dashboard, password } from '../support/dashboard.ts'
@@ -26,10 +30,13 @@ const views = [
   '/secrets',
   '/models',
   '/alerts',
+  '/alerts?tab=handling',
   '/settings',
   '/settings?tab=tokens',
   '/settings?tab=logins',
   '/settings?tab=notifications',
+  '/settings?tab=certificate',
+  '/settings?tab=retention',
   '/settings?tab=configuration',
   '/settings?tab=appearance',
   '/reference',
@@ -41,7 +48,12 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
   let token = ''
 
   beforeAll(async () => {
-    dashboard = await Dashboard.openAs('ana')
+    dashboard = await Dashboard.openAs('ana', [], (dataDir) =>
+      writeFileSync(
+        join(dataDir, 'gatehouse.yaml'),
+        'notifications:\n  - { name: phone, kind: webhook, url: "https://127.0.0.1:9/", events: [alert.raised] }\n',
+      ),
+    )
   }, 120_000)
   afterAll(() => dashboard?.[Symbol.asyncDispose]())
 
@@ -179,6 +191,39 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     expect(await dashboard.axeFindings()).toEqual([])
   })
 
+  test('mute what an agent warns of, say so beside it, and choose where a kind is sent', async () => {
+    const { page, api } = dashboard
+    const { token: other } = await api.createAgent({ name: 'warner' })
+    await invoke(dashboard.run, other, 'alerts.send', {
+      severity: 'warning',
+      message: 'Full again',
+    })
+    await dashboard.goTo('/alerts')
+    const card = page.getByRole('listitem').filter({ hasText: 'Full again' })
+    await card.getByRole('button', { name: 'Mute…' }).click()
+    const dialog = page.getByRole('dialog', { name: 'Mute alerts: warner' })
+    await dialog.getByLabel('For').selectOption('86400')
+    await dialog.getByLabel('Reason').fill('It is being mended')
+    await dialog.getByRole('button', { name: 'Mute', exact: true }).click()
+    await card.getByText('Muted', { exact: true }).waitFor()
+    const { mutes } = await api.showAlertHandling()
+    expect(mutes).toMatchObject([{ kind: 'agent', agent: 'warner', reason: 'It is being mended' }])
+    const hours = (Date.parse(mutes[0]?.until ?? '') - Date.now()) / 3_600_000
+    expect(hours).toBeGreaterThan(23)
+    await page.getByRole('tab', { name: 'Muting and routing' }).click()
+    expect(await dashboard.axeFindings()).toEqual([])
+    await page.getByRole('button', { name: 'Where alerts go: disk' }).click()
+    await page.getByLabel('Goes to').selectOption('some')
+    await page.getByText('nobody is notified of this kind').waitFor()
+    await page.getByLabel('phone (webhook)').check()
+    await page.getByRole('button', { name: 'Save' }).click()
+    await page.getByRole('row').filter({ hasText: 'Disk' }).getByText('phone').waitFor()
+    expect((await api.showAlertHandling()).routes).toEqual([{ kind: 'disk', targets: ['phone'] }])
+    await page.getByRole('button', { name: 'Unmute: warner' }).click()
+    await page.getByText('No alerts are muted.').waitFor()
+    expect((await api.showAlertHandling()).mutes).toEqual([])
+  })
+
   test('show a value that an agent keeps, and delete it after its key was typed', async () => {
     await invoke(dashboard.run, token, 'state.set', { key: 'last', value: { seen: 12 } })
     const { page } = dashboard
@@ -218,6 +263,25 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     await page.getByText('ben can log in now.').waitFor()
     const { operators } = await dashboard.api.listOperators()
     expect(operators.map(({ name }) => name)).toEqual(['ana', 'ben'])
+  })
+
+  test('name the certificate that browsers see, give its authority, and say how long entries are kept', async () => {
+    const { page, run, gate } = dashboard
+    await dashboard.goTo('/settings?tab=certificate')
+    const { hostname, port } = new URL(run.dashboard_url)
+    const ca = readFileSync(join(gate.dataDir, 'tls', 'ca.pem'), 'utf8')
+    const socket = connect({ host: hostname, port: Number(port), ca })
+    await once(socket, 'secureConnect')
+    await page.getByText(socket.getPeerCertificate().fingerprint256).waitFor()
+    socket.destroy()
+    const download = page.waitForEvent('download')
+    await page.getByRole('button', { name: 'Download the authority (PEM)' }).click()
+    const saved = readFileSync(await (await download).path(), 'utf8')
+    expect(saved.trim()).toBe(ca.trim())
+    await page.getByRole('tab', { name: 'Retention' }).click()
+    await page.getByText(/^whatever their age/).waitFor()
+    await page.getByText('(Default)').first().waitFor()
+    expect(await page.getByRole('tab', { name: 'Nodes' }).count()).toBe(0)
   })
 
   test('make a backup that only its passphrase opens', async () => {

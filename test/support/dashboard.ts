@@ -26,6 +26,8 @@ export class Dashboard implements AsyncDisposable {
   /** The REST API with every right. */
   api: Client
   readonly #browser: Browser
+  /** Whether the service ends with it. */
+  #isOwn = true
   /** What the page asked of whom, and what went wrong on it. */
   readonly requests: string[] = []
   readonly complaints: string[] = []
@@ -64,6 +66,19 @@ export class Dashboard implements AsyncDisposable {
       await gate[Symbol.asyncDispose]()
       throw error
     }
+  }
+
+  /** A browser of an operator at a service that somebody else started and ends. */
+  static async at(gate: Installation, name: string): Promise<Dashboard> {
+    if (!gate.run) throw new Error('the service does not run')
+    const browser = await chromium.launch({ executablePath: '/usr/bin/chromium', args })
+    const context = await browser.newContext({ ignoreHTTPSErrors: true })
+    const dashboard = new Dashboard(gate, gate.run, browser, await context.newPage())
+    dashboard.#isOwn = false
+    await dashboard.api.setPassword({ name, password })
+    await dashboard.page.goto(dashboard.run.dashboard_url)
+    await dashboard.logIn()
+    return dashboard
   }
 
   /** The same with an operator who is logged in. */
@@ -132,6 +147,6 @@ export class Dashboard implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#browser.close()
-    await this.gate[Symbol.asyncDispose]()
+    if (this.#isOwn) await this.gate[Symbol.asyncDispose]()
   }
 }

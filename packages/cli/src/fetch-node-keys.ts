@@ -1,8 +1,8 @@
 import { request } from 'node:https'
 import { connect, type TLSSocket } from 'node:tls'
+import type { Invite } from '@gatehouse/contract/node-invite'
 import { CliError } from './cli-error.ts'
 import { exitCodes } from './exit-codes.ts'
-import type { Invite } from './node-invite.ts'
 
 const timeoutMs = 10_000
 const answerBytesMax = 64 * 1024

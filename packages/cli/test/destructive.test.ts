@@ -27,6 +27,7 @@ const destructive: readonly RouteName[] = [
 /** Routes that only take in what is given, take back a permission, pause, or can be taken back themselves. */
 const harmless: readonly RouteName[] = [
   ...(['acknowledgeAlert', 'addSecret', 'cancelInstall'] as const),
+  ...(['muteAlerts', 'unmuteAlerts', 'routeAlerts'] as const),
   ...(['cancelWrite', 'changeSecret', 'connectService', 'createAgent', 'editAgent'] as const),
   ...(['createSetupLink', 'createUserToken', 'endLogin', 'inspectModel'] as const),
   'installModel',

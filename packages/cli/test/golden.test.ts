@@ -130,6 +130,7 @@ const lines: readonly Golden[] = [
   ['models-release', ['models', 'release', 'tiny']],
   ['models-not-found', ['models', 'show', 'nothing']],
   ['alerts-ack', ['alerts', 'ack', seeded.alert]],
+  ['alerts-route', ['alerts', 'route', 'disk', '--nowhere']],
   ['pause-all', ['pause', '--all']],
   ['pause-nobody', ['pause']],
   ['resume-all', ['resume', '--all'], { before: after(['pause', '--all']) }],

@@ -99,7 +99,7 @@ export type RotateAgent = z.infer<typeof RotateAgent>
 export const Transport = z.enum(['mcp-websocket', 'mcp-http', 'rpc', 'hook', 'internal'])
 export type Transport = z.infer<typeof Transport>
 
-/** What a client says of itself; `protocol` is the revision of MCP that it speaks, where it speaks MCP. */
+/** Self-description of a client; `protocol` is the revision of MCP that it speaks, where it speaks MCP. */
 export const SessionClient = z.object({
   name: z.string(),
   version: z.string(),

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { Timestamp } from './ids.ts'
 
 /** As it is written: a duration is a text such as `24h`, a map has a program with its arguments by agent. */
 export const SettingValue = z.union([
@@ -40,3 +41,18 @@ export const Configuration = z.object({
   version: z.string(),
 })
 export type Configuration = z.infer<typeof Configuration>
+
+/** Certificate that the dashboard is served with. Fingerprints are of SHA-256, as browsers show them. */
+export const Certificate = z.object({
+  /** `local`: by the authority of this installation, renewed by itself. `own`: `tls.cert`, read again when it changes. */
+  origin: z.enum(['local', 'own']),
+  fingerprint: z.string(),
+  names: z.array(z.string()),
+  valid_from: Timestamp,
+  valid_until: Timestamp,
+  /** The local authority, which browsers have to trust; null with a certificate of one's own. */
+  authority: z
+    .object({ fingerprint: z.string(), valid_until: Timestamp, pem: z.string() })
+    .nullable(),
+})
+export type Certificate = z.infer<typeof Certificate>

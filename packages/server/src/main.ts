@@ -168,7 +168,7 @@ export async function openService(
     if (fingerprint !== null) await app.nodes.recordAuthority(fingerprint)
   }
   await recordAuthority()
-  app.listeners.certificate = () => tls.current().fingerprint
+  app.listeners.certificate = () => tls.describe()
   opening.use(
     tls.onChange(() => {
       recordAuthority().catch((cause: unknown) =>

@@ -1,3 +1,4 @@
+import { alertCommands } from '../alert-commands.ts'
 import type { CommandEntry } from '../command-entry.ts'
 import { nodeCommands } from '../node-commands.ts'
 import { operatorCommands } from '../operator-commands.ts'
@@ -299,16 +300,7 @@ export const commands: readonly CommandEntry[] = [
     summary: 'Delete a state key',
     load: async () => (await import('./state-delete.ts')).stateDelete,
   },
-  {
-    name: 'alerts list',
-    summary: 'List alerts, newest first',
-    load: async () => (await import('./alerts-list.ts')).alertsList,
-  },
-  {
-    name: 'alerts ack',
-    summary: 'Acknowledge an alert',
-    load: async () => (await import('./alerts-ack.ts')).alertsAck,
-  },
+  ...alertCommands,
   {
     name: 'processes list',
     summary: 'List the programs that agents run or have run in the background',

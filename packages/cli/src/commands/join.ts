@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join as joinPath } from 'node:path'
 import type { NodeKeys } from '@gatehouse/contract'
+import { parseInvite } from '@gatehouse/contract/node-invite'
 import { CliError, usageError } from '../cli-error.ts'
 import { defineCommand } from '../define.ts'
 import { escapeText } from '../escape-text.ts'
 import { exitCodes } from '../exit-codes.ts'
 import { fetchNodeKeys } from '../fetch-node-keys.ts'
-import { parseInvite } from '../node-invite.ts'
 import { readInputFile } from '../read-input-file.ts'
 
 /** The configuration may be there before the node is. */

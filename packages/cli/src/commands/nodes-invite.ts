@@ -1,5 +1,5 @@
+import { inviteText } from '@gatehouse/contract/node-invite'
 import { defineCommand } from '../define.ts'
-import { inviteText } from '../node-invite.ts'
 
 export const nodesInvite = defineCommand({
   name: 'nodes invite',

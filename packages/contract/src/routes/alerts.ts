@@ -1,5 +1,13 @@
 import { z } from 'zod'
-import { Alert, AlertList, AlertStatus } from '../alerts.ts'
+import {
+  Alert,
+  AlertHandling,
+  AlertList,
+  AlertStatus,
+  MuteAlerts,
+  RouteAlerts,
+  UnmuteAlerts,
+} from '../alerts.ts'
 import { defineRoutes } from './define-routes.ts'
 import { page } from './fields.ts'
 
@@ -22,5 +30,37 @@ export const alertRoutes = defineRoutes({
     permission: 'alerts.manage',
     answer: Alert,
     errors: ['AlertNotFound'],
+  },
+  showAlertHandling: {
+    method: 'GET',
+    path: '/api/alerts/handling',
+    summary: 'Which kinds of alerts are muted, and who is notified of which',
+    permission: 'read',
+    answer: AlertHandling,
+  },
+  muteAlerts: {
+    method: 'POST',
+    path: '/api/alerts/mute',
+    summary: 'Notify nobody of a kind of alerts for a time; they are recorded and shown as ever',
+    permission: 'alerts.manage',
+    body: MuteAlerts,
+    answer: AlertHandling,
+  },
+  unmuteAlerts: {
+    method: 'POST',
+    path: '/api/alerts/unmute',
+    summary: 'Notify of a kind of alerts again',
+    permission: 'alerts.manage',
+    body: UnmuteAlerts,
+    answer: AlertHandling,
+  },
+  routeAlerts: {
+    method: 'POST',
+    path: '/api/alerts/route',
+    summary: 'Choose the notification targets that a kind of alerts is sent to',
+    permission: 'alerts.manage',
+    body: RouteAlerts,
+    answer: AlertHandling,
+    errors: ['NotificationTargetNotFound', 'Conflict'],
   },
 })

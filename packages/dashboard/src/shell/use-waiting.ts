@@ -1,7 +1,7 @@
 import type { Approval, Question } from '@gatehouse/contract'
 import { useRead } from '../api.ts'
 
-/** What waits for a person: requests and questions. Every place that counts it counts the same. */
+/** Requests and questions that wait for a person. Every place that counts it counts the same. */
 export function useWaiting(): {
   readonly requests: readonly Approval[] | undefined
   readonly questions: readonly Question[] | undefined

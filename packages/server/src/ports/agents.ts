@@ -65,7 +65,7 @@ export interface AgentStore {
   connected(name: string, ms: number): Promise<void>
 }
 
-/** What a client said of itself, and the revision of MCP that was agreed on, where it speaks MCP. */
+/** Self-description of a client, and the revision of MCP that was agreed on, where it speaks MCP. */
 export type SessionClient = {
   readonly name: string
   readonly version: string

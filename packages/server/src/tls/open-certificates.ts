@@ -1,7 +1,8 @@
 import { hostname } from 'node:os'
-import { GatehouseError } from '@gatehouse/contract'
+import { type Certificate, GatehouseError } from '@gatehouse/contract'
 import type { Certificates, ServedCertificate } from '../ports/certificates.ts'
 import type { Log } from '../ports/log.ts'
+import { describeCertificate } from './describe-certificate.ts'
 import { authorityFiles, closeToOthers, leafFiles, readPair, writePair } from './files.ts'
 import type { Pair } from './issue.ts'
 import { authorityFault, fingerprintOf, isOld, leafFault, pairOf, signingFault } from './judge.ts'
@@ -14,6 +15,8 @@ export type OpenedCertificates = Certificates &
     refresh(): Promise<boolean>
     /** Fingerprint of the local authority as it now is; null where there is none. */
     authority(): string | null
+    /** The certificate and its authority, as people are told of them. */
+    describe(): Certificate
   }
 
 export type LocalOptions = {
@@ -105,6 +108,8 @@ export function watchCertificate(
   options: {
     readonly everyMs: number
     readonly log: Log
+    readonly origin: Certificate['origin']
+    /** The local authority as PEM; null where there is none. */
     readonly authority: () => string | null
   },
   look: () => Promise<Pair | null>,
@@ -126,7 +131,11 @@ export function watchCertificate(
   timer.unref()
   return {
     current: () => now,
-    authority: options.authority,
+    authority() {
+      const pem = options.authority()
+      return pem === null ? null : fingerprintOf(pem)
+    },
+    describe: () => describeCertificate(options.origin, now.cert, options.authority()),
     refresh,
     onChange(listener) {
       listeners.add(listener)
@@ -139,13 +148,10 @@ export function watchCertificate(
 /** The certificate of this installation, by its own authority: made at the first start, kept good after. */
 export async function openLocalCertificates(options: LocalOptions): Promise<OpenedCertificates> {
   const { everyMs = lookEveryMs, log } = options
-  const authority = () => {
-    const { cert } = readPair(authorityFiles(options.directory))
-    return cert === null ? null : fingerprintOf(cert)
-  }
+  const authority = () => readPair(authorityFiles(options.directory)).cert
   const first = served(await preparePair(options))
   // While it serves it may renew the authority, and says so to the others.
-  return watchCertificate(first, { everyMs, log, authority }, () =>
+  return watchCertificate(first, { everyMs, log, origin: 'local', authority }, () =>
     preparePair({ ...options, authority: null }),
   )
 }

@@ -29,7 +29,7 @@ export async function openOwnCertificate(options: {
   let warnedOf = ''
   return watchCertificate(
     served(pairOf(first)),
-    { everyMs, log, authority: () => null },
+    { everyMs, log, origin: 'own', authority: () => null },
     async () => {
       const now = stampOf(files)
       if (now === stamp) return null

@@ -45,12 +45,20 @@ const exceptions: Readonly<Partial<Record<RouteName, Promised>>> = {
   askHook: ['hook'],
 }
 
+const certificate = {
+  ...{ origin: 'local' as const, fingerprint: 'AB:CD', names: ['one.example'], authority: null },
+  ...{ valid_from: '2026-01-01T00:00:00.000Z', valid_until: '2027-01-01T00:00:00.000Z' },
+}
+
 const promisedTo = (name: RouteName, { method }: Route): Promised =>
   exceptions[name] ?? (method === 'GET' ? read : manage)
 
 const bodies: Readonly<Partial<Record<RouteName, object>>> = {
   createAgent: { name: 'newbot' },
   setState: { value: 1 },
+  muteAlerts: { kind: 'disk', seconds: 3600, reason: 'known' },
+  unmuteAlerts: { kind: 'disk' },
+  routeAlerts: { kind: 'disk', targets: null },
   acknowledgeAudit: { reason: 'disk replaced' },
   answerQuestion: { action: 'decline' },
   decideApprovals: { ids: ['appr-1'], decision: 'reject' },
@@ -186,12 +194,12 @@ const before: Readonly<Partial<Record<RouteName, Before>>> = {
   },
   async inviteNode({ kit }) {
     Object.assign(kit.storage, { isShared: true })
-    kit.app.listeners.certificate = () => 'AB:CD'
+    kit.app.listeners.certificate = () => certificate
     return { url: 'https://one.example:7800' }
   },
   async admitNode({ kit }) {
     Object.assign(kit.storage, { isShared: true })
-    kit.app.listeners.certificate = () => 'AB:CD'
+    kit.app.listeners.certificate = () => certificate
     const url = 'https://one.example:7800'
     return { secret: (await kit.app.inviteNode(kit.operator(), { url })).secret }
   },
@@ -205,7 +213,10 @@ const before: Readonly<Partial<Record<RouteName, Before>>> = {
 /** Routes that are refused, and those that only read, leave everything as it is. */
 const shared = useRestKit({}, { forBrowsers: true })
 
-beforeAll(async () => void (await asks(shared())))
+beforeAll(async () => {
+  shared().kit.app.listeners.certificate = () => certificate
+  await asks(shared())
+})
 
 type Asked = { readonly name: RouteName; readonly route: Route; readonly role: Role | undefined }
 

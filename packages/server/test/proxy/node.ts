@@ -32,6 +32,7 @@ const agent: StoredAgent = {
   last_connected_ms: null,
   total_invocations: 0,
   token_hash: 'a'.repeat(64),
+  token_ms: 0,
   previous_token_hash: null,
   previous_until_ms: null,
   generation: 1,

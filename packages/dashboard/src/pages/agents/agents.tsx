@@ -18,7 +18,7 @@ import { Visible } from '../../ui/visible.tsx'
 import { AgentActions, AgentStatus } from './agent-actions.tsx'
 import { CreateDialog } from './create-dialog.tsx'
 
-/** What connected last: the client as it calls itself, and what it speaks. */
+/** Client that connected last, as it calls itself, and what it speaks. */
 const LastClient = ({
   session: { client, transport },
 }: {

@@ -1,4 +1,5 @@
-import type { Alert } from '@gatehouse/contract'
+import type { Alert, AlertKind, AlertMute } from '@gatehouse/contract'
+import { useState } from 'react'
 import { api, queryClient, useRead } from '../../api.ts'
 import { alertsText as text } from '../../messages/alerts.ts'
 import { common } from '../../messages/common.ts'
@@ -11,11 +12,14 @@ import { Filters } from '../../ui/filters.tsx'
 import { Failure } from '../../ui/notice.tsx'
 import { Page } from '../../ui/page.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
+import { TabPanel, Tabs } from '../../ui/tabs.tsx'
 import { Time } from '../../ui/time.tsx'
 import { announce } from '../../ui/toasts.tsx'
 import { useAct } from '../../ui/use-act.ts'
 import { useFilters } from '../../ui/use-filters.ts'
 import { Visible } from '../../ui/visible.tsx'
+import { Handling } from './handling.tsx'
+import { MuteDialog } from './mute-dialog.tsx'
 
 const tones: Readonly<Record<Alert['severity'], BadgeTone>> = {
   info: 'accent',
@@ -25,7 +29,20 @@ const tones: Readonly<Record<Alert['severity'], BadgeTone>> = {
 
 const statuses = ['open', 'acknowledged', 'resolved', 'all'] as const
 
-const AlertCard = ({ alert }: { readonly alert: Alert }) => {
+const isMuted = ({ kind, source }: Alert, mutes: readonly AlertMute[]): boolean =>
+  mutes.some(
+    (mute) => mute.kind === kind && (mute.agent === null || source === `agent:${mute.agent}`),
+  )
+
+const AlertCard = ({
+  alert,
+  mutes,
+}: {
+  readonly alert: Alert
+  readonly mutes: readonly AlertMute[]
+}) => {
+  const [muting, setMuting] = useState(false)
+  const kind = alert.kind in text.kinds ? (alert.kind as AlertKind) : null
   const mayAcknowledge = useMay('alerts.manage')
   const act = useAct()
   const acknowledge = () =>
@@ -41,6 +58,11 @@ const AlertCard = ({ alert }: { readonly alert: Alert }) => {
         <p className="min-w-52 grow font-medium [overflow-wrap:anywhere]">
           <Visible text={alert.message} />
         </p>
+        {isMuted(alert, mutes) ? (
+          <Badge tone="neutral">{text.isMuted}</Badge>
+        ) : (
+          mayAcknowledge && kind && <Button onClick={() => setMuting(true)}>{text.mute}</Button>
+        )}
         {mayAcknowledge && alert.status === 'open' && (
           <Button busy={act.busy} onClick={acknowledge}>
             {text.acknowledge}
@@ -62,15 +84,23 @@ const AlertCard = ({ alert }: { readonly alert: Alert }) => {
         </details>
       )}
       <Failure error={act.error} />
+      {muting && kind && (
+        <MuteDialog
+          kind={kind}
+          agent={kind === 'agent' ? alert.source.replace(/^agent:/, '') : null}
+          onClose={() => setMuting(false)}
+        />
+      )}
     </li>
   )
 }
 
-export const AlertsPage = () => {
+const List = () => {
   const [{ status }, change] = useFilters({ status: 'open' })
   const chosen = statuses.find((one) => one === status) ?? 'open'
+  const mutes = useRead('showAlertHandling').data?.mutes ?? []
   return (
-    <Page title={text.title}>
+    <>
       <Filters>
         <SelectField
           label={text.filterStatus}
@@ -88,12 +118,36 @@ export const AlertsPage = () => {
           ) : (
             <ul aria-label={text.caption} className="grid gap-3">
               {alerts.map((alert) => (
-                <AlertCard key={alert.id} alert={alert} />
+                <AlertCard key={alert.id} alert={alert} mutes={mutes} />
               ))}
             </ul>
           )
         }
       </Loaded>
+    </>
+  )
+}
+
+export const AlertsPage = () => {
+  const [{ tab }, change] = useFilters({ tab: 'alerts' })
+  return (
+    <Page title={text.title}>
+      <Tabs
+        label={text.tabsLabel}
+        value={tab}
+        onChange={(next) => change({ tab: next })}
+        tabs={[
+          { value: 'alerts', text: text.tabs.alerts },
+          { value: 'handling', text: text.tabs.handling },
+        ]}
+      >
+        <TabPanel value="alerts">
+          <List />
+        </TabPanel>
+        <TabPanel value="handling">
+          <Handling />
+        </TabPanel>
+      </Tabs>
     </Page>
   )
 }

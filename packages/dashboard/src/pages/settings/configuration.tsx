@@ -71,7 +71,6 @@ export const ConfigurationView = () => {
                 ]}
               />
               <p className="mt-2 text-ink-soft">{text.readAtStart}</p>
-              <p className="text-ink-soft">{text.commands}</p>
               <BackupButton />
             </div>
             <Filters>

@@ -7,7 +7,7 @@ test('lists each agent with what connected last, and the age of its token', asyn
   const client = { name: 'claude-code', version: '2.1', protocol: '2025-11-25' }
   for (const last of [null, client]) {
     await kit.app.openSession(kit.op('mailbot'), { transport: 'mcp-http', client: last })
-    await kit.clock.advance(1_000)
+    kit.clock.move(1_000)
   }
   const listed = async () => kit.app.listAgents(kit.operator())
   const [idle, mailbot] = await listed()
@@ -19,7 +19,7 @@ test('lists each agent with what connected last, and the age of its token', asyn
   const aged = Date.parse(rotated?.token_created_at ?? '') - Date.parse(rotated?.created_at ?? '')
   expect(aged).toBeGreaterThanOrEqual(2_000)
   await kit.app.revokeAgent(kit.operator(), { name: 'mailbot' })
-  await kit.clock.advance(5_000)
+  kit.clock.move(5_000)
   await kit.app.restoreAgent(kit.operator(), { name: 'mailbot' })
   const [, restored] = await listed()
   const since = (agent: typeof restored) => Date.parse(agent?.token_created_at ?? '')

@@ -3,12 +3,20 @@ import { join } from 'node:path'
 import { createKit, type Kit } from '@gatehouse/testkit'
 import { expect, test } from 'vitest'
 
+const certificate = {
+  origin: 'local' as const,
+  names: ['one.example'],
+  valid_from: '2026-01-01T00:00:00.000Z',
+  valid_until: '2027-01-01T00:00:00.000Z',
+  authority: null,
+}
+
 /** A server on a store that nodes can share. */
 const openKit = async (): Promise<Kit> => {
   const kit = await createKit({ storage: (opened) => ({ ...opened, isShared: true }) })
   writeFileSync(join(kit.folder, 'vault.key'), 'the key\n', { mode: 0o600 })
   kit.app.listeners.page = 'https://one.example:7800/'
-  kit.app.listeners.certificate = () => 'AB:CD'
+  kit.app.listeners.certificate = () => ({ ...certificate, fingerprint: 'AB:CD' })
   return kit
 }
 

@@ -1,4 +1,9 @@
-import { GatehouseError, type NodeInvite, type NodeKeys } from '@gatehouse/contract'
+import {
+  type Certificate,
+  GatehouseError,
+  type NodeInvite,
+  type NodeKeys,
+} from '@gatehouse/contract'
 import type { NodeKeyFiles } from '../../ports/node-keys.ts'
 import type { MetaStore } from '../../ports/storage.ts'
 import { actDraft } from '../call/audit-draft.ts'
@@ -10,8 +15,8 @@ export type InviteDeps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' |
   readonly settings: { readonly database_url: string | null }
   readonly listeners: {
     readonly page: string | null
-    /** Fingerprint of the certificate that the page is served with. */
-    readonly certificate: () => string | null
+    /** Certificate that the page is served with. */
+    readonly certificate: () => Pick<Certificate, 'fingerprint'> | null
   }
 }
 
@@ -36,8 +41,8 @@ export async function inviteNode(
     throw new GatehouseError('Conflict', {
       detail: 'The store is SQLite, which has one node; begin one on PostgreSQL.',
     })
-  const [page, fingerprint] = [url ?? listeners.page, listeners.certificate()]
-  if (page === null || fingerprint === null)
+  const [page, fingerprint] = [url ?? listeners.page, listeners.certificate()?.fingerprint]
+  if (page === null || fingerprint === undefined)
     throw new GatehouseError('Conflict', { detail: 'Only a server that runs can invite a node.' })
   const secret = deps.ids.secret().toString('base64url')
   const invite: StoredInvite = {

@@ -1,3 +1,4 @@
+import type { Certificate } from '@gatehouse/contract'
 import type { PartHealth } from '../call/part.ts'
 
 export type ListenerName = 'gateway' | 'dashboard' | 'user_api'
@@ -8,8 +9,8 @@ type Phase = 'none' | 'starting' | 'open' | 'stopping'
 export class Listeners {
   /** Where people find the page, once it is served. */
   page: string | null = null
-  /** Fingerprint of the certificate that the page is served with. */
-  certificate: () => string | null = () => null
+  /** The certificate that the page is served with. */
+  certificate: () => Certificate | null = () => null
   /** Where agents reach this process, once it listens. */
   address: string | null = null
   /** Ports of this process: nobody reaches them by way of the service itself. */

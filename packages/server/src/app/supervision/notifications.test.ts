@@ -162,3 +162,82 @@ test('runs of other kinds are left to whoever performs those', async () => {
   }
   expect(await kit.storage.jobs.find('job-x')).toEqual(foreign)
 })
+
+test('a muted kind of alerts is recorded and told nobody, until its time is over or somebody ends it', async () => {
+  const { got, notifier } = receiver()
+  await using kit = await opened(notifier)
+  const operator = kit.operator('ben')
+  const told = () => got.map(({ notice }) => notice.text)
+  const alert = (message: string) => kit.invoke('alpha', 'alerts.send', { message })
+  await kit.app.muteAlerts(operator, { kind: 'agent', seconds: 600, reason: 'a known fault' })
+  await alert('one')
+  await kit.app.unmuteAlerts(operator, { kind: 'agent' })
+  await alert('two')
+  await until(kit, 600, () => got.length === 1)
+  await kit.app.muteAlerts(operator, {
+    kind: 'agent',
+    agent: 'beta' as never,
+    seconds: 600,
+    reason: 'x',
+  })
+  await alert('three')
+  await until(kit, 600, () => got.length === 2)
+  await kit.app.muteAlerts(operator, {
+    kind: 'agent',
+    agent: 'alpha' as never,
+    seconds: 600,
+    reason: 'x',
+  })
+  await alert('four')
+  expect((await kit.app.showAlertHandling(operator)).mutes).toMatchObject([
+    { kind: 'agent', agent: 'beta', muted_by: 'user:ben' },
+    { kind: 'agent', agent: 'alpha', reason: 'x' },
+  ])
+  kit.clock.move(601_000)
+  expect((await kit.app.showAlertHandling(operator)).mutes).toEqual([])
+  await alert('five')
+  await until(kit, 600, () => got.length === 3)
+  expect(told()).toEqual(['two', 'three', 'five'])
+  const { total } = await kit.app.listAlerts(operator, { limit: 10, offset: 0 })
+  expect(total).toBe(5)
+  const acts = await kit.audit({ capability: 'alerts.*' })
+  expect(acts.filter(({ kind }) => kind === 'act').map(({ capability }) => capability)).toEqual([
+    'alerts.muted',
+    'alerts.muted',
+    'alerts.unmuted',
+    'alerts.muted',
+  ])
+})
+
+test('a kind of alerts goes to the targets that were chosen for it, and others go everywhere', async () => {
+  const { got, notifier } = receiver(
+    target(),
+    target({ name: 'phone' }),
+    target({ name: 'deaf', events: ['approval.pending'] }),
+  )
+  await using kit = await opened(notifier)
+  const operator = kit.operator()
+  const route = (kind: 'agent' | 'disk', targets: string[] | null) =>
+    kit.app.routeAlerts(operator, { kind, targets })
+  await expect(route('agent', ['nobody'])).rejects.toMatchObject({
+    type: 'NotificationTargetNotFound',
+  })
+  await expect(route('agent', ['deaf'])).rejects.toMatchObject({ type: 'Conflict' })
+  await route('disk', [])
+  expect(await route('agent', ['phone'])).toMatchObject({
+    routes: [
+      { kind: 'disk', targets: [] },
+      { kind: 'agent', targets: ['phone'] },
+    ],
+  })
+  await kit.invoke('alpha', 'alerts.send', { message: 'one' })
+  await until(kit, 600, () => got.length === 1)
+  await route('agent', null)
+  await kit.invoke('alpha', 'alerts.send', { message: 'two' })
+  await until(kit, 600, () => got.length === 3)
+  expect(got.map(({ to, notice }) => `${notice.text} to ${to}`).toSorted()).toEqual([
+    'one to phone',
+    'two to ops',
+    'two to phone',
+  ])
+})

@@ -17,6 +17,7 @@ import type { Basics } from '../call/basics.ts'
 import type { Op } from '../call/op.ts'
 import { type JobKind, newJob } from '../time/job-kind.ts'
 import { JobRunner } from '../time/job-runner.ts'
+import { targetsOf } from './alert-handling.ts'
 import {
   alertNews,
   approvalNews,
@@ -64,6 +65,10 @@ export class Notifications {
     this.#deps = deps
     this.#jobs = new JobRunner({ ...deps, node: `${deps.node}/notify` }, [this.#kind()])
     this.auditLog = deps.notifier.targets.length > 0 ? this.#watching(deps.auditLog) : deps.auditLog
+  }
+
+  get notifier(): Notifier {
+    return this.#deps.notifier
   }
 
   start(): Promise<void> {
@@ -185,10 +190,12 @@ export class Notifications {
     stores: Pick<Stores, 'jobs'>,
     event: NotificationEvent,
     news: () => Omit<News, 'event'>,
+    /** Targets among those that take the event; null for all. */
+    chosen: readonly string[] | null = null,
   ): Promise<void> {
     const { notifier, clock, log } = this.#deps
     for (const { name, events } of notifier.targets) {
-      if (!events.includes(event)) continue
+      if (!events.includes(event) || chosen?.includes(name) === false) continue
       const subject = subjectOf(name)
       if ((await stores.jobs.listOf(subject, { limit: 1, offset: 0 })).total >= queueMax) {
         log.warn({ target: name, event }, 'too many notifications wait; this one is dropped')
@@ -223,7 +230,8 @@ export class Notifications {
         ...tx.alerts,
         insert: async (alert: StoredAlert) => {
           await tx.alerts.insert(alert)
-          await this.#tell(tx, 'alert.raised', () => alertNews(alert))
+          const targets = await targetsOf(tx.meta, alert, this.#deps.clock.wall())
+          await this.#tell(tx, 'alert.raised', () => alertNews(alert), targets)
         },
       },
     })

@@ -1,6 +1,7 @@
 import type {
   ActivityPage,
   Alert,
+  AlertHandling,
   AlertStatus,
   AuditEntry,
   AuditFilter,
@@ -8,17 +9,21 @@ import type {
   AuditProof,
   AuditTarget,
   AuditTargetTest,
+  Certificate,
   Configuration,
   FailedNotification,
   Health,
   HealthStatus,
   Integrity,
+  MuteAlerts,
   NotificationTarget,
   NotificationTest,
   RetentionStatus,
   RetriedNotifications,
+  RouteAlerts,
   SandboxReport,
   SystemStatus,
+  UnmuteAlerts,
 } from '@gatehouse/contract'
 import type { AuditReader } from '../../ports/audit.ts'
 import type { AuditExports } from '../../ports/audit-export.ts'
@@ -32,6 +37,7 @@ import type { Op } from '../call/op.ts'
 import type { Part } from '../call/part.ts'
 import { PollLoop } from '../call/poll-loop.ts'
 import { type ActivityBatch, followActivity, listActivity } from './activity.ts'
+import { muteAlerts, routeAlerts, showAlertHandling, unmuteAlerts } from './alert-handling.ts'
 import { AlertMonitors, type MonitorDeps } from './alert-monitors.ts'
 import { acknowledgeAlert, alertsOf, listAlerts } from './alerts.ts'
 import {
@@ -42,6 +48,7 @@ import {
   reindexAudit,
   showAuditEntry,
 } from './audit-access.ts'
+import { type CertificateDeps, showCertificate } from './certificate.ts'
 import { type FiguresInput, type FiguresOutcome, getFigures } from './figures.ts'
 import { type HealthDeps, health, readiness } from './health.ts'
 import { type MakeBackupInput, makeBackup } from './make-backup.ts'
@@ -52,7 +59,8 @@ import { status, systemFacts } from './service-state.ts'
 
 export type SupervisionDeps = Basics &
   Omit<HealthDeps, 'startedMs'> &
-  MonitorDeps & {
+  MonitorDeps &
+  CertificateDeps & {
     readonly version: string
     readonly settings: { readonly configuration: Pick<Configuration, 'settings' | 'file'> }
     readonly audit: AuditReader & AuditAccess
@@ -72,6 +80,8 @@ export interface SupervisionUseCases {
   readiness(): HealthStatus
   /** Every active setting and where its value comes from, without secrets. */
   configuration(op: Op): Configuration
+  /** Raises `Conflict` where no server runs. */
+  showCertificate(op: Op): Promise<Certificate>
   /** Runs a small program in the sandbox, and says what holds. */
   probeSandbox(op: Op): Promise<SandboxReport>
   /** In the Prometheus text format. */
@@ -111,6 +121,12 @@ export interface SupervisionUseCases {
   ): Promise<{ readonly alerts: readonly Alert[]; readonly total: number }>
   acknowledgeAlert(op: Op, input: { alert_id: string }): Promise<Alert>
 
+  showAlertHandling(op: Op): Promise<AlertHandling>
+  muteAlerts(op: Op, input: MuteAlerts): Promise<AlertHandling>
+  unmuteAlerts(op: Op, input: UnmuteAlerts): Promise<AlertHandling>
+  /** Raises `NotificationTargetNotFound`, or `Conflict` for a target that takes no alerts. */
+  routeAlerts(op: Op, input: RouteAlerts): Promise<AlertHandling>
+
   listNotifications(op: Op): Promise<readonly NotificationTarget[]>
   listFailedNotifications(op: Op, input: { name: string }): Promise<readonly FailedNotification[]>
   testNotification(op: Op, input: { name: string }): Promise<NotificationTest>
@@ -132,6 +148,7 @@ export function bindSupervision(given: SupervisionDeps): Supervision {
   const deps = { ...given, startedMs: given.clock.now() }
   const { audit, notifications } = deps
   const monitors = new AlertMonitors(deps)
+  const handling = { ...deps, notifier: notifications.notifier }
   const counting = deps.auditLog.onCommit((commit) => deps.metrics.committed(commit))
   const looking = new PollLoop(deps, {
     name: 'looking for alerts',
@@ -145,6 +162,7 @@ export function bindSupervision(given: SupervisionDeps): Supervision {
       health: () => health(deps),
       readiness: () => readiness(deps),
       configuration: () => ({ ...deps.settings.configuration, version: deps.version }),
+      showCertificate: async () => showCertificate(deps),
       probeSandbox: () => probeSandbox(deps),
       renderMetrics: () => renderMetrics(deps),
 
@@ -167,6 +185,11 @@ export function bindSupervision(given: SupervisionDeps): Supervision {
 
       listAlerts: (_op, filter) => listAlerts(deps, filter, monitors.unstored()),
       acknowledgeAlert: (op, input) => acknowledgeAlert(op, deps, input),
+
+      showAlertHandling: () => showAlertHandling(handling),
+      muteAlerts: (op, input) => muteAlerts(op, handling, input),
+      unmuteAlerts: (op, input) => unmuteAlerts(op, handling, input),
+      routeAlerts: (op, input) => routeAlerts(op, handling, input),
 
       listNotifications: () => notifications.list(),
       listFailedNotifications: (_op, { name }) => notifications.failed(name),

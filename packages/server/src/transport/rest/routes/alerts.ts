@@ -4,4 +4,8 @@ import type { Handlers } from '../handler.ts'
 export const alertHandlers: Handlers<typeof alertRoutes> = {
   listAlerts: (op, app, input) => app.listAlerts(op, input),
   acknowledgeAlert: (op, app, { id }) => app.acknowledgeAlert(op, { alert_id: id }),
+  showAlertHandling: (op, app) => app.showAlertHandling(op),
+  muteAlerts: (op, app, input) => app.muteAlerts(op, input),
+  unmuteAlerts: (op, app, input) => app.unmuteAlerts(op, input),
+  routeAlerts: (op, app, input) => app.routeAlerts(op, input),
 }

@@ -8,15 +8,18 @@ export type Invite = {
 const prefix = 'gatehouse-node-'
 
 export const inviteText = ({ url, fingerprint, secret }: Invite): string =>
-  prefix + Buffer.from(JSON.stringify([url, fingerprint, secret])).toString('base64url')
+  prefix +
+  btoa(JSON.stringify([url, fingerprint, secret]))
+    .replaceAll('+', '-')
+    .replaceAll('/', '_')
+    .replace(/=+$/, '')
 
 /** Null for a text that is none. */
 export function parseInvite(text: string): Invite | null {
   if (!text.startsWith(prefix)) return null
   try {
-    const found: unknown = JSON.parse(
-      Buffer.from(text.slice(prefix.length), 'base64url').toString(),
-    )
+    const coded = text.slice(prefix.length).trim().replaceAll('-', '+').replaceAll('_', '/')
+    const found: unknown = JSON.parse(atob(coded))
     if (!Array.isArray(found) || found.length !== 3) return null
     const [url, fingerprint, secret] = found as unknown[]
     if (typeof url !== 'string' || typeof fingerprint !== 'string' || typeof secret !== 'string')
