@@ -21,7 +21,6 @@ import { tmpdir } from 'node:os'
 import { delimiter, dirname, join } from 'node:path'
 import { arch, env, getuid, platform } from 'node:process'
 import { setTimeout as delay } from 'node:timers/promises'
-import { hasProgram, programPath } from './programs.ts'
 
 export type StartedPostgres = {
   /** Of the database `postgres`, as a superuser without a password. */
@@ -31,8 +30,8 @@ export type StartedPostgres = {
   crash(): Promise<void>
   /** A synchronous standby of this server, once it follows; null where there is no `pg_basebackup`. */
   startStandby(): Promise<Standby | null>
-  /** PgBouncer in transaction mode before this server; null where it is not installed. */
-  startPooler(): Promise<Pick<StartedPostgres, 'url' | 'stop'> | null>
+  /** PgBouncer, which is this program, in transaction mode before this server. */
+  startPooler(program: string): Promise<Pick<StartedPostgres, 'url' | 'stop'>>
 }
 
 type Standby = StartedPostgres & {
@@ -218,15 +217,15 @@ const serve = async (
     stop,
     crash: () => end(server.crash),
     startStandby: () => startStandby({ bin, folder, settings }, port),
-    startPooler: () => startPooler(folder, port),
+    startPooler: (program) => startPooler(program, folder, port),
   }
 }
 
 const startPooler = async (
+  program: string,
   folder: string,
   serverPort: number,
-): Promise<Pick<StartedPostgres, 'url' | 'stop'> | null> => {
-  if (!hasProgram('pgbouncer')) return null
+): Promise<Pick<StartedPostgres, 'url' | 'stop'>> => {
   const port = await freePort()
   const users = join(folder, 'pooler-users')
   writeFileSync(users, '"gatehouse" ""\n')
@@ -237,7 +236,7 @@ const startPooler = async (
     ...['auth_type = any', `auth_file = ${users}`, 'pool_mode = transaction', ''],
   ]
   writeFileSync(file, lines.join('\n'))
-  const pooler = start(programPath('pgbouncer'), [file], folder)
+  const pooler = start(program, [file], folder)
   await untilReady(pooler, /process up/)
   return {
     url: urlOf(port),

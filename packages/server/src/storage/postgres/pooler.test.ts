@@ -1,5 +1,5 @@
 import { startPostgres } from '@gatehouse/testkit'
-import { hasProgram } from '@gatehouse/testkit/programs'
+import { hasProgram, programPath } from '@gatehouse/testkit/programs'
 import { afterAll, describe, expect, test } from 'vitest'
 import { openPostgres } from './open.ts'
 import { openPostgresCopies } from './open-copies.ts'
@@ -7,7 +7,7 @@ import { createDatabase } from './testing.ts'
 
 const server = hasProgram('pgbouncer') ? await startPostgres() : null
 const started = server && 'url' in server ? server : null
-const pooler = await started?.startPooler()
+const pooler = await started?.startPooler(programPath('pgbouncer'))
 afterAll(async () => {
   await pooler?.stop()
   await started?.stop()
