@@ -1,10 +1,10 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { root, run, tools } from './run.mjs'
 import { sourceHash } from './source-hash.mjs'
 
 const page = path.join(root, 'packages/dashboard')
-const stamp = path.join(page, 'dist/.built-from')
+const pageStamp = path.join(page, 'dist/.built-from')
 
 /** What the page is made of: its own files, the packages in it, and the versions of its libraries. */
 const pageSources = [
@@ -15,6 +15,16 @@ const pageSources = [
   'packages/dashboard/package.json',
   'packages/contract/src',
   'packages/rest-client/src',
+]
+
+const command = path.join(root, 'packages/cli')
+const commandStamp = path.join(command, 'dist/bundle/.built-from')
+
+/** What the command is made of: our own packages in it, and the versions of its libraries. */
+const commandSources = [
+  ...['cli', 'contract', 'rest-client', 'server'].map((name) => `packages/${name}/src`),
+  'packages/cli/vite.config.mjs',
+  'package-lock.json',
 ]
 
 const docsStamp = path.join(page, 'dist/docs/.built-from')
@@ -34,13 +44,13 @@ const docsSources = [
   ),
 ]
 
-/** Bundles the page where something it is made of has changed. Returns the exit code. */
-const buildPage = async () => {
-  const made = sourceHash(pageSources)
+/** Bundles a package where something it is made of has changed. Returns the exit code. */
+const bundle = async (cwd, stamp, sources) => {
+  const made = sourceHash(sources)
   if (existsSync(stamp) && readFileSync(stamp, 'utf8') === made) return 0
-  // A run of the tests is another environment, in which the libraries of the page would be those for development.
+  // A run of the tests is another environment, in which the libraries would be those for development.
   const env = { ...process.env, NODE_ENV: 'production' }
-  const { code } = await run([...tools.vite, 'build', '--logLevel', 'warn'], { cwd: page, env })
+  const { code } = await run([...tools.vite, 'build', '--logLevel', 'warn'], { cwd, env })
   if (code === 0) writeFileSync(stamp, made)
   return code
 }
@@ -55,13 +65,35 @@ const buildDocs = async () => {
   writeFileSync(docsStamp, made)
 }
 
+const weekMs = 7 * 86_400_000
+
+/** Removes files of builds that no service runs any more: those of the last week may still be loaded by one. */
+const removeOldParts = (folder) => {
+  const manifest = JSON.parse(readFileSync(path.join(folder, '.vite/manifest.json'), 'utf8'))
+  const current = new Set(Object.values(manifest).map(({ file }) => file))
+  for (const name of readdirSync(folder).filter((each) => each.endsWith('.js'))) {
+    const file = path.join(folder, name)
+    if (!current.has(name) && Date.now() - statSync(file).mtimeMs > weekMs) rmSync(file)
+  }
+}
+
+const buildCommand = async () => {
+  const code = await bundle(command, commandStamp, commandSources)
+  if (code === 0) removeOldParts(path.dirname(commandStamp))
+  return code
+}
+
 /** Compiles what has changed since the last time. Returns the exit code. */
 export const build = async (options = []) => {
-  const [{ code }, pageCode] = await Promise.all([
+  const isClean = options.includes('--clean')
+  const [{ code: typesCode }, pageCode] = await Promise.all([
     run([...tools.tsc, '-b', ...options]),
-    options.includes('--clean') ? 0 : buildPage(),
+    isClean ? 0 : bundle(page, pageStamp, pageSources),
   ])
-  if (pageCode === 0 && !options.includes('--clean')) await buildDocs()
-  if (code !== 0 || pageCode !== 0) console.error('The build failed; see the messages above.')
-  return code || pageCode
+  // Code whose types are wrong is compiled all the same, and so it is bundled.
+  const commandCode = isClean ? 0 : await buildCommand()
+  if (pageCode === 0 && !isClean) await buildDocs()
+  const code = typesCode || pageCode || commandCode
+  if (code !== 0) console.error('The build failed; see the messages above.')
+  return code
 }

@@ -9,8 +9,8 @@ const have = process.versions.node.split('.').map(Number)
 const isHook = process.argv[2] === 'hook'
 const failed = isHook ? 2 : 1
 const main = isHook
-  ? new URL('../dist/hook-main.js', import.meta.url)
-  : new URL('../dist/main.js', import.meta.url)
+  ? new URL('../dist/bundle/hook-main.js', import.meta.url)
+  : new URL('../dist/bundle/main.js', import.meta.url)
 
 if (have[0] < wanted[0] || (have[0] === wanted[0] && have[1] < wanted[1])) {
   process.stderr.write(

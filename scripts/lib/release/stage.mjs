@@ -49,10 +49,21 @@ const writeText = (file, text) => {
   writeFileSync(file, text)
 }
 
+/** Tells the files of this build of the command from those of builds before it, which stay for a while. */
+const createIsCurrent = () => {
+  const bundle = 'packages/cli/dist/bundle'
+  const manifest = JSON.parse(readFileSync(path.join(root, bundle, '.vite/manifest.json'), 'utf8'))
+  const current = new Set(Object.values(manifest).map(({ file }) => `${bundle}/${file}`))
+  return (file) => !file.startsWith(`${bundle}/`) || current.has(file)
+}
+
 const stageFiles = (folder) => {
-  const files = Object.entries(parts).flatMap(([name, folders]) =>
-    folders.flatMap((part) => filesIn(`packages/${name}/${part}`, isShipped)),
-  )
+  const isCurrent = createIsCurrent()
+  const files = Object.entries(parts)
+    .flatMap(([name, folders]) =>
+      folders.flatMap((part) => filesIn(`packages/${name}/${part}`, isShipped)),
+    )
+    .filter(isCurrent)
   const staged = new Set(files)
   for (const file of files) {
     const from = path.join(root, file)
@@ -82,11 +93,16 @@ const stageFiles = (folder) => {
   }
 }
 
-/** Libraries inside of the page, as its build wrote them down. */
+/** Libraries inside of the page and of the command, as their builds wrote them down. */
 export const bundledLibraries = () => {
-  const notices = path.join(root, 'packages/dashboard/dist/.vite/third-party.json')
-  if (!existsSync(notices)) throw new Error('the page is not built: npm run build -- --clean')
-  return JSON.parse(readFileSync(notices, 'utf8'))
+  const all = ['dashboard/dist', 'cli/dist/bundle'].flatMap((folder) => {
+    const notices = path.join(root, `packages/${folder}/.vite/third-party.json`)
+    if (!existsSync(notices))
+      throw new Error(`packages/${folder} is not built: npm run build -- --clean`)
+    return JSON.parse(readFileSync(notices, 'utf8'))
+  })
+  const byName = new Map(all.map((library) => [`${library.name}@${library.version}`, library]))
+  return [...byName].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, library]) => library)
 }
 
 const stageNotices = (folder) => {

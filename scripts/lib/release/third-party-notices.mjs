@@ -1,4 +1,4 @@
-/** Licence notices of the libraries that are bundled into the page, from what its build wrote of them. */
+/** Licence notices of the libraries that are bundled into the page and the command, from what their builds wrote of them. */
 export const thirdPartyNotices = (libraries) => {
   const unlicensed = libraries.filter(({ text, identifier }) => !text && !identifier)
   if (unlicensed.length > 0)
@@ -9,8 +9,8 @@ export const thirdPartyNotices = (libraries) => {
       .join('\n\n')
   return `# Third-party notices
 
-The dashboard (\`packages/dashboard/dist\`) has these libraries bundled into it. All other libraries are installed
-beside Gatehouse as packages of their own, with their licenses.
+The dashboard (\`packages/dashboard/dist\`) and the command (\`packages/cli/dist/bundle\`) have these libraries bundled into
+them. All other libraries are installed beside Gatehouse as packages of their own, with their licenses.
 
 ${libraries.map(section).join('\n\n')}
 `
