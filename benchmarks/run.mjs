@@ -11,7 +11,13 @@ import { modelDownload } from './model-download.mjs'
 import { policyDecisions } from './policy-decisions.mjs'
 import { processRun } from './process-run.mjs'
 import { sandboxedPrograms } from './sandboxed-programs.mjs'
-import { commandTimes, idleConnections, idleMemory, muchOfEverything } from './supervision.mjs'
+import {
+  commandTimes,
+  idleConnections,
+  idleMemory,
+  muchOfEverything,
+  pagesBesideLoad,
+} from './supervision.mjs'
 import { upstreamCalls } from './upstream-calls.mjs'
 
 const { values } = parseArgs({
@@ -48,6 +54,7 @@ if (wants('P8')) rows.push(...(await idleConnections(options)))
 if (wants('P10')) rows.push(...(await commandTimes(options)))
 if (wants('hook', 'bridge')) rows.push(...(await codingAgents(options)))
 if (wants('P6', 'P7', 'P17')) rows.push(...(await muchOfEverything(options)))
+if (wants('P18')) rows.push(...(await pagesBesideLoad(options)))
 if (wants('P11')) rows.push(...(await sandboxedPrograms(options)), ...(await processRun(options)))
 if (wants('P9', 'P13')) rows.push(...(await logOfAMillion(options)))
 if (wants('P15')) rows.push(...(await idleMemory(options)))

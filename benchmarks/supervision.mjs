@@ -1,5 +1,5 @@
 // P6, P7, P17: pages of the log, governed calls and figures when there is much of everything, against an empty
-// installation in turn. P8: idle connections. P10: the command's own time.
+// installation in turn. P8: idle connections. P10: the command's own time. P18: pages of the log beside full load.
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
@@ -12,6 +12,7 @@ const run = promisify(execFile)
 const pageQuery = '/api/audit?agent=agent-7&capability=filesystem.read&limit=50'
 const pages = 200
 const figures = 20
+const betweenPagesMs = 50
 const agentsMany = 10_000
 const idleAgents = 10
 const idleEach = 500
@@ -132,6 +133,50 @@ export const muchOfEverything = async ({ rounds, seconds, entries }) => {
     for (const server of servers) await server.stop()
     small.remove()
     large.remove()
+  }
+}
+
+/** Pages that a person opens one after the other while calls are made; times in milliseconds. */
+const timesOfPagesBeside = async (ask, load) => {
+  const times = []
+  let isOver = false
+  const loading = load().finally(() => {
+    isOver = true
+  })
+  while (!isOver) {
+    const startedAt = performance.now()
+    const page = await ask('/api/audit?limit=50')
+    times.push(performance.now() - startedAt)
+    if (page.entries.length !== 50 || page.integrity !== 'verified')
+      throw new Error(`a page of ${page.entries.length} entries, ${page.integrity}`)
+    await new Promise((resolve) => setTimeout(resolve, betweenPagesMs))
+  }
+  await loading
+  return times
+}
+
+export const pagesBesideLoad = async ({ rounds, seconds, entries }) => {
+  const { folder, remove } = temporaryFolder()
+  let server
+  try {
+    await (await startServer(folder)).stop()
+    await fill(folder, entries)
+    server = await startServer(folder)
+    await allowMany(folder)
+    const token = await withAgent(folder, 'bench')
+    const ask = asOperator(server, folder)
+    await ask('/api/audit?limit=50')
+    const [quiet, busy] = [[], []]
+    for (let round = 0; round < rounds; round += 1) {
+      const pause = () => new Promise((resolve) => setTimeout(resolve, seconds * 1_000))
+      quiet.push(...(await timesOfPagesBeside(ask, pause)))
+      busy.push(...(await timesOfPagesBeside(ask, () => governed(server, token, 32, seconds))))
+    }
+    const what = `a page of the newest 50 of ${entries.toLocaleString('en')} entries beside 32 connections, median (ms)`
+    return [row('P18', what, median(busy), '≤ 100 ms', median(quiet))]
+  } finally {
+    await server?.stop()
+    remove()
   }
 }
 
