@@ -18,5 +18,5 @@ test(
     expect(found.acknowledged).toBeGreaterThanOrEqual(calls)
     expect(found.approved).toBeGreaterThan(0)
   },
-  full ? 1_800_000 : 180_000,
+  full ? 7_200_000 : 180_000,
 )

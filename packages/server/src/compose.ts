@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { mkdirSync } from 'node:fs'
-import { hostname } from 'node:os'
+import { availableParallelism, hostname } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { didYouMean, GatehouseError } from '@gatehouse/contract'
@@ -176,6 +176,12 @@ const verificationOf = (
 const verifierUrl = ({ database_url: url, database_direct_url: directUrl }: Settings) =>
   url === null ? null : (directUrl ?? url)
 
+/** A service keeps a processor for calls; a command has nothing else to do. Fewer entries are verified while threads start. */
+const verifyingHelpers = (isService: boolean): LogPlace['helpers'] => {
+  const threads = Math.min(4, availableParallelism() - (isService ? 1 : 0))
+  return threads < 2 ? null : { threads, entriesMin: 100_000 }
+}
+
 /** The program of a thread beside this file. Sources and build differ in the extension alone. */
 const programOf = (name: string): URL =>
   new URL(`./${name}${extname(import.meta.url)}`, import.meta.url)
@@ -303,6 +309,7 @@ export async function compose(
     directory: auditFolder,
     chain: node,
     url: verifierUrl(settings),
+    helpers: verifyingHelpers(runsApproved),
   }
   const verifier = opening.use(
     new VerifierThread({ program: programOf('verify-log'), place: logPlace, clock }),

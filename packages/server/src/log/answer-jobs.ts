@@ -1,9 +1,8 @@
 import { parentPort } from 'node:worker_threads'
 import { type ErrorType, GatehouseError } from '@gatehouse/contract'
 import { describeSystemFailure } from '../domain/system-failure.ts'
-import { type CopiesReader, sealerOf, verifierOf } from './chain-verifier.ts'
+import { type ChainVerifier, type CopiesReader, sealerOf, verifierOf } from './chain-verifier.ts'
 import type { CopiesQuestion } from './check-copies.ts'
-import { giveWay } from './give-way.ts'
 import { LogReader } from './log-files.ts'
 import type { ChainQuestion } from './verify-chain.ts'
 
@@ -26,12 +25,23 @@ export type VerifierAnswer = { readonly id: number } & (
     }
 )
 
+/** Entries that a job goes through, of those that helpers can share. */
+const entriesOfJob = (job: VerifierJob): number =>
+  job.op === 'verify' ? (job.question.through ?? 0) - job.question.from.size : 0
+
+type Offers = {
+  readonly openCopies: () => Promise<CopiesReader & AsyncDisposable>
+  /** Threads that verify parts of so long a log at once, until the job is done; null where none are worth it. */
+  readonly openHelpers: (
+    entries: number,
+  ) => (AsyncDisposable & { readonly all: readonly ChainVerifier[] }) | null
+}
+
 /** The other side of `VerifierThread`. Log and copies are opened for each job: what lies in the files now counts. */
 export const answerJobs = (
   { directory, chain }: { readonly directory: string; readonly chain: string },
-  openCopies: () => Promise<CopiesReader & AsyncDisposable>,
+  { openCopies, openHelpers }: Offers,
 ): void => {
-  giveWay()
   const stop = new AbortController()
   let open = 0
   const closeIfDone = (): void => {
@@ -39,7 +49,9 @@ export const answerJobs = (
   }
   const answer = async (job: VerifierJob): Promise<unknown> => {
     await using copies = await openCopies()
-    const verifier = verifierOf(new LogReader(directory), copies, sealerOf(directory), chain)
+    await using helpers = openHelpers(entriesOfJob(job))
+    const files = new LogReader(directory)
+    const verifier = verifierOf(files, copies, sealerOf(directory), chain, helpers?.all)
     if (job.op === 'verify') return await verifier.verify(job.question, stop.signal)
     if (job.op === 'copies') return await verifier.checkCopies(job.question, stop.signal)
     return await verifier.digest(job.chain, job.size, stop.signal)

@@ -6,6 +6,7 @@ import { readIfThere } from './files.ts'
 import type { LoggedEntry } from './frame.ts'
 import { parsePublicKey, publicKeyFile, type Sealer, sealerBeside } from './keys.ts'
 import type { LogReader } from './log-files.ts'
+import { passSoundParts } from './sound-parts.ts'
 import {
   type ChainQuestion,
   digestEntries,
@@ -62,12 +63,20 @@ export const verifierOf = (
   copies: CopiesReader,
   sealer: Sealer | null,
   own: string,
+  helpers: readonly ChainVerifier[] = [],
 ): ChainVerifier => {
   const entries = entriesOf(files, copies, own)
   const of = (chain: string) => ({ entries, files: chain === own ? files : null })
   return {
     verify: (question, signal) =>
-      verifyChain({ ...question, ...of(question.chain), sealer, signal }),
+      verifyChain({
+        ...{ ...question, ...of(question.chain), sealer, signal },
+        passParts: (parted) =>
+          passSoundParts(
+            parted,
+            helpers.map((helper) => (part) => helper.verify(part, signal)),
+          ),
+      }),
     checkCopies: (question, signal) => checkCopies(copies, entries, question, signal),
     digest: (chain, size, signal) => digestEntries(of(chain), chain, size, signal),
   }

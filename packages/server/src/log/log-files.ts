@@ -131,10 +131,11 @@ export class LogReader {
   }
 
   /** Bytes of the segments with entries from a number on that nothing of the log accounts for, in their order. */
-  flaws(chain: string, from = 0): readonly Flaw[] {
+  flaws(chain: string, from = 0, to = Number.POSITIVE_INFINITY): readonly Flaw[] {
     const { segments } = this
     const last = segments.at(-1)
-    const found = segments.slice(this.#indexOf(from)).flatMap((segment) => {
+    const asked = segments.slice(this.#indexOf(from)).filter(({ first }) => first < to)
+    const found = asked.flatMap((segment) => {
       const { file, first, header, end } = segment
       const isOwn = header?.chain === chain && header.first === first
       const behind = segment === last ? 0 : sizeOf(file) - end
@@ -148,14 +149,14 @@ export class LogReader {
               {
                 file,
                 at: end,
-                seq: this.#after(segment),
+                seq: this.#lastOf(segment),
                 what: `${behind} bytes belong to no frame`,
               },
             ]
           : []),
       ]
     })
-    return found.filter(({ seq }) => seq >= from)
+    return found.filter(({ seq }) => seq >= from && seq < to)
   }
 
   /** Headers of the segments that begin behind a number. */
@@ -202,9 +203,10 @@ export class LogReader {
     return Math.max(0, (after < 0 ? this.segments.length : after) - 1)
   }
 
-  /** The number with which the next segment begins. */
-  #after(segment: Segment): number {
-    return this.segments[this.segments.indexOf(segment) + 1]?.first ?? Number.MAX_SAFE_INTEGER
+  /** The last entry before the next segment. */
+  #lastOf(segment: Segment): number {
+    const next = this.segments[this.segments.indexOf(segment) + 1]?.first ?? segment.first
+    return Math.max(segment.first, next - 1)
   }
 
   #find(seq: number): { readonly file: string; readonly frame: Placed } | null {

@@ -123,7 +123,7 @@ const verify = (bench: Bench, rows: readonly Row[]): Promise<OfflineReport> => {
 }
 
 test(`L02: finds each of ${rounds} random mutations of ${entries} entries and names the first bad one`, {
-  timeout: 1_200_000,
+  timeout: full ? 7_200_000 : 300_000,
 }, async () => {
   await using bench = await openBench()
   await bench.fill(entries)

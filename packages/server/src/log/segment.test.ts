@@ -65,7 +65,7 @@ const changes: Record<string, (bench: Bench) => Place> = {
     const [file = '', next = ''] = segmentsOf(bench)
     const at = fs.statSync(file).size
     rewrite(file, putIn(at, Buffer.from('x')))
-    return { file, at, seq: Number.parseInt(path.basename(next), 10) }
+    return { file, at, seq: Number.parseInt(path.basename(next), 10) - 1 }
   },
   'bytes are put between two frames of the segment that is written': (bench) => {
     const { file, at } = frameAt(bench.directory, 904)

@@ -42,7 +42,7 @@ const isTorn = (bytes: Buffer, at: number, head: FrameHead): boolean => {
 export type Flaw = {
   readonly file: string
   readonly at: number
-  /** The entry that they are in, or the first one behind them. */
+  /** The entry that they are in, or the one beside them. */
   readonly seq: number
   readonly what: string
 }

@@ -20,7 +20,12 @@ export type Anchor = {
   readonly source: string
 }
 
-export type Found = { readonly fault: Fault | null; readonly state: LogState }
+export type Found = {
+  readonly fault: Fault | null
+  readonly state: LogState
+  /** Hashes of the leaves, 32 bytes each, where they were asked for. */
+  readonly leaves?: Uint8Array
+}
 
 /** Entries of a chain from a number on, as they lie. */
 export type Entries = (
@@ -40,6 +45,8 @@ export type ChainQuestion = {
   /** The size that is expected at least, where the log may have grown since. */
   readonly atLeast?: number
   readonly baseline?: Baseline | null
+  /** Whether the hashes of the leaves are wanted, for a tree that is made elsewhere. */
+  readonly leaves?: boolean
 }
 
 /** Files of a chain, for what its entries do not show. */
@@ -52,14 +59,26 @@ type Question = ChainQuestion & {
   /** Checks the seal of each entry: who has no key cannot rewrite one and recompute the hashes after it. */
   readonly sealer?: Sealer | null
   readonly signal?: AbortSignal
+  /** Must resolve with a state up to which the chain is sound; the walk goes on from there. */
+  readonly passParts?: (parted: Parted) => Promise<LogState>
+}
+
+/** A question by the segments that it goes through. */
+export type Parted = {
+  readonly question: ChainQuestion
+  readonly start: LogState
+  /** Where segments end, with the head that the next one claims. */
+  readonly ends: readonly Anchor[]
+  readonly anchors: readonly Anchor[]
 }
 
 /** Entries between two turns of the event loop: a few milliseconds. */
 const sliceEntries = 512
 
-const agrees = (anchor: Anchor, state: LogState, root: () => string): boolean =>
+/** Compares the root too where there is a tree to compare it with. */
+const agrees = (anchor: Anchor, state: LogState, root: (() => string) | null): boolean =>
   (anchor.head === undefined || anchor.head === state.head) &&
-  (anchor.root === undefined || anchor.root === root())
+  (anchor.root === undefined || root === null || anchor.root === root())
 
 /** Gives the event loop its turn now and then. */
 const breather = (signal: AbortSignal | undefined) => {
@@ -83,23 +102,21 @@ export const verifyChain = async (question: Question): Promise<Found> => {
     baseline && from.size < baseline.size && (await unchanged(question, baseline)) ? baseline : from
   // Entries that a running service wrote meanwhile are not asked about.
   const limit = question.through ?? question.atLeast ?? Number.POSITIVE_INFINITY
-  const headers = files?.headers(start.size).map((begin) => anchorOf(begin, question.tree)) ?? []
-  const found = await walk(question, start, [
-    ...question.anchors,
-    ...headers.filter(({ size }) => size <= limit),
-  ])
-  const flaw = files
-    ?.flaws(chain, start.size)
-    .find(({ seq }) => seq < Math.min(limit, found.fault?.seq ?? limit))
+  const headers = files?.headers(start.size).map(anchorOf) ?? []
+  const ends = headers.filter(({ size }) => size <= limit)
+  const anchors = [...question.anchors, ...ends]
+  // Parts that are sound are passed over; where one is not, the walk finds what is wrong, and where.
+  const sound = (await question.passParts?.({ question, start, ends, anchors })) ?? start
+  const found = await walk(question, sound, anchors)
+  const flaw = files?.flaws(chain, sound.size, Math.min(limit, found.fault?.seq ?? limit))[0]
   return flaw ? { ...found, fault: await faultOf(question, flaw) } : found
 }
 
 type Begin = ReturnType<ChainFiles['headers']>[number]
 
-const anchorOf = ({ file, header }: Begin, tree: boolean): Anchor => {
+const anchorOf = ({ file, header }: Begin): Anchor => {
   const { first, head, root } = header
-  const source = `the header of ${path.basename(file)}`
-  return { size: first, head, source, ...(tree ? { root } : {}) }
+  return { size: first, head, root, source: `the header of ${path.basename(file)}` }
 }
 
 const faultOf = async ({ entries, chain }: Question, flaw: Flaw): Promise<Fault> => {
@@ -119,7 +136,8 @@ const walk = async (
   all: readonly Anchor[],
 ): Promise<Found> => {
   const { entries, chain, tree, sealer, signal } = question
-  const verifier = createRangeVerifier(hashing, start, { tree })
+  const leaves = question.leaves ? collectLeaves() : null
+  const verifier = createRangeVerifier(hashing, start, { tree, ...leaves })
   const anchors = all
     .filter((a) => a.size > start.size && (tree || a.head !== undefined))
     .toSorted((a, b) => a.size - b.size)
@@ -128,7 +146,12 @@ const walk = async (
   let state: LogState = start
   let agreed = start.size
   let last: LoggedEntry | undefined
-  const found = (fault: Fault | null): Found => ({ fault, state })
+  const root = tree ? () => verifier.root() : null
+  const found = (fault: Fault | null): Found => ({
+    fault,
+    state,
+    ...(leaves ? { leaves: leaves.all() } : {}),
+  })
 
   for await (const group of entries(chain, start.size)) {
     for (let from = 0; from < group.length && state.size < through; ) {
@@ -141,8 +164,7 @@ const walk = async (
       if (fault) return found(fault)
       while (anchors[0]?.size === state.size) {
         const anchor = anchors.shift() as Anchor
-        if (!agrees(anchor, state, () => verifier.root()))
-          return found(await differs(question, agreed, anchor))
+        if (!agrees(anchor, state, root)) return found(await differs(question, agreed, anchor))
         agreed = state.size
       }
     }
@@ -153,7 +175,29 @@ const walk = async (
     question.through ?? question.atLeast ?? 0,
     ...anchors.map((a) => a.size),
   )
-  return found(expected > state.size ? cutOff(state.size, expected, last) : null)
+  if (expected <= state.size) return found(null)
+  return found(cutOff(state.size, expected, last ?? (await entryBefore(question, state.size))))
+}
+
+const entryBefore = async (
+  { entries, chain }: Question,
+  size: number,
+): Promise<LoggedEntry | undefined> => {
+  for await (const group of entries(chain, size - 1))
+    return group.find(({ seq }) => seq === size - 1)
+  return undefined
+}
+
+const collectLeaves = () => {
+  let bytes = Buffer.alloc(64 * 1024)
+  let end = 0
+  return {
+    leaf(hash: string): void {
+      if (end + 32 > bytes.length) bytes = Buffer.concat([bytes, Buffer.alloc(bytes.length)])
+      end += bytes.write(hash, end, 'hex')
+    },
+    all: (): Uint8Array => new Uint8Array(bytes.subarray(0, end)),
+  }
 }
 
 /** Entries of copies and exports have no seal. */

@@ -1,10 +1,11 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { startPostgres } from '@gatehouse/testkit'
 import pg from 'pg'
 import { afterAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import { emptyLog } from '../../src/domain/audit/chain.ts'
 import { openAuditLog } from '../../src/log/audit-log.ts'
 import { inlineEntriesMax } from '../../src/log/inspector.ts'
 import { LogReader } from '../../src/log/log-files.ts'
@@ -38,7 +39,7 @@ const chain = 'node-1'
 const openLog = async (storage: Storage, folder: string, copies: string | null, by = program) => {
   const clock = new HandClock()
   const directory = join(folder, 'audit')
-  const place: LogPlace = { directory, chain, url: copies }
+  const place: LogPlace = { directory, chain, url: copies, helpers: null }
   const verifier = new VerifierThread({ program: by, place, clock })
   const asked = { entries: 0 }
   const { frames } = LogReader.prototype
@@ -82,6 +83,28 @@ const openLog = async (storage: Storage, folder: string, copies: string | null, 
     [Symbol.asyncDispose]: close,
   }
 }
+
+test('helpers on threads of their own verify a log of several segments as one thread does', async () => {
+  const folder = newFolder()
+  const log = await openLog(await openSqlite({ file: join(folder, 'gatehouse.db') }), folder, null)
+  onTestFinished(() => log.close())
+  await log.fill(3_000)
+  const directory = join(folder, 'audit')
+  expect(readdirSync(join(directory, 'segments')).length).toBeGreaterThan(3)
+  const helpers = { threads: 2, entriesMin: 1_000 }
+  const place: LogPlace = { directory, chain, url: null, helpers }
+  await using verifier = new VerifierThread({ program, place, clock: log.clock })
+  const from = emptyLog
+  const question = { chain, from, tree: true, anchors: [], through: 3_000 }
+  const verify = () => verifier.verify(question, new AbortController().signal)
+  const sound = await verify()
+  expect(sound).toMatchObject({ fault: null, state: { size: 3_000 } })
+  const { file, at } = frameAt(directory, 1_500)
+  const bytes = readFileSync(file)
+  chmodSync(file, 0o600)
+  writeFileSync(file, Buffer.concat([bytes.subarray(0, at), Buffer.from('x'), bytes.subarray(at)]))
+  expect((await verify()).fault).toMatchObject({ kind: 'modified' })
+})
 
 /** Looks in each turn of the event loop: an answer takes several, and a poll by time may miss it. */
 const untilBusy = async (verifier: VerifierThread): Promise<void> => {
@@ -175,7 +198,12 @@ for (const engine of engines) {
 test('copies are not compared where their store cannot be reached', async () => {
   await using log = await (engines[0] as Engine).open(newFolder())
   await log.fill()
-  const place: LogPlace = { directory: newFolder(), chain, url: 'postgres://127.0.0.1:1/none' }
+  const place: LogPlace = {
+    directory: newFolder(),
+    chain,
+    url: 'postgres://127.0.0.1:1/none',
+    helpers: null,
+  }
   await using lost = new VerifierThread({ program, place, clock: log.clock })
   const comparing = lost.checkCopies({ chain, through: entries }, new AbortController().signal)
   await expect(comparing).rejects.toThrow('PostgreSQL: nothing listens at the address')

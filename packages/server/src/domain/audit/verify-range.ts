@@ -55,7 +55,7 @@ export const idOf = (entry: HashedEntry): string | null => {
 export const createRangeVerifier = (
   hashing: Hashing,
   from: LogState,
-  options: { readonly tree: boolean },
+  options: { readonly tree: boolean; readonly leaf?: (leaf: string) => void },
 ): RangeVerifier => {
   const linker = createLinker(hashing)
   const tree = options.tree ? createTree(hashing, from) : null
@@ -66,7 +66,11 @@ export const createRangeVerifier = (
         if (entry.seq !== size) return outOfPlace(entry, size, around)
         if (linker.link(head, entry.seq, entry.body) !== entry.hash)
           return classify(entry, around[around.indexOf(entry) + 1])
-        tree?.push(linker.leaf())
+        if (tree || options.leaf) {
+          const leaf = linker.leaf()
+          tree?.push(leaf)
+          options.leaf?.(leaf)
+        }
         head = entry.hash
         size += 1
       }
