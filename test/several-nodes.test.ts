@@ -68,7 +68,7 @@ const personOf = async (node: Installation, other: string) => {
   expect(await dashboard.overhang()).toBe(0)
   await page.getByRole('button', { name: 'Invite a node' }).click()
   await page.getByRole('button', { name: 'Make the token' }).click()
-  const token = await page.getByRole('group', { name: 'Token' }).innerText()
+  const token = await page.getByRole('group', { name: 'Token', exact: true }).innerText()
   expect(parseInvite(token)).toMatchObject({ url: dashboard.run.dashboard_url })
   await page.getByRole('button', { name: 'Done' }).click()
   return {

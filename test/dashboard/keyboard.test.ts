@@ -42,7 +42,8 @@ type Focus = {
 const pages = [
   ...['/overview', '/approvals', '/activity', '/agents', '/agents/mailbot', '/map', '/audit'],
   ...['/policy', '/policy?tab=simulate', '/services', '/upstreams', '/state', '/secrets'],
-  ...['/models', '/alerts', '/settings'],
+  ...['/models', '/alerts', '/alerts?tab=handling', '/settings'],
+  ...['/settings?tab=certificate', '/settings?tab=retention', '/settings?tab=configuration'],
 ]
 
 describe.skipIf(!hasProgram('chromium'))('the dashboard by keyboard alone', () => {

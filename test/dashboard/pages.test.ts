@@ -71,6 +71,8 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
     await dialog.getByRole('button', { name: 'Create an agent' }).click()
     const shown = page.getByRole('dialog', { name: 'The token of mailbot' })
     token = (await shown.locator('pre').first().innerText()).trim()
+    // What it says to paste leads to this service, whatever its ports are.
+    await shown.getByText(`${dashboard.run.gateway_url}/mcp`, { exact: true }).waitFor()
     expect(await dashboard.axeFindings()).toEqual([])
     const made = await invoke(dashboard.run, token, 'filesystem.write', {
       path: 'notes.txt',

@@ -5,11 +5,10 @@ import { Snippet } from '../../ui/copy.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { Notice } from '../../ui/notice.tsx'
 
-/** Where agents connect: beside the dashboard, at the port of the gateway. */
+/** Address that this node listens at for agents. */
 const useGateway = (): string => {
-  const settings = useRead('getConfiguration').data?.settings ?? []
-  const port = settings.find(({ key }) => key === 'gateway_port')?.value
-  return `http://127.0.0.1:${typeof port === 'number' ? port : 7700}`
+  const nodes = useRead('listNodes').data?.nodes ?? []
+  return nodes.find(({ answering }) => answering)?.address ?? 'http://127.0.0.1:7700'
 }
 
 const curl = (gateway: string, token: string): string =>
