@@ -30,6 +30,7 @@ const linesOfTheirOwn: Readonly<Record<string, readonly string[]>> = {
   'audit check-proof': ['/does/not/exist'],
   'audit test': ['elsewhere'],
   'catalog validate': ['/does/not/exist'],
+  migrate: ['--back', '--yes'],
   'setup service': ['--dry-run'],
   wake: ['mailbot'],
   'tls fingerprint': [],

@@ -40,6 +40,17 @@ const runShell = async ({ run, token }: Ready, line: string): Promise<string | n
   return result?.success === true ? JSON.stringify(result.data) : null
 }
 
+/** A program that did not run has shown nothing, which is no escape either. */
+const outcomeOf = (
+  tried: number,
+  broken: readonly string[],
+  untried: readonly string[],
+): string => {
+  if (broken.length > 0) return `reached: ${firstOf(broken)}`
+  if (untried.length > 0) return `could not be tried: ${firstOf(untried)}`
+  return `${tried} of ${tried} refused`
+}
+
 export const sandboxSection = async (context: SectionContext): Promise<readonly Finding[]> => {
   await using gate = new Installation(context.program)
   const ready = await startWithAgent(gate, policy)
@@ -54,10 +65,12 @@ export const sandboxSection = async (context: SectionContext): Promise<readonly 
   }
   const marker = join(gate.dataDir, 'escaped.txt')
   const broken: string[] = []
+  const untried: string[] = []
   const tries = Object.entries(escapes(ready, gate.dataDir, marker))
   for (const [i, [what, line]] of tries.entries()) {
     const said = await runShell(ready, line)
-    if (said === null || said.includes('ESCAPED"') || said.includes('ESCAPED\\n')) broken.push(what)
+    if (said === null) untried.push(what)
+    else if (said.includes('ESCAPED"') || said.includes('ESCAPED\\n')) broken.push(what)
     context.progress((i + 1) / (tries.length + 1))
   }
   // Files that a sandbox of its own shows are not those of the machine.
@@ -70,8 +83,8 @@ export const sandboxSection = async (context: SectionContext): Promise<readonly 
   return [
     finding(
       'a program in the sandbox reaches nothing of the service',
-      broken.length === 0,
-      broken.length === 0 ? `${tries.length} of ${tries.length} refused` : firstOf(broken),
+      broken.length + untried.length === 0,
+      outcomeOf(tries.length, broken, untried),
     ),
     finding(
       'no process outlives its call',
