@@ -1,5 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { counted } from '../counted.ts'
 import { exportedEntries } from './exported-entries.ts'
 import { Installation, invoke, pause, type Run, rpc } from './installation.ts'
 import { bySize, type Finding, finding, firstOf, type SectionContext } from './section.ts'
@@ -267,7 +268,7 @@ export const killsSection = async (context: SectionContext): Promise<readonly Fi
     finding(
       'an orderly end leaves no call whose outcome is unknown',
       afterStops.unclear === 0,
-      `${afterStops.unclear} calls`,
+      counted(afterStops.unclear, 'call'),
     ),
     await startTogether(context),
   ]
