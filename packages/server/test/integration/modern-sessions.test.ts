@@ -51,7 +51,8 @@ describe('a session', () => {
       ({ arguments: said }) => said,
     )
     expect(seen).toHaveLength(3)
-    expect(seen).toContainEqual({ session_id: a, transport: 'mcp-http', client: one })
+    const client = { ...one, protocol: '2026-07-28' }
+    expect(seen).toContainEqual({ session_id: a, transport: 'mcp-http', client })
     expect(seen).toContainEqual({ session_id: d, transport: 'mcp-http', client: null })
   })
 
