@@ -1,5 +1,5 @@
 import { once } from 'node:events'
-import { copyFileSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
@@ -85,6 +85,12 @@ test('data of PostgreSQL is not answered from an empty SQLite store, and the oth
   await moved.stop()
   // Restore by hand to the wrong place.
   copyFileSync(join(moved.dataDir, 'gatehouse.db'), join(gate.dataDir, 'gatehouse.db'))
+  const changed = await gate.cli(['agent', 'list'])
+  expect([changed.code, changed.stderr]).toEqual([
+    1,
+    expect.stringContaining('it is not as the service left it'),
+  ])
+  rmSync(join(gate.dataDir, 'gatehouse.db.sha256'))
   for (const line of [
     ['audit', 'verify'],
     ['agent', 'list'],

@@ -1,6 +1,5 @@
 import {
   type ColumnDef,
-  flexRender,
   getCoreRowModel,
   getSortedRowModel,
   type SortingState,
@@ -39,10 +38,9 @@ export function DataTable<Row>({ caption, rows, columns, keyOf, sort, isMarked }
   const defs = useMemo(
     () =>
       columns.map(
-        ({ id, header, cell, sortBy }): ColumnDef<Row> => ({
+        ({ id, header, sortBy }): ColumnDef<Row> => ({
           id,
           header,
-          cell: ({ row }) => cell(row.original),
           ...(sortBy ? { accessorFn: sortBy } : { enableSorting: false }),
         }),
       ),
@@ -57,8 +55,9 @@ export function DataTable<Row>({ caption, rows, columns, keyOf, sort, isMarked }
     getCoreRowModel: getCoreRowModel(),
     getSortedRowModel: getSortedRowModel(),
   })
+  const columnOf = (id: string): Column<Row> | undefined => columns.find((one) => one.id === id)
   const lookOf = (id: string): string => {
-    const column = columns.find((one) => one.id === id)
+    const column = columnOf(id)
     return cx(
       column?.align === 'right' && 'sm:whitespace-nowrap sm:text-right',
       column?.wide === true ? 'sm:w-full [overflow-wrap:anywhere]' : 'break-words',
@@ -72,7 +71,7 @@ export function DataTable<Row>({ caption, rows, columns, keyOf, sort, isMarked }
           <tr>
             {table.getFlatHeaders().map(({ id, column }) => {
               const sorted = column.getIsSorted()
-              const text = columns.find((one) => one.id === id)?.header
+              const text = columnOf(id)?.header
               return (
                 <th
                   key={id}
@@ -117,7 +116,8 @@ export function DataTable<Row>({ caption, rows, columns, keyOf, sort, isMarked }
               )}
             >
               {row.getVisibleCells().map((cell) => {
-                const header = columns.find((one) => one.id === cell.column.id)?.header ?? ''
+                const column = columnOf(cell.column.id)
+                const header = column?.header ?? ''
                 return (
                   <td
                     key={cell.id}
@@ -129,9 +129,8 @@ export function DataTable<Row>({ caption, rows, columns, keyOf, sort, isMarked }
                       lookOf(cell.column.id),
                     )}
                   >
-                    <div className="min-w-0">
-                      {flexRender(cell.column.columnDef.cell, cell.getContext())}
-                    </div>
+                    {/* Called, not rendered as a component: with new columns that would be another one, and close its menu. */}
+                    <div className="min-w-0">{column?.cell(row.original)}</div>
                   </td>
                 )
               })}

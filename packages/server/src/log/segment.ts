@@ -44,6 +44,8 @@ export type Flaw = {
   readonly at: number
   /** The entry that they are in, or the one beside them. */
   readonly seq: number
+  /** Where they are in one of several entries, the number behind the last of these. */
+  readonly through?: number
   readonly what: string
 }
 
@@ -79,7 +81,8 @@ export const scan = (bytes: Buffer): Scan => {
       if (end < at)
         flaws.push({ at: end, seq: head.first, what: `${at - end} bytes belong to no frame` })
       const what = flawOf(bytes.subarray(at, at + head.bytes), head)
-      if (what !== null) flaws.push({ at, seq: head.first, what })
+      const through = head.first + head.count
+      if (what !== null) flaws.push({ at, seq: head.first, through, what })
       frames.push({ ...head, at })
       at += head.bytes
       continue

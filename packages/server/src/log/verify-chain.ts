@@ -108,7 +108,11 @@ export const verifyChain = async (question: Question): Promise<Found> => {
   // Parts that are sound are passed over; where one is not, the walk finds what is wrong, and where.
   const sound = (await question.passParts?.({ question, start, ends, anchors })) ?? start
   const found = await walk(question, sound, anchors)
-  const flaw = files?.flaws(chain, sound.size, Math.min(limit, found.fault?.seq ?? limit))[0]
+  const end = Math.min(limit, found.fault?.seq ?? limit)
+  // Of a frame that is not as it was written, the entry that is not says more.
+  const flaw = files
+    ?.flaws(chain, sound.size, end)
+    .find(({ through = 0 }) => found.fault === null || through <= found.fault.seq)
   return flaw ? { ...found, fault: await faultOf(question, flaw) } : found
 }
 
