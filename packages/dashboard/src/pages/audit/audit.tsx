@@ -87,7 +87,7 @@ const Unread = () => (
   </div>
 )
 
-const rowHeight = 42
+const rowHeight = 41
 const shownMax = rowsMax(2 * rowHeight)
 
 const EntryList = ({
