@@ -37,6 +37,8 @@ const project = (
     sequence: { groupOrder: order },
     testTimeout: timeoutMs,
     hookTimeout: timeoutMs,
+    // What is waited for comes soon or not at all; a busy machine is no failure.
+    expect: { poll: { timeout: timeoutMs / 3, interval: 25 } },
   },
 })
 

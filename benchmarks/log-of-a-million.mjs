@@ -9,6 +9,7 @@ import { cli, median, startServer, temporaryFolder } from './lib.mjs'
 
 const silent = { debug() {}, info() {}, warn() {}, error: console.error }
 
+/** @returns {Parameters<Awaited<ReturnType<typeof openAuditLog>>['append']>[0]} */
 const draft = (i) => ({
   kind: 'call',
   agent: `agent-${i % 20}`,

@@ -20,6 +20,7 @@ const compiledFor = (names) => {
       `  - { match: ${names[i % names.length]}, when: 'args.path.startsWith("/never/${i}/")', tier: blocked }`,
   )
   const text = `version: 1\nrules:\n${rules.join('\n')}\n  - { match: filesystem.read, tier: autonomous }\n`
+  /** @type {Parameters<typeof parsePolicyFile>[0]} */
   const id = { layer: 'organisation', file: 'organisation.yaml', agent: null }
   const read = parsePolicyFile(
     id,

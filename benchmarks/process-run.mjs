@@ -31,7 +31,7 @@ const governed = async (url, token) => {
       params: { capability: 'process.run', arguments: { command: 'true' } },
     }),
   })
-  const { result } = await response.json()
+  const { result } = /** @type {any} */ (await response.json())
   const took = performance.now() - startedAt
   if (result?.data?.exit_code !== 0)
     throw new Error(`process.run failed: ${JSON.stringify(result)}`)

@@ -23,6 +23,7 @@ export const sandboxedPrograms = async ({ rounds }) => {
   const workspace = join(folder, 'workspaces', 'bench')
   mkdirSync(workspace, { recursive: true, mode: 0o700 })
   const sandbox = createSandbox({ dataDir: folder, mode: 'auto', user: null, log: quiet })
+  /** @type {Parameters<typeof sandbox.run>[0]} */
   const spec = {
     program: '/usr/bin/true',
     args: [],
@@ -45,8 +46,8 @@ export const sandboxedPrograms = async ({ rounds }) => {
       throw new Error(`ended with ${code} by backend ${backend}`)
   }
   try {
-    const { usable, reason } = await sandbox.probe()
-    if (!usable) throw new Error(`no sandbox holds here: ${reason}`)
+    const state = await sandbox.probe()
+    if (state.usable === false) throw new Error(`no sandbox holds here: ${state.reason}`)
     const medians = { plain: [], kept: [] }
     // One round to warm up, which does not count.
     for (let round = 0; round <= rounds; round += 1) {

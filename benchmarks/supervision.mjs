@@ -42,6 +42,7 @@ const allowMany = async (folder) => {
 const governed = (server, token, connections, seconds) =>
   load('http-load.js', new URL(server.gateway_url).port, '/rpc', token, connections, seconds, body)
 
+/** @returns {(path: string, options?: RequestInit) => Promise<any>} */
 const asOperator = (server, folder) => {
   const authorization = `Bearer ${readFileSync(join(folder, 'cli-token'), 'utf8').trim()}`
   return async (path, options = {}) => {

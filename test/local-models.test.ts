@@ -107,7 +107,7 @@ describe.skipIf(!hasEngine())('from a catalog to an answer', () => {
     const { pid } = await gate.json<EngineState>(['models', 'start', 'tiny'])
     expect(pid).not.toBeNull()
     await gate.kill()
-    await expect.poll(() => isAlive(pid), { timeout: 5_000 }).toBe(false)
+    await expect.poll(() => isAlive(pid)).toBe(false)
     const run = await gate.start()
     expect((await gate.cli(['models', 'try', 'tiny', 'hi'])).stdout).toContain(sentence)
     const token = readFileSync(join(gate.dataDir, 'cli-token'), 'utf8').trim()

@@ -154,7 +154,7 @@ describe.skipIf(missing !== null)(
       const { approvals } = await ask<{ approvals: [{ id: string }] }>(gate, 'GET', 'approvals')
       await ask(gate, 'POST', `approvals/${approvals[0].id}/approve`)
       const made = join(workspace, 'made.txt')
-      await expect.poll(() => existsSync(made), { timeout: 10_000 }).toBe(true)
+      await expect.poll(() => existsSync(made)).toBe(true)
       expect(await ask(gate, 'POST', 'audit/verify')).toMatchObject({ integrity: 'verified' })
       await gate.stop()
 

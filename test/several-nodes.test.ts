@@ -124,12 +124,12 @@ describe.skipIf(missing !== null)(
       await using person = await personOf(one, name)
       await person?.choose('Drain')
       if (!person) await ask(one, 'POST', `/api/nodes/${name}/drain`)
-      await expect.poll(() => ready(two), { timeout: 10_000 }).toBe(503)
+      await expect.poll(() => ready(two)).toBe(503)
       expect(await statusOf()).toBe('draining')
       expect(await ready(one)).toBe(200)
       await person?.choose('Resume')
       if (!person) await ask(one, 'POST', `/api/nodes/${name}/resume`)
-      await expect.poll(() => ready(two), { timeout: 10_000 }).toBe(200)
+      await expect.poll(() => ready(two)).toBe(200)
 
       await two.kill()
       await query(database.url, `update nodes set seen_ms = 0 where name = '${name}'`)
@@ -137,10 +137,10 @@ describe.skipIf(missing !== null)(
       const reasons = async () =>
         (await ask<{ reasons: string[] }>(one, 'GET', '/api/health')).reasons
       await expect
-        .poll(reasons, { timeout: 10_000 })
+        .poll(reasons)
         .toEqual([expect.stringContaining(`gatehouse nodes forget ${name}`)])
       expect(await ask(one, 'DELETE', `/api/nodes/${name}`)).toMatchObject({ http: 200 })
-      await expect.poll(reasons, { timeout: 10_000 }).toEqual([])
+      await expect.poll(reasons).toEqual([])
       expect(await ask(one, 'DELETE', `/api/nodes/${name}`)).toMatchObject({ http: 404 })
 
       await two.start(flags)

@@ -227,7 +227,7 @@ test.skipIf(!hasProgram('bwrap'))(
     expect(after.heap_kb - before.heap_kb, 'kB of the heap').toBeLessThan(heapKbMax)
 
     await stage.ask('upstreams/ending/restart', {})
-    await expect.poll(() => survivors(stage.notes), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => survivors(stage.notes)).toEqual([])
     // A call is on record when it begins, and once more when it has ended.
     const ended = groupBy(
       (await exportedEntries(stage.gate)).filter(

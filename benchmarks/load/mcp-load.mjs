@@ -33,7 +33,7 @@ const post = (to, text, more = {}) =>
       answer.on('end', () => resolve({ body, session: answer.headers['mcp-session-id'] }))
     })
     // The gateway may close a connection that has waited just as it is used again.
-    sent.on('error', (error) =>
+    sent.on('error', (/** @type {NodeJS.ErrnoException} */ error) =>
       sent.reusedSocket && error.code === 'ECONNRESET'
         ? resolve(post(to, text, more))
         : reject(error),

@@ -5,12 +5,12 @@ import { createOutbound } from '../../packages/server/dist/outbound/create-outbo
 const [url, caFile, folder, sha256, size] = process.argv.slice(2)
 const outbound = createOutbound(
   {
-    privateTargets: [new URL(url).host],
-    ports: [],
-    caFile,
-    proxy: null,
-    proxyAuthFile: null,
-    noProxy: [],
+    'outbound.private_targets': [new URL(url).host],
+    'outbound.ports': [],
+    'outbound.ca_file': caFile,
+    'outbound.proxy': null,
+    'outbound.proxy_auth_file': null,
+    'outbound.no_proxy': [],
     origins: {},
   },
   { ownPorts: () => new Set() },

@@ -24,7 +24,7 @@ const run = () =>
     }
     socket.on('open', send)
     socket.on('error', reject)
-    socket.on('message', (message) => {
+    socket.on('message', (/** @type {Buffer} */ message) => {
       const now = performance.now()
       if (message.includes('"error"') || message.includes('"isError":true')) {
         failures += 1
@@ -33,7 +33,7 @@ const run = () =>
       if (now - startedAt > warmMs) latencies.push(now - sentAt)
       if (now - startedAt > endMs) {
         socket.close()
-        resolve()
+        resolve(undefined)
       } else send()
     })
   })

@@ -59,7 +59,7 @@ const server = createServer({ cert: leaf.cert, key: leaf.key }, (_request, respo
   void answer(response)
 })
 server.listen(0, '127.0.0.1', () => {
-  const { port } = server.address()
+  const { port } = /** @type {import('node:net').AddressInfo} */ (server.address())
   process.stdout.write(
     `${JSON.stringify({ port, ca: authority.cert, sha256: hash.digest('hex') })}\n`,
   )

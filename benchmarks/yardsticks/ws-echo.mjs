@@ -4,7 +4,9 @@ import { WebSocketServer } from 'ws'
 const content = 'x'.repeat(1024)
 
 const server = new WebSocketServer({ port: 0, host: '127.0.0.1', perMessageDeflate: false }, () =>
-  process.stdout.write(`${server.address().port}\n`),
+  process.stdout.write(
+    `${/** @type {import('node:net').AddressInfo} */ (server.address()).port}\n`,
+  ),
 )
 server.on('connection', (socket) => {
   socket.on('message', (message) => {

@@ -24,6 +24,10 @@ export const npm = process.env.npm_execpath?.endsWith('.js')
 /**
  * Runs a command in the root and resolves with its exit code, whatever it is. `output` is what it
  * printed when `capture` is set; otherwise that goes to our own streams.
+ *
+ * @param {string[]} command
+ * @param {{ capture?: boolean, timeoutMs?: number } & import('node:child_process').SpawnOptions} [options]
+ * @returns {Promise<{ code: number, output: string }>}
  */
 export const run = ([command, ...args], { capture = false, timeoutMs, ...options } = {}) =>
   new Promise((resolve) => {

@@ -140,7 +140,7 @@ describe.skipIf(!hasProgram('dovecot'))('mail', () => {
     const body = ends.map((end) => `text${end}${next}`).join('')
     const { type, data } = await call('email.send', { ...letter, body, html: body })
     expect(type).toBe('success')
-    await expect.poll(() => stateOf(data['write_id']), { timeout: 20_000 }).toBe('executed')
+    await expect.poll(() => stateOf(data['write_id'])).toBe('executed')
     expect(smtp.deliveries).toHaveLength(1)
     expect(smtp.deliveries[0]).toMatchObject({ to: ['ben@example.net'], bareLineEnds: false })
   })
@@ -158,14 +158,14 @@ describe.skipIf(!hasProgram('dovecot'))('mail', () => {
   test('X02 what others changed since is not undone, nor anything twice', async () => {
     const { data } = await call('email.delete', { message_ids: [await idOf('third')] })
     const write = { write_id: data['write_id'] }
-    await expect.poll(() => stateOf(data['write_id']), { timeout: 20_000 }).toBe('executed')
+    await expect.poll(() => stateOf(data['write_id'])).toBe('executed')
     expect((await call('writes.rollback', write, siege.beta)).type).toBe('WriteNotFound')
     expect((await call('writes.rollback', write)).type).toBe('success')
     expect(server.maildir().list('INBOX')).toHaveLength(3)
     expect((await call('writes.rollback', write)).type).toBe('RollbackNotReady')
-    await expect.poll(() => idOf('third', 'INBOX'), { timeout: 20_000 }).not.toBe('')
+    await expect.poll(() => idOf('third', 'INBOX')).not.toBe('')
     const again = await call('email.delete', { message_ids: [await idOf('third')] })
-    await expect.poll(() => stateOf(again.data['write_id']), { timeout: 20_000 }).toBe('executed')
+    await expect.poll(() => stateOf(again.data['write_id'])).toBe('executed')
     // A person marks it in the trash.
     await elsewhere(server, 'Trash', (client) => client.messageFlagsAdd('1:*', ['\\Flagged']))
     const undone = await call('writes.rollback', { write_id: again.data['write_id'] })

@@ -124,7 +124,7 @@ describe.skipIf(!hasProgram('chromium'))('pages of the dashboard', () => {
       Number.parseInt(await plot.getByText(/^\d+ calls?$/).innerText(), 10)
     const before = await callsOf()
     await invoke(dashboard.run, token, 'filesystem.read', { path: 'missing.txt' })
-    await expect.poll(callsOf, { timeout: 20_000 }).toBe(before + 1)
+    await expect.poll(callsOf).toBe(before + 1)
     await page.getByText('7 d', { exact: true }).click()
     await page.waitForURL(/\?range=7d$/)
     await page.getByRole('button', { name: 'As a table: Denied and failed' }).click()

@@ -7,7 +7,7 @@ function watchScreen() {
   let all = ''
   return {
     write: (text: string) => void (all += text),
-    shows: (text: string) => expect.poll(() => all, { timeout: 20_000 }).toContain(text),
+    shows: (text: string) => expect.poll(() => all).toContain(text),
   }
 }
 

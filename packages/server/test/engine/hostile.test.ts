@@ -98,14 +98,14 @@ describe.skipIf(!hasEngine())('a model that means harm', () => {
       { model: 'trap', messages },
       { signal: leaving.signal },
     )
-    await expect.poll(() => started[0]?.becomesIdle(100), { timeout: 5_000 }).toBe(false)
+    await expect.poll(() => started[0]?.becomesIdle(100)).toBe(false)
     expect(await answersInMs(engine)).toBeLessThan(1_000)
     leaving.abort()
     expect(failureIn(await trapped)?.type).toBe('Cancelled')
     await expect
-      .poll(async () => (await kit.app.showEngine(kit.operator())).last_failure, { timeout: 5_000 })
+      .poll(async () => (await kit.app.showEngine(kit.operator())).last_failure)
       .toContain('was killed')
-    await expect.poll(() => isAlive(pid), { timeout: 5_000 }).toBe(false)
+    await expect.poll(() => isAlive(pid)).toBe(false)
     kit.clock.move(1_000)
     const again = await kit.invoke('other', 'inference.chat', chat('hi', 'trap'))
     expect(again).toMatchObject({ kind: 'succeeded', text: 'Hello from the local model.' })

@@ -139,7 +139,7 @@ action(type="omfile" file="${file}" template="received")
     ['-n', '-f', configuration, '-i', path.join(folder, 'pid')],
     { stdio: 'ignore' },
   )
-  await expect.poll(() => fs.existsSync(portFile), { timeout: 20_000 }).toBe(true)
+  await expect.poll(() => fs.existsSync(portFile)).toBe(true)
   return {
     port: Number(fs.readFileSync(portFile, 'utf8')),
     file,
@@ -165,7 +165,7 @@ describe.skipIf(!hasProgram('rsyslog'))('syslog over TLS', () => {
     await using exports = openExports(bench, target)
     await settled(bench, exports)
     await expect
-      .poll(() => fs.readFileSync(server.file, 'utf8').split('\n').length, { timeout: 20_000 })
+      .poll(() => fs.readFileSync(server.file, 'utf8').split('\n').length)
       .toBeGreaterThan(401)
     const lines = fs.readFileSync(server.file, 'utf8').trim().split('\n')
     const received = lines.filter((line) => line.startsWith('110 gatehouse entry '))
@@ -212,7 +212,7 @@ describe.skipIf(s3rver === null)('storage that speaks S3', () => {
     child.stdout.on('data', (piece: Buffer) => {
       said += piece.toString()
     })
-    await expect.poll(() => /:(\d+)\s/.exec(said)?.[1], { timeout: 20_000 }).toBeDefined()
+    await expect.poll(() => /:(\d+)\s/.exec(said)?.[1]).toBeDefined()
     const port = Number(/:(\d+)\s/.exec(said)?.[1])
     const target = {
       ...({ name: 'bucket', kind: 's3', bucket: 'audit', prefix: 'gatehouse/' } as const),

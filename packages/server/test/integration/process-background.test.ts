@@ -28,9 +28,7 @@ const monitor = async (kit: Kit, process_id: string) =>
 const logs = async (kit: Kit, process_id: string, args: object = {}) =>
   dataOf<ProcessLog>(await kit.invoke('alpha', 'process.logs', { process_id, ...args }))
 const written = (kit: Kit, process_id: string, text: string) =>
-  expect
-    .poll(async () => (await logs(kit, process_id)).content, { timeout: 10_000 })
-    .toContain(text)
+  expect.poll(async () => (await logs(kit, process_id)).content).toContain(text)
 
 describe.skipIf(!hasProgram('bwrap'))('processes in the background', () => {
   test('outlive their call, are listed, watched, read and ended', async () => {
@@ -129,9 +127,7 @@ describe.skipIf(!hasProgram('bwrap'))('processes in the background', () => {
     })
     // Output that is kept as it comes waits for its turn by the clock of the service.
     const turn = setInterval(() => kit.clock.move(50), 5)
-    await expect
-      .poll(async () => (await monitor(kit, process_id)).state, { timeout: 20_000 })
-      .toBe('completed')
+    await expect.poll(async () => (await monitor(kit, process_id)).state).toBe('completed')
     clearInterval(turn)
     const all = await logs(kit, process_id, { offset: 0, limit: 1_048_576 })
     expect(all.total_bytes).toBe(lines * 50)
@@ -151,8 +147,8 @@ describe.skipIf(!hasProgram('bwrap'))('processes in the background', () => {
     const marker = marked()
     const script = `$SIG{TERM} = "IGNORE"; $0 = "${marker}"; fork; $| = 1; sleep 1; print "x"; sleep 1000 while 1`
     const process_id = await start(kit, { command: 'perl', args: ['-e', script], background: true })
-    await expect.poll(() => survivors(marker).length, { timeout: 10_000 }).toBe(2)
-    await expect.poll(() => survivors(marker), { timeout: 5_000 }).toEqual([])
+    await expect.poll(() => survivors(marker).length).toBe(2)
+    await expect.poll(() => survivors(marker)).toEqual([])
     await expect
       .poll(() => monitor(kit, process_id))
       .toMatchObject({
@@ -175,7 +171,7 @@ describe.skipIf(!hasProgram('bwrap'))('processes in the background', () => {
     const process_id = await start(kit, { command: 'perl', args: ['-e', script], background: true })
     await written(kit, process_id, 'ready')
     broken = true
-    await expect.poll(() => survivors(marker), { timeout: 10_000 }).toEqual([])
+    await expect.poll(() => survivors(marker)).toEqual([])
     expect((await kit.storage.processes.find(process_id))?.state).toBe('running')
     broken = false
     const turn = setInterval(() => kit.clock.move(1_000), 10)

@@ -71,9 +71,7 @@ describe.skipIf(!hasProgram('bwrap'))('definitions of an upstream server are pin
     expect(await say(kit)).toMatchObject({ kind: 'succeeded' })
     kit.says({ tools: [tool('say', { description: 'Now it lies.' })], change: true })
     await say(kit)
-    await expect
-      .poll(async () => stateOf(await kit.show(), 'say'), { timeout: 20_000 })
-      .toBe('changed')
+    await expect.poll(async () => stateOf(await kit.show(), 'say')).toBe('changed')
     expect(await say(kit)).toMatchObject({ kind: 'failed', error: { type: 'UpstreamNotReviewed' } })
   })
 

@@ -77,7 +77,7 @@ const questions = async ({ kit }: UpstreamKit) =>
 
 /** The question that is asked next. */
 const asked = async (kit: UpstreamKit): Promise<Question> => {
-  await expect.poll(async () => (await questions(kit)).length, { timeout: 20_000 }).toBe(1)
+  await expect.poll(async () => (await questions(kit)).length).toBe(1)
   const [question] = await questions(kit)
   if (!question) throw new Error('nothing is asked')
   return question
@@ -347,7 +347,7 @@ describe.skipIf(!hasProgram('bwrap'))('questions of a program', () => {
   test('are bounded, and asked in the middle of nothing they reach nobody', async () => {
     await using kit = await hostile({ ...form, times: 30 })
     const call = kit.kit.invoke('alpha', 'scripted.ask')
-    await expect.poll(async () => (await questions(kit)).length, { timeout: 10_000 }).toBe(10)
+    await expect.poll(async () => (await questions(kit)).length).toBe(10)
     for (const { id } of await questions(kit)) await answer(kit, id, { action: 'decline' })
     expect(await call).toMatchObject({ kind: 'succeeded' })
     expect(await kit.kit.audit({ capability: 'upstream.asked' })).toHaveLength(10)

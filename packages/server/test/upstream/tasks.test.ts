@@ -14,7 +14,7 @@ type Kit = UpstreamKit['kit']
 /** Answers the question that is asked next. */
 const answerNext = async (kit: Kit, values: Readonly<Record<string, string>>): Promise<void> => {
   const asked = async () => (await kit.app.listQuestions(kit.operator())).questions
-  await expect.poll(asked, { timeout: 20_000 }).toHaveLength(1)
+  await expect.poll(asked).toHaveLength(1)
   for (const { id: question_id } of await asked())
     await kit.app.answerQuestion(kit.operator(), { question_id, action: 'accept', values })
 }
@@ -147,11 +147,11 @@ describe('tasks of 2026-07-28', () => {
     const { kit, asked } = await kitWith({ status: 'working' })
     const gone = new AbortController()
     const call = kit.invoke('alpha', 'remote.slow', {}, { signal: gone.signal })
-    await expect.poll(() => asked.length, { timeout: 10_000 }).toBeGreaterThan(0)
+    await expect.poll(() => asked.length).toBeGreaterThan(0)
     gone.abort()
     await call.catch(() => {})
     await expect
-      .poll(() => asked.at(-1), { timeout: 10_000 })
+      .poll(() => asked.at(-1))
       .toEqual({ method: 'tasks/cancel', params: { taskId: 'task-1' } })
   })
 })

@@ -27,11 +27,15 @@ function useHasWorker(): boolean | null {
 const Notify = () => {
   const isOn = notices.use() === 'on'
   const [denied, setDenied] = useState(canNotify && Notification.permission === 'denied')
+  // The box follows the finger at once: the browser may take its time, or the person theirs.
+  const [asking, setAsking] = useState(false)
   const change = async (wanted: boolean) => {
     if (!wanted) return notices.set('off')
+    setAsking(true)
     const granted = (await Notification.requestPermission()) === 'granted'
-    setDenied(!granted)
     if (granted) notices.set('on')
+    setDenied(!granted)
+    setAsking(false)
   }
   if (!canNotify) return <p className="text-ink-soft">{text.unsupported}</p>
   return (
@@ -39,7 +43,7 @@ const Notify = () => {
       <Checkbox
         label={text.notify}
         hint={text.notifyHint}
-        checked={isOn && !denied}
+        checked={asking || (isOn && !denied)}
         onChange={({ target }) => void change(target.checked)}
       />
       {denied && <Notice tone="warn">{text.denied}</Notice>}

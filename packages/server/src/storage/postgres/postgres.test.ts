@@ -229,7 +229,7 @@ describe.skipIf(missing !== null)(
           database.url,
           `select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%' and datname = current_database()`,
         )
-        await expect.poll(() => heard, { timeout: 10_000 }).toBe(1)
+        await expect.poll(() => heard).toBe(1)
         listening[Symbol.dispose]()
       })
 
@@ -278,7 +278,7 @@ describe.skipIf(missing !== null)(
         }
         const failure = (error: unknown) =>
           expect(error).toMatchObject({ type: 'StorageUnavailable' })
-        await expect.poll(() => commit().catch(failure), { timeout: 5_000 }).toBe('committed')
+        await expect.poll(() => commit().catch(failure)).toBe('committed')
         expect(await storage.recorded('main')).toBe(2)
       })
     })
@@ -295,7 +295,7 @@ describe.skipIf(missing !== null)(
         expect(await storage.copies.takeForeign()).toBe(false)
         // The end of a connection hands in its counts.
         await query(database.url, ...statement.split('; '))
-        await expect.poll(() => storage.copies.takeForeign(), { timeout: 5_000 }).toBe(true)
+        await expect.poll(() => storage.copies.takeForeign()).toBe(true)
         expect(await storage.copies.takeForeign()).toBe(false)
       })
     })
