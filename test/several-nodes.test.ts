@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Invite, inviteText, parseInvite } from '@gatehouse/contract/node-invite'
@@ -34,7 +34,7 @@ const refusal = (node: Installation, flags: readonly string[]): Promise<string> 
 
 /** What makes a node one of the installation. */
 const shareKeys = (from: Installation, to: Installation): void => {
-  for (const file of ['vault.key', 'tls/ca.pem', 'tls/ca-key.pem'])
+  for (const file of ['vault.key', 'policy.key', 'tls/ca.pem', 'tls/ca-key.pem'])
     cpSync(join(from.dataDir, file), join(to.dataDir, file), { recursive: true })
 }
 
@@ -95,6 +95,8 @@ describe.skipIf(missing !== null)(
         `it cannot open the vault that the nodes share: there is no ${join(two.dataDir, 'vault.key')}`,
       )
       cpSync(join(one.dataDir, 'vault.key'), join(two.dataDir, 'vault.key'))
+      expect(await refusal(two, flags)).toContain('it has no policy.key')
+      cpSync(join(one.dataDir, 'policy.key'), join(two.dataDir, 'policy.key'))
       expect(await refusal(two, flags)).toContain(
         'is not the certificate authority that the nodes share: it is missing',
       )
@@ -170,7 +172,7 @@ describe.skipIf(missing !== null)(
       expect(readdirSync(two.dataDir)).toEqual([])
 
       expect(await joined(token)).toMatchObject({ code: 0 })
-      for (const file of ['vault.key', 'tls/ca.pem', 'tls/ca-key.pem'])
+      for (const file of ['vault.key', 'policy.key', 'tls/ca.pem', 'tls/ca-key.pem'])
         expect(readFileSync(join(two.dataDir, file))).toEqual(readFileSync(join(one.dataDir, file)))
       expect(await joined(token)).toMatchObject(saying('is not empty'))
       // The database is where the other node has it.
@@ -181,6 +183,48 @@ describe.skipIf(missing !== null)(
         code: 4,
         ...saying('This invitation is not valid'),
       })
+    })
+
+    test('one policy holds on all nodes, whichever of them it is changed on', async () => {
+      await using database = await createDatabase(serverUrl)
+      const flags = ['--database-url', database.url]
+      await using one = new Installation()
+      await using two = new Installation()
+      const rule = (match: string) => `version: 1\nrules:\n  - { match: ${match}, tier: blocked }\n`
+      const fileOf = (node: Installation) => join(node.dataDir, 'policies', 'organisation.yaml')
+      const versions = async () => {
+        const { nodes } = await ask<Listed>(one, 'GET', '/api/nodes')
+        return new Set(nodes.map(({ policy_version }) => policy_version)).size
+      }
+      await one.start(flags)
+      writeFileSync(fileOf(one), rule('git.push'))
+      const shared = async () =>
+        (await query(database.url, "select value from meta where key = 'policy'"))[0]?.rows[0]
+          ?.value
+      await expect.poll(shared).toContain('git.push')
+      shareKeys(one, two)
+      await two.start(flags)
+      await expect.poll(() => readFileSync(fileOf(two), 'utf8')).toBe(rule('git.push'))
+
+      const draft = join(two.dataDir, 'draft.yaml')
+      writeFileSync(draft, rule('git.commit'))
+      expect(await two.cli(['policy', 'set', draft])).toMatchObject({ code: 0 })
+      await expect.poll(() => readFileSync(fileOf(one), 'utf8')).toBe(rule('git.commit'))
+      await expect.poll(versions).toBe(1)
+      const { entries } = await ask<{ entries: { capability: string; arguments: object }[] }>(
+        one,
+        'GET',
+        '/api/audit?capability=policy.followed',
+      )
+      expect(entries.slice(0, 1)).toMatchObject([
+        { arguments: { author: 'user:cli', files: ['organisation.yaml'] } },
+      ])
+
+      await query(database.url, "update meta set value = 'x' where key = 'policy'")
+      const reasons = async () =>
+        (await ask<{ reasons: string[] }>(one, 'GET', '/api/health')).reasons.join()
+      await expect.poll(reasons).toContain('was not written by a node of this installation')
+      expect(readFileSync(fileOf(one), 'utf8')).toBe(rule('git.commit'))
     })
 
     test('a copy of a data directory does not start beside the original, and nothing is written for it', async () => {

@@ -59,9 +59,13 @@ export type AdmitNode = z.infer<typeof AdmitNode>
 export const NodeKeys = z.object({
   /** The key file of the vault; null where a passphrase locks it. */
   vault_key: z.string().nullable(),
+  /** Key with which nodes authenticate the policy that they share; null where there is none. */
+  policy_key: z.string().nullable(),
   /** The local certificate authority; null where there is none. */
   authority: z.object({ cert: z.string(), key: z.string() }).nullable(),
   database_url: z.string().nullable(),
+  /** The same database past a pooler; null where the nodes need no other address. */
+  database_direct_url: z.string().nullable(),
 })
 export type NodeKeys = z.infer<typeof NodeKeys>
 

@@ -84,7 +84,7 @@ export const routes: readonly RouteEntry[] = [
   { name: 'retryNotifications', method: 'POST', path: '/api/notifications/:name/retry', fields: 'name retried' },
   { name: 'listNodes', method: 'GET', path: '/api/nodes', fields: 'nodes shared' },
   { name: 'inviteNode', method: 'POST', path: '/api/nodes/invite', sends: 'body', fields: 'url fingerprint secret expires_at' },
-  { name: 'admitNode', method: 'POST', path: '/api/nodes/admit', sends: 'body', fields: 'vault_key authority database_url' },
+  { name: 'admitNode', method: 'POST', path: '/api/nodes/admit', sends: 'body', fields: 'vault_key policy_key authority database_url database_direct_url' },
   { name: 'drainNode', method: 'POST', path: '/api/nodes/:name/drain', fields: 'name place address version status answering started_at seen_at policy_version sessions processes' },
   { name: 'resumeNode', method: 'POST', path: '/api/nodes/:name/resume', fields: 'name place address version status answering started_at seen_at policy_version sessions processes' },
   { name: 'forgetNode', method: 'DELETE', path: '/api/nodes/:name', fields: 'name' },

@@ -53,6 +53,7 @@ import { isInstalled } from './platform/is-installed.ts'
 import { createNodeKeyFiles } from './platform/node-key-files.ts'
 import { createNotifier } from './platform/notifier.ts'
 import { createPasswords } from './platform/passwords.ts'
+import { createPolicyShare } from './platform/policy-share-files.ts'
 import { recordedStore, recordStore } from './platform/store-record.ts'
 import { createToolSearch } from './platform/tool-search.ts'
 import { createWakeCommands } from './platform/wake-commands.ts'
@@ -421,6 +422,7 @@ export async function compose(
     node,
     place,
     keyFiles: createNodeKeyFiles(dataDir),
+    policyShare: createPolicyShare(dataDir),
     registry,
     policy,
     files,

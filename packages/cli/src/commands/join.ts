@@ -50,7 +50,7 @@ export const join = defineCommand({
     assertEmpty(dataDir)
     const invite = parseInvite((await readInputFile(from, io)).trim())
     if (!invite) throw usageError('That is no token of `gatehouse nodes invite`.')
-    const { vault_key, authority, database_url } = keysIn(await fetchNodeKeys(invite))
+    const { vault_key, policy_key, authority, ...database } = keysIn(await fetchNodeKeys(invite))
     const { writePrivateFile } = await import('@gatehouse/server/platform/data-directory')
     mkdirSync(joinPath(dataDir, 'tls'), { recursive: true, mode: 0o700 })
     if (authority) {
@@ -58,11 +58,17 @@ export const join = defineCommand({
       writePrivateFile(joinPath(dataDir, 'tls', 'ca.pem'), authority.cert)
     }
     if (vault_key !== null) writePrivateFile(joinPath(dataDir, 'vault.key'), vault_key)
+    if (policy_key !== null) writePrivateFile(joinPath(dataDir, 'policy.key'), policy_key)
     const config = joinPath(dataDir, 'gatehouse.yaml')
     const configured = existsSync(config)
-    const url = given ?? database_url
+    const url = given ?? database.database_url
+    // Another way to the database is past the other node's pooler, too.
+    const direct = given === undefined ? database.database_direct_url : null
     if (!configured && url !== null)
-      writePrivateFile(config, `database_url: ${JSON.stringify(url)}\n`)
+      writePrivateFile(
+        config,
+        `database_url: ${JSON.stringify(url)}\n${direct === null ? '' : `database_direct_url: ${JSON.stringify(direct)}\n`}`,
+      )
     return {
       data_dir: dataDir,
       vault_key: vault_key !== null,

@@ -11,6 +11,7 @@ import type { Notifier } from '../ports/notifier.ts'
 import type { Outbound } from '../ports/outbound.ts'
 import type { Passwords } from '../ports/passwords.ts'
 import type { PolicyFiles } from '../ports/policy.ts'
+import type { PolicyShare } from '../ports/policy-share.ts'
 import type { ProcessHost } from '../ports/processes.ts'
 import type { Sandbox } from '../ports/sandbox.ts'
 import type { Calendar } from '../ports/schedules.ts'
@@ -43,6 +44,7 @@ export type AppDeps = Basics & {
   readonly keyFiles: NodeKeyFiles
   readonly registry: CapabilityRegistry
   readonly policy: PolicyFiles
+  readonly policyShare: PolicyShare
   readonly files: FilesFactory
   readonly audit: AuditReader & AuditAccess
   readonly auditExports: AuditExports

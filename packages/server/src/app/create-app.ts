@@ -14,6 +14,7 @@ import { bindGate } from './gate/gate.ts'
 import { bindInference } from './inference/inference.ts'
 import { bindModels } from './models/models.ts'
 import { bindNodes, type Nodes } from './nodes/nodes.ts'
+import { SharedPolicy } from './nodes/shared-policy.ts'
 import { bindPeople } from './people/people.ts'
 import { bindProcesses } from './processes/processes.ts'
 import { foreseeWrite } from './proxy/foresee-write.ts'
@@ -87,7 +88,13 @@ export function createApp(given: AppDeps): BoundApp {
   const state = bindState(base)
   const people = bindPeople({ ...base, directory })
   const processes = bindProcesses({ ...shared, host: given.processHost })
-  const nodes = bindNodes({ ...shared, listeners, processesRunning: processes.running })
+  const sharedPolicy = new SharedPolicy(base)
+  const nodes = bindNodes({
+    ...shared,
+    sharedPolicy,
+    listeners,
+    processesRunning: processes.running,
+  })
   const proxy = bindProxy({ ...shared, adapters: given.adapters })
   const models = bindModels({
     ...base,
@@ -105,6 +112,7 @@ export function createApp(given: AppDeps): BoundApp {
   })
   const gate = bindGate({
     ...shared,
+    sharedPolicy,
     people: approvals.people,
     bursts: proxy.bursts,
     notified: (facts) => notifications.called(facts),

@@ -22,6 +22,7 @@ const prefix = '.backup-'
 /** Beside the log and keys, what makes a data directory. The rest is made anew at the next start. */
 const smallParts = [
   'policies',
+  'policy.key',
   'tls',
   'secrets',
   'cli-token',

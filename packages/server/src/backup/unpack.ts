@@ -17,6 +17,7 @@ const roots = [
   'store.json',
   'cli-token',
   'vault.key',
+  'policy.key',
 ] as const
 const folders = ['audit', 'policies', 'tls', 'secrets', 'workspaces'] as const
 

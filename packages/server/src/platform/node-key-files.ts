@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { NodeKeyFiles } from '../ports/node-keys.ts'
+import { policyKeyName } from './policy-share-files.ts'
 
 const readOrNull = (file: string): string | null => {
   try {
@@ -18,6 +19,7 @@ export const createNodeKeyFiles = (dataDir: string): NodeKeyFiles => ({
     )
     return {
       vault_key: readOrNull(join(dataDir, 'vault.key')),
+      policy_key: readOrNull(join(dataDir, policyKeyName)),
       authority: cert && key ? { cert, key } : null,
     }
   },

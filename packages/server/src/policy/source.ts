@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { mkdir } from 'node:fs/promises'
+import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import {
@@ -196,6 +196,31 @@ class FilePolicySource implements PolicyFiles, AsyncDisposable {
     const { text, layer: shipped } = this.#basis.system
     const active_rules = activeRules(shipped.rules)
     return [{ layer, file, agent, text, version: textVersion(text), active_rules }, ...below]
+  }
+
+  texts(): ReturnType<PolicyFiles['texts']> {
+    const texts: Record<string, string> = {}
+    const unknown: string[] = []
+    for (const one of this.#snapshot?.files.values() ?? []) {
+      const standing = this.#active.standing.get(one.id.file)
+      const isActive =
+        one.kind === 'text' && standing?.kind === 'active' && standing.parsed.text === one.text
+      if (isActive) texts[one.id.file] = one.text
+      else unknown.push(one.id.file)
+    }
+    return { texts, unknown }
+  }
+
+  place(changes: ReadonlyMap<string, string | null>): Promise<void> {
+    return this.#inTurn(async () => {
+      const { directory } = this.#options
+      for (const [file, text] of changes) {
+        await keepPrevious(directory, file, text ?? '')
+        if (text === null) await rm(join(directory, file), { force: true })
+        else await writeWhole(join(directory, file), text)
+      }
+      await this.#look({ starting: false, patient: false })
+    })
   }
 
   ready(): Promise<readonly ReadyPolicy[]> {

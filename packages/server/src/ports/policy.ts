@@ -1,5 +1,6 @@
 import type { ActiveRule, PolicyProblem, ReadyPolicy } from '@gatehouse/contract'
 import type { CompiledPolicy } from '../domain/policy/compile.ts'
+import type { PolicyTexts } from '../domain/policy/merge-files.ts'
 
 /** The active policy. */
 export interface PolicySource {
@@ -59,6 +60,12 @@ export type SavedPolicyFile = {
 /** The files behind a policy, for people who look at them and change them. */
 export interface PolicyFiles extends PolicySource {
   files(): readonly PolicyFileText[]
+
+  /** Must be the texts on the disk that calls are decided by, and the files whose text is another one or cannot be read. */
+  texts(): { readonly texts: PolicyTexts; readonly unknown: readonly string[] }
+
+  /** Must put these texts in their places, or remove the file where there is none, and activate them; what was there is kept aside. */
+  place(changes: ReadonlyMap<string, string | null>): Promise<void>
 
   /** Must be the policies that ship to begin with; each is valid in the place of any file. */
   ready(): Promise<readonly ReadyPolicy[]>

@@ -63,6 +63,7 @@ export type ChangedKind =
   | 'approvals'
   | 'audit'
   | 'jobs'
+  | 'policy'
   | 'services'
   | 'state'
   | 'upstreams'

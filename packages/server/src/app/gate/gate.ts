@@ -20,7 +20,7 @@ import {
   listing,
   listToolsOf,
 } from './list-capabilities.ts'
-import { savePolicy, testPolicy } from './policy-access.ts'
+import { type PolicyChanges, savePolicy, testPolicy } from './policy-access.ts'
 import { type Replay, type ReplayDeps, type ReplayInput, Replays } from './replay-policy.ts'
 import { type SimulateInput, type Simulation, simulatePolicy } from './simulate-policy.ts'
 import { TickBatch } from './tick-batch.ts'
@@ -30,6 +30,7 @@ import { type ToolAnswer, type ToolQuestion, useTool } from './use-tool.ts'
 export type GateDeps = InvokeDeps &
   ListDeps & {
     readonly policy: PolicyFiles
+    readonly sharedPolicy: PolicyChanges
     readonly audit: ReplayDeps['audit']
     readonly tracing?: Tracing | undefined
   }

@@ -7,7 +7,7 @@ import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
 import type { ContextFactory } from '../call/capability-context.ts'
 import { traceCall } from '../call/decide-call.ts'
-import type { Op } from '../call/op.ts'
+import { actorText, type Op } from '../call/op.ts'
 import { validateArguments } from '../call/validate-arguments.ts'
 import { wallTimeOf } from './wall-time.ts'
 
@@ -39,10 +39,19 @@ export async function testPolicy(
   return traceCall(deps, deps.policy.current(), { agent, session: null, capability, args, nowMs })
 }
 
+/** Where changes of policy files meet those of other nodes. */
+export type PolicyChanges = {
+  /** Must resolve when all nodes are told. Raises `Conflict` where another node changed the same file meanwhile. */
+  change<T>(author: string, work: () => Promise<T>): Promise<T>
+}
+
 /** Stores a policy file that has no error, and says so in the log first. */
 export async function savePolicy(
   op: Op,
-  deps: Pick<Basics, 'auditLog' | 'digest'> & { readonly policy: PolicyFiles },
+  deps: Pick<Basics, 'auditLog' | 'digest'> & {
+    readonly policy: PolicyFiles
+    readonly sharedPolicy: PolicyChanges
+  },
   input: Omit<SavePolicyFile, 'record'>,
 ): Promise<SavedPolicyFile> {
   const file = input.agent === undefined ? 'organisation.yaml' : `agents/${input.agent}.yaml`
@@ -51,5 +60,5 @@ export async function savePolicy(
     arguments: { file, sha256: deps.digest.sha256(input.text) },
   }
   const record = () => deps.auditLog.append(actDraft(op, 'policy.saved', facts))
-  return deps.policy.save({ ...input, record })
+  return deps.sharedPolicy.change(actorText(op.actor), () => deps.policy.save({ ...input, record }))
 }

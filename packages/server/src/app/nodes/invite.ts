@@ -12,7 +12,10 @@ import type { Op } from '../call/op.ts'
 
 export type InviteDeps = Pick<Basics, 'storage' | 'auditLog' | 'clock' | 'ids' | 'digest'> & {
   readonly keyFiles: NodeKeyFiles
-  readonly settings: { readonly database_url: string | null }
+  readonly settings: {
+    readonly database_url: string | null
+    readonly database_direct_url: string | null
+  }
   readonly listeners: {
     readonly page: string | null
     /** Certificate that the page is served with. */
@@ -82,5 +85,6 @@ export async function admitNode(
     await tx.meta.set(metaKey, '')
     tx.append(actDraft(op, 'node.admitted', {}))
   })
-  return { ...keys, database_url: deps.settings.database_url }
+  const { database_url, database_direct_url } = deps.settings
+  return { ...keys, database_url, database_direct_url }
 }

@@ -18,10 +18,11 @@ import { admitNode, type InviteDeps, inviteNode } from './invite.ts'
 import { nodeRecord } from './node-record.ts'
 import { Presence, type PresenceDeps } from './presence.ts'
 import { recordMove } from './record-move.ts'
+import type { SharedPolicy } from './shared-policy.ts'
 
 export type NodesDeps = Basics &
   PresenceDeps &
-  InviteDeps & { readonly vault: Pick<Vault, 'state'> }
+  InviteDeps & { readonly vault: Pick<Vault, 'state'>; readonly sharedPolicy: SharedPolicy }
 
 export interface NodeUseCases {
   listNodes(op: Op): Promise<NodeList>
@@ -96,12 +97,21 @@ export function bindNodes(given: NodesDeps): Nodes {
       resumeNode: (op, { name }) => changeNode(op, deps, name, 'active'),
       forgetNode: (op, { name }) => forgetNode(op, deps, name),
     },
-    assertFits: () => assertNodeFits(deps),
+    async assertFits() {
+      await assertNodeFits(deps)
+      await deps.sharedPolicy.enter()
+    },
     sharedAuthority: () => sharedAuthority(deps),
     recordAuthority: (fingerprint) => recordAuthority(deps, fingerprint),
     recordMove: (op) => recordMove(op, deps),
     health: () => presence.health(),
-    start: () => presence.start(),
-    stopped: () => presence.stopped(),
+    async start() {
+      await presence.start()
+      deps.sharedPolicy.start()
+    },
+    async stopped() {
+      await deps.sharedPolicy.stopped()
+      await presence.stopped()
+    },
   }
 }

@@ -12,6 +12,7 @@ export type PresenceDeps = Pick<Basics, 'storage' | 'clock' | 'log'> &
   NodeIdentity & {
     readonly version: string
     readonly policy: Pick<PolicySource, 'current'>
+    readonly sharedPolicy: { fault(): string | null }
     readonly sessions: { count(): number }
     readonly processesRunning: () => number
     readonly listeners: {
@@ -73,8 +74,10 @@ export class Presence {
       nodes: this.#others.length - missing.length + 1,
       draining: this.#deps.listeners.draining,
     }
+    const policyFault = this.#deps.sharedPolicy.fault()
     const reasons = [
       ...(this.#clockFault ? [this.#clockFault] : []),
+      ...(policyFault ? [policyFault] : []),
       ...missing.map(
         ({ name, place }) =>
           `${name} (${place}) is missing; if it will not come back, run: gatehouse nodes forget ${name}`,

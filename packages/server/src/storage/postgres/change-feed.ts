@@ -12,6 +12,8 @@ const kinds: Readonly<Record<string, ChangedKind>> = {
   agents: 'agents',
   approvals: 'approvals',
   jobs: 'jobs',
+  // Little else of it changes while nodes run.
+  meta: 'policy',
   services: 'services',
   state: 'state',
   upstreams: 'upstreams',

@@ -33,7 +33,7 @@ const fetchedAnew = (row: Row): Row => ({
 
 /** Each table has a line, so that a new one cannot be forgotten. */
 export const movedTables: Readonly<Record<keyof Tables, TablePlan | Remade>> = {
-  meta: { key: ['key'], without: { column: 'key', values: ['store_id', 'move'] } },
+  meta: { key: ['key'], without: { column: 'key', values: ['store_id', 'move', 'policy'] } },
   nodes: { ...ofName, ofNode: 'name' },
   agents: ofName,
   sessions: ofId,
