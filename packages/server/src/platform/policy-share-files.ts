@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { writeWhole } from '../policy/policy-files.ts'
 import type { PolicyBase, PolicyShare } from '../ports/policy-share.ts'
 import { writePrivateFile } from './data-directory.ts'
 
@@ -45,6 +44,6 @@ export const createPolicyShare = (dataDir: string): PolicyShare => {
       const text = readOrNull(baseFile)
       return text === null ? null : parseBase(text)
     },
-    keepBase: (base) => writeWhole(baseFile, `${JSON.stringify(base)}\n`),
+    keepBase: (base) => writePrivateFile(baseFile, `${JSON.stringify(base)}\n`),
   }
 }

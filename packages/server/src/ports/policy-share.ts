@@ -10,7 +10,7 @@ export type PolicyBase = {
   readonly files: PolicyDigests
 }
 
-/** What a node keeps of its own of the policy that nodes share. */
+/** Key and base that a node keeps for the policy that nodes share. */
 export interface PolicyShare {
   /** Must return the key that the nodes have in common and the database has not; null where there is none yet. */
   key(): string | null
@@ -21,5 +21,5 @@ export interface PolicyShare {
   /** Must be null where the node never shared a policy. */
   base(): PolicyBase | null
 
-  keepBase(base: PolicyBase): Promise<void>
+  keepBase(base: PolicyBase): void
 }

@@ -18,7 +18,7 @@ export type SharedPolicyDeps = Basics & {
 /** Policy of the installation, as it is in the store. */
 type Shared = {
   readonly version: number
-  /** Who made the change: a person or a token, or nobody known where files changed on the disk. */
+  /** Person or token that made the change, or the files of a node where they changed on its disk. */
   readonly author: string
   readonly node: string
   readonly files: PolicyTexts
@@ -150,7 +150,7 @@ export class SharedPolicy {
     if (!stored || this.#fault !== null) {
       // A node that never was one of them has nothing to say against what they share.
       if (base.version === 0 ? stored !== null : !this.#isChanged(own, base)) return []
-      // What an invalid file should say is not known, and leaving it out would loosen what the others decide.
+      // Rules of an invalid file are not known, and leaving it out would take them away from the others.
       if (own.unknown.length > 0)
         this.#fault = `${own.unknown.join(', ')} is not valid, so nothing is shared`
       else await this.#share({ author, files: own.texts }, stored, base)
@@ -164,8 +164,7 @@ export class SharedPolicy {
       digestOf: digest.sha256,
     })
     if (merge.changes.size > 0) await this.#follow(stored, merge)
-    if (digest.canonical(merge.merged) === digest.canonical(stored.files))
-      await this.#keep(stored, base)
+    if (digest.canonical(merge.merged) === digest.canonical(stored.files)) this.#keep(stored, base)
     else await this.#share({ author, files: merge.merged }, stored, base)
     return merge.overruled
   }
@@ -219,16 +218,16 @@ export class SharedPolicy {
     })
     if (!isFirst) return this.#following.nudge()
     this.#fault = null
-    await this.#keep({ version, mac, files }, base)
+    this.#keep({ version, mac, files }, base)
   }
 
-  async #keep(
+  #keep(
     { version, mac, files }: Pick<Stored, 'version' | 'mac' | 'files'>,
     base: PolicyBase,
-  ): Promise<void> {
+  ): void {
     if (base.version === version && base.mac === mac) return
     const { policyShare, storage } = this.#deps
-    await policyShare.keepBase({ store: storage.id, version, mac, files: this.#digestsOf(files) })
+    policyShare.keepBase({ store: storage.id, version, mac, files: this.#digestsOf(files) })
   }
 
   /** One look or change at a time. */

@@ -5,9 +5,9 @@ export type PolicyTexts = Readonly<Record<string, string>>
 export type PolicyDigests = Readonly<Record<string, string>>
 
 export type PolicyMerge = {
-  /** What becomes of files of this node; null for one that goes. */
+  /** New texts of files of this node; null for one that goes. */
   readonly changes: ReadonlyMap<string, string | null>
-  /** Those of them that were changed here, too: the others' text stands in their place. */
+  /** Files among them that were changed here, too: the others' text stands in their place. */
   readonly overruled: readonly string[]
   /** All of it, as every node is to have it. */
   readonly merged: PolicyTexts
