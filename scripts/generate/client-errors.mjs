@@ -12,8 +12,7 @@ const leftOut = ['ApprovalRequired']
 const baseOf = (type) =>
   Object.keys(bases).find((base) => bases[base].includes(type)) ?? 'GatehouseError'
 
-const classText = ([type, { say }]) => `
-/** ${say} */
+const classText = ([type, { say }]) => `/** ${say} */
 export class ${type} extends ${baseOf(type)}<'${type}'> {}
 `
 
@@ -26,6 +25,7 @@ export const clientErrors = {
       .toSorted(([a], [b]) => (a < b ? -1 : 1))
     return `// Made by \`npm run generate\` from packages/contract/src/errors.ts.
 import { GatehouseError, LimitError, UnknownNameError } from './gatehouse-error.ts'
+
 ${entries.map(classText).join('')}`
   },
 }

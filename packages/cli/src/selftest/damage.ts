@@ -1,5 +1,6 @@
 import {
   chmodSync,
+  existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
@@ -12,6 +13,7 @@ import { Installation, invoke, type Run, rpc } from './installation.ts'
 import { makeEntries, type Ready, startWithAgent } from './load-agent.ts'
 import { bySize, type Finding, finding, firstOf, type SectionContext } from './section.ts'
 import { random } from './seeded-random.ts'
+import { seenCertificate } from './seen-certificate.ts'
 
 const policy = `version: 1
 rules:
@@ -61,8 +63,28 @@ const ask = async (run: Run, { userToken }: Ready, path: string, method = 'GET')
 /** Times of this start and of what was asked a moment ago, which differ each time. */
 const changing = /"(last_seen|last_used|verified|expires|since)\w*":("[^"]*"|\d+|null)/g
 
-/** Answers of the service about everything that it was given, to an operator and to the agent. */
-const answersOf = async (run: Run, ready: Ready): Promise<Readonly<Record<string, string>>> => {
+/** Files that nothing else in the data directory would speak against: a bit of them may not pass unseen. */
+const isGuarded = (dataDir: string, { file }: KeptFile): boolean =>
+  /^(tls\/|audit\/(audit-redaction\.key|audit\.pub|checkpoints\.log))/.test(relative(dataDir, file))
+
+/** Files that are for others to read, as they were when the template was made. */
+const published = (dataDir: string, kept: readonly KeptFile[]): string =>
+  kept
+    .filter(({ file }) => /(audit\.pub|checkpoints\.log)$/.test(file))
+    .map(({ file, bytes }) => {
+      const now = existsSync(file) ? readFileSync(file) : Buffer.alloc(0)
+      // The service adds checkpoints at the end.
+      return `${relative(dataDir, file)} ${now.subarray(0, bytes.length).equals(bytes)}`
+    })
+    .join()
+
+/** Answers of the service about everything that it was given, to an operator, the agent, and those outside. */
+const answersOf = async (
+  { dataDir }: Installation,
+  run: Run,
+  ready: Ready,
+  kept: readonly KeptFile[],
+): Promise<Readonly<Record<string, string>>> => {
   const answers: Record<string, string> = {}
   for (const noun of [
     ...['agents', 'approvals', 'policies', 'state/selftest', 'vault/secrets', 'user-tokens'],
@@ -75,15 +97,33 @@ const answersOf = async (run: Run, ready: Ready): Promise<Readonly<Record<string
     invoke(run, token, 'filesystem.move', { from: 'a', to: 'b' }),
   ]
   answers['calls'] = JSON.stringify(await Promise.all(calls))
+  const authority = kept.find(({ file }) => file.endsWith('tls/ca.pem'))
+  if (authority) answers['certificate'] = await seenCertificate(run.dashboard_url, authority.bytes)
+  answers['published files'] = published(dataDir, kept)
   return answers
 }
 
-/** Whether the service says that something is wrong: with its log, in its health, or with who changed the policy. */
-const isTold = async (run: Run, ready: Ready, { file }: KeptFile): Promise<boolean> => {
+/** Whether the log of the start warns of this file. */
+const isWarnedOf = (output: string, { file }: KeptFile): boolean =>
+  output
+    .split('\n')
+    .some((line) => /"level":"?(warn|error|40|50)/.test(line) && line.includes(basename(file)))
+
+/**
+ * Whether the service says that something is wrong: at its start, with its log, in its health, or with who changed the
+ * policy.
+ */
+const isTold = async (
+  { output }: Installation,
+  run: Run,
+  ready: Ready,
+  changed: KeptFile,
+): Promise<boolean> => {
+  if (isWarnedOf(output, changed)) return true
   if ((await ask(run, ready, '/api/audit/verify', 'POST')).includes('"failed"')) return true
   if (!(await ask(run, ready, '/api/status')).includes('"health":"healthy"')) return true
   const entries = await ask(run, ready, '/api/audit?limit=20')
-  return /"capability":"policy\.\w+"/.test(entries) && entries.includes(basename(file))
+  return /"capability":"policy\.\w+"/.test(entries) && entries.includes(basename(changed.file))
 }
 
 const template = async (gate: Installation): Promise<Ready> => {
@@ -99,27 +139,55 @@ const template = async (gate: Installation): Promise<Ready> => {
   return ready
 }
 
-/** Fault in how the service took a changed bit of this file; null for none. */
+type Outcome = 'refused by name' | 'reported' | 'without effect' | { readonly fault: string }
+
+type Template = {
+  readonly ready: Ready
+  readonly kept: readonly KeptFile[]
+  readonly expected: Readonly<Record<string, string>>
+}
+
+/** How the service took a changed bit of this file. */
 const take = async (
   gate: Installation,
-  ready: Ready,
+  { ready, kept, expected }: Template,
   changed: KeptFile,
-  expected: Readonly<Record<string, string>>,
-): Promise<string | null> => {
+): Promise<Outcome> => {
   let run: Run
   try {
     run = await gate.start(['--no-first-agent'])
   } catch {
     await gate.kill()
-    const named = gate.output.includes(basename(changed.file))
-    return named ? null : `refused without its name: ${gate.output.slice(0, 200)}`
+    return gate.output.includes(basename(changed.file))
+      ? 'refused by name'
+      : { fault: `refused without its name: ${gate.output.slice(0, 200)}` }
   }
-  const answers = await answersOf(run, ready)
+  const answers = await answersOf(gate, run, ready, kept)
   const other = Object.keys(expected).filter((name) => answers[name] !== expected[name])
-  const wrong = other.length > 0 && !(await isTold(run, ready, changed))
+  const told = await isTold(gate, run, ready, changed)
   const code = await gate.stop()
-  if (wrong) return `other answers of ${other.join(', ')}, and nothing is said`
-  return code === 0 ? null : `ended with ${code}`
+  if (code !== 0) return { fault: `ended with ${code}` }
+  if (other.length > 0 && !told)
+    return { fault: `other answers of ${other.join(', ')}, and nothing is said` }
+  return told ? 'reported' : 'without effect'
+}
+
+/** Every second file is the database, where most of the data is, and every fourth a key, a certificate or the checkpoints. */
+const chooser = (gate: Installation, kept: readonly KeptFile[]) => {
+  const all = kept.filter((one) => isRead(gate.dataDir, one))
+  const database = all.filter(({ file }) => file.endsWith('gatehouse.db'))
+  const guarded = all.filter((one) => isGuarded(gate.dataDir, one))
+  return (round: number, below: (end: number) => number): KeptFile => {
+    if (round % 4 === 1) return guarded[((round - 1) / 4) % guarded.length] as KeptFile
+    const from = round % 2 === 0 ? database : all
+    return from[below(from.length)] as KeptFile
+  }
+}
+
+const flip = (one: KeptFile, at: number, bit: number): KeptFile => {
+  const bytes = Buffer.from(one.bytes)
+  bytes[at] = (bytes[at] as number) ^ (1 << bit)
+  return { ...one, bytes }
 }
 
 /** One bit of a random file is another while nothing runs: the next start refuses it, says so, or is not touched by it. */
@@ -128,30 +196,29 @@ export const damagedStarts = async (context: SectionContext): Promise<Finding> =
   await using gate = new Installation(context.program)
   const ready = await template(gate)
   const kept = keep(gate.dataDir)
-  const expected = await answersOf(await gate.start(['--no-first-agent']), ready)
+  const first = await gate.start(['--no-first-agent'])
+  const from: Template = { ready, kept, expected: await answersOf(gate, first, ready, kept) }
   await gate.stop()
   const below = random(20_261_125)
-  // Every second one is of the database, where most of the data is.
-  const all = kept.filter((one) => isRead(gate.dataDir, one))
-  const database = all.filter(({ file }) => file.endsWith('gatehouse.db'))
+  const choose = chooser(gate, kept)
   const wrong: string[] = []
+  const counts = new Map<string, number>()
   for (let round = 0; round < rounds; round += 1) {
-    const from = round % 2 === 0 ? database : all
-    const one = from[below(from.length)] as KeptFile
+    const one = choose(round, below)
     const [at, bit] = [below(one.bytes.length), below(8)]
-    const bytes = Buffer.from(one.bytes)
-    bytes[at] = (bytes[at] as number) ^ (1 << bit)
-    putBack(gate.dataDir, [...kept.filter((other) => other !== one), { ...one, bytes }])
-    const found = await take(gate, ready, one, expected)
-    if (found !== null) wrong.push(`${relative(gate.dataDir, one.file)} at ${at}.${bit}: ${found}`)
+    putBack(gate.dataDir, [...kept.filter((other) => other !== one), flip(one, at, bit)])
+    const outcome = await take(gate, from, one)
+    if (typeof outcome === 'string') counts.set(outcome, (counts.get(outcome) ?? 0) + 1)
+    else wrong.push(`${relative(gate.dataDir, one.file)} at ${at}.${bit}: ${outcome.fault}`)
     context.progress((round + 1) / rounds)
     context.signal.throwIfAborted()
   }
+  const counted = [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ')
   return finding(
     'a bit that changes in the database or another file while nothing runs is never served as data',
     wrong.length === 0,
     wrong.length === 0
-      ? `${rounds} of ${rounds}, refused, reported or without any effect`
+      ? `${rounds} of ${rounds}: ${counted}`
       : `${wrong.length} of ${rounds}: ${firstOf(wrong)}`,
   )
 }

@@ -81,6 +81,12 @@ export const serviceErrors = {
   StorageUnavailable: entry(503, -32603, true, 'The store cannot be used: {detail}', [
     { action: 'retry', description: 'Try again shortly; an operator runs `gatehouse doctor`.' },
   ]),
+  StoreDamaged: entry(500, -32603, false, 'The store is damaged: {place} cannot be read.', [
+    {
+      action: 'restore a backup',
+      description: 'An operator looks for the cause (`gatehouse doctor`) and restores a backup.',
+    },
+  ]),
   NotificationTargetNotFound: entry(
     404,
     -32602,

@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { parseStored } from './parse-stored.ts'
 
 /** Where `meta` says that the data of a store is on its way from another, or has gone to one. */
 export const moveKey = 'move'
@@ -25,7 +26,7 @@ export type MoveMark =
   | { readonly state: 'leaving'; readonly data_dir: string; readonly moved_at: string }
 
 export const parseMark = (text: string | null): MoveMark | null =>
-  text ? (JSON.parse(text) as MoveMark) : null
+  text ? parseStored<MoveMark>(text, `meta.${moveKey}`) : null
 
 /**
  * @SECURITY Two stores with the same agents, tokens and approvals would both be served: what is approved ran twice;

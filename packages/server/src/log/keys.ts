@@ -36,6 +36,8 @@ export type Keys = Verifier &
   Sealer & {
     /** Whether the key was made just now. */
     readonly fresh: boolean
+    /** Whether the public key beside it was another, and has been written anew. */
+    readonly published: 'kept' | 'replaced'
     /** Secret of this install for hashes of values that are not kept. */
     readonly redaction: Buffer
     sign(message: Uint8Array): Buffer
@@ -44,6 +46,8 @@ export type Keys = Verifier &
 export const keyFile = 'audit.key'
 export const publicKeyFile = 'audit.pub'
 const redactionFile = 'audit-redaction.key'
+/** Beside a key that nothing else says anything about, in the form of `sha256sum`. */
+const sumFileOf = (file: string): string => `${file}.sha256`
 
 const verifierOf = (key: KeyObject): Verifier => ({
   raw: Buffer.from(String(key.export({ format: 'jwk' })['x']), 'base64url'),
@@ -113,19 +117,75 @@ const parsePrivateKey = (pem: Buffer, origin: string): KeyObject => {
   }
 }
 
-/** Checker of MACs, for those who may read the key that this verifier belongs to; null for everybody else. */
-export const sealerBeside = (directory: string, verifier: Verifier): Sealer | null => {
+/** The signing key, for those who may read it; null for everybody else. */
+const privateKeyIn = (directory: string): KeyObject | null => {
   const file = path.join(directory, keyFile)
-  let pem: Buffer | null
   try {
-    pem = readIfThere(file)
+    const pem = readIfThere(file)
+    return pem && parsePrivateKey(pem, file)
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'EACCES') return null
     throw error
   }
-  if (!pem) return null
-  const key = parsePrivateKey(pem, file)
-  return verifierOf(createPublicKey(key)).raw.equals(verifier.raw) ? sealerOf(key) : null
+}
+
+const isOf = (key: KeyObject, verifier: Verifier): boolean =>
+  verifierOf(createPublicKey(key)).raw.equals(verifier.raw)
+
+/** Checker of MACs, for those who may read the key that this verifier belongs to; null for everybody else. */
+export const sealerBeside = (directory: string, verifier: Verifier): Sealer | null => {
+  const key = privateKeyIn(directory)
+  return key && isOf(key, verifier) ? sealerOf(key) : null
+}
+
+/** Where the signing key can be read, the public key beside it must be its own. */
+export const assertPublished = (directory: string, verifier: Verifier): void => {
+  const key = privateKeyIn(directory)
+  if (!key || isOf(key, verifier)) return
+  throw new GatehouseError('InvalidConfiguration', {
+    origin: path.join(directory, publicKeyFile),
+    detail: `not the public key of the ${keyFile} beside it`,
+  })
+}
+
+/**
+ * Random bytes of this install. @SECURITY Every key is as good as any other, so that only the sum beside it tells one of
+ * which a bit changed; keys.test.ts.
+ */
+const loadRedaction = (file: string): Buffer => {
+  const [bytes] = loadOrMake(file, () => randomBytes(32))
+  const sum = `${hash('sha256', bytes, 'hex')}  ${path.basename(file)}\n`
+  const known = readIfThere(sumFileOf(file))
+  if (known === null) writeNew(sumFileOf(file), sum, 0o400)
+  else if (known.toString('latin1') !== sum) {
+    const beside = path.basename(sumFileOf(file))
+    throw new GatehouseError(
+      'InvalidConfiguration',
+      { origin: file, detail: `it is not as the service left it, by ${beside}` },
+      {
+        recovery: [
+          {
+            action: 'restore a backup',
+            description: 'One of the two files was changed or damaged.',
+          },
+          {
+            action: `rm ${sumFileOf(file)}`,
+            description:
+              'Go on with the key as it is: hashes of sensitive values will differ from those before.',
+          },
+        ],
+      },
+    )
+  }
+  return bytes
+}
+
+/** Says whether the file held another key. */
+const publish = (file: string, pem: string): Keys['published'] => {
+  const found = readIfThere(file)?.toString()
+  if (found === pem) return 'kept'
+  writeNew(file, pem, 0o644)
+  return found === undefined ? 'kept' : 'replaced'
 }
 
 /** The keys of this install, made at the first start. Never in the database that they vouch for. */
@@ -136,14 +196,12 @@ export const loadKeys = (directory: string): Keys => {
   )
   const key = parsePrivateKey(pem, file)
   const verifier = verifierOf(createPublicKey(key))
-  const published = path.join(directory, publicKeyFile)
-  if (readIfThere(published)?.toString() !== verifier.pem) writeNew(published, verifier.pem, 0o644)
-  const [redaction] = loadOrMake(path.join(directory, redactionFile), () => randomBytes(32))
   return {
     ...verifier,
     ...sealerOf(key),
     fresh,
-    redaction,
+    published: publish(path.join(directory, publicKeyFile), verifier.pem),
+    redaction: loadRedaction(path.join(directory, redactionFile)),
     sign: (message) => sign(null, message, key),
   }
 }

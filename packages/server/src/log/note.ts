@@ -35,29 +35,81 @@ export const signCheckpoint = (checkpoint: Omit<Checkpoint, 'note'>, keys: Keys)
 
 const notes = /^([^\n]+)\n(\d{1,16})\n([A-Za-z0-9+/]{43}=)\n\n((?:— \S+ [A-Za-z0-9+/=]+\n)+)/gm
 
-/** Finds the checkpoints in a text that this key signed; torn, foreign or altered ones are passed over. */
-export const readCheckpoints = (text: string, verifier: Verifier): Checkpoint[] => {
-  const found: Checkpoint[] = []
-  for (const match of text.matchAll(notes)) {
-    const [note, origin = '', size = '', root = '', lines = ''] = match
-    const signed = Buffer.from(`${origin}\n${size}\n${root}\n`)
-    const id = keyId(origin, verifier.raw)
-    const ours = lines.split('\n').some((line) => {
-      const [, name, encoded = ''] = line.split(' ')
-      const bytes = Buffer.from(encoded, 'base64')
-      return (
-        name === origin &&
-        bytes.subarray(0, 4).equals(id) &&
-        verifier.verify(signed, bytes.subarray(4))
-      )
-    })
-    if (!ours) continue
-    found.push({
-      origin,
-      size: Number(size),
-      root: Buffer.from(root, 'base64').toString('hex'),
-      note,
-    })
-  }
-  return found
+/** Text of a file of checkpoints that is no checkpoint of this key. */
+export type DamagedNote = { readonly at: number; readonly text: string }
+
+export type Notes = {
+  readonly checkpoints: readonly Checkpoint[]
+  readonly damaged: readonly DamagedNote[]
 }
+
+const originPrefix = 'gatehouse/audit/'
+const rootLength = 44
+const signatureLength = 92
+
+/**
+ * Whether a text is the beginning of a note, as a crash leaves it. Bytes that changed leave the length of a note as it
+ * was, so that they are never taken for one.
+ */
+const isTorn = (text: string): boolean => {
+  const lines = text.split('\n')
+  const [origin = '', size = '', root = '', blank = '', line = ''] = lines
+  const complete = lines.length - 1
+  if (!origin.startsWith(originPrefix) && !(complete === 0 && originPrefix.startsWith(origin)))
+    return false
+  if (!/^\d{0,16}$/.test(size) || !/^[A-Za-z0-9+/]{0,43}=?$/.test(root)) return false
+  if (complete > 2 && root.length !== rootLength) return false
+  return complete <= 4 && blank === '' && isTornSignature(line, `— ${origin} `)
+}
+
+const isTornSignature = (line: string, name: string): boolean => {
+  // The dash is three bytes, of which a crash may have left one or two.
+  if (line === '\uFFFD' || name.startsWith(line)) return true
+  const signature = line.slice(name.length)
+  const isShort = signature.length < signatureLength
+  return line.startsWith(name) && isShort && /^[A-Za-z0-9+/]*$/.test(signature)
+}
+
+/** Text between two notes that is neither the space between them nor what a crash left of one. */
+const damageIn = (text: string, at: number): DamagedNote[] => {
+  const found = text.replace(/^[\n\0]+|[\n\0]+$/g, '')
+  return found === '' || isTorn(found) ? [] : [{ at: at + text.indexOf(found), text: found }]
+}
+
+const signedBy = (verifier: Verifier, match: RegExpExecArray): Checkpoint | null => {
+  const [note, origin = '', size = '', root = '', lines = ''] = match
+  const signed = Buffer.from(`${origin}\n${size}\n${root}\n`)
+  const id = keyId(origin, verifier.raw)
+  const ours = lines.split('\n').some((line) => {
+    const [, name, encoded = ''] = line.split(' ')
+    const bytes = Buffer.from(encoded, 'base64')
+    return (
+      name === origin &&
+      bytes.subarray(0, 4).equals(id) &&
+      verifier.verify(signed, bytes.subarray(4))
+    )
+  })
+  if (!ours) return null
+  return { origin, size: Number(size), root: Buffer.from(root, 'base64').toString('hex'), note }
+}
+
+/** Checkpoints in a text that this key signed, and what else is in it: altered ones, or those of another key. */
+export const readNotes = (text: string, verifier: Verifier): Notes => {
+  const checkpoints: Checkpoint[] = []
+  const damaged: DamagedNote[] = []
+  let end = 0
+  // A crash may have left off no more than the end of the line.
+  for (const match of `${text}\n`.matchAll(notes)) {
+    const checkpoint = signedBy(verifier, match)
+    if (!checkpoint) continue
+    damaged.push(...damageIn(text.slice(end, match.index), end))
+    checkpoints.push(checkpoint)
+    end = match.index + match[0].length
+  }
+  damaged.push(...damageIn(text.slice(end), end))
+  return { checkpoints, damaged }
+}
+
+/** Finds the checkpoints in a text that this key signed; torn, foreign or altered ones are passed over. */
+export const readCheckpoints = (text: string, verifier: Verifier): readonly Checkpoint[] =>
+  readNotes(text, verifier).checkpoints

@@ -4,18 +4,19 @@ import { GatehouseError, type Integrity } from '@gatehouse/contract'
 import { emptyLog } from '../domain/audit/chain.ts'
 import { frontierFits } from '../domain/audit/merkle.ts'
 import { type Fault, idOf } from '../domain/audit/verify-range.ts'
-import { loadCheckpoints, originOf } from './checkpoints.ts'
+import { checkpointAlarm, checkpointsFile, loadCheckpoints, originOf } from './checkpoints.ts'
 import type { ExportHeader } from './export.ts'
 import { readExport } from './export-rows.ts'
 import { readIfThere } from './files.ts'
 import {
+  assertPublished,
   parsePublicKey,
   publicKeyFile as publicKeyName,
   sealerBeside,
   type Verifier,
 } from './keys.ts'
 import { LogReader } from './log-files.ts'
-import { type Checkpoint, readCheckpoints } from './note.ts'
+import { type Checkpoint, readCheckpoints, readNotes } from './note.ts'
 import { type LogStart, logBegin, readRemoval, readStart, removedOf } from './removals.ts'
 import { readSignedHead, type SignedHead } from './signed-head.ts'
 import { anchorsOf } from './take-stock.ts'
@@ -95,9 +96,10 @@ export const verifyOffline = async (options: OfflineOptions): Promise<OfflineRep
 const fromFiles = (options: OfflineOptions, directory: string): Material => {
   // Before the entries are read: a service that runs only adds to what the head says.
   const verifier = keyFrom(options.publicKeyFile ?? path.join(directory, publicKeyName))
+  if (options.publicKeyFile === undefined) assertPublished(directory, verifier)
   const readHead = () => readSignedHead(directory, verifier, sealerBeside(directory, verifier))
   const head = readHead()
-  const all = readCheckpoints(loadCheckpoints(directory), verifier)
+  const notes = readNotes(loadCheckpoints(directory), verifier)
   const files = new LogReader(directory)
   const chain = head?.chain ?? 'main'
   const start = readStart(directory, verifier, chain)
@@ -110,9 +112,9 @@ const fromFiles = (options: OfflineOptions, directory: string): Material => {
     others: [],
     verifier,
     head,
-    checkpoints: all.filter((checkpoint) => checkpoint.origin === origin),
+    checkpoints: notes.checkpoints.filter((checkpoint) => checkpoint.origin === origin),
     size: head?.size,
-    broken: head || files.isEmpty ? null : noHead,
+    broken: head || files.isEmpty ? checkpointAlarm(notes, checkpointsFile) : noHead,
     directory,
   }
   // Asked after the entries were read: a service that runs has sealed what it appended.

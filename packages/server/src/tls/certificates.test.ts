@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { X509Certificate } from 'node:crypto'
+import { sign, verify, X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import {
   chmodSync,
@@ -17,6 +17,8 @@ import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Log } from '../ports/log.ts'
 import { issueLeaf, type Pair } from './issue.ts'
+import { authorityFault, fingerprintOf, leafFault, signingFault } from './judge.ts'
+import { namesOf } from './names.ts'
 import { type OpenedCertificates, openLocalCertificates } from './open-certificates.ts'
 import { openOwnCertificate } from './open-own-certificate.ts'
 
@@ -28,11 +30,17 @@ let logged: string[]
 const note = (facts: object, message: string) => {
   logged.push(`${message} ${JSON.stringify(facts)}`)
 }
-const log: Log = { debug: note, info: note, warn: note, error: note }
+let warned: string[]
+const warn = (facts: object, message: string) => {
+  warned.push(`${message} ${JSON.stringify(facts)}`)
+  note(facts, message)
+}
+const log: Log = { debug: note, info: note, warn, error: note }
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'))
   logged = []
+  warned = []
 })
 afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -193,6 +201,79 @@ describe('repairs', () => {
     using certificates = await open({ hosts: ['gate.example'] })
     const pair = served(certificates.current())
     expect(await shake(pair, read('ca.pem'), 'gate.example')).toBe('trusted')
+  })
+})
+
+describe('one bit that changes', () => {
+  const names = ['ca.pem', 'ca-key.pem', 'cert.pem', 'key.pem'] as const
+  const signs = (cert: string, key: string): boolean =>
+    verify(
+      null,
+      Buffer.from('x'),
+      new X509Certificate(cert).publicKey,
+      sign(null, Buffer.from('x'), key),
+    )
+
+  type Files = Readonly<Record<(typeof names)[number], string>>
+
+  /** One bit of each byte of a key, and of each third one of a certificate: all bits take a minute. */
+  function* flipsOf(good: Files): Generator<[place: string, flipped: Files]> {
+    for (const name of names) {
+      const bytes = readFileSync(file(name))
+      for (let at = 0; at < bytes.length; at += name.includes('key') ? 1 : 3) {
+        const flipped = Buffer.from(bytes)
+        flipped[at] = (flipped[at] as number) ^ (1 << ((at * 5) % 8))
+        yield [`${name} at ${at}`, { ...good, [name]: flipped.toString('utf8') }]
+      }
+    }
+  }
+
+  const faultIn = (files: Files): string | null => {
+    const [cert, key, ca] = [files['cert.pem'], files['key.pem'], files['ca.pem']]
+    const [needed, now] = [namesOf([]), Date.now()]
+    return (
+      authorityFault(ca, needed, now) ??
+      leafFault({ cert, key }, ca, needed, now) ??
+      signingFault({ cert: ca, key: files['ca-key.pem'] })
+    )
+  }
+
+  const isSame = (files: Files, good: Files): boolean =>
+    fingerprintOf(files['ca.pem']) === fingerprintOf(good['ca.pem']) &&
+    fingerprintOf(files['cert.pem']) === fingerprintOf(good['cert.pem']) &&
+    signs(files['cert.pem'], files['key.pem']) &&
+    signs(files['ca.pem'], files['ca-key.pem'])
+
+  test('in any of its files is found, or changes nothing that a client sees', async () => {
+    using _ = await open()
+    const good = Object.fromEntries(names.map((name) => [name, read(name)])) as Files
+    expect(faultIn(good)).toBeNull()
+    const passed = [...flipsOf(good)].filter(
+      ([, files]) => faultIn(files) === null && !isSame(files, good),
+    )
+    expect(passed.map(([place]) => place)).toEqual([])
+  })
+
+  test('in a file of the certificate, or in the key of the authority, is warned of by name', async () => {
+    using _ = await open()
+    const damage = (name: string) => {
+      const der = Buffer.from(read(name).replace(/-----[^-]+-----/g, ''), 'base64')
+      der[40] = (der[40] as number) ^ 1
+      const kind = name.includes('key') ? 'PRIVATE KEY' : 'CERTIFICATE'
+      const body = der.toString('base64').replace(/.{64}/g, '$&\n')
+      writeFileSync(file(name), `-----BEGIN ${kind}-----\n${body}\n-----END ${kind}-----\n`)
+    }
+    for (const [name, words] of [
+      ['ca-key.pem', 'cannot sign'],
+      ['key.pem', 'made anew'],
+      ['cert.pem', 'made anew'],
+    ] as const) {
+      warned = []
+      damage(name)
+      using __ = await open()
+      expect(warned.join('\n')).toContain(words)
+      expect(warned.join('\n')).toContain(file(name))
+    }
   })
 })
 

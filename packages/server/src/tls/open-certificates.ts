@@ -5,7 +5,16 @@ import type { Log } from '../ports/log.ts'
 import { describeCertificate } from './describe-certificate.ts'
 import { authorityFiles, closeToOthers, leafFiles, readPair, writePair } from './files.ts'
 import type { Pair } from './issue.ts'
-import { authorityFault, fingerprintOf, isOld, leafFault, pairOf, signingFault } from './judge.ts'
+import {
+  authorityFault,
+  type Found,
+  fingerprintOf,
+  isOld,
+  isUsual,
+  leafFault,
+  pairOf,
+  signingFault,
+} from './judge.ts'
 import { permittedBy } from './name-constraints.ts'
 import { namesOf } from './names.ts'
 
@@ -60,8 +69,12 @@ async function preparePair({
   if (fault === null) {
     const leaf = readPair(leafAt)
     const why = leafFault(leaf, authority.cert ?? '', namesNow(), nowMs())
-    if (why === null) return pairOf(leaf)
-    log.info({ why }, 'the certificate of the dashboard is made anew')
+    if (why === null) {
+      warnOfKey(authority, authorityAt.key, log)
+      return pairOf(leaf)
+    }
+    const facts = { why, files: [leafAt.cert, leafAt.key] }
+    log[isUsual(why) ? 'info' : 'warn'](facts, 'the certificate of the dashboard is made anew')
     fault = signingFault(authority)
   }
   if (fault !== null && only !== null && !isOld(fault))
@@ -80,6 +93,16 @@ async function preparePair({
   writePair(leafAt, leaf)
   log.info({ fingerprint: fingerprintOf(leaf.cert) }, 'made a certificate for the dashboard')
   return leaf
+}
+
+/** Nothing needs the key until the next certificate is signed: until then a backup of it still helps. */
+const warnOfKey = (authority: Found, file: string, log: Log): void => {
+  const why = signingFault(authority)
+  if (why === null || isUsual(why)) return
+  log.warn(
+    { why, file },
+    'the local certificate authority cannot sign: restore its key from a backup, or it is replaced with the next certificate',
+  )
 }
 
 const otherAuthority = (file: string, detail: string): GatehouseError =>

@@ -1,4 +1,5 @@
 import type { ServicePause } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { MetaStore } from '../../ports/storage.ts'
 
 /** Under these keys stand who paused everything and why, and the agents that come back with it. */
@@ -12,14 +13,14 @@ type PauseFacts = {
 }
 
 export async function pauseFacts(meta: MetaStore): Promise<PauseFacts | null> {
-  return JSON.parse((await meta.get(factsKey)) ?? 'null') as PauseFacts | null
+  return parseStored((await meta.get(factsKey)) ?? 'null', `meta.${factsKey}`)
 }
 
 export const setPauseFacts = (meta: MetaStore, facts: PauseFacts | null): Promise<void> =>
   meta.set(factsKey, JSON.stringify(facts))
 
 export async function pausedWithAll(meta: MetaStore): Promise<readonly string[]> {
-  return JSON.parse((await meta.get(agentsKey)) ?? '[]') as string[]
+  return parseStored((await meta.get(agentsKey)) ?? '[]', `meta.${agentsKey}`)
 }
 
 export const setPausedWithAll = (meta: MetaStore, names: Iterable<string>): Promise<void> =>

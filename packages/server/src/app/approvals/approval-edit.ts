@@ -114,7 +114,7 @@ export async function storeEdit(
     edited_request: edited.id,
     original_digest: original.digest,
     digest,
-    ...callFacts(edited.capability, edited.arguments_json),
+    ...callFacts('approvals', edited.capability, edited.arguments_json),
   }
   await tx.approvals.insert(edited)
   tx.append({

@@ -1,4 +1,5 @@
 import type { Approval, ApprovalId, SessionId } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import { callFacts } from '../call/audit-draft.ts'
 import { type ConsequenceDeps, consequencesOf } from './consequences.ts'
@@ -9,8 +10,11 @@ type Arguments = Record<string, unknown>
 
 /** The arguments of the call as they were sent, and as they run. */
 export const argumentsOf = (a: Pick<StoredApproval, 'arguments_json' | 'sent_json'>) => ({
-  arguments: JSON.parse(a.sent_json ?? a.arguments_json) as Arguments,
-  effective_arguments: JSON.parse(a.arguments_json) as Arguments,
+  arguments: parseStored<Arguments>(
+    a.sent_json ?? a.arguments_json,
+    a.sent_json === null ? 'approvals.arguments_json' : 'approvals.sent_json',
+  ),
+  effective_arguments: parseStored<Arguments>(a.arguments_json, 'approvals.arguments_json'),
 })
 
 /** Names the request that an act is about. */
@@ -20,7 +24,7 @@ export const requestFacts = ({
   arguments_json,
 }: Pick<StoredApproval, 'id' | 'capability' | 'arguments_json'>) => ({
   approval_id,
-  ...callFacts(capability, arguments_json),
+  ...callFacts('approvals', capability, arguments_json),
 })
 
 /** The record that people see. `stale` says what has changed since a pending request was made. */

@@ -1,6 +1,7 @@
 import { GatehouseError } from '@gatehouse/contract'
 import { resultOf } from '../../domain/approvals/outcome.ts'
 import { expire } from '../../domain/approvals/transition.ts'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import type { Tracing } from '../../ports/tracing.ts'
 import { actDraft } from '../call/audit-draft.ts'
@@ -116,7 +117,7 @@ export class ApprovalUpkeep {
         callDraft(
           op,
           recordedAs(deps.registry, approval.capability),
-          JSON.parse(approval.arguments_json) as Record<string, unknown>,
+          parseStored(approval.arguments_json, 'approvals.arguments_json'),
           {
             result: 'error',
             policy_decision: 'approval_required',

@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import type { Basics } from '../call/basics.ts'
 import type { AgentOp } from '../call/op.ts'
@@ -18,7 +19,10 @@ const macOf = (
   expires: string,
   call: SealedCall,
 ): string => {
-  const { nonce } = JSON.parse(approval.bound_json) as { readonly nonce: string }
+  const { nonce } = parseStored<{ readonly nonce: string }>(
+    approval.bound_json,
+    'approvals.bound_json',
+  )
   const { id, agent } = approval
   return digest.hmac(
     `gatehouse-call-seal-v1:${nonce}`,

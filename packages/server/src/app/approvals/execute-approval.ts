@@ -1,6 +1,7 @@
 import { errorTable, GatehouseError } from '@gatehouse/contract'
 import { freezeDeep } from '../../domain/arguments.ts'
 import { failureOf } from '../../domain/failure.ts'
+import { parseStored } from '../../domain/parse-stored.ts'
 import { inToolSet } from '../../domain/tool-set.ts'
 import type { StoredAgent } from '../../ports/agents.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
@@ -100,12 +101,12 @@ export async function prepareExecution(
   // @SECURITY Exactly what was shown runs: the stored text is hashed again; approvals.test.ts.
   if (`sha256:${deps.digest.sha256(digestPrefix + approval.bound_json)}` !== approval.digest)
     return refused('the stored request does not match its digest')
-  const bound = JSON.parse(approval.bound_json) as {
+  const bound = parseStored<{
     readonly arguments: Record<string, unknown>
     readonly definition_hash: string
     readonly resolved: unknown
     readonly places?: Call['places']
-  }
+  }>(approval.bound_json, 'approvals.bound_json')
   if (bound.definition_hash !== capability.definition_hash)
     return refused(`${capability.name} was changed meanwhile`)
   const args = freezeDeep(bound.arguments)
@@ -192,7 +193,7 @@ async function refuse(
           signal: deps.signal,
         },
         recordedAs(deps.registry, approval.capability),
-        JSON.parse(approval.arguments_json) as Record<string, unknown>,
+        parseStored(approval.arguments_json, 'approvals.arguments_json'),
         {
           result: 'denied',
           policy_decision,

@@ -6,6 +6,7 @@ import {
   type GrantStatus,
   type Remember,
 } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import type { AuditDraft, AuditTransaction } from '../../ports/audit.ts'
 import type { CapabilityRegistry } from '../../ports/capability.ts'
@@ -36,7 +37,10 @@ export async function createGrant(
   // @SECURITY Critical calls are decided on each time; grants.test.ts.
   if (approval.critical || capability?.critical)
     throw refuse(`${approval.capability} is critical, so each call of it is decided on by a person`)
-  const { definition_hash } = JSON.parse(approval.bound_json) as { definition_hash: string }
+  const { definition_hash } = parseStored<{ definition_hash: string }>(
+    approval.bound_json,
+    'approvals.bound_json',
+  )
   if (capability?.definition_hash !== definition_hash)
     throw refuse(`${approval.capability} was changed meanwhile`)
   const { nowMs, wallMs } = momentOf(deps)
@@ -74,7 +78,7 @@ export async function createGrant(
 
 /** The calls that a grant is for: of any arguments, none is named. */
 const grantFacts = ({ capability, arguments_json }: StoredGrant) =>
-  arguments_json === null ? { capability } : callFacts(capability, arguments_json)
+  arguments_json === null ? { capability } : callFacts('grants', capability, arguments_json)
 
 export const revokedDraft = (op: Op, grant: StoredGrant): AuditDraft =>
   actDraft(op, 'grant.revoked', {
@@ -108,7 +112,7 @@ const grantRecord = (deps: Pick<GrantDeps, 'registry' | 'clock'>, grant: StoredG
   arguments:
     grant.arguments_json === null
       ? null
-      : (JSON.parse(grant.arguments_json) as Record<string, unknown>),
+      : parseStored(grant.arguments_json, 'grants.arguments_json'),
   approval_id: grant.approval_id as ApprovalId,
   status: statusOf(deps, grant, momentOf(deps)),
   created_at: iso(grant.created_ms),

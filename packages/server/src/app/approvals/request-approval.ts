@@ -2,6 +2,7 @@ import { type ApprovalId, GatehouseError, type PendingApproval } from '@gatehous
 import { editNote, isResolved, resultOf } from '../../domain/approvals/outcome.ts'
 import { cancel } from '../../domain/approvals/transition.ts'
 import { failureOf } from '../../domain/failure.ts'
+import { parseStored } from '../../domain/parse-stored.ts'
 import { formatWindow } from '../../domain/policy/window.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import type { AuditTransaction } from '../../ports/audit.ts'
@@ -107,7 +108,7 @@ const staleness = (
   if (open.status !== 'pending') return null
   if (draft.critical && !open.critical) return 'policy calls it critical by now'
   const [was, is] = [open, draft].map(({ bound_json }) => {
-    const bound = JSON.parse(bound_json) as Record<string, unknown>
+    const bound = parseStored<Record<string, unknown>>(bound_json, 'approvals.bound_json')
     const { nonce: _nonce, policy_version: _version, ...rest } = bound
     return digest.canonical(rest)
   })

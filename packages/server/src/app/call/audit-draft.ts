@@ -1,5 +1,6 @@
 import { describeCall } from '@gatehouse/contract/describe-call'
 import { plainDraft } from '../../domain/audit/entry.ts'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { AuditDraft } from '../../ports/audit.ts'
 import { actorText, type Op } from './op.ts'
 
@@ -24,7 +25,11 @@ export const actDraft = (
   })
 
 /** Names the call that an act is about, so that a reader of the log need not look it up. */
-export const callFacts = (capability: string, arguments_json: string) => ({
+export const callFacts = (
+  table: 'approvals' | 'grants' | 'schedules',
+  capability: string,
+  arguments_json: string,
+) => ({
   capability,
-  object: describeCall(capability, JSON.parse(arguments_json) as Record<string, unknown>),
+  object: describeCall(capability, parseStored(arguments_json, `${table}.arguments_json`)),
 })

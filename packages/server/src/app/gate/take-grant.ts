@@ -1,3 +1,4 @@
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { LimitStamp } from '../../ports/limits.ts'
 import type { Stores } from '../../ports/storage.ts'
 import type { Basics } from '../call/basics.ts'
@@ -42,10 +43,10 @@ const isSame = async (
   if (grant?.match !== 'same_arguments') return true
   const approval = await tx.approvals.find(grant.approval_id)
   if (!approval) return false
-  const bound = JSON.parse(approval.bound_json) as {
+  const bound = parseStored<{
     readonly resolved: unknown
     readonly places?: unknown
-  }
+  }>(approval.bound_json, 'approvals.bound_json')
   if (bound.places && digest.canonical(bound.places) !== digest.canonical(places)) return false
   return !resolved || digest.canonical(bound.resolved) === digest.canonical(resolved)
 }

@@ -1,4 +1,5 @@
 import type { ModelMeasure } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { InstalledModel } from '../../ports/models.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
@@ -57,7 +58,7 @@ export class ModelRecords {
 
   async measure({ sha256 }: File): Promise<ModelMeasure | null> {
     const text = await this.#deps.storage.meta.get(this.#key('measure', sha256))
-    return text ? (JSON.parse(text) as ModelMeasure) : null
+    return text ? parseStored<ModelMeasure>(text, `meta.${this.#key('measure', sha256)}`) : null
   }
 
   async measured({ sha256 }: File, measure: Omit<ModelMeasure, 'measured_at'>): Promise<void> {
@@ -68,7 +69,7 @@ export class ModelRecords {
 
   async #strikes(sha256: string): Promise<Strikes | null> {
     const text = await this.#deps.storage.meta.get(this.#key('strikes', sha256))
-    return text ? (JSON.parse(text) as Strikes) : null
+    return text ? parseStored<Strikes>(text, `meta.${this.#key('strikes', sha256)}`) : null
   }
 
   /** Of this machine: another one may have more memory, or another processor. */

@@ -7,6 +7,7 @@ import type {
   ModelJobPhase,
   ModelSource,
 } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { StoredJob } from '../../ports/jobs.ts'
 import type { FileProgress } from '../../ports/models.ts'
@@ -34,9 +35,11 @@ export const subjectPrefix = 'model:'
 /** A file lies on one node: what another one installs is another installation. */
 export const subjectOf = (node: string, id: string): string => `${subjectPrefix}${node}:${id}`
 export const payloadOf = (job: StoredJob): InstallPayload =>
-  JSON.parse(job.payload_json) as InstallPayload
+  parseStored(job.payload_json, 'jobs.payload_json')
 export const outcomeOf = (job: StoredJob): InstallOutcome | null =>
-  job.outcome_json === null ? null : (JSON.parse(job.outcome_json) as InstallOutcome)
+  job.outcome_json === null
+    ? null
+    : parseStored<InstallOutcome>(job.outcome_json, 'jobs.outcome_json')
 export const isUnderWay = ({ state }: StoredJob): boolean =>
   state === 'waiting' || state === 'running'
 

@@ -8,6 +8,7 @@ import {
 import { builtInDefault } from '../../domain/models/built-in.ts'
 import { gradeFit } from '../../domain/models/fit.ts'
 import type { OfferedModel } from '../../domain/models/merge-models.ts'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type {
   InstalledModel,
   InstalledModels,
@@ -28,8 +29,10 @@ type Deps = Pick<Basics, 'storage'> & {
 export const defaultKey = 'models.default'
 
 const iso = (ms: number): string => new Date(ms).toISOString()
-const entryOf = (stored: StoredModel): ModelEntry => JSON.parse(stored.entry_json) as ModelEntry
-const headerOf = (stored: StoredModel): ModelHeader => JSON.parse(stored.header_json) as ModelHeader
+const entryOf = (stored: StoredModel): ModelEntry =>
+  parseStored(stored.entry_json, 'models.entry_json')
+const headerOf = (stored: StoredModel): ModelHeader =>
+  parseStored(stored.header_json, 'models.header_json')
 
 const notFound = (id: string, ids: readonly string[]): GatehouseError =>
   new GatehouseError(

@@ -4,6 +4,7 @@ import {
   type NodeInvite,
   type NodeKeys,
 } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { NodeKeyFiles } from '../../ports/node-keys.ts'
 import type { MetaStore } from '../../ports/storage.ts'
 import { actDraft } from '../call/audit-draft.ts'
@@ -30,7 +31,7 @@ type StoredInvite = { readonly hash: string; readonly expires_ms: number }
 
 const readInvite = async (meta: MetaStore): Promise<StoredInvite | null> => {
   const text = await meta.get(metaKey)
-  return text === null || text === '' ? null : (JSON.parse(text) as StoredInvite)
+  return text === null || text === '' ? null : parseStored<StoredInvite>(text, `meta.${metaKey}`)
 }
 
 /** Another node may fetch the keys with it, once; the one before it is no longer valid. */

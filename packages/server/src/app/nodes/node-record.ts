@@ -1,5 +1,6 @@
 import type { ServerNode } from '@gatehouse/contract'
 import { standingOf } from '../../domain/nodes.ts'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredNode } from '../../ports/nodes.ts'
 
 /** Facts that a node reports about what it runs. */
@@ -11,7 +12,7 @@ const none: NodeFacts = { policy_version: null, sessions: 0, processes: 0 }
 export const factsIn = ({ facts_json }: StoredNode): NodeFacts => {
   const { policy_version, sessions, processes } = {
     ...none,
-    ...(JSON.parse(facts_json) as Partial<NodeFacts>),
+    ...parseStored<Partial<NodeFacts>>(facts_json, 'nodes.facts_json'),
   }
   return { policy_version, sessions, processes }
 }

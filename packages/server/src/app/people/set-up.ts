@@ -1,4 +1,5 @@
 import { GatehouseError, type SetupLink } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredOperator } from '../../ports/people.ts'
 import type { MetaStore } from '../../ports/storage.ts'
 import { actDraft } from '../call/audit-draft.ts'
@@ -15,7 +16,7 @@ type StoredLink = { readonly hash: string; readonly expires_ms: number }
 
 const readLink = async (meta: MetaStore): Promise<StoredLink | null> => {
   const text = await meta.get(key)
-  return text === null || text === '' ? null : (JSON.parse(text) as StoredLink)
+  return text === null || text === '' ? null : parseStored<StoredLink>(text, `meta.${key}`)
 }
 
 export const needsSetup = async ({ storage }: Pick<LoginDeps, 'storage'>): Promise<boolean> =>

@@ -1,4 +1,5 @@
 import type { Process, ProcessId, ProcessLog } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredProcess } from '../../ports/process-store.ts'
 import type { HostedProcess, LogRequest, StreamPiece } from '../../ports/processes.ts'
 
@@ -13,14 +14,14 @@ export const processRecord = (
   process_id: stored.id as ProcessId,
   agent: stored.agent as Process['agent'],
   command: stored.command,
-  args: JSON.parse(stored.args_json) as string[],
+  args: parseStored(stored.args_json, 'processes.args_json'),
   working_directory: stored.working_directory,
   background,
   state: stored.state,
   exit_code: stored.exit_code,
   signal: stored.signal,
   sandbox: stored.sandbox,
-  network: JSON.parse(stored.network_json) as string[],
+  network: parseStored(stored.network_json, 'processes.network_json'),
   started_at: iso(stored.started_ms),
   ended_at: stored.ended_ms === null ? null : iso(stored.ended_ms),
   stdout_bytes: live?.written('stdout') ?? stored.stdout_bytes,
@@ -33,7 +34,7 @@ export const processRecord = (
 /** Names the program that an act or an event is about, so that nobody need look up its id. */
 export const commandFacts = ({ command, args_json }: StoredProcess) => ({
   command,
-  args: JSON.parse(args_json) as string[],
+  args: parseStored<string[]>(args_json, 'processes.args_json'),
 })
 
 /** How many bytes at the end begin a character that is not there whole. */

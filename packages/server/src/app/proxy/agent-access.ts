@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { AgentService, AgentServices, AgentWrites } from '../../ports/agent-services.ts'
 import type { JsonObject } from '../../ports/json.ts'
 import type { FetchedPart } from '../../ports/service-adapter.ts'
@@ -71,7 +72,7 @@ const opened = (deps: ProxyDeps, call: Call, service: StoredService): AgentServi
   return {
     name,
     kind: service.kind,
-    settings: JSON.parse(service.settings_json) as JsonObject,
+    settings: parseStored<JsonObject>(service.settings_json, 'services.settings_json'),
     freshness: freshness(service),
     query: (query) => replica.query(name, query),
     find: (key) => replica.find(name, key),

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../../ports/json.ts'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { ServiceWrite } from '../../ports/service-adapter.ts'
 import type { StoredWrite } from '../../ports/writes.ts'
 import type { ProxyDeps } from './deps.ts'
@@ -18,6 +18,6 @@ export const serviceWriteOf = async (
   id: write.id,
   operation: write.operation,
   agent: write.agent,
-  arguments: JSON.parse(write.arguments_json) as JsonObject,
+  arguments: parseStored(write.arguments_json, 'writes.arguments_json'),
   files: await deps.storage.writes.files(write.id),
 })

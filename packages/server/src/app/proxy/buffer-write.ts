@@ -1,4 +1,5 @@
 import { type ErrorType, GatehouseError } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { NewWrite, WriteTicket } from '../../ports/agent-services.ts'
 import type { StoredService } from '../../ports/services.ts'
 import type { StoredWrite } from '../../ports/writes.ts'
@@ -29,7 +30,10 @@ const assertFits = (argumentsJson: string, files: NewWrite['files'] = []): void 
 
 /** Recipients of a mail. */
 const recipientsOf = ({ arguments_json }: StoredWrite) => {
-  const fields = JSON.parse(arguments_json) as Readonly<Record<string, unknown>>
+  const fields = parseStored<Readonly<Record<string, unknown>>>(
+    arguments_json,
+    'writes.arguments_json',
+  )
   const names = ['to', 'cc', 'bcc'].filter((name) => Array.isArray(fields[name]))
   return Object.fromEntries(names.map((name) => [name, fields[name]]))
 }

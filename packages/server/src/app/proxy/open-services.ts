@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { JsonObject } from '../../ports/json.ts'
 import type { Log } from '../../ports/log.ts'
@@ -36,7 +37,7 @@ export const connectionOf = (
   given: Readonly<Record<string, string>> = {},
 ): ServiceConnection => ({
   service: service.name,
-  settings: JSON.parse(service.settings_json) as JsonObject,
+  settings: parseStored<JsonObject>(service.settings_json, 'services.settings_json'),
   secrets: [...new Set([...service.secrets, ...Object.keys(given)])],
   secret(field, host, work) {
     const value = given[field]

@@ -1,3 +1,4 @@
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { Capture, WriteProof, WriteReason } from '../../ports/service-adapter.ts'
 import type { StoredService } from '../../ports/services.ts'
 import type { StoredWrite } from '../../ports/writes.ts'
@@ -60,7 +61,7 @@ async function ask(
   const operation = operationOf(deps, write)
   const stored = await deps.storage.rollbacks.capture(write.id)
   if (!operation || stored === null) return null
-  const capture = JSON.parse(stored) as Capture
+  const capture = parseStored<Capture>(stored, 'write_captures.capture_json')
   const given = await serviceWriteOf(deps, write)
   return deps.opened.use(service, (_adapter, opened) =>
     within(deps.clock, operation.timeout_seconds, deps.signal, (signal) =>

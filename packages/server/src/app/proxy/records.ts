@@ -1,4 +1,5 @@
 import type { BufferedWrite, ProxyService, RollbackPoint, WriteError } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { ServiceOperation } from '../../ports/service-adapter.ts'
 import type { StoredService } from '../../ports/services.ts'
 import type { StoredRollback, StoredWrite, WriteCounts } from '../../ports/writes.ts'
@@ -8,8 +9,6 @@ type Deps = Pick<ProxyDeps, 'clock' | 'adapters' | 'settings' | 'storage'>
 
 const iso = (ms: number): string => new Date(ms).toISOString()
 const isoOrNull = (ms: number | null): string | null => (ms === null ? null : iso(ms))
-const object = (json: string): Record<string, unknown> =>
-  JSON.parse(json) as Record<string, unknown>
 
 export const operationOf = (
   { adapters }: Pick<ProxyDeps, 'adapters'>,
@@ -27,7 +26,7 @@ export const delaySecondsOf = (
 /** @SECURITY Arguments that an operation hides are shown to nobody, neither person nor log; test/proxy/writes.test.ts. */
 const shown = (json: string, redact: readonly string[] | undefined): Record<string, unknown> =>
   Object.fromEntries(
-    Object.entries(object(json)).map(([name, value]) => [
+    Object.entries(parseStored<object>(json, 'writes.arguments_json')).map(([name, value]) => [
       name,
       (redact?.includes(name) ?? true) ? '[redacted]' : value,
     ]),
@@ -45,7 +44,8 @@ export const rollbackRecord = (
   status: p.status === 'pending' ? 'ready' : p.status,
   created_at: iso(p.created_ms),
   expires_at: isoOf(deps, p.expires_ms),
-  error: p.error_json === null ? null : (JSON.parse(p.error_json) as WriteError),
+  error:
+    p.error_json === null ? null : parseStored<WriteError>(p.error_json, 'rollbacks.error_json'),
   differences: [...p.differences],
   rolled_back_at: isoOrNull(p.rolled_back_ms),
   rolled_back_by: p.rolled_back_by,
@@ -82,11 +82,14 @@ export const writeRecord = (
     buffered_at: iso(write.buffered_ms),
     execute_at: isoOf(deps, write.due_ms),
     status: write.status,
-    files: JSON.parse(write.files_json) as BufferedWrite['files'],
+    files: parseStored(write.files_json, 'writes.files_json'),
     attempts: write.attempts,
     finished_at: isoOrNull(write.finished_ms),
-    result: write.result_json === null ? null : object(write.result_json),
-    error: write.error_json === null ? null : (JSON.parse(write.error_json) as WriteError),
+    result:
+      write.result_json === null
+        ? null
+        : parseStored<Record<string, unknown>>(write.result_json, 'writes.result_json'),
+    error: write.error_json === null ? null : parseStored(write.error_json, 'writes.error_json'),
     dead_letter: write.dead,
     ended_by: write.ended_by,
     rollback_id: told?.id ?? null,
@@ -128,10 +131,10 @@ export const serviceRecord = (
   failing_since: isoOrNull(s.failing_since_ms),
   next_sync: s.status === 'disconnected' ? null : isoOf(deps, s.next_sync_ms),
   progress:
-    s.progress_json === null ? null : (JSON.parse(s.progress_json) as ProxyService['progress']),
+    s.progress_json === null ? null : parseStored(s.progress_json, 'services.progress_json'),
   dead_letters: writes.dead,
   agents: [...s.agents],
-  settings: object(s.settings_json),
+  settings: parseStored(s.settings_json, 'services.settings_json'),
   connected_at: iso(s.connected_ms),
 })
 

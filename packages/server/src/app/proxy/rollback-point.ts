@@ -1,6 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
-import type { JsonObject } from '../../ports/json.ts'
-import type { Capture, ServiceOperation, UndoPoint } from '../../ports/service-adapter.ts'
+import { parseStored } from '../../domain/parse-stored.ts'
+import type { ServiceOperation, UndoPoint } from '../../ports/service-adapter.ts'
 import type { StoredService } from '../../ports/services.ts'
 import type { StoredRollback, StoredWrite } from '../../ports/writes.ts'
 import type { ProxyDeps } from './deps.ts'
@@ -38,10 +38,10 @@ export async function loadRollbackPoint(
       id,
       operation: write.operation,
       agent,
-      arguments: JSON.parse(arguments_json) as JsonObject,
+      arguments: parseStored(arguments_json, 'writes.arguments_json'),
     },
-    capture: JSON.parse(captured) as Capture,
-    result: result_json === null ? null : (JSON.parse(result_json) as JsonObject),
+    capture: parseStored(captured, 'write_captures.capture_json'),
+    result: result_json === null ? null : parseStored(result_json, 'writes.result_json'),
   }
   return { write, service, operation, point }
 }

@@ -4,6 +4,7 @@ import {
   type RollbackStatus,
   type WriteError,
 } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { UndoOutcome } from '../../ports/service-adapter.ts'
 import type { StoredRollback } from '../../ports/writes.ts'
 import { actDraft } from '../call/audit-draft.ts'
@@ -48,8 +49,11 @@ export async function findRollback(deps: ProxyDeps, named: NamedRollback): Promi
     : new GatehouseError('NotUndoable', { detail: operation?.undo_note ?? 'no version knows how' })
 }
 
+const errorOf = ({ error_json }: StoredRollback): WriteError | null =>
+  error_json === null ? null : parseStored(error_json, 'rollbacks.error_json')
+
 const refusal = (point: StoredRollback): GatehouseError => {
-  const error = point.error_json === null ? null : (JSON.parse(point.error_json) as WriteError)
+  const error = errorOf(point)
   return new GatehouseError(
     'RollbackRefused',
     { detail: error?.message ?? 'others changed it' },
@@ -93,7 +97,7 @@ export async function rollback(
   if (ended.status === 'rolling_back')
     throw new GatehouseError('ServiceUnavailable', {
       service: ended.service,
-      detail: `${(JSON.parse(ended.error_json ?? '{}') as Partial<WriteError>).message ?? 'it does not answer'}; it is tried again until it is clear`,
+      detail: `${errorOf(ended)?.message ?? 'it does not answer'}; it is tried again until it is clear`,
     })
   return rollbackRecord(deps, ended)
 }

@@ -1,4 +1,5 @@
 import { GatehouseError, stateValueBytesMax } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { StateArea, StateFound, StateWrite } from '../../ports/capability.ts'
 import type { StoredState } from '../../ports/state.ts'
 import type { Stores } from '../../ports/storage.ts'
@@ -28,7 +29,7 @@ const iso = (ms: number): string => new Date(ms).toISOString()
 
 const found = (state: StoredState): StateFound => ({
   key: state.key,
-  value: JSON.parse(state.value_json ?? 'null') as unknown,
+  value: parseStored<unknown>(state.value_json ?? 'null', 'state.value_json'),
   version: state.version,
   updated_at: iso(state.updated_ms),
   updated_by: state.updated_by,
@@ -150,7 +151,8 @@ export function stateOf(deps: Deps, call: Call, area: Area): StateArea {
           version,
           deleted,
           kept: value_json !== null,
-          value: value_json === null ? null : (JSON.parse(value_json) as unknown),
+          value:
+            value_json === null ? null : parseStored<unknown>(value_json, 'state_past.value_json'),
           updated_at: iso(updated_ms),
           updated_by,
         })),

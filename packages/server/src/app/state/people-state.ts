@@ -6,6 +6,7 @@ import {
   type StateValue,
   sharedArea,
 } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredState } from '../../ports/state.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Basics } from '../call/basics.ts'
@@ -36,7 +37,7 @@ const iso = (ms: number): string => new Date(ms).toISOString()
 const shown = (agent: string, state: StoredState): StateValue => ({
   agent,
   key: state.key,
-  value: JSON.parse(state.value_json ?? 'null') as unknown,
+  value: parseStored<unknown>(state.value_json ?? 'null', 'state.value_json'),
   version: state.version,
   updated_at: iso(state.updated_ms),
 })

@@ -6,6 +6,7 @@ import {
   type RouteAlerts,
   type UnmuteAlerts,
 } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredAlert } from '../../ports/alerts.ts'
 import type { Notifier } from '../../ports/notifier.ts'
 import type { MetaStore } from '../../ports/storage.ts'
@@ -24,7 +25,10 @@ const isFor = (mute: AlertMute, kind: string, agent: string | null): boolean =>
   mute.kind === kind && mute.agent === agent
 
 async function read(meta: MetaStore, nowMs: number): Promise<AlertHandling> {
-  const stored = JSON.parse((await meta.get(key)) ?? '{"mutes":[],"routes":[]}') as AlertHandling
+  const stored = parseStored<AlertHandling>(
+    (await meta.get(key)) ?? '{"mutes":[],"routes":[]}',
+    `meta.${key}`,
+  )
   return { ...stored, mutes: stored.mutes.filter(({ until }) => Date.parse(until) > nowMs) }
 }
 

@@ -5,6 +5,7 @@ import {
   type AlertStatus,
   GatehouseError,
 } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredAlert } from '../../ports/alerts.ts'
 import type { AuditTransaction } from '../../ports/audit.ts'
 import type { AgentAlerts } from '../../ports/capability.ts'
@@ -24,7 +25,7 @@ export const alertRecord = (alert: StoredAlert): Alert => ({
   kind: alert.kind,
   severity: alert.severity,
   message: alert.message,
-  context: JSON.parse(alert.context_json) as Record<string, unknown>,
+  context: parseStored(alert.context_json, 'alerts.context_json'),
   status: alert.status,
   created_at: iso(alert.created_ms),
   last_raised_at: iso(alert.raised_ms),

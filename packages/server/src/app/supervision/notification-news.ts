@@ -1,5 +1,6 @@
 import type { NotificationEvent, Question } from '@gatehouse/contract'
 import { describeCall } from '@gatehouse/contract/describe-call'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredAlert } from '../../ports/alerts.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 
@@ -25,7 +26,7 @@ const plain = (text: string): string => {
 }
 
 const objectOf = (capability: string, argumentsJson: string): string =>
-  describeCall(capability, JSON.parse(argumentsJson) as Record<string, unknown>)
+  describeCall(capability, parseStored(argumentsJson, 'approvals.arguments_json'))
 
 /**
  * Whether a person is asked, or what became of it. @SECURITY Of the arguments only the line that says what a

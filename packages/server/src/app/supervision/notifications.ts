@@ -6,6 +6,7 @@ import {
   type NotificationTest,
   type Question,
 } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredAlert } from '../../ports/alerts.ts'
 import type { StoredApproval } from '../../ports/approvals.ts'
 import type { AuditLog, AuditTransaction } from '../../ports/audit.ts'
@@ -47,9 +48,9 @@ const listMax = 500
 
 const subjectOf = (target: string): string => `notification:${target}`
 const iso = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString())
-const newsOf = (job: StoredJob): News => JSON.parse(job.payload_json) as News
+const newsOf = (job: StoredJob): News => parseStored(job.payload_json, 'jobs.payload_json')
 const outcomeOf = (job: StoredJob): Outcome | null =>
-  job.outcome_json === null ? null : (JSON.parse(job.outcome_json) as Outcome)
+  job.outcome_json === null ? null : parseStored<Outcome>(job.outcome_json, 'jobs.outcome_json')
 
 /**
  * Tells people elsewhere. A message is stored in the transaction of what it tells of, and sent from the

@@ -1,3 +1,4 @@
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { Briefing } from '../../ports/capability.ts'
 import type { PolicySource } from '../../ports/policy.ts'
 import type { Basics } from '../call/basics.ts'
@@ -26,7 +27,7 @@ export async function briefing(
   const { storage, clock, policy } = deps
   const { name } = agent
   const stored = await storage.meta.get(markerKey(name))
-  const last = stored === null ? null : (JSON.parse(stored) as Marker)
+  const last = stored === null ? null : parseStored<Marker>(stored, `meta.${markerKey(name)}`)
   const nowMs = clock.wall()
   // A clock that was set back must not hide what happened since: the earlier of both counts.
   const sinceMs =

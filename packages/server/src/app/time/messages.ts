@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { AgentMessages, NewMessage } from '../../ports/capability.ts'
 import type { MessagePriority, StoredMessage } from '../../ports/messages.ts'
 import type { Basics } from '../call/basics.ts'
@@ -31,7 +32,7 @@ const messageRecord = (stored: StoredMessage) => ({
   from: stored.sender,
   channel: stored.channel,
   priority: priorityName[stored.priority],
-  message: JSON.parse(stored.body_json) as NewMessage['message'],
+  message: parseStored<NewMessage['message']>(stored.body_json, 'messages.body_json'),
   sent_at: new Date(stored.sent_ms).toISOString(),
   expires_at: new Date(stored.expires_ms).toISOString(),
 })

@@ -1,4 +1,5 @@
 import type { Schedule, ScheduledOutcome, ScheduledRun } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredJob } from '../../ports/jobs.ts'
 import type { StoredSchedule } from '../../ports/schedules.ts'
 
@@ -9,7 +10,7 @@ export const scheduleRecord = (stored: StoredSchedule): Schedule => ({
   schedule_id: stored.id as Schedule['schedule_id'],
   agent: stored.agent as Schedule['agent'],
   capability: stored.capability,
-  arguments: JSON.parse(stored.arguments_json) as Record<string, unknown>,
+  arguments: parseStored(stored.arguments_json, 'schedules.arguments_json'),
   schedule: stored.cron,
   time_zone: stored.time_zone,
   description: stored.description,
@@ -28,7 +29,9 @@ export type RunOutcome = {
 }
 
 export const runOutcomeOf = (job: StoredJob): Partial<RunOutcome> =>
-  job.outcome_json === null ? {} : (JSON.parse(job.outcome_json) as Partial<RunOutcome>)
+  job.outcome_json === null
+    ? {}
+    : parseStored<Partial<RunOutcome>>(job.outcome_json, 'jobs.outcome_json')
 
 const outcomeOf = (job: StoredJob): ScheduledOutcome => {
   switch (job.state) {
@@ -45,7 +48,7 @@ const outcomeOf = (job: StoredJob): ScheduledOutcome => {
 }
 
 export const runRecord = (job: StoredJob): ScheduledRun => {
-  const { scheduled_ms } = JSON.parse(job.payload_json) as RunPayload
+  const { scheduled_ms } = parseStored<RunPayload>(job.payload_json, 'jobs.payload_json')
   const { missed = 0, detail = {} } = runOutcomeOf(job)
   return {
     run_id: job.id,

@@ -1,5 +1,6 @@
 import { GatehouseError } from '@gatehouse/contract'
 import { failureOf } from '../../domain/failure.ts'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredJob } from '../../ports/jobs.ts'
 import type { Calendar, StoredSchedule } from '../../ports/schedules.ts'
 import type { Stores } from '../../ports/storage.ts'
@@ -176,7 +177,7 @@ export const scheduledCalls = (deps: ScheduledCallDeps): JobKind => {
     repeatable: false,
 
     async perform(job, signal) {
-      const { scheduled_ms } = JSON.parse(job.payload_json) as RunPayload
+      const { scheduled_ms } = parseStored<RunPayload>(job.payload_json, 'jobs.payload_json')
       const schedule = await storage.schedules.find(job.subject)
       const dropped = (reason: string, missed = 0) =>
         end(job, schedule, { outcome: 'dropped', missed, detail: { reason } })
@@ -203,7 +204,7 @@ export const scheduledCalls = (deps: ScheduledCallDeps): JobKind => {
         const { again, end: became } = toRunOutcome(
           await deps.invoke(op, {
             capability: schedule.capability,
-            arguments: JSON.parse(schedule.arguments_json) as unknown,
+            arguments: parseStored<unknown>(schedule.arguments_json, 'schedules.arguments_json'),
           }),
         )
         const outcome = { ...became, missed, detail: { request_id, ...became.detail } }
@@ -221,7 +222,7 @@ export const scheduledCalls = (deps: ScheduledCallDeps): JobKind => {
     },
 
     async lost(tx, job) {
-      const { scheduled_ms } = JSON.parse(job.payload_json) as RunPayload
+      const { scheduled_ms } = parseStored<RunPayload>(job.payload_json, 'jobs.payload_json')
       const schedule = await tx.schedules.find(job.subject)
       if (schedule) await advance(deps, tx, schedule, scheduled_ms)
     },

@@ -167,7 +167,7 @@ export async function deleteSchedule(
     if (!current) throw new GatehouseError('ScheduleNotFound', { schedule_id })
     await endSchedule(tx, current, 'deleted', deps.clock.wall())
     const { agent, capability, arguments_json } = current
-    const facts = { schedule_id, ...callFacts(capability, arguments_json) }
+    const facts = { schedule_id, ...callFacts('schedules', capability, arguments_json) }
     tx.append(actDraft(op, 'schedule.deleted', { agent, arguments: facts }))
     return tx.schedules.find(schedule_id)
   })

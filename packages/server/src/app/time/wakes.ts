@@ -1,3 +1,4 @@
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { StoredWake, WakeCommands } from '../../ports/wakes.ts'
 import type { AgentDirectory } from '../agents/agent-directory.ts'
 import { actDraft } from '../call/audit-draft.ts'
@@ -28,7 +29,10 @@ type Gathering = { wake: StoredWake; readonly stored: Promise<WakeVerdict> }
 export const wakeRecord = (wake: StoredWake) => ({
   wake_id: wake.id,
   reason: wake.reason,
-  data: wake.data_json === null ? null : (JSON.parse(wake.data_json) as Record<string, unknown>),
+  data:
+    wake.data_json === null
+      ? null
+      : parseStored<Record<string, unknown>>(wake.data_json, 'wakes.data_json'),
   count: wake.count,
   woken_at: new Date(wake.woken_ms).toISOString(),
 })

@@ -1,4 +1,5 @@
 import type { Question } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { Stores } from '../../ports/storage.ts'
 
 /** A question that waits, as it is kept for the case that the service ends without a word. */
@@ -14,7 +15,7 @@ const keyOf = (node: string): string => `upstream.questions.${node}`
 
 export const readLeft = async ({ meta }: Meta, node: string): Promise<readonly LeftQuestion[]> => {
   const text = await meta.get(keyOf(node))
-  return text ? (JSON.parse(text) as LeftQuestion[]) : []
+  return text ? parseStored<LeftQuestion[]>(text, `meta.${keyOf(node)}`) : []
 }
 
 export const keepLeft = async (

@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import { accessOf } from '../../domain/upstream/access.ts'
 import type { Accepted, Seen } from '../../domain/upstream/pins.ts'
 import type { StoredUpstream, UpstreamConfig, UpstreamOrder } from '../../ports/upstream.ts'
@@ -22,20 +23,29 @@ export type UpstreamRecord = Omit<StoredUpstream, 'config_json' | 'accepted_json
   readonly agent_logins: AgentLogins
 }
 
+type StoredConfig = UpstreamConfig & {
+  readonly login?: LoginState | null
+  readonly agent_logins?: AgentLogins
+}
+
 export const readRow = ({
   config_json,
   accepted_json,
   seen_json,
   ...row
 }: StoredUpstream): UpstreamRecord => {
-  const { login = null, agent_logins = {}, ...config } = JSON.parse(config_json)
+  const {
+    login = null,
+    agent_logins = {},
+    ...config
+  } = parseStored<StoredConfig>(config_json, 'upstreams.config_json')
   return {
     ...row,
     config,
     login,
     agent_logins,
-    accepted: JSON.parse(accepted_json),
-    seen: seen_json === null ? null : JSON.parse(seen_json),
+    accepted: parseStored<Accepted>(accepted_json, 'upstreams.accepted_json'),
+    seen: seen_json === null ? null : parseStored<Seen>(seen_json, 'upstreams.seen_json'),
   }
 }
 

@@ -6,13 +6,16 @@ import { json, rowCodec, text } from './row-codec.ts'
 import type { AgentsTable, Db } from './tables.ts'
 import { encodeText } from './text.ts'
 
-const { toRow, fromRow: decode } = rowCodec<StoredAgent, Omit<AgentsTable, 'change_number'>>({
-  purpose: text,
-  workspace: text,
-  mounts: json,
-  tools: json,
-  limits: json,
-})
+const { toRow, fromRow: decode } = rowCodec<StoredAgent, Omit<AgentsTable, 'change_number'>>(
+  'agents',
+  {
+    purpose: text,
+    workspace: text,
+    mounts: json,
+    tools: json,
+    limits: json,
+  },
+)
 
 const fromRow = ({ change_number: _, ...row }: AgentsTable): StoredAgent => decode(row)
 

@@ -4,7 +4,7 @@ import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { AlertsTable, Db } from './tables.ts'
 import { encodeText } from './text.ts'
 
-const { toRow, fromRow } = rowCodec<StoredAlert, AlertsTable>({
+const { toRow, fromRow } = rowCodec<StoredAlert, AlertsTable>('alerts', {
   message: text,
   acknowledged_by: textOrNull,
 })

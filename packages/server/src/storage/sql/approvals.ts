@@ -14,7 +14,7 @@ const delivered = {
   decode: (cell: number): Delivered => deliveredStates[cell] ?? 'yes',
 }
 
-const { toRow, fromRow } = rowCodec<StoredApproval, ApprovalsTable>({
+const { toRow, fromRow } = rowCodec<StoredApproval, ApprovalsTable>('approvals', {
   agent: text,
   capability: text,
   arguments_json: text,

@@ -5,7 +5,7 @@ import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { Db, GrantsTable, Tables } from './tables.ts'
 import { encodeText } from './text.ts'
 
-const { toRow, fromRow } = rowCodec<StoredGrant, GrantsTable>({
+const { toRow, fromRow } = rowCodec<StoredGrant, GrantsTable>('grants', {
   agent: text,
   capability: text,
   arguments_json: textOrNull,

@@ -4,7 +4,7 @@ import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { Db, JobsTable } from './tables.ts'
 import { encodeText } from './text.ts'
 
-const { toRow, fromRow } = rowCodec<StoredJob, JobsTable>({
+const { toRow, fromRow } = rowCodec<StoredJob, JobsTable>('jobs', {
   subject: text,
   agent: text,
   payload_json: text,

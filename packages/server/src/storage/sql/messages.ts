@@ -16,7 +16,7 @@ const chunked = <T>(all: readonly T[]): readonly (readonly T[])[] =>
     all.slice(i * rowsAtOnce, (i + 1) * rowsAtOnce),
   )
 
-const message = rowCodec<StoredMessage, MessagesTable>({
+const message = rowCodec<StoredMessage, MessagesTable>('messages', {
   sender: text,
   channel: textOrNull,
   body_json: text,
@@ -130,7 +130,7 @@ export const sqlMessages = (db: Db): MessageStore => ({
   ...removals(db),
 })
 
-const subscription = rowCodec<StoredSubscription, SubscriptionsTable>({
+const subscription = rowCodec<StoredSubscription, SubscriptionsTable>('subscriptions', {
   agent: text,
   channel: text,
 })

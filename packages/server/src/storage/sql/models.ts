@@ -4,7 +4,7 @@ import type { Db, ModelsTable } from './tables.ts'
 import { encodeText } from './text.ts'
 
 /** Ids and hashes are checked before they get here; what a catalog says of itself is only text. */
-const { toRow, fromRow } = rowCodec<StoredModel, ModelsTable>({
+const { toRow, fromRow } = rowCodec<StoredModel, ModelsTable>('models', {
   entry_json: text,
   header_json: text,
   problem: textOrNull,

@@ -4,7 +4,7 @@ import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { Db, NodesTable } from './tables.ts'
 import { encodeText } from './text.ts'
 
-const { toRow, fromRow } = rowCodec<StoredNode, NodesTable>({
+const { toRow, fromRow } = rowCodec<StoredNode, NodesTable>('nodes', {
   name: text,
   place: text,
   version: text,

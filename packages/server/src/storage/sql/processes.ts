@@ -4,7 +4,7 @@ import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { Db, ProcessesTable } from './tables.ts'
 import { encodeText } from './text.ts'
 
-const { toRow, fromRow } = rowCodec<StoredProcess, ProcessesTable>({
+const { toRow, fromRow } = rowCodec<StoredProcess, ProcessesTable>('processes', {
   agent: text,
   node: text,
   command: text,

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from 'kysely'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { FoundEntry, ReplicaEntry, ReplicaQuery, ReplicaStore } from '../../ports/replica.ts'
 import { entryLimits } from '../entry-limits.ts'
 import { searchOf, wordsOf } from '../words.ts'
@@ -30,8 +31,8 @@ const fromRow = (row: Pick<Row, (typeof columns)[number]>): FoundEntry => ({
   title: decodeText(row.title),
   from: decodeText(row.sender),
   flags: decodeText(row.flags).split('\n').slice(1, -1),
-  keys: JSON.parse(row.keys_json) as string[],
-  body: JSON.parse(row.body_json) as FoundEntry['body'],
+  keys: parseStored(row.keys_json, 'replica_entries.keys_json'),
+  body: parseStored(row.body_json, 'replica_entries.body_json'),
   size_bytes: row.size_bytes,
 })
 

@@ -1,3 +1,4 @@
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { RollbackStore, StoredRollback } from '../../ports/writes.ts'
 import { first, page } from './queries.ts'
 import type { Db, RollbacksTable } from './tables.ts'
@@ -16,7 +17,7 @@ const fromRow = ({ differences_json, ...row }: RollbacksTable): StoredRollback =
   status: row.status as StoredRollback['status'],
   agent: decodeText(row.agent),
   error_json: decodeTextOrNull(row.error_json),
-  differences: JSON.parse(differences_json) as string[],
+  differences: parseStored(differences_json, 'rollbacks.differences_json'),
   rolled_back_by: decodeTextOrNull(row.rolled_back_by),
 })
 

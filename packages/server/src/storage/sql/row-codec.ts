@@ -1,18 +1,20 @@
-import type { Flag } from './tables.ts'
+import { parseStored } from '../../domain/parse-stored.ts'
+import type { Flag, Tables } from './tables.ts'
 import { decodeText, encodeText } from './text.ts'
 
 /** How a value is written to a column, and read from it. */
 type Column<Value, Cell> = {
   readonly encode: (value: Value) => Cell
-  readonly decode: (cell: Cell) => Value
+  /** `place`: the table and the column, for what cannot be read. */
+  readonly decode: (cell: Cell, place: string) => Value
 }
 
 export const orNull = <In, Out, Cell>(column: {
   readonly encode: (value: In) => Cell
-  readonly decode: (cell: Cell) => Out
+  readonly decode: (cell: Cell, place: string) => Out
 }) => ({
   encode: (value: In | null) => (value === null ? null : column.encode(value)),
-  decode: (cell: Cell | null) => (cell === null ? null : column.decode(cell)),
+  decode: (cell: Cell | null, place: string) => (cell === null ? null : column.decode(cell, place)),
 })
 
 export const text: Column<string, string> = { encode: encodeText, decode: decodeText }
@@ -26,7 +28,7 @@ export const flag: Column<boolean, Flag> = {
 /** JSON escapes NUL and lone surrogates by itself. What is read has the form of what was written. */
 export const json = {
   encode: (value: unknown): string => JSON.stringify(value),
-  decode: (cell: string) => JSON.parse(cell) as never,
+  decode: (cell: string, place: string) => parseStored<never>(cell, place),
 }
 export const jsonOrNull = orNull(json)
 
@@ -37,16 +39,20 @@ type Columns<Value extends Stored<Row>, Row> = {
 
 /** Columns that are not named hold the value as it is; one of another type must be named. */
 export function rowCodec<Value extends Stored<Row>, Row extends object>(
+  table: keyof Tables,
   columns: Columns<Value, Row>,
 ) {
   const named = Object.entries(columns) as [string, Column<unknown, unknown>][]
-  const each = (from: object, way: keyof Column<unknown, unknown>): object => {
-    const to: Record<string, unknown> = { ...from }
-    for (const [name, column] of named) to[name] = column[way](to[name])
-    return to
+  const placed = named.map(([name, column]) => [name, column, `${table}.${name}`] as const)
+  const toRow = (value: Value): Row => {
+    const row = { ...value } as Record<string, unknown>
+    for (const [name, column] of named) row[name] = column.encode(row[name])
+    return row as Row
   }
-  return {
-    toRow: (value: Value) => each(value, 'encode') as Row,
-    fromRow: (row: Row) => each(row, 'decode') as Value,
+  const fromRow = (row: Row): Value => {
+    const value = { ...row } as Record<string, unknown>
+    for (const [name, column, place] of placed) value[name] = column.decode(value[name], place)
+    return value as Value
   }
+  return { toRow, fromRow }
 }

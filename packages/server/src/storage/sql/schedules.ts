@@ -4,7 +4,7 @@ import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { Db, SchedulesTable } from './tables.ts'
 import { encodeText } from './text.ts'
 
-const { toRow, fromRow } = rowCodec<StoredSchedule, SchedulesTable>({
+const { toRow, fromRow } = rowCodec<StoredSchedule, SchedulesTable>('schedules', {
   agent: text,
   capability: text,
   arguments_json: text,

@@ -7,10 +7,10 @@ import { decodeText, encodeText } from './text.ts'
 /** JSON of any text survives both engines: what they refuse is escaped once more. */
 const escapedJson = {
   encode: (value: unknown): string => encodeText(json.encode(value)),
-  decode: (cell: string) => json.decode(decodeText(cell)),
+  decode: (cell: string, place: string) => json.decode(decodeText(cell), place),
 }
 
-const { toRow, fromRow } = rowCodec<StoredSecret, SecretsTable>({
+const { toRow, fromRow } = rowCodec<StoredSecret, SecretsTable>('secrets', {
   name: text,
   description: text,
   capabilities: escapedJson,

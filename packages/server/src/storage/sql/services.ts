@@ -1,3 +1,4 @@
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { ServiceStore, StoredService } from '../../ports/services.ts'
 import { first } from './queries.ts'
 import { flag } from './row-codec.ts'
@@ -11,11 +12,11 @@ const fromRow = (row: Stored): StoredService => {
   return {
     ...rest,
     settings_json: decodeText(settings_json),
-    secrets: JSON.parse(secrets_json) as string[],
-    agents: JSON.parse(agents_json) as string[],
+    secrets: parseStored(secrets_json, 'services.secrets_json'),
+    agents: parseStored(agents_json, 'services.agents_json'),
     status: status as StoredService['status'],
     cursor: decodeTextOrNull(cursor),
-    full: flag.decode(full),
+    full: flag.decode(full, 'services.full'),
     reason: decodeTextOrNull(reason),
   }
 }

@@ -4,7 +4,7 @@ import { jsonOrNull, rowCodec, text } from './row-codec.ts'
 import type { Db, SessionsTable } from './tables.ts'
 import { encodeText } from './text.ts'
 
-const { toRow, fromRow } = rowCodec<StoredSession, SessionsTable>({
+const { toRow, fromRow } = rowCodec<StoredSession, SessionsTable>('sessions', {
   agent: text,
   client: jsonOrNull,
 })

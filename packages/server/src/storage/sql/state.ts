@@ -12,7 +12,7 @@ import type { Db, StateTable } from './tables.ts'
 import { afterPrefix, decodeText, encodeText } from './text.ts'
 
 /** Keys hold neither a NUL nor half a surrogate pair, and JSON escapes both: only names are encoded. */
-const { toRow, fromRow } = rowCodec<StoredState, StateTable>({
+const { toRow, fromRow } = rowCodec<StoredState, StateTable>('state', {
   updated_by: text,
 })
 

@@ -3,7 +3,7 @@ import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { Db, UpstreamsTable } from './tables.ts'
 import { encodeText } from './text.ts'
 
-const { toRow, fromRow } = rowCodec<StoredUpstream, UpstreamsTable>({
+const { toRow, fromRow } = rowCodec<StoredUpstream, UpstreamsTable>('upstreams', {
   config_json: text,
   accepted_json: text,
   seen_json: textOrNull,

@@ -4,7 +4,9 @@ import { rowCodec, text } from './row-codec.ts'
 import type { Db, UserTokensTable } from './tables.ts'
 import { encodeText } from './text.ts'
 
-const { toRow, fromRow } = rowCodec<StoredUserToken, UserTokensTable>({ label: text })
+const { toRow, fromRow } = rowCodec<StoredUserToken, UserTokensTable>('user_tokens', {
+  label: text,
+})
 
 export const sqlUserTokens = ({ read, write }: Db): UserTokenStore => {
   const findBy = async (column: 'id' | 'token_hash', value: string) => {

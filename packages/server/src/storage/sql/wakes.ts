@@ -3,7 +3,7 @@ import { rowCodec, text, textOrNull } from './row-codec.ts'
 import type { Db, WakesTable } from './tables.ts'
 import { encodeText } from './text.ts'
 
-const { toRow, fromRow } = rowCodec<StoredWake, WakesTable>({
+const { toRow, fromRow } = rowCodec<StoredWake, WakesTable>('wakes', {
   agent: text,
   reason: textOrNull,
   data_json: textOrNull,

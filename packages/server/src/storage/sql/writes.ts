@@ -4,7 +4,7 @@ import { flag, rowCodec, text, textOrNull } from './row-codec.ts'
 import type { Db, WritesTable } from './tables.ts'
 import { decodeText, encodeText } from './text.ts'
 
-const { toRow, fromRow } = rowCodec<StoredWrite, WritesTable>({
+const { toRow, fromRow } = rowCodec<StoredWrite, WritesTable>('writes', {
   agent: text,
   arguments_json: text,
   files_json: text,

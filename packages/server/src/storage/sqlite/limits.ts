@@ -1,3 +1,4 @@
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { LimitStamp, SlidingWindows } from '../../domain/sliding-window.ts'
 import type { SqliteConnection, Statement } from './adapter.ts'
 
@@ -15,7 +16,10 @@ export const storedStamps = (
   const stamps: LimitStamp[] = []
   const text = 'select stamps from limit_batches where expires_ms > ?'
   for (const row of connection.run(text, [clockMs]).rows)
-    for (const [key, window_ms, at] of JSON.parse(String(row['stamps'])) as Stored[])
+    for (const [key, window_ms, at] of parseStored<Stored[]>(
+      String(row['stamps']),
+      'limit_batches.stamps',
+    ))
       for (const at_ms of at)
         if (at_ms + window_ms > clockMs) stamps.push({ key, at_ms, window_ms })
   return stamps.sort((a, b) => a.at_ms - b.at_ms)

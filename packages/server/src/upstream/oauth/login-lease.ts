@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import type { Clock } from '../../ports/clock.ts'
 import type { Storage } from '../../ports/storage.ts'
 
@@ -16,6 +17,8 @@ const leaseMs = 120_000
 const lookMs = 200
 
 const keyOf = (name: string): string => `upstream.login.${name}`
+
+const readLease = (name: string, text: string): Lease => parseStored(text, `meta.${keyOf(name)}`)
 
 /**
  * One node at a time changes what is kept of a login.
@@ -63,7 +66,7 @@ export class LoginLease {
     const { storage, clock, node } = this.#deps
     return storage.transaction(async ({ meta }) => {
       const text = await meta.get(keyOf(name))
-      const held = text ? (JSON.parse(text) as Lease) : null
+      const held = text ? readLease(name, text) : null
       const nowMs = clock.now()
       if (held !== null && held.owner !== node && nowMs < held.until_ms) return false
       const lease: Lease = { owner: node, until_ms: nowMs + leaseMs }
@@ -76,7 +79,7 @@ export class LoginLease {
     const { storage, node } = this.#deps
     return storage.transaction(async ({ meta }) => {
       const text = await meta.get(keyOf(name))
-      if (text && (JSON.parse(text) as Lease).owner === node) await meta.set(keyOf(name), '')
+      if (text && readLease(name, text).owner === node) await meta.set(keyOf(name), '')
     })
   }
 }

@@ -1,3 +1,5 @@
+import { parseStored } from '../../../domain/parse-stored.ts'
+
 /** State of a calendar after it was read. */
 export type CalendarState = {
   readonly ctag: string
@@ -22,6 +24,6 @@ export const formatCursor = (cursor: CalendarCursor, zone: string): string =>
 
 /** Null for one of another version of the program, or of another zone: then everything is read anew. */
 export const parseCursor = (text: string, zone: string): CalendarCursor | null => {
-  const written = JSON.parse(text) as Written
+  const written = parseStored<Written>(text, 'services.cursor')
   return written.form === form && written.zone === zone ? new Map(written.calendars) : null
 }

@@ -1,3 +1,4 @@
+import { parseStored } from '../../../domain/parse-stored.ts'
 import { formatUids, parseUids } from './uid-set.ts'
 
 /** State of a folder after it was read. */
@@ -44,7 +45,7 @@ export const formatCursor = (cursor: MailCursor): string =>
 
 /** Null for one of another version of the program: then everything is read anew. */
 export const parseCursor = (text: string): MailCursor | null => {
-  const written = JSON.parse(text) as Written
+  const written = parseStored<Written>(text, 'services.cursor_json')
   if (written.form !== form) return null
   return new Map(
     written.folders.map(([path, state]) => [
