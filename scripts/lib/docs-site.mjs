@@ -71,21 +71,25 @@ const read = ({ file, text }) => {
   return { file, address: addressOf(file), tokens, headings, title: headings[0]?.text ?? file }
 }
 
-/** Sections of the start page with the documents that they lead to, each once. */
-const navigationOf = (site) => {
-  const { tokens, headings } = site.pages.get(start)
-  const sections = []
-  for (const [at, token] of tokens.entries()) {
-    if (token.type === 'heading_open' && token.tag === 'h2')
-      sections.push({ title: plainText(tokens[at + 1]), files: new Set() })
+/** Documents that a page links to, each once, in its order. */
+const linksOf = (site, { file, tokens }) => {
+  const files = new Set()
+  for (const token of tokens)
     for (const child of token.children ?? []) {
       const href = child.type === 'link_open' ? child.attrGet('href') : null
-      const file = href === null || isOutside(href) ? null : targetOf(start, href).file
-      if (file !== null && site.pages.has(file)) sections.at(-1)?.files.add(file)
+      const target = href === null || isOutside(href) ? null : targetOf(file, href).file
+      if (target !== null && site.pages.has(target)) files.add(target)
     }
-  }
-  return { title: headings[0].text, sections }
+  return files
 }
+
+/** A section for each start page, which the first page names: the page itself, and what it leads to. */
+const navigationOf = (site) => ({
+  sections: [...linksOf(site, site.pages.get(start))].map((file) => {
+    const page = site.pages.get(file)
+    return { title: page.title, files: new Set([file, ...linksOf(site, page)]) }
+  }),
+})
 
 const navigationHtml = (site, page) =>
   site.navigation.sections

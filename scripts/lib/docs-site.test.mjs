@@ -50,6 +50,29 @@ test('each of its links leads to a page and a heading that are there', () => {
   expect(wrong).toEqual([])
 })
 
+test('each reader has a start page, and each guide is on one of them', () => {
+  const start = linksOf(pages.get('index.html').split('<main')[1].split('</main>')[0]).filter(
+    (link) => link.endsWith('.html'),
+  )
+  expect(start).toEqual(
+    ['run-agents', 'write-agents', 'operate', 'audit', 'contribute'].map(
+      (name) => `start/${name}.html`,
+    ),
+  )
+  const reached = start.flatMap((page) =>
+    linksOf(pages.get(page).split('<main')[1].split('</main>')[0]).map((link) =>
+      path.posix.join('start', link.split('#')[0]),
+    ),
+  )
+  const guides = [...pages.keys()].filter((page) => page.startsWith('guide/'))
+  expect(guides.length).toBeGreaterThan(40)
+  expect(guides.filter((guide) => !reached.includes(guide))).toEqual([])
+  // The menu of every page has them, under the name of the reader.
+  const menu = pages.get('guide/policy.html').split('<nav class="pages"')[1]
+  for (const title of ['I run agents', 'I write agents', 'I operate it', 'I must show an auditor'])
+    expect(menu).toContain(`<h2>${title}</h2>`)
+})
+
 test('nothing in it needs a policy of content looser than that of the dashboard', () => {
   for (const html of pages.values())
     expect(html).not.toMatch(/<script>|<style|(?: style| on[a-z]+)="|src="http/)
