@@ -258,7 +258,7 @@ const createFixture = ({ tools, listed }: ReturnType<typeof createTools>): Serve
     {
       capabilities: {
         tools: { listChanged: true },
-        resources: {},
+        resources: { subscribe: true },
         prompts: {},
         completions: {},
         logging: {},

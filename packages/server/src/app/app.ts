@@ -14,6 +14,7 @@ import type { StateUseCases } from './state/state.ts'
 import type { SupervisionUseCases } from './supervision/supervision.ts'
 import type { TimeUseCases } from './time/time.ts'
 import type { FeatureUseCases } from './upstreams/features.ts'
+import type { SubscriptionUseCases } from './upstreams/subscriptions.ts'
 import type { UpstreamUseCases } from './upstreams/upstreams.ts'
 
 /** Every use case, bound to its dependencies: all that a transport may know. */
@@ -30,6 +31,7 @@ export interface App
     ProcessUseCases,
     ProxyUseCases,
     StateUseCases,
+    SubscriptionUseCases,
     SupervisionUseCases,
     TimeUseCases,
     UpstreamUseCases,

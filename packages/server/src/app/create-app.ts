@@ -26,6 +26,7 @@ import { Notifications } from './supervision/notifications.ts'
 import { bindSupervision } from './supervision/supervision.ts'
 import { bindTime } from './time/time.ts'
 import { bindFeatures } from './upstreams/features.ts'
+import { bindSubscriptions } from './upstreams/subscriptions.ts'
 import type { CallUpstream } from './upstreams/tool-capability.ts'
 import { bindUpstreams } from './upstreams/upstreams.ts'
 
@@ -117,7 +118,15 @@ export function createApp(given: AppDeps): BoundApp {
     bursts: proxy.bursts,
     notified: (facts) => notifications.called(facts),
   })
-  const features = bindFeatures({ ...base, ...gate.useCases })
+  const reading = { ...base, ...gate.useCases, tellsChanges: upstreams.tellsChanges }
+  const features = bindFeatures(reading)
+  const subscriptions = bindSubscriptions({
+    ...reading,
+    ...approvals.useCases,
+    sessions,
+    inService: ({ server, capability }) => given.upstreams.table.isInService(server, capability),
+    watchUpstream: upstreams.watch,
+  })
   const time = bindTime({ ...shared, invoke: gate.useCases.invoke })
   const events = bindEvents({ ...shared, delivered: time.delivered })
   const supervision = bindSupervision({
@@ -173,6 +182,7 @@ export function createApp(given: AppDeps): BoundApp {
     ...approvals.useCases,
     ...events.useCases,
     ...features.useCases,
+    ...subscriptions.useCases,
     ...gate.useCases,
     ...inference.useCases,
     ...models.useCases,

@@ -91,6 +91,12 @@ export type UpstreamCall = {
   ask(question: UpstreamQuestion, otherCalls: number, signal: AbortSignal): Promise<UpstreamReply>
 }
 
+/** Hears of the changes of one resource until it is disposed. */
+export type ResourceWatch = AsyncDisposable & {
+  /** Resolves when the server tells of no more changes, whichever side ended that. Never rejects. */
+  readonly ended: Promise<void>
+}
+
 /** One open connection. */
 export interface UpstreamConnection {
   readonly identity: UpstreamIdentity
@@ -100,6 +106,13 @@ export interface UpstreamConnection {
   listTools(signal: AbortSignal): Promise<readonly WireTool[]>
   /** Raises `UpstreamFailed`, and what the signal aborts with. */
   call(call: UpstreamCall): Promise<UpstreamAnswer>
+  /** Whether the server tells of changes of its resources. */
+  readonly tellsChanges: boolean
+  /**
+   * Must call `changed` whenever the server says that the resource of this address, or one below it, has changed.
+   * Raises `UpstreamFailed`, and what the signal aborts with.
+   */
+  watch(uri: string, changed: () => void, signal: AbortSignal): Promise<ResourceWatch>
   /** Must call the listener whenever the server says that its tools have changed. */
   onToolsChanged(listener: () => void): void
   /** Resolves with the reason when it is closed, by whichever side. Never rejects. */

@@ -18,6 +18,7 @@ import type { CertificateIdentity } from '../domain/upstream/certificate.ts'
 import { withoutReservedMeta } from '../domain/upstream/meta.ts'
 import { visibleText } from '../domain/upstream/visible-text.ts'
 import type {
+  ResourceWatch,
   UpstreamAnswer,
   UpstreamCall,
   UpstreamConnection,
@@ -36,6 +37,7 @@ import {
 } from './asked-questions.ts'
 import { type FeatureTool, featureTools } from './feature-tools.ts'
 import { followTask, showTask, tasksExtension, wantsTask } from './followed-task.ts'
+import { type ResourceServer, WatchedResources } from './watched-resources.ts'
 
 const toolsMax = 1_000
 const pagesMax = 50
@@ -57,6 +59,9 @@ const Answer = z.looseObject({
   content: z.array(z.looseObject({ type: z.string() })).default([]),
   isError: z.boolean().optional(),
 })
+
+/** Of requests that several calls share: none of them ends with one. */
+const never = new AbortController().signal
 
 /** Answers of a person, with what the server wants to have back. */
 type More = {
@@ -130,6 +135,7 @@ export class SdkConnection implements UpstreamConnection {
   #asTasks: ReadonlySet<string> = new Set()
   /** In their order. */
   readonly #running = new Set<Running>()
+  readonly #watched = new WatchedResources(() => this.#resourceServer())
   /** Of the log, as the server was told last, in the versions in which that is said once for all calls. */
   #logLevel: LogLevel | null = null
   #end: (reason: string) => void = () => {}
@@ -160,7 +166,11 @@ export class SdkConnection implements UpstreamConnection {
     this.#client.setNotificationHandler('notifications/message', ({ params }) =>
       this.#logged(params),
     )
+    this.#client.setNotificationHandler('notifications/resources/updated', ({ params }) =>
+      this.#watched.changed(params.uri),
+    )
     this.#client.onclose = () => {
+      this.#watched.end()
       this.#end(this.#reason() ?? 'the server closed the connection')
     }
     // A message that makes no sense is dropped: it is no answer to anything.
@@ -427,6 +437,32 @@ export class SdkConnection implements UpstreamConnection {
     return await call.ask(question, this.#running.size - 1, ends)
   }
 
+  get tellsChanges(): boolean {
+    return this.#client.getServerCapabilities()?.resources?.subscribe === true
+  }
+
+  async watch(uri: string, changed: () => void, signal: AbortSignal): Promise<ResourceWatch> {
+    if (!this.tellsChanges) throw this.#failed('it does not tell of changes of its resources')
+    return await this.#watched.watch(uri, changed, signal)
+  }
+
+  #resourceServer(): ResourceServer {
+    const timeout = this.#opening.connectMs
+    const options = { signal: never, timeout }
+    return {
+      isModern: this.#isModern,
+      failed: (why) => this.#failed(why),
+      ask: async (method, uri) =>
+        void (await this.#request(method, { uri }, z.looseObject({}), options)),
+      listen: (uris) =>
+        this.#client
+          .listen({ resourceSubscriptions: [...uris] }, options)
+          .catch((cause: unknown) => {
+            throw this.#failure(cause, never)
+          }),
+    }
+  }
+
   onToolsChanged(listener: () => void): void {
     this.#listeners.add(listener)
   }
@@ -440,6 +476,7 @@ export class SdkConnection implements UpstreamConnection {
     // A client that never connected closes nothing.
     await this.#opening.transport.close().catch(() => {})
     await this.#opening.dispose()
+    this.#watched.end()
     this.#end(this.#reason() ?? 'it was closed')
   }
 

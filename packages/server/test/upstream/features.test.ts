@@ -56,6 +56,7 @@ test('nothing is offered, and no person asked, while listing needs one', async (
   expect(await offered()).toEqual({
     prompts: false,
     resources: false,
+    subscriptions: false,
     completions: false,
     logging: true,
   })

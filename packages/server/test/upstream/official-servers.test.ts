@@ -1,5 +1,6 @@
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, test } from 'vitest'
+import { until } from '../kit/until.ts'
 import { UpstreamKit } from './upstream-kit.ts'
 
 describe.skipIf(!hasProgram('bwrap'))('official servers', () => {
@@ -28,6 +29,17 @@ describe.skipIf(!hasProgram('bwrap'))('official servers', () => {
       kind: 'succeeded',
       data: { content: [{ type: 'resource', resource: { uri: first.uri } }] },
     })
+    let changes = 0
+    const changed = () => {
+      changes += 1
+      return true
+    }
+    const watched = { uri: `upstream://everything/${first.uri}` }
+    const watch = await kit.kit.app.watchResource(kit.kit.op('alpha'), watched, { changed })
+    expect(watch.kind).toBe('watched')
+    await kit.kit.run('alpha', 'everything.toggle-subscriber-updates')
+    await until(() => changes === 1)
+    if (watch.kind === 'watched') watch[Symbol.dispose]()
     const prompt = await kit.kit.invoke('alpha', 'everything.get_prompt', { name: 'simple-prompt' })
     expect(prompt).toMatchObject({ kind: 'succeeded', text: expect.stringContaining('messages') })
     const absent = await kit.kit.invoke('alpha', 'everything.get_prompt', { name: 'no-such' })

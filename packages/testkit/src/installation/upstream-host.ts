@@ -51,6 +51,10 @@ const openNotes = (hostsRefused: readonly string[]): UpstreamConnection => {
       if (given['ask'] === true) await ask(asked, 0, signal)
       return { content: [{ type: 'text', text: `${tool} is done` }] }
     },
+    tellsChanges: false,
+    watch: async (uri) => {
+      throw new GatehouseError('UpstreamFailed', { upstream: 'notes', detail: `it has no ${uri}` })
+    },
     onToolsChanged: () => {},
     closed,
     hostsRefused: () => hostsRefused,

@@ -30,6 +30,7 @@ export class SessionTable {
   readonly #open = new Map<string, Open>()
   /** Sessions of clients that name none, or their opening, by token and client. */
   readonly #ofClients = new Map<string, string | Promise<string>>()
+  readonly #listeners = new Set<(id: string) => void>()
 
   constructor(deps: Deps) {
     this.#deps = deps
@@ -103,6 +104,11 @@ export class SessionTable {
     }
   }
 
+  /** Calls the listener with each session that ends. */
+  onEnd(listener: (id: string) => void): void {
+    this.#listeners.add(listener)
+  }
+
   /** The session if it is open and this agent's; using it keeps it alive. */
   use(id: string, agent: string): StoredSession | null {
     const open = this.#open.get(id)
@@ -145,6 +151,7 @@ export class SessionTable {
       const clientKey = this.#open.get(id)?.clientKey
       if (clientKey !== undefined) this.#ofClients.delete(clientKey)
       this.#open.delete(id)
+      for (const listener of this.#listeners) listener(id)
     }
     if (sessions.length === 0) return endedMs
     await this.#deps.auditLog.transaction(async (tx) => {

@@ -112,8 +112,15 @@ const lowerFirst = (text: string): string => text.charAt(0).toLowerCase() + text
 
 export const seenOf = (connection: UpstreamConnection, tools: readonly WireTool[]): Seen => {
   const { name, version, protocol } = connection.identity
-  const { certificate } = connection
-  return { server: name, version, protocol, ...(certificate ? { certificate } : {}), tools }
+  const { certificate, tellsChanges } = connection
+  return {
+    server: name,
+    version,
+    protocol,
+    ...(certificate ? { certificate } : {}),
+    ...(tellsChanges ? { tells_changes: true } : {}),
+    tools,
+  }
 }
 
 type Found = Pick<UpstreamRecord, 'seen' | 'seen_ms' | 'login'> & {

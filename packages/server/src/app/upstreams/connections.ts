@@ -2,6 +2,7 @@ import { GatehouseError } from '@gatehouse/contract'
 import type { Clock } from '../../ports/clock.ts'
 import type { Log } from '../../ports/log.ts'
 import type {
+  ResourceWatch,
   UpstreamConnection,
   UpstreamHost,
   UpstreamOrder,
@@ -33,6 +34,8 @@ export type Live = {
   tools: readonly WireTool[]
   usedMs: number
   running: number
+  /** Resources whose changes somebody hears of over it. */
+  watched: number
   /** Set while the tools are asked for: whether they have to be asked for once more. */
   asksAgain?: boolean
 }
@@ -95,6 +98,24 @@ export class Connections {
     }
   }
 
+  /** Hears of changes of a resource over the connection of this agent, which is kept open for that. Raises as `with` does. */
+  async watch(
+    name: string,
+    agent: string,
+    signal: AbortSignal,
+    { uri, changed }: { readonly uri: string; readonly changed: () => void },
+  ): Promise<ResourceWatch> {
+    return await this.with(name, agent, signal, async (live) => {
+      const watch = await live.connection.watch(uri, changed, signal)
+      live.watched += 1
+      void watch.ended.then(() => {
+        live.watched -= 1
+        live.usedMs = this.#deps.clock.now()
+      })
+      return watch
+    })
+  }
+
   /** Ends the connections of a server, or that of one agent, and forgets their failures. */
   async end(name: string, agent: string | null = null): Promise<void> {
     const isMeant = (key: string) =>
@@ -115,7 +136,7 @@ export class Connections {
     const idleMs = this.#deps.settings['upstream.idle']
     const before = this.#deps.clock.now() - idleMs
     const idle = [...this.#live].filter(
-      ([, { running, usedMs }]) => running === 0 && usedMs <= before,
+      ([, { running, watched, usedMs }]) => running + watched === 0 && usedMs <= before,
     )
     await Promise.all(idle.map(([key, live]) => this.#close(key, live)))
   }
@@ -177,6 +198,7 @@ export class Connections {
         tools: await connection.listTools(signal),
         usedMs: clock.now(),
         running: 0,
+        watched: 0,
       }
       await seen(order, connection, live.tools)
       connection.onToolsChanged(() => void this.#listAgain(order, live))

@@ -18,6 +18,8 @@ type Members = Readonly<Record<string, unknown>>
 export type OfferedFeatures = {
   readonly prompts: boolean
   readonly resources: boolean
+  /** Changes of resources. */
+  readonly subscriptions: boolean
   readonly completions: boolean
   /** Log messages of servers, while a tool of theirs is called. */
   readonly logging: boolean
@@ -57,6 +59,8 @@ export type FeatureDeps = {
   readonly ids: Ids
   readonly invoke: Invoke
   listCapabilities(op: AgentOp, input: object): Promise<readonly ListedCapability[]>
+  /** Whether a server tells of changes of its resources. */
+  readonly tellsChanges: (server: string) => boolean
 }
 
 /** Clients list what there is before they do anything else: one server must not keep them waiting for long. */
@@ -84,7 +88,7 @@ const cut = (text: string, mark: string): Named | null => {
 }
 
 const promptOf = (name: string): Named | null => cut(name, '__')
-const resourceOf = (uri: string): Named | null =>
+export const resourceOf = (uri: string): Named | null =>
   uri.startsWith(scheme) ? cut(uri.slice(scheme.length), '/') : null
 
 // Shown fields of an entry: those that clients know, in texts that hide nothing.
@@ -235,7 +239,15 @@ const callOf = (input: UseFeature): (Named & { readonly args: Members }) | null 
 const offersFor = async (op: AgentOp, deps: FeatureDeps): Promise<Offers> =>
   offersIn(await deps.listCapabilities(op, {}))
 
-async function useFeature(
+/** The capability that reads a resource, for an agent that may; null for all others. */
+export const readerFor = async (
+  op: AgentOp,
+  deps: FeatureDeps,
+  server: string,
+): Promise<string | null> =>
+  (await offersFor(op, deps)).get(server)?.get('resources/read')?.capability.name ?? null
+
+export async function useFeature(
   op: AgentOp,
   deps: FeatureDeps,
   input: UseFeature,
@@ -308,9 +320,11 @@ export function bindFeatures(deps: FeatureDeps): { readonly useCases: FeatureUse
       async offeredFeatures(op) {
         const listed = await deps.listCapabilities(op, {})
         const offers = offersIn(listed)
+        const withResources = listersIn(offers, 'resources/list')
         return {
           prompts: listersIn(offers, 'prompts/list').length > 0,
-          resources: listersIn(offers, 'resources/list').length > 0,
+          resources: withResources.length > 0,
+          subscriptions: withResources.some(({ server }) => deps.tellsChanges(server)),
           completions: [...offers.values()].some((ofServer) => mayComplete(ofServer)),
           logging: listed.some(({ capability }) => capability.origin === 'upstream'),
         }

@@ -86,10 +86,20 @@ export class ToolTable {
   /** Raises what a call of the capability would, where its tool is known to be out of service; returns its server. */
   assertInService({ group, name }: Pick<Capability, 'group' | 'name'>): UpstreamRecord {
     const record = this.find(group)
-    const tool = this.#offered.get(group)?.byCapability.get(name)?.tool ?? name
+    const tool = this.#toolOf(group, name)
     const detail = this.outOfService(group, tool)
     if (detail === null) return record
     throw new GatehouseError('UpstreamNotReviewed', { upstream: group, tool, detail })
+  }
+
+  /** Whether calls of the capability pass, as far as its server is known here. */
+  isInService(server: string, capability: string): boolean {
+    return this.outOfService(server, this.#toolOf(server, capability)) === null
+  }
+
+  /** The server's own name for it. */
+  #toolOf(server: string, capability: string): string {
+    return this.#offered.get(server)?.byCapability.get(capability)?.tool ?? capability
   }
 
   /** All servers as they are offered here. */

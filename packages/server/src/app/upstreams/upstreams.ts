@@ -20,6 +20,7 @@ import { acceptTools, isOtherCertificate } from '../../domain/upstream/pins.ts'
 import { suggestedTier, suggestRules } from '../../domain/upstream/suggest-rules.ts'
 import type { CapabilityContext } from '../../ports/capability.ts'
 import type { Sandbox } from '../../ports/sandbox.ts'
+import type { ResourceWatch } from '../../ports/upstream.ts'
 import type { EndsWithAgent } from '../agents/change-agent.ts'
 import { actDraft } from '../call/audit-draft.ts'
 import type { Call } from '../call/call.ts'
@@ -79,6 +80,13 @@ export interface UpstreamUseCases {
 
 export type Upstreams = Part<UpstreamUseCases> & {
   readonly call: CallUpstream
+  /** Hears of changes of a resource over the connection of an agent. Raises as a call does before its server answers. */
+  watch(
+    input: { readonly upstream: string; readonly agent: string; readonly uri: string },
+    signal: AbortSignal,
+    changed: () => void,
+  ): Promise<ResourceWatch>
+  tellsChanges(name: string): boolean
   /** Raises what a call of a tool would raise before it reaches its server. */
   assertCallable(call: Pick<Call, 'agent' | 'capability'>): Promise<void>
   /** Ends what a revoked agent has of its own. */
@@ -143,6 +151,10 @@ export function bindUpstreams(deps: UpstreamRoomDeps): Upstreams {
     },
     call: (call, context: CapabilityContext) =>
       whilePinned(inner, call.upstream, () => callTool({ ...inner, questions }, call, context)),
+    watch: ({ upstream, agent, uri }, signal, changed) =>
+      connections.watch(upstream, agent, signal, { uri, changed }),
+    tellsChanges: (name) =>
+      deps.table.offered().some(({ record }) => record.name === name && record.seen?.tells_changes),
     assertCallable: (call) => assertCallable(inner, call),
     endWithAgent: async (_op, _tx, agent) => () => void connections.endOfAgent(agent),
     health: () => healthOf(inner),

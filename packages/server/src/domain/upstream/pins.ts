@@ -25,6 +25,8 @@ export type Seen = {
   readonly version: string
   readonly protocol: string
   readonly certificate?: CertificateIdentity
+  /** Whether it tells of changes of its resources. */
+  readonly tells_changes?: true
   readonly tools: readonly Definition[]
 }
 

@@ -9,7 +9,7 @@ import type {
 import { rpcError } from '../http/describe-thrown.ts'
 import { isMembers, type Members } from '../http/envelope.ts'
 import { type Answered, refusedOutcome } from '../http/outcome.ts'
-import type { McpDeps } from './mcp-call.ts'
+import type { McpCall, McpDeps } from './mcp-call.ts'
 
 /** Member of the answer to each listing. */
 const listMembers: Readonly<Record<ListMethod, string>> = {
@@ -43,11 +43,14 @@ export const hasFeature = (offered: OfferedFeatures, method: ClientFeature): boo
   offered[families[method]]
 
 /** Declared features: nothing where no server that the agent may use has any. */
-export const capabilitiesOf = (offered: OfferedFeatures): Members =>
+export const capabilitiesOf = ({ subscriptions, ...offered }: OfferedFeatures): Members =>
   Object.fromEntries(
     Object.entries(offered)
       .filter(([, isOffered]) => isOffered)
-      .map(([family]) => [family, {}]),
+      .map(([family]) => [
+        family,
+        family === 'resources' && subscriptions ? { subscribe: true } : {},
+      ]),
   )
 
 const wrong = (member: string, detail: string): { readonly error: RpcErrorObject } => ({
@@ -106,6 +109,13 @@ const failure = (
   }
 }
 
+/** Error of one feature, as its client is told. A failure of the server stays one, whichever way it reaches us. */
+const failureOf = (use: UseFeature, thrown: unknown): RpcErrorObject => {
+  if (!(thrown instanceof GatehouseError) || thrown.entry.rpc !== null) throw thrown
+  const { type, message, recovery } = thrown
+  return failure(use, { kind: 'failed', error: { type, message, recovery: [...recovery] } })
+}
+
 const withinLimit = (answer: Answered<Members>, limit_bytes: number): Answered<Members> => {
   const size_bytes = JSON.stringify(answer).length
   return size_bytes <= limit_bytes
@@ -133,10 +143,47 @@ export const answerFeature = async (
     const error = failure(use, outcome)
     return { error: { ...error, message: names.text(error.message) } }
   } catch (thrown) {
-    // A failure of the server stays one, whichever way it reaches us.
-    if (!(thrown instanceof GatehouseError) || thrown.entry.rpc !== null) throw thrown
-    const { type, message, recovery } = thrown
-    const error = { type, message, recovery: [...recovery] }
-    return { error: failure(use, { kind: 'failed', error }) }
+    return { error: failureOf(use, thrown) }
+  }
+}
+
+const subscriptionMethods = ['resources/subscribe', 'resources/unsubscribe'] as const
+
+export type SubscriptionMethod = (typeof subscriptionMethods)[number]
+
+export const isSubscriptionMethod = (method: string): method is SubscriptionMethod =>
+  (subscriptionMethods as readonly string[]).includes(method)
+
+/** Tells a client that a resource has changed, by the address that it knows. */
+export const changedResource = (uri: string) => ({
+  method: 'notifications/resources/updated',
+  params: { uri },
+})
+
+/** Begins or ends to tell a session of the changes of a resource. Raises what the gate raises. */
+export const answerSubscription = async (
+  { app, names }: Pick<McpDeps, 'app' | 'names'>,
+  op: AgentOp,
+  { method, params }: { readonly method: SubscriptionMethod; readonly params: Members },
+  {
+    session_id,
+    push,
+  }: { readonly session_id: string; readonly push: NonNullable<McpCall['push']> },
+): Promise<Answered<Members>> => {
+  const { uri } = params
+  if (typeof uri !== 'string') return wrong('uri', 'must be a string')
+  if (method === 'resources/unsubscribe') {
+    await app.unsubscribeResource(op, { session_id, uri })
+    return { result: {} }
+  }
+  const use = { method: 'resources/read', uri } as const
+  try {
+    const changed = () => push(JSON.stringify({ jsonrpc: '2.0', ...changedResource(uri) }))
+    const outcome = await app.subscribeResource(op, { session_id, uri }, { changed })
+    if (outcome.kind === 'watched') return { result: {} }
+    const error = failure(use, outcome)
+    return { error: { ...error, message: names.text(error.message) } }
+  } catch (thrown) {
+    return { error: failureOf(use, thrown) }
   }
 }

@@ -37,6 +37,8 @@ export type McpCall = {
   readonly deliver?: (text: string) => void
   /** Sends a notification that belongs to this call; absent where the carrier has no way. */
   readonly notify?: (text: string) => void
+  /** Sends a notification to its session at any time, and says whether it has left; absent where there is none. */
+  readonly push?: (text: string) => boolean | Promise<boolean>
   /** Of what its session wants to read of the logs of servers; absent where it has not said. */
   readonly logLevel?: LogLevel | undefined
   /** Keeps that for the session; absent where there is none. */

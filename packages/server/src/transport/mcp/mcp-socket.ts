@@ -67,6 +67,8 @@ export class McpSocket {
   readonly #calls = new Map<string | number, Call>()
   readonly #backlog: Buffer[] = []
   readonly #notify = (text: string): void => this.#send(text)
+  readonly #push = (text: string): Promise<boolean> =>
+    new Promise((resolve) => this.#send(text, resolve))
   readonly #room = (): Promise<boolean> | null => this.#outbox.room()
   #session: string | null = null
   #opening: Promise<string> | null = null
@@ -359,6 +361,7 @@ export class McpSocket {
         },
         held,
         notify: this.#notify,
+        push: this.#push,
         logLevel: this.#logLevel,
         setLogLevel: (level) => {
           this.#logLevel = level
@@ -424,8 +427,7 @@ export class McpSocket {
 
   #tell(event: GatehouseEvent): boolean | Promise<boolean> {
     if (this.#closing || !this.#stillValid()) return false
-    const text = JSON.stringify(notificationOf(event, this.#deps.names))
-    return new Promise((resolve) => this.#send(text, resolve))
+    return this.#push(JSON.stringify(notificationOf(event, this.#deps.names)))
   }
 
   #send(text: string, written?: (taken: boolean) => void): void {

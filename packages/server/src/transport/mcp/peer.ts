@@ -20,10 +20,13 @@ import { describeThrown, rpcError } from '../http/describe-thrown.ts'
 import { type Envelope, isMembers, type Members } from '../http/envelope.ts'
 import {
   answerFeature,
+  answerSubscription,
   type ClientFeature,
   capabilitiesOf,
   hasFeature,
   isClientFeature,
+  isSubscriptionMethod,
+  type SubscriptionMethod,
 } from './features.ts'
 import { type McpCall, type McpDeps, opOfCall } from './mcp-call.ts'
 import {
@@ -324,6 +327,27 @@ const answerClientFeature = async (
   return resultText(JSON.stringify(id), JSON.stringify(answer.result))
 }
 
+const answerSubscribing = async (
+  deps: McpDeps,
+  call: McpCall,
+  method: SubscriptionMethod,
+  { id, params }: Request,
+  requestId: string,
+): Promise<string> => {
+  const { session_id, push } = call
+  const op = opOfCall(call, requestId)
+  if (!(await deps.app.offeredFeatures(op)).subscriptions) return methodNotFound(id, method)
+  if (session_id === null || !push) {
+    const detail = `${method} belongs to a session: name it in Mcp-Session-Id`
+    return errorText(id, rpcError('InvalidRequest', { detail }))
+  }
+  const asked = { method, params: isMembers(params) ? params : {} }
+  const answer = await answerSubscription(deps, op, asked, { session_id, push })
+  return 'error' in answer
+    ? errorText(id, answer.error)
+    : resultText(JSON.stringify(id), JSON.stringify(answer.result))
+}
+
 const methodNotFound = (id: RpcId, method: string): string =>
   errorText(id, rpcError('MethodNotFound', { method: method.slice(0, 64) }))
 
@@ -351,10 +375,13 @@ export const answerRequest = async (
     case 'logging/setLevel':
       return setLogLevel(call, id, params)
     default: {
-      if (!isClientFeature(method)) return methodNotFound(id, method)
+      const isSubscription = isSubscriptionMethod(method)
+      if (!isSubscription && !isClientFeature(method)) return methodNotFound(id, method)
       const requestId = deps.ids.next('req')
       try {
-        return await answerClientFeature(deps, call, method, request, requestId)
+        return isSubscription
+          ? await answerSubscribing(deps, call, method, request, requestId)
+          : await answerClientFeature(deps, call, method, request, requestId)
       } catch (thrown) {
         return errorText(id, describeThrown(thrown, requestId, deps.log).error)
       }

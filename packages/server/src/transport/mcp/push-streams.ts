@@ -131,6 +131,11 @@ export class PushStreams {
     return null
   }
 
+  /** Writes a message to the stream of a session; whether the system has taken it. */
+  push(sessionId: string, text: string): boolean | Promise<boolean> {
+    return this.#ofSessions.get(sessionId)?.write(text) ?? false
+  }
+
   close(sessionId: string): void {
     this.#ofSessions.get(sessionId)?.end()
   }

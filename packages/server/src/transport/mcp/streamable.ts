@@ -244,7 +244,13 @@ export class StreamableHttp {
     running?.set(id, cancellation)
     try {
       const { gone } = whole
-      const opened = { held, hold, gone, ...this.#notifier(exchange), ...this.#logging(session_id) }
+      const opened = {
+        held,
+        hold,
+        gone,
+        ...this.#notifier(exchange),
+        ...this.#ofSession(session_id),
+      }
       const call = { actor, session_id, cancellation, ...opened }
       const text = await answerRequest(this.#deps, call, request)
       held.told(text.length)
@@ -255,9 +261,10 @@ export class StreamableHttp {
     }
   }
 
-  #logging(sessionId: string | null): Pick<McpCall, 'logLevel' | 'setLogLevel'> {
+  #ofSession(sessionId: string | null): Pick<McpCall, 'push' | 'logLevel' | 'setLogLevel'> {
     if (sessionId === null) return {}
     return {
+      push: (text) => this.#streams.push(sessionId, text),
       logLevel: this.#logLevels.get(sessionId),
       setLogLevel: (level) => {
         this.#logLevels.delete(sessionId)

@@ -3,6 +3,7 @@ import { GatehouseError, type GatehouseEvent, type RpcErrorObject } from '@gateh
 import type { FollowedApproval } from '../../../app/approvals/follow-approval.ts'
 import { isMembers, type Members } from '../../http/envelope.ts'
 import type { Refusal } from '../../http/respond.ts'
+import { changedResource } from '../features.ts'
 import { notificationOf } from '../notifications.ts'
 import { invalidParams } from '../peer.ts'
 import { PushStream } from '../push-streams.ts'
@@ -17,10 +18,14 @@ const subscriptionKey = 'io.modelcontextprotocol/subscriptionId'
 const eventKey = 'gatehouse/eventId'
 const taskIdsMax = 100
 const eventIdMax = 64
+const resourcesMax = 100
+const uriMax = 2_048
 
 type Filter = {
   readonly tools: boolean
   readonly taskIds: readonly string[]
+  /** Addresses of resources whose changes it hears of. */
+  readonly resources: readonly string[]
   readonly events: boolean
   /** The last event that the client has. */
   readonly after: string | null
@@ -29,19 +34,24 @@ type Filter = {
 const isText = (value: unknown, lengthMax: number): value is string =>
   typeof value === 'string' && value.length <= lengthMax
 
-const readTaskIds = (value: unknown): readonly string[] | null => {
+const readTexts = (value: unknown, countMax: number, max: number): readonly string[] | null => {
   if (value === undefined) return []
-  if (!Array.isArray(value) || value.length > taskIdsMax) return null
-  return value.every((id) => isText(id, eventIdMax)) ? [...new Set(value as string[])] : null
+  if (!Array.isArray(value) || value.length > countMax) return null
+  return value.every((text) => isText(text, max)) ? [...new Set(value as string[])] : null
 }
 
 /** Notifications that a client asks for. Kinds that the gate does not know are left out, as the protocol has it. */
 const readFilter = (params: Members): Filter | { readonly error: RpcErrorObject } => {
   const asked = isMembers(params['notifications']) ? params['notifications'] : {}
-  const taskIds = readTaskIds(asked['taskIds'])
+  const taskIds = readTexts(asked['taskIds'], taskIdsMax, eventIdMax)
   if (taskIds === null) {
     const detail = `must be a list of at most ${taskIdsMax} task ids`
     return { error: invalidParams('notifications.taskIds', detail) }
+  }
+  const resources = readTexts(asked['resourceSubscriptions'], resourcesMax, uriMax)
+  if (resources === null) {
+    const detail = `must be a list of at most ${resourcesMax} addresses`
+    return { error: invalidParams('notifications.resourceSubscriptions', detail) }
   }
   const events = asked[eventsExtension]
   const after = isMembers(events) ? events['after'] : undefined
@@ -51,6 +61,7 @@ const readFilter = (params: Members): Filter | { readonly error: RpcErrorObject 
   return {
     tools: asked['toolsListChanged'] === true,
     taskIds,
+    resources,
     events: events === true || isMembers(events),
     after: after ?? null,
   }
@@ -70,9 +81,10 @@ const findTask = async (
   }
 }
 
-const honouredOf = ({ tools, taskIds, events }: Filter): Members => ({
+const honouredOf = ({ tools, taskIds, resources, events }: Filter): Members => ({
   ...(tools ? { toolsListChanged: true } : {}),
   ...(taskIds.length > 0 ? { taskIds } : {}),
+  ...(resources.length > 0 ? { resourceSubscriptions: resources } : {}),
   ...(events ? { [eventsExtension]: true } : {}),
 })
 
@@ -160,10 +172,62 @@ class Subscription {
     return this.#send('notifications/tasks', task)
   }
 
+  tellResource(uri: string): boolean | Promise<boolean> {
+    const { method, params } = changedResource(uri)
+    return this.#send(method, params)
+  }
+
   #send(method: string, params: Members, meta: Members = {}): boolean | Promise<boolean> {
     const _meta = { [subscriptionKey]: this.#id, ...meta }
     const message = { jsonrpc: '2.0', method, params: { ...params, _meta } }
     return this.#stream.write(JSON.stringify(message))
+  }
+}
+
+/** The watched resources of one subscription. They are told nothing before it has begun. */
+class Watched {
+  readonly #call: ModernCall
+  readonly #all = new Map<string, Disposable>()
+  #told: { readonly subscription: Subscription; readonly stream: PushStream } | null = null
+
+  constructor(call: ModernCall) {
+    this.#call = call
+  }
+
+  /** Leaves out what the agent may not hear of now: the protocol has no other answer for one of several. */
+  async add(uris: readonly string[]): Promise<readonly string[]> {
+    const { app, ids } = this.#call.deps
+    for (const uri of uris) {
+      const op = opOf({ ...this.#call, requestId: ids.next('req') })
+      try {
+        const outcome = await app.watchResource(op, { uri }, this.#listenerOf(uri))
+        if (outcome.kind === 'watched') this.#all.set(uri, outcome)
+      } catch (thrown) {
+        if (!(thrown instanceof GatehouseError) || thrown.entry.rpc !== null) throw thrown
+      }
+    }
+    return [...this.#all.keys()]
+  }
+
+  begin(subscription: Subscription, res: ServerResponse, stream: PushStream): void {
+    this.#told = { subscription, stream }
+    res.once('close', () => this.#end())
+  }
+
+  endUnlessBegun(): void {
+    if (this.#told === null) this.#end()
+  }
+
+  #listenerOf(uri: string) {
+    return {
+      changed: () => this.#told?.subscription.tellResource(uri) ?? false,
+      // The client learns by the end of the stream that it has to subscribe anew.
+      ended: () => this.#told?.stream.end(),
+    }
+  }
+
+  #end(): void {
+    for (const watch of this.#all.values()) watch[Symbol.dispose]()
   }
 }
 
@@ -196,18 +260,26 @@ export const serveListen = async (
   }
   const taskIds: string[] = []
   for (const taskId of asked.taskIds) if (await findTask(call, taskId)) taskIds.push(taskId)
-  if (res.destroyed) return null
-  const stream = deps.streams.begin(res, exchange.actor, completeText(id))
-  if (!(stream instanceof PushStream)) return { refusal: stream }
-  const filter = { ...asked, taskIds }
-  const subscription = new Subscription(call, id, filter, { stream, bounded })
-  subscription.acknowledge()
-  if (Object.keys(honouredOf(filter)).length === 0) {
-    stream.end()
+  const watched = new Watched(call)
+  try {
+    const filter = { ...asked, taskIds, resources: await watched.add(asked.resources) }
+    if (res.destroyed) return null
+    const stream = deps.streams.begin(res, exchange.actor, completeText(id))
+    if (!(stream instanceof PushStream)) return { refusal: stream }
+    const subscription = new Subscription(call, id, filter, { stream, bounded })
+    subscription.acknowledge()
+    if (Object.keys(honouredOf(filter)).length === 0) {
+      stream.end()
+      return null
+    }
+    watched.begin(subscription, res, stream)
+    const events = deps.app.subscribeEvents(exchange.actor.name, (event) =>
+      subscription.tell(event),
+    )
+    res.once('close', () => events[Symbol.dispose]())
+    await subscription.catchUp()
     return null
+  } finally {
+    watched.endUnlessBegun()
   }
-  const events = deps.app.subscribeEvents(exchange.actor.name, (event) => subscription.tell(event))
-  res.once('close', () => events[Symbol.dispose]())
-  await subscription.catchUp()
-  return null
 }

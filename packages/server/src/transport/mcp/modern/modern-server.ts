@@ -176,13 +176,16 @@ const answerCall = async (call: ModernCall, ctx: ServerContext): Promise<unknown
 const nothing: OfferedFeatures = {
   prompts: false,
   resources: false,
+  subscriptions: false,
   completions: false,
   logging: false,
 }
 
 /** Features that are offered beside tools, for requests that have to do with it. */
 const featuresFor = (request: ModernRequest, method: unknown): Promise<OfferedFeatures> => {
-  if (method !== 'server/discover' && !isClientFeature(method)) return Promise.resolve(nothing)
+  const isAsked =
+    method === 'server/discover' || method === 'subscriptions/listen' || isClientFeature(method)
+  if (!isAsked) return Promise.resolve(nothing)
   const { app, ids } = request.deps
   const { exchange, held } = request
   const who = { actor: exchange.actor, session_id: null, held }

@@ -1,0 +1,361 @@
+import { createKit, type Kit } from '@gatehouse/testkit'
+import { CountedIds } from '@gatehouse/testkit/counted-ids'
+import {
+  type McpSubscription,
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernTransport,
+} from '@modelcontextprotocol/client'
+import { Client } from '@modelcontextprotocol/sdk/client/index.js'
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js'
+import { ResourceUpdatedNotificationSchema } from '@modelcontextprotocol/sdk/types.js'
+import { describe, expect, test } from 'vitest'
+import { outboundWith } from '../../src/outbound/testing.ts'
+import { type Gateway, openGateway } from '../../src/transport/gateway/open-gateway.ts'
+import { KeptLog } from '../kit/kept-log.ts'
+import { openPeer } from '../kit/speakers.ts'
+import { until } from '../kit/until.ts'
+import { type WatchedServer, watchedServers } from './watched-server.ts'
+
+const first = 'upstream://notes/notes://first'
+const second = 'upstream://notes/notes://second'
+
+/** A client that hears of resources. Subscribing fails where the gate does not take it. */
+type Hearer = AsyncDisposable & {
+  subscribe(uri: string): Promise<void>
+  unsubscribe(uri: string): Promise<void>
+  /** Addresses that it was told have changed, in their order. */
+  readonly told: string[]
+}
+
+const info = { name: 'hearer', version: '1.0.0' }
+
+const transportOptions = (token: string) => ({
+  requestInit: { headers: { Authorization: `Bearer ${token}` } },
+})
+
+const openLegacy = async (gateway: Gateway, token: string): Promise<Hearer> => {
+  const client = new Client(info)
+  const told: string[] = []
+  client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
+    told.push(params.uri)
+  })
+  const transport = new StreamableHTTPClientTransport(
+    new URL(`${gateway.url}/mcp`),
+    transportOptions(token),
+  )
+  await client.connect(transport as never)
+  return {
+    told,
+    subscribe: async (uri) => void (await client.subscribeResource({ uri })),
+    unsubscribe: async (uri) => void (await client.unsubscribeResource({ uri })),
+    async [Symbol.asyncDispose]() {
+      // One that has ended already is not there any more.
+      await transport.terminateSession().catch(() => {})
+      await client.close()
+    },
+  }
+}
+
+const openModern = async (gateway: Gateway, token: string): Promise<Hearer> => {
+  const client = new ModernClient(info, {
+    versionNegotiation: { mode: { pin: '2026-07-28' } },
+  })
+  const told: string[] = []
+  client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
+    told.push(params.uri)
+  })
+  await client.connect(new ModernTransport(new URL(`${gateway.url}/mcp`), transportOptions(token)))
+  const streams = new Map<string, McpSubscription>()
+  return {
+    told,
+    async subscribe(uri) {
+      const stream = await client.listen({ resourceSubscriptions: [uri] })
+      if (!stream.honoredFilter.resourceSubscriptions?.includes(uri))
+        throw new Error(`${uri} is not honoured`)
+      streams.set(uri, stream)
+    },
+    unsubscribe: async (uri) => await streams.get(uri)?.close(),
+    async [Symbol.asyncDispose]() {
+      await Promise.all([...streams.values()].map((stream) => stream.close()))
+      await client.close()
+    },
+  }
+}
+
+const openWebSocket = async (gateway: Gateway, token: string): Promise<Hearer> => {
+  const peer = await openPeer(gateway, token)
+  const told: string[] = []
+  const opened = { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: info }
+  await peer.request('initialize', opened)
+  peer.ws.on('message', (data: Buffer) => {
+    const { method, params } = JSON.parse(data.toString())
+    if (method === 'notifications/resources/updated') told.push(params.uri)
+  })
+  const ask = async (method: string, uri: string) => {
+    const { error } = await peer.request(method, { uri })
+    if (error) throw new Error(`${error.code}: ${error.message}`)
+  }
+  return {
+    told,
+    subscribe: (uri) => ask('resources/subscribe', uri),
+    unsubscribe: (uri) => ask('resources/unsubscribe', uri),
+    async [Symbol.asyncDispose]() {
+      peer.ws.close()
+      await peer.end()
+    },
+  }
+}
+
+const clients = {
+  'the SDK up to 2025-11-25': openLegacy,
+  'the SDK of 2026-07-28': openModern,
+  'a WebSocket': openWebSocket,
+}
+
+const combined = Object.entries(clients).flatMap(([client, open]) =>
+  (['legacy', 'modern'] as const).map((era) => ({ client, open, era })),
+)
+
+type Setting = AsyncDisposable & {
+  readonly kit: Kit
+  readonly notes: WatchedServer
+  readonly gateway: Gateway
+  readonly token: string
+  rules(...rules: readonly string[]): Promise<void>
+}
+
+const openSetting = async (era: keyof typeof watchedServers): Promise<Setting> => {
+  const notes = await watchedServers[era]()
+  const kit = await createKit({
+    outbound: outboundWith({ privateTargets: [new URL(notes.url).host] }),
+  })
+  const token = await kit.agent('alpha')
+  const { digest } = await kit.app.addUpstream(kit.operator(), {
+    name: 'notes',
+    server: { kind: 'http', url: notes.url },
+    grants: { folders: [], hosts: [], environment: {} },
+    credentials: {},
+    per_agent: true,
+    dry_run: false,
+  })
+  await kit.app.acceptUpstream(kit.operator(), { name: 'notes', digest })
+  const rules = async (...given: readonly string[]) => {
+    const text = `version: 1\nrules:\n${given.map((rule) => `  - {${rule}}`).join('\n')}\n`
+    expect((await kit.parts.policy.save({ text })).problems).toEqual([])
+  }
+  await rules('match: notes.*, tier: autonomous')
+  const gateway = await openGateway({
+    ...{ host: '127.0.0.1', port: 0, app: kit.app, ids: new CountedIds(), log: new KeptLog() },
+    ...{ version: '0.0.0', allowedHosts: [], allowedOrigins: [] },
+    limits: { shedAfterMs: 3_600_000 },
+  })
+  return {
+    ...{ kit, notes, gateway, token, rules },
+    async [Symbol.asyncDispose]() {
+      await gateway.close(0)
+      await kit[Symbol.asyncDispose]()
+      await notes[Symbol.asyncDispose]()
+    },
+  }
+}
+
+/** Between two notices of the same resource. */
+const paceMs = 1_000
+
+describe.each(combined)('$client, a server of the $era era', ({ open, era }) => {
+  test('a client is told of changes of what it subscribed to, as long as it wants', async () => {
+    await using setting = await openSetting(era)
+    const { kit, notes, gateway, token } = setting
+    await using client = await open(gateway, token)
+    await client.subscribe(first)
+    await client.subscribe(second)
+    expect(notes.subscribed().toSorted()).toEqual(['notes://first', 'notes://second'])
+    notes.change('notes://second')
+    notes.change('notes://first')
+    await until(() => client.told.length === 2)
+    expect(client.told.toSorted()).toEqual([first, second])
+
+    await client.unsubscribe(second)
+    await until(() => !notes.subscribed().includes('notes://second'))
+    kit.clock.move(paceMs)
+    notes.change('notes://second')
+    notes.change('notes://first')
+    await until(() => client.told.length === 3)
+    expect(client.told.at(-1)).toBe(first)
+
+    const calls = await kit.audit({ capability: 'notes.read_resource' })
+    expect(calls.filter(({ result }) => result === 'success')).toHaveLength(2)
+    expect(notes.reads).toEqual(['notes://first', 'notes://second'])
+    const [entry] = await kit.audit({ capability: 'upstream.subscribed' })
+    expect(entry).toMatchObject({
+      agent: 'alpha',
+      arguments: { name: 'notes', uri: 'notes://second' },
+    })
+  })
+
+  test('all of it ends with the session of the client', async () => {
+    await using setting = await openSetting(era)
+    const { notes, gateway, token } = setting
+    {
+      await using client = await open(gateway, token)
+      await client.subscribe(first)
+      expect(notes.subscribed()).toEqual(['notes://first'])
+    }
+    await until(() => notes.subscribed().length === 0)
+  })
+
+  test('policy decides on it as on a read, at first and later', async () => {
+    await using setting = await openSetting(era)
+    const { kit, notes, gateway, token, rules } = setting
+    const others = 'match: notes.*, tier: autonomous'
+    const only = (tier: string) =>
+      rules(
+        `match: notes.read_resource, tier: ${tier}, when: 'args.uri == "notes://first"'`,
+        others,
+      )
+    await only('blocked')
+    await using client = await open(gateway, token)
+    await expect(client.subscribe(first)).rejects.toThrow()
+    await only('approval_required')
+    await expect(client.subscribe(first)).rejects.toThrow()
+    expect(notes.subscribed()).toEqual([])
+    const asked = { status: 'pending', limit: 10, offset: 0 } as const
+    const [waiting] = (await kit.app.listApprovals(kit.operator(), asked)).approvals
+    await kit.decide(String(waiting?.id), 'approve')
+    await kit.resolved('alpha', String(waiting?.id))
+    await client.subscribe(first)
+    await client.subscribe(second)
+    await only('blocked')
+    notes.change('notes://first')
+    notes.change('notes://second')
+    await until(() => !notes.subscribed().includes('notes://first'))
+    await until(() => client.told.length === 1)
+    expect(client.told).toEqual([second])
+  })
+
+  test('a client is told once more where its server ends, and may subscribe anew', async () => {
+    await using setting = await openSetting(era)
+    const { kit, notes, gateway, token } = setting
+    await using client = await open(gateway, token)
+    await client.subscribe(first)
+    await kit.app.restartUpstream(kit.operator(), { name: 'notes' })
+    await until(() => client.told.length === 1)
+    await client.subscribe(first)
+    notes.change('notes://first')
+    await until(() => client.told.length === 2)
+    expect(client.told).toEqual([first, first])
+  })
+})
+
+describe.each(['legacy', 'modern'] as const)('a server of the %s era', (era) => {
+  type Told = { changes: number; ends: number; takes: boolean }
+  const watchIn = async ({ kit }: Setting, agent = 'alpha', uri = first) => {
+    const told: Told = { changes: 0, ends: 0, takes: true }
+    const outcome = await kit.app.watchResource(
+      kit.op(agent),
+      { uri },
+      {
+        changed() {
+          told.changes += 1
+          return told.takes
+        },
+        ended: () => void (told.ends += 1),
+      },
+    )
+    if (outcome.kind !== 'watched') throw new Error(`it was ${outcome.kind}`)
+    return { told, end: () => outcome[Symbol.dispose]() }
+  }
+
+  test('changes in quick succession are told as one, and told again where nobody took it', async () => {
+    await using setting = await openSetting(era)
+    const { kit, notes } = setting
+    const { told } = await watchIn(setting)
+    const { told: witness } = await watchIn(setting, 'alpha', second)
+    for (let i = 0; i < 500; i += 1) notes.change('notes://first')
+    notes.change('notes://second')
+    await until(() => witness.changes === 1)
+    expect(told.changes).toBe(1)
+    told.takes = false
+    kit.clock.move(paceMs)
+    await until(() => told.changes === 2)
+    told.takes = true
+    kit.clock.move(paceMs)
+    await until(() => told.changes === 3)
+    kit.clock.move(paceMs)
+    notes.change('notes://second')
+    await until(() => witness.changes === 2)
+    expect(told.changes).toBe(3)
+  })
+
+  test('an agent hears of a bounded number of resources, and the server is asked once for each', async () => {
+    await using setting = await openSetting(era)
+    const { kit, notes } = setting
+    await kit.agent('beta')
+    const all = await Promise.all(Array.from({ length: 100 }, () => watchIn(setting)))
+    expect(notes.subscribed()).toEqual(['notes://first'])
+    await expect(watchIn(setting)).rejects.toMatchObject({ type: 'QuotaExceeded' })
+    await watchIn(setting, 'beta')
+    all.pop()?.end()
+    await watchIn(setting)
+    for (const { end } of all) end()
+    notes.change('notes://first')
+    expect(notes.subscribed()).toContain('notes://first')
+  })
+
+  test('a connection stays open while somebody hears of a resource over it', async () => {
+    await using setting = await openSetting(era)
+    const { kit, notes } = setting
+    await kit.agent('beta')
+    const { end } = await watchIn(setting)
+    await kit.run('beta', 'notes.list_resources')
+    const open = async () =>
+      (await kit.app.showUpstream(kit.operator(), { name: 'notes' })).upstream.connections
+    expect(await open()).toBe(2)
+    const idle = async (connections: number) => {
+      while ((await open()) > connections) {
+        kit.clock.move(60_000)
+        await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+    await idle(1)
+    expect(notes.subscribed()).toEqual(['notes://first'])
+    end()
+    await idle(0)
+  })
+
+  test('a revoked agent hears nothing more', async () => {
+    await using setting = await openSetting(era)
+    const { kit, notes, gateway, token } = setting
+    const { told } = await watchIn(setting)
+    await using client = await openWebSocket(gateway, token)
+    await client.subscribe(second)
+    await kit.app.revokeAgent(kit.operator(), { name: 'alpha' })
+    await until(() => told.ends === 1)
+    if (era === 'modern') await until(() => notes.subscribed().length === 0)
+    expect([told.changes, client.told]).toEqual([0, []])
+    const { upstream } = await kit.app.showUpstream(kit.operator(), { name: 'notes' })
+    expect(upstream.connections).toBe(0)
+  })
+})
+
+test('a session that ends by itself hears nothing more', async () => {
+  await using setting = await openSetting('legacy')
+  const { kit, notes, gateway, token } = setting
+  await using client = await openLegacy(gateway, token)
+  await client.subscribe(first)
+  while (notes.subscribed().length > 0) {
+    kit.clock.move(60_000)
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  expect(client.told).toEqual([])
+})
+
+describe.each(Object.entries(clients))('%s', (_name, open) => {
+  test('subscribes to nothing of a server that tells of no changes', async () => {
+    await using setting = await openSetting('silent')
+    const { notes, gateway, token } = setting
+    await using client = await open(gateway, token)
+    await expect(client.subscribe(first)).rejects.toThrow()
+    expect(notes.reads).toEqual([])
+  })
+})
