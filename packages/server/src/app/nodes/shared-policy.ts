@@ -1,4 +1,5 @@
 import { GatehouseError } from '@gatehouse/contract'
+import { parseStored } from '../../domain/parse-stored.ts'
 import { mergeFiles, type PolicyMerge, type PolicyTexts } from '../../domain/policy/merge-files.ts'
 import type { PolicyFiles } from '../../ports/policy.ts'
 import type { PolicyBase, PolicyShare } from '../../ports/policy-share.ts'
@@ -130,7 +131,7 @@ export class SharedPolicy {
     // @SECURITY Read only where it holds; anything else in the row is a stranger's; shared-policy.test.ts.
     const isGenuine = this.#deps.digest.equal(mac, this.#macOf(json))
     const nothing: Shared = { version: 0, author: '', node: '', files: {} }
-    return { ...(isGenuine ? (JSON.parse(json) as Shared) : nothing), mac, text, isGenuine }
+    return { ...(isGenuine ? parseStored<Shared>(json, `meta.${metaKey}`) : nothing), mac, text, isGenuine }
   }
 
   /** Of the row of this store alone. */
