@@ -131,7 +131,12 @@ export class SharedPolicy {
     // @SECURITY Read only where it holds; anything else in the row is a stranger's; shared-policy.test.ts.
     const isGenuine = this.#deps.digest.equal(mac, this.#macOf(json))
     const nothing: Shared = { version: 0, author: '', node: '', files: {} }
-    return { ...(isGenuine ? parseStored<Shared>(json, `meta.${metaKey}`) : nothing), mac, text, isGenuine }
+    return {
+      ...(isGenuine ? parseStored<Shared>(json, `meta.${metaKey}`) : nothing),
+      mac,
+      text,
+      isGenuine,
+    }
   }
 
   /** Of the row of this store alone. */
