@@ -1,11 +1,14 @@
 import { randomUUID } from 'node:crypto'
-import pg from 'pg'
+import type pg from 'pg'
 import type { ChangedKind } from '../../ports/storage.ts'
+import { BoundedClient, bounded } from './bounded-client.ts'
 
 const channel = 'gatehouse_changes'
 /** @NOTE Within a transaction, a message would hold up every other commit that has one: it follows the commit. */
 const tellEveryMs = 25
 const againAfterMs = 1_000
+/** Nothing else is ever sent on this connection, so that one which a network dropped would look like one that is quiet. */
+const hearEveryMs = 20_000
 
 /** Tables whose changes somebody on another node waits for. */
 const kinds: Readonly<Record<string, ChangedKind>> = {
@@ -28,27 +31,35 @@ export const kindOf = (table: string): ChangedKind | null => kinds[table] ?? nul
  */
 export class ChangeFeed implements AsyncDisposable {
   readonly #url: string
+  readonly #answerMs: number | undefined
   readonly #notify: (channel: string, text: string) => Promise<unknown>
   readonly #own = randomUUID()
   readonly #listeners = new Map<ChangedKind, Set<() => void>>()
   #waiting = new Set<ChangedKind>()
   #telling: NodeJS.Timeout | null = null
   #again: NodeJS.Timeout | null = null
+  #hearing: NodeJS.Timeout | null = null
   #client: pg.Client | null = null
   #closed = false
 
-  constructor(url: string, notify: (channel: string, text: string) => Promise<unknown>) {
-    this.#url = url
-    this.#notify = notify
+  constructor(given: {
+    readonly url: string
+    readonly answerMs: number | undefined
+    readonly notify: (channel: string, text: string) => Promise<unknown>
+  }) {
+    this.#url = given.url
+    this.#answerMs = given.answerMs
+    this.#notify = given.notify
   }
 
   /** Begins to listen; a database that cannot be reached is tried again. */
   async open(): Promise<void> {
-    const client = new pg.Client({ connectionString: this.#url, keepAlive: true })
+    const client = new BoundedClient(bounded(this.#url, this.#answerMs))
     this.#client = client
     const lost = () => {
       if (this.#client !== client) return
       this.#client = null
+      if (this.#hearing) clearInterval(this.#hearing)
       client.end().catch(() => undefined)
       if (!this.#closed) this.#again = setTimeout(() => void this.#reopen(), againAfterMs).unref()
     }
@@ -58,6 +69,10 @@ export class ChangeFeed implements AsyncDisposable {
     try {
       await client.connect()
       await client.query(`listen ${channel}`)
+      this.#hearing = setInterval(
+        () => void client.query('select 1').catch(lost),
+        hearEveryMs,
+      ).unref()
     } catch {
       lost()
     }
@@ -87,6 +102,7 @@ export class ChangeFeed implements AsyncDisposable {
     this.#closed = true
     if (this.#telling) clearTimeout(this.#telling)
     if (this.#again) clearTimeout(this.#again)
+    if (this.#hearing) clearInterval(this.#hearing)
     const client = this.#client
     this.#client = null
     await client?.end()

@@ -1,18 +1,24 @@
-import pg from 'pg'
+import type pg from 'pg'
 import { FifoMutex } from '../mutex.ts'
+import { BoundedClient, bounded } from './bounded-client.ts'
 import { applySettings, types } from './dialect.ts'
 
 /** One connection for one kind of work, one piece at a time, made again after it broke. */
 export class DedicatedClient implements AsyncDisposable {
   readonly #url: string
   readonly #settings: string
+  readonly #answerMs: number | undefined
   readonly #mutex = new FifoMutex()
   #client: pg.Client | null = null
   #closed = false
 
-  constructor(url: string, settings = '') {
+  constructor(
+    url: string,
+    { settings = '', answerMs }: { settings?: string; answerMs?: number | undefined } = {},
+  ) {
     this.#url = url
     this.#settings = settings
+    this.#answerMs = answerMs
   }
 
   run<T>(work: (client: pg.Client) => Promise<T>): Promise<T> {
@@ -30,7 +36,7 @@ export class DedicatedClient implements AsyncDisposable {
 
   async #connect(): Promise<pg.Client> {
     if (this.#closed) throw new Error('The store is closed.')
-    const client = new pg.Client({ connectionString: this.#url, types, keepAlive: true })
+    const client = new BoundedClient({ ...bounded(this.#url, this.#answerMs), types })
     // The next piece of work makes a new one.
     const forget = () => {
       if (this.#client === client) this.#client = null

@@ -15,6 +15,7 @@ import {
 import pg from 'pg'
 import { describeSystemFailure } from '../../domain/system-failure.ts'
 import type { SchemaDialect } from '../sql/schema-dialect.ts'
+import { isTimeout } from './bounded-client.ts'
 import { createLimitTables, limitsInBatches } from './limit-tables.ts'
 
 const integer8 = 20
@@ -48,8 +49,11 @@ export const postgresFailure = (error: unknown): GatehouseError => {
       { cause: error },
     )
   const known = words.find(([codes]) => codes.test(code))?.[1]
+  const silent = isTimeout(error) ? 'it does not answer' : null
   const detail =
-    known ?? (sqlState.test(code) ? `it reports SQLSTATE ${code}` : describeSystemFailure(error))
+    known ??
+    silent ??
+    (sqlState.test(code) ? `it reports SQLSTATE ${code}` : describeSystemFailure(error))
   return new GatehouseError(
     'StorageUnavailable',
     { detail: `PostgreSQL: ${detail}` },

@@ -12,6 +12,7 @@ import { movedTables } from '../sql/moved-tables.ts'
 import { readStoreId } from '../sql/store-id.ts'
 import type { Tables } from '../sql/tables.ts'
 import { decodeText, encodeText } from '../sql/text.ts'
+import { BoundedClient, bounded } from './bounded-client.ts'
 import {
   applySettings,
   postgresDialect,
@@ -100,7 +101,7 @@ const assertFree = async (db: Kysely<Tables>, sourceId: string): Promise<void> =
 
 /** Opens a database as one of the two ends of a move; it makes and changes nothing until it is asked to. */
 export const openPostgresEnd = async (url: string): Promise<PostgresEnd> => {
-  const pool = new pg.Pool({ connectionString: url, max: 2, types, keepAlive: true, ...hooks })
+  const pool = new pg.Pool({ ...bounded(url), Client: BoundedClient, max: 2, types, ...hooks })
   // The statement that runs hears of a lost connection; without a listener the process would end.
   pool.on('error', () => {})
   const db = new Kysely<Tables>({ dialect: postgresDialect(pool) })

@@ -9,6 +9,7 @@ import { assertNotMoved } from '../sql/move-mark.ts'
 import { assertStoreId, claimStoreId } from '../sql/store-id.ts'
 import { sqlStores } from '../sql/stores.ts'
 import type { Tables } from '../sql/tables.ts'
+import { BoundedClient, bounded } from './bounded-client.ts'
 import { ChangeFeed, kindOf } from './change-feed.ts'
 import { DedicatedClient } from './dedicated-client.ts'
 import {
@@ -39,6 +40,7 @@ export const openPostgres = async ({
   expectedId = null,
   moves = false,
   syncsLimits = true,
+  answerMs,
 }: {
   readonly url: string
   /** The same database past a pooler, for connections that keep what they set, prepare or listen to. */
@@ -49,28 +51,35 @@ export const openPostgres = async ({
   readonly moves?: boolean | undefined
   /** Whether a use of a limit has to outlast a crash by itself, since no group is stored before the call is answered. */
   readonly syncsLimits?: boolean
+  /** How long the database may take to answer, for tests. */
+  readonly answerMs?: number
 }): Promise<Storage> => {
   const pool = new pg.Pool({
-    connectionString: url,
+    ...bounded(url, answerMs),
+    Client: BoundedClient,
     max: connectionsMax,
     types,
-    keepAlive: true,
     ...hooks,
   })
   // An idle connection that breaks is replaced when it is needed; without a listener it ends the process.
   pool.on('error', () => {})
-  const feed: ChangeFeed = new ChangeFeed(directUrl, (channel, text) =>
-    pool.query('select pg_notify($1, $2)', [channel, text]),
-  )
+  const feed: ChangeFeed = new ChangeFeed({
+    url: directUrl,
+    answerMs,
+    notify: (channel, text) => pool.query('select pg_notify($1, $2)', [channel, text]),
+  })
   const tell = (table: string): void => {
     const kind = kindOf(table)
     if (kind) feed.tell(kind)
   }
   const db = new Kysely<Tables>({ dialect: postgresDialect(pool, tell) })
-  const committer = new DedicatedClient(directUrl)
+  const committer = new DedicatedClient(directUrl, { answerMs })
   // @SECURITY A use is not synced by itself where the group of its call is, in a later commit that syncs both: without
   // that commit a crash of the database could forget uses; postgres.test.ts, "on the disk".
-  const taker = new DedicatedClient(directUrl, syncsLimits ? '' : 'set synchronous_commit = off')
+  const taker = new DedicatedClient(directUrl, {
+    settings: syncsLimits ? '' : 'set synchronous_commit = off',
+    answerMs,
+  })
   const close = async () => {
     await feed[Symbol.asyncDispose]()
     await taker[Symbol.asyncDispose]()
