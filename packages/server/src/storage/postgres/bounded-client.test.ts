@@ -88,7 +88,7 @@ describe.skipIf(missing !== null)(
       await using way = await openWay(database.url)
       const storage = await openPostgres({ url: way.url, answerMs })
       way.become(true)
-      await storage[Symbol.asyncDispose]()
+      await expect(storage[Symbol.asyncDispose]()).resolves.toBeUndefined()
     })
   },
 )

@@ -18,8 +18,9 @@ export const isTimeout = (error: unknown): boolean =>
  * its answer could still come in the place of the next one's.
  */
 export class BoundedClient extends pg.Client {
-  override query = ((...given: Parameters<pg.Client['query']>) => {
-    const asked: unknown = Reflect.apply(pg.Client.prototype.query, this, given)
+  override query = ((...given: Parameters<pg.Client['query']>): unknown => {
+    const ask = pg.Client.prototype.query as (...all: unknown[]) => unknown
+    const asked = ask.apply(this, given)
     if (!(asked instanceof Promise)) return asked
     return asked.catch((error: unknown) => {
       if (isTimeout(error)) this.connection.stream.destroy()
