@@ -256,7 +256,8 @@ class Host implements UpstreamHost {
     }
     try {
       const transport = new StreamableHTTPClientTransport(url, { fetch })
-      return await SdkConnection.open({ ...opening, transport, mode: 'auto' }, signal)
+      const leave = () => transport.terminateSession()
+      return await SdkConnection.open({ ...opening, transport, leave, mode: 'auto' }, signal)
     } catch (cause) {
       const status = statusOf(cause)
       if (signal.aborted || (status !== 404 && status !== 405 && status !== 400)) throw cause

@@ -47,6 +47,8 @@ const detailMax = 500
 const roundsMax = 10
 /** For a server to hear that a task is cancelled. */
 const cancelMs = 10_000
+/** For a server to hear that its session is over. */
+const leaveMs = 2_000
 /** Before a call is made again that the server wants to be asked about once more. */
 const paceMs = 250
 
@@ -97,6 +99,8 @@ export type Opening = {
   readonly hostsRefused: () => readonly string[]
   /** Seen at the first connection; null before, and of a program. */
   readonly certificate: () => CertificateIdentity | null
+  /** Tells the server that its session is over, while it can be told that; absent where it learns by itself. */
+  readonly leave?: () => Promise<void>
   readonly dispose: () => Promise<void>
 }
 
@@ -139,6 +143,7 @@ export class SdkConnection implements UpstreamConnection {
   /** Of the log, as the server was told last, in the versions in which that is said once for all calls. */
   #logLevel: LogLevel | null = null
   #end: (reason: string) => void = () => {}
+  #hasLeft = false
 
   private constructor(opening: Opening) {
     this.#opening = opening
@@ -472,12 +477,25 @@ export class SdkConnection implements UpstreamConnection {
   }
 
   async close(): Promise<void> {
+    await this.#leave()
     await this.#client.close().catch(() => {})
     // A client that never connected closes nothing.
     await this.#opening.transport.close().catch(() => {})
     await this.#opening.dispose()
     this.#watched.end()
     this.#end(this.#reason() ?? 'it was closed')
+  }
+
+  /** Once: whoever closes it a second time finds it closed. */
+  async #leave(): Promise<void> {
+    const { leave } = this.#opening
+    if (this.#hasLeft || !leave || this.#reason() !== null) return
+    this.#hasLeft = true
+    const waits = new AbortController()
+    const timeUp = sleep(leaveMs, undefined, { signal: waits.signal }).catch(() => {})
+    // A server that does not hear it forgets the session by itself, some time.
+    await Promise.race([leave().catch(() => {}), timeUp])
+    waits.abort()
   }
 
   async #request<S extends z.ZodType>(

@@ -331,11 +331,22 @@ describe.each(['legacy', 'modern'] as const)('a server of the %s era', (era) => 
     await client.subscribe(second)
     await kit.app.revokeAgent(kit.operator(), { name: 'alpha' })
     await until(() => told.ends === 1)
-    if (era === 'modern') await until(() => notes.subscribed().length === 0)
+    await until(() => notes.subscribed().length === 0)
     expect([told.changes, client.told]).toEqual([0, []])
     const { upstream } = await kit.app.showUpstream(kit.operator(), { name: 'notes' })
     expect(upstream.connections).toBe(0)
   })
+})
+
+test('a server up to 2025-11-25 is told that its session is over', async () => {
+  await using setting = await openSetting('legacy')
+  const { kit, notes } = setting
+  // Those that it was looked at in are over.
+  expect(notes.sessions()).toBe(0)
+  await kit.run('alpha', 'notes.list_resources')
+  expect(notes.sessions()).toBe(1)
+  await kit.app.restartUpstream(kit.operator(), { name: 'notes' })
+  expect(notes.sessions()).toBe(0)
 })
 
 test('a session that ends by itself hears nothing more', async () => {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -23,6 +24,8 @@ export type WatchedServer = AsyncDisposable & {
   change(uri: string): void
   /** Addresses that it tells somebody of just now. */
   subscribed(): readonly string[]
+  /** Sessions that it keeps; none in 2026-07-28. */
+  sessions(): number
   /** Requests to read, by address. */
   readonly reads: string[]
   /** Ends all connections, as a server that crashes does. */
@@ -80,8 +83,9 @@ const openLegacy = async (): Promise<WatchedServer> => {
     const known = sessions.get(String(req.headers['mcp-session-id']))
     if (known) return await known.handleRequest(req, res)
     const transport: StreamableHTTPServerTransport = new StreamableHTTPServerTransport({
-      sessionIdGenerator: () => `session-${sessions.size}`,
+      sessionIdGenerator: () => randomUUID(),
       onsessioninitialized: (id) => void sessions.set(id, transport),
+      onsessionclosed: (id) => void sessions.delete(id),
     })
     await create().connect(transport as never)
     await transport.handleRequest(req, res)
@@ -94,6 +98,7 @@ const openLegacy = async (): Promise<WatchedServer> => {
       for (const [server, own] of subscriptions)
         if (own.has(uri)) void server.sendResourceUpdated({ uri })
     },
+    sessions: () => sessions.size,
     subscribed: () => [...subscriptions.values()].flatMap((own) => [...own]),
   }
 }
@@ -147,6 +152,7 @@ const openModern = async (subscribe: boolean): Promise<WatchedServer> => {
   return {
     ...http,
     reads,
+    sessions: () => 0,
     change: (uri) => bus.publish({ kind: 'resource_updated', uri }),
     subscribed: () => [...streams.values()].flat(),
   }
