@@ -6,6 +6,7 @@ import { Installation, invoke } from './support/server.ts'
 const passphrase = 'correct horse battery'
 
 type Integrity = { readonly integrity: string; readonly verified_through: number }
+type Kept = Integrity & { readonly removed: { readonly entries: number } }
 
 test('a backup made under load comes up elsewhere: the log is whole and tokens hold', async () => {
   await using here = new Installation()
@@ -76,4 +77,46 @@ test('a server that is stopped is backed up as well, with a key file and its wor
   expect(restored).toMatchObject({ code: 0, stderr: '' })
   const found = await invoke(await there.start(), token, 'filesystem.read', { path: 'a.txt' })
   expect(found.result?.data).toMatchObject({ content: 'kept' })
+})
+
+test('a backup made after retention comes up elsewhere: the rest verifies from what was removed, and grows', async () => {
+  await using here = new Installation()
+  await using there = new Installation()
+  writeFileSync(
+    join(here.dataDir, 'gatehouse.yaml'),
+    'audit:\n  retention:\n    max_bytes: 1048576\n',
+  )
+  const run = await here.start(['--no-first-agent'])
+  const { token } = await here.createAgent('alpha')
+  const fill = async (lane: number) => {
+    for (let i = 0; i < 60; i += 1)
+      await invoke(run, token, 'state.set', { key: `k${lane}`, value: `${i}`.padEnd(3_900, 'x') })
+  }
+  await Promise.all([1, 2, 3, 4, 5, 6].map(fill))
+  await here.json(['audit', 'prune', '--yes'])
+  const before = await here.json<Kept>(['audit', 'verify'])
+  expect(before).toMatchObject({ integrity: 'verified', removed: { entries: expect.any(Number) } })
+  const file = join(here.dataDir, 'made.backup')
+  expect(await here.cli(['backup', file], `${passphrase}\n`)).toMatchObject({ code: 0, stderr: '' })
+  await here.stop()
+
+  rmSync(there.dataDir, { recursive: true })
+  const restored = await there.cli(['restore', file, '--yes'], `${passphrase}\n`)
+  expect(restored).toMatchObject({ code: 0, stderr: '' })
+  expect(restored.stdout).toContain('The log is verified.')
+  const removed = { removed: before.removed }
+  expect(await there.json<Kept>(['audit', 'verify'])).toMatchObject({
+    integrity: 'verified',
+    ...removed,
+  })
+  const again = await there.start()
+  await invoke(again, token, 'state.get', { key: 'k1' })
+  const after = await there.json<Kept>(['audit', 'verify'])
+  expect(after).toMatchObject({ integrity: 'verified', ...removed })
+  expect(after.verified_through).toBeGreaterThan(before.verified_through)
+  // What is gone is not found, and what is left is, in an export too.
+  const exported = join(there.dataDir, 'audit.jsonl')
+  await there.cli(['audit', 'export', '--output', exported])
+  const verified = await there.json<Kept>(['audit', 'verify', '--export', exported])
+  expect(verified).toMatchObject({ integrity: 'verified', ...removed })
 })
