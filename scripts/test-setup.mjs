@@ -146,6 +146,12 @@ const programs = [
     suites: 'the service behind nginx',
   },
   {
+    name: 'sshd',
+    file: '/usr/sbin/sshd',
+    from: 'openssh-server',
+    suites: 'a witness over ssh',
+  },
+  {
     name: 'pgbouncer',
     file: '/usr/sbin/pgbouncer',
     from: 'pgbouncer',

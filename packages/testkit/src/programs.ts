@@ -16,6 +16,7 @@ const places = {
   xxd: '/usr/bin/xxd',
   zsh: '/usr/bin/zsh',
   fish: '/usr/bin/fish',
+  sshd: '/usr/sbin/sshd',
   caddy: '/usr/bin/caddy',
   nginx: '/usr/sbin/nginx',
   pgbouncer: '/usr/sbin/pgbouncer',

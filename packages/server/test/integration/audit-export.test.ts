@@ -17,8 +17,10 @@ import { makeCertificate } from '@gatehouse/testkit/mail-server/certificate'
 import { foreignProgram, hasProgram } from '@gatehouse/testkit/programs'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { silent } from '../../src/log/testing.ts'
+import { GitServer } from '../git/git-server.ts'
 import { type Bench, openBench } from '../kit/log-bench.ts'
 import { openS3Server, signatureOf } from '../kit/s3-server.ts'
+import { SshServer } from '../kit/ssh-server.ts'
 
 const newFolder = (): string => {
   const folder = fs.mkdtempSync(path.join(os.tmpdir(), 'gatehouse-export-'))
@@ -29,7 +31,11 @@ const newFolder = (): string => {
 const openExports = (
   bench: Bench,
   target: TargetSettings,
-  { port = null, secret = 'S3RVER' }: { port?: number | null; secret?: string } = {},
+  {
+    port = null,
+    secret = 'S3RVER',
+    environment = {},
+  }: { port?: number | null; secret?: string; environment?: Record<string, string> } = {},
 ): RunningExports =>
   createAuditExports({
     targets: [target],
@@ -51,7 +57,7 @@ const openExports = (
     log: silent,
     folder: newFolder(),
     node: 'main',
-    environment: { PATH: process.env['PATH'] ?? '' },
+    environment: { PATH: process.env['PATH'] ?? '', ...environment },
     runs: true,
   })
 
@@ -322,7 +328,78 @@ test('a bucket that checks signatures takes the parts from the right secret alon
   expect(server.objects.size).toBe(1)
 })
 
+/** Commits of a git remote after two deliveries, with which the log verifies. */
+const witnessed = async (
+  remote: string,
+  bare: string,
+  environment: Record<string, string>,
+): Promise<readonly string[]> => {
+  await using bench = await openBench()
+  await bench.fill(20)
+  await sign(bench)
+  const target = { name: 'witness', kind: 'git', remote, branch: 'witness' } as const
+  await using exports = openExports(bench, target, { environment })
+  await settled(bench, exports)
+  await bench.fill(10)
+  await sign(bench)
+  await settled(bench, exports)
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-C', bare, ...args], { encoding: 'utf8' }).trim()
+  const checkpointFile = path.join(newFolder(), 'kept')
+  fs.writeFileSync(checkpointFile, git('show', 'witness:main.checkpoints'))
+  expect(await verifyOffline({ directory: bench.directory, checkpointFile })).toMatchObject({
+    integrity: 'verified',
+    anchor: { kind: 'checkpoint', size: 30 },
+  })
+  return git('log', '--format=%s', 'witness').split('\n')
+}
+
+/** A home whose git trusts this authority and has this login for the host. */
+const homeWith = (server: GitServer, login: string): Record<string, string> => {
+  const home = newFolder()
+  const store = path.join(home, 'credentials')
+  fs.writeFileSync(store, `https://${login}@${server.host}\n`, { mode: 0o600 })
+  fs.writeFileSync(
+    path.join(home, '.gitconfig'),
+    `[http]\n\tsslCAInfo = ${server.caFile}\n[credential]\n\thelper = store --file ${store}\n`,
+  )
+  return { HOME: home }
+}
+
 describe('witnesses', () => {
+  const commits = ['Checkpoint 30', 'Checkpoint 20']
+
+  test('a git remote over https gets the checkpoints, with the login that the user of the service has', async () => {
+    await using server = await GitServer.open()
+    const remote = server.create('witness.git')
+    const home = homeWith(server, server.login)
+    expect(await witnessed(remote, server.path('witness.git'), home)).toEqual(commits)
+    expect(server.requests).toContain('POST /witness.git/git-receive-pack in')
+  })
+
+  test('a git remote over https that is not trusted, or lets nobody in, is a failure and no commit', async () => {
+    await using server = await GitServer.open()
+    const remote = server.create('witness.git')
+    const target = { name: 'witness', kind: 'git', remote, branch: 'witness' } as const
+    await using bench = await openBench()
+    await bench.fill(5)
+    await sign(bench)
+    for (const environment of [{ HOME: newFolder() }, homeWith(server, 'robot:wrong')]) {
+      await using exports = openExports(bench, target, { environment })
+      await settled(bench, exports, expect.stringContaining('git ls-remote of https://'))
+    }
+    expect(server.requests.filter((request) => request.endsWith(' in'))).toEqual([])
+  })
+
+  test.skipIf(!hasProgram('sshd'))(
+    'a git remote over ssh gets the checkpoints, by the key and the known hosts of the user',
+    async () => {
+      await using server = await SshServer.open()
+      const { url, bare } = server.create('witness.git')
+      expect(await witnessed(url, bare, server.environment)).toEqual(commits)
+    },
+  )
+
   test('a git repository gets the checkpoints as commits, and speaks against a log that was put back', async () => {
     await using bench = await openBench()
     await bench.fill(50)
