@@ -2,6 +2,7 @@ import { existsSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { Installation, invoke, rpc } from './installation.ts'
 import { type Ready, startWithAgent } from './load-agent.ts'
+import { honestMcp, mcpAttempts } from './mcp-attacks.ts'
 import { call, raw, request } from './raw-request.ts'
 import { type Finding, finding, firstOf, type SectionContext } from './section.ts'
 
@@ -192,7 +193,11 @@ export const attacksSection = async (context: SectionContext): Promise<readonly 
   const secret = `CANARY-${ready.token.slice(-12)}`
   const canary = join(gate.dataDir, 'canary.txt')
   writeFileSync(canary, secret)
-  const attempts = [...onWire(ready), ...tokens(ready), ...files(ready, canary, secret)]
+  const other = await gate.createAgent('other')
+  const attempts = [
+    ...[...onWire(ready), ...tokens(ready), ...mcpAttempts(ready, other.token)],
+    ...files(ready, canary, secret),
+  ]
   const broken: string[] = []
   for (const [i, { name, run }] of attempts.entries()) {
     const wrong = await run()
@@ -200,7 +205,7 @@ export const attacksSection = async (context: SectionContext): Promise<readonly 
     context.progress((i + 1) / attempts.length)
     context.signal.throwIfAborted()
   }
-  const wrong = await honest(ready)
+  const wrong = [...(await honest(ready)), ...(await honestMcp(ready))]
   if (readFileSync(canary, 'utf8') !== secret) broken.push('the file outside was changed')
   return [
     finding(
@@ -211,7 +216,9 @@ export const attacksSection = async (context: SectionContext): Promise<readonly 
     finding(
       'the honest form of them works',
       wrong.length === 0,
-      wrong.length === 0 ? 'calls, hosts and files of its own' : firstOf(wrong),
+      wrong.length === 0
+        ? 'calls, hosts, files of its own, and both transports of MCP'
+        : firstOf(wrong),
     ),
   ]
 }

@@ -162,9 +162,16 @@ const take = async (
       ? 'refused by name'
       : { fault: `refused without its name: ${gate.output.slice(0, 200)}` }
   }
-  const answers = await answersOf(gate, run, ready, kept)
+  let answers: Readonly<Record<string, string>>
+  let told: boolean
+  try {
+    answers = await answersOf(gate, run, ready, kept)
+    told = await isTold(gate, run, ready, changed)
+  } catch (cause) {
+    await gate.kill()
+    return { fault: `stopped answering (${String(cause)}): ${gate.output.slice(-200)}` }
+  }
   const other = Object.keys(expected).filter((name) => answers[name] !== expected[name])
-  const told = await isTold(gate, run, ready, changed)
   const code = await gate.stop()
   if (code !== 0) return { fault: `ended with ${code}` }
   if (other.length > 0 && !told)
