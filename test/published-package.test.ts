@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import type { Report } from '../packages/cli/src/selftest/report.ts'
 import { PackageRegistry } from './support/package-registry.ts'
 import { invoke, type Run, until } from './support/server.ts'
 
@@ -166,6 +167,18 @@ test.skipIf(!hasProgram('bwrap'))('a program runs in the sandbox', async () => {
   expect((await gatehouse('approvals', 'approve', id, '--yes')).code).toBe(0)
   const { result } = await invoke(run, firstToken(), 'process.run', call)
   expect(result?.data).toMatchObject({ exit_code: 0, stdout: 'gatehouse\n' })
+})
+
+test('the selftest of the installed package holds', { timeout: 600_000 }, async () => {
+  // Sections that are judged by time are for a machine that does nothing else.
+  const only = 'kills,attacks,limits'
+  const { code, stdout } = await gatehouse('selftest', '--quick', '--json', '--only', only)
+  const { sections } = JSON.parse(stdout) as Report
+  const failed = sections.flatMap(({ findings }) =>
+    findings.filter(({ verdict }) => verdict === 'fails'),
+  )
+  expect({ failed, code }).toEqual({ failed: [], code: 0 })
+  expect(sections.map(({ section }) => section)).toEqual(only.split(','))
 })
 
 test.skipIf(process.env['GATEHOUSE_FULL'] !== '1')(
