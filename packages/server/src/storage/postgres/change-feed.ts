@@ -69,7 +69,7 @@ export class ChangeFeed implements AsyncDisposable {
     try {
       await client.connect()
       await client.query(`listen ${channel}`)
-      // It may have broken or been closed meanwhile.
+      // The connection may have broken or been closed meanwhile.
       if (this.#client !== client) return
       this.#hearing = setInterval(
         () => void client.query('select 1').catch(lost),
