@@ -36,25 +36,37 @@ const viewsWith = ({ request, session }) => ({
   approvals: '/approvals',
   approval: `/approvals/${request}`,
   decided: '/approvals?tab=decided',
+  grants: '/approvals?tab=grants',
   activity: '/activity',
   agents: '/agents',
   agent: '/agents/docs-writer',
   sessions: `/agents/docs-writer?tab=sessions&session=${session}`,
+  statistics: '/agents/docs-writer?tab=statistics',
+  schedules: '/agents/docs-writer?tab=schedules',
   map: '/map',
   audit: '/audit',
   policy: '/policy',
   'policy-edit': '/policy?tab=edit',
   'policy-simulate': '/policy?tab=simulate&capability=filesystem.delete',
+  'policy-replay': '/policy?tab=replay',
   services: '/services',
   writes: '/services?tab=writes',
   rollbacks: '/services?tab=rollbacks',
-  state: '/state',
+  state: '/state?agent=docs-writer',
   secrets: '/secrets',
   models: '/models',
   upstreams: '/upstreams',
   upstream: '/upstreams/notes',
   alerts: '/alerts',
+  'alerts-handling': '/alerts?tab=handling',
   settings: '/settings',
+  'settings-tokens': '/settings?tab=tokens',
+  'settings-logins': '/settings?tab=logins',
+  'settings-notifications': '/settings?tab=notifications',
+  'settings-certificate': '/settings?tab=certificate',
+  'settings-retention': '/settings?tab=retention',
+  'settings-configuration': '/settings?tab=configuration',
+  'settings-device': '/settings?tab=appearance',
   reference: '/reference',
 })
 
@@ -116,7 +128,9 @@ if (failed) {
         await page.goto(`${service.run.dashboard_url}${address}`)
         await page.locator('#content h1').waitFor()
         // The streams stay open, so the network never falls idle; what loads says so.
-        await page.waitForFunction(() => !document.querySelector('#content .animate-pulse'))
+        await page.waitForFunction(
+          () => !/^(Loading|Checking)…$/m.test(document.querySelector('#content').innerText),
+        )
         await page.waitForTimeout(250)
         const file = path.join(out, `${name}.png`)
         await page.screenshot({ path: file, fullPage: size === 'phone' && !values.docs })

@@ -7,6 +7,7 @@ import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { createDatabase, query } from '../packages/server/src/storage/postgres/testing.ts'
 import { Dashboard } from './support/dashboard.ts'
+import { Keyboard } from './support/keyboard.ts'
 import { Installation } from './support/server.ts'
 
 const server = await startPostgres()
@@ -66,15 +67,17 @@ const personOf = async (node: Installation, other: string) => {
   expect(await page.getByText('differs from this node').count()).toBe(0)
   expect(await dashboard.axeFindings()).toEqual([])
   expect(await dashboard.overhang()).toBe(0)
-  await page.getByRole('button', { name: 'Invite a node' }).click()
-  await page.getByRole('button', { name: 'Make the token' }).click()
+  // By keyboard alone, as every action: keyboard-actions.test.ts has no second node.
+  const keys = new Keyboard(page)
+  await page.locator('#content').focus()
+  await keys.press('Invite a node')
+  await keys.press('Make the token')
   const token = await page.getByRole('group', { name: 'Token', exact: true }).innerText()
   expect(parseInvite(token)).toMatchObject({ url: dashboard.run.dashboard_url })
-  await page.getByRole('button', { name: 'Done' }).click()
+  await keys.press('Done')
   return {
     choose: async (act: 'Drain' | 'Resume') => {
-      await row.getByRole('button', { name: `Actions for ${other}` }).click()
-      await page.getByRole('menuitem', { name: act }).click()
+      await keys.choose(`Actions for ${other}`, act)
       await row.getByText(act === 'Drain' ? 'Draining' : 'Active', { exact: true }).waitFor()
     },
     [Symbol.asyncDispose]: () => dashboard[Symbol.asyncDispose](),

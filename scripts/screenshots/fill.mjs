@@ -70,6 +70,28 @@ tests:
   - { capability: filesystem.delete, args: { path: build/a.js }, expect: autonomous }
 `
 
+/** What stays until its time is over: a mute, a schedule, a grant. */
+async function leaveStanding(api, write) {
+  await api.muteAlerts({
+    kind: 'agent',
+    agent: 'builder',
+    seconds: 28_800,
+    reason: 'Its nightly run is being moved',
+  })
+  await write('scheduler.create', {
+    capability: 'filesystem.read',
+    arguments: { path: 'release.md' },
+    schedule: '0 7 * * 1',
+    time_zone: 'Europe/Zurich',
+    description: 'Looks at the notes every Monday',
+  })
+  const allowed = await write('filesystem.delete', { path: 'old-notes.md' })
+  await api.approveApproval({
+    id: allowed.error.data.approval_id,
+    remember: { match: 'same_arguments', ttl_seconds: 14_400 },
+  })
+}
+
 /** A working day of two agents. `api` is the REST API as an operator has it. Returns a way to make more calls, a request that waits, and a session. */
 export async function fill(run, api) {
   const docs = await api.createAgent({
@@ -84,7 +106,7 @@ export async function fill(run, api) {
   const session = await begin(run, docs.token)
   const write = caller(run, docs.token, session)
   const build = caller(run, builder.token, await begin(run, builder.token))
-  for (const name of ['release.md', 'handbook.md', 'old-draft.md'])
+  for (const name of ['release.md', 'handbook.md', 'old-draft.md', 'old-notes.md'])
     await write('filesystem.write', { path: name, content: letter })
   for (let at = 0; at < 12; at += 1) await write('filesystem.read', { path: 'release.md' })
   await write('filesystem.read', { path: 'missing.md' })
@@ -127,6 +149,7 @@ export async function fill(run, api) {
     hosts: ['api.example.com'],
     agents: ['docs-writer'],
   })
+  await leaveStanding(api, write)
   await api.saveOrganisationPolicy({ text: organisation })
   for (let at = 0; at < 2; at += 1)
     await write('network.http_request', { url: 'https://example.com/news' })

@@ -1,24 +1,12 @@
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { scriptModel } from '@gatehouse/testkit'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { entryOf, ModelSource } from '../../packages/server/test/models/model-source.ts'
 import { Dashboard } from '../support/dashboard.ts'
+import { forgeEntry } from '../support/forge-entry.ts'
 import { invoke } from '../support/server.ts'
-
-/** Changes an entry of the log on its disk, as somebody would who has something to hide. */
-const forge = (dataDir: string): void => {
-  const folder = join(dataDir, 'audit', 'segments')
-  for (const name of readdirSync(folder)) {
-    const file = join(folder, name)
-    const bytes = readFileSync(file)
-    const at = bytes.indexOf('"notes.txt"')
-    if (at < 0) continue
-    bytes.write('other.txt', at + 1)
-    writeFileSync(file, bytes)
-  }
-}
 
 describe.skipIf(!hasProgram('chromium'))('models and the log in the dashboard', () => {
   let dashboard: Dashboard
@@ -58,7 +46,7 @@ outbound: { private_targets: ["${source.target}"], ca_file: "${source.caFile}" }
     await progress.waitFor()
     await expect.poll(async () => Number(await progress.getAttribute('value'))).toBeGreaterThan(0)
     await row.getByRole('button', { name: 'Cancel' }).click()
-    const goOn = row.getByRole('button', { name: /^Install \(goes on from / })
+    const goOn = row.getByRole('button', { name: /^Install \(goes on from .*: tiny-test$/ })
     await goOn.waitFor()
     expect(await dashboard.axeFindings()).toEqual([])
     expect((await api.showModel({ id: 'tiny-test' })).installed).toBe(false)
@@ -74,7 +62,7 @@ outbound: { private_targets: ["${source.target}"], ca_file: "${source.caFile}" }
     await invoke(run, token, 'filesystem.write', { path: 'notes.txt', content: 'kept' })
     await dashboard.goTo('/audit')
     await page.getByText(/^Verified through entry [\d,]+$/).waitFor()
-    await dashboard.restartAfter(forge)
+    await dashboard.restartAfter((dataDir) => forgeEntry(dataDir, 'notes.txt'))
     await dashboard.goTo('/overview')
     const { reasons, status } = await dashboard.api.getHealth()
     expect(status).toBe('degraded')

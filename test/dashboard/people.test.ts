@@ -79,7 +79,8 @@ describe.skipIf(!hasProgram('chromium'))('people at the dashboard', () => {
         shown = address
         await page.locator('#content h1').waitFor()
         await expect.poll(() => page.locator('#content .animate-pulse').count()).toBe(0)
-        const button = page.locator('#content').getByRole('button', { name, exact: true }).first()
+        const named = new RegExp(`^${name}(: .*)?$`)
+        const button = page.locator('#content').getByRole('button', { name: named }).first()
         // What is to be there may still be loading; what is not to be there never comes.
         const isThere = permits(role, buttons.find(([, one]) => one === name)?.[2] ?? 'read')
         if (isThere) await button.waitFor()

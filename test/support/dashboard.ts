@@ -137,13 +137,17 @@ export class Dashboard implements AsyncDisposable {
     return [...found]
   }
 
-  /** How far the page is wider than the screen of a phone: 0 is whole. */
+  /** How far the page, or the tab that is chosen on it, lies outside of the screen of a phone: 0 is whole. */
   async overhang(): Promise<number> {
     const size = this.page.viewportSize() ?? { width: 1280, height: 900 }
     await this.page.setViewportSize({ width: 390, height: 844 })
-    const over = await this.page.evaluate<number>(
-      'document.documentElement.scrollWidth - document.documentElement.clientWidth',
-    )
+    await this.page.evaluate(painted)
+    const over = await this.page.evaluate<number>(`(() => {
+      const { scrollWidth, clientWidth } = document.documentElement
+      const tabs = [...document.querySelectorAll('[role=tab][aria-selected=true]')]
+      const beyond = tabs.map((tab) => tab.getBoundingClientRect().right - clientWidth)
+      return Math.max(scrollWidth - clientWidth, ...beyond, 0)
+    })()`)
     await this.page.setViewportSize(size)
     return over
   }

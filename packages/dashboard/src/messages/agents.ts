@@ -109,6 +109,12 @@ export const agentsText = {
   noLimits: 'No limit applies to it.',
   schedule: 'Schedule',
   nextRun: 'Next run',
+  scheduleStatus: {
+    active: 'Active',
+    done: 'Done',
+    deleted: 'Deleted',
+    stopped: 'Stopped with its agent',
+  },
   once: 'Once',
   noSchedules: 'No schedules',
   noSchedulesNext: 'Calls that the agent schedules with scheduler.create appear here.',

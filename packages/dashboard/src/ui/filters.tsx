@@ -5,7 +5,7 @@ import { SelectField } from './field.tsx'
 
 /** Filters of a list, in a row; beneath each other on a phone. */
 export const Filters = ({ children }: { readonly children: ReactNode }) => (
-  <div className="mb-4 grid items-end gap-3 sm:flex sm:flex-wrap [&>*]:sm:min-w-44">{children}</div>
+  <div className="mb-4 grid items-end gap-3 sm:flex sm:flex-wrap [&>*]:sm:min-w-40">{children}</div>
 )
 
 /** One agent, or all. An agent that is gone stays in the choice while it is chosen. */

@@ -1,7 +1,25 @@
 import { Tabs as Radix } from 'radix-ui'
-import type { ReactNode } from 'react'
+import { type ReactNode, useEffect, useRef } from 'react'
 
 export type Tab = { readonly value: string; readonly text: string; readonly count?: number }
+
+/** The chosen tab may lie outside of a narrow list: it is scrolled to the middle. */
+function useChosenInView(value: string) {
+  const list = useRef<HTMLDivElement>(null)
+  useEffect(() => {
+    const box = list.current
+    if (!box) return undefined
+    const center = () => {
+      const chosen = box.querySelector('[data-state=active]')?.getBoundingClientRect()
+      const { left, width } = box.getBoundingClientRect()
+      if (chosen) box.scrollLeft += chosen.left + chosen.width / 2 - (left + width / 2)
+    }
+    const sizes = new ResizeObserver(center)
+    sizes.observe(box)
+    return () => sizes.disconnect()
+  }, [value])
+  return list
+}
 
 /** Tabs, with the chosen one in the address: Back works, and a link leads there. */
 export const Tabs = ({
@@ -19,6 +37,7 @@ export const Tabs = ({
 }) => (
   <Radix.Root value={value} onValueChange={onChange}>
     <Radix.List
+      ref={useChosenInView(value)}
       aria-label={label}
       className="mb-4 flex gap-1 overflow-x-auto overflow-y-hidden border-b border-line"
     >

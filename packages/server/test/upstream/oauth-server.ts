@@ -84,7 +84,7 @@ export class OauthServers implements AsyncDisposable {
   }
 
   /** A person with a browser: follows every step, and returns the address at the end. */
-  async browse(address: string): Promise<string> {
+  async browse(address: string, end = '/callback'): Promise<string> {
     const jar = new Map<string, string>()
     let at = address
     for (let step = 0; step < 12; step += 1) {
@@ -98,7 +98,7 @@ export class OauthServers implements AsyncDisposable {
       const next = answer.headers.get('location')
       if (next === null) throw new Error(`${at} ends with status ${answer.status}`)
       at = new URL(next, at).href
-      if (at.includes('/callback')) return at
+      if (at.includes(end)) return at
     }
     throw new Error('it leads in circles')
   }

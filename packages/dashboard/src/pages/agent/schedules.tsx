@@ -4,6 +4,7 @@ import { useMemo } from 'react'
 import { api, queryClient, useRead } from '../../api.ts'
 import { agentsText as text } from '../../messages/agents.ts'
 import { useMay } from '../../session.tsx'
+import { Badge } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
 import { Failure } from '../../ui/notice.tsx'
@@ -39,6 +40,13 @@ const facts: readonly Column<Schedule>[] = [
       schedule === null ? text.once : <span className="mono">{`${schedule} ${time_zone}`}</span>,
   },
   {
+    id: 'status',
+    header: text.statusHeader,
+    cell: ({ status }) => (
+      <Badge tone={status === 'active' ? 'good' : 'neutral'}>{text.scheduleStatus[status]}</Badge>
+    ),
+  },
+  {
     id: 'next',
     header: text.nextRun,
     cell: ({ next_run_at }) => (next_run_at === null ? '–' : <Time at={next_run_at} />),
@@ -58,21 +66,23 @@ export const Schedules = ({ agent }: { readonly agent: string }) => {
             {
               id: 'delete',
               header: '',
-              cell: ({ schedule_id: id }: Schedule) => (
-                <Button
-                  tone="danger"
-                  busy={busy}
-                  onClick={() =>
-                    void run(async () => {
-                      await api.deleteSchedule({ id })
-                      await queryClient.invalidateQueries({ queryKey: ['listSchedules'] })
-                      announce(text.deleted)
-                    })
-                  }
-                >
-                  {text.deleteSchedule}
-                </Button>
-              ),
+              cell: ({ schedule_id: id, capability, status }: Schedule) =>
+                status === 'active' && (
+                  <Button
+                    tone="danger"
+                    busy={busy}
+                    aria-label={`${text.deleteSchedule}: ${capability}`}
+                    onClick={() =>
+                      void run(async () => {
+                        await api.deleteSchedule({ id })
+                        await queryClient.invalidateQueries({ queryKey: ['listSchedules'] })
+                        announce(text.deleted)
+                      })
+                    }
+                  >
+                    {text.deleteSchedule}
+                  </Button>
+                ),
             },
           ]
         : facts,

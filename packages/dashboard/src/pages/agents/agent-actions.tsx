@@ -2,6 +2,7 @@ import type { Agent } from '@gatehouse/contract'
 import { type ReactNode, useState } from 'react'
 import { api, queryClient } from '../../api.ts'
 import { agentsText as text } from '../../messages/agents.ts'
+import { actAndSay } from '../../ui/act-and-say.ts'
 import { Badge, type BadgeTone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { ConfirmName, FormDialog } from '../../ui/dialog.tsx'
@@ -105,22 +106,19 @@ export const AgentActions = ({ agent }: { readonly agent: Agent }) => {
   const [open, setOpen] = useState<Opened | null>(null)
   const [token, setToken] = useState<string | null>(null)
   const close = () => setOpen(null)
-  const act = (work: Promise<unknown>, said: string) =>
-    void work.then(
-      async () => {
-        await refresh()
-        announce(said)
-      },
-      (error: Error) => announce(error.message),
-    )
+  const act = (work: () => Promise<unknown>, said: string) => () =>
+    actAndSay(async () => {
+      await work()
+      await refresh()
+      return said
+    })
   const restore = () =>
-    void api.restoreAgent({ name }).then(
-      async (made) => {
-        await refresh()
-        setToken(made.token)
-      },
-      (error: Error) => announce(error.message),
-    )
+    actAndSay(async () => {
+      const made = await api.restoreAgent({ name })
+      await refresh()
+      setToken(made.token)
+      return null
+    })
   const items: readonly MenuItem[] =
     status === 'revoked'
       ? [{ text: text.restore, onSelect: restore }]
@@ -129,11 +127,11 @@ export const AgentActions = ({ agent }: { readonly agent: Agent }) => {
           status === 'paused'
             ? {
                 text: text.resume,
-                onSelect: () => act(api.resumeAgent({ name }), text.resumed(name)),
+                onSelect: act(() => api.resumeAgent({ name }), text.resumed(name)),
               }
             : {
                 text: text.pause,
-                onSelect: () => act(api.pauseAgent({ name }), text.paused(name)),
+                onSelect: act(() => api.pauseAgent({ name }), text.paused(name)),
               },
           { text: text.rotate, onSelect: () => setOpen('rotate') },
           { text: text.revoke, danger: true, onSelect: () => setOpen('revoke') },

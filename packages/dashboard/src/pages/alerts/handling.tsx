@@ -134,10 +134,15 @@ export const Handling = () => {
   const [muting, setMuting] = useState<AlertKind | null>(null)
   const [routing, setRouting] = useState<Row | null>(null)
   const columns: readonly Column<Row>[] = [
-    { id: 'kind', header: text.subject, wide: true, cell: ({ kind }) => text.kinds[kind] },
+    {
+      id: 'kind',
+      header: text.subject,
+      cell: ({ kind }) => <span className="sm:whitespace-nowrap">{text.kinds[kind]}</span>,
+    },
     {
       id: 'to',
       header: text.goesTo,
+      wide: true,
       cell: ({ chosen }) => (chosen === null ? text.everyTarget : chosen.join(', ') || text.nobody),
     },
     {

@@ -11,7 +11,7 @@ import { Decision } from './decision.tsx'
 import { FewerQuestions } from './fewer-questions.tsx'
 import type { Group } from './groups.ts'
 import { Outcome } from './outcome.tsx'
-import { RequestView } from './request.tsx'
+import { Heading, RequestView } from './request.tsx'
 
 const look = 'card grid gap-3 p-4 scroll-mt-20 focus-visible:outline-2'
 
@@ -52,9 +52,12 @@ export const WaitingCard = ({
 /** A request after its decision: it stays until its outcome is there, and as long as the person wants. */
 export const KeptCard = ({
   id,
+  isLast,
   onDismiss,
 }: {
   readonly id: string
+  /** Whether it is the newest of those that are kept: a rule for all of them is offered once. */
+  readonly isLast: boolean
   readonly onDismiss: () => void
 }) => (
   <article className={look} data-id={id} tabIndex={-1}>
@@ -63,17 +66,14 @@ export const KeptCard = ({
         <>
           <div className="flex flex-wrap items-start gap-3">
             <div className="grid min-w-0 grow gap-2">
-              <h2 className="text-[1.067rem] [overflow-wrap:anywhere]">
-                <strong>{approval.agent}</strong> <span className="text-ink-soft">{text.asks}</span>{' '}
-                <strong>{approval.capability}</strong>
-              </h2>
+              <Heading approval={approval} />
               <Outcome approval={approval} />
             </div>
             <Button tone="quiet" icon="close" onClick={onDismiss}>
               {common.dismiss}
             </Button>
           </div>
-          <FewerQuestions approval={approval} />
+          {isLast && <FewerQuestions approval={approval} />}
         </>
       )}
     </Loaded>

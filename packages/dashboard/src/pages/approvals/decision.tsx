@@ -1,14 +1,14 @@
 import type { Approval, Whoami } from '@gatehouse/contract'
-import { useState } from 'react'
+import { type KeyboardEvent, useState } from 'react'
 import { api, queryClient, sessionKey } from '../../api.ts'
 import { approvalsText as text } from '../../messages/approvals.ts'
 import { useMay, useSession } from '../../session.tsx'
+import { actAndSay } from '../../ui/act-and-say.ts'
 import { Button } from '../../ui/button.tsx'
 import { Dialog } from '../../ui/dialog.tsx'
 import { TextField } from '../../ui/field.tsx'
 import { Menu, type MenuItem } from '../../ui/menu.tsx'
 import { Failure } from '../../ui/notice.tsx'
-import { announce } from '../../ui/toasts.tsx'
 import { useAct } from '../../ui/use-act.ts'
 import { LoginForm } from '../entry/login-form.tsx'
 import { AllowDialog } from './allow-dialog.tsx'
@@ -18,10 +18,10 @@ import { decideMany, decideOne, isLoginTooOld } from './use-decide.ts'
 type Verdict = 'approve' | 'reject'
 
 const pauseAgent = (name: string): void =>
-  void api.pauseAgent({ name }).then(
-    () => announce(text.paused(name)),
-    (error: Error) => announce(error.message),
-  )
+  actAndSay(async () => {
+    await api.pauseAgent({ name })
+    return text.paused(name)
+  })
 
 /** Logs in again where a critical request asks for it; the decision is then sent as it was made. */
 const LogInAgain = ({
@@ -63,6 +63,11 @@ const itemsOf = (
     ? [{ text: text.pauseAgent(agent), danger: true, onSelect: () => pauseAgent(agent) }]
     : []),
 ]
+
+/** Enter in the reason would press the first button of the form: who types why not would have approved. */
+const keepEnter = (event: KeyboardEvent): void => {
+  if (event.key === 'Enter') event.preventDefault()
+}
 
 /** Approve or reject one request or a group of identical ones, with what else can be done about them. */
 export const Decision = ({
@@ -124,6 +129,7 @@ export const Decision = ({
           autoComplete="off"
           value={reason}
           onChange={({ target }) => setReason(target.value)}
+          onKeyDown={keepEnter}
         />
         <Failure error={act.error} />
         <div className="flex flex-wrap gap-2">

@@ -54,10 +54,11 @@ export const Grants = () => {
             {
               id: 'revoke',
               header: '',
-              cell: ({ id }: Grant) => (
+              cell: ({ id, capability, agent }: Grant) => (
                 <Button
                   tone="danger"
                   busy={busy}
+                  aria-label={`${text.revoke}: ${capability}, ${agent}`}
                   onClick={() =>
                     void run(async () => {
                       await api.revokeGrant({ id })

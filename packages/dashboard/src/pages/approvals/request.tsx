@@ -44,7 +44,8 @@ const Warnings = ({ approval }: { readonly approval: Approval }) => {
   )
 }
 
-const Heading = ({ approval }: { readonly approval: Approval }) => (
+/** Heading of a request: who asks for what, and its object. */
+export const Heading = ({ approval }: { readonly approval: Approval }) => (
   <header className="min-w-0 grow">
     <h2 className="text-[1.067rem] leading-snug [overflow-wrap:anywhere]">
       <Link

@@ -100,7 +100,7 @@ const Queue = ({ approvals }: { readonly approvals: readonly Approval[] }) => {
   return (
     <div className="grid gap-4">
       {gone.map((id) => (
-        <KeptCard key={id} id={id} onDismiss={() => dismiss(id)} />
+        <KeptCard key={id} id={id} isLast={id === gone.at(-1)} onDismiss={() => dismiss(id)} />
       ))}
       {mayDecide && groups.length > 1 && (
         <div>

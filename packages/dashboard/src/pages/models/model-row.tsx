@@ -94,10 +94,15 @@ export const ModelActions = ({ model }: { readonly model: Model }) => {
       await refresh()
     })
   if (!mayManage) return null
+  const install = partial_bytes > 0 ? text.resume(bytesText(partial_bytes)) : text.install
   return (
     <div className="grid gap-2">
       {isUnderWay(model.job) ? (
-        <Button busy={act.busy} onClick={then(() => api.cancelInstall({ id }))}>
+        <Button
+          busy={act.busy}
+          aria-label={`${text.cancel}: ${id}`}
+          onClick={then(() => api.cancelInstall({ id }))}
+        >
           {text.cancel}
         </Button>
       ) : installed ? (
@@ -121,8 +126,12 @@ export const ModelActions = ({ model }: { readonly model: Model }) => {
           ]}
         />
       ) : (
-        <Button busy={act.busy} onClick={then(() => api.installModel({ id }))}>
-          {partial_bytes > 0 ? text.resume(bytesText(partial_bytes)) : text.install}
+        <Button
+          busy={act.busy}
+          aria-label={`${install}: ${id}`}
+          onClick={then(() => api.installModel({ id }))}
+        >
+          {install}
         </Button>
       )}
       <Failure error={act.error} />

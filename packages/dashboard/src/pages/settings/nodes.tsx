@@ -3,6 +3,7 @@ import { useState } from 'react'
 import { api, queryClient, useRead } from '../../api.ts'
 import { nodesText as text } from '../../messages/nodes.ts'
 import { useMay } from '../../session.tsx'
+import { actAndSay } from '../../ui/act-and-say.ts'
 import { Badge, type BadgeTone } from '../../ui/badge.tsx'
 import { Button } from '../../ui/button.tsx'
 import { type Column, DataTable } from '../../ui/data-table.tsx'
@@ -11,7 +12,6 @@ import { Menu, type MenuItem } from '../../ui/menu.tsx'
 import { Section } from '../../ui/page.tsx'
 import { Empty, Loaded } from '../../ui/states.tsx'
 import { Time } from '../../ui/time.tsx'
-import { announce } from '../../ui/toasts.tsx'
 import { InviteDialog } from './invite-dialog.tsx'
 
 const tones: Readonly<Record<ServerNode['status'], BadgeTone>> = {
@@ -25,20 +25,18 @@ const refresh = () => queryClient.invalidateQueries({ queryKey: ['listNodes'] })
 
 const NodeActions = ({ node: { name, status } }: { readonly node: ServerNode }) => {
   const [forgetting, setForgetting] = useState(false)
-  const act = (work: Promise<unknown>, said: string) =>
-    void work.then(
-      async () => {
-        await refresh()
-        announce(said)
-      },
-      (error: Error) => announce(error.message),
-    )
+  const act = (work: () => Promise<unknown>, said: string) => () =>
+    actAndSay(async () => {
+      await work()
+      await refresh()
+      return said
+    })
   const items: readonly MenuItem[] = [
     ...(status === 'active'
-      ? [{ text: text.drain, onSelect: () => act(api.drainNode({ name }), text.drained(name)) }]
+      ? [{ text: text.drain, onSelect: act(() => api.drainNode({ name }), text.drained(name)) }]
       : []),
     ...(status === 'draining'
-      ? [{ text: text.resume, onSelect: () => act(api.resumeNode({ name }), text.resumed(name)) }]
+      ? [{ text: text.resume, onSelect: act(() => api.resumeNode({ name }), text.resumed(name)) }]
       : []),
     ...(status === 'stopped' || status === 'missing'
       ? [{ text: text.forget, danger: true, onSelect: () => setForgetting(true) }]

@@ -138,11 +138,16 @@ export const People = () => {
                 <span className="flex flex-wrap gap-2 sm:flex-nowrap">
                   <Button
                     className="whitespace-nowrap"
+                    aria-label={`${text.setPassword}: ${person.name}`}
                     onClick={() => setOpened({ what: 'password', person })}
                   >
                     {text.setPassword}
                   </Button>
-                  <Button tone="danger" onClick={() => setOpened({ what: 'remove', person })}>
+                  <Button
+                    tone="danger"
+                    aria-label={`${text.remove}: ${person.name}`}
+                    onClick={() => setOpened({ what: 'remove', person })}
+                  >
                     {text.remove}
                   </Button>
                 </span>

@@ -121,7 +121,11 @@ export const Tokens = () => {
               header: '',
               cell: (token: UserToken) =>
                 token.revoked_at === null && (
-                  <Button tone="danger" onClick={() => setRevoking(token)}>
+                  <Button
+                    tone="danger"
+                    aria-label={`${text.revoke}: ${token.label}`}
+                    onClick={() => setRevoking(token)}
+                  >
                     {text.revoke}
                   </Button>
                 ),

@@ -122,9 +122,15 @@ const columnsFor = (
     header: '',
     cell: ({ key }) => (
       <span className="flex gap-2">
-        <Button onClick={() => open({ what: 'view', key })}>{text.view}</Button>
+        <Button aria-label={`${text.view}: ${key}`} onClick={() => open({ what: 'view', key })}>
+          {text.view}
+        </Button>
         {mayDelete && (
-          <Button tone="danger" onClick={() => open({ what: 'delete', key })}>
+          <Button
+            tone="danger"
+            aria-label={`${text.delete}: ${key}`}
+            onClick={() => open({ what: 'delete', key })}
+          >
             {text.delete}
           </Button>
         )}
