@@ -248,12 +248,15 @@ test.skipIf(!hasProgram('mandoc'))('the manual pages are well formed', () => {
 
 test('a global installation gives the command, its manual pages and its completion', async () => {
   const prefix = join(folder, 'prefix')
-  // npx has fetched the libraries from where our registry sends for them, so they are in the cache under that address.
-  const options = ['--offline', '--registry', npmConfig('registry'), '--no-audit', '--no-fund']
+  const options = ['--prefer-offline', '--no-audit', '--no-fund']
   const file = join(packed, `gatehoused-${run.version}.tgz`)
   const install = ['install', '--global', '--prefix', prefix, ...options, file]
-  const child = spawn('npm', install, { cwd: empty, env, stdio: 'ignore' })
-  expect(await once(child, 'close')).toEqual([0, null])
+  const child = spawn('npm', install, { cwd: empty, env, stdio: ['ignore', 'ignore', 'pipe'] })
+  let said = ''
+  child.stderr.on('data', (bytes) => {
+    said += bytes
+  })
+  expect([...(await once(child, 'close')), said]).toEqual([0, null, said])
   expect(existsSync(join(prefix, 'share/man/man1/gatehouse.1'))).toBe(true)
   const path = { ...env, PATH: `${join(prefix, 'bin')}:${env['PATH']}`, SHELL: '/bin/bash' }
   const installed = (words: readonly string[]) =>
