@@ -3,11 +3,10 @@ import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import { request } from 'node:https'
-import type { AddressInfo } from 'node:net'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { connect } from 'node:tls'
+import { freePorts } from '@gatehouse/testkit/mail-server/free-port'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
@@ -25,16 +24,6 @@ const gate = new Installation(join(folder, 'data'))
 let run: Run
 let token: string
 let ca: Buffer
-
-/** Taken a moment ago, and free again: these programs do not tell which port they got. */
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /** The example as it stands, except for what it names of the machine; each of those has to be in it. */
 const exampleWith = (file: string, changes: Readonly<Record<string, string>>): string => {
@@ -96,7 +85,7 @@ const startProxy = async (
   for (let tries = 0; tries < 3; tries += 1) {
     const place = join(folder, `${kind}-${tries}`)
     mkdirSync(place)
-    const port = await freePort()
+    const [port = 0] = await freePorts(1)
     const [program = '', ...args] = write(place, port)
     const env = { ...process.env, HOME: place, XDG_DATA_HOME: place, XDG_CONFIG_HOME: place }
     const child = spawn(program, args, { stdio: ['ignore', 'ignore', 'pipe'], env })

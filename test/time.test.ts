@@ -6,7 +6,7 @@ import { Installation, invoke, pause, rpc } from './support/server.ts'
 type Event = { readonly type: string; readonly data: Record<string, unknown> }
 
 const until = async <T>(look: () => Promise<T | undefined> | T | undefined): Promise<T> => {
-  for (let tries = 0; tries < 400; tries += 1) {
+  for (let tries = 0; tries < 2_400; tries += 1) {
     const found = await look()
     if (found !== undefined) return found
     await pause(25)
@@ -21,7 +21,8 @@ test('schedules, messages and wakes survive a kill, and each happens once', asyn
   const made = await invoke(run, token, 'scheduler.create', {
     capability: 'filesystem.append',
     arguments: { path: 'log.txt', content: 'x' },
-    delay_seconds: 3,
+    // Long enough for what comes before the kill, on a busy machine, too.
+    delay_seconds: 10,
   })
   const schedule_id = made.result?.data?.['schedule_id']
   await invoke(run, token, 'comms.send', { to: 'alpha', message: 'note to self' })

@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePorts } from '@gatehouse/testkit/mail-server/free-port'
 import { hasProgram } from '@gatehouse/testkit/programs'
 import {
   Client as ModernClient,
@@ -208,7 +208,7 @@ describe.skipIf(!hasProgram('bwrap'))('a question that waits when the service is
 const openRemote = async (
   way: 'streamableHttp' | 'sse',
 ): Promise<AsyncDisposable & { url: string }> => {
-  const port = await freePort()
+  const [port = 0] = await freePorts(1)
   const child: ChildProcess = spawn(process.execPath, [program('everything'), way], {
     env: { ...process.env, PORT: String(port) },
     stdio: 'ignore',
@@ -228,15 +228,6 @@ const openRemote = async (
       await exited
     },
   }
-}
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as { port: number }
-  server.close()
-  await once(server, 'close')
-  return port
 }
 
 describe('a server over HTTP', () => {

@@ -64,11 +64,11 @@ export const join = defineCommand({
     const url = given ?? database.database_url
     // Another way to the database is past the other node's pooler, too.
     const direct = given === undefined ? database.database_direct_url : null
-    if (!configured && url !== null)
-      writePrivateFile(
-        config,
-        `database_url: ${JSON.stringify(url)}\n${direct === null ? '' : `database_direct_url: ${JSON.stringify(direct)}\n`}`,
-      )
+    const addresses = { database_url: url, database_direct_url: direct }
+    const lines = Object.entries(addresses).flatMap(([name, address]) =>
+      address === null ? [] : [`${name}: ${JSON.stringify(address)}\n`],
+    )
+    if (!configured && url !== null) writePrivateFile(config, lines.join(''))
     return {
       data_dir: dataDir,
       vault_key: vault_key !== null,

@@ -31,7 +31,8 @@ export interface Checkpoints extends Disposable {
 export const checkpointAlarm = ({ checkpoints, damaged }: Notes, file: string): Alarm | null => {
   const [first] = damaged
   if (!first) return null
-  const known = Math.max(0, ...checkpoints.map(({ size }) => size))
+  // There may be more of them than a call takes arguments.
+  const known = checkpoints.reduce((most, { size }) => Math.max(most, size), 0)
   return {
     kind: 'anchor_missing',
     seq: Math.max(0, known - 1),

@@ -28,7 +28,8 @@ export const writePrivateFile = (file: string, text: string): void => {
   renameSync(temporary, file)
 }
 
-const readText = (file: string): string | null =>
+/** Trimmed text of a file; null where there is none. */
+export const readText = (file: string): string | null =>
   existsSync(file) ? readFileSync(file, 'utf8').trim() : null
 
 /**

@@ -1,48 +1,46 @@
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { GatehouseError } from '@gatehouse/contract'
 import type { PolicyBase, PolicyShare } from '../ports/policy-share.ts'
-import { writePrivateFile } from './data-directory.ts'
+import { readText, writePrivateFile } from './data-directory.ts'
 
 export const policyKeyName = 'policy.key'
 
-const readOrNull = (file: string): string | null => {
-  try {
-    return readFileSync(file, 'utf8').trim()
-  } catch (cause) {
-    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return null
-    throw cause
-  }
-}
-
-const parseBase = (text: string): PolicyBase | null => {
+/** @SECURITY Without it an older policy could be put back: one that cannot be read is no beginning; shared-policy.test.ts. */
+const parseBase = (file: string, text: string): PolicyBase => {
   try {
     const { store, version, mac, files } = JSON.parse(text) as Partial<PolicyBase>
-    return typeof store === 'string' &&
+    if (
+      typeof store === 'string' &&
       typeof version === 'number' &&
       typeof mac === 'string' &&
       files
-      ? { store, version, mac, files }
-      : null
+    )
+      return { store, version, mac, files }
   } catch {
-    // As for a node that never shared a policy: where both sides differ, the shared text wins and ours is kept aside.
-    return null
+    // Said below, together with every other damage.
   }
+  throw new GatehouseError('InvalidConfiguration', {
+    origin: file,
+    detail:
+      'is damaged; restore it from a backup, or remove it to take the policy that the database has',
+  })
 }
 
 export const createPolicyShare = (dataDir: string): PolicyShare => {
   const keyFile = join(dataDir, policyKeyName)
   const baseFile = join(dataDir, 'policies', '.shared.json')
   return {
-    key: () => readOrNull(keyFile),
+    // An empty file is no key: anybody could compute what it authenticates.
+    key: () => readText(keyFile) || null,
     createKey() {
       const key = randomBytes(32).toString('base64url')
       writePrivateFile(keyFile, `${key}\n`)
       return key
     },
     base() {
-      const text = readOrNull(baseFile)
-      return text === null ? null : parseBase(text)
+      const text = readText(baseFile)
+      return text === null ? null : parseBase(baseFile, text)
     },
     keepBase: (base) => writePrivateFile(baseFile, `${JSON.stringify(base)}\n`),
   }

@@ -18,7 +18,7 @@ export interface PolicyShare {
   /** Must make the key, for the first node. */
   createKey(): string
 
-  /** Must be null where the node never shared a policy. */
+  /** Must be null where the node never shared a policy. Must raise where what it kept cannot be read. */
   base(): PolicyBase | null
 
   keepBase(base: PolicyBase): void

@@ -1,19 +1,11 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { type AddressInfo, connect, createServer } from 'node:net'
+import { connect } from 'node:net'
 import { tmpdir, userInfo } from 'node:os'
 import { join } from 'node:path'
+import { freePorts } from '@gatehouse/testkit/mail-server/free-port'
 import { programPath } from '@gatehouse/testkit/programs'
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 const keyIn = (file: string): string => {
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', file])
@@ -47,7 +39,7 @@ export class SshServer implements AsyncDisposable {
 
   static async open(): Promise<SshServer> {
     const folder = mkdtempSync(join(tmpdir(), 'gatehouse-ssh-'))
-    const port = await freePort()
+    const [port = 0] = await freePorts(1)
     const inFolder = (name: string, text: string): string => {
       const file = join(folder, name)
       writeFileSync(file, text, { mode: 0o600 })

@@ -135,6 +135,27 @@ test('whoever writes to the database loosens nothing', async () => {
   expect(textOf(one)).toBe(rule('git.branch'))
 })
 
+test('without the key nothing is genuine, and a base that cannot be read is no beginning', async () => {
+  const rows = new Rows()
+  const { one, two } = await pair(rows, { one: rule('git.push') })
+  const json = JSON.stringify({
+    ...{ version: 9, author: 'nobody', node: 'node-x' },
+    files: { 'organisation.yaml': rule('git.branch') },
+  })
+  const { digest } = two.parts
+  for (const key of ['', '\n']) {
+    writeFileSync(join(two.folder, 'policy.key'), key)
+    rows.kept.set('policy', `${digest.hmac('', `gatehouse policy\none-store\n${json}`)}\n${json}`)
+    await expect(look(two)).rejects.toMatchObject({ type: 'NodeUnfit' })
+    expect(textOf(two)).toBe(rule('git.push'))
+  }
+  writeFileSync(file(one, '.shared.json'), '{"version":')
+  await expect(look(one)).rejects.toMatchObject({
+    type: 'InvalidConfiguration',
+    message: expect.stringContaining('.shared.json'),
+  })
+})
+
 test('of two changes of one file the first holds, and the other is kept aside and said', async () => {
   const { one, two } = await pair(new Rows())
   await save(one, rule('git.push'))

@@ -129,7 +129,8 @@ export class SharedPolicy {
     const at = text.indexOf('\n')
     const [mac, json] = [text.slice(0, at), text.slice(at + 1)]
     // @SECURITY Read only where it holds; anything else in the row is a stranger's; shared-policy.test.ts.
-    const isGenuine = this.#deps.digest.equal(mac, this.#macOf(json))
+    const ours = this.#macOf(json)
+    const isGenuine = ours !== null && this.#deps.digest.equal(mac, ours)
     const nothing: Shared = { version: 0, author: '', node: '', files: {} }
     return {
       ...(isGenuine ? parseStored<Shared>(json, `meta.${metaKey}`) : nothing),
@@ -139,10 +140,11 @@ export class SharedPolicy {
     }
   }
 
-  /** Of the row of this store alone. */
-  #macOf(json: string): string {
+  /** Of the row of this store alone; null while the key is gone, with which nothing is genuine. */
+  #macOf(json: string): string | null {
     const { digest, storage, policyShare } = this.#deps
-    return digest.hmac(policyShare.key() ?? '', `gatehouse policy\n${storage.id}\n${json}`)
+    const key = policyShare.key()
+    return key && digest.hmac(key, `gatehouse policy\n${storage.id}\n${json}`)
   }
 
   /** Brings both to the same; returns the files where the others' text took the place of one that was changed here. */
@@ -213,6 +215,7 @@ export class SharedPolicy {
     const version = Math.max(stored?.version ?? 0, base.version) + 1
     const json = digest.canonical({ version, author, node, files })
     const mac = this.#macOf(json)
+    if (mac === null) return this.#refuse('it has no policy.key')
     const digests = this.#digestsOf(files)
     const isFirst = await auditLog.transaction(async (tx) => {
       const now = await tx.meta.get(metaKey)
